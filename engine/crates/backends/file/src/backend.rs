@@ -1,0 +1,159 @@
+//! The file backend.
+
+use crate::capability;
+use crate::lane::FileLane;
+use crate::place::Place;
+use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
+use assay_spec::{BackendCapabilities, CacheAction, Layout};
+use rustix::fs::{self, Advice, FallocateFlags, OFlags};
+use std::sync::Arc;
+
+/// Files of equal size, one per lane or one for all, or a block device.
+pub struct FileBackend {
+    place: Arc<Place>,
+    files: u32,
+    file_size: u64,
+    capabilities: BackendCapabilities,
+}
+
+impl FileBackend {
+    /// Files in `root`/`directory`, where `root` is marked.
+    ///
+    /// # Errors
+    /// If the place may not be written to.
+    pub fn directory(
+        root: &str,
+        directory: &str,
+        files: u32,
+        file_size: u64,
+    ) -> Result<Self, SetupError> {
+        Self::at(Place::directory(root, directory)?, files, file_size)
+    }
+
+    /// A block device of which the first `file_size` bytes are used.
+    ///
+    /// # Errors
+    /// If the device may not be written to, or is too small.
+    pub fn device(path: &str, file_size: u64) -> Result<Self, SetupError> {
+        let backend = Self::at(Place::device(path)?, 1, file_size)?;
+        let size = backend
+            .capabilities
+            .place
+            .as_ref()
+            .map_or(0, |place| place.free_bytes);
+        if file_size > size {
+            let message = format!("has {size} bytes: make file_size_bytes ({file_size}) smaller");
+            return Err(SetupError::new("open", path, message));
+        }
+        Ok(backend)
+    }
+
+    fn at(place: Place, files: u32, file_size: u64) -> Result<Self, SetupError> {
+        let capabilities = capability::at(&place)?;
+        Ok(FileBackend {
+            place: Arc::new(place),
+            files,
+            file_size,
+            capabilities,
+        })
+    }
+
+    /// Files of a job with `lanes` lanes in `layout`.
+    pub fn files_for(layout: Layout, lanes: u32) -> u32 {
+        match layout {
+            Layout::Separate => lanes,
+            Layout::Shared => 1,
+        }
+    }
+
+    fn file_of(&self, lane: u32) -> u32 {
+        if self.files == 1 {
+            0
+        } else {
+            lane
+        }
+    }
+
+    fn create_files(&self, preallocate: bool) -> Result<(), SetupError> {
+        for file in 0..self.files {
+            let fd = self
+                .place
+                .open(file, OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC)?;
+            if preallocate {
+                fs::fallocate(&fd, FallocateFlags::empty(), 0, self.file_size).map_err(|e| {
+                    SetupError::os("preallocate", self.place.object_name(file), e)
+                        .with_length(self.file_size)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn evict(&self) -> Result<String, SetupError> {
+        for file in 0..self.files {
+            let error = |e| SetupError::os("cache", self.place.object_name(file), e);
+            let fd = self.place.open(file, OFlags::RDONLY)?;
+            fs::fsync(&fd).map_err(error)?;
+            fs::fadvise(&fd, 0, None, Advice::DontNeed).map_err(error)?;
+        }
+        Ok(format!(
+            "{} file(s) flushed and evicted with posix_fadvise(DONTNEED)",
+            self.files
+        ))
+    }
+}
+
+fn drop_caches() -> Result<String, SetupError> {
+    const CONTROL: &str = "/proc/sys/vm/drop_caches";
+    fs::sync();
+    match std::fs::write(CONTROL, "3") {
+        Ok(()) => Ok(format!("sync, then 3 written to {CONTROL}")),
+        Err(error) => Err(SetupError::new(
+            "cache",
+            CONTROL,
+            format!("{error}; dropping the cache needs root"),
+        )),
+    }
+}
+
+impl Backend for FileBackend {
+    fn capabilities(&self) -> BackendCapabilities {
+        self.capabilities.clone()
+    }
+
+    fn prepare(&self) -> Result<(), SetupError> {
+        self.place.create()
+    }
+
+    fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError> {
+        if plan.operation.creates() {
+            self.create_files(plan.preallocate)?;
+        } else if plan.operation == assay_spec::Operation::Prepare {
+            for file in 0..self.files {
+                self.place.open(file, OFlags::RDWR | OFlags::CREATE)?;
+            }
+        }
+        match plan.cache {
+            CacheAction::Keep => Ok(String::new()),
+            CacheAction::Evict => self.evict(),
+            CacheAction::Drop => drop_caches(),
+        }
+    }
+
+    fn open_lane(&self, setup: LaneSetup) -> Result<Box<dyn Lane>, SetupError> {
+        let file = self.file_of(setup.lane);
+        Ok(Box::new(FileLane::open(
+            Arc::clone(&self.place),
+            file,
+            setup,
+        )?))
+    }
+
+    fn object_name(&self, lane: u32) -> String {
+        self.place.object_name(self.file_of(lane))
+    }
+
+    fn cleanup(&self) -> Result<(), SetupError> {
+        self.place.remove(self.files)
+    }
+}

@@ -1,0 +1,186 @@
+//! What files and devices can do in general, and what a given place can do, found by trying.
+
+use crate::place::Place;
+use assay_core::SetupError;
+use assay_spec::{
+    BackendCapabilities, CacheAction, Layout, Method, Operation, PlaceCapabilities, SyncPolicy,
+};
+use rustix::fd::AsFd;
+use rustix::fs::{self, Access, AtFlags, Mode, OFlags, CWD};
+use rustix::io::Errno;
+
+/// Name of the file that marks a directory as Assay's to write to.
+pub const MARKER: &str = ".assay-target";
+
+/// File systems that keep their data in memory: tmpfs and ramfs (statfs(2)).
+const MEMORY_MAGIC: [i64; 2] = [0x0102_1994, 0x8584_58f6];
+
+/// What files (`kind` file) or devices (`kind` device) can do anywhere.
+pub fn general(kind: &str) -> BackendCapabilities {
+    let device = kind == "device";
+    BackendCapabilities {
+        kind: kind.to_owned(),
+        operations: Operation::MEASURABLE.to_vec(),
+        layouts: if device {
+            vec![Layout::Shared]
+        } else {
+            vec![Layout::Separate, Layout::Shared]
+        },
+        methods: vec![Method::IoUring, Method::Sync],
+        direct: true,
+        direct_bypasses_cache: true,
+        direct_alignment_bytes: 512,
+        sync: vec![
+            SyncPolicy::None,
+            SyncPolicy::Fsync,
+            SyncPolicy::Fdatasync,
+            SyncPolicy::OSync,
+            SyncPolicy::ODsync,
+        ],
+        cache: vec![CacheAction::Keep, CacheAction::Evict, CacheAction::Drop],
+        preallocate: !device,
+        verify: true,
+        place: None,
+    }
+}
+
+/// What can be done at `place`.
+pub(crate) fn at(place: &Place) -> Result<BackendCapabilities, SetupError> {
+    match place {
+        Place::Directory { root, .. } => at_directory(place, root),
+        Place::Device { path } => at_device(path),
+    }
+}
+
+/// Methods the kernel offers, with the reason why one is missing.
+fn methods(limits: &mut Vec<String>) -> Vec<Method> {
+    match crate::uring::probe() {
+        Ok(()) => vec![Method::IoUring, Method::Sync],
+        Err(reason) => {
+            limits.push(format!("no io_uring: {reason}"));
+            vec![Method::Sync]
+        }
+    }
+}
+
+fn cache_actions(limits: &mut Vec<String>) -> Vec<CacheAction> {
+    let mut actions = vec![CacheAction::Keep, CacheAction::Evict];
+    let effective = AtFlags::EACCESS;
+    match fs::accessat(CWD, "/proc/sys/vm/drop_caches", Access::WRITE_OK, effective) {
+        Ok(()) => actions.push(CacheAction::Drop),
+        Err(_) => limits.push("the page cache cannot be dropped: needs root".to_owned()),
+    }
+    actions
+}
+
+fn at_directory(place: &Place, root: &str) -> Result<BackendCapabilities, SetupError> {
+    let Place::Directory { root_fd, .. } = place else {
+        unreachable!("called for directories")
+    };
+    let mut limits = Vec::new();
+    let mut found = general("file");
+    let stat = fs::fstatfs(root_fd).map_err(|e| SetupError::os("statfs", root, e))?;
+    #[allow(clippy::unnecessary_cast)]
+    let memory = MEMORY_MAGIC.contains(&(stat.f_type as i64));
+    found.methods = methods(&mut limits);
+    found.cache = cache_actions(&mut limits);
+    if memory {
+        found.direct_bypasses_cache = false;
+        limits.push("the file system is memory itself: O_DIRECT bypasses nothing".to_owned());
+    }
+    match direct_alignment(root_fd.as_fd(), root)? {
+        Some(bytes) => found.direct_alignment_bytes = bytes,
+        None => {
+            found.direct = false;
+            found.direct_alignment_bytes = 0;
+            limits.push("the file system refuses O_DIRECT".to_owned());
+        }
+    }
+    found.place = Some(PlaceCapabilities {
+        path: root.to_owned(),
+        filesystem: filesystem_name(root_fd.as_fd()),
+        free_bytes: stat.f_bavail * stat.f_bsize as u64,
+        limits,
+    });
+    Ok(found)
+}
+
+/// The least of 512 and 4096 bytes that a direct write may have here; none without O_DIRECT.
+fn direct_alignment(
+    root: rustix::fd::BorrowedFd<'_>,
+    path: &str,
+) -> Result<Option<u64>, SetupError> {
+    let buffers =
+        assay_core::Buffers::new(1, 4096).map_err(|e| SetupError::os("probe", path, e))?;
+    let name = format!(
+        ".assay-probe-{}",
+        rustix::process::getpid().as_raw_nonzero()
+    );
+    let flags = OFlags::RDWR
+        | OFlags::CREATE
+        | OFlags::EXCL
+        | OFlags::DIRECT
+        | OFlags::CLOEXEC
+        | OFlags::NOFOLLOW;
+    let opened = fs::openat(root, name.as_str(), flags, Mode::RUSR | Mode::WUSR);
+    let found = match opened {
+        Err(Errno::INVAL) => Ok(None),
+        Err(errno) => Err(SetupError::os("probe", format!("{path}/{name}"), errno)),
+        Ok(file) => {
+            // SAFETY: the buffer was made just now and nothing else refers to it.
+            let data = unsafe { buffers.slice(0, 4096) };
+            let fits = |bytes: &usize| rustix::io::pwrite(&file, &data[..*bytes], 0) == Ok(*bytes);
+            Ok([512, 4096].into_iter().find(fits).map(|bytes| bytes as u64))
+        }
+    };
+    match fs::unlinkat(root, name.as_str(), AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => found,
+        Err(errno) => Err(SetupError::os("remove", format!("{path}/{name}"), errno)),
+    }
+}
+
+/// Type of the file system from /proc/self/mountinfo, by device number.
+fn filesystem_name(root: rustix::fd::BorrowedFd<'_>) -> String {
+    let unknown = || "unknown".to_owned();
+    let Ok(stat) = fs::fstat(root) else {
+        return unknown();
+    };
+    let number = format!("{}:{}", fs::major(stat.st_dev), fs::minor(stat.st_dev));
+    let Ok(table) = std::fs::read_to_string("/proc/self/mountinfo") else {
+        return unknown();
+    };
+    table
+        .lines()
+        .filter(|line| line.split(' ').nth(2) == Some(&number))
+        .find_map(|line| {
+            line.split(" - ")
+                .nth(1)?
+                .split(' ')
+                .next()
+                .map(str::to_owned)
+        })
+        .unwrap_or_else(unknown)
+}
+
+fn at_device(path: &str) -> Result<BackendCapabilities, SetupError> {
+    let mut limits = Vec::new();
+    let mut found = general("device");
+    found.methods = methods(&mut limits);
+    found.cache = cache_actions(&mut limits);
+    let fd = fs::open(
+        path,
+        OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW,
+        Mode::empty(),
+    )
+    .map_err(|e| SetupError::os("open", path, e))?;
+    let size = fs::seek(&fd, fs::SeekFrom::End(0)).map_err(|e| SetupError::os("size", path, e))?;
+    let sector = fs::ioctl_blksszget(&fd).map_err(|e| SetupError::os("sector size", path, e))?;
+    found.direct_alignment_bytes = u64::from(sector);
+    found.place = Some(PlaceCapabilities {
+        path: path.to_owned(),
+        filesystem: "block".to_owned(),
+        free_bytes: size,
+        limits,
+    });
+    Ok(found)
+}

@@ -1,0 +1,142 @@
+//! One worker's file, reached through io_uring, pread and pwrite, or C stdio.
+
+use crate::place::Place;
+use crate::stdio::Stdio;
+use crate::sync_io::SyncIo;
+use crate::uring::Uring;
+use assay_core::{Completion, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError};
+use assay_spec::{Method, SyncPolicy};
+use rustix::fs::OFlags;
+use std::sync::Arc;
+
+/// How the current phase reaches the file.
+enum Channel {
+    Closed,
+    Ring,
+    Calls(SyncIo),
+    Stdio(Stdio),
+}
+
+/// A worker's file.
+pub(crate) struct FileLane {
+    place: Arc<Place>,
+    file: u32,
+    setup: LaneSetup,
+    ring: Option<Uring>,
+    reason: String,
+    channel: Channel,
+}
+
+impl FileLane {
+    /// Sets up the ring, or finds out why there is none.
+    pub(crate) fn open(place: Arc<Place>, file: u32, setup: LaneSetup) -> Result<Self, SetupError> {
+        let (ring, reason) = match setup.method {
+            Method::Sync => (None, "asked for".to_owned()),
+            Method::Auto | Method::IoUring => match Uring::new(&setup) {
+                Ok(ring) => {
+                    let reason = ring.description();
+                    (Some(ring), reason)
+                }
+                Err(why) if setup.method == Method::Auto => (None, format!("no io_uring: {why}")),
+                Err(why) => {
+                    let message =
+                        format!("io_uring was asked for, but {why}: use method auto or sync");
+                    return Err(SetupError::new("open", place.object_name(file), message));
+                }
+            },
+        };
+        Ok(FileLane {
+            place,
+            file,
+            setup,
+            ring,
+            reason,
+            channel: Channel::Closed,
+        })
+    }
+
+    fn flags(plan: &PhasePlan) -> OFlags {
+        let access = match (plan.operation.reads(), plan.operation.writes()) {
+            (true, false) => OFlags::RDONLY,
+            _ => OFlags::RDWR,
+        };
+        let direct = if plan.direct {
+            OFlags::DIRECT
+        } else {
+            OFlags::empty()
+        };
+        let sync = match plan.sync {
+            SyncPolicy::OSync => OFlags::SYNC,
+            SyncPolicy::ODsync => OFlags::DSYNC,
+            _ => OFlags::empty(),
+        };
+        access | direct | sync
+    }
+}
+
+impl Lane for FileLane {
+    fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
+        let fd = self.place.open(self.file, Self::flags(plan))?;
+        if plan.operation.stdio() {
+            let length = self.setup.buffers.length();
+            self.channel = Channel::Stdio(Stdio::open(
+                fd,
+                plan,
+                length,
+                Arc::clone(&self.setup.buffers),
+            )?);
+            return Ok(MethodChoice {
+                method: Method::Sync,
+                reason: "C stdio".to_owned(),
+                depth: 1,
+            });
+        }
+        let data_only = plan.sync == SyncPolicy::Fdatasync;
+        if let Some(ring) = &mut self.ring {
+            ring.attach(fd, data_only)
+                .map_err(|e| SetupError::os("open", self.place.object_name(self.file), e))?;
+            self.channel = Channel::Ring;
+            return Ok(MethodChoice {
+                method: Method::IoUring,
+                reason: self.reason.clone(),
+                depth: self.setup.queue_depth,
+            });
+        }
+        self.channel = Channel::Calls(SyncIo::new(fd, data_only, Arc::clone(&self.setup.buffers)));
+        Ok(MethodChoice {
+            method: Method::Sync,
+            reason: self.reason.clone(),
+            depth: 1,
+        })
+    }
+
+    fn submit(&mut self, ops: &[Op]) -> usize {
+        match &mut self.channel {
+            Channel::Ring => self.ring.as_mut().map_or(0, |ring| ring.submit(ops)),
+            Channel::Calls(calls) => calls.submit(ops),
+            Channel::Stdio(stdio) => stdio.submit(ops),
+            Channel::Closed => 0,
+        }
+    }
+
+    fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
+        match &mut self.channel {
+            Channel::Ring => {
+                if let Some(ring) = &mut self.ring {
+                    ring.reap(done, deadline);
+                }
+            }
+            Channel::Calls(calls) => calls.reap(done),
+            Channel::Stdio(stdio) => stdio.reap(done),
+            Channel::Closed => {}
+        }
+    }
+
+    fn end(&mut self) -> Result<(), SetupError> {
+        if let (Channel::Ring, Some(ring)) = (&self.channel, &mut self.ring) {
+            ring.detach();
+        }
+        self.channel = Channel::Closed;
+        Ok(())
+    }
+}

@@ -1,0 +1,132 @@
+//! fread and fwrite of the C library, with a stdio buffer of one record as iozone sets it.
+
+use assay_core::{Buffers, Completion, Op, OpKind, PhasePlan, SetupError};
+use assay_spec::SyncPolicy;
+use rustix::fd::{IntoRawFd, OwnedFd};
+use std::ffi::CStr;
+use std::sync::Arc;
+
+pub(crate) struct Stdio {
+    stream: *mut libc::FILE,
+    /// Owned by the stream from setvbuf(3) to fclose(3).
+    _buffer: Vec<u8>,
+    buffers: Arc<Buffers>,
+    data_only: bool,
+    position: u64,
+    waiting: Option<Op>,
+}
+
+impl Stdio {
+    pub(crate) fn open(
+        fd: OwnedFd,
+        plan: &PhasePlan,
+        record: usize,
+        buffers: Arc<Buffers>,
+    ) -> Result<Self, SetupError> {
+        let mode: &CStr = if plan.operation.writes() { c"r+" } else { c"r" };
+        let raw = fd.into_raw_fd();
+        // SAFETY: `raw` is an open descriptor that we own, and the mode is a C string.
+        let stream = unsafe { libc::fdopen(raw, mode.as_ptr()) };
+        if stream.is_null() {
+            // SAFETY: fdopen failed, so the descriptor is still ours to close.
+            unsafe { libc::close(raw) };
+            return Err(SetupError::os("open", "C stdio stream", last_errno()));
+        }
+        let mut buffer = vec![0_u8; record.max(4096)];
+        // SAFETY: the buffer lives as long as the stream, and nothing has been done on the stream yet.
+        unsafe {
+            libc::setvbuf(
+                stream,
+                buffer.as_mut_ptr().cast(),
+                libc::_IOFBF,
+                buffer.len(),
+            )
+        };
+        let data_only = plan.sync == SyncPolicy::Fdatasync;
+        Ok(Stdio {
+            stream,
+            _buffer: buffer,
+            buffers,
+            data_only,
+            position: 0,
+            waiting: None,
+        })
+    }
+
+    pub(crate) fn submit(&mut self, ops: &[Op]) -> usize {
+        match ops.first() {
+            Some(op) if self.waiting.is_none() => {
+                self.waiting = Some(*op);
+                1
+            }
+            _ => 0,
+        }
+    }
+
+    pub(crate) fn reap(&mut self, done: &mut Vec<Completion>) {
+        let Some(op) = self.waiting.take() else {
+            return;
+        };
+        let result = self.execute(&op).map_err(rustix::io::Errno::raw_os_error);
+        done.push(Completion {
+            slot: op.slot,
+            result,
+        });
+    }
+
+    fn execute(&mut self, op: &Op) -> rustix::io::Result<u32> {
+        if op.kind == OpKind::Sync {
+            return self.sync();
+        }
+        if op.offset != self.position {
+            // SAFETY: the stream is open.
+            if unsafe { libc::fseeko(self.stream, op.offset as i64, libc::SEEK_SET) } != 0 {
+                return Err(last_errno());
+            }
+        }
+        let length = op.length as usize;
+        let data = self.buffers.pointer(op.slot).cast();
+        // SAFETY: the stream is open, and the slot has at least `length` bytes and belongs to this operation.
+        let moved = unsafe {
+            libc::clearerr(self.stream);
+            match op.kind {
+                OpKind::Read => libc::fread(data, 1, length, self.stream),
+                _ => libc::fwrite(data.cast_const(), 1, length, self.stream),
+            }
+        };
+        self.position = op.offset + moved as u64;
+        // SAFETY: the stream is open.
+        if moved < length && unsafe { libc::ferror(self.stream) } != 0 {
+            return Err(last_errno());
+        }
+        Ok(moved as u32)
+    }
+
+    fn sync(&mut self) -> rustix::io::Result<u32> {
+        // SAFETY: the stream is open.
+        let failed = unsafe {
+            libc::fflush(self.stream) != 0
+                || if self.data_only {
+                    libc::fdatasync(libc::fileno(self.stream)) != 0
+                } else {
+                    libc::fsync(libc::fileno(self.stream)) != 0
+                }
+        };
+        if failed {
+            return Err(last_errno());
+        }
+        Ok(0)
+    }
+}
+
+impl Drop for Stdio {
+    fn drop(&mut self) {
+        // SAFETY: the stream is open and not used afterwards; its buffer is freed after this.
+        unsafe { libc::fclose(self.stream) };
+    }
+}
+
+fn last_errno() -> rustix::io::Errno {
+    rustix::io::Errno::from_io_error(&std::io::Error::last_os_error())
+        .unwrap_or(rustix::io::Errno::IO)
+}

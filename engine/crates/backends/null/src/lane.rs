@@ -1,0 +1,147 @@
+//! One worker's null device.
+
+use assay_core::random::{exponential, mix2, unit};
+use assay_core::{
+    clock, Completion, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError,
+};
+use assay_spec::{LatencyModel, Method, NullTarget};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// What a script does at given operations.
+struct Script {
+    latency: Option<LatencyModel>,
+    stalls: BTreeMap<u64, u64>,
+    errors: BTreeMap<u64, i32>,
+    seed: u64,
+    /// Operations submitted in this phase.
+    submitted: u64,
+    /// The device stands still until then.
+    still_until: u64,
+}
+
+impl Script {
+    fn new(target: &NullTarget, seed: u64, lane: u32) -> Option<Self> {
+        if *target == NullTarget::default() {
+            return None;
+        }
+        let ours = |only: Option<u32>| only.is_none_or(|number| number == lane);
+        let stalls = target.stalls.iter().filter(|stall| ours(stall.lane));
+        let errors = target.errors.iter().filter(|error| ours(error.lane));
+        Some(Script {
+            latency: target.latency.clone(),
+            stalls: stalls
+                .map(|stall| (stall.at_op, stall.duration_ns))
+                .collect(),
+            errors: errors.map(|error| (error.at_op, error.errno)).collect(),
+            seed: mix2(seed, u64::from(lane)),
+            submitted: 0,
+            still_until: 0,
+        })
+    }
+
+    /// When the operation submitted at `now` ends, and how.
+    fn serve(&mut self, op: &Op, now: u64) -> (u64, Result<u32, i32>) {
+        let number = self.submitted;
+        self.submitted += 1;
+        if let Some(duration) = self.stalls.get(&number) {
+            self.still_until = now + duration;
+        }
+        let word = mix2(self.seed, number);
+        let service = match self.latency {
+            None => 0,
+            Some(LatencyModel::Fixed { ns }) => ns,
+            Some(LatencyModel::Uniform { min_ns, max_ns }) => {
+                let span = max_ns.saturating_sub(min_ns) as f64;
+                min_ns + (unit(word) * span) as u64
+            }
+            Some(LatencyModel::Exponential { mean_ns }) => exponential(word, mean_ns as f64) as u64,
+        };
+        let result = self
+            .errors
+            .get(&number)
+            .map_or(Ok(op.length), |errno| Err(*errno));
+        (now.max(self.still_until) + service, result)
+    }
+}
+
+/// Operations wait here until their scripted end.
+pub(crate) struct NullLane {
+    script: Option<Script>,
+    depth: u32,
+    ended: Vec<Completion>,
+    waiting: BinaryHeap<Reverse<(u64, u32)>>,
+    results: Vec<Result<u32, i32>>,
+}
+
+impl NullLane {
+    pub(crate) fn new(target: &NullTarget, seed: u64, setup: &LaneSetup) -> Self {
+        let slots = setup.queue_depth as usize;
+        NullLane {
+            script: Script::new(target, seed, setup.lane),
+            depth: setup.queue_depth,
+            ended: Vec::with_capacity(slots),
+            waiting: BinaryHeap::with_capacity(slots),
+            results: vec![Ok(0); slots],
+        }
+    }
+}
+
+impl Lane for NullLane {
+    fn begin(&mut self, _plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
+        if let Some(script) = &mut self.script {
+            script.submitted = 0;
+            script.still_until = 0;
+        }
+        let reason = "the null device needs no kernel".to_owned();
+        Ok(MethodChoice {
+            method: Method::Sync,
+            reason,
+            depth: self.depth,
+        })
+    }
+
+    fn submit(&mut self, ops: &[Op]) -> usize {
+        for op in ops {
+            match &mut self.script {
+                Some(script) if op.kind != OpKind::Sync => {
+                    let (end, result) = script.serve(op, clock::now());
+                    self.results[op.slot as usize] = result;
+                    self.waiting.push(Reverse((end, op.slot)));
+                }
+                _ => self.ended.push(Completion {
+                    slot: op.slot,
+                    result: Ok(op.length),
+                }),
+            }
+        }
+        ops.len()
+    }
+
+    fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
+        done.append(&mut self.ended);
+        let Some(Reverse((first, _))) = self.waiting.peek().copied() else {
+            return;
+        };
+        let limit = if done.is_empty() {
+            first.min(deadline)
+        } else {
+            0
+        };
+        let now = clock::wait_until(limit);
+        while let Some(Reverse((end, slot))) = self.waiting.peek().copied() {
+            if end > now {
+                break;
+            }
+            self.waiting.pop();
+            done.push(Completion {
+                slot,
+                result: self.results[slot as usize],
+            });
+        }
+    }
+
+    fn end(&mut self) -> Result<(), SetupError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,7 @@
+//! Storage that does nothing: instantly, or as scripted. It shows what the engine itself costs,
+//! and its stalls and errors prove that the statistics hide nothing.
+
+mod backend;
+mod lane;
+
+pub use backend::NullBackend;

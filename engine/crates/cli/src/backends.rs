@@ -1,0 +1,106 @@
+//! The only place that knows which backends there are.
+
+use anyhow::bail;
+use assay_backend_file::FileBackend;
+use assay_backend_null::NullBackend;
+use assay_core::{Backend, SetupError};
+use assay_spec::{BackendCapabilities, Job, Method, Operation, Target};
+use std::sync::Arc;
+
+/// What each backend can do anywhere.
+pub(crate) fn general() -> Vec<BackendCapabilities> {
+    vec![
+        NullBackend::general_capabilities(),
+        assay_backend_file::general("file"),
+        assay_backend_file::general("device"),
+    ]
+}
+
+/// The backend of a job.
+pub(crate) fn open(job: &Job) -> Result<Arc<dyn Backend>, SetupError> {
+    Ok(match &job.target {
+        Target::Null(target) => Arc::new(NullBackend::new(target.clone(), job.seed)),
+        Target::File(target) => {
+            let files = FileBackend::files_for(job.layout, job.lanes);
+            Arc::new(FileBackend::directory(
+                &target.root,
+                &target.directory,
+                files,
+                job.file_size_bytes,
+            )?)
+        }
+        Target::Device(target) => Arc::new(FileBackend::device(&target.path, job.file_size_bytes)?),
+    })
+}
+
+fn kind(target: &Target) -> &'static str {
+    match target {
+        Target::Null(_) => "null",
+        Target::File(_) => "file",
+        Target::Device(_) => "device",
+    }
+}
+
+/// Refuses what the job's backend cannot do anywhere.
+pub(crate) fn check_general(job: &Job) -> anyhow::Result<()> {
+    let kind = kind(&job.target);
+    let found = general().into_iter().find(|backend| backend.kind == kind);
+    check(job, &found.expect("every kind of target has a backend"))
+}
+
+/// Refuses what a backend cannot do.
+pub(crate) fn check(job: &Job, can: &BackendCapabilities) -> anyhow::Result<()> {
+    let place = can.place.as_ref().map_or_else(
+        || format!("a {} target", can.kind),
+        |place| place.path.clone(),
+    );
+    let wanted = |operation: &Operation| {
+        *operation != Operation::Prepare && !can.operations.contains(operation)
+    };
+    if let Some(phase) = job.phases.iter().find(|phase| wanted(&phase.operation)) {
+        bail!("{place} has no operation {}", phase.operation.name());
+    }
+    if !can.layouts.contains(&job.layout) {
+        bail!("{place} has no layout {:?}", job.layout);
+    }
+    if job.method != Method::Auto && !can.methods.contains(&job.method) {
+        bail!("{place} has no method {:?}: use auto", job.method);
+    }
+    if !can.sync.contains(&job.sync) {
+        bail!("{place} has no sync policy {:?}", job.sync);
+    }
+    if let Some(phase) = job
+        .phases
+        .iter()
+        .find(|phase| !can.cache.contains(&phase.cache_before))
+    {
+        bail!(
+            "{place} cannot do {:?} to the cache: dropping it needs root",
+            phase.cache_before
+        );
+    }
+    if job.preallocate && !can.preallocate {
+        bail!("{place} cannot reserve space: set preallocate to false");
+    }
+    if job.data.verify && !can.verify {
+        bail!("{place} keeps no data: set data.verify to false");
+    }
+    check_direct(job, can, &place)
+}
+
+fn check_direct(job: &Job, can: &BackendCapabilities, place: &str) -> anyhow::Result<()> {
+    if !job.direct {
+        return Ok(());
+    }
+    if !can.direct {
+        bail!("{place} has no O_DIRECT: set direct to false");
+    }
+    let alignment = can.direct_alignment_bytes.max(1);
+    if !job.record_size_bytes.is_multiple_of(alignment) {
+        bail!(
+            "record_size_bytes {}: with O_DIRECT {place} needs multiples of {alignment}",
+            job.record_size_bytes
+        );
+    }
+    Ok(())
+}

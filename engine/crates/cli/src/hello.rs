@@ -1,0 +1,47 @@
+//! The first event: who speaks, on what, about which job.
+
+use assay_core::clock;
+use assay_spec::{BackendCapabilities, Hello, Job, SPEC_VERSION};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn own_hash() -> String {
+    std::fs::read("/proc/self/exe").map_or_else(
+        |_| "unknown".to_owned(),
+        |bytes| hex(&Sha256::digest(bytes)),
+    )
+}
+
+/// Memory of the host in bytes (sysinfo(2)).
+fn memory_bytes() -> u64 {
+    let info = rustix::system::sysinfo();
+    info.totalram as u64 * u64::from(info.mem_unit)
+}
+
+pub(crate) fn event(job: &Job, text: &str, backend: BackendCapabilities) -> Hello {
+    Hello {
+        spec_version: SPEC_VERSION,
+        engine_version: env!("CARGO_PKG_VERSION").to_owned(),
+        engine_sha256: own_hash(),
+        job_sha256: hex(&Sha256::digest(text.as_bytes())),
+        job: job.clone(),
+        pid: std::process::id(),
+        wall_ns: clock::wall(),
+        mono_ns: clock::now(),
+        clock: clock::NAME.to_owned(),
+        cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
+        memory_bytes: memory_bytes(),
+        kernel: rustix::system::uname()
+            .release()
+            .to_string_lossy()
+            .into_owned(),
+        backend,
+    }
+}

@@ -1,0 +1,39 @@
+//! `assay-engine schema`: the contract as JSON Schema.
+
+use crate::run::print_line;
+use assay_spec::{Capabilities, Event, Job};
+use schemars::{generate::SchemaSettings, JsonSchema, SchemaGenerator};
+use std::process::ExitCode;
+
+/// The whole contract in one schema, from which the workbench's classes are generated.
+#[derive(JsonSchema)]
+#[allow(dead_code)]
+struct Contract {
+    job: Job,
+    event: Event,
+    capabilities: Capabilities,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// job, event, capabilities, or contract for all three in one.
+    what: String,
+}
+
+fn generator() -> SchemaGenerator {
+    SchemaSettings::draft2020_12().into_generator()
+}
+
+pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let schema = match arguments.what.as_str() {
+        "job" => generator().into_root_schema_for::<Job>(),
+        "event" => generator().into_root_schema_for::<Event>(),
+        "capabilities" => generator().into_root_schema_for::<Capabilities>(),
+        "contract" => generator().into_root_schema_for::<Contract>(),
+        other => {
+            anyhow::bail!("there is no schema {other:?}: use job, event, capabilities or contract")
+        }
+    };
+    print_line(&serde_json::to_string_pretty(&schema)?)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,131 @@
+//! What a kind of storage implements.
+
+use crate::{Buffers, SetupError};
+use assay_spec::{BackendCapabilities, CacheAction, Method, Operation, SyncPolicy};
+use std::sync::Arc;
+
+/// One operation on a lane's object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Op {
+    /// What to do.
+    pub kind: OpKind,
+    /// Buffer slot of the data; comes back in the completion.
+    pub slot: u32,
+    /// Bytes to move; 0 for a sync.
+    pub length: u32,
+    /// Where in the object, in bytes.
+    pub offset: u64,
+}
+
+/// What an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpKind {
+    /// Fill the slot from the object.
+    Read,
+    /// Write the slot to the object.
+    Write,
+    /// Make everything this lane has written stable.
+    Sync,
+}
+
+impl OpKind {
+    /// The word used in error samples.
+    pub fn name(self) -> &'static str {
+        match self {
+            OpKind::Read => "read",
+            OpKind::Write => "write",
+            OpKind::Sync => "sync",
+        }
+    }
+}
+
+/// An operation has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion {
+    /// Slot of the operation.
+    pub slot: u32,
+    /// Bytes moved, or errno.
+    pub result: Result<u32, i32>,
+}
+
+/// What the lanes are about to do together.
+#[derive(Debug, Clone, Copy)]
+pub struct PhasePlan {
+    /// The operation.
+    pub operation: Operation,
+    /// What to do to the page cache first.
+    pub cache: CacheAction,
+    /// Open with O_DIRECT.
+    pub direct: bool,
+    /// How writes are made stable.
+    pub sync: SyncPolicy,
+    /// Reserve space for files that are created.
+    pub preallocate: bool,
+}
+
+/// What a lane needs to know when it is opened.
+#[derive(Clone)]
+pub struct LaneSetup {
+    /// Number of the lane, from 0.
+    pub lane: u32,
+    /// Operations in flight that the driver will want.
+    pub queue_depth: u32,
+    /// How operations shall reach the kernel.
+    pub method: Method,
+    /// Buffers of this lane; an operation's slot is an index into them.
+    pub buffers: Arc<Buffers>,
+}
+
+/// How a lane reaches the kernel in a phase, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MethodChoice {
+    /// `IoUring` or `Sync`.
+    pub method: Method,
+    /// One line for people.
+    pub reason: String,
+    /// Operations it can have in flight.
+    pub depth: u32,
+}
+
+/// A kind of storage at one place.
+///
+/// A backend never paces, retries, picks offsets, makes or checks data, keeps statistics or prints:
+/// the driver does. An operation that fails once yields exactly one failed completion.
+pub trait Backend: Send + Sync {
+    /// What it can do at its place.
+    fn capabilities(&self) -> BackendCapabilities;
+
+    /// Makes the place ready for a job of `lanes` lanes. Called once, before anything else.
+    fn prepare(&self) -> Result<(), SetupError>;
+
+    /// Creates or empties files and treats the cache. Called by one thread before the lanes begin a phase.
+    ///
+    /// Returns what was done to the cache, in words; empty if nothing.
+    fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError>;
+
+    /// Opens a worker's own connection. Called on the worker's thread.
+    fn open_lane(&self, setup: LaneSetup) -> Result<Box<dyn Lane>, SetupError>;
+
+    /// Name of a lane's object, for error samples.
+    fn object_name(&self, lane: u32) -> String;
+
+    /// Removes everything `prepare` and the phases have made. May be called at any time, also twice.
+    fn cleanup(&self) -> Result<(), SetupError>;
+}
+
+/// One worker's connection to the storage: operations go in and come out in batches.
+pub trait Lane {
+    /// Opens what the phase needs. Called before the barrier.
+    fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError>;
+
+    /// Takes operations, as many as it has room for, and returns how many it took.
+    /// The driver never has more in flight than `MethodChoice::depth`.
+    fn submit(&mut self, ops: &[Op]) -> usize;
+
+    /// Appends completions to `done`: at least one if any operation is in flight, unless the
+    /// monotonic time `deadline` comes first. A lane whose method blocks may overrun the deadline.
+    fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64);
+
+    /// Closes what `begin` opened. Nothing is in flight.
+    fn end(&mut self) -> Result<(), SetupError>;
+}

@@ -1,0 +1,88 @@
+//! Page-aligned I/O buffers of one lane.
+
+use rustix::mm::{mmap_anonymous, munmap, MapFlags, ProtFlags};
+use std::ffi::c_void;
+
+const PAGE: usize = 4096;
+
+/// Equal slots in one anonymous mapping, each starting on a page.
+///
+/// The driver and the kernel take turns: from submission to completion a slot belongs to the kernel,
+/// otherwise to the lane's thread. A `Buffers` is used by one thread only.
+pub struct Buffers {
+    base: *mut u8,
+    slot_bytes: usize,
+    length: usize,
+    count: usize,
+}
+
+// SAFETY: the mapping is owned; slots are handed out under the rule above, by the one thread that uses the lane.
+unsafe impl Send for Buffers {}
+// SAFETY: as above.
+unsafe impl Sync for Buffers {}
+
+impl Buffers {
+    /// Maps `count` slots of `length` bytes.
+    ///
+    /// # Errors
+    /// The kernel's errno if there is not enough memory.
+    pub fn new(count: usize, length: usize) -> rustix::io::Result<Self> {
+        let slot_bytes = length.div_ceil(PAGE) * PAGE;
+        let total = slot_bytes * count;
+        // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing of ours.
+        let base = unsafe {
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                total,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE,
+            )?
+        };
+        Ok(Buffers {
+            base: base.cast(),
+            slot_bytes,
+            length,
+            count,
+        })
+    }
+
+    /// Bytes of the whole mapping.
+    pub fn total(&self) -> usize {
+        self.slot_bytes * self.count
+    }
+
+    /// Number of slots.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Usable bytes of a slot.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Address of a slot, for the kernel.
+    pub fn pointer(&self, slot: u32) -> *mut u8 {
+        assert!((slot as usize) < self.count);
+        // SAFETY: inside the mapping by the assertion.
+        unsafe { self.base.add(slot as usize * self.slot_bytes) }
+    }
+
+    /// The first `length` bytes of a slot.
+    ///
+    /// # Safety
+    /// No operation on the slot may be in flight, and no other reference to it may exist.
+    #[allow(clippy::mut_from_ref)]
+    pub unsafe fn slice(&self, slot: u32, length: usize) -> &mut [u8] {
+        assert!(length <= self.length);
+        // SAFETY: inside the mapping by the assertions; alone by the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer(slot), length) }
+    }
+}
+
+impl Drop for Buffers {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours and nothing refers to it any more.
+        let _ = unsafe { munmap(self.base.cast::<c_void>(), self.slot_bytes * self.count) };
+    }
+}

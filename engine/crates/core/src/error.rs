@@ -1,0 +1,71 @@
+//! Failures outside operations.
+
+use std::fmt;
+
+/// Something could not be opened, created or treated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetupError {
+    /// What was being done: open, create, preallocate, cache, ...
+    pub action: &'static str,
+    /// File, directory or device.
+    pub object: String,
+    /// Bytes asked for, if the action has a size.
+    pub length: u64,
+    /// The kernel's number, if it gave one.
+    pub errno: Option<i32>,
+    /// What went wrong and how to mend it, one line.
+    pub message: String,
+}
+
+impl SetupError {
+    /// An error with a message of our own.
+    pub fn new(
+        action: &'static str,
+        object: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
+        SetupError {
+            action,
+            object: object.into(),
+            length: 0,
+            errno: None,
+            message: message.into(),
+        }
+    }
+
+    /// An error the kernel gave.
+    pub fn os(action: &'static str, object: impl Into<String>, errno: rustix::io::Errno) -> Self {
+        let code = errno.raw_os_error();
+        SetupError {
+            action,
+            object: object.into(),
+            length: 0,
+            errno: Some(code),
+            message: os_message(code),
+        }
+    }
+
+    /// The same with a size.
+    #[must_use]
+    pub fn with_length(mut self, length: u64) -> Self {
+        self.length = length;
+        self
+    }
+}
+
+/// The C library's words for an errno.
+pub fn os_message(errno: i32) -> String {
+    let text = std::io::Error::from_raw_os_error(errno).to_string();
+    text.split(" (os error")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.action, self.object, self.message)
+    }
+}
+
+impl std::error::Error for SetupError {}

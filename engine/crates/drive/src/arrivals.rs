@@ -1,0 +1,109 @@
+//! Intended start times in open loop.
+
+use assay_core::random::{exponential, mix2};
+use assay_spec::Arrivals;
+
+/// A lane's intended starts, in nanoseconds after the phase's start.
+#[derive(Debug, Clone, Copy)]
+pub struct Schedule {
+    arrivals: Arrivals,
+    /// Mean distance of this lane's starts.
+    gap_ns: f64,
+    /// Lanes take turns, so that all lanes together keep the spacing.
+    shift: f64,
+    seed: u64,
+    number: u64,
+    next_ns: f64,
+}
+
+impl Schedule {
+    /// Lane `lane` of `lanes`, which together start `rate` operations per second.
+    pub fn new(arrivals: Arrivals, rate: f64, lane: u32, lanes: u32, seed: u64) -> Self {
+        let gap_ns = 1e9 / rate * f64::from(lanes);
+        let shift = gap_ns * f64::from(lane) / f64::from(lanes);
+        let seed = mix2(seed, u64::from(lane) + (1 << 40));
+        let mut schedule = Schedule {
+            arrivals,
+            gap_ns,
+            shift,
+            seed,
+            number: 0,
+            next_ns: 0.0,
+        };
+        schedule.next_ns = match arrivals {
+            Arrivals::Constant => shift,
+            Arrivals::Poisson => exponential(mix2(seed, 0), gap_ns),
+        };
+        schedule
+    }
+
+    /// The next intended start.
+    pub fn next_ns(&self) -> u64 {
+        self.next_ns as u64
+    }
+
+    /// Goes on to the one after.
+    pub fn advance(&mut self) {
+        self.number += 1;
+        self.next_ns = match self.arrivals {
+            Arrivals::Constant => self.number as f64 * self.gap_ns + self.shift,
+            Arrivals::Poisson => {
+                self.next_ns + exponential(mix2(self.seed, self.number), self.gap_ns)
+            }
+        };
+    }
+
+    /// How many starts from now on lie before `end_ns`.
+    pub fn due_before(&self, end_ns: u64) -> u64 {
+        let mut copy = *self;
+        let mut due = 0;
+        while copy.next_ns() < end_ns {
+            copy.advance();
+            due += 1;
+        }
+        due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constant_lanes_interleave() {
+        let mut all: Vec<u64> = (0..4)
+            .flat_map(|lane| {
+                let mut schedule = Schedule::new(Arrivals::Constant, 1000.0, lane, 4, 1);
+                (0..100).map(move |_| {
+                    let at = schedule.next_ns();
+                    schedule.advance();
+                    at
+                })
+            })
+            .collect();
+        all.sort_unstable();
+        assert!(all.windows(2).all(|pair| pair[1] - pair[0] == 1_000_000));
+    }
+
+    #[test]
+    fn poisson_keeps_the_rate_and_spreads() {
+        let lanes = 4;
+        let due: u64 = (0..lanes)
+            .map(|lane| {
+                Schedule::new(Arrivals::Poisson, 10_000.0, lane, lanes, 3)
+                    .due_before(10_000_000_000)
+            })
+            .sum();
+        // 100,000 arrivals with a standard deviation of 316.
+        assert!((98_500..101_500).contains(&due), "{due}");
+        let mut schedule = Schedule::new(Arrivals::Poisson, 1000.0, 0, 1, 3);
+        let mut short = 0;
+        for _ in 0..10_000 {
+            let at = schedule.next_ns();
+            schedule.advance();
+            short += u32::from(schedule.next_ns() - at < 693_147);
+        }
+        // The median gap of a Poisson process is ln 2 of the mean.
+        assert!((4_800..5_200).contains(&short), "{short}");
+    }
+}

@@ -1,0 +1,18 @@
+//! What is done and when. Backends only do it.
+
+pub mod arrivals;
+pub mod data;
+pub mod histogram;
+mod interval;
+mod lane;
+mod outcome;
+pub mod pattern;
+pub mod permutation;
+mod phase;
+mod resources;
+mod runner;
+mod totals;
+mod worker;
+
+pub use resources::max_rss_bytes;
+pub use runner::{run, EventSink, StopFlag};

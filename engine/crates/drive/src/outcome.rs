@@ -1,0 +1,56 @@
+//! What a lane did in a phase.
+
+use assay_spec::{Counts, ErrorKind, ErrorSample};
+use std::collections::BTreeMap;
+
+/// Failed operations by kind and errno.
+pub(crate) type ErrorTally = BTreeMap<(ErrorKind, Option<i32>), u64>;
+
+/// Progress at a moment: operations and bytes completed.
+pub(crate) type Progress = Counts;
+
+/// A lane's totals. Times are monotonic nanoseconds.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LaneOutcome {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) sync_ns: u64,
+    pub(crate) read: Counts,
+    pub(crate) write: Counts,
+    pub(crate) errors: ErrorTally,
+    /// Progress when each moment came (see `phase::MOMENTS`); none if the lane had ended before.
+    pub(crate) at_moment: [Option<Progress>; 3],
+    pub(crate) unstarted: u64,
+    pub(crate) verified_bytes: u64,
+    /// The lane stopped because of too many errors.
+    pub(crate) gave_up: bool,
+    /// The time limit came before the work was done.
+    pub(crate) limited: bool,
+    /// Bytes from the start of the lane's part that are known to be on the storage after a sequential write.
+    pub(crate) covered: u64,
+}
+
+impl LaneOutcome {
+    pub(crate) fn progress(&self) -> Progress {
+        Counts {
+            ops: self.read.ops + self.write.ops,
+            bytes: self.read.bytes + self.write.bytes,
+        }
+    }
+
+    pub(crate) fn error_count(&self) -> u64 {
+        self.errors.values().sum()
+    }
+}
+
+/// What a lane tells the coordinator.
+pub(crate) enum LaneMessage {
+    /// The lane is ready for the phase, or cannot be.
+    Began(Result<assay_core::MethodChoice, assay_core::SetupError>),
+    /// What was completed in an interval.
+    Interval(u64, crate::interval::LaneInterval),
+    /// A failed operation.
+    Error(ErrorSample),
+    /// The lane has ended the phase.
+    Ended(u32, Box<LaneOutcome>),
+}

@@ -1,0 +1,491 @@
+//! Runs a job: lanes, phases, barriers, intervals, totals.
+
+use crate::arrivals::Schedule;
+use crate::data::Data;
+use crate::interval::Timeline;
+use crate::lane::{LanePlan, Links};
+use crate::outcome::{LaneMessage, LaneOutcome};
+use crate::pattern::{Pattern, Share};
+use crate::phase::PhaseShared;
+use crate::resources;
+use crate::totals;
+use crate::worker::{Command, Worker};
+use assay_core::random::mix2;
+use assay_core::{clock, Backend, Buffers, LaneSetup, MethodChoice, PhasePlan, SetupError};
+use assay_spec::{
+    ByeStatus, ErrorKind, ErrorSample, Event, Job, Layout, Level, Log, Operation, Phase,
+    PhaseStart, PhaseStatus, Ready, Resources, SyncPolicy,
+};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Receives the events in order.
+pub trait EventSink {
+    /// Passes one event on; an error means that nobody listens any more.
+    fn emit(&mut self, event: &Event) -> std::io::Result<()>;
+}
+
+/// Set from outside to end a job early.
+pub type StopFlag = Arc<AtomicBool>;
+
+/// How long lanes that were told to stop are waited for.
+const STOP_PATIENCE_NS: u64 = 5_000_000_000;
+/// The coordinator looks up this often.
+const TICK: Duration = Duration::from_millis(50);
+/// A lane's thread needs little: no recursion, no large locals.
+const STACK_BYTES: usize = 256 << 10;
+
+/// A job under way.
+struct Runner<'a> {
+    job: &'a Job,
+    backend: Arc<dyn Backend>,
+    sink: &'a mut dyn EventSink,
+    stop: StopFlag,
+    commands: Vec<Sender<Command>>,
+    threads: Vec<JoinHandle<()>>,
+    /// Per lane: bytes from the start of its part that are known to be there.
+    covered: Vec<u64>,
+    errors: bool,
+}
+
+/// Runs `job` on `backend`. `go` is called when everything is ready and says whether to start.
+///
+/// Returns how it ended and, if not well, why. What was made on the storage is removed unless the job keeps it.
+pub fn run(
+    job: &Job,
+    backend: &Arc<dyn Backend>,
+    sink: &mut dyn EventSink,
+    stop: &StopFlag,
+    go: &mut dyn FnMut() -> bool,
+) -> (ByeStatus, Option<String>) {
+    if let Err(error) = backend.prepare() {
+        return (ByeStatus::Refused, Some(error.to_string()));
+    }
+    let mut runner = Runner {
+        job,
+        backend: Arc::clone(backend),
+        sink,
+        stop: Arc::clone(stop),
+        commands: Vec::new(),
+        threads: Vec::new(),
+        covered: vec![0; job.lanes as usize],
+        errors: false,
+    };
+    let ended = runner.all(go);
+    runner.commands.clear();
+    let stuck = ended.0 == ByeStatus::Stopped && !runner.join_within(STOP_PATIENCE_NS);
+    if !stuck {
+        runner
+            .threads
+            .drain(..)
+            .for_each(|thread| drop(thread.join()));
+    }
+    if !job.keep_files {
+        if let Err(error) = backend.cleanup() {
+            return (
+                ByeStatus::Errors,
+                Some(format!("the data could not be removed: {error}")),
+            );
+        }
+    }
+    ended
+}
+
+impl Runner<'_> {
+    fn all(&mut self, go: &mut dyn FnMut() -> bool) -> (ByeStatus, Option<String>) {
+        let buffer_bytes = match self.open_lanes() {
+            Ok(bytes) => bytes,
+            Err(error) => return (ByeStatus::Refused, Some(error.to_string())),
+        };
+        self.emit(&Event::Ready(Ready {
+            at_ns: clock::now(),
+            buffer_bytes,
+        }));
+        if !go() {
+            return (
+                ByeStatus::Stopped,
+                Some("stopped before the start".to_owned()),
+            );
+        }
+        let mut failed = None;
+        for (number, phase) in self.job.phases.iter().enumerate() {
+            let status = match failed {
+                None if !self.stopped() => self.phase(number as u32, phase),
+                _ => {
+                    let status = if failed.is_some() {
+                        PhaseStatus::Skipped
+                    } else {
+                        PhaseStatus::Stopped
+                    };
+                    self.end_without_work(number as u32, phase, status)
+                }
+            };
+            if status == PhaseStatus::Failed {
+                failed = Some(format!(
+                    "phase {number} ({}) failed",
+                    phase.operation.name()
+                ));
+            }
+        }
+        if self.stopped() {
+            return (ByeStatus::Stopped, Some("stopped from outside".to_owned()));
+        }
+        match failed {
+            Some(reason) => (ByeStatus::Errors, Some(reason)),
+            None if self.errors => (ByeStatus::Errors, Some("some operations failed".to_owned())),
+            None => (ByeStatus::Ok, None),
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Nobody listening is a reason to stop.
+    fn emit(&mut self, event: &Event) {
+        if self.sink.emit(event).is_err() {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Starts the lanes' threads; returns the bytes of their buffers.
+    fn open_lanes(&mut self) -> Result<u64, SetupError> {
+        let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let (opened, answers) = channel();
+        let mut bytes = 0;
+        for lane in 0..self.job.lanes {
+            let buffers = Buffers::new(
+                self.job.queue_depth as usize,
+                self.job.record_size_bytes as usize,
+            )
+            .map_err(|errno| {
+                SetupError::os("allocate", format!("buffers of lane {lane}"), errno)
+            })?;
+            bytes += buffers.total() as u64;
+            let (sender, commands) = channel();
+            let worker = Worker {
+                backend: Arc::clone(&self.backend),
+                setup: LaneSetup {
+                    lane,
+                    queue_depth: self.job.queue_depth,
+                    method: self.job.method,
+                    buffers: Arc::new(buffers),
+                },
+                commands,
+                crowded: self.job.lanes as usize >= cpus,
+            };
+            let opened = opened.clone();
+            let thread = std::thread::Builder::new()
+                .name(format!("lane{lane}"))
+                .stack_size(STACK_BYTES)
+                .spawn(move || worker.serve(&opened))
+                .map_err(|error| {
+                    SetupError::new("start", format!("lane {lane}"), error.to_string())
+                })?;
+            self.commands.push(sender);
+            self.threads.push(thread);
+        }
+        drop(opened);
+        answers
+            .into_iter()
+            .take(self.job.lanes as usize)
+            .collect::<Result<(), _>>()?;
+        Ok(bytes)
+    }
+
+    fn join_within(&self, patience_ns: u64) -> bool {
+        let end = clock::now() + patience_ns;
+        while clock::now() < end {
+            if self.threads.iter().all(JoinHandle::is_finished) {
+                return true;
+            }
+            std::thread::sleep(TICK);
+        }
+        false
+    }
+
+    fn plan(&self, phase: &Phase) -> PhasePlan {
+        let preparing = phase.operation == Operation::Prepare;
+        PhasePlan {
+            operation: phase.operation,
+            cache: phase.cache_before,
+            direct: self.job.direct,
+            sync: if preparing {
+                SyncPolicy::Fsync
+            } else {
+                self.job.sync
+            },
+            preallocate: self.job.preallocate,
+        }
+    }
+
+    fn lane_plan(&self, number: u32, phase: &Phase, plan: &PhasePlan, lane: u32) -> LanePlan {
+        let job = self.job;
+        let share = Share::new(
+            job.layout,
+            lane,
+            job.lanes,
+            job.file_size_bytes,
+            job.record_size_bytes,
+        );
+        let seed = mix2(job.seed, u64::from(number) + 1);
+        let file = if job.layout == Layout::Shared {
+            0
+        } else {
+            u64::from(lane)
+        };
+        let order_seed = if job.layout == Layout::Shared {
+            seed
+        } else {
+            mix2(seed, u64::from(lane))
+        };
+        let pattern = if phase.operation == Operation::Prepare {
+            Pattern::fill(share, self.covered[lane as usize])
+        } else {
+            Pattern::new(
+                phase.operation,
+                share,
+                phase.stride_records,
+                phase.read_percent,
+                order_seed,
+            )
+        };
+        let keeps_data = self.backend.capabilities().verify;
+        LanePlan {
+            phase: number,
+            lane,
+            lanes: job.lanes,
+            object: self.backend.object_name(lane),
+            pattern,
+            data: keeps_data.then(|| Data::new(&job.data, job.seed, file)),
+            verify: job.data.verify,
+            runtime_ns: phase.runtime_ns,
+            time_limit_ns: phase.time_limit_ns,
+            schedule: phase
+                .rate_per_s
+                .map(|rate| Schedule::new(phase.arrivals, rate, lane, job.lanes, seed)),
+            sync_at_end: matches!(plan.sync, SyncPolicy::Fsync | SyncPolicy::Fdatasync),
+            error_limit: job.error_limit,
+            interval_ns: job.interval_ns,
+            depth: job.queue_depth,
+        }
+    }
+
+    fn phase(&mut self, number: u32, phase: &Phase) -> PhaseStatus {
+        let plan = self.plan(phase);
+        let cache_done = match self.backend.begin_phase(&plan) {
+            Ok(done) => done,
+            Err(error) => {
+                self.setup_failed(number, None, &error);
+                return self.end_without_work(number, phase, PhaseStatus::Failed);
+            }
+        };
+        if phase.operation.creates() {
+            self.covered.fill(0);
+        }
+        let shared = Arc::new(PhaseShared::default());
+        let (messages, inbox) = channel();
+        let links = Links {
+            shared: Arc::clone(&shared),
+            stop: Arc::clone(&self.stop),
+            messages,
+        };
+        let mut planned = (0, 0);
+        for lane in 0..self.job.lanes {
+            let lane_plan = self.lane_plan(number, phase, &plan, lane);
+            planned = (
+                planned.0 + lane_plan.pattern.count(),
+                planned.1 + lane_plan.pattern.bytes(),
+            );
+            let begin = Command::Begin(plan, Box::new(lane_plan), links.clone());
+            let _ = self.commands[lane as usize].send(begin);
+        }
+        drop(links);
+        let Some(choice) = self.wait_until_ready(number, &inbox) else {
+            self.commands
+                .iter()
+                .for_each(|lane| drop(lane.send(Command::Abort)));
+            return self.end_without_work(number, phase, PhaseStatus::Failed);
+        };
+        let before = resources::snapshot();
+        let start = clock::now() + 500_000 + 20_000 * u64::from(self.job.lanes);
+        self.commands
+            .iter()
+            .for_each(|lane| drop(lane.send(Command::Go(start))));
+        self.started(number, phase, start, choice, planned);
+        let (outcomes, timeline) = self.follow(number, start, &inbox);
+        let used = resources::between(&before, &resources::snapshot());
+        self.ended(
+            number, phase, start, &shared, &outcomes, &timeline, cache_done, used,
+        )
+    }
+
+    /// Waits until every lane is ready; none if one cannot be.
+    fn wait_until_ready(
+        &mut self,
+        number: u32,
+        inbox: &Receiver<LaneMessage>,
+    ) -> Option<MethodChoice> {
+        let mut chosen = None;
+        let mut failed = false;
+        for _ in 0..self.job.lanes {
+            match inbox.recv() {
+                Ok(LaneMessage::Began(Ok(choice))) => chosen = Some(choice),
+                Ok(LaneMessage::Began(Err(error))) => {
+                    self.setup_failed(number, None, &error);
+                    failed = true;
+                }
+                _ => failed = true,
+            }
+        }
+        chosen.filter(|_| !failed)
+    }
+
+    fn setup_failed(&mut self, number: u32, lane: Option<u32>, error: &SetupError) {
+        self.errors = true;
+        let sample = ErrorSample {
+            phase: number,
+            lane,
+            action: error.action.to_owned(),
+            object: error.object.clone(),
+            offset: 0,
+            length: error.length,
+            kind: ErrorKind::Os,
+            errno: error.errno,
+            message: error.message.clone(),
+        };
+        self.emit(&Event::ErrorSample(sample));
+    }
+
+    fn started(
+        &mut self,
+        number: u32,
+        phase: &Phase,
+        at_ns: u64,
+        choice: MethodChoice,
+        planned: (u64, u64),
+    ) {
+        if choice.depth < self.job.queue_depth && phase.operation != Operation::Prepare {
+            let message = format!(
+                "queue_depth is {} but only {} operation is in flight per lane: {}",
+                self.job.queue_depth, choice.depth, choice.reason
+            );
+            self.emit(&Event::Log(Log {
+                level: Level::Warning,
+                message,
+            }));
+        }
+        let by_time = phase.runtime_ns.is_some();
+        self.emit(&Event::PhaseStart(PhaseStart {
+            phase: number,
+            operation: phase.operation,
+            measured: phase.measured,
+            at_ns,
+            method: choice.method,
+            method_reason: choice.reason,
+            planned_ops: (!by_time).then_some(planned.0),
+            planned_bytes: (!by_time).then_some(planned.1),
+        }));
+    }
+
+    /// Passes intervals and errors on until every lane has ended or, after a stop, patience is at an end.
+    fn follow(
+        &mut self,
+        number: u32,
+        start: u64,
+        inbox: &Receiver<LaneMessage>,
+    ) -> (Vec<LaneOutcome>, Timeline) {
+        let mut timeline = Timeline::new(number, self.job.interval_ns);
+        let mut outcomes: Vec<Option<LaneOutcome>> = vec![None; self.job.lanes as usize];
+        let mut give_up_at = u64::MAX;
+        while outcomes.iter().any(Option::is_none) {
+            match inbox.recv_timeout(TICK) {
+                Ok(LaneMessage::Interval(index, part)) => timeline.add(index, &part),
+                Ok(LaneMessage::Error(sample)) => self.emit(&Event::ErrorSample(sample)),
+                Ok(LaneMessage::Ended(lane, outcome)) => outcomes[lane as usize] = Some(*outcome),
+                Ok(LaneMessage::Began(result)) => {
+                    if let Err(error) = result {
+                        self.setup_failed(number, None, &error);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let now = clock::now();
+            // Lanes hand an interval over at its end; a little later all have.
+            let settled = now
+                .saturating_sub(start)
+                .saturating_sub(self.job.interval_ns / 4);
+            for interval in timeline.take(Some(settled)) {
+                self.emit(&Event::Interval(interval));
+            }
+            if self.stopped() && give_up_at == u64::MAX {
+                give_up_at = now + STOP_PATIENCE_NS;
+            }
+            if now > give_up_at {
+                break;
+            }
+        }
+        for interval in timeline.take(None) {
+            self.emit(&Event::Interval(interval));
+        }
+        (
+            outcomes
+                .into_iter()
+                .map(Option::unwrap_or_default)
+                .collect(),
+            timeline,
+        )
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn ended(
+        &mut self,
+        number: u32,
+        phase: &Phase,
+        start: u64,
+        shared: &PhaseShared,
+        outcomes: &[LaneOutcome],
+        timeline: &Timeline,
+        cache_done: String,
+        used: Resources,
+    ) -> PhaseStatus {
+        let status = if outcomes.iter().any(|lane| lane.gave_up) {
+            PhaseStatus::Failed
+        } else if self.stopped() {
+            PhaseStatus::Stopped
+        } else if outcomes.iter().any(|lane| lane.limited) {
+            PhaseStatus::TimeLimit
+        } else {
+            PhaseStatus::Done
+        };
+        self.errors |= outcomes.iter().any(|lane| lane.error_count() > 0);
+        self.note_covered(phase.operation, outcomes);
+        let mut end = totals::of(number, phase, status, start, shared, outcomes, timeline);
+        end.cache_done = cache_done;
+        end.resources = used;
+        self.emit(&Event::PhaseEnd(end));
+        status
+    }
+
+    fn note_covered(&mut self, operation: Operation, outcomes: &[LaneOutcome]) {
+        for (covered, lane) in self.covered.iter_mut().zip(outcomes) {
+            match operation {
+                Operation::Prepare => *covered += lane.covered,
+                Operation::Write | Operation::Fwrite => *covered = lane.covered,
+                _ => {}
+            }
+        }
+    }
+
+    fn end_without_work(&mut self, number: u32, phase: &Phase, status: PhaseStatus) -> PhaseStatus {
+        let shared = PhaseShared::default();
+        let timeline = Timeline::new(number, self.job.interval_ns);
+        let end = totals::of(number, phase, status, 0, &shared, &[], &timeline);
+        self.emit(&Event::PhaseEnd(end));
+        status
+    }
+}

@@ -1,0 +1,58 @@
+//! What a backend can do: read by the planner, the documentation and the contract tests.
+
+use crate::{CacheAction, Layout, Method, Operation, SyncPolicy};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Everything this engine can do anywhere.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Capabilities {
+    /// Version of the contract.
+    pub spec_version: u32,
+    /// Version of the engine.
+    pub engine_version: String,
+    /// One entry per kind of target.
+    pub backends: Vec<BackendCapabilities>,
+}
+
+/// What one backend can do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BackendCapabilities {
+    /// The target's kind.
+    pub kind: String,
+    /// Operations it offers.
+    pub operations: Vec<Operation>,
+    /// Layouts it offers.
+    pub layouts: Vec<Layout>,
+    /// Methods it offers, without `auto`.
+    pub methods: Vec<Method>,
+    /// Whether O_DIRECT can be asked for.
+    pub direct: bool,
+    /// Whether O_DIRECT means that the page cache is bypassed (false where the store is memory itself).
+    pub direct_bypasses_cache: bool,
+    /// With O_DIRECT, record and file size must be multiples of this; 0 without O_DIRECT.
+    pub direct_alignment_bytes: u64,
+    /// Sync policies it offers.
+    pub sync: Vec<SyncPolicy>,
+    /// Cache actions it offers.
+    pub cache: Vec<CacheAction>,
+    /// Whether space can be reserved.
+    pub preallocate: bool,
+    /// Whether data can be verified.
+    pub verify: bool,
+    /// What was found by trying at a given place; none in the general answer.
+    pub place: Option<PlaceCapabilities>,
+}
+
+/// What is true of one place only.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlaceCapabilities {
+    /// The directory or device.
+    pub path: String,
+    /// Type of the file system as statfs(2) or /proc/self/mountinfo name it, e.g. ext4, tmpfs; block for a device.
+    pub filesystem: String,
+    /// Bytes free for this user, or the device's size.
+    pub free_bytes: u64,
+    /// What is missing here and why, one line each.
+    pub limits: Vec<String>,
+}

@@ -1,0 +1,363 @@
+//! What the engine says, one JSON object a line.
+
+use crate::{BackendCapabilities, Job, Method, Operation};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One line of the engine's output.
+///
+/// A run without a `bye` has crashed. Readers ignore fields they do not know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+#[schemars(extend("discriminator" = {"propertyName": "event"}))]
+#[allow(clippy::large_enum_variant)]
+pub enum Event {
+    /// The engine has read the job.
+    #[schemars(title = "HelloEvent")]
+    Hello(Hello),
+    /// Lanes and files are ready.
+    #[schemars(title = "ReadyEvent")]
+    Ready(Ready),
+    /// The lanes have been released from the barrier.
+    #[schemars(title = "PhaseStartEvent")]
+    PhaseStart(PhaseStart),
+    /// What was completed in a stretch of time.
+    #[schemars(title = "IntervalEvent")]
+    Interval(Interval),
+    /// One failed operation, whole.
+    #[schemars(title = "ErrorSampleEvent")]
+    ErrorSample(ErrorSample),
+    /// A remark.
+    #[schemars(title = "LogEvent")]
+    Log(Log),
+    /// Totals of a phase.
+    #[schemars(title = "PhaseEndEvent")]
+    PhaseEnd(PhaseEnd),
+    /// The last line.
+    #[schemars(title = "ByeEvent")]
+    Bye(Bye),
+}
+
+/// Who speaks, on what, about which job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Hello {
+    /// Version of the contract.
+    pub spec_version: u32,
+    /// Version of the engine.
+    pub engine_version: String,
+    /// SHA-256 of the engine's own executable, in hex.
+    pub engine_sha256: String,
+    /// SHA-256 of the job text as read, in hex.
+    pub job_sha256: String,
+    /// The job with every default filled in.
+    pub job: Job,
+    /// Process id.
+    pub pid: u32,
+    /// Wall clock at the moment of `mono_ns`, nanoseconds since 1970.
+    pub wall_ns: u64,
+    /// Monotonic clock at the same moment.
+    pub mono_ns: u64,
+    /// Where the time stamps come from.
+    pub clock: String,
+    /// CPUs this process may use.
+    pub cpus: u32,
+    /// Memory of the host in bytes.
+    pub memory_bytes: u64,
+    /// Kernel release.
+    pub kernel: String,
+    /// What the job's backend can do at the job's target, as found by trying.
+    pub backend: BackendCapabilities,
+}
+
+/// Everything is open; the job starts now, or at `go`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ready {
+    /// Monotonic time.
+    pub at_ns: u64,
+    /// Bytes of the I/O buffers of all lanes.
+    pub buffer_bytes: u64,
+}
+
+/// A phase has started.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PhaseStart {
+    /// Number of the phase in the job, from 0.
+    pub phase: u32,
+    /// What it does.
+    pub operation: Operation,
+    /// Whether it is a result.
+    pub measured: bool,
+    /// Monotonic time of the barrier's release.
+    pub at_ns: u64,
+    /// How operations reach the kernel in fact.
+    pub method: Method,
+    /// Why that method, where the job left it open or it differs from the job's.
+    pub method_reason: String,
+    /// Operations planned for all lanes; none when the phase runs by time.
+    pub planned_ops: Option<u64>,
+    /// Bytes planned for all lanes; none when the phase runs by time.
+    pub planned_bytes: Option<u64>,
+}
+
+/// Completed operations, one direction.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Counts {
+    /// Operations that succeeded.
+    pub ops: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+}
+
+/// What was completed between two instants. Adding up the intervals of a phase gives its totals exactly.
+///
+/// The same index can come twice: a lane that was held up reports late.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Interval {
+    /// Number of the phase.
+    pub phase: u32,
+    /// Number of the interval in the phase, from 0.
+    pub index: u64,
+    /// Its start, nanoseconds after the phase's start.
+    pub start_ns: u64,
+    /// Its end, nanoseconds after the phase's start.
+    pub end_ns: u64,
+    /// Reads.
+    pub read: Counts,
+    /// Writes.
+    pub write: Counts,
+    /// Failed operations.
+    pub errors: u64,
+    /// Latencies of the reads: HDR histogram, nanoseconds, V2-deflate, base64; none if there were none.
+    pub read_histogram: Option<String>,
+    /// Latencies of the writes, likewise.
+    pub write_histogram: Option<String>,
+}
+
+/// Why an operation failed.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+#[schemars(title = "ErrorKind")]
+pub enum ErrorKind {
+    /// The kernel said no; see errno.
+    Os,
+    /// Fewer bytes came back than were asked for.
+    ShortRead,
+    /// Fewer bytes were taken than were given.
+    ShortWrite,
+    /// The bytes read are not those written.
+    Corrupt,
+}
+
+/// One failed operation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorSample {
+    /// Number of the phase.
+    pub phase: u32,
+    /// Lane that met it; none for the set-up of a phase.
+    pub lane: Option<u32>,
+    /// What was being done: read, write, sync, open, preallocate, cache, ...
+    pub action: String,
+    /// File or device.
+    pub object: String,
+    /// Offset of the record, or of the first wrong byte.
+    pub offset: u64,
+    /// Bytes asked for.
+    pub length: u64,
+    /// Why.
+    pub kind: ErrorKind,
+    /// The kernel's number, if it gave one.
+    pub errno: Option<i32>,
+    /// One line for people.
+    pub message: String,
+}
+
+/// How grave a remark is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(title = "Level")]
+pub enum Level {
+    /// Good to know.
+    Info,
+    /// Something is not as asked.
+    Warning,
+}
+
+/// A remark.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Log {
+    /// How grave.
+    pub level: Level,
+    /// One line for people.
+    pub message: String,
+}
+
+/// How a phase ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(title = "PhaseStatus")]
+pub enum PhaseStatus {
+    /// Everything planned was done, though operations may have failed.
+    Done,
+    /// The time limit came first; the numbers cover the part done.
+    TimeLimit,
+    /// A lane gave up: too many errors, or the phase could not be set up.
+    Failed,
+    /// Not started, because an earlier phase failed.
+    Skipped,
+    /// Stopped from outside.
+    Stopped,
+}
+
+/// Bytes and operations between two instants in which every lane was at work or until the first or last had finished.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Window {
+    /// Start, nanoseconds after the phase's start.
+    pub start_ns: u64,
+    /// End, nanoseconds after the phase's start.
+    pub end_ns: u64,
+    /// Operations completed between them.
+    pub ops: u64,
+    /// Bytes completed between them.
+    pub bytes: u64,
+}
+
+/// Order statistics of latencies in nanoseconds, from the histogram merged over all lanes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencySummary {
+    /// Number of operations.
+    pub count: u64,
+    /// Least.
+    pub min_ns: u64,
+    /// Arithmetic mean.
+    pub mean_ns: f64,
+    /// Half are at most this.
+    pub p50_ns: u64,
+    /// 90 percent are at most this.
+    pub p90_ns: u64,
+    /// 99 percent are at most this.
+    pub p99_ns: u64,
+    /// 99.9 percent are at most this.
+    pub p999_ns: u64,
+    /// 99.99 percent are at most this.
+    pub p9999_ns: u64,
+    /// Greatest.
+    pub max_ns: u64,
+    /// The histogram itself: HDR, three significant digits, V2-deflate, base64.
+    pub histogram: String,
+}
+
+/// Failed operations of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorCount {
+    /// Why.
+    pub kind: ErrorKind,
+    /// The kernel's number, if it gave one.
+    pub errno: Option<i32>,
+    /// How many.
+    pub count: u64,
+}
+
+/// One lane's share of a phase.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LaneResult {
+    /// Number of the lane.
+    pub lane: u32,
+    /// Left the barrier, nanoseconds after the phase's start.
+    pub start_ns: u64,
+    /// Finished, flush included, nanoseconds after the phase's start.
+    pub end_ns: u64,
+    /// Time of the flush at the end.
+    pub sync_ns: u64,
+    /// Reads.
+    pub read: Counts,
+    /// Writes.
+    pub write: Counts,
+    /// Failed operations.
+    pub errors: u64,
+}
+
+/// What the engine's process used during a phase.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Resources {
+    /// CPU time in user space.
+    pub user_ns: u64,
+    /// CPU time in the kernel.
+    pub system_ns: u64,
+    /// Bytes fetched from the storage layer (read_bytes of proc_pid_io(5)); none if the kernel does not tell.
+    pub read_bytes: Option<u64>,
+    /// Bytes sent to the storage layer (write_bytes of proc_pid_io(5)); none if the kernel does not tell.
+    pub write_bytes: Option<u64>,
+}
+
+/// Totals of a phase.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PhaseEnd {
+    /// Number of the phase.
+    pub phase: u32,
+    /// What it did.
+    pub operation: Operation,
+    /// Whether it is a result.
+    pub measured: bool,
+    /// How it ended.
+    pub status: PhaseStatus,
+    /// Reads of all lanes.
+    pub read: Counts,
+    /// Writes of all lanes.
+    pub write: Counts,
+    /// From the release of the barrier to the last lane's end, flush included.
+    pub last_finisher: Window,
+    /// From the release of the barrier to the first lane's end (stonewall).
+    pub first_finisher: Window,
+    /// From when every lane had finished one operation to when the first lane ran out; none if there is no such time.
+    pub steady: Option<Window>,
+    /// Greatest difference between two lanes' starts.
+    pub start_skew_ns: u64,
+    /// Latencies of the reads; none if there were none.
+    pub read_latency: Option<LatencySummary>,
+    /// Latencies of the writes; none if there were none.
+    pub write_latency: Option<LatencySummary>,
+    /// Failed operations by kind.
+    pub errors: Vec<ErrorCount>,
+    /// Open loop: operations per second asked for.
+    pub target_per_s: Option<f64>,
+    /// Open loop: operations that were due in the time but never started.
+    pub unstarted_ops: u64,
+    /// Bytes that were checked and found right.
+    pub verified_bytes: u64,
+    /// What was done to the cache before the phase, in words; empty if nothing.
+    pub cache_done: String,
+    /// Lane by lane.
+    pub lanes: Vec<LaneResult>,
+    /// What the process used.
+    pub resources: Resources,
+}
+
+/// How a job ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(title = "ByeStatus")]
+pub enum ByeStatus {
+    /// Every phase was done, without a failed operation.
+    Ok,
+    /// There were failed operations or phases.
+    Errors,
+    /// The job was refused, or nothing could be set up.
+    Refused,
+    /// Stopped from outside.
+    Stopped,
+}
+
+/// The last line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bye {
+    /// How the job ended.
+    pub status: ByeStatus,
+    /// Why, if it did not end well; one line.
+    pub reason: Option<String>,
+    /// Greatest resident memory of the process in bytes.
+    pub max_rss_bytes: u64,
+    /// Monotonic time.
+    pub at_ns: u64,
+}

@@ -1,0 +1,441 @@
+//! What the engine is asked to do.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One job: one independent execution of one case on one host, by `lanes` worker threads.
+///
+/// The phases run in order, each between two barriers of all lanes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// Version of the contract; must be the engine's own.
+    pub spec_version: u32,
+    /// Name of the job, repeated in the events: 1 to 128 of `A-Z a-z 0-9 . _ -`.
+    pub id: String,
+    /// Seed of everything that looks random: data, offsets, arrivals.
+    #[serde(default)]
+    pub seed: u64,
+    /// Where the data goes.
+    pub target: Target,
+    /// Worker threads.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 1024))]
+    pub lanes: u32,
+    /// How lanes share files.
+    #[serde(default)]
+    pub layout: Layout,
+    /// Size of each file (or of the part of the device that is used), in bytes.
+    #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
+    pub file_size_bytes: u64,
+    /// Bytes of one operation; iozone's record size, IOR's transfer size.
+    #[schemars(range(min = 1, max = 1_073_741_824))]
+    pub record_size_bytes: u64,
+    /// Operations each lane keeps in flight.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 4096))]
+    pub queue_depth: u32,
+    /// How operations reach the kernel.
+    #[serde(default)]
+    pub method: Method,
+    /// Open files with O_DIRECT.
+    #[serde(default)]
+    pub direct: bool,
+    /// What makes writes stable, and when. Its time is part of the measured time.
+    #[serde(default)]
+    pub sync: SyncPolicy,
+    /// Reserve the file's space (fallocate) before it is first written.
+    #[serde(default)]
+    pub preallocate: bool,
+    /// What is written and whether reads are checked.
+    #[serde(default)]
+    pub data: DataSpec,
+    /// What is done, in order.
+    #[schemars(length(min = 1, max = 64))]
+    pub phases: Vec<Phase>,
+    /// Length of the intervals that are reported, in nanoseconds.
+    #[serde(default = "second")]
+    #[schemars(range(min = 10_000_000, max = 3_600_000_000_000_u64))]
+    pub interval_ns: u64,
+    /// Wait for a `{"go":true}` line on standard input after `ready`.
+    #[serde(default)]
+    pub wait_for_go: bool,
+    /// A lane stops after this many failed operations in a phase.
+    #[serde(default = "hundred")]
+    #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
+    pub error_limit: u64,
+    /// Leave the data where it is at the end instead of removing it.
+    #[serde(default)]
+    pub keep_files: bool,
+}
+
+fn one() -> u32 {
+    1
+}
+fn second() -> u64 {
+    1_000_000_000
+}
+fn hundred() -> u64 {
+    100
+}
+
+/// The place that is measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[schemars(extend("discriminator" = {"propertyName": "kind"}))]
+pub enum Target {
+    /// No storage at all: instant, or as scripted.
+    #[schemars(title = "NullTarget")]
+    Null(NullTarget),
+    /// Files below a marked directory.
+    #[schemars(title = "FileTarget")]
+    File(FileTarget),
+    /// A whole block device, which is overwritten.
+    #[schemars(title = "DeviceTarget")]
+    Device(DeviceTarget),
+}
+
+/// A device that does nothing, instantly or after a scripted time. Measures the engine and tests the statistics.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NullTarget {
+    /// Service time of each operation; none means instant.
+    #[serde(default)]
+    pub latency: Option<LatencyModel>,
+    /// Times at which the device does nothing.
+    #[serde(default)]
+    pub stalls: Vec<ScriptedStall>,
+    /// Operations that fail.
+    #[serde(default)]
+    pub errors: Vec<ScriptedError>,
+}
+
+/// Distribution of the scripted service time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "distribution", rename_all = "snake_case", deny_unknown_fields)]
+#[schemars(extend("discriminator" = {"propertyName": "distribution"}))]
+pub enum LatencyModel {
+    /// Always the same.
+    #[schemars(title = "FixedLatency")]
+    Fixed {
+        /// Service time.
+        ns: u64,
+    },
+    /// Equally likely between two bounds.
+    #[schemars(title = "UniformLatency")]
+    Uniform {
+        /// Least service time.
+        min_ns: u64,
+        /// Greatest service time.
+        max_ns: u64,
+    },
+    /// Memoryless, with the given mean.
+    #[schemars(title = "ExponentialLatency")]
+    Exponential {
+        /// Mean service time.
+        mean_ns: u64,
+    },
+}
+
+/// From the submission of a lane's n-th operation the device stands still for that lane.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptedStall {
+    /// Number of the operation in the phase, counted from 0 per lane.
+    pub at_op: u64,
+    /// How long, in nanoseconds.
+    pub duration_ns: u64,
+    /// Only this lane; none means every lane.
+    #[serde(default)]
+    pub lane: Option<u32>,
+}
+
+/// A lane's n-th operation fails.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptedError {
+    /// Number of the operation in the phase, counted from 0 per lane.
+    pub at_op: u64,
+    /// The errno it fails with, e.g. 5 for EIO.
+    #[schemars(range(min = 1, max = 4095))]
+    pub errno: i32,
+    /// Only this lane; none means every lane.
+    #[serde(default)]
+    pub lane: Option<u32>,
+}
+
+/// Files in `root`/`directory`. The engine creates and removes the directory and nothing else.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FileTarget {
+    /// Absolute path of a directory that holds the marker file `.assay-target`.
+    pub root: String,
+    /// Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
+    pub directory: String,
+}
+
+/// A block device. All that is on it is lost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceTarget {
+    /// Absolute path of the device.
+    pub path: String,
+    /// Must be true: the user has confirmed that the device may be overwritten.
+    pub destroy: bool,
+}
+
+/// How lanes share files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(title = "Layout")]
+pub enum Layout {
+    /// One file per lane (IOR: file per process).
+    #[default]
+    Separate,
+    /// One file, of which each lane has a contiguous part (IOR: single shared file, one segment).
+    Shared,
+}
+
+/// How operations reach the kernel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(title = "Method")]
+pub enum Method {
+    /// io_uring where the kernel offers it, else `sync`; the phase_start event says which.
+    #[default]
+    Auto,
+    /// io_uring with registered files and buffers.
+    IoUring,
+    /// pread and pwrite, one operation at a time.
+    Sync,
+}
+
+/// What makes writes stable, and when.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(title = "SyncPolicy")]
+pub enum SyncPolicy {
+    /// Nothing: the data may still be in memory when the clock stops.
+    None,
+    /// fsync by each lane at the end of each writing phase (iozone -e).
+    #[default]
+    Fsync,
+    /// fdatasync by each lane at the end of each writing phase.
+    Fdatasync,
+    /// Files are opened with O_SYNC: every write is stable with its metadata.
+    OSync,
+    /// Files are opened with O_DSYNC: every write is stable.
+    ODsync,
+}
+
+/// What is written. Each byte is a function of (seed, file, offset), so that any host can check it later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[derive(Default)]
+pub struct DataSpec {
+    /// Share of each 4 KiB that is zeros, in percent.
+    #[serde(default)]
+    #[schemars(range(max = 100))]
+    pub compressible_percent: u8,
+    /// Share of 4 KiB blocks that are copies of one of 16 common blocks, in percent.
+    #[serde(default)]
+    #[schemars(range(max = 100))]
+    pub duplicate_percent: u8,
+    /// Check every byte that is read.
+    #[serde(default)]
+    pub verify: bool,
+}
+
+/// A stretch of the job between two barriers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// What is done.
+    pub operation: Operation,
+    /// Whether this phase is a result or only prepares one.
+    #[serde(default = "yes")]
+    pub measured: bool,
+    /// What is done to the page cache before the phase starts.
+    #[serde(default)]
+    pub cache_before: CacheAction,
+    /// Run for this long, going over the data as often as needed. None: once over the data.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 31_536_000_000_000_000_u64))]
+    pub runtime_ns: Option<u64>,
+    /// Stop once over the data early after this long; the numbers then cover the part done.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 31_536_000_000_000_000_u64))]
+    pub time_limit_ns: Option<u64>,
+    /// Open loop: operations per second of all lanes together; latency counts from the intended start. None: closed loop.
+    #[serde(default)]
+    #[schemars(range(min = 0.001, max = 1e9))]
+    pub rate_per_s: Option<f64>,
+    /// Spacing of the intended starts in open loop.
+    #[serde(default)]
+    pub arrivals: Arrivals,
+    /// Share of reads in the mixed operations, in percent.
+    #[serde(default = "fifty")]
+    #[schemars(range(max = 100))]
+    pub read_percent: u8,
+    /// Distance of successive records in stride_read, in records.
+    #[serde(default = "seventeen")]
+    #[schemars(range(min = 1, max = 1_048_576))]
+    pub stride_records: u32,
+}
+
+fn yes() -> bool {
+    true
+}
+fn fifty() -> u8 {
+    50
+}
+fn seventeen() -> u32 {
+    17
+}
+
+/// What is done, with iozone's meaning where iozone has the operation.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+#[schemars(title = "Operation")]
+pub enum Operation {
+    /// Write whatever of the data set is missing, in large records, and flush it. Never measured.
+    Prepare,
+    /// Sequential write of a new file.
+    Write,
+    /// Sequential write of a file that exists.
+    Rewrite,
+    /// Sequential read.
+    Read,
+    /// Sequential read of what was just read.
+    Reread,
+    /// Read of each record once, in random order.
+    RandomRead,
+    /// Write of each record once, in random order.
+    RandomWrite,
+    /// Sequential read from the end to the start.
+    BackwardRead,
+    /// Write of the same record again and again.
+    RecordRewrite,
+    /// Read of every n-th record, then from the next one on, until all are read.
+    StrideRead,
+    /// Sequential write of a new file through C stdio, with a buffer of one record.
+    Fwrite,
+    /// Sequential write of a file that exists through C stdio.
+    ReFwrite,
+    /// Sequential read through C stdio.
+    Fread,
+    /// Sequential read through C stdio of what was just read.
+    ReFread,
+    /// Reads and writes of records in random order.
+    RandomMix,
+    /// Reads and writes of records in sequence.
+    SequentialMix,
+}
+
+impl Operation {
+    /// Every operation but `prepare`.
+    pub const MEASURABLE: [Operation; 15] = [
+        Operation::Write,
+        Operation::Rewrite,
+        Operation::Read,
+        Operation::Reread,
+        Operation::RandomRead,
+        Operation::RandomWrite,
+        Operation::BackwardRead,
+        Operation::RecordRewrite,
+        Operation::StrideRead,
+        Operation::Fwrite,
+        Operation::ReFwrite,
+        Operation::Fread,
+        Operation::ReFread,
+        Operation::RandomMix,
+        Operation::SequentialMix,
+    ];
+
+    /// The name used in jobs and events.
+    pub fn name(self) -> &'static str {
+        match self {
+            Operation::Prepare => "prepare",
+            Operation::Write => "write",
+            Operation::Rewrite => "rewrite",
+            Operation::Read => "read",
+            Operation::Reread => "reread",
+            Operation::RandomRead => "random_read",
+            Operation::RandomWrite => "random_write",
+            Operation::BackwardRead => "backward_read",
+            Operation::RecordRewrite => "record_rewrite",
+            Operation::StrideRead => "stride_read",
+            Operation::Fwrite => "fwrite",
+            Operation::ReFwrite => "re_fwrite",
+            Operation::Fread => "fread",
+            Operation::ReFread => "re_fread",
+            Operation::RandomMix => "random_mix",
+            Operation::SequentialMix => "sequential_mix",
+        }
+    }
+
+    /// Creates the file anew (truncates what is there).
+    pub fn creates(self) -> bool {
+        matches!(self, Operation::Write | Operation::Fwrite)
+    }
+
+    /// Issues reads.
+    pub fn reads(self) -> bool {
+        !matches!(
+            self,
+            Operation::Prepare
+                | Operation::Write
+                | Operation::Rewrite
+                | Operation::RandomWrite
+                | Operation::RecordRewrite
+                | Operation::Fwrite
+                | Operation::ReFwrite
+        )
+    }
+
+    /// Issues writes.
+    pub fn writes(self) -> bool {
+        !self.reads() || self.mixes()
+    }
+
+    /// Issues both.
+    pub fn mixes(self) -> bool {
+        matches!(self, Operation::RandomMix | Operation::SequentialMix)
+    }
+
+    /// Goes through C stdio.
+    pub fn stdio(self) -> bool {
+        matches!(
+            self,
+            Operation::Fwrite | Operation::ReFwrite | Operation::Fread | Operation::ReFread
+        )
+    }
+}
+
+/// What is done to the page cache before a phase starts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(title = "CacheAction")]
+pub enum CacheAction {
+    /// Nothing.
+    #[default]
+    Keep,
+    /// The job's own files are flushed and taken out of the page cache (posix_fadvise DONTNEED).
+    Evict,
+    /// The host's whole page cache is dropped (sync, then 3 into /proc/sys/vm/drop_caches); needs root.
+    Drop,
+}
+
+/// Spacing of the intended starts in open loop.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(title = "Arrivals")]
+pub enum Arrivals {
+    /// Equal spacing.
+    #[default]
+    Constant,
+    /// A Poisson process.
+    Poisson,
+}

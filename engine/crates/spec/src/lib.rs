@@ -1,0 +1,27 @@
+//! The words that cross the border of the engine: [`Job`] in, [`Event`] out, [`Capabilities`] on request.
+//!
+//! The JSON Schemas in `contract/` are generated from these types and the workbench's Python
+//! classes from those schemas, so a change here is a change of the contract: run `make generate`.
+//!
+//! Unknown fields are refused in jobs and ignored in events. Units are part of the names
+//! (`_ns`, `_bytes`, `_per_s`). Times are nanoseconds on the engine's monotonic clock unless
+//! the name says `wall`.
+
+mod capability;
+mod event;
+mod job;
+mod validate;
+
+pub use capability::{BackendCapabilities, Capabilities, PlaceCapabilities};
+pub use event::{
+    Bye, ByeStatus, Counts, ErrorCount, ErrorKind, ErrorSample, Event, Hello, Interval, LaneResult,
+    LatencySummary, Level, Log, PhaseEnd, PhaseStart, PhaseStatus, Ready, Resources, Window,
+};
+pub use job::{
+    Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Job, LatencyModel, Layout, Method,
+    NullTarget, Operation, Phase, ScriptedError, ScriptedStall, SyncPolicy, Target,
+};
+pub use validate::{JobError, MAX_LANES, MAX_QUEUE_DEPTH, MAX_RECORD_BYTES};
+
+/// Version of the contract. A job with another one is refused.
+pub const SPEC_VERSION: u32 = 1;

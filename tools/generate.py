@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Write the files that follow from the Rust types, or with --check fail if they are out of date.
+
+The contract's JSON Schemas and the capability list come from assay-engine, the workbench's contract
+classes from those schemas, the study schema from the workbench's own models.
+"""
+
+import argparse
+import difflib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CODEGEN = (
+    "--input-file-type jsonschema --output-model-type pydantic_v2.BaseModel --use-title-as-name --use-annotated "
+    "--collapse-root-models --use-schema-description --use-field-description --strict-nullable --formatters builtin "
+    "--disable-timestamp --target-python-version 3.11 --use-standard-collections --use-union-operator "
+    "--set-default-enum-member --disable-warnings"
+).split()
+
+
+def engine(*words: str) -> str:
+    """Standard output of the engine."""
+    binary = os.environ.get("ASSAY_ENGINE", str(ROOT / "target" / "release" / "assay-engine"))
+    return subprocess.run([binary, *words], check=True, capture_output=True, text=True).stdout
+
+
+def classes() -> str:
+    """The workbench's contract classes."""
+    with tempfile.TemporaryDirectory() as folder:
+        schema, target = Path(folder, "contract.json"), Path(folder, "contract.py")
+        schema.write_text(engine("schema", "contract"))
+        command = [sys.executable, "-W", "ignore", "-m", "datamodel_code_generator", "--input", str(schema)]
+        subprocess.run([*command, "--output", str(target), *CODEGEN], check=True, stderr=subprocess.DEVNULL)
+        return target.read_text()
+
+
+def generated() -> dict[str, str]:
+    """Path below the project -> text."""
+    from assay.model.study import study_schema
+
+    files = {f"contract/{what}.schema.json": engine("schema", what) for what in ("job", "event", "capabilities")}
+    files["contract/study.schema.json"] = json.dumps(study_schema(), indent=2) + "\n"
+    files["contract/capabilities.json"] = engine("capabilities")
+    files["workbench/src/assay/contract/_generated.py"] = classes()
+    return files
+
+
+def main() -> int:
+    """Exit code 1 if --check finds a difference."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail on a difference")
+    check = parser.parse_args().check
+    stale = []
+    for name, text in generated().items():
+        path = ROOT / name
+        old = path.read_text() if path.exists() else ""
+        if old == text:
+            continue
+        stale.append(name)
+        if check:
+            lines = difflib.unified_diff(old.splitlines(), text.splitlines(), name, "generated", lineterm="")
+            print("\n".join(list(lines)[:40]))
+        else:
+            path.write_text(text)
+            print("wrote", name)
+    if check and stale:
+        print(f"out of date: {', '.join(stale)}; run: make generate")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,4 @@
+"""The engine's words in Python: generated classes, and the reader of its output.
+
+Nothing else in the workbench knows what the wire looks like.
+"""

@@ -1,0 +1,37 @@
+"""What all model classes share."""
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Frozen(BaseModel):
+    """A value: immutable, and closed against unknown fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class AssayError(Exception):
+    """Something the user can mend.
+
+    Attributes:
+        message: One line: what is wrong and where.
+        hint: One line: how to mend it; empty if the message says it.
+        exit_code: Exit code of the command (see `assay.model.base.EXIT_*`).
+    """
+
+    def __init__(self, message: str, hint: str = "", exit_code: int = 2) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.exit_code = exit_code
+
+
+EXIT_OK = 0
+"""All went well."""
+EXIT_INCOMPLETE = 1
+"""The run ended, but some repeats have errors or are missing."""
+EXIT_USAGE = 2
+"""The input is wrong; nothing was done."""
+EXIT_REFUSED = 3
+"""Refused for safety, or the machine cannot do it; nothing was written."""
+EXIT_INTERRUPTED = 130
+"""Stopped by the user; `assay run --resume` goes on."""

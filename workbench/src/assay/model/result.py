@@ -1,0 +1,235 @@
+"""What was measured."""
+
+from typing import Any, Literal
+
+from assay.model.base import Frozen
+from assay.model.case import Case, Excluded
+from assay.model.verdict import Finding, Verdict
+
+SampleStatus = Literal["done", "time_limit", "failed", "skipped", "stopped", "crashed"]
+
+
+class ErrorTally(Frozen):
+    """Failed operations of one kind in one phase.
+
+    Attributes:
+        kind: os, short_read, short_write or corrupt.
+        errno: Symbol such as ENOSPC; None if the kernel gave none.
+        example: The first one in words: action, object, offset, length, message.
+    """
+
+    kind: str
+    errno: str | None
+    count: int
+    example: str
+
+
+class Sample(Frozen):
+    """One measured phase of one repeat of one case. Rates are per second of wall time, flush included.
+
+    Attributes:
+        phase: Number of the phase in the job.
+        started_at: Wall clock, seconds since 1970.
+        bytes: Of reads and writes together; likewise ops.
+        elapsed_ns: From the barrier to the last lane's end.
+        throughput: Bytes per second up to the last lane's end.
+        first_finisher: Bytes per second up to the first lane's end; None if no lane finished.
+        steady: Bytes per second while every lane was at work; None if there was no such time.
+        latency: Name (`min`, `mean`, `p50`, `p90`, `p99`, `p99.9`, `p99.99`, `max`) -> nanoseconds; empty without operations.
+        histogram: All latencies of the phase: HDR, V2-deflate, base64.
+        skew_ns: Greatest difference between two lanes' starts.
+        finish_spread_ns: From the first lane's end to the last lane's.
+        device_read_bytes: Bytes the kernel fetched from storage for the engine; None if it does not tell.
+        device_write_bytes: Bytes the kernel sent to storage for the engine; None if it does not tell.
+        target_per_s: Open loop: operations per second asked for.
+        unstarted_ops: Open loop: operations due but never started.
+    """
+
+    case: str
+    repeat: int
+    phase: int
+    operation: str
+    status: SampleStatus
+    started_at: float
+    ops: int = 0
+    bytes: int = 0
+    read_bytes: int = 0
+    write_bytes: int = 0
+    elapsed_ns: int = 0
+    throughput: float = 0.0
+    iops: float = 0.0
+    first_finisher: float | None = None
+    steady: float | None = None
+    latency: dict[str, float] = {}
+    histogram: str | None = None
+    errors: tuple[ErrorTally, ...] = ()
+    skew_ns: int = 0
+    finish_spread_ns: int = 0
+    method: str = ""
+    cache_done: str = ""
+    target_per_s: float | None = None
+    unstarted_ops: int = 0
+    verified_bytes: int = 0
+    device_read_bytes: int | None = None
+    device_write_bytes: int | None = None
+    cpu_user_ns: int = 0
+    cpu_system_ns: int = 0
+
+
+class Place(Frozen):
+    """Where a target turned out to be.
+
+    Attributes:
+        filesystem: ext4, tmpfs, ...; `block` for a device; `null` for the null target.
+        memory_backed: The store is memory itself, so that a cache in front of it means nothing.
+        direct_bypasses_cache: O_DIRECT means what it says here.
+        device: Block device below, e.g. /dev/vda; None if there is none.
+        limits: What this place cannot do, one line each.
+    """
+
+    target: str
+    kind: str
+    path: str
+    filesystem: str
+    memory_backed: bool
+    direct_bypasses_cache: bool
+    free_bytes: int
+    device: str | None
+    limits: tuple[str, ...] = ()
+
+
+class RunInfo(Frozen):
+    """A run without its results.
+
+    Attributes:
+        id: `20261121-211503-quickstart` and the like: UTC start and study name.
+        folder: Where it is stored.
+        study_text: The study file as it was.
+        question: What the study asks.
+        status: `running`, `interrupted`, `complete` or `complete with errors`.
+        seed: Decides the order and the data.
+        command: The command line.
+        versions: Name -> version or hash: assay, assay-engine, engine_sha256, study_sha256, python, ...
+        environment: Section -> name -> value as text, e.g. environment["memory"]["total"]; missing items say why.
+        places: One per target.
+        planned: Planned repeats of all cases together; finished: how many have an outcome.
+    """
+
+    id: str
+    folder: str
+    study: str
+    question: str
+    description: str
+    study_text: str
+    status: str
+    created_at: float
+    finished_at: float | None
+    seed: int
+    order: str
+    repeats: int
+    command: str
+    versions: dict[str, str]
+    environment: dict[str, dict[str, str]]
+    places: tuple[Place, ...]
+    planned: int
+    finished: int
+
+
+class Estimate(Frozen):
+    """A median over repeats and a 95 % interval.
+
+    Attributes:
+        low: Lower end of the interval; None with fewer than 2 repeats.
+        high: Upper end.
+        n: Number of independent repeats.
+        spread: Coefficient of variation (standard deviation / mean); None with fewer than 2.
+    """
+
+    median: float
+    low: float | None
+    high: float | None
+    n: int
+    spread: float | None
+
+
+class Row(Frozen):
+    """The result of one operation of one case over all its repeats.
+
+    Attributes:
+        throughput: Bytes per second; None without a usable repeat.
+        iops: Operations per second.
+        latency: Name (as in Sample) -> nanoseconds, from the histograms of all repeats pooled.
+        curve: (percentile in percent, nanoseconds) points of the pooled histogram, for drawing.
+        findings: All that apply, the worst first; empty means ok.
+        not_evaluated: Rules that lacked evidence, with the reason.
+    """
+
+    case: Case
+    operation: str
+    throughput: Estimate | None
+    iops: Estimate | None
+    latency: dict[str, float]
+    curve: tuple[tuple[float, float], ...]
+    samples: tuple[Sample, ...]
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    not_evaluated: tuple[str, ...] = ()
+
+
+class Comparison(Frozen):
+    """One operation at the same parameters on two targets.
+
+    Attributes:
+        ratio: Throughput of `other` divided by that of `base`.
+        low: Lower end of the 95 % interval of the ratio; None if it could not be computed.
+        high: Upper end.
+        separable: The interval excludes 1.
+        caveat: Why the figures should not be compared (a bad verdict on a side); empty if none.
+    """
+
+    workload: str
+    operation: str
+    axes: dict[str, int | float | str | bool | None]
+    base: str
+    other: str
+    ratio: float
+    low: float | None
+    high: float | None
+    separable: bool
+    caveat: str
+
+
+class JobRecord(Frozen):
+    """One repeat as it was executed.
+
+    Attributes:
+        status: `ok`, `errors`, `refused`, `stopped` or `crashed`.
+        job: The job as sent to the engine.
+        attempts: How often it was started; more than 1 after a crash or an interruption.
+        reason: Why it did not end well; empty if it did.
+    """
+
+    case: str
+    repeat: int
+    status: str
+    attempts: int
+    started_at: float
+    seconds: float
+    reason: str
+    job: dict[str, Any]
+
+
+class RunAnalysis(Frozen):
+    """Everything a report needs. Cases are in plan order, rows in (case, operation) order.
+
+    Attributes:
+        notes: What looked odd, one sentence each.
+    """
+
+    run: RunInfo
+    cases: tuple[Case, ...]
+    excluded: tuple[Excluded, ...]
+    rows: tuple[Row, ...]
+    comparisons: tuple[Comparison, ...]
+    notes: tuple[str, ...]
+    jobs: tuple[JobRecord, ...]

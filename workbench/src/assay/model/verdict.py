@@ -1,0 +1,42 @@
+"""What the evidence allows to be said of a result."""
+
+from enum import StrEnum
+
+from assay.model.base import Frozen
+
+
+class Verdict(StrEnum):
+    """Verdicts, the worst first."""
+
+    IMPOSSIBLE = "impossible"
+    INCOMPLETE = "incomplete"
+    CACHED = "cached"
+    UNSUSTAINED = "unsustained"
+    THROTTLED = "throttled"
+    BURSTING = "bursting"
+    UNSTABLE = "unstable"
+    SKEWED = "skewed"
+    CLIENT_BOUND = "client-bound"
+    NETWORK_BOUND = "network-bound"
+    OK = "ok"
+
+
+RANK = {verdict: place for place, verdict in enumerate(Verdict)}
+"""0 is the worst."""
+
+
+class Finding(Frozen):
+    """One rule's answer about one result.
+
+    Attributes:
+        rule: Name of the rule function.
+        text: What was seen, with its numbers, in one sentence.
+        remedy: What to do about it, in one sentence.
+        numbers: The figures the rule compared, units in the names.
+    """
+
+    verdict: Verdict
+    rule: str
+    text: str
+    remedy: str
+    numbers: dict[str, float]
