@@ -22,15 +22,16 @@ pub(crate) fn open(job: &Job) -> Result<Arc<dyn Backend>, SetupError> {
         Target::Null(target) => Arc::new(NullBackend::new(target.clone(), job.seed)),
         Target::File(target) => {
             let files = FileBackend::files_for(job.layout, job.lanes);
-            Arc::new(FileBackend::directory(
-                &target.root,
-                &target.directory,
-                files,
-                job.file_size_bytes,
-            )?)
+            let backend = FileBackend::directory(&target.root, &target.directory, files, job.file_size_bytes)?;
+            Arc::new(backend.reusing(job.reuse_files))
         }
         Target::Device(target) => Arc::new(FileBackend::device(&target.path, job.file_size_bytes)?),
     })
+}
+
+/// The word that a job uses for a value.
+fn word(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 fn kind(target: &Target) -> &'static str {
@@ -50,34 +51,22 @@ pub(crate) fn check_general(job: &Job) -> anyhow::Result<()> {
 
 /// Refuses what a backend cannot do.
 pub(crate) fn check(job: &Job, can: &BackendCapabilities) -> anyhow::Result<()> {
-    let place = can.place.as_ref().map_or_else(
-        || format!("a {} target", can.kind),
-        |place| place.path.clone(),
-    );
-    let wanted = |operation: &Operation| {
-        *operation != Operation::Prepare && !can.operations.contains(operation)
-    };
+    let place = can.place.as_ref().map_or_else(|| format!("a {} target", can.kind), |place| place.path.clone());
+    let wanted = |operation: &Operation| *operation != Operation::Prepare && !can.operations.contains(operation);
     if let Some(phase) = job.phases.iter().find(|phase| wanted(&phase.operation)) {
         bail!("{place} has no operation {}", phase.operation.name());
     }
     if !can.layouts.contains(&job.layout) {
-        bail!("{place} has no layout {:?}", job.layout);
+        bail!("{place} has no layout {}", word(&job.layout));
     }
     if job.method != Method::Auto && !can.methods.contains(&job.method) {
-        bail!("{place} has no method {:?}: use auto", job.method);
+        bail!("{place} has no method {}: use auto", word(&job.method));
     }
     if !can.sync.contains(&job.sync) {
-        bail!("{place} has no sync policy {:?}", job.sync);
+        bail!("{place} has no sync policy {}", word(&job.sync));
     }
-    if let Some(phase) = job
-        .phases
-        .iter()
-        .find(|phase| !can.cache.contains(&phase.cache_before))
-    {
-        bail!(
-            "{place} cannot do {:?} to the cache: dropping it needs root",
-            phase.cache_before
-        );
+    if let Some(phase) = job.phases.iter().find(|phase| !can.cache.contains(&phase.cache_before)) {
+        bail!("{place} cannot {} the cache: dropping it needs root", word(&phase.cache_before));
     }
     if job.preallocate && !can.preallocate {
         bail!("{place} cannot reserve space: set preallocate to false");
@@ -97,10 +86,7 @@ fn check_direct(job: &Job, can: &BackendCapabilities, place: &str) -> anyhow::Re
     }
     let alignment = can.direct_alignment_bytes.max(1);
     if !job.record_size_bytes.is_multiple_of(alignment) {
-        bail!(
-            "record_size_bytes {}: with O_DIRECT {place} needs multiples of {alignment}",
-            job.record_size_bytes
-        );
+        bail!("record_size_bytes {}: with O_DIRECT {place} needs multiples of {alignment}", job.record_size_bytes);
     }
     Ok(())
 }

@@ -23,11 +23,8 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         (None, Some(device)) => vec![FileBackend::device(device, 1)?.capabilities()],
         (None, None) => backends::general(),
     };
-    let answer = Capabilities {
-        spec_version: SPEC_VERSION,
-        engine_version: env!("CARGO_PKG_VERSION").to_owned(),
-        backends,
-    };
+    let answer =
+        Capabilities { spec_version: SPEC_VERSION, engine_version: env!("CARGO_PKG_VERSION").to_owned(), backends };
     print_line(&serde_json::to_string_pretty(&answer)?)?;
     Ok(ExitCode::SUCCESS)
 }

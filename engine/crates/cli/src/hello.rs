@@ -13,10 +13,9 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn own_hash() -> String {
-    std::fs::read("/proc/self/exe").map_or_else(
-        |_| "unknown".to_owned(),
-        |bytes| hex(&Sha256::digest(bytes)),
-    )
+    let mut hash = Sha256::new();
+    let copied = std::fs::File::open("/proc/self/exe").and_then(|mut file| std::io::copy(&mut file, &mut hash));
+    copied.map_or_else(|_| "unknown".to_owned(), |_| hex(&hash.finalize()))
 }
 
 /// Memory of the host in bytes (sysinfo(2)).
@@ -38,10 +37,7 @@ pub(crate) fn event(job: &Job, text: &str, backend: BackendCapabilities) -> Hell
         clock: clock::NAME.to_owned(),
         cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
         memory_bytes: memory_bytes(),
-        kernel: rustix::system::uname()
-            .release()
-            .to_string_lossy()
-            .into_owned(),
+        kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
         backend,
     }
 }

@@ -15,10 +15,7 @@ pub(crate) fn read(file: &str) -> anyhow::Result<String> {
         input.read_line(&mut text).context("standard input")?;
     } else {
         let input = std::fs::File::open(file).with_context(|| file.to_owned())?;
-        input
-            .take(MAX_JOB_BYTES)
-            .read_to_string(&mut text)
-            .with_context(|| file.to_owned())?;
+        input.take(MAX_JOB_BYTES).read_to_string(&mut text).with_context(|| file.to_owned())?;
     }
     if text.len() as u64 == MAX_JOB_BYTES {
         bail!("the job is longer than {MAX_JOB_BYTES} bytes");

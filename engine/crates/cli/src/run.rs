@@ -37,29 +37,13 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let backend = backends::open(&job)?;
     backends::check(&job, &backend.capabilities())?;
     let mut sink = Lines;
-    sink.emit(&Event::Hello(hello::event(
-        &job,
-        &text,
-        backend.capabilities(),
-    )))?;
+    sink.emit(&Event::Hello(hello::event(&job, &text, backend.capabilities())))?;
     let mut go = || !job.wait_for_go || control.wait_for_go();
     let (status, reason) = assay_drive::run(&job, &backend, &mut sink, &control.stop, &mut go);
     if let Some(reason) = &reason {
-        eprintln!(
-            "{}: {reason}",
-            if status == ByeStatus::Refused {
-                "error"
-            } else {
-                "note"
-            }
-        );
+        eprintln!("{}: {reason}", if status == ByeStatus::Refused { "error" } else { "note" });
     }
-    let bye = Bye {
-        status,
-        reason,
-        max_rss_bytes: assay_drive::max_rss_bytes(),
-        at_ns: clock::now(),
-    };
+    let bye = Bye { status, reason, max_rss_bytes: assay_drive::max_rss_bytes(), at_ns: clock::now() };
     // Nobody may be listening any more; the data has been removed all the same.
     let _ = sink.emit(&Event::Bye(bye));
     Ok(match status {

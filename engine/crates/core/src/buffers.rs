@@ -31,19 +31,9 @@ impl Buffers {
         let total = slot_bytes * count;
         // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing of ours.
         let base = unsafe {
-            mmap_anonymous(
-                std::ptr::null_mut(),
-                total,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::PRIVATE,
-            )?
+            mmap_anonymous(std::ptr::null_mut(), total, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)?
         };
-        Ok(Buffers {
-            base: base.cast(),
-            slot_bytes,
-            length,
-            count,
-        })
+        Ok(Buffers { base: base.cast(), slot_bytes, length, count })
     }
 
     /// Bytes of the whole mapping.

@@ -22,10 +22,7 @@ pub fn wall() -> u64 {
 
 /// A duration or a moment as the kernel takes it.
 pub fn timespec(ns: u64) -> Timespec {
-    Timespec {
-        tv_sec: (ns / 1_000_000_000) as i64,
-        tv_nsec: (ns % 1_000_000_000) as i64,
-    }
+    Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 }
 }
 
 fn nanoseconds(time: Timespec) -> u64 {

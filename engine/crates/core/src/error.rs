@@ -19,30 +19,14 @@ pub struct SetupError {
 
 impl SetupError {
     /// An error with a message of our own.
-    pub fn new(
-        action: &'static str,
-        object: impl Into<String>,
-        message: impl Into<String>,
-    ) -> Self {
-        SetupError {
-            action,
-            object: object.into(),
-            length: 0,
-            errno: None,
-            message: message.into(),
-        }
+    pub fn new(action: &'static str, object: impl Into<String>, message: impl Into<String>) -> Self {
+        SetupError { action, object: object.into(), length: 0, errno: None, message: message.into() }
     }
 
     /// An error the kernel gave.
     pub fn os(action: &'static str, object: impl Into<String>, errno: rustix::io::Errno) -> Self {
         let code = errno.raw_os_error();
-        SetupError {
-            action,
-            object: object.into(),
-            length: 0,
-            errno: Some(code),
-            message: os_message(code),
-        }
+        SetupError { action, object: object.into(), length: 0, errno: Some(code), message: os_message(code) }
     }
 
     /// The same with a size.
@@ -56,10 +40,7 @@ impl SetupError {
 /// The C library's words for an errno.
 pub fn os_message(errno: i32) -> String {
     let text = std::io::Error::from_raw_os_error(errno).to_string();
-    text.split(" (os error")
-        .next()
-        .unwrap_or_default()
-        .to_owned()
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 impl fmt::Display for SetupError {

@@ -22,14 +22,7 @@ impl Schedule {
         let gap_ns = 1e9 / rate * f64::from(lanes);
         let shift = gap_ns * f64::from(lane) / f64::from(lanes);
         let seed = mix2(seed, u64::from(lane) + (1 << 40));
-        let mut schedule = Schedule {
-            arrivals,
-            gap_ns,
-            shift,
-            seed,
-            number: 0,
-            next_ns: 0.0,
-        };
+        let mut schedule = Schedule { arrivals, gap_ns, shift, seed, number: 0, next_ns: 0.0 };
         schedule.next_ns = match arrivals {
             Arrivals::Constant => shift,
             Arrivals::Poisson => exponential(mix2(seed, 0), gap_ns),
@@ -47,9 +40,7 @@ impl Schedule {
         self.number += 1;
         self.next_ns = match self.arrivals {
             Arrivals::Constant => self.number as f64 * self.gap_ns + self.shift,
-            Arrivals::Poisson => {
-                self.next_ns + exponential(mix2(self.seed, self.number), self.gap_ns)
-            }
+            Arrivals::Poisson => self.next_ns + exponential(mix2(self.seed, self.number), self.gap_ns),
         };
     }
 
@@ -89,10 +80,7 @@ mod tests {
     fn poisson_keeps_the_rate_and_spreads() {
         let lanes = 4;
         let due: u64 = (0..lanes)
-            .map(|lane| {
-                Schedule::new(Arrivals::Poisson, 10_000.0, lane, lanes, 3)
-                    .due_before(10_000_000_000)
-            })
+            .map(|lane| Schedule::new(Arrivals::Poisson, 10_000.0, lane, lanes, 3).due_before(10_000_000_000))
             .sum();
         // 100,000 arrivals with a standard deviation of 316.
         assert!((98_500..101_500).contains(&due), "{due}");

@@ -105,8 +105,7 @@ impl Data {
             let part = &buffer[at..at + length];
             let key = self.block_key(block);
             if !self.block_is_right(key, from, part) {
-                let wrong =
-                    (0..length).find(|index| part[*index] != self.byte(key, from + index))?;
+                let wrong = (0..length).find(|index| part[*index] != self.byte(key, from + index))?;
                 return Some(Mismatch {
                     offset: offset + (at + wrong) as u64,
                     expected: self.byte(key, from + wrong),
@@ -124,19 +123,15 @@ impl Data {
 
     fn block_is_right(&self, key: u64, from: usize, part: &[u8]) -> bool {
         if !from.is_multiple_of(8) || !part.len().is_multiple_of(8) {
-            return part
-                .iter()
-                .enumerate()
-                .all(|(at, byte)| *byte == self.byte(key, from + at));
+            return part.iter().enumerate().all(|(at, byte)| *byte == self.byte(key, from + at));
         }
         let first = from / 8;
         let random = self.random_words.saturating_sub(first).min(part.len() / 8);
         let (head, zeros) = part.split_at(random * 8);
         let mut wrong = 0;
         for (bytes, word) in head.chunks_exact(8).zip(&POOL[first..first + random]) {
-            let found = u64::from_le_bytes([
-                bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
-            ]);
+            let found =
+                u64::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]]);
             wrong |= found ^ word ^ key;
         }
         wrong == 0 && zeros.iter().all(|byte| *byte == 0)
@@ -221,27 +216,12 @@ mod tests {
 
     #[test]
     fn zeros_and_duplicates_have_their_share() {
-        let half = DataSpec {
-            compressible_percent: 50,
-            ..DataSpec::default()
-        };
-        let zeros = made(half, 0, 1 << 20)
-            .iter()
-            .filter(|byte| **byte == 0)
-            .count();
-        assert!(
-            (zeros as f64 / f64::from(1 << 20) - 0.5).abs() < 0.01,
-            "{zeros}"
-        );
-        let dedupe = DataSpec {
-            duplicate_percent: 40,
-            ..DataSpec::default()
-        };
+        let half = DataSpec { compressible_percent: 50, ..DataSpec::default() };
+        let zeros = made(half, 0, 1 << 20).iter().filter(|byte| **byte == 0).count();
+        assert!((zeros as f64 / f64::from(1 << 20) - 0.5).abs() < 0.01, "{zeros}");
+        let dedupe = DataSpec { duplicate_percent: 40, ..DataSpec::default() };
         let blocks = made(dedupe, 0, 4 << 20);
         let different = blocks.chunks(4096).collect::<HashSet<_>>().len();
-        assert!(
-            (1024 * 55 / 100..1024 * 68 / 100).contains(&different),
-            "{different}"
-        );
+        assert!((1024 * 55 / 100..1024 * 68 / 100).contains(&different), "{different}");
     }
 }

@@ -44,11 +44,7 @@ fn value_of(index: usize) -> u64 {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Histogram {
-            counts: vec![0; LENGTH].into_boxed_slice(),
-            low: LENGTH,
-            high: 0,
-        }
+        Histogram { counts: vec![0; LENGTH].into_boxed_slice(), low: LENGTH, high: 0 }
     }
 }
 
@@ -92,8 +88,7 @@ impl Merged {
     /// Adds buckets.
     pub fn add(&mut self, sparse: &Sparse) {
         for (index, count) in sparse {
-            self.0
-                .saturating_record_n(value_of(*index as usize), u64::from(*count));
+            self.0.saturating_record_n(value_of(*index as usize), u64::from(*count));
         }
     }
 
@@ -108,9 +103,7 @@ impl Merged {
             return None;
         }
         let mut bytes = Vec::new();
-        V2DeflateSerializer::new()
-            .serialize(&self.0, &mut bytes)
-            .expect("writing to memory cannot fail");
+        V2DeflateSerializer::new().serialize(&self.0, &mut bytes).expect("writing to memory cannot fail");
         Some(STANDARD.encode(bytes))
     }
 
@@ -176,11 +169,7 @@ mod tests {
         assert_eq!(merged.count(), 80_000);
         for tenth in 0..=1000 {
             let percent = f64::from(tenth) / 10.0;
-            assert_eq!(
-                merged.0.value_at_percentile(percent),
-                pooled.value_at_percentile(percent),
-                "p{percent}"
-            );
+            assert_eq!(merged.0.value_at_percentile(percent), pooled.value_at_percentile(percent), "p{percent}");
         }
     }
 }

@@ -25,6 +25,12 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
+    /// One more batch might overflow a bucket's 32 bits.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.read.ops + self.write.ops > 1 << 31
+    }
+
     /// What was collected, and start anew; none if nothing was.
     pub(crate) fn take(&mut self) -> Option<LaneInterval> {
         if self.read.ops + self.write.ops + self.errors == 0 {
@@ -74,12 +80,7 @@ pub(crate) struct Timeline {
 
 impl Timeline {
     pub(crate) fn new(phase: u32, interval_ns: u64) -> Self {
-        Timeline {
-            phase,
-            interval_ns,
-            open: BTreeMap::new(),
-            total: Sum::default(),
-        }
+        Timeline { phase, interval_ns, open: BTreeMap::new(), total: Sum::default() }
     }
 
     pub(crate) fn add(&mut self, index: u64, part: &LaneInterval) {
@@ -94,10 +95,7 @@ impl Timeline {
             None => BTreeMap::new(),
         };
         let ready = std::mem::replace(&mut self.open, later);
-        ready
-            .into_iter()
-            .map(|(index, sum)| self.event(index, &sum))
-            .collect()
+        ready.into_iter().map(|(index, sum)| self.event(index, &sum)).collect()
     }
 
     fn event(&self, index: u64, sum: &Sum) -> Interval {

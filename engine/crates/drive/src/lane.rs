@@ -87,19 +87,8 @@ pub(crate) fn run(
     phase_start: u64,
 ) -> LaneOutcome {
     let depth = plan.depth.min(buffers.count() as u32);
-    let idle = InFlight {
-        op: Op {
-            kind: OpKind::Sync,
-            slot: 0,
-            length: 0,
-            offset: 0,
-        },
-        start: 0,
-    };
-    let limit = plan
-        .runtime_ns
-        .map(|ns| if plan.schedule.is_some() { 2 * ns } else { ns })
-        .or(plan.time_limit_ns);
+    let idle = InFlight { op: Op { kind: OpKind::Sync, slot: 0, length: 0, offset: 0 }, start: 0 };
+    let limit = plan.runtime_ns.map(|ns| if plan.schedule.is_some() { 2 * ns } else { ns }).or(plan.time_limit_ns);
     let mut run = Run {
         left: plan.runtime_ns.is_none().then(|| plan.pattern.count()),
         last_start: limit.map_or(u64::MAX, |ns| phase_start + ns),
@@ -151,8 +140,7 @@ impl Run<'_> {
 
     /// Starts what can be started now; returns the time.
     fn issue(&mut self, now: u64) -> u64 {
-        if now >= self.last_start || self.left == Some(0) || self.links.stop.load(Ordering::Relaxed)
-        {
+        if now >= self.last_start || self.left == Some(0) || self.links.stop.load(Ordering::Relaxed) {
             self.stop_issuing(now);
             return now;
         }
@@ -184,12 +172,7 @@ impl Run<'_> {
             return false;
         };
         let step = self.plan.pattern.step();
-        let op = Op {
-            kind: step.kind,
-            slot,
-            length: step.length,
-            offset: step.offset,
-        };
+        let op = Op { kind: step.kind, slot, length: step.length, offset: step.offset };
         if let Some(left) = &mut self.left {
             *left -= 1;
         }
@@ -202,9 +185,7 @@ impl Run<'_> {
         match &self.plan.data {
             Some(data) if op.kind == OpKind::Write => {
                 // SAFETY: the slot was free, so nothing is in flight on it.
-                data.fill(op.offset, unsafe {
-                    self.buffers.slice(slot, op.length as usize)
-                });
+                data.fill(op.offset, unsafe { self.buffers.slice(slot, op.length as usize) });
                 true
             }
             _ => false,
@@ -218,11 +199,7 @@ impl Run<'_> {
             }
         }
         let taken = self.channel.submit(&self.batch);
-        debug_assert_eq!(
-            taken,
-            self.batch.len(),
-            "the driver keeps to the lane's depth"
-        );
+        debug_assert_eq!(taken, self.batch.len(), "the driver keeps to the lane's depth");
         self.batch.clear();
     }
 
@@ -243,9 +220,7 @@ impl Run<'_> {
 
     /// Time of the next intended start; now, in closed loop.
     fn next_due(&self) -> u64 {
-        self.plan
-            .schedule
-            .map_or(0, |schedule| self.phase_start + schedule.next_ns())
+        self.plan.schedule.map_or(0, |schedule| self.phase_start + schedule.next_ns())
     }
 
     /// Until when to wait for completions.
@@ -273,6 +248,9 @@ impl Run<'_> {
             self.free.push(completion.slot);
         }
         self.done = done;
+        if self.collector.is_full() {
+            self.hand_over();
+        }
         if before == 0 && self.outcome.progress().ops > 0 {
             self.links.shared.lane_begun(self.plan.lanes, now);
         }
@@ -290,11 +268,7 @@ impl Run<'_> {
         match completion.result {
             Ok(bytes) if bytes == op.length => {}
             Ok(bytes) => {
-                let kind = if reading {
-                    ErrorKind::ShortRead
-                } else {
-                    ErrorKind::ShortWrite
-                };
+                let kind = if reading { ErrorKind::ShortRead } else { ErrorKind::ShortWrite };
                 let message = format!("{bytes} of {} bytes moved", op.length);
                 self.fail(op, op.offset, kind, None, message);
                 return false;
@@ -311,17 +285,9 @@ impl Run<'_> {
         let latency = now.saturating_sub(start);
         let bytes = u64::from(op.length);
         let (counts, total, histogram) = if reading {
-            (
-                &mut self.collector.read,
-                &mut self.outcome.read,
-                &mut self.collector.read_latency,
-            )
+            (&mut self.collector.read, &mut self.outcome.read, &mut self.collector.read_latency)
         } else {
-            (
-                &mut self.collector.write,
-                &mut self.outcome.write,
-                &mut self.collector.write_latency,
-            )
+            (&mut self.collector.write, &mut self.outcome.write, &mut self.collector.write_latency)
         };
         counts.ops += 1;
         counts.bytes += bytes;
@@ -341,10 +307,8 @@ impl Run<'_> {
             self.outcome.verified_bytes += u64::from(op.length);
             return true;
         };
-        let message = format!(
-            "byte {} of the file is 0x{:02x}, written was 0x{:02x}",
-            wrong.offset, wrong.found, wrong.expected
-        );
+        let message =
+            format!("byte {} of the file is 0x{:02x}, written was 0x{:02x}", wrong.offset, wrong.found, wrong.expected);
         self.fail(op, wrong.offset, ErrorKind::Corrupt, None, message);
         false
     }
@@ -385,10 +349,7 @@ impl Run<'_> {
 
     fn hand_over(&mut self) {
         if let Some(interval) = self.collector.take() {
-            let _ = self
-                .links
-                .messages
-                .send(LaneMessage::Interval(self.interval, interval));
+            let _ = self.links.messages.send(LaneMessage::Interval(self.interval, interval));
         }
     }
 
@@ -409,12 +370,7 @@ impl Run<'_> {
     fn flush(&mut self, now: u64) {
         let mut end = now;
         if self.plan.sync_at_end && self.outcome.write.ops > 0 {
-            let op = Op {
-                kind: OpKind::Sync,
-                slot: 0,
-                length: 0,
-                offset: 0,
-            };
+            let op = Op { kind: OpKind::Sync, slot: 0, length: 0, offset: 0 };
             let begin = clock::now();
             self.channel.submit(&[op]);
             while self.done.is_empty() {

@@ -32,10 +32,7 @@ pub(crate) struct LaneOutcome {
 
 impl LaneOutcome {
     pub(crate) fn progress(&self) -> Progress {
-        Counts {
-            ops: self.read.ops + self.write.ops,
-            bytes: self.read.bytes + self.write.bytes,
-        }
+        Counts { ops: self.read.ops + self.write.ops, bytes: self.read.bytes + self.write.bytes }
     }
 
     pub(crate) fn error_count(&self) -> u64 {

@@ -26,18 +26,8 @@ impl Share {
     pub fn new(layout: Layout, lane: u32, lanes: u32, file_size: u64, record: u64) -> Self {
         let file_records = file_size / record;
         match layout {
-            Layout::Separate => Share {
-                lane: 0,
-                sharers: 1,
-                file_records,
-                record,
-            },
-            Layout::Shared => Share {
-                lane: u64::from(lane),
-                sharers: u64::from(lanes),
-                file_records,
-                record,
-            },
+            Layout::Separate => Share { lane: 0, sharers: 1, file_records, record },
+            Layout::Shared => Share { lane: u64::from(lane), sharers: u64::from(lanes), file_records, record },
         }
     }
 
@@ -48,8 +38,7 @@ impl Share {
 
     /// Record after the last of the contiguous part.
     pub fn end(&self) -> u64 {
-        (u128::from(self.file_records) * u128::from(self.lane + 1) / u128::from(self.sharers))
-            as u64
+        (u128::from(self.file_records) * u128::from(self.lane + 1) / u128::from(self.sharers)) as u64
     }
 
     /// Bytes of the contiguous part.
@@ -108,75 +97,31 @@ pub struct Pattern {
 
 impl Pattern {
     /// The steps of `operation` on `share`.
-    pub fn new(
-        operation: Operation,
-        share: Share,
-        stride: u32,
-        read_percent: u8,
-        seed: u64,
-    ) -> Self {
+    pub fn new(operation: Operation, share: Share, stride: u32, read_percent: u8, seed: u64) -> Self {
         let (first, end) = (share.start(), share.end());
         let order = match operation {
             Operation::BackwardRead => Order::Backward,
             Operation::RecordRewrite => Order::Same,
             Operation::StrideRead => Order::Stride(u64::from(stride)),
             Operation::RandomRead | Operation::RandomWrite | Operation::RandomMix => {
-                Order::Random {
-                    permutation: Permutation::new(share.file_records, mix2(seed, 0)),
-                    seed,
-                }
+                Order::Random { permutation: Permutation::new(share.file_records, mix2(seed, 0)), seed }
             }
             _ => Order::Forward,
         };
-        let count = if matches!(order, Order::Random { .. }) {
-            share.dealt()
-        } else {
-            end - first
-        };
-        let kind = if operation.reads() {
-            OpKind::Read
-        } else {
-            OpKind::Write
-        };
+        let count = if matches!(order, Order::Random { .. }) { share.dealt() } else { end - first };
+        let kind = if operation.reads() { OpKind::Read } else { OpKind::Write };
         let lane_seed = mix2(seed ^ mix(share.lane), 1);
-        let mix = operation
-            .mixes()
-            .then_some((u64::from(read_percent), lane_seed));
-        Pattern {
-            share,
-            order,
-            count,
-            first,
-            end,
-            mix,
-            kind,
-            index: 0,
-            pass: 0,
-            total: 0,
-        }
+        let mix = operation.mixes().then_some((u64::from(read_percent), lane_seed));
+        Pattern { share, order, count, first, end, mix, kind, index: 0, pass: 0, total: 0 }
     }
 
     /// The writes that make a share complete whose first `written` bytes are there.
     pub fn fill(share: Share, written: u64) -> Self {
         let (first, end) = (share.start(), share.end());
-        let (from, to) = (
-            first * share.record + written.min(share.bytes()),
-            end * share.record,
-        );
+        let (from, to) = (first * share.record + written.min(share.bytes()), end * share.record);
         let count = (to - from).div_ceil(PREPARE_BYTES);
         let order = Order::Fill { from, to };
-        Pattern {
-            share,
-            order,
-            count,
-            first,
-            end,
-            mix: None,
-            kind: OpKind::Write,
-            index: 0,
-            pass: 0,
-            total: 0,
-        }
+        Pattern { share, order, count, first, end, mix: None, kind: OpKind::Write, index: 0, pass: 0, total: 0 }
     }
 
     /// Steps in one pass over the data.
@@ -212,18 +157,10 @@ impl Pattern {
         };
         if let Order::Fill { from, to } = self.order {
             let offset = from + index * PREPARE_BYTES;
-            return Step {
-                kind,
-                offset,
-                length: PREPARE_BYTES.min(to - offset) as u32,
-            };
+            return Step { kind, offset, length: PREPARE_BYTES.min(to - offset) as u32 };
         }
         let length = self.share.record as u32;
-        Step {
-            kind,
-            offset: self.record(index) * self.share.record,
-            length,
-        }
+        Step { kind, offset: self.record(index) * self.share.record, length }
     }
 
     /// Record at place `index` of a pass.
@@ -234,9 +171,7 @@ impl Pattern {
             Order::Backward => self.end - 1 - index,
             Order::Same => self.first,
             Order::Stride(stride) => self.first + strided(index, self.count, *stride),
-            Order::Random { permutation, .. } => {
-                permutation.at(self.share.lane + index * self.share.sharers)
-            }
+            Order::Random { permutation, .. } => permutation.at(self.share.lane + index * self.share.sharers),
         }
     }
 }
@@ -260,9 +195,7 @@ mod tests {
 
     fn records(operation: Operation, share: Share) -> Vec<u64> {
         let mut pattern = Pattern::new(operation, share, 17, 50, 11);
-        (0..pattern.count())
-            .map(|_| pattern.step().offset / share.record)
-            .collect()
+        (0..pattern.count()).map(|_| pattern.step().offset / share.record).collect()
     }
 
     proptest! {
@@ -303,10 +236,7 @@ mod tests {
         assert_eq!(records(Operation::Read, share)[..3], [0, 1, 2]);
         assert_eq!(records(Operation::BackwardRead, share)[..3], [39, 38, 37]);
         assert_eq!(records(Operation::RecordRewrite, share), vec![0; 40]);
-        assert_eq!(
-            records(Operation::StrideRead, share)[..6],
-            [0, 17, 34, 1, 18, 35]
-        );
+        assert_eq!(records(Operation::StrideRead, share)[..6], [0, 17, 34, 1, 18, 35]);
     }
 
     #[test]
@@ -321,9 +251,7 @@ mod tests {
     fn mix_keeps_its_percentage() {
         let share = Share::new(Layout::Separate, 0, 1, 10_000 * 512, 512);
         let mut pattern = Pattern::new(Operation::RandomMix, share, 17, 70, 5);
-        let reads = (0..10_000)
-            .filter(|_| pattern.step().kind == OpKind::Read)
-            .count();
+        let reads = (0..10_000).filter(|_| pattern.step().kind == OpKind::Read).count();
         assert!((6_800..7_200).contains(&reads), "{reads}");
     }
 }

@@ -23,18 +23,9 @@ impl Permutation {
     pub fn new(n: u64, seed: u64) -> Self {
         assert!(n > 0, "nothing to order");
         let bits = 64 - (n - 1).leading_zeros();
-        let mask = if bits == 0 {
-            0
-        } else {
-            u64::MAX >> (64 - bits)
-        };
+        let mask = if bits == 0 { 0 } else { u64::MAX >> (64 - bits) };
         let keys = [0, 1, 2, 3].map(|round| mix2(seed, round));
-        Permutation {
-            n,
-            mask,
-            fold: bits.div_ceil(2).max(1),
-            keys,
-        }
+        Permutation { n, mask, fold: bits.div_ceil(2).max(1), keys }
     }
 
     /// The record at place `index` of the order; `index` must be below n.
@@ -73,9 +64,7 @@ mod tests {
     fn neighbours_are_far_apart() {
         let n = 1 << 20;
         let order = Permutation::new(n, 7);
-        let jumps: u64 = (0..10_000)
-            .map(|i| order.at(i).abs_diff(order.at(i + 1)))
-            .sum();
+        let jumps: u64 = (0..10_000).map(|i| order.at(i).abs_diff(order.at(i + 1))).sum();
         let mean = jumps / 10_000;
         // Two independent uniform numbers are n/3 apart on average.
         assert!((n / 3 - n / 20..n / 3 + n / 20).contains(&mean), "{mean}");
@@ -84,9 +73,7 @@ mod tests {
     #[test]
     fn low_bits_do_not_alternate() {
         let order = Permutation::new(1 << 16, 3);
-        let same = (0..10_000)
-            .filter(|i| order.at(*i) % 2 == order.at(i + 1) % 2)
-            .count();
+        let same = (0..10_000).filter(|i| order.at(*i) % 2 == order.at(i + 1) % 2).count();
         assert!((4_500..5_500).contains(&same), "{same}");
     }
 }

@@ -51,9 +51,7 @@ impl PhaseShared {
 
     /// The moment has come, unless it had come before.
     pub(crate) fn announce(&self, moment: Moment, now: u64) {
-        let set = self
-            .cell(moment)
-            .compare_exchange(0, now, Ordering::AcqRel, Ordering::Relaxed);
+        let set = self.cell(moment).compare_exchange(0, now, Ordering::AcqRel, Ordering::Relaxed);
         if set.is_ok() {
             self.news.fetch_add(1, Ordering::Release);
         }

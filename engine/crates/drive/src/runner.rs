@@ -13,8 +13,8 @@ use crate::worker::{Command, Worker};
 use assay_core::random::mix2;
 use assay_core::{clock, Backend, Buffers, LaneSetup, MethodChoice, PhasePlan, SetupError};
 use assay_spec::{
-    ByeStatus, ErrorKind, ErrorSample, Event, Job, Layout, Level, Log, Operation, Phase,
-    PhaseStart, PhaseStatus, Ready, Resources, SyncPolicy,
+    ByeStatus, ErrorKind, ErrorSample, Event, Job, Layout, Level, Log, Operation, Phase, PhaseStart, PhaseStatus,
+    Ready, Resources, SyncPolicy,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
@@ -51,6 +51,11 @@ struct Runner<'a> {
     errors: bool,
 }
 
+/// The part of the data that is a lane's.
+fn share(job: &Job, lane: u32) -> Share {
+    Share::new(job.layout, lane, job.lanes, job.file_size_bytes, job.record_size_bytes)
+}
+
 /// Runs `job` on `backend`. `go` is called when everything is ready and says whether to start.
 ///
 /// Returns how it ended and, if not well, why. What was made on the storage is removed unless the job keeps it.
@@ -71,24 +76,18 @@ pub fn run(
         stop: Arc::clone(stop),
         commands: Vec::new(),
         threads: Vec::new(),
-        covered: vec![0; job.lanes as usize],
+        covered: (0..job.lanes).map(|lane| if job.reuse_files { share(job, lane).bytes() } else { 0 }).collect(),
         errors: false,
     };
     let ended = runner.all(go);
     runner.commands.clear();
     let stuck = ended.0 == ByeStatus::Stopped && !runner.join_within(STOP_PATIENCE_NS);
     if !stuck {
-        runner
-            .threads
-            .drain(..)
-            .for_each(|thread| drop(thread.join()));
+        runner.threads.drain(..).for_each(|thread| drop(thread.join()));
     }
     if !job.keep_files {
         if let Err(error) = backend.cleanup() {
-            return (
-                ByeStatus::Errors,
-                Some(format!("the data could not be removed: {error}")),
-            );
+            return (ByeStatus::Errors, Some(format!("the data could not be removed: {error}")));
         }
     }
     ended
@@ -100,34 +99,21 @@ impl Runner<'_> {
             Ok(bytes) => bytes,
             Err(error) => return (ByeStatus::Refused, Some(error.to_string())),
         };
-        self.emit(&Event::Ready(Ready {
-            at_ns: clock::now(),
-            buffer_bytes,
-        }));
+        self.emit(&Event::Ready(Ready { at_ns: clock::now(), buffer_bytes }));
         if !go() {
-            return (
-                ByeStatus::Stopped,
-                Some("stopped before the start".to_owned()),
-            );
+            return (ByeStatus::Stopped, Some("stopped before the start".to_owned()));
         }
         let mut failed = None;
         for (number, phase) in self.job.phases.iter().enumerate() {
             let status = match failed {
                 None if !self.stopped() => self.phase(number as u32, phase),
                 _ => {
-                    let status = if failed.is_some() {
-                        PhaseStatus::Skipped
-                    } else {
-                        PhaseStatus::Stopped
-                    };
+                    let status = if failed.is_some() { PhaseStatus::Skipped } else { PhaseStatus::Stopped };
                     self.end_without_work(number as u32, phase, status)
                 }
             };
             if status == PhaseStatus::Failed {
-                failed = Some(format!(
-                    "phase {number} ({}) failed",
-                    phase.operation.name()
-                ));
+                failed = Some(format!("phase {number} ({}) failed", phase.operation.name()));
             }
         }
         if self.stopped() {
@@ -157,13 +143,8 @@ impl Runner<'_> {
         let (opened, answers) = channel();
         let mut bytes = 0;
         for lane in 0..self.job.lanes {
-            let buffers = Buffers::new(
-                self.job.queue_depth as usize,
-                self.job.record_size_bytes as usize,
-            )
-            .map_err(|errno| {
-                SetupError::os("allocate", format!("buffers of lane {lane}"), errno)
-            })?;
+            let buffers = Buffers::new(self.job.queue_depth as usize, self.job.record_size_bytes as usize)
+                .map_err(|errno| SetupError::os("allocate", format!("buffers of lane {lane}"), errno))?;
             bytes += buffers.total() as u64;
             let (sender, commands) = channel();
             let worker = Worker {
@@ -182,17 +163,12 @@ impl Runner<'_> {
                 .name(format!("lane{lane}"))
                 .stack_size(STACK_BYTES)
                 .spawn(move || worker.serve(&opened))
-                .map_err(|error| {
-                    SetupError::new("start", format!("lane {lane}"), error.to_string())
-                })?;
+                .map_err(|error| SetupError::new("start", format!("lane {lane}"), error.to_string()))?;
             self.commands.push(sender);
             self.threads.push(thread);
         }
         drop(opened);
-        answers
-            .into_iter()
-            .take(self.job.lanes as usize)
-            .collect::<Result<(), _>>()?;
+        answers.into_iter().take(self.job.lanes as usize).collect::<Result<(), _>>()?;
         Ok(bytes)
     }
 
@@ -213,45 +189,21 @@ impl Runner<'_> {
             operation: phase.operation,
             cache: phase.cache_before,
             direct: self.job.direct,
-            sync: if preparing {
-                SyncPolicy::Fsync
-            } else {
-                self.job.sync
-            },
+            sync: if preparing { SyncPolicy::Fsync } else { self.job.sync },
             preallocate: self.job.preallocate,
         }
     }
 
     fn lane_plan(&self, number: u32, phase: &Phase, plan: &PhasePlan, lane: u32) -> LanePlan {
         let job = self.job;
-        let share = Share::new(
-            job.layout,
-            lane,
-            job.lanes,
-            job.file_size_bytes,
-            job.record_size_bytes,
-        );
+        let share = Share::new(job.layout, lane, job.lanes, job.file_size_bytes, job.record_size_bytes);
         let seed = mix2(job.seed, u64::from(number) + 1);
-        let file = if job.layout == Layout::Shared {
-            0
-        } else {
-            u64::from(lane)
-        };
-        let order_seed = if job.layout == Layout::Shared {
-            seed
-        } else {
-            mix2(seed, u64::from(lane))
-        };
+        let file = if job.layout == Layout::Shared { 0 } else { u64::from(lane) };
+        let order_seed = if job.layout == Layout::Shared { seed } else { mix2(seed, u64::from(lane)) };
         let pattern = if phase.operation == Operation::Prepare {
             Pattern::fill(share, self.covered[lane as usize])
         } else {
-            Pattern::new(
-                phase.operation,
-                share,
-                phase.stride_records,
-                phase.read_percent,
-                order_seed,
-            )
+            Pattern::new(phase.operation, share, phase.stride_records, phase.read_percent, order_seed)
         };
         let keeps_data = self.backend.capabilities().verify;
         LanePlan {
@@ -264,9 +216,7 @@ impl Runner<'_> {
             verify: job.data.verify,
             runtime_ns: phase.runtime_ns,
             time_limit_ns: phase.time_limit_ns,
-            schedule: phase
-                .rate_per_s
-                .map(|rate| Schedule::new(phase.arrivals, rate, lane, job.lanes, seed)),
+            schedule: phase.rate_per_s.map(|rate| Schedule::new(phase.arrivals, rate, lane, job.lanes, seed)),
             sync_at_end: matches!(plan.sync, SyncPolicy::Fsync | SyncPolicy::Fdatasync),
             error_limit: job.error_limit,
             interval_ns: job.interval_ns,
@@ -288,47 +238,30 @@ impl Runner<'_> {
         }
         let shared = Arc::new(PhaseShared::default());
         let (messages, inbox) = channel();
-        let links = Links {
-            shared: Arc::clone(&shared),
-            stop: Arc::clone(&self.stop),
-            messages,
-        };
+        let links = Links { shared: Arc::clone(&shared), stop: Arc::clone(&self.stop), messages };
         let mut planned = (0, 0);
         for lane in 0..self.job.lanes {
             let lane_plan = self.lane_plan(number, phase, &plan, lane);
-            planned = (
-                planned.0 + lane_plan.pattern.count(),
-                planned.1 + lane_plan.pattern.bytes(),
-            );
+            planned = (planned.0 + lane_plan.pattern.count(), planned.1 + lane_plan.pattern.bytes());
             let begin = Command::Begin(plan, Box::new(lane_plan), links.clone());
             let _ = self.commands[lane as usize].send(begin);
         }
         drop(links);
         let Some(choice) = self.wait_until_ready(number, &inbox) else {
-            self.commands
-                .iter()
-                .for_each(|lane| drop(lane.send(Command::Abort)));
+            self.commands.iter().for_each(|lane| drop(lane.send(Command::Abort)));
             return self.end_without_work(number, phase, PhaseStatus::Failed);
         };
         let before = resources::snapshot();
         let start = clock::now() + 500_000 + 20_000 * u64::from(self.job.lanes);
-        self.commands
-            .iter()
-            .for_each(|lane| drop(lane.send(Command::Go(start))));
+        self.commands.iter().for_each(|lane| drop(lane.send(Command::Go(start))));
         self.started(number, phase, start, choice, planned);
         let (outcomes, timeline) = self.follow(number, start, &inbox);
         let used = resources::between(&before, &resources::snapshot());
-        self.ended(
-            number, phase, start, &shared, &outcomes, &timeline, cache_done, used,
-        )
+        self.ended(number, phase, start, &shared, &outcomes, &timeline, cache_done, used)
     }
 
     /// Waits until every lane is ready; none if one cannot be.
-    fn wait_until_ready(
-        &mut self,
-        number: u32,
-        inbox: &Receiver<LaneMessage>,
-    ) -> Option<MethodChoice> {
+    fn wait_until_ready(&mut self, number: u32, inbox: &Receiver<LaneMessage>) -> Option<MethodChoice> {
         let mut chosen = None;
         let mut failed = false;
         for _ in 0..self.job.lanes {
@@ -360,23 +293,13 @@ impl Runner<'_> {
         self.emit(&Event::ErrorSample(sample));
     }
 
-    fn started(
-        &mut self,
-        number: u32,
-        phase: &Phase,
-        at_ns: u64,
-        choice: MethodChoice,
-        planned: (u64, u64),
-    ) {
+    fn started(&mut self, number: u32, phase: &Phase, at_ns: u64, choice: MethodChoice, planned: (u64, u64)) {
         if choice.depth < self.job.queue_depth && phase.operation != Operation::Prepare {
             let message = format!(
                 "queue_depth is {} but only {} operation is in flight per lane: {}",
                 self.job.queue_depth, choice.depth, choice.reason
             );
-            self.emit(&Event::Log(Log {
-                level: Level::Warning,
-                message,
-            }));
+            self.emit(&Event::Log(Log { level: Level::Warning, message }));
         }
         let by_time = phase.runtime_ns.is_some();
         self.emit(&Event::PhaseStart(PhaseStart {
@@ -392,12 +315,7 @@ impl Runner<'_> {
     }
 
     /// Passes intervals and errors on until every lane has ended or, after a stop, patience is at an end.
-    fn follow(
-        &mut self,
-        number: u32,
-        start: u64,
-        inbox: &Receiver<LaneMessage>,
-    ) -> (Vec<LaneOutcome>, Timeline) {
+    fn follow(&mut self, number: u32, start: u64, inbox: &Receiver<LaneMessage>) -> (Vec<LaneOutcome>, Timeline) {
         let mut timeline = Timeline::new(number, self.job.interval_ns);
         let mut outcomes: Vec<Option<LaneOutcome>> = vec![None; self.job.lanes as usize];
         let mut give_up_at = u64::MAX;
@@ -416,9 +334,7 @@ impl Runner<'_> {
             }
             let now = clock::now();
             // Lanes hand an interval over at its end; a little later all have.
-            let settled = now
-                .saturating_sub(start)
-                .saturating_sub(self.job.interval_ns / 4);
+            let settled = now.saturating_sub(start).saturating_sub(self.job.interval_ns / 4);
             for interval in timeline.take(Some(settled)) {
                 self.emit(&Event::Interval(interval));
             }
@@ -432,13 +348,7 @@ impl Runner<'_> {
         for interval in timeline.take(None) {
             self.emit(&Event::Interval(interval));
         }
-        (
-            outcomes
-                .into_iter()
-                .map(Option::unwrap_or_default)
-                .collect(),
-            timeline,
-        )
+        (outcomes.into_iter().map(Option::unwrap_or_default).collect(), timeline)
     }
 
     #[allow(clippy::too_many_arguments)]

@@ -7,26 +7,16 @@ use assay_spec::{Counts, ErrorCount, LaneResult, Phase, PhaseEnd, PhaseStatus, R
 use std::collections::BTreeMap;
 
 fn sum(parts: impl Iterator<Item = Counts>) -> Counts {
-    parts.fold(Counts::default(), |total, part| Counts {
-        ops: total.ops + part.ops,
-        bytes: total.bytes + part.bytes,
-    })
+    parts.fold(Counts::default(), |total, part| Counts { ops: total.ops + part.ops, bytes: total.bytes + part.bytes })
 }
 
 /// Progress of all lanes when `moment` came.
 fn progress_at(outcomes: &[LaneOutcome], moment: Moment) -> Counts {
-    sum(outcomes
-        .iter()
-        .map(|lane| lane.at_moment[moment as usize].unwrap_or_else(|| lane.progress())))
+    sum(outcomes.iter().map(|lane| lane.at_moment[moment as usize].unwrap_or_else(|| lane.progress())))
 }
 
 fn window(start_ns: u64, end_ns: u64, from: Counts, to: Counts) -> Window {
-    Window {
-        start_ns,
-        end_ns,
-        ops: to.ops.saturating_sub(from.ops),
-        bytes: to.bytes.saturating_sub(from.bytes),
-    }
+    Window { start_ns, end_ns, ops: to.ops.saturating_sub(from.ops), bytes: to.bytes.saturating_sub(from.bytes) }
 }
 
 /// The event that ends a phase which started at `start`; what the process used is left empty.
@@ -41,23 +31,14 @@ pub(crate) fn of(
 ) -> PhaseEnd {
     let since = |time: u64| time.saturating_sub(start);
     let total = sum(outcomes.iter().map(LaneOutcome::progress));
-    let last = outcomes
-        .iter()
-        .map(|lane| since(lane.end))
-        .max()
-        .unwrap_or(0);
+    let last = outcomes.iter().map(|lane| since(lane.end)).max().unwrap_or(0);
     let first = shared.time(Moment::FirstEnd).map_or(last, since);
     let begun = shared.time(Moment::AllBegun).map(since);
     let out = shared.time(Moment::FirstOut).map(since);
     let steady = match (begun, out) {
         (Some(begun), Some(out)) if out > begun => {
             let from = progress_at(outcomes, Moment::AllBegun);
-            Some(window(
-                begun,
-                out,
-                from,
-                progress_at(outcomes, Moment::FirstOut),
-            ))
+            Some(window(begun, out, from, progress_at(outcomes, Moment::FirstOut)))
         }
         _ => None,
     };
@@ -70,12 +51,7 @@ pub(crate) fn of(
         read: sum(outcomes.iter().map(|lane| lane.read)),
         write: sum(outcomes.iter().map(|lane| lane.write)),
         last_finisher: window(0, last, Counts::default(), total),
-        first_finisher: window(
-            0,
-            first,
-            Counts::default(),
-            progress_at(outcomes, Moment::FirstEnd),
-        ),
+        first_finisher: window(0, first, Counts::default(), progress_at(outcomes, Moment::FirstEnd)),
         steady,
         start_skew_ns: starts().max().unwrap_or(0) - starts().min().unwrap_or(0),
         read_latency: timeline.read_latency().summary(),
@@ -85,11 +61,7 @@ pub(crate) fn of(
         unstarted_ops: outcomes.iter().map(|lane| lane.unstarted).sum(),
         verified_bytes: outcomes.iter().map(|lane| lane.verified_bytes).sum(),
         cache_done: String::new(),
-        lanes: outcomes
-            .iter()
-            .enumerate()
-            .map(|(lane, outcome)| result(lane as u32, outcome, start))
-            .collect(),
+        lanes: outcomes.iter().enumerate().map(|(lane, outcome)| result(lane as u32, outcome, start)).collect(),
         resources: Resources::default(),
     }
 }
@@ -99,9 +71,7 @@ fn errors(outcomes: &[LaneOutcome]) -> Vec<ErrorCount> {
     for (key, count) in outcomes.iter().flat_map(|lane| &lane.errors) {
         *all.entry(*key).or_insert(0) += count;
     }
-    all.into_iter()
-        .map(|((kind, errno), count)| ErrorCount { kind, errno, count })
-        .collect()
+    all.into_iter().map(|((kind, errno), count)| ErrorCount { kind, errno, count }).collect()
 }
 
 fn result(lane: u32, outcome: &LaneOutcome, start: u64) -> LaneResult {

@@ -53,19 +53,10 @@ impl Worker {
             let outcome = if phase.operation == Operation::Prepare {
                 self.prepare(&phase, &mut plan, &links, &mut collector)
             } else {
-                self.phase(
-                    channel.as_mut(),
-                    &self.setup.buffers,
-                    &phase,
-                    &mut plan,
-                    &links,
-                    &mut collector,
-                )
+                self.phase(channel.as_mut(), &self.setup.buffers, &phase, &mut plan, &links, &mut collector)
             };
             let Some(outcome) = outcome else { continue };
-            let _ = links
-                .messages
-                .send(LaneMessage::Ended(self.setup.lane, Box::new(outcome)));
+            let _ = links.messages.send(LaneMessage::Ended(self.setup.lane, Box::new(outcome)));
         }
     }
 
@@ -118,13 +109,9 @@ impl Worker {
                 Ok((self.backend.open_lane(setup)?, buffers))
             });
         match opened {
-            Ok((mut channel, buffers)) => {
-                self.phase(channel.as_mut(), &buffers, phase, plan, links, collector)
-            }
+            Ok((mut channel, buffers)) => self.phase(channel.as_mut(), &buffers, phase, plan, links, collector),
             Err(error) => {
-                let _ = links
-                    .messages
-                    .send(LaneMessage::Began(Err::<MethodChoice, _>(error)));
+                let _ = links.messages.send(LaneMessage::Began(Err::<MethodChoice, _>(error)));
                 let _ = self.commands.recv();
                 None
             }

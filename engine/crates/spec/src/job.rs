@@ -67,6 +67,9 @@ pub struct Job {
     /// Leave the data where it is at the end instead of removing it.
     #[serde(default)]
     pub keep_files: bool,
+    /// The data is already there, from a job with the same seed, layout and sizes that kept its files.
+    #[serde(default)]
+    pub reuse_files: bool,
 }
 
 fn one() -> u32 {
@@ -294,9 +297,7 @@ fn seventeen() -> u32 {
 }
 
 /// What is done, with iozone's meaning where iozone has the operation.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "Operation")]
 pub enum Operation {
@@ -407,10 +408,7 @@ impl Operation {
 
     /// Goes through C stdio.
     pub fn stdio(self) -> bool {
-        matches!(
-            self,
-            Operation::Fwrite | Operation::ReFwrite | Operation::Fread | Operation::ReFread
-        )
+        matches!(self, Operation::Fwrite | Operation::ReFwrite | Operation::Fread | Operation::ReFread)
     }
 }
 

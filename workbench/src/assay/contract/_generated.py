@@ -1262,6 +1262,10 @@ class Job(BaseModel):
     """
     Bytes of one operation; iozone's record size, IOR's transfer size.
     """
+    reuse_files: bool = False
+    """
+    The data is already there, from a job with the same seed, layout and sizes that kept its files.
+    """
     seed: Annotated[int, Field(ge=0)] = 0
     """
     Seed of everything that looks random: data, offsets, arrivals.

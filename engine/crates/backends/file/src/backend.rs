@@ -13,6 +13,7 @@ pub struct FileBackend {
     place: Arc<Place>,
     files: u32,
     file_size: u64,
+    reuse: bool,
     capabilities: BackendCapabilities,
 }
 
@@ -21,12 +22,7 @@ impl FileBackend {
     ///
     /// # Errors
     /// If the place may not be written to.
-    pub fn directory(
-        root: &str,
-        directory: &str,
-        files: u32,
-        file_size: u64,
-    ) -> Result<Self, SetupError> {
+    pub fn directory(root: &str, directory: &str, files: u32, file_size: u64) -> Result<Self, SetupError> {
         Self::at(Place::directory(root, directory)?, files, file_size)
     }
 
@@ -36,11 +32,7 @@ impl FileBackend {
     /// If the device may not be written to, or is too small.
     pub fn device(path: &str, file_size: u64) -> Result<Self, SetupError> {
         let backend = Self::at(Place::device(path)?, 1, file_size)?;
-        let size = backend
-            .capabilities
-            .place
-            .as_ref()
-            .map_or(0, |place| place.free_bytes);
+        let size = backend.capabilities.place.as_ref().map_or(0, |place| place.free_bytes);
         if file_size > size {
             let message = format!("has {size} bytes: make file_size_bytes ({file_size}) smaller");
             return Err(SetupError::new("open", path, message));
@@ -50,12 +42,14 @@ impl FileBackend {
 
     fn at(place: Place, files: u32, file_size: u64) -> Result<Self, SetupError> {
         let capabilities = capability::at(&place)?;
-        Ok(FileBackend {
-            place: Arc::new(place),
-            files,
-            file_size,
-            capabilities,
-        })
+        Ok(FileBackend { place: Arc::new(place), files, file_size, reuse: false, capabilities })
+    }
+
+    /// The files are already there; `prepare` makes nothing.
+    #[must_use]
+    pub fn reusing(mut self, reuse: bool) -> Self {
+        self.reuse = reuse;
+        self
     }
 
     /// Files of a job with `lanes` lanes in `layout`.
@@ -76,13 +70,10 @@ impl FileBackend {
 
     fn create_files(&self, preallocate: bool) -> Result<(), SetupError> {
         for file in 0..self.files {
-            let fd = self
-                .place
-                .open(file, OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC)?;
+            let fd = self.place.open(file, OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC)?;
             if preallocate {
                 fs::fallocate(&fd, FallocateFlags::empty(), 0, self.file_size).map_err(|e| {
-                    SetupError::os("preallocate", self.place.object_name(file), e)
-                        .with_length(self.file_size)
+                    SetupError::os("preallocate", self.place.object_name(file), e).with_length(self.file_size)
                 })?;
             }
         }
@@ -96,10 +87,7 @@ impl FileBackend {
             fs::fsync(&fd).map_err(error)?;
             fs::fadvise(&fd, 0, None, Advice::DontNeed).map_err(error)?;
         }
-        Ok(format!(
-            "{} file(s) flushed and evicted with posix_fadvise(DONTNEED)",
-            self.files
-        ))
+        Ok(format!("{} file(s) flushed and evicted with posix_fadvise(DONTNEED)", self.files))
     }
 }
 
@@ -108,11 +96,7 @@ fn drop_caches() -> Result<String, SetupError> {
     fs::sync();
     match std::fs::write(CONTROL, "3") {
         Ok(()) => Ok(format!("sync, then 3 written to {CONTROL}")),
-        Err(error) => Err(SetupError::new(
-            "cache",
-            CONTROL,
-            format!("{error}; dropping the cache needs root"),
-        )),
+        Err(error) => Err(SetupError::new("cache", CONTROL, format!("{error}; dropping the cache needs root"))),
     }
 }
 
@@ -122,6 +106,9 @@ impl Backend for FileBackend {
     }
 
     fn prepare(&self) -> Result<(), SetupError> {
+        if self.reuse {
+            return Ok(());
+        }
         self.place.create()
     }
 
@@ -142,11 +129,7 @@ impl Backend for FileBackend {
 
     fn open_lane(&self, setup: LaneSetup) -> Result<Box<dyn Lane>, SetupError> {
         let file = self.file_of(setup.lane);
-        Ok(Box::new(FileLane::open(
-            Arc::clone(&self.place),
-            file,
-            setup,
-        )?))
+        Ok(Box::new(FileLane::open(Arc::clone(&self.place), file, setup)?))
     }
 
     fn object_name(&self, lane: u32) -> String {

@@ -2,9 +2,7 @@
 
 use crate::place::Place;
 use assay_core::SetupError;
-use assay_spec::{
-    BackendCapabilities, CacheAction, Layout, Method, Operation, PlaceCapabilities, SyncPolicy,
-};
+use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, Operation, PlaceCapabilities, SyncPolicy};
 use rustix::fd::AsFd;
 use rustix::fs::{self, Access, AtFlags, Mode, OFlags, CWD};
 use rustix::io::Errno;
@@ -21,22 +19,12 @@ pub fn general(kind: &str) -> BackendCapabilities {
     BackendCapabilities {
         kind: kind.to_owned(),
         operations: Operation::MEASURABLE.to_vec(),
-        layouts: if device {
-            vec![Layout::Shared]
-        } else {
-            vec![Layout::Separate, Layout::Shared]
-        },
+        layouts: if device { vec![Layout::Shared] } else { vec![Layout::Separate, Layout::Shared] },
         methods: vec![Method::IoUring, Method::Sync],
         direct: true,
         direct_bypasses_cache: true,
         direct_alignment_bytes: 512,
-        sync: vec![
-            SyncPolicy::None,
-            SyncPolicy::Fsync,
-            SyncPolicy::Fdatasync,
-            SyncPolicy::OSync,
-            SyncPolicy::ODsync,
-        ],
+        sync: vec![SyncPolicy::None, SyncPolicy::Fsync, SyncPolicy::Fdatasync, SyncPolicy::OSync, SyncPolicy::ODsync],
         cache: vec![CacheAction::Keep, CacheAction::Evict, CacheAction::Drop],
         preallocate: !device,
         verify: true,
@@ -74,9 +62,7 @@ fn cache_actions(limits: &mut Vec<String>) -> Vec<CacheAction> {
 }
 
 fn at_directory(place: &Place, root: &str) -> Result<BackendCapabilities, SetupError> {
-    let Place::Directory { root_fd, .. } = place else {
-        unreachable!("called for directories")
-    };
+    let Place::Directory { root_fd, .. } = place else { unreachable!("called for directories") };
     let mut limits = Vec::new();
     let mut found = general("file");
     let stat = fs::fstatfs(root_fd).map_err(|e| SetupError::os("statfs", root, e))?;
@@ -106,22 +92,10 @@ fn at_directory(place: &Place, root: &str) -> Result<BackendCapabilities, SetupE
 }
 
 /// The least of 512 and 4096 bytes that a direct write may have here; none without O_DIRECT.
-fn direct_alignment(
-    root: rustix::fd::BorrowedFd<'_>,
-    path: &str,
-) -> Result<Option<u64>, SetupError> {
-    let buffers =
-        assay_core::Buffers::new(1, 4096).map_err(|e| SetupError::os("probe", path, e))?;
-    let name = format!(
-        ".assay-probe-{}",
-        rustix::process::getpid().as_raw_nonzero()
-    );
-    let flags = OFlags::RDWR
-        | OFlags::CREATE
-        | OFlags::EXCL
-        | OFlags::DIRECT
-        | OFlags::CLOEXEC
-        | OFlags::NOFOLLOW;
+fn direct_alignment(root: rustix::fd::BorrowedFd<'_>, path: &str) -> Result<Option<u64>, SetupError> {
+    let buffers = assay_core::Buffers::new(1, 4096).map_err(|e| SetupError::os("probe", path, e))?;
+    let name = format!(".assay-probe-{}", rustix::process::getpid().as_raw_nonzero());
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::DIRECT | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let opened = fs::openat(root, name.as_str(), flags, Mode::RUSR | Mode::WUSR);
     let found = match opened {
         Err(Errno::INVAL) => Ok(None),
@@ -152,13 +126,7 @@ fn filesystem_name(root: rustix::fd::BorrowedFd<'_>) -> String {
     table
         .lines()
         .filter(|line| line.split(' ').nth(2) == Some(&number))
-        .find_map(|line| {
-            line.split(" - ")
-                .nth(1)?
-                .split(' ')
-                .next()
-                .map(str::to_owned)
-        })
+        .find_map(|line| line.split(" - ").nth(1)?.split(' ').next().map(str::to_owned))
         .unwrap_or_else(unknown)
 }
 
@@ -167,20 +135,12 @@ fn at_device(path: &str) -> Result<BackendCapabilities, SetupError> {
     let mut found = general("device");
     found.methods = methods(&mut limits);
     found.cache = cache_actions(&mut limits);
-    let fd = fs::open(
-        path,
-        OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW,
-        Mode::empty(),
-    )
-    .map_err(|e| SetupError::os("open", path, e))?;
+    let fd = fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())
+        .map_err(|e| SetupError::os("open", path, e))?;
     let size = fs::seek(&fd, fs::SeekFrom::End(0)).map_err(|e| SetupError::os("size", path, e))?;
     let sector = fs::ioctl_blksszget(&fd).map_err(|e| SetupError::os("sector size", path, e))?;
     found.direct_alignment_bytes = u64::from(sector);
-    found.place = Some(PlaceCapabilities {
-        path: path.to_owned(),
-        filesystem: "block".to_owned(),
-        free_bytes: size,
-        limits,
-    });
+    found.place =
+        Some(PlaceCapabilities { path: path.to_owned(), filesystem: "block".to_owned(), free_bytes: size, limits });
     Ok(found)
 }

@@ -39,20 +39,12 @@ impl FileLane {
                 }
                 Err(why) if setup.method == Method::Auto => (None, format!("no io_uring: {why}")),
                 Err(why) => {
-                    let message =
-                        format!("io_uring was asked for, but {why}: use method auto or sync");
+                    let message = format!("io_uring was asked for, but {why}: use method auto or sync");
                     return Err(SetupError::new("open", place.object_name(file), message));
                 }
             },
         };
-        Ok(FileLane {
-            place,
-            file,
-            setup,
-            ring,
-            reason,
-            channel: Channel::Closed,
-        })
+        Ok(FileLane { place, file, setup, ring, reason, channel: Channel::Closed })
     }
 
     fn flags(plan: &PhasePlan) -> OFlags {
@@ -60,11 +52,7 @@ impl FileLane {
             (true, false) => OFlags::RDONLY,
             _ => OFlags::RDWR,
         };
-        let direct = if plan.direct {
-            OFlags::DIRECT
-        } else {
-            OFlags::empty()
-        };
+        let direct = if plan.direct { OFlags::DIRECT } else { OFlags::empty() };
         let sync = match plan.sync {
             SyncPolicy::OSync => OFlags::SYNC,
             SyncPolicy::ODsync => OFlags::DSYNC,
@@ -79,22 +67,12 @@ impl Lane for FileLane {
         let fd = self.place.open(self.file, Self::flags(plan))?;
         if plan.operation.stdio() {
             let length = self.setup.buffers.length();
-            self.channel = Channel::Stdio(Stdio::open(
-                fd,
-                plan,
-                length,
-                Arc::clone(&self.setup.buffers),
-            )?);
-            return Ok(MethodChoice {
-                method: Method::Sync,
-                reason: "C stdio".to_owned(),
-                depth: 1,
-            });
+            self.channel = Channel::Stdio(Stdio::open(fd, plan, length, Arc::clone(&self.setup.buffers))?);
+            return Ok(MethodChoice { method: Method::Sync, reason: "C stdio".to_owned(), depth: 1 });
         }
         let data_only = plan.sync == SyncPolicy::Fdatasync;
         if let Some(ring) = &mut self.ring {
-            ring.attach(fd, data_only)
-                .map_err(|e| SetupError::os("open", self.place.object_name(self.file), e))?;
+            ring.attach(fd, data_only).map_err(|e| SetupError::os("open", self.place.object_name(self.file), e))?;
             self.channel = Channel::Ring;
             return Ok(MethodChoice {
                 method: Method::IoUring,
@@ -103,11 +81,7 @@ impl Lane for FileLane {
             });
         }
         self.channel = Channel::Calls(SyncIo::new(fd, data_only, Arc::clone(&self.setup.buffers)));
-        Ok(MethodChoice {
-            method: Method::Sync,
-            reason: self.reason.clone(),
-            depth: 1,
-        })
+        Ok(MethodChoice { method: Method::Sync, reason: self.reason.clone(), depth: 1 })
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {

@@ -7,18 +7,12 @@ use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, ResolveFlags, CWD};
 use rustix::io::Errno;
 
 /// Names below a directory are resolved without leaving it and without following any symbolic link.
-const INSIDE: ResolveFlags = ResolveFlags::BENEATH
-    .union(ResolveFlags::NO_SYMLINKS)
-    .union(ResolveFlags::NO_XDEV);
+const INSIDE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_XDEV);
 
 /// Where the files are.
 pub(crate) enum Place {
     /// A marked directory, and the job's own directory in it.
-    Directory {
-        root: String,
-        root_fd: OwnedFd,
-        name: String,
-    },
+    Directory { root: String, root_fd: OwnedFd, name: String },
     /// A block device.
     Device { path: String },
 }
@@ -31,25 +25,17 @@ impl Place {
     pub(crate) fn directory(root: &str, name: &str) -> Result<Self, SetupError> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let root_fd = fs::open(root, flags, Mode::empty()).map_err(|e| match e {
-            Errno::LOOP | Errno::NOTDIR => SetupError::new(
-                "open",
-                root,
-                "not a directory, or a symbolic link: name the directory itself",
-            ),
+            Errno::LOOP | Errno::NOTDIR => {
+                SetupError::new("open", root, "not a directory, or a symbolic link: name the directory itself")
+            }
             other => SetupError::os("open", root, other),
         })?;
         let marker = fs::statat(&root_fd, MARKER, AtFlags::SYMLINK_NOFOLLOW);
-        if !marker.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
-        {
-            let message =
-                format!("has no {MARKER}: only a directory that Assay has marked is written to");
+        if !marker.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile) {
+            let message = format!("has no {MARKER}: only a directory that Assay has marked is written to");
             return Err(SetupError::new("open", root, message));
         }
-        Ok(Place::Directory {
-            root: root.to_owned(),
-            root_fd,
-            name: name.to_owned(),
-        })
+        Ok(Place::Directory { root: root.to_owned(), root_fd, name: name.to_owned() })
     }
 
     /// A block device that nobody uses.
@@ -57,9 +43,7 @@ impl Place {
     /// # Errors
     /// If it is no block device, or is mounted or otherwise held.
     pub(crate) fn device(path: &str) -> Result<Self, SetupError> {
-        let place = Place::Device {
-            path: path.to_owned(),
-        };
+        let place = Place::Device { path: path.to_owned() };
         let stat = fs::stat(path).map_err(|e| SetupError::os("open", path, e))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::BlockDevice {
             return Err(SetupError::new("open", path, "is not a block device"));
@@ -74,11 +58,9 @@ impl Place {
             return Ok(());
         };
         fs::mkdirat(root_fd, name, Mode::RWXU).map_err(|e| match e {
-            Errno::EXIST => SetupError::new(
-                "create",
-                self.folder(),
-                "is already there: another job, or remains of one",
-            ),
+            Errno::EXIST => {
+                SetupError::new("create", self.folder(), "is already there: another job, or remains of one")
+            }
             other => SetupError::os("create", self.folder(), other),
         })
     }
@@ -105,11 +87,7 @@ impl Place {
         let opened = match self {
             Place::Directory { root_fd, name, .. } => {
                 let path = format!("{name}/f{file}");
-                let mode = if flags.contains(OFlags::CREATE) {
-                    Mode::RUSR | Mode::WUSR
-                } else {
-                    Mode::empty()
-                };
+                let mode = if flags.contains(OFlags::CREATE) { Mode::RUSR | Mode::WUSR } else { Mode::empty() };
                 fs::openat2(root_fd, path, flags | OFlags::NOFOLLOW, mode, INSIDE)
             }
             Place::Device { path } => {
@@ -123,21 +101,15 @@ impl Place {
     fn open_error(&self, file: u32, flags: OFlags, errno: Errno) -> SetupError {
         let object = self.object_name(file);
         match (self, errno) {
-            (Place::Device { .. }, Errno::BUSY) => SetupError::new(
-                "open",
-                object,
-                "is mounted or in use: only a device that nobody uses is overwritten",
-            ),
-            (_, Errno::LOOP | Errno::XDEV) => SetupError::new(
-                "open",
-                object,
-                "leads out of the marked directory (symbolic link or mount): refused",
-            ),
-            (_, Errno::INVAL) if flags.contains(OFlags::DIRECT) => SetupError::new(
-                "open",
-                object,
-                "this file system has no O_DIRECT: use another cache policy",
-            ),
+            (Place::Device { .. }, Errno::BUSY) => {
+                SetupError::new("open", object, "is mounted or in use: only a device that nobody uses is overwritten")
+            }
+            (_, Errno::LOOP | Errno::XDEV) => {
+                SetupError::new("open", object, "leads out of the marked directory (symbolic link or mount): refused")
+            }
+            (_, Errno::INVAL) if flags.contains(OFlags::DIRECT) => {
+                SetupError::new("open", object, "this file system has no O_DIRECT: use another cache policy")
+            }
             (_, other) => SetupError::os("open", object, other),
         }
     }

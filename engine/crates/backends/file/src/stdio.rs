@@ -34,23 +34,9 @@ impl Stdio {
         }
         let mut buffer = vec![0_u8; record.max(4096)];
         // SAFETY: the buffer lives as long as the stream, and nothing has been done on the stream yet.
-        unsafe {
-            libc::setvbuf(
-                stream,
-                buffer.as_mut_ptr().cast(),
-                libc::_IOFBF,
-                buffer.len(),
-            )
-        };
+        unsafe { libc::setvbuf(stream, buffer.as_mut_ptr().cast(), libc::_IOFBF, buffer.len()) };
         let data_only = plan.sync == SyncPolicy::Fdatasync;
-        Ok(Stdio {
-            stream,
-            _buffer: buffer,
-            buffers,
-            data_only,
-            position: 0,
-            waiting: None,
-        })
+        Ok(Stdio { stream, _buffer: buffer, buffers, data_only, position: 0, waiting: None })
     }
 
     pub(crate) fn submit(&mut self, ops: &[Op]) -> usize {
@@ -68,10 +54,7 @@ impl Stdio {
             return;
         };
         let result = self.execute(&op).map_err(rustix::io::Errno::raw_os_error);
-        done.push(Completion {
-            slot: op.slot,
-            result,
-        });
+        done.push(Completion { slot: op.slot, result });
     }
 
     fn execute(&mut self, op: &Op) -> rustix::io::Result<u32> {
@@ -127,6 +110,5 @@ impl Drop for Stdio {
 }
 
 fn last_errno() -> rustix::io::Errno {
-    rustix::io::Errno::from_io_error(&std::io::Error::last_os_error())
-        .unwrap_or(rustix::io::Errno::IO)
+    rustix::io::Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(rustix::io::Errno::IO)
 }

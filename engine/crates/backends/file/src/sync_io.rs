@@ -14,12 +14,7 @@ pub(crate) struct SyncIo {
 
 impl SyncIo {
     pub(crate) fn new(fd: OwnedFd, data_only: bool, buffers: Arc<Buffers>) -> Self {
-        SyncIo {
-            fd,
-            data_only,
-            buffers,
-            waiting: None,
-        }
+        SyncIo { fd, data_only, buffers, waiting: None }
     }
 
     pub(crate) fn submit(&mut self, ops: &[Op]) -> usize {
@@ -43,13 +38,8 @@ impl SyncIo {
                 other => break other,
             }
         };
-        let result = result
-            .map(|bytes| bytes as u32)
-            .map_err(io::Errno::raw_os_error);
-        done.push(Completion {
-            slot: op.slot,
-            result,
-        });
+        let result = result.map(|bytes| bytes as u32).map_err(io::Errno::raw_os_error);
+        done.push(Completion { slot: op.slot, result });
     }
 
     fn execute(&self, op: &Op) -> io::Result<usize> {
@@ -57,20 +47,10 @@ impl SyncIo {
             OpKind::Sync if self.data_only => fs::fdatasync(&self.fd).map(|()| 0),
             OpKind::Sync => fs::fsync(&self.fd).map(|()| 0),
             // SAFETY: the slot belongs to this operation until its completion.
-            OpKind::Read => unsafe {
-                io::pread(
-                    &self.fd,
-                    self.buffers.slice(op.slot, op.length as usize),
-                    op.offset,
-                )
-            },
+            OpKind::Read => unsafe { io::pread(&self.fd, self.buffers.slice(op.slot, op.length as usize), op.offset) },
             // SAFETY: as above.
             OpKind::Write => unsafe {
-                io::pwrite(
-                    &self.fd,
-                    self.buffers.slice(op.slot, op.length as usize),
-                    op.offset,
-                )
+                io::pwrite(&self.fd, self.buffers.slice(op.slot, op.length as usize), op.offset)
             },
         }
     }

@@ -2,9 +2,7 @@
 
 use crate::lane::NullLane;
 use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
-use assay_spec::{
-    BackendCapabilities, CacheAction, Layout, Method, NullTarget, Operation, SyncPolicy,
-};
+use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, NullTarget, Operation, SyncPolicy};
 
 /// Storage that does nothing.
 pub struct NullBackend {
@@ -22,10 +20,7 @@ impl NullBackend {
     pub fn general_capabilities() -> BackendCapabilities {
         BackendCapabilities {
             kind: "null".to_owned(),
-            operations: Operation::MEASURABLE
-                .into_iter()
-                .filter(|operation| !operation.stdio())
-                .collect(),
+            operations: Operation::MEASURABLE.into_iter().filter(|operation| !operation.stdio()).collect(),
             layouts: vec![Layout::Separate, Layout::Shared],
             methods: vec![Method::Sync],
             direct: true,

@@ -1,9 +1,7 @@
 //! One worker's null device.
 
 use assay_core::random::{exponential, mix2, unit};
-use assay_core::{
-    clock, Completion, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError,
-};
+use assay_core::{clock, Completion, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
 use assay_spec::{LatencyModel, Method, NullTarget};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -30,9 +28,7 @@ impl Script {
         let errors = target.errors.iter().filter(|error| ours(error.lane));
         Some(Script {
             latency: target.latency.clone(),
-            stalls: stalls
-                .map(|stall| (stall.at_op, stall.duration_ns))
-                .collect(),
+            stalls: stalls.map(|stall| (stall.at_op, stall.duration_ns)).collect(),
             errors: errors.map(|error| (error.at_op, error.errno)).collect(),
             seed: mix2(seed, u64::from(lane)),
             submitted: 0,
@@ -57,10 +53,7 @@ impl Script {
             }
             Some(LatencyModel::Exponential { mean_ns }) => exponential(word, mean_ns as f64) as u64,
         };
-        let result = self
-            .errors
-            .get(&number)
-            .map_or(Ok(op.length), |errno| Err(*errno));
+        let result = self.errors.get(&number).map_or(Ok(op.length), |errno| Err(*errno));
         (now.max(self.still_until) + service, result)
     }
 }
@@ -94,11 +87,7 @@ impl Lane for NullLane {
             script.still_until = 0;
         }
         let reason = "the null device needs no kernel".to_owned();
-        Ok(MethodChoice {
-            method: Method::Sync,
-            reason,
-            depth: self.depth,
-        })
+        Ok(MethodChoice { method: Method::Sync, reason, depth: self.depth })
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {
@@ -109,10 +98,7 @@ impl Lane for NullLane {
                     self.results[op.slot as usize] = result;
                     self.waiting.push(Reverse((end, op.slot)));
                 }
-                _ => self.ended.push(Completion {
-                    slot: op.slot,
-                    result: Ok(op.length),
-                }),
+                _ => self.ended.push(Completion { slot: op.slot, result: Ok(op.length) }),
             }
         }
         ops.len()
@@ -123,21 +109,14 @@ impl Lane for NullLane {
         let Some(Reverse((first, _))) = self.waiting.peek().copied() else {
             return;
         };
-        let limit = if done.is_empty() {
-            first.min(deadline)
-        } else {
-            0
-        };
+        let limit = if done.is_empty() { first.min(deadline) } else { 0 };
         let now = clock::wait_until(limit);
         while let Some(Reverse((end, slot))) = self.waiting.peek().copied() {
             if end > now {
                 break;
             }
             self.waiting.pop();
-            done.push(Completion {
-                slot,
-                result: self.results[slot as usize],
-            });
+            done.push(Completion { slot, result: self.results[slot as usize] });
         }
     }
 

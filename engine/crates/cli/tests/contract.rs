@@ -1,0 +1,168 @@
+//! Every operation x layout x direct or buffered x method, on a disk file system and on tmpfs, every byte checked.
+#![allow(missing_docs)]
+
+mod common;
+
+use assay_spec::{Capabilities, Operation, PhaseStatus};
+use common::{engine, file_job, run, Marked, Said};
+use serde_json::{json, Value};
+
+const LANES: u64 = 3;
+const FILE: u64 = 1 << 20;
+
+/// Directories on a disk and in memory. /var/tmp is on a disk on any usual system.
+const PLACES: [&str; 2] = ["/var/tmp", "/dev/shm"];
+
+struct Case {
+    operation: Operation,
+    layout: &'static str,
+    direct: bool,
+    method: &'static str,
+}
+
+impl Case {
+    fn name(&self) -> String {
+        format!("{} {} direct={} {}", self.operation.name(), self.layout, self.direct, self.method)
+    }
+
+    fn job(&self, root: &Marked) -> Value {
+        let mut phases = Vec::new();
+        if !self.operation.creates() {
+            phases.push(json!({"operation": "prepare", "measured": false}));
+        }
+        phases.push(json!({"operation": self.operation.name()}));
+        if self.operation == Operation::RecordRewrite {
+            phases.push(json!({"operation": "prepare", "measured": false}));
+        }
+        phases.push(json!({"operation": "stride_read"}));
+        file_job(
+            root,
+            &json!({
+                "layout": self.layout, "direct": self.direct, "lanes": LANES, "seed": 5,
+                "queue_depth": if self.method == "io_uring" { 4 } else { 1 },
+                "method": self.method, "data": {"verify": true}, "phases": phases,
+            }),
+        )
+    }
+
+    /// The reason that the engine has to give, if this cannot be done.
+    fn refusal(&self) -> Option<&'static str> {
+        match (self.operation.stdio(), self.direct, self.method) {
+            (true, true, _) => Some("C stdio has no O_DIRECT"),
+            (true, _, "io_uring") => Some("C stdio does not go through io_uring"),
+            _ => None,
+        }
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let mut all = Vec::new();
+    for operation in Operation::MEASURABLE {
+        for layout in ["separate", "shared"] {
+            for direct in [false, true] {
+                for method in ["sync", "io_uring"] {
+                    all.push(Case { operation, layout, direct, method });
+                }
+            }
+        }
+    }
+    all
+}
+
+fn check_done(case: &Case, place: &str, said: &Said) {
+    let context = format!("{} in {place}: {said:?}", case.name());
+    assert_eq!(said.code, 0, "{context}");
+    let files = if case.layout == "shared" { 1 } else { LANES };
+    let mut measured = said.ends().into_iter().filter(|end| end.measured);
+    let (end, check) = (measured.next().unwrap(), measured.next().unwrap());
+    assert_eq!(end.status, PhaseStatus::Done, "{context}");
+    assert_eq!(end.read.bytes + end.write.bytes, files * FILE, "{context}");
+    assert_eq!(end.read.ops > 0, case.operation.reads(), "{context}");
+    assert_eq!(end.write.ops > 0, case.operation.writes(), "{context}");
+    assert_eq!(end.verified_bytes, end.read.bytes, "{context}");
+    assert_eq!(check.verified_bytes, files * FILE, "{context}");
+    assert_eq!(end.lanes.len() as u64, LANES, "{context}");
+    let latencies = end.read_latency.iter().chain(&end.write_latency).map(|latency| latency.count);
+    assert_eq!(latencies.sum::<u64>(), end.read.ops + end.write.ops, "{context}");
+}
+
+#[test]
+fn all_operations_in_all_ways() {
+    let (mut done, mut refused) = (0, 0);
+    for below in PLACES {
+        let root = Marked::new(below);
+        let answer = engine().args(["capabilities", "--root", root.path()]).output().unwrap();
+        let can: Capabilities = serde_json::from_slice(&answer.stdout).unwrap();
+        for case in cases() {
+            let missing = case.direct && !can.backends[0].direct;
+            let said = run(&case.job(&root));
+            if let Some(reason) = case.refusal().or(missing.then_some("has no O_DIRECT")) {
+                assert_eq!(said.code, 2, "{} in {below}", case.name());
+                assert!(said.stderr.contains(reason), "{}: {}", case.name(), said.stderr);
+                refused += 1;
+            } else {
+                check_done(&case, below, &said);
+                done += 1;
+            }
+            assert_eq!(root.remains(), Vec::<String>::new(), "{} in {below}", case.name());
+        }
+    }
+    assert!(done >= 2 * (15 * 8 - 32) - 44, "only {done} combinations could be done here");
+    println!("{done} combinations done and checked, {refused} refused with the right reason");
+}
+
+#[test]
+fn every_sync_policy_and_preallocation() {
+    let root = Marked::new(PLACES[0]);
+    for sync in ["none", "fsync", "fdatasync", "o_sync", "o_dsync"] {
+        for (method, preallocate) in [("sync", true), ("io_uring", false)] {
+            let phases = json!([{"operation": "write"}, {"operation": "random_write"}, {"operation": "read"}]);
+            let said = run(&file_job(
+                &root,
+                &json!({"sync": sync, "method": method, "preallocate": preallocate, "phases": phases,
+                        "data": {"verify": true}}),
+            ));
+            assert_eq!(said.code, 0, "{said:?}");
+            let flushed = said.ends()[0].lanes[0].sync_ns > 0;
+            assert_eq!(flushed, sync == "fsync" || sync == "fdatasync", "{sync}");
+        }
+    }
+}
+
+#[test]
+fn odd_sizes_keep_their_data() {
+    let root = Marked::new(PLACES[1]);
+    for (file, record, lanes, layout) in
+        [(1_000_003, 777, 3, "shared"), (99_999, 13, 2, "separate"), (5, 5, 1, "shared")]
+    {
+        let said = run(&file_job(
+            &root,
+            &json!({"file_size_bytes": file, "record_size_bytes": record, "lanes": lanes, "layout": layout,
+                    "data": {"verify": true, "compressible_percent": 30, "duplicate_percent": 20},
+                    "phases": [{"operation": "write"}, {"operation": "random_read"}, {"operation": "fread"}]}),
+        ));
+        assert_eq!(said.code, 0, "{said:?}");
+        let files = if layout == "shared" { 1 } else { lanes };
+        assert_eq!(said.ends()[1].verified_bytes, files * (file / record) * record);
+    }
+}
+
+#[test]
+fn cache_actions_are_done_and_told() {
+    let root = Marked::new(PLACES[0]);
+    for (action, words) in [("evict", "posix_fadvise"), ("drop", "drop_caches"), ("keep", "")] {
+        if action == "drop" && std::fs::OpenOptions::new().write(true).open("/proc/sys/vm/drop_caches").is_err() {
+            println!("SKIPPED: dropping the page cache needs root");
+            continue;
+        }
+        let said = run(&file_job(
+            &root,
+            &json!({"phases": [{"operation": "write"}, {"operation": "read", "cache_before": action}]}),
+        ));
+        assert_eq!(said.code, 0, "{said:?}");
+        let end = said.ends()[1];
+        assert!(end.cache_done.contains(words), "{}", end.cache_done);
+        let fetched = end.resources.read_bytes.unwrap();
+        assert_eq!(fetched >= FILE, action != "keep", "{action}: {fetched} bytes came from the disk");
+    }
+}

@@ -1,0 +1,52 @@
+//! The samples in contract/golden: both sides of the contract accept or refuse the same ones.
+#![allow(missing_docs)]
+
+use assay_spec::Event;
+use std::path::PathBuf;
+use std::process::Command;
+
+fn samples(folder: &str) -> Vec<PathBuf> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../contract/golden").join(folder);
+    let mut files: Vec<_> = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn check(file: &PathBuf) -> (Option<i32>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_assay-engine")).arg("check").arg(file).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn good_jobs_are_accepted() {
+    let files = samples("jobs");
+    assert!(files.len() >= 5);
+    for file in files {
+        assert_eq!(check(&file), (Some(0), String::new()), "{}", file.display());
+    }
+}
+
+#[test]
+fn bad_jobs_are_refused_in_one_line() {
+    let files = samples("jobs-bad");
+    assert!(files.len() >= 15);
+    for file in files {
+        let (code, said) = check(&file);
+        assert_eq!(code, Some(2), "{}", file.display());
+        assert!(said.starts_with("error: ") && said.trim_end().lines().count() == 1, "{}: {said}", file.display());
+    }
+}
+
+#[test]
+fn events_can_be_read_and_written_unchanged() {
+    let mut lines = 0;
+    for file in samples("events") {
+        for line in std::fs::read_to_string(&file).unwrap().lines() {
+            let event: Event = serde_json::from_str(line).unwrap_or_else(|e| panic!("{}: {e}: {line}", file.display()));
+            let again: Event = serde_json::from_str(&serde_json::to_string(&event).unwrap()).unwrap();
+            assert_eq!(event, again);
+            lines += 1;
+        }
+    }
+    assert!(lines >= 20, "{lines}");
+}

@@ -1,0 +1,351 @@
+//! Stalls, errors, corruption, control and safety, with the real engine.
+#![allow(missing_docs)]
+
+mod common;
+
+use assay_spec::{ByeStatus, ErrorKind, Event, PhaseStatus};
+use common::{engine, file_job, null_job, run, said, Marked};
+use serde_json::{json, Value};
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+const SECOND: u64 = 1_000_000_000;
+
+fn stalled(rate: Option<f64>) -> common::Said {
+    let stall = json!({"kind": "null", "stalls": [{"at_op": 500, "duration_ns": SECOND}]});
+    let phase = json!({"operation": "read", "runtime_ns": 3 * SECOND, "rate_per_s": rate});
+    let mut job = null_job(&json!({"target": stall, "phases": [phase]}));
+    if rate.is_none() {
+        // A service time of a millisecond makes the closed loop as fast as the open one.
+        job["target"]["latency"] = json!({"distribution": "fixed", "ns": 1_000_000});
+    }
+    run(&job)
+}
+
+fn slower_than(said: &common::Said, ns: u64) -> u64 {
+    let histogram = &said.ends()[0].read_latency.as_ref().unwrap().histogram;
+    let counts = decode(histogram);
+    counts.iter_recorded().filter(|value| value.value_iterated_to() > ns).map(|value| value.count_at_value()).sum()
+}
+
+fn decode(histogram: &str) -> hdrhistogram::Histogram<u64> {
+    use base64::Engine as _;
+    let bytes = base64::engine::general_purpose::STANDARD.decode(histogram).unwrap();
+    hdrhistogram::serialization::Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap()
+}
+
+#[test]
+fn a_stall_shows_whole_in_open_loop() {
+    let said = stalled(Some(1000.0));
+    let end = said.ends()[0];
+    assert_eq!(end.read.ops, 3000, "nothing is skipped");
+    let latency = end.read_latency.as_ref().unwrap();
+    assert!((990_000_000..1_200_000_000).contains(&latency.max_ns), "{}", latency.max_ns);
+    let late = slower_than(&said, 20_000_000);
+    assert!((950..=1050).contains(&late), "{late} operations were late");
+    // Those that were due evenly over the second waited for evenly spread times.
+    let half = slower_than(&said, 500_000_000);
+    assert!((470..=530).contains(&half), "{half} operations were half a second late");
+}
+
+#[test]
+fn a_stall_shows_once_in_closed_loop() {
+    let said = stalled(None);
+    assert_eq!(slower_than(&said, 500_000_000), 1);
+}
+
+#[test]
+fn too_high_a_rate_is_told() {
+    let said = run(&null_job(&json!({
+        "target": {"kind": "null", "latency": {"distribution": "fixed", "ns": 1_000_000}},
+        "phases": [{"operation": "read", "runtime_ns": SECOND / 2, "rate_per_s": 10_000}],
+    })));
+    let end = said.ends()[0];
+    assert_eq!(end.target_per_s, Some(10_000.0));
+    assert_eq!(end.read.ops + end.unstarted_ops, 5000, "every operation is done or told as never started");
+    assert!(end.unstarted_ops > 3500, "{}", end.unstarted_ops);
+}
+
+#[test]
+fn intervals_add_up_to_the_totals() {
+    let said = run(&null_job(&json!({
+        "target": {"kind": "null", "latency": {"distribution": "exponential", "mean_ns": 100_000}},
+        "lanes": 4, "queue_depth": 8, "interval_ns": 50_000_000,
+        "phases": [{"operation": "random_mix", "runtime_ns": SECOND / 2, "read_percent": 70}],
+    })));
+    let (mut ops, mut bytes, mut merged) = (0, 0, hdrhistogram::Histogram::<u64>::new(3).unwrap());
+    let mut count = 0;
+    for event in &said.events {
+        if let Event::Interval(interval) = event {
+            count += 1;
+            ops += interval.read.ops;
+            bytes += interval.read.bytes;
+            if let Some(text) = &interval.read_histogram {
+                merged.add(decode(text)).unwrap();
+            }
+        }
+    }
+    let end = said.ends()[0];
+    assert!(count >= 10, "{count} intervals");
+    assert_eq!((ops, bytes), (end.read.ops, end.read.bytes));
+    let total = decode(&end.read_latency.as_ref().unwrap().histogram);
+    assert_eq!(merged.len(), total.len());
+    for percent in [0.1, 50.0, 90.0, 99.0, 99.9, 100.0] {
+        assert_eq!(merged.value_at_percentile(percent), total.value_at_percentile(percent));
+    }
+    let share = end.read.ops as f64 / (end.read.ops + end.write.ops) as f64;
+    assert!((0.65..0.75).contains(&share), "{share}");
+}
+
+#[test]
+fn a_slow_lane_parts_first_from_last_finisher() {
+    let slow: Vec<Value> = (0..50).map(|at| json!({"at_op": at * 5, "duration_ns": 20_000_000, "lane": 2})).collect();
+    let said = run(&null_job(&json!({
+        "target": {"kind": "null", "latency": {"distribution": "fixed", "ns": 400_000}, "stalls": slow},
+        "lanes": 4, "phases": [{"operation": "read"}],
+    })));
+    let end = said.ends()[0];
+    assert_eq!(end.last_finisher.ops, 4 * 256);
+    assert!(end.last_finisher.end_ns > 900_000_000);
+    assert!(end.first_finisher.end_ns < 500_000_000, "{:?}", end.first_finisher);
+    assert!((3 * 250..4 * 256).contains(&end.first_finisher.ops), "{:?}", end.first_finisher);
+    let steady = end.steady.unwrap();
+    assert!(steady.start_ns > 0 && steady.end_ns <= end.first_finisher.end_ns && steady.ops <= end.first_finisher.ops);
+    assert!(end.start_skew_ns < 50_000_000, "{}", end.start_skew_ns);
+}
+
+#[test]
+fn each_scripted_error_is_one_failed_operation() {
+    let errors = json!([{"at_op": 3, "errno": 5}, {"at_op": 9, "errno": 28}]);
+    let said = run(&null_job(&json!({
+        "target": {"kind": "null", "errors": errors}, "phases": [{"operation": "write"}, {"operation": "read"}],
+    })));
+    assert_eq!((said.code, said.bye().status), (1, ByeStatus::Errors));
+    for end in said.ends() {
+        assert_eq!(end.status, PhaseStatus::Done);
+        assert_eq!(end.read.ops + end.write.ops, 254);
+        let found: Vec<_> = end.errors.iter().map(|error| (error.errno, error.count)).collect();
+        assert_eq!(found, vec![(Some(5), 1), (Some(28), 1)]);
+    }
+    let sample = said.errors()[0];
+    assert_eq!((sample.offset, sample.length, sample.action.as_str()), (3 * 4096, 4096, "write"));
+}
+
+#[test]
+fn too_many_errors_end_the_phase_and_skip_the_rest() {
+    let errors: Vec<Value> = (0..20).map(|at| json!({"at_op": at, "errno": 5})).collect();
+    let said = run(&null_job(&json!({
+        "target": {"kind": "null", "errors": errors}, "error_limit": 7,
+        "phases": [{"operation": "write"}, {"operation": "read"}],
+    })));
+    let statuses: Vec<_> = said.ends().iter().map(|end| end.status).collect();
+    assert_eq!(statuses, vec![PhaseStatus::Failed, PhaseStatus::Skipped]);
+    assert_eq!(said.ends()[0].errors[0].count, 7);
+}
+
+#[test]
+fn a_corrupted_byte_is_found_and_named_later() {
+    let root = Marked::new("/var/tmp");
+    let written = file_job(&root, &json!({"seed": 8, "keep_files": true, "phases": [{"operation": "write"}]}));
+    assert_eq!(run(&written).code, 0);
+    let file = root.0.join("job/f0");
+    let mut data = std::fs::read(&file).unwrap();
+    let right = data[700_001];
+    data[700_001] ^= 0x40;
+    std::fs::write(&file, data).unwrap();
+    let check = json!({"seed": 8, "reuse_files": true, "data": {"verify": true}, "phases": [{"operation": "read"}]});
+    let said = run(&file_job(&root, &check));
+    assert_eq!(said.code, 1);
+    let error = said.errors()[0];
+    assert_eq!((error.kind, error.offset), (ErrorKind::Corrupt, 700_001));
+    assert!(error.object.ends_with("/job/f0"), "{}", error.object);
+    let (wrong, right) = (format!("0x{:02x}", right ^ 0x40), format!("0x{right:02x}"));
+    assert!(error.message.contains(&wrong) && error.message.contains(&right), "{}", error.message);
+    let end = said.ends()[0];
+    assert_eq!((end.errors[0].count, end.read.ops), (1, 255));
+    assert_eq!(root.remains(), Vec::<String>::new());
+}
+
+#[test]
+fn a_time_limit_leaves_data_that_prepare_completes() {
+    let root = Marked::new("/dev/shm");
+    let phases = json!([
+        {"operation": "write", "time_limit_ns": 1}, {"operation": "prepare", "measured": false}, {"operation": "read"}
+    ]);
+    let said = run(&file_job(&root, &json!({"phases": phases, "data": {"verify": true}, "file_size_bytes": 64 << 20})));
+    assert_eq!(said.code, 0, "{said:?}");
+    let ends = said.ends();
+    assert_eq!(ends[0].status, PhaseStatus::TimeLimit);
+    assert_eq!(ends[0].write.bytes + ends[1].write.bytes, 64 << 20);
+    assert_eq!(ends[2].verified_bytes, 64 << 20);
+}
+
+#[test]
+fn memory_stays_small_for_a_huge_file() {
+    let root = Marked::new("/var/tmp");
+    std::fs::create_dir(root.0.join("job")).unwrap();
+    let size: u64 = 100 << 30;
+    std::fs::File::create(root.0.join("job/f0")).unwrap().set_len(size).unwrap();
+    let said = run(&file_job(
+        &root,
+        &json!({
+            "reuse_files": true, "file_size_bytes": size, "queue_depth": 16,
+            "phases": [{"operation": "random_read", "runtime_ns": SECOND / 2}],
+        }),
+    ));
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.bye().max_rss_bytes < (64 << 20) + 16 * 4096, "{}", said.bye().max_rss_bytes);
+}
+
+/// Starts a job on standard input that would run for a minute, and waits until it runs.
+fn long_job(root: &Marked) -> (std::process::Child, BufReader<std::process::ChildStdout>) {
+    let job = file_job(root, &json!({"phases": [{"operation": "write", "runtime_ns": 60 * SECOND}]}));
+    let mut child =
+        engine().arg("run").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    writeln!(child.stdin.as_mut().unwrap(), "{job}").unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("phase_start") {
+        line.clear();
+        assert!(output.read_line(&mut line).unwrap() > 0);
+    }
+    (child, output)
+}
+
+#[test]
+fn a_stop_line_the_end_of_input_and_a_signal_each_end_the_job_in_order() {
+    for way in ["line", "end", "signal"] {
+        let root = Marked::new("/dev/shm");
+        let (mut child, output) = long_job(&root);
+        let begin = Instant::now();
+        match way {
+            "line" => writeln!(child.stdin.as_mut().unwrap(), r#"{{"stop":true}}"#).unwrap(),
+            "end" => drop(child.stdin.take()),
+            _ => {
+                let kill = std::process::Command::new("kill").arg(child.id().to_string()).status();
+                assert!(kill.unwrap().success());
+            }
+        }
+        let last = output.lines().map(Result::unwrap).last().unwrap();
+        assert!(matches!(serde_json::from_str(&last).unwrap(), Event::Bye(bye) if bye.status == ByeStatus::Stopped));
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{way}");
+        assert!(begin.elapsed() < Duration::from_secs(5), "{way}");
+        assert_eq!(root.remains(), Vec::<String>::new(), "{way}");
+    }
+}
+
+#[test]
+fn a_job_waits_for_go() {
+    let job = null_job(&json!({"wait_for_go": true, "phases": [{"operation": "read"}]}));
+    let mut child = engine().arg("run").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let input = child.stdin.as_mut().unwrap();
+    writeln!(input, "{job}").unwrap();
+    writeln!(input, r#"{{"go":true}}"#).unwrap();
+    let output = child.stdout.take().map(BufReader::new).unwrap();
+    let last = output.lines().map(Result::unwrap).last().unwrap();
+    assert!(last.contains(r#""status":"ok""#), "{last}");
+    child.wait().unwrap();
+}
+
+#[test]
+fn nothing_outside_the_marked_directory_is_written() {
+    let root = Marked::new("/var/tmp");
+    let job = |change: Value| {
+        let mut job = file_job(&root, &json!({"phases": [{"operation": "write"}]}));
+        for (key, value) in change.as_object().unwrap() {
+            job["target"][key] = value.clone();
+        }
+        job
+    };
+    let outside = Marked::new("/var/tmp");
+    let unmarked = Marked::new("/var/tmp");
+    std::fs::remove_file(unmarked.0.join(".assay-target")).unwrap();
+    let link = root.0.join("link");
+    std::os::unix::fs::symlink(&outside.0, &link).unwrap();
+    let refusals = [
+        (json!({"root": unmarked.path()}), "has no .assay-target"),
+        (json!({"root": link}), "symbolic link"),
+        (json!({"root": format!("{}/../x", root.path())}), "without . or .. parts"),
+        (json!({"root": "relative"}), "absolute path"),
+        (json!({"directory": "../x"}), "plain name"),
+        (json!({"directory": ".."}), "plain name"),
+        (json!({"directory": "a/b"}), "plain name"),
+        (json!({"directory": "link"}), "already there"),
+    ];
+    for (change, reason) in refusals {
+        let said = run(&job(change.clone()));
+        assert_eq!(said.code, 2, "{change}");
+        assert!(said.stderr.contains(reason), "{change}: {}", said.stderr);
+    }
+    assert_eq!(outside.remains(), Vec::<String>::new());
+    assert_eq!(unmarked.remains(), Vec::<String>::new());
+}
+
+#[test]
+fn a_planted_link_is_not_followed() {
+    let root = Marked::new("/var/tmp");
+    let outside = Marked::new("/var/tmp");
+    let victim = outside.0.join("victim");
+    std::fs::write(&victim, "precious").unwrap();
+    std::fs::create_dir(root.0.join("job")).unwrap();
+    std::os::unix::fs::symlink(&victim, root.0.join("job/f0")).unwrap();
+    let said = run(&file_job(&root, &json!({"reuse_files": true, "phases": [{"operation": "write"}]})));
+    assert_eq!(said.code, 1);
+    assert!(said.errors()[0].message.contains("leads out of the marked directory"), "{said:?}");
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
+}
+
+#[test]
+fn devices_are_refused_unless_confirmed_and_free() {
+    for (path, destroy, reason) in [("/dev/null", true, "not a block device"), ("/dev/loop0", false, "must be true")] {
+        let target = json!({"kind": "device", "path": path, "destroy": destroy});
+        let said = run(&null_job(&json!({"target": target, "layout": "shared", "phases": [{"operation": "write"}]})));
+        assert_eq!(said.code, 2);
+        assert!(said.stderr.contains(reason), "{}", said.stderr);
+    }
+    // The device of the root file system, if it is one and we may look at it.
+    let table = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    let mounted = table.lines().find_map(|line| line.split(' ').next().filter(|device| device.starts_with("/dev/")));
+    match mounted {
+        Some(device) => {
+            let target = json!({"kind": "device", "path": device, "destroy": true});
+            let said =
+                run(&null_job(&json!({"target": target, "layout": "shared", "phases": [{"operation": "read"}]})));
+            assert_eq!(said.code, 2);
+            let reason = said.stderr;
+            assert!(
+                ["is mounted or in use", "ermission denied", "not permitted"]
+                    .iter()
+                    .any(|words| reason.contains(words)),
+                "{reason}"
+            );
+        }
+        None => println!("SKIPPED: no mounted block device here"),
+    }
+}
+
+#[test]
+fn lanes_of_all_counts_start_and_end() {
+    for lanes in [1, 2, 64, 256] {
+        let phases = json!([{"operation": "random_read"}]);
+        let said =
+            run(&null_job(&json!({"lanes": lanes, "layout": "shared", "file_size_bytes": 64 << 20, "phases": phases})));
+        let end = said.ends()[0];
+        assert_eq!(end.read.ops, (64 << 20) / 4096);
+        assert_eq!(end.lanes.len(), lanes);
+    }
+}
+
+#[test]
+fn two_stops_are_no_error() {
+    let root = Marked::new("/dev/shm");
+    let (mut child, output) = long_job(&root);
+    let input = child.stdin.as_mut().unwrap();
+    let _ = writeln!(input, r#"{{"stop":true}}"#);
+    let _ = writeln!(input, r#"{{"stop":true}}"#);
+    drop(output);
+    let finished = child.wait_with_output().unwrap();
+    assert_eq!(said(&finished).events.len(), 0);
+    assert_eq!(root.remains(), Vec::<String>::new());
+}
