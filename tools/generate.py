@@ -39,6 +39,21 @@ def classes() -> str:
         return target.read_text()
 
 
+def command_reference() -> str:
+    """The help of every command, in one page."""
+    from assay.cli.main import COMMANDS
+
+    program = [sys.executable, "-c", "from assay.cli.main import main; main()"]
+    environment = {**os.environ, "TERMINAL_WIDTH": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    parts = ["# Commands", "", "Generated from the help of each command by `make generate`.", ""]
+    for name in COMMANDS:
+        words = [*program, name, "--help"]
+        text = subprocess.run(words, check=True, capture_output=True, text=True, env=environment).stdout
+        lines = [line.rstrip() for line in text.replace("Usage: -c ", "Usage: assay ").strip("\n").splitlines()]
+        parts += [f"## assay {name}", "", "```text", *lines, "```", ""]
+    return "\n".join(parts)
+
+
 def generated() -> dict[str, str]:
     """Path below the project -> text."""
     from assay.model.study import study_schema
@@ -47,6 +62,7 @@ def generated() -> dict[str, str]:
     files["contract/study.schema.json"] = json.dumps(study_schema(), indent=2) + "\n"
     files["contract/capabilities.json"] = engine("capabilities")
     files["workbench/src/assay/contract/_generated.py"] = classes()
+    files["docs/reference/commands.md"] = command_reference()
     return files
 
 
@@ -66,6 +82,7 @@ def main() -> int:
             lines = difflib.unified_diff(old.splitlines(), text.splitlines(), name, "generated", lineterm="")
             print("\n".join(list(lines)[:40]))
         else:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
             print("wrote", name)
     if check and stale:

@@ -1,5 +1,5 @@
 //! Every operation x layout x direct or buffered x method, on a disk file system and on tmpfs, every byte checked.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::print_stdout)]
 
 mod common;
 

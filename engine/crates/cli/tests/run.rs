@@ -1,5 +1,5 @@
 //! Stalls, errors, corruption, control and safety, with the real engine.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::print_stdout)]
 
 mod common;
 

@@ -204,7 +204,7 @@ pub enum Layout {
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "Method")]
 pub enum Method {
-    /// io_uring where the kernel offers it, else `sync`; the phase_start event says which.
+    /// io_uring for queue depths above 1 where the kernel offers it, else `sync`; the phase_start event says which.
     #[default]
     Auto,
     /// io_uring with registered files and buffers.

@@ -525,7 +525,7 @@ class Method(StrEnum):
 
     auto = 'auto'
     """
-    io_uring where the kernel offers it, else `sync`; the phase_start event says which.
+    io_uring for queue depths above 1 where the kernel offers it, else `sync`; the phase_start event says which.
     """
     io_uring = 'io_uring'
     """

@@ -2,6 +2,8 @@
 
 from typing import Any, Literal
 
+from pydantic import Field
+
 from assay.model.base import Frozen
 from assay.model.case import Case, Excluded
 from assay.model.verdict import Finding, Verdict
@@ -35,7 +37,7 @@ class Sample(Frozen):
         throughput: Bytes per second up to the last lane's end.
         first_finisher: Bytes per second up to the first lane's end; None if no lane finished.
         steady: Bytes per second while every lane was at work; None if there was no such time.
-        latency: Name (`min`, `mean`, `p50`, `p90`, `p99`, `p99.9`, `p99.99`, `max`) -> nanoseconds; empty without operations.
+        latency: Name (`min`, `mean`, `p50`, `p90`, `p99`, `p99.9`, `p99.99`, `max`) -> nanoseconds; empty without any.
         histogram: All latencies of the phase: HDR, V2-deflate, base64.
         skew_ns: Greatest difference between two lanes' starts.
         finish_spread_ns: From the first lane's end to the last lane's.
@@ -60,7 +62,7 @@ class Sample(Frozen):
     iops: float = 0.0
     first_finisher: float | None = None
     steady: float | None = None
-    latency: dict[str, float] = {}
+    latency: dict[str, float] = Field(default_factory=dict)
     histogram: str | None = None
     errors: tuple[ErrorTally, ...] = ()
     skew_ns: int = 0

@@ -32,6 +32,10 @@ impl FileLane {
     pub(crate) fn open(place: Arc<Place>, file: u32, setup: LaneSetup) -> Result<Self, SetupError> {
         let (ring, reason) = match setup.method {
             Method::Sync => (None, "asked for".to_owned()),
+            // Where a file system cannot do an operation without blocking, a ring hands each one to another thread.
+            Method::Auto if setup.queue_depth == 1 => {
+                (None, "one operation in flight: a ring has nothing to batch".to_owned())
+            }
             Method::Auto | Method::IoUring => match Uring::new(&setup) {
                 Ok(ring) => {
                     let reason = ring.description();

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Everything `make test` does: each check once, then one line that counts passed, failed and skipped.
+
+A check that is a program counts as one; suites count their tests. `--only WORD` runs those whose name has WORD.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+PYTHON = sys.executable
+
+CHECKS: list[tuple[str, str, list[str]]] = [
+    ("rust format", ".", ["cargo", "fmt", "--check"]),
+    ("rust lints", ".", ["cargo", "clippy", "--all-targets", "--quiet", "--", "-D", "warnings"]),
+    ("rust dependencies", ".", [PYTHON, "tools/check_crates.py"]),
+    ("size budget", ".", [PYTHON, "tools/check_size.py"]),
+    ("generated files", ".", [PYTHON, "tools/generate.py", "--check"]),
+    ("licences", ".", [PYTHON, "tools/licences.py", "--check"]),
+    ("python lints", "workbench", [str(BIN / "ruff"), "check", "--quiet", ".", "../tools"]),
+    ("python format", "workbench", [str(BIN / "ruff"), "format", "--check", "--quiet", ".", "../tools"]),
+    ("python types", "workbench", [str(BIN / "mypy"), "--no-error-summary"]),
+    ("python imports", "workbench", [str(BIN / "lint-imports"), "--no-cache"]),
+]
+SUITES: list[tuple[str, str, list[str]]] = [
+    ("engine tests", ".", ["cargo", "test", "--no-fail-fast", "--", "--nocapture", "--test-threads=2"]),
+    ("workbench tests", "workbench", [PYTHON, "-m", "pytest", "-q"]),
+]
+
+
+def execute(name: str, folder: str, words: list[str]) -> tuple[int, str]:
+    """Exit code and output; a failed check's output is shown."""
+    begin = time.monotonic()
+    done = subprocess.run(
+        words, cwd=ROOT / folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    word = "ok" if done.returncode == 0 else "FAILED"
+    print(f"{name:18} {word:6} {time.monotonic() - begin:6.1f} s", flush=True)
+    if done.returncode:
+        print(done.stdout[-20_000:], flush=True)
+    return done.returncode, done.stdout
+
+
+def count(output: str) -> tuple[int, int, int]:
+    """Passed, failed and skipped tests of a suite, from cargo's or pytest's closing lines."""
+    cargo = re.findall(r"test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", output)
+    skips = len(re.findall(r"^.*SKIPPED:", output, re.MULTILINE))
+    if cargo:
+        passed, failed, ignored = (sum(int(row[column]) for row in cargo) for column in range(3))
+        return passed, failed, ignored + skips
+    words = {word: int(number) for number, word in re.findall(r"(\d+) (passed|failed|skipped|error)", output[-600:])}
+    return words.get("passed", 0), words.get("failed", 0) + words.get("error", 0), words.get("skipped", 0)
+
+
+def show_skips(output: str) -> None:
+    """Skipped tests and why."""
+    for line in output.splitlines():
+        if "SKIPPED" in line:
+            print("  ", line.strip())
+
+
+def main() -> int:
+    """Exit code 1 if anything failed or no test ran."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", metavar="WORD")
+    only = parser.parse_args().only
+    os.environ.setdefault("ASSAY_ENGINE", str(ROOT / "target" / "release" / "assay-engine"))
+    passed = failed = skipped = 0
+    for name, folder, words in CHECKS:
+        if only in name:
+            code, _ = execute(name, folder, words)
+            passed, failed = passed + (code == 0), failed + (code != 0)
+    for name, folder, words in SUITES:
+        if only not in name:
+            continue
+        code, output = execute(name, folder, words)
+        show_skips(output)
+        good, bad, left = count(output)
+        if code and not bad:
+            bad = 1
+        passed, failed, skipped = passed + good, failed + bad, skipped + left
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

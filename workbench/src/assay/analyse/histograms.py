@@ -1,0 +1,171 @@
+"""Latency histograms: decoded, merged exactly, asked for percentiles.
+
+The format is HdrHistogram V2, deflated, base64 (http://hdrhistogram.org). A merged histogram is the sum of counters,
+so that its percentiles are those of one histogram that had recorded everything. Percentiles are never averaged.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+import numpy.typing as npt
+from hdrh.codec import HdrHistogramEncoder
+from hdrh.histogram import HdrHistogram, get_bucket_count
+
+from assay.model.base import AssayError
+
+PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99.9": 99.9, "p99.99": 99.99}
+"""Names used in results -> percent."""
+
+_TICKS_PER_HALVING = 3
+_HIGHEST = 2**62
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts of latencies in nanoseconds.
+
+    Attributes:
+        lowest: Lowest value that is told apart from 0; a power of two counts.
+        digits: Significant decimal digits.
+        first: Number of the first counter that is not zero.
+        counts: The counters from that one to the last that is not zero.
+    """
+
+    lowest: int
+    digits: int
+    first: int
+    counts: npt.NDArray[np.int64]
+
+    @cached_property
+    def upto(self) -> npt.NDArray[np.int64]:
+        """Sums of the counters up to and including each."""
+        return np.cumsum(self.counts)
+
+    @property
+    def total(self) -> int:
+        """Number of recorded latencies."""
+        return int(self.upto[-1]) if len(self.counts) else 0
+
+
+@cache
+def _half_magnitude(digits: int) -> int:
+    """Binary logarithm of half a bucket's number of counters (HdrHistogram's subBucketHalfCountMagnitude)."""
+    return int(2 * 10**digits - 1).bit_length() - 1
+
+
+@cache
+def _counters(lowest: int, highest: int, digits: int) -> int:
+    half = _half_magnitude(digits)
+    buckets: int = get_bucket_count(min(highest, _HIGHEST), 2 << half, lowest.bit_length() - 1)
+    return int((buckets + 1) << half)
+
+
+def decode(text: str) -> Histogram:
+    """Read a histogram.
+
+    Args:
+        text: HDR V2, deflated, base64.
+
+    Raises:
+        AssayError: The text is no such histogram.
+    """
+    try:
+        payload = HdrHistogramEncoder.decode(text)
+        header = payload.payload
+        lowest, digits = max(1, header.lowest_trackable_value), header.significant_figures
+        found = payload.init_counts(_counters(lowest, header.highest_trackable_value, digits))
+    except Exception as error:  # the package raises zlib.error, TypeError, IndexError and its own kinds
+        raise AssayError(f"a latency histogram cannot be read: {error or type(error).__name__}") from error
+    if not found["total"]:
+        return Histogram(lowest, digits, 0, np.zeros(0, dtype=np.int64))
+    first, last = found["min_nonzero_index"], found["max_nonzero_index"]
+    every = np.frombuffer(payload.get_counts(), dtype=np.int64)
+    return Histogram(lowest, digits, first, every[first : last + 1].copy())
+
+
+def encode(histogram: Histogram) -> str:
+    """Write a histogram as HDR V2, deflated, base64."""
+    total, first, end = histogram.total, histogram.first, histogram.first + len(histogram.counts)
+    highest = 2 * histogram.lowest
+    if total:
+        highest = max(highest, int(_highest_values(histogram, np.array([end - 1]))[0]))
+    wire = HdrHistogram(histogram.lowest, highest, histogram.digits)
+    if total:
+        np.frombuffer(wire.counts, dtype=np.int64)[first:end] = histogram.counts
+        wire.set_internal_tacking_values(first, end - 1, total)
+    text: bytes = wire.encode()
+    return text.decode("ascii")
+
+
+def merge(histograms: Sequence[Histogram]) -> Histogram:
+    """Add histograms up, exactly.
+
+    Raises:
+        AssayError: They differ in resolution, so that no exact sum exists.
+    """
+    one = histograms[0]
+    if any((other.lowest, other.digits) != (one.lowest, one.digits) for other in histograms):
+        raise AssayError("latency histograms of different resolution cannot be merged exactly")
+    filled = [histogram for histogram in histograms if len(histogram.counts)]
+    if len(filled) < 2:
+        return filled[0] if filled else one
+    first = min(histogram.first for histogram in filled)
+    end = max(histogram.first + len(histogram.counts) for histogram in filled)
+    counts = np.zeros(end - first, dtype=np.int64)
+    for histogram in filled:
+        start = histogram.first - first
+        counts[start : start + len(histogram.counts)] += histogram.counts
+    return Histogram(one.lowest, one.digits, first, counts)
+
+
+def percentiles(histogram: Histogram, percents: Sequence[float] | npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """The least recorded value that at least so many percent do not exceed, in nanoseconds.
+
+    As in the engine, a value stands for the highest one that the histogram cannot tell from it.
+
+    Args:
+        histogram: Not empty.
+        percents: 0 to 100; 0 means the least value.
+    """
+    total = histogram.total
+    # 99.9 % of 1000 must be 999, whatever the last bit of 0.999 says.
+    wanted = np.ceil(np.asarray(percents) * (total / 100.0) * (1.0 - 1e-12))
+    places = np.searchsorted(histogram.upto, np.clip(wanted, 1, total).astype(np.int64), side="left")
+    return _highest_values(histogram, places + histogram.first)
+
+
+def summary(histogram: Histogram) -> dict[str, float]:
+    """Median and tail: name -> nanoseconds; empty if nothing was recorded."""
+    if not histogram.total:
+        return {}
+    values = percentiles(histogram, tuple(PERCENTILES.values()))
+    return dict(zip(PERCENTILES, values.astype(float).tolist(), strict=True))
+
+
+def curve(histogram: Histogram) -> tuple[tuple[float, float], ...]:
+    """Points (percent, nanoseconds) for drawing over an axis of 1/(1-p), up to the last latency recorded.
+
+    The points are evenly spaced on that axis, three for each halving of the rest; the last one is (100, greatest).
+    """
+    total = histogram.total
+    if not total:
+        return ()
+    ticks = _TICKS_PER_HALVING * max(1, (total - 1).bit_length())
+    percents = _percents(ticks)
+    return tuple(zip(percents.tolist(), percentiles(histogram, percents).astype(float).tolist(), strict=True))
+
+
+@cache
+def _percents(ticks: int) -> npt.NDArray[np.float64]:
+    return np.append(100.0 * (1.0 - 0.5 ** (np.arange(ticks) / _TICKS_PER_HALVING)), 100.0)
+
+
+def _highest_values(histogram: Histogram, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Highest value of each of these counters (HdrHistogram's highestEquivalentValue)."""
+    half, unit = _half_magnitude(histogram.digits), histogram.lowest.bit_length() - 1
+    bucket = np.maximum((indices >> half) - 1, 0)
+    sub_bucket = indices - (bucket << half)
+    highest: npt.NDArray[np.int64] = ((sub_bucket + 1) << (bucket + unit)) - 1
+    return highest

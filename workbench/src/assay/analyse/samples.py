@@ -1,0 +1,187 @@
+"""From the engine's events to samples."""
+
+import errno
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from assay.analyse import histograms
+from assay.contract.names import (
+    ByeEvent,
+    ErrorSampleEvent,
+    HelloEvent,
+    LatencySummary,
+    PhaseEndEvent,
+    PhaseStartEvent,
+)
+from assay.model.result import ErrorTally, Sample, SampleStatus
+
+_SECOND = 1e9
+
+
+@dataclass
+class _Heard:
+    """What the events of one repeat said, by phase."""
+
+    hello: HelloEvent | None = None
+    bye: ByeEvent | None = None
+    starts: dict[int, PhaseStartEvent] = field(default_factory=dict)
+    ends: dict[int, PhaseEndEvent] = field(default_factory=dict)
+    errors: dict[int, list[ErrorSampleEvent]] = field(default_factory=dict)
+
+
+def samples_from_events(case_id: str, repeat: int, events: Iterable[object]) -> tuple[Sample, ...]:
+    """The measured phases of one repeat, one sample each, in the order of the job.
+
+    A phase that was planned but has no end is `crashed` if the engine fell silent (no `bye`), else `stopped` or
+    `failed`, as the engine took its leave. Without a `hello` nothing is known of the plan, and there are no samples.
+
+    Args:
+        case_id: Case of the repeat.
+        repeat: Its number.
+        events: What `assay.contract.reader` read; whatever is no event is passed over.
+    """
+    heard = _listen(events)
+    if heard.hello is None:
+        return ()
+    planned = [(number, phase) for number, phase in enumerate(heard.hello.job.phases) if phase.measured]
+    samples = []
+    for number, phase in planned:
+        end = heard.ends.get(number)
+        if end is None:
+            samples.append(_unended(case_id, repeat, number, str(phase.operation), heard))
+        else:
+            samples.append(_ended(case_id, repeat, end, heard))
+    return tuple(samples)
+
+
+def _listen(events: Iterable[object]) -> _Heard:
+    heard = _Heard()
+    for event in events:
+        match event:
+            case HelloEvent():
+                heard.hello = event
+            case PhaseStartEvent():
+                heard.starts[event.phase] = event
+            case PhaseEndEvent():
+                heard.ends[event.phase] = event
+            case ErrorSampleEvent():
+                heard.errors.setdefault(event.phase, []).append(event)
+            case ByeEvent():
+                heard.bye = event
+            case _:
+                pass
+    return heard
+
+
+def _unended(case_id: str, repeat: int, number: int, operation: str, heard: _Heard) -> Sample:
+    status: SampleStatus = "crashed"
+    if heard.bye is not None and heard.bye.status != "ok":
+        status = "stopped" if heard.bye.status == "stopped" else "failed"
+    counts: dict[tuple[str, int | None], int] = {}
+    for error in heard.errors.get(number, ()):
+        key = (str(error.kind), error.errno)
+        counts[key] = counts.get(key, 0) + 1
+    start = heard.starts.get(number)
+    return Sample(
+        case=case_id,
+        repeat=repeat,
+        phase=number,
+        operation=operation,
+        status=status,
+        started_at=_wall_clock(number, heard),
+        method=str(start.method) if start else "",
+        errors=_tallies(counts, heard.errors.get(number, ())),
+    )
+
+
+def _ended(case_id: str, repeat: int, end: PhaseEndEvent, heard: _Heard) -> Sample:
+    start = heard.starts.get(end.phase)
+    elapsed = end.last_finisher.end_ns - end.last_finisher.start_ns
+    ends = [lane.end_ns for lane in end.lanes]
+    latency, histogram = _latency([part for part in (end.read_latency, end.write_latency) if part is not None])
+    counts = {(str(error.kind), error.errno): error.count for error in end.errors}
+    return Sample(
+        case=case_id,
+        repeat=repeat,
+        phase=end.phase,
+        operation=str(end.operation),
+        status=end.status.value,
+        started_at=_wall_clock(end.phase, heard),
+        ops=end.read.ops + end.write.ops,
+        bytes=end.read.bytes + end.write.bytes,
+        read_bytes=end.read.bytes,
+        write_bytes=end.write.bytes,
+        elapsed_ns=elapsed,
+        throughput=_rate(end.last_finisher.bytes, elapsed) or 0.0,
+        iops=_rate(end.last_finisher.ops, elapsed) or 0.0,
+        first_finisher=_rate(end.first_finisher.bytes, end.first_finisher.end_ns - end.first_finisher.start_ns)
+        if end.lanes
+        else None,
+        steady=_rate(end.steady.bytes, end.steady.end_ns - end.steady.start_ns) if end.steady else None,
+        latency=latency,
+        histogram=histogram,
+        errors=_tallies(counts, heard.errors.get(end.phase, ())),
+        skew_ns=end.start_skew_ns,
+        finish_spread_ns=max(ends) - min(ends) if ends else 0,
+        method=str(start.method) if start else "",
+        cache_done=end.cache_done,
+        target_per_s=end.target_per_s,
+        unstarted_ops=end.unstarted_ops,
+        verified_bytes=end.verified_bytes,
+        device_read_bytes=end.resources.read_bytes,
+        device_write_bytes=end.resources.write_bytes,
+        cpu_user_ns=end.resources.user_ns,
+        cpu_system_ns=end.resources.system_ns,
+    )
+
+
+def _rate(amount: int, nanoseconds: int) -> float | None:
+    return amount * _SECOND / nanoseconds if nanoseconds > 0 else None
+
+
+def _wall_clock(number: int, heard: _Heard) -> float:
+    """Start of a phase in seconds since 1970; the job's own start if the phase never began."""
+    assert heard.hello is not None
+    start = heard.starts.get(number)
+    since = start.at_ns - heard.hello.mono_ns if start else 0
+    return (heard.hello.wall_ns + since) / _SECOND
+
+
+def _latency(parts: Sequence[LatencySummary]) -> tuple[dict[str, float], str | None]:
+    """Order statistics and histogram of all operations of a phase, reads and writes merged."""
+    if not parts:
+        return {}, None
+    if len(parts) == 1:
+        one = parts[0]
+        tail = {"p50": one.p50_ns, "p90": one.p90_ns, "p99": one.p99_ns, "p99.9": one.p999_ns, "p99.99": one.p9999_ns}
+        return {"min": one.min_ns, "mean": one.mean_ns, **tail, "max": one.max_ns}, one.histogram
+    merged = histograms.merge([histograms.decode(part.histogram) for part in parts])
+    least = float(min(part.min_ns for part in parts))
+    greatest = float(max(part.max_ns for part in parts))
+    mean = sum(part.mean_ns * part.count for part in parts) / sum(part.count for part in parts)
+    tail_merged = {name: min(value, greatest) for name, value in histograms.summary(merged).items()}
+    return {"min": least, "mean": mean, **tail_merged, "max": greatest}, histograms.encode(merged)
+
+
+def _tallies(counts: dict[tuple[str, int | None], int], examples: Sequence[ErrorSampleEvent]) -> tuple[ErrorTally, ...]:
+    tallies = []
+    for (kind, number), count in counts.items():
+        first = next((error for error in examples if error.kind == kind and error.errno == number), None)
+        example = _example(first) if first else _message(kind, number)
+        tallies.append(ErrorTally(kind=kind, errno=_symbol(number), count=count, example=example))
+    return tuple(tallies)
+
+
+def _example(error: ErrorSampleEvent) -> str:
+    """Such as `write /path/f0 at 1048576, 65536 bytes: No space left on device (ENOSPC)`."""
+    what = error.message if error.errno is None else _message(str(error.kind), error.errno)
+    return f"{error.action} {error.object} at {error.offset}, {error.length} bytes: {what}"
+
+
+def _message(kind: str, number: int | None) -> str:
+    return kind.replace("_", " ") if number is None else f"{os.strerror(number)} ({_symbol(number)})"
+
+
+def _symbol(number: int | None) -> str | None:
+    return None if number is None else errno.errorcode.get(number, f"errno {number}")

@@ -1,0 +1,56 @@
+"""`assay check`: is the study right, and can it run here?"""
+
+from pathlib import Path
+
+import typer
+
+from assay.cli.studyfile import LoadedStudy, load_study_file, refuse_faults
+from assay.model.study import NullTarget
+from assay.model.units import about_duration, about_size
+from assay.plan.estimate import StudyEstimate, estimate_study
+from assay.plan.source import Fault
+
+
+def command(study: Path = typer.Argument(help="Study file.", metavar="STUDY")) -> None:
+    """Check a study file and its targets without writing anything.
+
+    Each problem is one line `file:line: error: ...` with a hint below it; the exit code is then 2.
+
+    Example: `assay check study.yaml`
+    """
+    loaded = load_study_file(study)
+    refuse_faults(study, loaded.source, target_faults(loaded))
+    typer.echo(f"ok: {summary(loaded, estimate_study(loaded.study, loaded.cases))}")
+
+
+def target_faults(loaded: LoadedStudy) -> list[Fault]:
+    """Targets that this machine must not or cannot write to; found by looking only."""
+    from assay.launch.places import inspect_target
+
+    used = {case.target for case in loaded.cases}
+    return [
+        Fault(path=("targets", name, "path"), message=message, hint=hint)
+        for name, target in loaded.study.targets.items()
+        if name in used and not isinstance(target, NullTarget)
+        # Whether a device may be overwritten is asked by `run`.
+        for message, hint in inspect_target(target.kind, target.path, destroy=True)
+    ]
+
+
+def summary(loaded: LoadedStudy, estimate: StudyEstimate) -> str:
+    """One line: cases, repeats, exclusions, time and bytes."""
+    repeats = loaded.study.repeats
+    left_out = f", {len(loaded.excluded)} excluded" if loaded.excluded else ""
+    return (
+        f"{len(loaded.cases)} {'case' if len(loaded.cases) == 1 else 'cases'} x {repeats} "
+        f"{'repeat' if repeats == 1 else 'repeats'}{left_out}; {time_words(estimate)}; "
+        f"writes {about_size(estimate.written)}, reads {about_size(estimate.read)}"
+    )
+
+
+def time_words(estimate: StudyEstimate) -> str:
+    """Expected time, and the bound if there is one."""
+    words = f"about {about_duration(estimate.seconds)}"
+    if estimate.at_most_seconds is None:
+        return words
+    return f"{words}, at most {about_duration(estimate.at_most_seconds)}"

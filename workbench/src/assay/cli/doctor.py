@@ -1,0 +1,27 @@
+"""`assay doctor`."""
+
+from dataclasses import asdict
+
+import typer
+
+from assay.model.base import EXIT_REFUSED
+
+
+def command(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> None:
+    """Say what this machine can do for a measurement, and the remedy for what it cannot.
+
+    Nothing is left behind. The exit code is 3 if the engine cannot be used, because then nothing can be measured.
+
+    Example: `assay doctor`
+    """
+    from assay.cli.output import print_json, print_table
+    from assay.launch.doctor import examine
+
+    facts = examine()
+    if as_json:
+        print_json([asdict(fact) for fact in facts])
+    else:
+        rows = [(fact.name, fact.status, fact.found, fact.remedy) for fact in facts]
+        print_table(("what", "status", "found", "remedy"), rows)
+    if any(fact.name == "assay-engine" and fact.status == "missing" for fact in facts):
+        raise typer.Exit(EXIT_REFUSED)

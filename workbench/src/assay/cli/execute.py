@@ -1,0 +1,198 @@
+"""Executes the repeats of a run, one after the other, and stores each as it ends."""
+
+import contextlib
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from types import FrameType
+from typing import Any
+
+from assay.analyse.samples import samples_from_events
+from assay.cli.progress import Progress, TimeLeft
+from assay.contract._generated import IntervalEvent
+from assay.contract.names import Event, PhaseStartEvent
+from assay.contract.reader import read_events
+from assay.launch.cgroup import MemoryCap
+from assay.launch.engine import Outcome, run_job
+from assay.launch.launcher import Launcher
+from assay.launch.places import remove_case_directory
+from assay.model.base import AssayError
+from assay.model.case import Case
+from assay.model.study import FileTarget, Study
+from assay.plan.jobs import PlannedJob, plan_job
+from assay.store import RunStore
+
+LEAST_SILENCE = 120.0
+"""An engine counts as hung after this many seconds without an event, or more (see `silence_limit`)."""
+SILENT_INTERVALS = 10
+SILENT_ESTIMATES = 10
+CGROUP = "cgroup"
+
+
+class Interruption:
+    """Counts requests to stop: Ctrl-C, SIGTERM, SIGHUP. The first is orderly, the second immediate."""
+
+    def __init__(self) -> None:
+        """Nothing was requested yet."""
+        self.count = 0
+
+    @contextlib.contextmanager
+    def watch(self) -> Iterator[None]:
+        """Take the signals over meanwhile."""
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        before = {number: signal.signal(number, self._take) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _take(self, _number: int, _frame: FrameType | None) -> None:
+        self.count += 1
+
+
+def silence_limit(interval_ns: int, estimated: float) -> float:
+    """Seconds without an event after which the engine counts as hung.
+
+    The flush of a large file is one long silence, so that the estimate of the repeat counts several times.
+
+    Args:
+        interval_ns: Length of the engine's intervals.
+        estimated: Estimated seconds of the repeat.
+    """
+    return max(LEAST_SILENCE, 60 + SILENT_INTERVALS * interval_ns / 1e9, SILENT_ESTIMATES * estimated)
+
+
+class Executor:
+    """Executes what is pending of a run whose targets are ready."""
+
+    def __init__(
+        self,
+        study: Study,
+        cases: Sequence[Case],
+        store: RunStore,
+        launcher: Launcher,
+        interruption: Interruption,
+        destroy: bool = False,
+    ) -> None:
+        """Nothing is started yet.
+
+        Args:
+            study: The study.
+            cases: Its cases.
+            store: The run, open for writing.
+            launcher: Where engines run.
+            interruption: Asked whether to stop.
+            destroy: The user has confirmed that devices may be overwritten.
+        """
+        self.study = study
+        self.cases = {case.id: case for case in cases}
+        self.store = store
+        self.launcher = launcher
+        self.interruption = interruption
+        self.destroy = destroy
+
+    def run(
+        self, pending: Sequence[tuple[str, int]], seconds: Mapping[str, float], progress: Progress, left: TimeLeft
+    ) -> None:
+        """Execute repeats until all are done or the user stops.
+
+        Args:
+            pending: (case id, repeat), in order.
+            seconds: Case id -> estimated seconds of one repeat.
+            progress: Is told what happens.
+            left: Is told how long it took.
+        """
+        for case_id, repeat in pending:
+            if self.interruption.count:
+                return
+            self._repeat(self.cases[case_id], repeat, seconds.get(case_id, 0.0), progress, left)
+
+    def _repeat(self, case: Case, repeat: int, estimated: float, progress: Progress, left: TimeLeft) -> None:
+        left.begin(estimated)
+        planned = plan_job(self.study, case, repeat, self.destroy)
+        job: dict[str, Any] = planned.job.model_dump(mode="json")
+        attempt = self.store.begin_attempt(case.id, repeat, job)
+        progress.begin(case, repeat)
+        self._clean_up(case, planned.id)
+        limit = silence_limit(self.study.output.interval, estimated)
+        outcome = self._execute(planned, limit, progress)
+        if outcome.status == "crashed":
+            self._clean_up(case, planned.id)
+        if outcome.stop_requested and outcome.status in ("stopped", "crashed"):
+            self.store.abandon_attempt(attempt, outcome.seconds, "stopped by the user", outcome.events)
+            return
+        left.finished(estimated, outcome.seconds)
+        samples = samples_from_events(case.id, repeat, read_events(outcome.events.splitlines()))
+        self.store.finish_repeat(attempt, outcome.status, outcome.seconds, outcome.reason, outcome.events, samples)
+        progress.finish(case, repeat, outcome.status, outcome.reason, outcome.seconds, samples)
+
+    def _execute(self, planned: PlannedJob, limit: float, progress: Progress) -> Outcome:
+        started_at = time.time()
+        try:
+            with self._capped(planned.memory_limit) as cap:
+                return run_job(
+                    self.launcher,
+                    planned.job.model_dump_json(),
+                    limit,
+                    on_event=lambda event: _tell(event, progress),
+                    on_start=lambda pid: cap.add(pid) if cap else None,
+                    stop=lambda: self.interruption.count,
+                )
+        except _CapError as error:
+            # The engine never got its job: a result like any other, and the other cases go on.
+            return Outcome("refused", error.reason, "", started_at, time.time() - started_at, False)
+
+    @contextlib.contextmanager
+    def _capped(self, memory_limit: int | None) -> Iterator["_Cap | None"]:
+        if memory_limit is None:
+            yield None
+            return
+        cap = _Cap(self.store, memory_limit)
+        try:
+            yield cap
+        finally:
+            cap.remove()
+
+    def _clean_up(self, case: Case, name: str) -> None:
+        """Remove what an engine that was killed left of this repeat, now or in an earlier attempt."""
+        target = self.study.targets[case.target]
+        if isinstance(target, FileTarget):
+            remove_case_directory(target.path, name)
+
+
+class _CapError(Exception):
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class _Cap:
+    """A memory group that is in the journal before it is made."""
+
+    def __init__(self, store: RunStore, limit: int) -> None:
+        self.store = store
+        try:
+            self.group = MemoryCap(store.folder.name, limit)
+            self.entry = store.record(CGROUP, str(self.group.path))
+            self.group.create()
+        except AssayError as error:
+            raise _CapError(error.message) from error
+
+    def add(self, pid: int) -> None:
+        try:
+            self.group.add(pid)
+        except AssayError as error:
+            raise _CapError(error.message) from error
+
+    def remove(self) -> None:
+        if self.group.remove():
+            self.store.removed(self.entry)
+
+
+def _tell(event: Event, progress: Progress) -> None:
+    if isinstance(event, PhaseStartEvent):
+        progress.phase(event.operation.value)
+    elif isinstance(event, IntervalEvent) and event.end_ns > event.start_ns:
+        moved = event.read.bytes + event.write.bytes
+        progress.rate(moved * 1e9 / (event.end_ns - event.start_ns))

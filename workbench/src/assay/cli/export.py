@@ -1,0 +1,102 @@
+"""`assay export`."""
+
+from enum import StrEnum
+from pathlib import Path
+
+import typer
+
+from assay.model.base import AssayError
+from assay.model.result import RunAnalysis
+from assay.report.tables import Table
+
+
+class Format(StrEnum):
+    """File formats."""
+
+    CSV = "csv"
+    JSON = "json"
+    PARQUET = "parquet"
+    XLSX = "xlsx"
+
+
+class TableName(StrEnum):
+    """Tables that fit into a flat file."""
+
+    RESULTS = "results"
+    SAMPLES = "samples"
+
+
+def command(
+    run: str = typer.Argument(..., metavar="RUN", help="Id of the run, a unique beginning of it, `last`, or a path."),
+    format_: Format = typer.Option(..., "--format", "-f", help="Format of the file."),
+    output: str = typer.Option("", "--output", "-o", help="File to write; `-` prints csv and json."),
+    table: TableName = typer.Option(
+        TableName.RESULTS, "--table", help="csv and parquet: one line a result, or one line a repeat."
+    ),
+    force: bool = typer.Option(False, "--force", help="Replace the file if it exists."),
+    out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+) -> None:
+    """Write a run's results as a table for other programs.
+
+    json and xlsx hold everything; csv and parquet hold one table. Units are in the column names.
+
+    Example: `assay export last --format xlsx --output results.xlsx`
+    """
+    from assay.cli.analysis import load_analysis
+    from assay.cli.output import note
+
+    if output == "-" and format_ in (Format.PARQUET, Format.XLSX):
+        raise AssayError(f"{format_} is a binary format and is not printed", "use --output FILE")
+    analysis = load_analysis(run, out)
+    if output == "-":
+        typer.echo(_text(analysis, format_, table), nl=False)
+        return
+    path = Path(output) if output else default_path(analysis, format_, table)
+    write_export(analysis, format_, table, path, force)
+    note(f"wrote {path}")
+
+
+def default_path(analysis: RunAnalysis, format_: Format, table: TableName) -> Path:
+    """A name in the current directory: `<run id>.xlsx`, `<run id>-samples.csv`, ..."""
+    flat = format_ in (Format.CSV, Format.PARQUET)
+    suffix = "-samples" if flat and table is TableName.SAMPLES else ""
+    return Path(f"{analysis.run.id}{suffix}.{format_}")
+
+
+def write_export(analysis: RunAnalysis, format_: Format, table: TableName, path: Path, force: bool) -> None:
+    """Write one file, whole or not at all.
+
+    Raises:
+        AssayError: It exists and `force` is not set, or it cannot be written.
+    """
+    from assay.report.atomic import write_whole
+
+    def write(temporary: Path) -> None:
+        if format_ is Format.PARQUET:
+            from assay.report.export_parquet import write_parquet
+
+            write_parquet(_table(analysis, table), analysis.run, temporary)
+        elif format_ is Format.XLSX:
+            from assay.report.export_xlsx import write_xlsx
+
+            write_xlsx(analysis, temporary)
+        else:
+            temporary.write_text(_text(analysis, format_, table), encoding="utf-8")
+
+    write_whole(path, write, force)
+
+
+def _text(analysis: RunAnalysis, format_: Format, table: TableName) -> str:
+    if format_ is Format.JSON:
+        from assay.report.export_json import json_text
+
+        return json_text(analysis)
+    from assay.report.export_csv import csv_text
+
+    return csv_text(_table(analysis, table))
+
+
+def _table(analysis: RunAnalysis, name: TableName) -> Table:
+    from assay.report.tables import results_table, samples_table
+
+    return results_table(analysis) if name is TableName.RESULTS else samples_table(analysis)

@@ -1,0 +1,49 @@
+"""`assay init`: a study to start from."""
+
+from importlib import resources
+from pathlib import Path
+
+import typer
+
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.units import one_of
+
+PRESETS = ("quickstart", "sweep", "oltp", "thirteen", "engine")
+
+
+def command(
+    file: Path = typer.Argument(Path("study.yaml"), help="File to write.", metavar="[FILE]"),
+    preset: str = typer.Option("quickstart", "--from", help=f"Preset: {', '.join(PRESETS)}.", metavar="PRESET"),
+) -> None:
+    """Write a commented study file to start from. An existing file is never overwritten.
+
+    Presets: quickstart compares disk and memory; sweep is queue depth x record size; oltp mixes reads and writes
+    at given rates; thirteen runs all of iozone's operations; engine measures Assay itself on a null target.
+
+    Example: `assay init my-study.yaml --from sweep`
+    """
+    text = preset_text(preset)
+    try:
+        with file.open("x", encoding="utf-8") as output:
+            output.write(text)
+    except FileExistsError:
+        hint = "give another name: assay init OTHER.yaml"
+        raise AssayError(f"{file} exists and is not overwritten", hint, EXIT_REFUSED) from None
+    except OSError as error:
+        raise AssayError(
+            f"cannot write {file}: {(error.strerror or str(error)).lower()}", "give another path"
+        ) from None
+    typer.echo(f"wrote {file}; next: assay plan {file}")
+
+
+def preset_text(name: str) -> str:
+    """The preset as it is written for users, without the line that leads editors to the schema in this repository.
+
+    Raises:
+        AssayError: There is no such preset.
+    """
+    if name not in PRESETS:
+        raise AssayError(f"there is no preset `{name}`", one_of(name, PRESETS))
+    text = resources.files("assay").joinpath("presets", f"{name}.yaml").read_text(encoding="utf-8")
+    lines = text.splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("# yaml-language-server:"))

@@ -1,0 +1,40 @@
+"""`assay list`."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+import typer
+
+
+def command(
+    out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
+    """List the runs, the newest last.
+
+    Example: `assay list --json`
+    """
+    from assay.cli.output import note, print_json, print_table
+    from assay.store.find import list_runs
+
+    runs = list_runs(out)
+    if as_json:
+        print_json([asdict(run) for run in runs])
+        return
+    if not runs:
+        note(f"there are no runs in {out}; start one with `assay run STUDY`")
+        return
+    columns = ("run", "study", "started (UTC)", "status", "cases", "repeats done")
+    rows = [
+        (
+            run.id,
+            run.study,
+            f"{datetime.fromtimestamp(run.created_at, UTC):%Y-%m-%d %H:%M:%S}" if run.created_at else "",
+            f"{run.status}: {run.problem}" if run.problem else run.status,
+            str(run.cases),
+            f"{run.finished} of {run.planned}",
+        )
+        for run in runs
+    ]
+    print_table(columns, rows, right=("cases", "repeats done"))

@@ -1,0 +1,119 @@
+"""`assay plan`: what a run of the study would do."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from assay.cli.check import summary, time_words
+from assay.cli.output import print_json, print_table
+from assay.cli.studyfile import LoadedStudy, load_study_file
+from assay.model.study import NullTarget
+from assay.model.units import about_duration, about_size
+from assay.plan.estimate import StudyEstimate, estimate_study
+from assay.plan.jobs import job_id, operations_with_prepare
+from assay.plan.order import order_jobs
+
+FIRST_CASES = 20
+
+
+def command(
+    study: Path = typer.Argument(help="Study file.", metavar="STUDY"),
+    json: bool = typer.Option(False, "--json", help="Print everything as JSON."),
+    show_all: bool = typer.Option(False, "--all", help=f"Print every case, not only the first {FIRST_CASES}."),
+) -> None:
+    """Show what a run would do: cases, repeats, what is left out and why, time, bytes and order.
+
+    Nothing is written or measured. The times rest on assumed speeds, which are printed with them.
+
+    Example: `assay plan study.yaml`
+    """
+    loaded = load_study_file(study)
+    estimate = estimate_study(loaded.study, loaded.cases)
+    if json:
+        print_json(plan_document(loaded, estimate))
+        return
+    _print_head(loaded, estimate)
+    _print_cases(loaded, estimate, len(loaded.cases) if show_all else FIRST_CASES)
+    _print_excluded(loaded)
+    _print_foot(loaded, estimate)
+
+
+def plan_document(loaded: LoadedStudy, estimate: StudyEstimate) -> dict[str, Any]:
+    """The plan for programs: sizes in bytes, times in seconds, durations of the study in nanoseconds."""
+    study = loaded.study
+    order = order_jobs([case.id for case in loaded.cases], study.repeats, study.order, study.seed)
+    return {
+        "study": study.name,
+        "question": study.question,
+        "targets": {name: target.model_dump(mode="json") for name, target in study.targets.items()},
+        "repeats": study.repeats,
+        "seed": study.seed,
+        "cases": [
+            {
+                **vars(case),
+                "parameters": vars(case.parameters),
+                "phases": operations_with_prepare(case),
+                "estimate": {key: value for key, value in vars(item).items() if key != "case"},
+            }
+            for case, item in zip(loaded.cases, estimate.cases, strict=True)
+        ],
+        "excluded": [vars(item) for item in loaded.excluded],
+        "order": {"kind": study.order, "jobs": [job_id(case, repeat) for case, repeat in order]},
+        "estimate": {key: value for key, value in vars(estimate).items() if key != "cases"},
+    }
+
+
+def _print_head(loaded: LoadedStudy, estimate: StudyEstimate) -> None:
+    typer.echo(f"{loaded.study.name}: {loaded.study.question}")
+    typer.echo(summary(loaded, estimate))
+    for name, target in loaded.study.targets.items():
+        place = "no storage" if isinstance(target, NullTarget) else target.path
+        typer.echo(
+            f"target {name}: {target.kind}, {place}" + (f" ({target.description})" if target.description else "")
+        )
+
+
+def _print_cases(loaded: LoadedStudy, estimate: StudyEstimate, most: int) -> None:
+    rows = [
+        (
+            case.id,
+            case.label,
+            str(len(case.operations)),
+            about_duration(item.seconds),
+            about_duration(item.at_most_seconds) if item.at_most_seconds is not None else "-",
+            about_size(item.written),
+            about_size(item.read),
+        )
+        for case, item in zip(loaded.cases[:most], estimate.cases[:most], strict=True)
+    ]
+    columns = ("case", "target / workload / axes", "phases", "about", "at most", "writes", "reads")
+    typer.echo("")
+    print_table(columns, rows, title="Cases, one repeat each", right=columns[2:])
+    if len(loaded.cases) > most:
+        typer.echo(f"... and {len(loaded.cases) - most} more; --all shows them")
+
+
+def _print_excluded(loaded: LoadedStudy) -> None:
+    counts = Counter((item.workload, item.rule, item.reason) for item in loaded.excluded)
+    if counts:
+        rows = [(workload, rule, str(count), reason) for (workload, rule, reason), count in counts.items()]
+        print_table(("workload", "rule", "cases", "reason"), rows, title="Left out", right=("cases",))
+
+
+def _print_foot(loaded: LoadedStudy, estimate: StudyEstimate) -> None:
+    study = loaded.study
+    if study.order == "random":
+        typer.echo(
+            f"order: random; each of the {study.repeats} rounds has every case once, shuffled by seed {study.seed}"
+        )
+    else:
+        typer.echo(f"order: sequential; {study.repeats} rounds in plan order")
+    for name, space in estimate.peak_space.items():
+        typer.echo(f"space: up to {about_size(space)} on {name}")
+    typer.echo(f"time:  {time_words(estimate)}, if these assumptions hold:")
+    for line in estimate.assumptions:
+        typer.echo(f"  {line}")
+    if study.repeats < 3:
+        typer.echo(f"note:  {study.repeats} repeats give no interval worth the name; 3 is the least, 8 are better")

@@ -1,0 +1,208 @@
+"""Shows how a run gets on: a bar on a terminal, plain lines elsewhere. All of it goes to standard error."""
+
+import sys
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from assay.cli.output import note
+from assay.model.case import Case
+from assay.model.result import Sample
+from assay.model.units import about_duration, about_size
+
+PRIOR_SECONDS = 10.0
+"""How much measured time it takes until what was measured counts as much as the estimate."""
+LINE_GAP_SECONDS = 1.0
+ALL_LINES = 200
+"""Up to so many repeats each gets its line; with more, there is at most one line a second."""
+
+
+class TimeLeft:
+    """Time left of a run: the estimate, corrected by how the repeats so far compared with theirs."""
+
+    def __init__(self, estimated: float) -> None:
+        """Begin with the estimated seconds of all repeats that are to be done."""
+        self._remaining = estimated
+        self._done_estimated = 0.0
+        self._done_measured = 0.0
+        self._current: tuple[float, float] | None = None
+
+    def begin(self, estimated: float) -> None:
+        """A repeat that is estimated at `estimated` seconds starts now."""
+        self._current = (estimated, time.monotonic())
+
+    def finished(self, estimated: float, measured: float) -> None:
+        """A repeat that was estimated at `estimated` seconds took `measured`."""
+        self._remaining = max(0.0, self._remaining - estimated)
+        self._done_estimated += estimated
+        self._done_measured += measured
+        self._current = None
+
+    def seconds(self) -> float:
+        """Seconds left."""
+        # The prior is weighed in estimated seconds, so that the two sums stay comparable.
+        scale = (PRIOR_SECONDS + self._done_measured) / (PRIOR_SECONDS + self._done_estimated)
+        if self._current is None:
+            return self._remaining * scale
+        estimated, begun = self._current
+        return self._remaining * scale - min(time.monotonic() - begun, estimated * scale)
+
+
+class Progress(Protocol):
+    """What the run tells about itself as it goes on."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def begin(self, case: Case, repeat: int) -> None:
+        """A repeat starts."""
+        ...
+
+    def phase(self, operation: str) -> None:
+        """One of its phases starts."""
+        ...
+
+    def rate(self, bytes_per_second: float) -> None:
+        """The current rate."""
+        ...
+
+    def finish(
+        self, case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]
+    ) -> None:
+        """A repeat has ended."""
+        ...
+
+    def say(self, text: str) -> None:
+        """A line for people."""
+        ...
+
+
+def make_progress(total: int, done: int, left: TimeLeft) -> Progress:
+    """A bar if standard error is a terminal, else plain lines.
+
+    Args:
+        total: Planned repeats.
+        done: How many of them an earlier part of the run has done.
+        left: Is kept up to date by the caller.
+    """
+    return BarProgress(total, done, left) if sys.stderr.isatty() else LineProgress(total, done, left)
+
+
+class LineProgress:
+    """One line for each finished repeat, fewer for large studies."""
+
+    def __init__(self, total: int, done: int, left: TimeLeft) -> None:
+        """See `make_progress`."""
+        self._total, self._done, self._left = total, done, left
+        self._gap = 0.0 if total <= ALL_LINES else LINE_GAP_SECONDS
+        self._last = float("-inf")
+        self._reasons: set[str] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def begin(self, case: Case, repeat: int) -> None:
+        """Says nothing: the line comes at the end."""
+
+    def phase(self, operation: str) -> None:
+        """Says nothing."""
+
+    def rate(self, bytes_per_second: float) -> None:
+        """Says nothing."""
+
+    def finish(
+        self, case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]
+    ) -> None:
+        """Print the line, unless one was printed just now and this one has no news."""
+        self._done += 1
+        news = bool(reason) and reason not in self._reasons and len(self._reasons) < ALL_LINES
+        now = time.monotonic()
+        if now - self._last < self._gap and not news and self._done < self._total:
+            return
+        self._last = now
+        self._reasons.add(reason)
+        left = f"; {about_duration(self._left.seconds())} left" if self._done < self._total else ""
+        note(f"[{self._done}/{self._total}] {finish_text(case, repeat, status, reason, seconds, samples)}{left}")
+
+    def say(self, text: str) -> None:
+        """Print a line."""
+        note(text)
+
+
+class BarProgress:
+    """A bar with time left, current rate and the case at hand; repeats that did not end well get a line above it."""
+
+    def __init__(self, total: int, done: int, left: TimeLeft) -> None:
+        """See `make_progress`."""
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import Progress as RichProgress
+        from rich.table import Column
+
+        self._left = left
+        label = Column(no_wrap=True, overflow="ellipsis", ratio=1)
+        self._bar = RichProgress(
+            MofNCompleteColumn(table_column=Column(no_wrap=True)),
+            BarColumn(bar_width=12, table_column=Column(min_width=12)),
+            TextColumn("{task.fields[left]} left", markup=False, table_column=Column(no_wrap=True)),
+            TextColumn("{task.fields[rate]}", markup=False, table_column=Column(no_wrap=True, min_width=9)),
+            TextColumn("{task.description}", markup=False, table_column=label),
+            console=Console(stderr=True, highlight=False),
+            transient=True,
+            expand=True,
+        )
+        self._task = self._bar.add_task("", total=total, completed=done, left="", rate="")
+        self._case = ""
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def _update(self, **fields: Any) -> None:
+        self._bar.update(self._task, left=about_duration(self._left.seconds()), **fields)
+
+    def begin(self, case: Case, repeat: int) -> None:
+        """Show the case at hand."""
+        self._case = f"{case.id} repeat {repeat}: {case.label}"
+        self._update(description=self._case, rate="")
+
+    def phase(self, operation: str) -> None:
+        """Show the phase at hand."""
+        self._update(description=f"{operation}, {self._case}")
+
+    def rate(self, bytes_per_second: float) -> None:
+        """Show the current rate."""
+        self._update(rate=f"{about_size(bytes_per_second)}/s")
+
+    def finish(
+        self, case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]
+    ) -> None:
+        """Move the bar on."""
+        self._update(advance=1)
+        if status != "ok":
+            self.say(finish_text(case, repeat, status, reason, seconds, samples))
+
+    def say(self, text: str) -> None:
+        """Print a line above the bar."""
+        self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def finish_text(case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]) -> str:
+    """One line on a repeat: how it ended and how fast it was."""
+    rates = ", ".join(f"{sample.operation} {about_size(sample.throughput)}/s" for sample in samples if sample.ops)
+    why = f" ({reason})" if reason else ""
+    return f"{case.id} repeat {repeat} {status}{why} in {about_duration(seconds)}: {rates or 'nothing measured'}"

@@ -1,0 +1,101 @@
+"""`assay run`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
+
+if TYPE_CHECKING:
+    from assay.store import RunStore
+
+
+def command(
+    study: str = typer.Argument("", metavar="STUDY", help="Study file; with --resume also a run: id, `last`, or path."),
+    resume: bool = typer.Option(
+        False, "--resume", help="Go on with the newest unfinished run of STUDY, or with that run."
+    ),
+    out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+    destroy: bool = typer.Option(False, "--destroy", help="Block devices named in the study may be overwritten."),
+    as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
+) -> None:
+    """Measure a study and keep the results.
+
+    Ctrl-C stops after removing the test data; `--resume` goes on from there, also after a crash. Exit codes: 0 all
+    repeats went well, 1 some have errors, 2 the study is wrong, 3 refused, 130 interrupted.
+
+    Example: `assay run studies/quickstart/study.yaml`, then, if it was interrupted, `assay run --resume`
+    """
+    store = _resume(study, out, destroy) if resume else _start(study, out, destroy)
+    try:
+        code = _tell(store, as_json)
+    finally:
+        store.close()
+    raise typer.Exit(code)
+
+
+def _start(study: str, out: Path, destroy: bool) -> "RunStore":
+    from assay.cli.session import Plan, start
+    from assay.cli.studyfile import load_study_file
+
+    if not study:
+        raise AssayError("there is no study to run", "name one: `assay run STUDY`; `assay init` writes one")
+    loaded = load_study_file(study_path(study))
+    plan = Plan(loaded.study, loaded.text, loaded.source, str(loaded.path), loaded.cases, loaded.excluded)
+    return start(plan, out, destroy)
+
+
+def _resume(study: str, out: Path, destroy: bool) -> "RunStore":
+    from assay.cli.session import find_unfinished, resume
+    from assay.store import find_run
+
+    if not study:
+        folder = find_unfinished(out)
+    elif study_path(study).is_file():
+        folder = find_unfinished(out, study_path(study).read_bytes().decode("utf-8-sig", "replace"))
+    else:
+        folder = find_run(study, out)
+    return resume(folder, destroy)
+
+
+def study_path(study: str) -> Path:
+    """The study file; for a folder without a run the `study.yaml` in it."""
+    path = Path(study)
+    inside = path / "study.yaml"
+    return inside if inside.is_file() and not (path / "run.sqlite").exists() else path
+
+
+def _tell(store: "RunStore", as_json: bool) -> int:
+    """Print what came out; returns the exit code."""
+    from assay.cli.output import note, print_json
+    from assay.cli.show import print_results, result_json, verdict_text
+
+    info = store.info()
+    folder = store.folder
+    interrupted = info.status == "interrupted"
+    counts = store.outcome_counts()
+    if as_json:
+        value: dict[str, Any] = {
+            "run": info.id,
+            "folder": info.folder,
+            "status": info.status,
+            "planned": info.planned,
+            "finished": info.finished,
+            "outcomes": counts,
+            "verdicts": store.verdict_counts(),
+            "results": [result_json(result) for result in store.results()],
+        }
+        print_json(value)
+    elif not interrupted:
+        print_results(store, 40)
+    if interrupted:
+        note(f"stopped: {info.finished} of {info.planned} repeats are done, the test data is removed")
+        note(f"go on with: assay run {folder} --resume")
+        return EXIT_INTERRUPTED
+    bad = {status: count for status, count in counts.items() if status != "ok"}
+    note(f"{info.status}: {verdict_text(store.verdict_counts())}")
+    if bad:
+        note("repeats that did not go well: " + ", ".join(f"{count} {status}" for status, count in bad.items()))
+    note(f"results: {folder}; report: assay report {folder}")
+    return EXIT_INCOMPLETE if bad else EXIT_OK

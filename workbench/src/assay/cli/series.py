@@ -1,0 +1,56 @@
+"""From the engine's interval events to rows of the run's time series."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from assay.analyse import histograms
+from assay.contract._generated import IntervalEvent
+from assay.contract.names import PhaseStartEvent
+from assay.contract.reader import read_events
+
+
+def interval_rows(case_id: str, repeat: int, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """The intervals of one repeat, as `assay.store.series.COLUMNS` names their columns.
+
+    An interval can come in parts, because a lane that was held up reports late; the parts become one row, with the
+    percentiles of the merged histogram.
+
+    Args:
+        case_id: Case of the repeat.
+        repeat: Its number.
+        lines: The engine's output.
+    """
+    operations: dict[int, str] = {}
+    parts: dict[tuple[int, int], list[IntervalEvent]] = {}
+    for event in read_events(lines):
+        if isinstance(event, PhaseStartEvent):
+            operations[event.phase] = event.operation.value
+        elif isinstance(event, IntervalEvent):
+            parts.setdefault((event.phase, event.index), []).append(event)
+    for (phase, index), events in sorted(parts.items()):
+        yield {
+            "case": case_id,
+            "repeat": repeat,
+            "phase": phase,
+            "operation": operations.get(phase, ""),
+            "index": index,
+            "start_ns": min(event.start_ns for event in events),
+            "end_ns": max(event.end_ns for event in events),
+            "read_ops": sum(event.read.ops for event in events),
+            "read_bytes": sum(event.read.bytes for event in events),
+            "write_ops": sum(event.write.ops for event in events),
+            "write_bytes": sum(event.write.bytes for event in events),
+            "errors": sum(event.errors for event in events),
+            **_percentiles(events),
+        }
+
+
+def _percentiles(events: Iterable[IntervalEvent]) -> dict[str, int | None]:
+    texts = [text for event in events for text in (event.read_histogram, event.write_histogram) if text]
+    if not texts:
+        return {"p50_ns": None, "p99_ns": None}
+    merged = histograms.merge([histograms.decode(text) for text in texts])
+    if not merged.total:
+        return {"p50_ns": None, "p99_ns": None}
+    half, tail = histograms.percentiles(merged, (50.0, 99.0))
+    return {"p50_ns": int(half), "p99_ns": int(tail)}

@@ -1,0 +1,274 @@
+"""One `assay run` from beginning to end: targets, repeats, results, and what is left behind (nothing)."""
+
+import hashlib
+import platform
+import shlex
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay import __version__
+from assay.cli import targets
+from assay.cli.analysis import analyse_store
+from assay.cli.execute import Executor, Interruption
+from assay.cli.output import note
+from assay.cli.progress import TimeLeft, make_progress
+from assay.cli.series import interval_rows
+from assay.launch.binary import Engine, load_engine
+from assay.launch.cgroup import remove_leftovers
+from assay.launch.environment import capture_environment
+from assay.launch.launcher import LocalLauncher
+from assay.model.base import AssayError
+from assay.model.case import Case, Excluded
+from assay.model.study import Study
+from assay.model.units import about_duration, about_size
+from assay.plan.estimate import StudyEstimate, estimate_study
+from assay.plan.load import load_study
+from assay.plan.order import order_jobs
+from assay.plan.source import Source
+from assay.store import RunMeta, RunStore, list_runs, lock_holders, new_run_id
+from assay.store.lock import ENGINE_LOCK, RUN_LOCK, is_locked
+
+ENGINE_WAIT_SECONDS = 30.0
+"""How long to wait for the engine of a workbench that died; it ends by itself when it notices."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study and what follows from it.
+
+    Attributes:
+        file: Its name for messages.
+    """
+
+    study: Study
+    text: str
+    source: Source
+    file: str
+    cases: tuple[Case, ...]
+    excluded: tuple[Excluded, ...]
+
+
+def start(plan: Plan, out: Path, destroy: bool) -> RunStore:
+    """Measure a study from the beginning.
+
+    Args:
+        plan: The study.
+        out: Folder of the runs.
+        destroy: The user has confirmed that devices may be overwritten.
+
+    Returns:
+        The run, still open for writing; its status tells whether it is complete.
+
+    Raises:
+        AssayError: Refused or impossible; then nothing is left behind.
+    """
+    engine = load_engine()
+    study = plan.study
+    order = order_jobs([case.id for case in plan.cases], study.repeats, study.order, study.seed)
+    estimate = estimate_study(study, plan.cases)
+    note(estimate_text(estimate, len(plan.cases), study.repeats))
+    names = targets.used_targets(study, plan.cases)
+    targets.inspect_targets(study, names, destroy)
+    store = RunStore.create(out, _meta(plan), plan.cases, plan.excluded, order, plan.text)
+    try:
+        return _Session(plan, store, engine, estimate, destroy).run()
+    except BaseException:
+        if not store.attempts() and not store.journal():
+            store.discard()
+        else:
+            store.close()
+        raise
+
+
+def resume(folder: Path, destroy: bool) -> RunStore:
+    """Measure what is missing of a run; arguments, result and errors as in `start`."""
+    engine = load_engine()
+    store = _reopen(folder)
+    try:
+        loaded = load_study(store.study_text().encode(), store.base())
+        if loaded.study is None:
+            problem = loaded.problems[0]
+            raise AssayError(problem.text(str(folder / "study.yaml")).splitlines()[0], problem.hint)
+        file = str(folder / "study.yaml")
+        plan = Plan(loaded.study, store.study_text(), loaded.source, file, store.cases(), store.excluded())
+        estimate = estimate_study(plan.study, plan.cases, measured_seconds(store))
+        targets.inspect_targets(plan.study, targets.used_targets(plan.study, plan.cases), destroy, store.folder.name)
+        store.close_lost_attempts("the workbench died")
+        store.save_results(())
+        store.set_status("running")
+        return _Session(plan, store, engine, estimate, destroy).run()
+    except BaseException:
+        store.close()
+        raise
+
+
+def _reopen(folder: Path) -> RunStore:
+    try:
+        return RunStore.open(folder, write=True, wait=ENGINE_WAIT_SECONDS)
+    except AssayError as error:
+        holders = lock_holders(folder / ENGINE_LOCK)
+        if is_locked(folder / RUN_LOCK) or not holders:
+            raise
+        processes = ", ".join(str(pid) for pid in holders)
+        raise AssayError(
+            f"run {folder.name} still has processes at work: {processes}",
+            "wait for them; if they hang, end them with kill",
+            error.exit_code,
+        ) from None
+
+
+def find_unfinished(out: Path, study_text: str | None = None) -> Path:
+    """The newest run that `--resume` can go on with.
+
+    Args:
+        out: Folder of the runs.
+        study_text: Only runs of exactly this study file.
+
+    Raises:
+        AssayError: There is none.
+    """
+    others = 0
+    for summary in reversed(list_runs(out)):
+        if summary.status in ("complete", "unreadable"):
+            continue
+        with RunStore.open(Path(summary.folder)) as store:
+            unfinished = summary.status == "interrupted" or bool(store.pending())
+            if unfinished and (study_text is None or store.study_text() == study_text):
+                return Path(summary.folder)
+            others += unfinished
+    if others:
+        raise AssayError(
+            f"there is no unfinished run of exactly this study in {out}",
+            "the study was changed: start a new run, or name the run: `assay run RUN --resume`",
+        )
+    raise AssayError(
+        f"there is no unfinished run in {out}", "`assay list` names the runs; start one with `assay run STUDY`"
+    )
+
+
+def measured_seconds(store: RunStore) -> dict[str, float]:
+    """Case id -> mean seconds of its repeats so far."""
+    found: dict[str, list[float]] = {}
+    for attempt in store.attempts():
+        if attempt.seconds is not None and attempt.status in ("ok", "errors"):
+            found.setdefault(attempt.case, []).append(attempt.seconds)
+    return {case: sum(seconds) / len(seconds) for case, seconds in found.items()}
+
+
+def estimate_text(estimate: StudyEstimate, cases: int, repeats: int) -> str:
+    """One line that says beforehand how long it takes and how much is written."""
+    return (
+        f"{cases} cases x {repeats} repeats: about {about_duration(estimate.seconds)}, "
+        f"writes about {about_size(estimate.written)}, reads about {about_size(estimate.read)}"
+    )
+
+
+def _meta(plan: Plan) -> RunMeta:
+    study, now = plan.study, time.time()
+    return RunMeta(
+        id=new_run_id(study.name, now),
+        study=study.name,
+        question=study.question,
+        description=study.description,
+        created_at=now,
+        seed=study.seed,
+        order=study.order,
+        repeats=study.repeats,
+        command=shlex.join(["assay", *sys.argv[1:]]),
+        base=str(Path.cwd()),
+    )
+
+
+class _Session:
+    """What `start` and `resume` have in common."""
+
+    def __init__(self, plan: Plan, store: RunStore, engine: Engine, estimate: StudyEstimate, destroy: bool) -> None:
+        self.plan = plan
+        self.store = store
+        self.engine = engine
+        self.estimate = estimate
+        self.destroy = destroy
+        self.names = targets.used_targets(plan.study, plan.cases)
+        self.interruption = Interruption()
+
+    def run(self) -> RunStore:
+        """Everything; the targets are given back whatever happens."""
+        for group in remove_leftovers():
+            note(f"warning: {group}: left by a run that died, and could not be removed")
+        try:
+            with self.interruption.watch():
+                try:
+                    self._prepare()
+                    self._measure()
+                finally:
+                    self._give_back()
+        except BaseException:
+            self.store.set_status("interrupted")
+            raise
+        if self.store.pending() and self.interruption.count:
+            self.store.set_status("interrupted")
+            return self.store
+        self._conclude()
+        return self.store
+
+    def _prepare(self) -> None:
+        study, plan = self.plan.study, self.plan
+        targets.claim_targets(study, self.names, self.store)
+        backends = targets.probe_targets(study, self.names, self.engine)
+        targets.check_capable(study, plan.cases, backends, plan.source, plan.file)
+        places = targets.make_places(study, backends)
+        for line in targets.space_notes(self.estimate.peak_space, places):
+            note(line)
+        self._describe()
+        self.store.describe(places=places)
+
+    def _describe(self) -> None:
+        """Record versions and environment; what differs when a run is resumed is kept beside what was."""
+        info = self.store.info()
+        study = self.plan.study
+        found = {name: (study.targets[name].kind, targets.target_path(study, name)) for name in self.names}
+        versions = {
+            "assay": __version__,
+            "assay-engine": self.engine.version,
+            "engine_sha256": self.engine.sha256,
+            "study_sha256": hashlib.sha256(self.plan.text.encode()).hexdigest(),
+            "python": platform.python_version(),
+        }
+        if not info.versions:
+            self.store.describe(versions=versions, environment=capture_environment(found))
+            return
+        changed = {name: value for name, value in versions.items() if info.versions.get(name) != value}
+        if changed:
+            note(f"warning: the run goes on with another {', '.join(sorted(changed))} than it began with")
+            later = {f"{name} (resumed)": value for name, value in changed.items()}
+            self.store.describe(versions={**info.versions, **later})
+
+    def _measure(self) -> None:
+        pending = self.store.pending()
+        total = len(self.store.order())
+        seconds = {case.case: case.seconds for case in self.estimate.cases}
+        left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending))
+        to_do = f"{len(pending)} of {total} repeats to do, about {about_duration(left.seconds())}"
+        note(f"run {self.store.folder.name}: {to_do}")
+        launcher = LocalLauncher(self.engine.path, (self.store.engine_lock_fd,))
+        executor = Executor(self.plan.study, self.plan.cases, self.store, launcher, self.interruption, self.destroy)
+        with make_progress(total, total - len(pending), left) as progress:
+            executor.run(pending, seconds, progress, left)
+
+    def _give_back(self) -> None:
+        for line in targets.release_targets(self.store):
+            note(f"warning: could not be removed: {line}")
+
+    def _conclude(self) -> None:
+        """Write what can be computed from the events, then call the run complete."""
+        rows = (
+            row
+            for case, repeat in sorted(self.store.order())
+            for row in interval_rows(case, repeat, self.store.events(case, repeat).splitlines())
+        )
+        self.store.write_intervals(rows)
+        self.store.save_results(analyse_store(self.store, quick=True).rows)
+        bad = set(self.store.outcome_counts()) - {"ok"}
+        self.store.set_status("complete with errors" if bad else "complete")

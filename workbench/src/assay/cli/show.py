@@ -1,0 +1,209 @@
+"""`assay show`."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from assay.model.base import AssayError
+from assay.model.units import about_size
+
+if TYPE_CHECKING:
+    from assay.model.result import JobRecord, Row, Sample
+    from assay.store import Result, RunStore
+
+FIRST_ROWS = 40
+FEW_REPEATS = 2000
+"""An unfinished run with at most so many repeats done is judged on the spot."""
+PERCENTILES = ("p50", "p99", "p99.9", "max")
+
+
+def command(
+    run: str = typer.Argument(..., metavar="RUN", help="Id of the run, a unique beginning of it, `last`, or a path."),
+    case: str = typer.Argument("", metavar="[CASE]", help="Id of a case, such as c0001."),
+    out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+    everything: bool = typer.Option(False, "--all", help=f"All results, not only the first {FIRST_ROWS}."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON; without CASE all results."),
+) -> None:
+    """Show a run's results and verdicts, or all that is known of one case.
+
+    Example: `assay show last`, `assay show last c0003 --json`
+    """
+    from assay.store import RunStore, find_run
+
+    folder = find_run(run, out)
+    with RunStore.open(folder) as store:
+        if case:
+            _show_case(store, case, as_json)
+        else:
+            _show_run(store, None if everything else FIRST_ROWS, as_json)
+
+
+def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
+    from assay.cli.output import print_json
+
+    info = store.info()
+    if as_json:
+        value = info.model_dump(mode="json", exclude={"study_text"})
+        value["outcomes"] = store.outcome_counts()
+        value["results"] = [result_json(result) for result in results_of(store)]
+        print_json(value)
+        return
+    typer.echo(f"run      {info.id} ({info.status}, {info.finished} of {info.planned} repeats done)")
+    typer.echo(f"question {info.question}")
+    for place in info.places:
+        typer.echo(f"target   {place.target}: {place.path or place.kind} ({place.filesystem})")
+    for status, count in store.outcome_counts().items():
+        if status != "ok":
+            typer.echo(f"repeats  {count} {status}")
+    print_results(store, limit)
+    if store.verdict_counts():
+        typer.echo(f"verdicts {verdict_text(store.verdict_counts())}")
+
+
+def results_of(store: "RunStore", limit: int = -1) -> "list[Result]":
+    """Results in brief: those kept at the end of the run, or computed now if the run is not over and not large."""
+    kept = store.results(limit=limit)
+    if kept or store.info().finished > FEW_REPEATS:
+        return kept
+    from assay.cli.analysis import analyse_store
+    from assay.store.records import brief
+
+    found = [brief(row) for row in analyse_store(store, quick=True).rows if row.samples]
+    return found if limit < 0 else found[:limit]
+
+
+def print_results(store: "RunStore", limit: int | None) -> None:
+    """Print the table of results.
+
+    Args:
+        store: The run.
+        limit: Rows at most; None for all.
+    """
+    from assay.cli.output import print_table
+
+    results = results_of(store)
+    if not results:
+        typer.echo("no results yet; of a large study they come at the end of the run")
+        return
+    shown = results if limit is None else results[:limit]
+    columns = ("case", "what", "operation", "throughput", "95 % interval", "IOPS", "n", "verdict")
+    rows = [
+        (
+            result.case,
+            result.label,
+            result.operation,
+            _rate(result.throughput),
+            f"{_rate(result.low)} to {_rate(result.high)}" if result.low is not None else "",
+            f"{result.iops:,.0f}" if result.iops is not None else "",
+            str(result.n),
+            result.verdict,
+        )
+        for result in shown
+    ]
+    print_table(columns, rows, right=("throughput", "IOPS", "n"))
+    if len(results) > len(shown):
+        typer.echo(f"{len(results) - len(shown)} more results: assay show {store.folder} --all")
+
+
+def _rate(value: float | None) -> str:
+    return f"{about_size(value)}/s" if value is not None else ""
+
+
+def verdict_text(counts: dict[str, int]) -> str:
+    """Such as `12 ok, 2 cached`, the worst first but ok in front."""
+    from assay.model.verdict import RANK, Verdict
+
+    order = sorted(counts, key=lambda name: (name != Verdict.OK, RANK[Verdict(name)]))
+    return ", ".join(f"{counts[name]} {name}" for name in order) or "no results"
+
+
+def result_json(result: "Result") -> dict[str, Any]:
+    """A result for programs; the units are in the names."""
+    value = asdict(result)
+    for old, new in (("throughput", "bytes_per_s"), ("low", "bytes_per_s_low"), ("high", "bytes_per_s_high")):
+        value[new] = value.pop(old)
+    value["operations_per_s"] = value.pop("iops")
+    return value
+
+
+def _show_case(store: "RunStore", case_id: str, as_json: bool) -> None:
+    from assay.cli.analysis import analyse_store
+    from assay.cli.output import print_json
+
+    if not store.cases(case_id):
+        raise AssayError(f"run {store.folder.name} has no case {case_id!r}", "`assay show RUN` names its cases")
+    analysis = analyse_store(store, case_id)
+    attempts = store.attempts(case_id)
+    if as_json:
+        print_json(
+            {
+                "case": analysis.cases[0],
+                "rows": [_row_json(row) for row in analysis.rows],
+                "jobs": analysis.jobs,
+                "attempts": [asdict(attempt) for attempt in attempts],
+            }
+        )
+        return
+    typer.echo(f"case     {case_id}: {analysis.cases[0].label}")
+    for row in analysis.rows:
+        _print_findings(row)
+    _print_samples([sample for row in analysis.rows for sample in row.samples])
+    for attempt in attempts:
+        if attempt.status != "ok":
+            reason = f": {attempt.reason}" if attempt.reason else ""
+            typer.echo(f"repeat {attempt.repeat} {attempt.status}{reason}")
+    _print_job(analysis.jobs)
+
+
+def _row_json(row: "Row") -> dict[str, Any]:
+    value: dict[str, Any] = row.model_dump(mode="json", exclude={"case", "curve"})
+    return value
+
+
+def _print_findings(row: "Row") -> None:
+    typer.echo(f"{row.operation}: {row.verdict}")
+    for finding in row.findings:
+        typer.echo(f"  {finding.verdict}: {finding.text}")
+        typer.echo(f"    remedy: {finding.remedy}")
+    for sample in row.samples:
+        for tally in sample.errors:
+            typer.echo(f"  repeat {sample.repeat}: {tally.count} x {tally.example}")
+
+
+def _print_samples(samples: "list[Sample]") -> None:
+    from assay.cli.output import print_table
+
+    columns = ("repeat", "operation", "status", "throughput", "IOPS", *PERCENTILES, "method", "cache")
+    rows = [
+        (
+            str(sample.repeat),
+            sample.operation,
+            sample.status,
+            _rate(sample.throughput),
+            f"{sample.iops:,.0f}",
+            *(_latency(sample.latency.get(name)) for name in PERCENTILES),
+            sample.method,
+            sample.cache_done,
+        )
+        for sample in samples
+    ]
+    print_table(columns, rows, right=("repeat", "throughput", "IOPS", *PERCENTILES))
+
+
+def _latency(nanoseconds: float | None) -> str:
+    if nanoseconds is None:
+        return ""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.3g} {unit}"
+    return f"{nanoseconds:.0f} ns"
+
+
+def _print_job(jobs: "tuple[JobRecord, ...]") -> None:
+    import json
+
+    if jobs:
+        typer.echo(f"job of repeat {jobs[0].repeat}, as sent to `assay-engine run`:")
+        typer.echo(json.dumps(jobs[0].job))

@@ -1,0 +1,94 @@
+"""Reading a study file for a command: all that is wrong with it is printed, line by line."""
+
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import NoReturn
+
+import typer
+
+from assay.model.base import EXIT_USAGE, AssayError
+from assay.model.case import Case, Excluded
+from assay.model.study import Study
+from assay.plan.capable import Backends, capability_faults, read_capabilities
+from assay.plan.expand import expand
+from assay.plan.load import load_study
+from assay.plan.source import Fault, Problem, Source, sorted_problems
+
+
+@dataclass(frozen=True)
+class LoadedStudy:
+    """A study file without problems.
+
+    Attributes:
+        path: As given on the command line.
+        text: The file as it is.
+        source: Where each value stands in it.
+        cases: All cases, in plan order.
+        excluded: Points that the study leaves out.
+        backends: Kind of target -> what its backend can do anywhere.
+    """
+
+    path: Path
+    text: str
+    study: Study
+    source: Source
+    cases: tuple[Case, ...]
+    excluded: tuple[Excluded, ...]
+    backends: Backends
+
+
+def load_study_file(path: Path) -> LoadedStudy:
+    """The study in `path`, expanded and checked against the backends' general capabilities.
+
+    Relative target paths start at the current directory.
+
+    Raises:
+        AssayError: The file cannot be read.
+        typer.Exit: There are problems; they have been printed.
+    """
+    data = _read(path)
+    loaded = load_study(data, str(Path.cwd()))
+    if loaded.study is None:
+        refuse(path, loaded.problems)
+    study = loaded.study
+    expansion = expand(study)
+    backends = general_capabilities()
+    faults = [*expansion.faults, *capability_faults(study, expansion.cases, backends)]
+    refuse_faults(path, loaded.source, faults)
+    text = data.decode("utf-8-sig")
+    return LoadedStudy(path, text, study, loaded.source, expansion.cases, expansion.excluded, backends)
+
+
+def refuse_faults(path: Path, source: Source, faults: list[Fault]) -> None:
+    """Print faults with their lines and leave with exit code 2; do nothing if there is none."""
+    if faults:
+        refuse(path, sorted_problems([source.problem(fault) for fault in faults]))
+
+
+def refuse(path: Path, problems: tuple[Problem, ...]) -> NoReturn:
+    """Print problems and leave with exit code 2."""
+    for problem in problems:
+        typer.echo(problem.text(str(path)), err=True)
+    raise typer.Exit(EXIT_USAGE)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        hint = "`assay init` writes a study to start from" if not path.exists() else "give the path of a study file"
+        raise AssayError(f"cannot read the study {path}: {reason}", hint) from None
+
+
+def general_capabilities() -> Backends:
+    """What each kind of target can do anywhere: the engine's answer, as it was when this version was built."""
+    shipped = resources.files("assay.contract").joinpath("capabilities.json")
+    built = Path(__file__).parents[4] / "contract" / "capabilities.json"
+    try:
+        text = shipped.read_text(encoding="utf-8") if shipped.is_file() else built.read_text(encoding="utf-8")
+    except OSError as error:
+        message = f"the list of what the engine can do is missing: {built}"
+        raise AssayError(message, "install assay again, or run `make generate` in its repository") from error
+    return read_capabilities(text)

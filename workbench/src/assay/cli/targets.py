@@ -1,0 +1,193 @@
+"""A run's targets: looked at, claimed, tried out, and given back."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from assay.cli.output import note
+from assay.contract._generated import BackendCapabilities
+from assay.launch.binary import Engine, probe_place
+from assay.launch.cgroup import find_hierarchy
+from assay.launch.environment import device_below
+from assay.launch.places import check_apart, claim_target, inspect_target, release_target, target_marker
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.case import Case
+from assay.model.result import Place
+from assay.model.study import DeviceTarget, FileTarget, Study
+from assay.model.units import about_size
+from assay.plan.capable import backends_by_kind, capability_faults
+from assay.plan.source import Source
+from assay.store import RunStore, run_is_alive
+
+DIRECTORY = "directory"
+"""Kind of the journal's entries for claimed directories."""
+
+
+def refuse(problems: Sequence[tuple[str, str]]) -> None:
+    """Refuse the run if there are problems: one line each, the last one as the error.
+
+    Args:
+        problems: What is wrong, and how to mend it; empty hints are left out.
+
+    Raises:
+        AssayError: There is a problem; exit code 3.
+    """
+    if not problems:
+        return
+    distinct = list(dict.fromkeys(problems))
+    for message, hint in distinct[:-1]:
+        note(f"error: {message}" + (f"\nhint: {hint}" if hint else ""))
+    raise AssayError(*distinct[-1], EXIT_REFUSED)
+
+
+def used_targets(study: Study, cases: Iterable[Case]) -> list[str]:
+    """Names of the targets that have a case, in the study's order."""
+    used = {case.target for case in cases}
+    return [name for name in study.targets if name in used]
+
+
+def target_path(study: Study, name: str) -> str:
+    """Directory or device of a target; empty for the null target."""
+    target = study.targets[name]
+    return target.path if isinstance(target, FileTarget | DeviceTarget) else ""
+
+
+def inspect_targets(study: Study, names: Sequence[str], destroy: bool, own_run: str = "") -> None:
+    """Look at the targets without changing anything.
+
+    Args:
+        study: The study.
+        names: The targets that are used.
+        destroy: The user has confirmed that devices may be overwritten.
+        own_run: Id of the run that is resumed, whose markers are no obstacle.
+
+    Raises:
+        AssayError: Assay must not write to one of them; nothing was written.
+    """
+    problems: list[tuple[str, str]] = []
+    for name in names:
+        found = inspect_target(study.targets[name].kind, target_path(study, name), destroy, own_run)
+        problems += [(f"target {name}: {message}", hint) for message, hint in found]
+    refuse(problems)
+    places = {name: target_path(study, name) for name in names if target_path(study, name)}
+    refuse(check_apart(places))
+    for name, path in places.items():
+        if isinstance(study.targets[name], FileTarget):
+            refuse(_in_use(name, path, own_run))
+
+
+def _in_use(name: str, path: str, own_run: str) -> list[tuple[str, str]]:
+    marker = target_marker(path)
+    if marker is None or marker.run == own_run or not run_is_alive(Path(marker.run_folder)):
+        return []
+    return [(f"target {name}: {path}: run {marker.run} is using it now", "wait for that run, or stop it")]
+
+
+def claim_targets(study: Study, names: Sequence[str], store: RunStore) -> None:
+    """Make and mark the directories; each is recorded in the journal before it is made.
+
+    Raises:
+        AssayError: A directory cannot be made or marked.
+    """
+    made_by_us = {entry.name for entry in store.journal() if entry.kind == DIRECTORY and entry.details["made"]}
+    for name in names:
+        target = study.targets[name]
+        if not isinstance(target, FileTarget):
+            continue
+        made = target.path in made_by_us or not Path(target.path).exists()
+        store.record(DIRECTORY, target.path, {"made": made})
+        claim_target(target.path, store.folder.name, store.folder, made, study.output.keep_files)
+
+
+def release_targets(store: RunStore) -> list[str]:
+    """Remove everything that the run made outside its folder; returns what could not be removed, one line each."""
+    left = []
+    for entry in store.journal():
+        if entry.kind != DIRECTORY:
+            continue
+        problems = release_target(entry.name, store.folder.name)
+        left += problems
+        marker = target_marker(entry.name)
+        kept = marker is not None and marker.keep and marker.run == store.folder.name
+        if not problems and not kept:
+            store.removed(entry.id)
+    return left
+
+
+def probe_targets(study: Study, names: Sequence[str], engine: Engine) -> dict[str, BackendCapabilities]:
+    """What the engine can do at each target, found by trying; for the null target what it says of itself.
+
+    Raises:
+        AssayError: The engine refuses a place.
+    """
+    general = backends_by_kind(engine.capabilities.backends)
+    found = {}
+    for name in names:
+        kind = study.targets[name].kind
+        if kind == "null" and kind in general:
+            found[name] = general[kind]
+            continue
+        try:
+            found[name] = probe_place(engine.path, kind, target_path(study, name))
+        except AssayError as error:
+            raise AssayError(f"target {name}: {error.message}", error.hint, EXIT_REFUSED) from None
+    return found
+
+
+def check_capable(
+    study: Study, cases: Sequence[Case], backends: dict[str, BackendCapabilities], source: Source, file: str
+) -> None:
+    """Refuse cases that cannot be done, before anything is measured.
+
+    Args:
+        study: The study.
+        cases: Its cases.
+        backends: Target -> what can be done there.
+        source: Where each value stands in the study file.
+        file: The study file's name for the message.
+
+    Raises:
+        AssayError: There is such a case; each distinct reason is one line.
+    """
+    problems = [source.problem(fault) for fault in capability_faults(study, cases, backends)]
+    refuse([(f"{file}:{problem.line}: {problem.message}", problem.hint) for problem in problems])
+    if any(case.parameters.cache == "limit" for case in cases):
+        find_hierarchy()
+
+
+def make_places(study: Study, backends: dict[str, BackendCapabilities]) -> tuple[Place, ...]:
+    """Where the targets turned out to be."""
+    places = []
+    for name, backend in backends.items():
+        place = backend.place
+        filesystem = place.filesystem if place else backend.kind
+        path = target_path(study, name)
+        places.append(
+            Place(
+                target=name,
+                kind=backend.kind,
+                path=path,
+                filesystem=filesystem,
+                memory_backed=filesystem in ("tmpfs", "ramfs"),
+                direct_bypasses_cache=backend.direct_bypasses_cache,
+                free_bytes=place.free_bytes if place else 0,
+                device=path if backend.kind == "device" else device_below(path) if path else None,
+                limits=tuple(place.limits) if place else (),
+            )
+        )
+    return tuple(places)
+
+
+def space_notes(peak_space: Mapping[str, int], places: Iterable[Place]) -> list[str]:
+    """One line for each target that is too small for a case; such a case will show the error it meets.
+
+    Args:
+        peak_space: Target -> bytes of test data in place at once.
+        places: The targets.
+    """
+    notes = []
+    for place in places:
+        size = peak_space.get(place.target, 0)
+        if place.kind != "null" and size > place.free_bytes:
+            what = f"needs {about_size(size)}, {about_size(place.free_bytes)} are free"
+            notes.append(f"warning: target {place.target} ({place.path}): {what}: there will be errors")
+    return notes

@@ -1,0 +1,99 @@
+"""What a rule is given, and what it may answer besides a finding."""
+
+from dataclasses import dataclass
+
+from assay.model.case import Case
+from assay.model.result import Estimate, Place, Sample
+
+READS = frozenset(
+    (
+        "read",
+        "reread",
+        "random_read",
+        "backward_read",
+        "stride_read",
+        "fread",
+        "re_fread",
+        "random_mix",
+        "sequential_mix",
+    )
+)
+"""Operations that read."""
+
+WRITES = frozenset(
+    (
+        "write",
+        "rewrite",
+        "random_write",
+        "record_rewrite",
+        "fwrite",
+        "re_fwrite",
+        "random_mix",
+        "sequential_mix",
+    )
+)
+"""Operations that write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that is known of one operation of one case.
+
+    Attributes:
+        operation: As the engine names it.
+        samples: Every repeat, also those that failed.
+        usable: Those of them that the estimate is made of.
+        place: Where the target is; None if it was never looked at.
+        memory_bytes: Memory of the host; None if unknown.
+        estimate: Throughput in bytes per second; None without a usable repeat.
+        planned: Repeats that the study asks for.
+        reasons: Why repeats left no sample, one line each.
+    """
+
+    case: Case
+    operation: str
+    samples: tuple[Sample, ...]
+    usable: tuple[Sample, ...]
+    place: Place | None
+    memory_bytes: int | None
+    estimate: Estimate | None
+    planned: int
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def no_storage(self) -> bool:
+        """The null target: there is nothing that could be cached."""
+        return self.place is not None and self.place.kind == "null"
+
+    @property
+    def bypasses_cache(self) -> bool:
+        """O_DIRECT was used, and means what it says at this place."""
+        return self.case.parameters.cache == "direct" and (self.place is None or self.place.direct_bypasses_cache)
+
+    @property
+    def cache_bytes(self) -> int | None:
+        """Memory that could hold the data: the cgroup's if the case was confined to one, else the host's."""
+        parameters = self.case.parameters
+        return parameters.memory_limit if parameters.cache == "limit" else self.memory_bytes
+
+    @property
+    def data_set_bytes(self) -> int:
+        """Size of all files of the case together."""
+        parameters = self.case.parameters
+        return parameters.file_size * (parameters.lanes if parameters.layout == "separate" else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class NotEvaluated:
+    """A rule that could not answer.
+
+    Attributes:
+        reason: What was missing, or why the rule does not apply.
+    """
+
+    reason: str
+
+
+def percent(share: float) -> str:
+    """A share in words: 0.123 is `12 %`, 0.0123 is `1.2 %`."""
+    return f"{100 * share:.2g} %" if abs(share) < 0.0995 else f"{100 * share:.0f} %"

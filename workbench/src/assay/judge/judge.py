@@ -1,0 +1,25 @@
+"""All rules together."""
+
+from assay.judge.evidence import Evidence, NotEvaluated
+from assay.judge.rules import RULES
+from assay.model.verdict import RANK, Finding, Verdict
+
+
+def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[str, ...]]:
+    """Try every rule.
+
+    Returns:
+        The worst verdict, which is `ok` only if every rule that could be evaluated was content; the
+        findings, the worst first; and `rule: reason` for each rule that lacked evidence or does not apply.
+    """
+    findings: list[Finding] = []
+    not_evaluated: list[str] = []
+    for rule in RULES:
+        answer = rule(evidence)
+        if isinstance(answer, NotEvaluated):
+            not_evaluated.append(f"{rule.__name__}: {answer.reason}")
+        elif answer is not None:
+            findings.append(answer)
+    findings.sort(key=lambda finding: RANK[finding.verdict])
+    verdict = findings[0].verdict if findings else Verdict.OK
+    return verdict, tuple(findings), tuple(not_evaluated)

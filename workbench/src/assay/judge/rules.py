@@ -1,0 +1,323 @@
+"""The rules: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
+
+A rule about the data path looks at usable repeats only; what is wrong with the others is for `incomplete` to say.
+"""
+
+import math
+from collections.abc import Callable
+from statistics import median
+
+from assay.judge.evidence import READS, WRITES, Evidence, NotEvaluated, percent
+from assay.model.result import Sample
+from assay.model.units import about_size
+from assay.model.verdict import Finding, Verdict
+
+Answer = Finding | NotEvaluated | None
+
+DEVICE_SHARE = 0.9
+"""At least this share of the bytes must have come from, or gone to, the device."""
+DIRECT_SHARE = 0.5
+"""With O_DIRECT; lower, because a kernel may book an operation on another process."""
+SPREAD = 0.10
+"""Greatest coefficient of variation over repeats."""
+SUSTAINED = 0.99
+"""Least share of the asked-for rate (DESIGN, section 3)."""
+SKEW_SHARE, SKEW_NS = 0.01, 50_000_000
+"""Greatest difference of the lanes' starts: share of the elapsed time, nanoseconds."""
+FINISH_SHARE = 0.10
+"""Greatest difference of the lanes' ends: share of the elapsed time."""
+LEAST_REPEATS = 3
+
+
+def incomplete(evidence: Evidence) -> Answer:
+    """A repeat is missing, did not end, or had a failed operation.
+
+    Source: DESIGN, section 4, item 8: a failure is a result; nothing is dropped, retried away or averaged over.
+    """
+    counted = {id(sample) for sample in evidence.usable}
+    bad = [sample for sample in evidence.samples if id(sample) not in counted]
+    missing = max(0, evidence.planned - len(evidence.samples))
+    if not bad and not missing:
+        return None
+    parts = [_failure(sample) for sample in bad[:2]]
+    if len(bad) > 2:
+        parts.append(f"{len(bad) - 2} more with failures")
+    if missing:
+        why = f" ({'; '.join(evidence.reasons[:2])})" if evidence.reasons else ""
+        parts.append(f"{missing} of {evidence.planned} repeats missing{why}")
+    failed = sum(tally.count for sample in bad for tally in sample.errors)
+    return Finding(
+        verdict=Verdict.INCOMPLETE,
+        rule="incomplete",
+        text="; ".join(parts),
+        remedy=_incomplete_remedy(bad),
+        numbers={
+            "repeats_planned": evidence.planned,
+            "repeats_usable": len(evidence.usable),
+            "failed_operations": failed,
+        },
+    )
+
+
+def _failure(sample: Sample) -> str:
+    text = f"repeat {sample.repeat} {sample.status}"
+    tallies = [f"{tally.count} x {tally.example}" for tally in sample.errors]
+    return f"{text}: {'; '.join(tallies)}" if tallies else text
+
+
+def _incomplete_remedy(bad: list[Sample]) -> str:
+    symbols = {tally.errno for sample in bad for tally in sample.errors}
+    if symbols & {"ENOSPC", "EDQUOT"}:
+        return "Free space on the target or use smaller files, then run again with --resume."
+    if any(tally.kind == "corrupt" for sample in bad for tally in sample.errors):
+        return "Do not trust this storage with data before the cause is found: what was read is not what was written."
+    if symbols & {"EIO"}:
+        return "Look for device errors in the kernel log (dmesg), then run again with --resume."
+    return "Look at the errors above and run again with --resume."
+
+
+def cached_read(evidence: Evidence) -> Answer:
+    """Reads that memory answered instead of the device.
+
+    The kernel counts the bytes that a process made it fetch from storage (read_bytes of proc_pid_io(5)); the
+    repeat in which they fell furthest short of the bytes read decides. Where O_DIRECT bypasses the cache, that is
+    for `direct_read` to check. Where the kernel does not count, the size of the data decides: DESIGN, section 4,
+    item 1 (at least twice every memory that could hold it, or the cache emptied before). A cache that was left on
+    purpose still gets the verdict: what it shows is not the device.
+    """
+    if evidence.operation not in READS or evidence.no_storage or evidence.bypasses_cache or not evidence.usable:
+        return None
+    if evidence.place is not None and evidence.place.memory_backed:
+        return NotEvaluated("not applicable: the store is memory itself")
+    if not _counts_reads(evidence):
+        return _cached_by_size(evidence)
+    shares = _device_read_shares(evidence)
+    if not shares or min(shares) >= DEVICE_SHARE:
+        return None
+    read = sum(sample.read_bytes for sample in evidence.usable)
+    fetched = sum(sample.device_read_bytes or 0 for sample in evidence.usable)
+    memory = max(0.0, 1 - fetched / read)
+    return Finding(
+        verdict=Verdict.CACHED,
+        rule="cached_read",
+        text=f"{percent(memory)} of the bytes read came from memory, not from the device"
+        f" ({about_size(fetched)} fetched for {about_size(read)} read;"
+        f" {percent(1 - min(shares))} in the worst repeat)",
+        remedy=_cache_remedy(evidence),
+        numbers={
+            "memory_share": memory,
+            "worst_memory_share": 1 - min(shares),
+            "bytes_read": read,
+            "device_read_bytes": fetched,
+        },
+    )
+
+
+def _counts_reads(evidence: Evidence) -> bool:
+    """Whether the kernel counts what this place reads: some network and user-space file systems always show 0."""
+    counts = [sample.device_read_bytes for sample in evidence.usable]
+    if any(count is None for count in counts):
+        return False
+    return any(counts) or (evidence.place is not None and evidence.place.device is not None)
+
+
+def _device_read_shares(evidence: Evidence) -> list[float]:
+    return [
+        min(1.0, (sample.device_read_bytes or 0) / sample.read_bytes)
+        for sample in evidence.usable
+        if sample.read_bytes > 0
+    ]
+
+
+def _cached_by_size(evidence: Evidence) -> Answer:
+    memory, data = evidence.cache_bytes, evidence.data_set_bytes
+    untold = "the kernel does not tell how much was fetched from storage"
+    if memory is None:
+        return NotEvaluated(f"{untold}, and the memory that could hold the data is unknown")
+    if data >= 2 * memory:
+        return None
+    if evidence.case.parameters.cache in ("drop", "evict") and all(sample.cache_done for sample in evidence.usable):
+        return NotEvaluated(f"{untold}; the cache was emptied before the operation")
+    return Finding(
+        verdict=Verdict.CACHED,
+        rule="cached_read",
+        text=f"the data set ({about_size(data)}) is less than twice the memory that could hold it"
+        f" ({about_size(memory)}), and {untold}",
+        remedy=_cache_remedy(evidence),
+        numbers={"data_set_bytes": data, "memory_bytes": memory},
+    )
+
+
+def _cache_remedy(evidence: Evidence) -> str:
+    if evidence.case.parameters.cache == "keep":
+        return "The cache was kept on purpose: use the number to show what a cache does, not for the device."
+    return "Use cache: direct, drop or limit, or a data set of at least twice the memory."
+
+
+def direct_read(evidence: Evidence) -> Answer:
+    """O_DIRECT reads for which the device delivered less than half of the bytes.
+
+    A direct read has to fetch each byte, so that the two counts agree where all is well. Where they do not, the
+    file system has fallen back to its cache without saying so, or has answered from holes and reserved space
+    that were never written. Both mean bytes from memory, hence `cached`; `impossible` is for rates above a ceiling
+    that was measured. Judged only where a block device lies below or the kernel counted something.
+    Source: read_bytes of proc_pid_io(5), counted where requests are handed to the block layer.
+    """
+    if evidence.operation not in READS or evidence.no_storage or not evidence.bypasses_cache or not evidence.usable:
+        return None
+    if evidence.place is not None and evidence.place.memory_backed:
+        return NotEvaluated("not applicable: the store is memory itself")
+    if not _counts_reads(evidence):
+        return NotEvaluated("the kernel does not tell how much was fetched from storage")
+    shares = _device_read_shares(evidence)
+    if not shares or min(shares) >= DIRECT_SHARE:
+        return None
+    return Finding(
+        verdict=Verdict.CACHED,
+        rule="direct_read",
+        text=f"O_DIRECT was asked for, but in one repeat only {percent(min(shares))} of the bytes read"
+        " came from the device",
+        remedy="Check that this file system honours O_DIRECT and that the files are not sparse; else use cache: drop.",
+        numbers={"worst_device_share": min(shares)},
+    )
+
+
+def unflushed_write(evidence: Evidence) -> Answer:
+    """Buffered writes whose time does not include a flush (`sync: none`): the data may still be in memory.
+
+    Source: DESIGN, section 4, item 2. The kernel's write_bytes is no evidence here: it is counted when a page
+    becomes dirty, not when it is written back (proc_pid_io(5)). But no more than all memory can be waiting, so
+    that at least 1 - memory / bytes written has reached the device; from 90 % on the result passes.
+    """
+    parameters = evidence.case.parameters
+    if evidence.operation not in WRITES or parameters.sync != "none" or evidence.no_storage or not evidence.usable:
+        return None
+    if evidence.place is not None and evidence.place.memory_backed:
+        return NotEvaluated("not applicable: the store is memory itself")
+    if evidence.bypasses_cache:
+        return None
+    written = min(sample.write_bytes for sample in evidence.usable)
+    memory = evidence.cache_bytes
+    reached = max(0.0, 1 - memory / written) if memory is not None and written else 0.0
+    if reached >= DEVICE_SHARE:
+        return None
+    numbers: dict[str, float] = {"bytes_written": written, "least_share_on_device": reached}
+    return Finding(
+        verdict=Verdict.CACHED,
+        rule="unflushed_write",
+        text=f"the data may still be in memory: {about_size(written)} were written without a flush; only "
+        f"{percent(reached)} of them must have reached the device",
+        remedy="Use sync: fsync, so that the time includes the flush, or cache: direct.",
+        numbers=numbers,
+    )
+
+
+def unsustained(evidence: Evidence) -> Answer:
+    """Open loop: the rate asked for was not kept up.
+
+    Source: DESIGN, section 3: achieved / target below 0.99. Poisson arrivals are themselves uncertain by
+    1/sqrt(operations), of which three times are allowed.
+    """
+    asked = [sample for sample in evidence.usable if sample.target_per_s]
+    if not asked:
+        return None
+    unstarted = max(sample.unstarted_ops for sample in asked)
+    shares = [sample.iops / sample.target_per_s for sample in asked if sample.target_per_s]
+    least = min(shares)
+    if unstarted == 0 and all(
+        share >= SUSTAINED - _chance(evidence, sample) for share, sample in zip(shares, asked, strict=True)
+    ):
+        return None
+    target = asked[0].target_per_s or 0.0
+    return Finding(
+        verdict=Verdict.UNSUSTAINED,
+        rule="unsustained",
+        text=f"{percent(least)} of the asked-for {target:,.6g} operations/s were achieved"
+        f" (worst repeat); {unstarted:,} operations that were due never started",
+        remedy="Ask for a lower rate, or more lanes, or a greater queue depth; latencies here are those of a queue.",
+        numbers={"achieved_share": least, "target_per_s": target, "unstarted_ops": unstarted},
+    )
+
+
+def _chance(evidence: Evidence, sample: Sample) -> float:
+    if evidence.case.parameters.arrivals != "poisson" or not sample.ops:
+        return 0.0
+    return 3 / math.sqrt(sample.ops)
+
+
+def unstable(evidence: Evidence) -> Answer:
+    """Repeats that differ too much: coefficient of variation above 10 %.
+
+    Source: SNIA Solid State Storage Performance Test Specification takes a range of 20 % of the mean as steady;
+    a coefficient of variation of 10 % is about that range for three repeats.
+    """
+    estimate = evidence.estimate
+    if estimate is None:
+        return None
+    if estimate.n < LEAST_REPEATS or estimate.spread is None:
+        return NotEvaluated(f"needs {LEAST_REPEATS} repeats, has {estimate.n}")
+    if estimate.spread <= SPREAD:
+        return None
+    values = sorted(sample.throughput for sample in evidence.usable)
+    return Finding(
+        verdict=Verdict.UNSTABLE,
+        rule="unstable",
+        text=f"repeats vary by {percent(estimate.spread)} (standard deviation / mean, n = {estimate.n}): "
+        f"from {about_size(values[0])}/s to {about_size(values[-1])}/s",
+        remedy="Run longer or larger repeats, or more of them, and look for other load on the machine.",
+        numbers={
+            "coefficient_of_variation": estimate.spread,
+            "lowest_bytes_per_s": values[0],
+            "highest_bytes_per_s": values[-1],
+        },
+    )
+
+
+def skewed(evidence: Evidence) -> Answer:
+    """Lanes that did not work at the same time: the total is not that of all lanes together.
+
+    Source: DESIGN, section 4, item 4 (barrier, measured skew, first and last finisher). Starts may differ by 1 % of
+    the elapsed time and 50 ms, ends by 10 % of it; the median over repeats decides, so that one odd repeat does not.
+    """
+    samples = [sample for sample in evidence.usable if sample.elapsed_ns > 0]
+    if evidence.case.parameters.lanes < 2 or not samples:
+        return None
+    start_ns = median(sample.skew_ns for sample in samples)
+    start = median(sample.skew_ns / sample.elapsed_ns for sample in samples)
+    finish = median(sample.finish_spread_ns / sample.elapsed_ns for sample in samples)
+    parts = []
+    if start > SKEW_SHARE or start_ns > SKEW_NS:
+        parts.append(f"lanes started {start_ns / 1e6:,.3g} ms apart, {percent(start)} of the elapsed time")
+    if finish > FINISH_SHARE:
+        parts.append(f"the last lane ended {percent(finish)} of the elapsed time after the first")
+    if not parts:
+        return None
+    return Finding(
+        verdict=Verdict.SKEWED,
+        rule="skewed",
+        text="; ".join(parts),
+        remedy="Use larger files or a runtime, so that all lanes work together for most of the time; "
+        "compare the steady rate.",
+        numbers={"start_skew_ns": start_ns, "start_skew_share": start, "finish_spread_share": finish},
+    )
+
+
+def impossible(evidence: Evidence) -> Answer:  # noqa: ARG001
+    """A rate above a ceiling that cannot be exceeded.
+
+    Source: DESIGN, section 4, item 6. Without a measured ceiling there is nothing to hold the rate against.
+    """
+    return NotEvaluated("no ceilings measured")
+
+
+RULES: tuple[Callable[[Evidence], Answer], ...] = (
+    impossible,
+    incomplete,
+    cached_read,
+    direct_read,
+    unflushed_write,
+    unsustained,
+    unstable,
+    skewed,
+)
+"""All rules, in the order in which they are tried."""

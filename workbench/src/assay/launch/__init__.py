@@ -1,0 +1,1 @@
+"""Starting engines, feeding them jobs, reading their events, and leaving nothing behind."""

@@ -1,0 +1,129 @@
+"""A cap on the engine's memory, page cache included: a memory control group, version 1 or 2."""
+
+import contextlib
+import errno
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.model.base import EXIT_REFUSED, AssayError
+
+ROOT = Path("/sys/fs/cgroup")
+PREFIX = "assay-"
+REMOVE_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Where memory groups are made.
+
+    Attributes:
+        folder: Folder in which a group is a new folder.
+        limit_file: File of a group that takes the limit in bytes.
+    """
+
+    version: int
+    folder: Path
+    limit_file: str
+
+
+def find_hierarchy(root: Path = ROOT) -> Hierarchy:
+    """The memory controller of this machine.
+
+    Raises:
+        AssayError: There is none, or this user may not make groups in it.
+    """
+    hint = "use cache: direct, drop or evict instead, or run as root on a host with a memory controller"
+    if (root / "memory" / "memory.limit_in_bytes").exists():
+        found = Hierarchy(1, root / "memory", "memory.limit_in_bytes")
+    elif (root / "cgroup.controllers").exists() and "memory" in (root / "cgroup.controllers").read_text().split():
+        found = Hierarchy(2, root, "memory.max")
+    else:
+        raise AssayError(f"memory cannot be capped: no memory control groups below {root}", hint, EXIT_REFUSED)
+    if not os.access(found.folder, os.W_OK):
+        raise AssayError(f"memory cannot be capped: no right to make groups in {found.folder}", hint, EXIT_REFUSED)
+    return found
+
+
+class MemoryCap:
+    """One memory group. The engine's process is put in before it gets its job, so that all it uses counts."""
+
+    def __init__(self, run_id: str, limit: int, hierarchy: Hierarchy | None = None) -> None:
+        """Name the group; nothing is made yet.
+
+        Args:
+            run_id: Run that it belongs to.
+            limit: Bytes.
+            hierarchy: As `find_hierarchy` gives it, which is asked if None.
+        """
+        self.limit = limit
+        self.hierarchy = hierarchy or find_hierarchy()
+        self.path = self.hierarchy.folder / f"{PREFIX}{run_id}-{os.getpid()}"
+
+    def create(self) -> None:
+        """Make the group and set its limit.
+
+        Raises:
+            AssayError: The kernel refuses.
+        """
+        try:
+            if self.hierarchy.version == 2:
+                (self.hierarchy.folder / "cgroup.subtree_control").write_text("+memory")
+            self.path.mkdir(exist_ok=True)
+            (self.path / self.hierarchy.limit_file).write_text(str(self.limit))
+            if self.hierarchy.version == 2 and (self.path / "memory.swap.max").exists():
+                (self.path / "memory.swap.max").write_text("0")
+        except OSError as error:
+            self.remove()
+            raise AssayError(
+                f"memory cannot be capped at {self.limit} bytes: {self.path}: {error.strerror}",
+                "use cache: direct, drop or evict instead, or run as root",
+                EXIT_REFUSED,
+            ) from error
+
+    def add(self, pid: int) -> None:
+        """Put a process in.
+
+        Raises:
+            AssayError: The kernel refuses.
+        """
+        try:
+            (self.path / "cgroup.procs").write_text(str(pid))
+        except OSError as error:
+            raise AssayError(f"memory cannot be capped: {self.path}: {error.strerror}", "", EXIT_REFUSED) from error
+
+    def remove(self) -> bool:
+        """Remove the group; returns whether it is gone."""
+        return remove_group(self.path)
+
+
+def remove_group(path: Path) -> bool:
+    """Remove a group whose processes have ended or are about to; returns whether it is gone."""
+    end = time.monotonic() + REMOVE_SECONDS
+    while True:
+        try:
+            path.rmdir()
+        except FileNotFoundError:
+            return True
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > end:
+                return False
+            time.sleep(0.05)
+        else:
+            return True
+
+
+def remove_leftovers(root: Path = ROOT) -> list[Path]:
+    """Remove empty groups of workbenches that died; returns those that could not be removed."""
+    left = []
+    for folder in (root / "memory", root):
+        for group in folder.glob(f"{PREFIX}*-*"):
+            pid = group.name.rpartition("-")[2]
+            if not pid.isdigit() or Path("/proc", pid).exists():
+                continue
+            with contextlib.suppress(OSError):
+                group.rmdir()
+            if group.exists():
+                left.append(group)
+    return left

@@ -1,0 +1,181 @@
+"""What this machine can do for a measurement, and the remedy for what it cannot."""
+
+import contextlib
+import ctypes
+import errno
+import mmap
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from assay.launch.binary import load_engine
+from assay.launch.cgroup import MemoryCap, find_hierarchy
+from assay.model.base import AssayError
+
+Status = Literal["ok", "limited", "missing"]
+
+TOOLS = {
+    "fio": "apt-get install fio (only to compare with)",
+    "iozone": "install iozone3 (only to compare with)",
+    "chromium": "apt-get install chromium (only to test reports)",
+}
+BLOCK = 4096
+LOW_SPACE = 10 * 10**9
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing a machine can do, or not.
+
+    Attributes:
+        found: What was seen, one line.
+        remedy: What to do if it is not `ok`; empty if nothing need be done.
+    """
+
+    name: str
+    status: Status
+    found: str
+    remedy: str = ""
+
+
+def examine() -> list[Fact]:
+    """Try everything that a measurement may need; leaves nothing behind."""
+    checks: list[Callable[[], Fact]] = [
+        _engine,
+        _io_uring,
+        lambda: _direct("/var/tmp"),
+        lambda: _direct("/dev/shm"),
+        _drop_caches,
+        _memory_cgroup,
+        _namespaces,
+        _clock,
+        lambda: _space("/var/tmp"),
+        lambda: _space("/dev/shm"),
+    ]
+    return [check() for check in checks] + [_tool(name, remedy) for name, remedy in TOOLS.items()]
+
+
+def _engine() -> Fact:
+    try:
+        engine = load_engine()
+    except AssayError as error:
+        return Fact("assay-engine", "missing", error.message, error.hint)
+    contract = engine.capabilities.spec_version
+    return Fact("assay-engine", "ok", f"{engine.path}, version {engine.version}, contract {contract}")
+
+
+def _io_uring() -> Fact:
+    """Ask the kernel for a ring with io_uring_setup(2), system call 425 on every architecture but alpha."""
+    remedy = "not needed: the engine falls back to pread and pwrite; sysctl kernel.io_uring_disabled=0 allows it"
+    libc = ctypes.CDLL(None, use_errno=True)
+    parameters = ctypes.create_string_buffer(120)
+    fd = libc.syscall(425, 1, parameters)
+    if fd >= 0:
+        os.close(fd)
+        return Fact("io_uring", "ok", f"offered by kernel {platform.release()}")
+    return Fact("io_uring", "limited", f"refused by the kernel: {os.strerror(ctypes.get_errno())}", remedy)
+
+
+def _direct(folder: str) -> Fact:
+    name = f"O_DIRECT on {folder}"
+    try:
+        fd, path = tempfile.mkstemp(prefix="assay-doctor-", dir=folder)
+    except OSError as error:
+        return Fact(name, "missing", f"no file can be made there: {error.strerror}", "use another directory")
+    try:
+        os.close(fd)
+        direct = os.open(path, os.O_RDWR | os.O_DIRECT)
+        try:
+            with mmap.mmap(-1, BLOCK) as block:
+                os.write(direct, block)
+        finally:
+            os.close(direct)
+    except OSError as error:
+        known = error.errno == errno.EINVAL
+        reason = "the file system has no O_DIRECT" if known else str(error.strerror)
+        return Fact(name, "limited", reason, "use cache: drop, evict or limit there")
+    finally:
+        Path(path).unlink()
+    if _is_memory(folder):
+        return Fact(
+            name, "limited", "accepted, but the store is memory itself: nothing is bypassed", "nothing to bypass"
+        )
+    return Fact(name, "ok", "works")
+
+
+def _is_memory(folder: str) -> bool:
+    from assay.launch.environment import mount_of
+
+    with contextlib.suppress(OSError, LookupError):
+        return mount_of(folder)["filesystem"] in ("tmpfs", "ramfs")
+    return False
+
+
+def _drop_caches() -> Fact:
+    # access(2) is not enough: for root it says yes even where a container forbids it, so the file is opened.
+    try:
+        os.close(os.open("/proc/sys/vm/drop_caches", os.O_WRONLY))
+    except OSError as error:
+        return Fact("drop caches", "missing", str(error.strerror), "run as root, or use cache: direct or evict")
+    return Fact("drop caches", "ok", "/proc/sys/vm/drop_caches can be written")
+
+
+def _memory_cgroup() -> Fact:
+    try:
+        hierarchy = find_hierarchy()
+        cap = MemoryCap("doctor", 64 << 20, hierarchy)
+        cap.create()
+        cap.remove()
+    except AssayError as error:
+        return Fact("memory cgroup", "missing", error.message, error.hint)
+    return Fact("memory cgroup", "ok", f"version {hierarchy.version} in {hierarchy.folder}")
+
+
+def _namespaces() -> Fact:
+    """Make a network namespace in a child, which takes it along when it ends (unshare(2), CLONE_NEWNET)."""
+    remedy = "only needed to test servers on one machine: run as root"
+    if not Path("/proc/self/ns/net").exists():
+        return Fact("network namespaces", "missing", "the kernel has none", remedy)
+    libc = ctypes.CDLL(None, use_errno=True)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if libc.unshare(0x40000000) == 0 else ctypes.get_errno() or 1)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code == 0:
+        return Fact("network namespaces", "ok", "can be made")
+    return Fact("network namespaces", "missing", os.strerror(max(code, 1)), remedy)
+
+
+def _clock() -> Fact:
+    path = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+    try:
+        source = path.read_text().strip()
+    except OSError as error:
+        return Fact("clock source", "limited", f"{path}: {error.strerror}", "")
+    if source in ("hpet", "acpi_pm", "jiffies", "refined-jiffies"):
+        return Fact(
+            "clock source", "limited", f"{source}: reading it is slow", "boot with a stable tsc, if there is one"
+        )
+    return Fact("clock source", "ok", source)
+
+
+def _space(folder: str) -> Fact:
+    name = f"space in {folder}"
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        return Fact(name, "missing", str(error.strerror), "use another directory")
+    found = f"{free / 1e9:.1f} GB free"
+    if free < LOW_SPACE:
+        return Fact(name, "limited", found, "the quickstart needs less; larger studies need another place")
+    return Fact(name, "ok", found)
+
+
+def _tool(name: str, remedy: str) -> Fact:
+    path = shutil.which(name)
+    return Fact(name, "ok", path) if path else Fact(name, "missing", "not on PATH", remedy)

@@ -1,0 +1,215 @@
+"""Sizes, durations and rates as people write them.
+
+The spellings below are all there are, so that a figure never depends on who reads it: `MB` is 10^6 bytes and
+`MiB` is 2^20; `KB`, `kb`, `64k` are refused because they mean 1000 to some and 1024 to others.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+
+SIZE_UNITS = {
+    "B": 1,
+    "kB": 10**3,
+    "KiB": 2**10,
+    "MB": 10**6,
+    "MiB": 2**20,
+    "GB": 10**9,
+    "GiB": 2**30,
+    "TB": 10**12,
+    "TiB": 2**40,
+    "PB": 10**15,
+    "PiB": 2**50,
+}
+"""Unit of size -> bytes."""
+
+DURATION_UNITS = {
+    "ns": 1,
+    "us": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "m": 60 * 10**9,
+    "h": 3600 * 10**9,
+}
+"""Unit of time -> nanoseconds."""
+
+RATE_UNIT = "/s"
+
+Hint = Callable[[str, str], str]
+"""(number, unit) -> how to write it."""
+
+_NUMBER = r"[0-9]{1,30}(?:\.[0-9]{1,30})?"
+SIZE_PATTERN = rf"^{_NUMBER} ?({'|'.join(SIZE_UNITS)})$"
+"""What `parse_size` takes as text."""
+DURATION_PATTERN = rf"^{_NUMBER} ?({'|'.join(DURATION_UNITS)})$"
+"""What `parse_duration` takes."""
+RATE_PATTERN = rf"^{_NUMBER} ?/ ?s$"
+"""What `parse_rate` takes."""
+
+_QUANTITY = re.compile(rf"(?P<sign>-?)(?P<number>{_NUMBER}) ?(?P<unit>[A-Za-zµ]*)")
+_RATE = re.compile(rf"(?P<sign>-?)(?P<number>{_NUMBER}) ?/ ?s")
+
+
+class UnitError(ValueError):
+    """A quantity that cannot be read.
+
+    Attributes:
+        message: What is wrong, one line.
+        hint: How to write it.
+    """
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+def parse_size(written: object) -> int:
+    """Bytes from `64KiB`, `1.5 GB` or a whole number of bytes.
+
+    Raises:
+        UnitError: Unknown unit, negative, or not a whole number of bytes.
+    """
+    example = "write sizes as 64KiB, 1MB, 2GiB or a whole number of bytes"
+    if isinstance(written, bool) or not isinstance(written, int | str):
+        raise UnitError(f"{shown(written)} is not a size", example)
+    if isinstance(written, int):
+        return _not_negative(written, written, "a size")
+    return _parse(written, "a size", SIZE_UNITS, example, _size_hint)
+
+
+def parse_duration(written: object) -> int:
+    """Nanoseconds from `100ms`, `5s`, `2m` or `1h`.
+
+    Raises:
+        UnitError: No unit, unknown unit, negative, or finer than a nanosecond.
+    """
+    example = "write durations with their unit: 500us, 100ms, 5s, 2m or 1h"
+    if isinstance(written, bool) or not isinstance(written, int | float | str):
+        raise UnitError(f"{shown(written)} is not a duration", example)
+    if not isinstance(written, str):
+        raise UnitError(f"the duration {written} has no unit", f"write {written}s for seconds, {written}ms for ms")
+    return _parse(written, "a duration", DURATION_UNITS, example, lambda _number, _unit: example)
+
+
+def parse_rate(written: object) -> float:
+    """Operations per second from `1000/s`.
+
+    Raises:
+        UnitError: Not of that form, or negative.
+    """
+    example = "write rates as operations per second: 1000/s"
+    if not isinstance(written, str):
+        plain = isinstance(written, int | float) and not isinstance(written, bool)
+        raise UnitError(f"{shown(written)} is not a rate", f"write {written}/s" if plain else example)
+    found = _RATE.fullmatch(written.strip())
+    if not found:
+        raise UnitError(f"{shown(written)} is not a rate", example)
+    if found["sign"]:
+        raise UnitError(f"{written} is negative", "a rate is above 0")
+    return float(found["number"])
+
+
+def format_size(size: int) -> str:
+    """The shortest exact spelling of `size` bytes; `parse_size` gives the same number back."""
+    best = f"{size}B"
+    for unit, factor in SIZE_UNITS.items():
+        if size and size % factor == 0:
+            spelled = f"{size // factor}{unit}"
+            # At equal length the later, larger or binary, unit reads better: 1MiB, not 1024KiB.
+            if len(spelled) - len(unit) <= len(best) - len(_unit_of(best)):
+                best = spelled
+    return best
+
+
+def format_duration(time: int) -> str:
+    """The exact spelling of `time` nanoseconds in the largest unit that fits; `parse_duration` inverts it."""
+    for unit, factor in reversed(DURATION_UNITS.items()):
+        if time and time % factor == 0:
+            return f"{time // factor}{unit}"
+    return f"{time}ns"
+
+
+def format_rate(rate: float) -> str:
+    """The exact spelling of `rate` operations per second; `parse_rate` inverts it for 0.0001/s to 1e15/s."""
+    return f"{int(rate) if rate == int(rate) else repr(rate)}{RATE_UNIT}"
+
+
+def about_size(size: float) -> str:
+    """`size` bytes to three digits in decimal units, for reading: `1.23 GB`."""
+    for unit in ("PB", "TB", "GB", "MB", "kB"):
+        if size >= SIZE_UNITS[unit] * 0.9995:
+            return f"{size / SIZE_UNITS[unit]:.3g} {unit}"
+    return f"{size:.3g} B"
+
+
+def about_duration(seconds: float) -> str:
+    """`seconds` rounded for reading: `0.4 s`, `12 s`, `3 min 20 s`, `5 h 10 min`, `3 d 4 h`."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return _two_units(whole, 60, "min", 1, "s")
+    if whole < 86400:
+        return _two_units(whole, 3600, "h", 60, "min")
+    return _two_units(whole, 86400, "d", 3600, "h")
+
+
+def _two_units(seconds: int, big: int, big_name: str, small: int, small_name: str) -> str:
+    rest = seconds % big // small
+    return f"{seconds // big} {big_name} {rest} {small_name}" if rest else f"{seconds // big} {big_name}"
+
+
+def _parse(written: str, what: str, units: dict[str, int], example: str, hint_for: Hint) -> int:
+    found = _QUANTITY.fullmatch(written.strip())
+    if not found:
+        raise UnitError(f"{shown(written)} is not {what}", example)
+    unit = found["unit"]
+    if unit not in units:
+        fault = f"unknown unit `{unit}`" if unit else "no unit"
+        raise UnitError(f"{fault} in {shown(written)}", hint_for(found["number"], unit))
+    exact = Fraction(found["number"]) * units[unit]
+    if exact.denominator != 1:
+        least = next(iter(units))
+        raise UnitError(f"{written} is not a whole number of {least}", f"{example}; {least} is the smallest unit")
+    return _not_negative(-exact.numerator if found["sign"] else exact.numerator, written, what)
+
+
+def _size_hint(number: str, unit: str) -> str:
+    letter = unit[:1].upper()
+    if letter in ("K", "M", "G", "T", "P") and unit.lower() in (letter.lower(), f"{letter.lower()}b"):
+        decimal = "kB" if letter == "K" else f"{letter}B"
+        power = "KMGTP".index(letter) + 1
+        return f"write {number}{letter}iB (x 2^{10 * power}) or {number}{decimal} (x 10^{3 * power})"
+    return f"units of size are {', '.join(SIZE_UNITS)}, spelled exactly so"
+
+
+def _not_negative(value: int, written: object, what: str) -> int:
+    if value < 0:
+        raise UnitError(f"{written} is negative", f"{what} is 0 or more")
+    return value
+
+
+def _unit_of(spelled: str) -> str:
+    return spelled.lstrip("0123456789")
+
+
+def shown(written: object) -> str:
+    """What was written, short enough for a message."""
+    if isinstance(written, str):
+        text = f"`{written}`" if written else "an empty text"
+    elif isinstance(written, dict | list):
+        text = "a mapping" if isinstance(written, dict) else "a list"
+    else:
+        text = "nothing" if written is None else str(written).lower()
+    return text if len(text) <= 60 else f"{text[:56]}...`"
+
+
+def one_of(written: object, words: Iterable[str]) -> str:
+    """A hint that names the allowed words, and the one that was probably meant."""
+    allowed = list(words)
+    near = difflib.get_close_matches(str(written), allowed, n=1)
+    return f"did you mean `{near[0]}`?" if near else f"one of: {', '.join(allowed)}"

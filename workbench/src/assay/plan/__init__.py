@@ -1,0 +1,1 @@
+"""From a study to the jobs that answer it. Pure: no file, process or clock is touched here."""

@@ -1,0 +1,110 @@
+"""Whether a backend can do what a case asks, by the backend's own answer. Asked before anything is touched."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from assay.contract._generated import BackendCapabilities, CacheAction, Capabilities
+from assay.model.case import Case, Parameters
+from assay.model.study import Study
+from assay.model.units import format_size
+from assay.plan.jobs import cache_action
+from assay.plan.rules import Broken
+from assay.plan.source import Fault
+
+Backends = dict[str, BackendCapabilities]
+"""Answers by kind of target, or by target."""
+
+
+def read_capabilities(text: str) -> Backends:
+    """The engine's answer as JSON (`assay-engine capabilities`), by kind of target."""
+    return backends_by_kind(Capabilities.model_validate_json(text).backends)
+
+
+def backends_by_kind(backends: Iterable[BackendCapabilities]) -> Backends:
+    """The general answers, by kind of target."""
+    return {backend.kind: backend for backend in backends}
+
+
+def capability_faults(
+    study: Study, cases: Iterable[Case], backends: Mapping[str, BackendCapabilities]
+) -> tuple[Fault, ...]:
+    """What the backends cannot do, each thing once per workload and kind of target, with the number of cases.
+
+    Args:
+        study: The study.
+        cases: Its cases.
+        backends: Answers by target name, or by kind of target where a target has none of its own.
+    """
+    found: dict[tuple[str, str, str], tuple[Broken, str, int]] = {}
+    known: dict[tuple[object, ...], list[Broken]] = {}
+    for case in cases:
+        backend = backends.get(case.target) or backends.get(study.targets[case.target].kind)
+        if backend is None:
+            continue
+        key = (id(backend), case.operations, *case.parameters.__dict__.values())
+        if key not in known:
+            known[key] = unable(case, backend)
+        for broken in known[key]:
+            place = (case.workload, backend.kind, broken.rule)
+            count = found[place][2] if place in found else 0
+            found[place] = (found[place][0] if count else broken, case.workload, count + 1)
+    return tuple(_fault(broken, workload, count) for broken, workload, count in found.values())
+
+
+def _fault(broken: Broken, workload: str, count: int) -> Fault:
+    more = f" ({count} cases)" if count > 1 else ""
+    path = ("workloads", workload, broken.field)
+    return Fault(path=path, message=f"{broken.message}{more}", hint=broken.hint)
+
+
+def unable(case: Case, backend: BackendCapabilities) -> list[Broken]:
+    """What `backend` cannot do of `case`; empty if it can do it all."""
+    kind = backend.kind if backend.place is None else f"{backend.kind} ({backend.place.filesystem})"
+    return [*_operations(case, backend, kind), *_manner(case.parameters, backend, kind), *_cache(case, backend, kind)]
+
+
+def _operations(case: Case, backend: BackendCapabilities, kind: str) -> Iterator[Broken]:
+    missing = [operation for operation in dict.fromkeys(case.operations) if operation not in backend.operations]
+    if missing:
+        hint = _elsewhere(f"it can do {', '.join(backend.operations)}")
+        yield Broken("operations", "operations", f"a {kind} target cannot do {', '.join(missing)}", hint)
+
+
+def _manner(parameters: Parameters, backend: BackendCapabilities, kind: str) -> Iterator[Broken]:
+    offered = (
+        ("layout", parameters.layout, backend.layouts, True),
+        ("method", parameters.method, backend.methods, parameters.method != "auto"),
+        ("sync", parameters.sync, backend.sync, True),
+    )
+    for field, value, values, asked in offered:
+        if asked and value not in values:
+            message = f"a {kind} target has no {field}: {value}"
+            yield Broken(field, field, message, _elsewhere(f"it has {', '.join(values)}"))
+    if parameters.preallocate and not backend.preallocate:
+        yield Broken("preallocate", "preallocate", f"a {kind} target cannot reserve space", "set preallocate: false")
+    if parameters.verify and not backend.verify:
+        yield Broken("verify", "verify", f"a {kind} target cannot verify data", "set verify: false")
+
+
+def _cache(case: Case, backend: BackendCapabilities, kind: str) -> Iterator[Broken]:
+    parameters = case.parameters
+    action = cache_action(parameters.cache)
+    if action != CacheAction.keep and action not in backend.cache:
+        message = f"a {kind} target cannot do cache: {parameters.cache}"
+        yield Broken("cache", "cache", message, _elsewhere("use another cache policy"))
+    if parameters.cache != "direct":
+        return
+    if not backend.direct:
+        hint = _elsewhere("use cache: keep" if backend.kind == "null" else "use cache: drop or evict")
+        yield Broken("cache", "direct", f"a {kind} target has no O_DIRECT", hint)
+        return
+    step = backend.direct_alignment_bytes
+    for field, size in (("record_size", parameters.record_size), ("file_size", parameters.file_size)):
+        if step and size % step:
+            message = f"{field} {format_size(size)} is not a multiple of {format_size(step)}, which O_DIRECT needs"
+            yield Broken(
+                field, f"{field} alignment", message, f"use multiples of {format_size(step)}, or cache: drop or evict"
+            )
+
+
+def _elsewhere(what: str) -> str:
+    return f"{what}; or limit the workload to other targets with `targets`"

@@ -1,0 +1,246 @@
+"""How long a study takes and how much it writes, before it runs.
+
+The expected time rests on assumed speeds, which are stated with it; bytes and space follow from the study.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from assay.model.base import Frozen
+from assay.model.case import Case, Parameters
+from assay.model.names import MIXES, READS, WRITES
+from assay.model.study import (
+    ExponentialLatency,
+    FixedLatency,
+    NullTarget,
+    Study,
+    Target,
+    UniformLatency,
+)
+from assay.model.units import about_size
+from assay.plan.jobs import operations_with_prepare
+
+
+class Speed(NamedTuple):
+    """What a kind of place is assumed to do.
+
+    Attributes:
+        bandwidth: Bytes per second.
+        operation: Seconds of one operation that reaches the place.
+        parallel: Operations that help when in flight together.
+        words: What it stands for.
+    """
+
+    bandwidth: float
+    operation: float
+    parallel: float
+    words: str
+
+
+STORAGE = Speed(1e9, 100e-6, 16, "a disk")
+MEMORY = Speed(2e9, 5e-6, 2, "memory-backed")
+NULL_OPERATION = 1e-6
+"""Seconds of an operation without storage."""
+BUFFERED = 5e-6
+"""Seconds of an operation that ends in the page cache."""
+JOB_SECONDS = 0.15
+"""Start, set-up and removal of a job."""
+PHASE_SECONDS = 0.02
+DROP_SECONDS = 0.3
+"""Dropping the host's page cache before a phase."""
+
+_MEMORY_PATHS = ("/dev/shm/", "/run/")
+_SCATTERED = frozenset({"random_read", "backward_read", "stride_read", "random_mix"})
+
+
+class CaseEstimate(Frozen):
+    """One repeat of one case.
+
+    Attributes:
+        seconds: Expected, preparation included.
+        at_most_seconds: With every phase at its runtime or time_limit; None if a phase has neither.
+        written: Bytes written to the target, preparation included; with a runtime or time_limit as expected.
+        read: Bytes read, likewise.
+        space: Bytes of test data in place at once.
+    """
+
+    case: str
+    seconds: float
+    at_most_seconds: float | None
+    written: int
+    read: int
+    space: int
+
+
+class StudyEstimate(Frozen):
+    """All repeats of all cases.
+
+    Attributes:
+        jobs: Repeats of all cases together.
+        seconds: Expected.
+        at_most_seconds: Bound from runtime and time_limit; None if a phase has neither.
+        written: Bytes written.
+        read: Bytes read.
+        peak_space: Target -> bytes of test data in place at once.
+        cases: One entry per case, for one repeat.
+        assumptions: What the times rest on, one sentence each.
+    """
+
+    jobs: int
+    seconds: float
+    at_most_seconds: float | None
+    written: int
+    read: int
+    peak_space: dict[str, int]
+    cases: tuple[CaseEstimate, ...]
+    assumptions: tuple[str, ...]
+
+
+def estimate_study(
+    study: Study, cases: Sequence[Case], measured_seconds: Mapping[str, float] | None = None
+) -> StudyEstimate:
+    """The estimate of a whole study.
+
+    Args:
+        study: The study.
+        cases: Its cases.
+        measured_seconds: Case id -> seconds of one repeat as measured, which replace the assumed ones.
+    """
+    known: dict[tuple[object, ...], CaseEstimate] = {}
+    measured = measured_seconds or {}
+    estimates: list[CaseEstimate] = []
+    for case in cases:
+        key = (case.target, case.operations, *case.parameters.__dict__.values())
+        if key not in known:
+            known[key] = estimate_case(study.targets[case.target], case)
+        seconds = measured.get(case.id, known[key].seconds)
+        estimates.append(known[key].model_copy(update={"case": case.id, "seconds": seconds}))
+    return StudyEstimate.model_construct(
+        jobs=len(cases) * study.repeats,
+        seconds=sum(item.seconds for item in estimates) * study.repeats,
+        at_most_seconds=_at_most(estimates, study.repeats),
+        written=sum(item.written for item in estimates) * study.repeats,
+        read=sum(item.read for item in estimates) * study.repeats,
+        peak_space=_peak_space(study, cases, estimates),
+        cases=tuple(estimates),
+        assumptions=_assumptions(study, cases, set(measured)),
+    )
+
+
+def _at_most(estimates: Sequence[CaseEstimate], repeats: int) -> float | None:
+    bounds = [item.at_most_seconds for item in estimates if item.at_most_seconds is not None]
+    return sum(bounds) * repeats if len(bounds) == len(estimates) else None
+
+
+def _peak_space(study: Study, cases: Sequence[Case], estimates: Sequence[CaseEstimate]) -> dict[str, int]:
+    peak = {name: 0 for name, target in study.targets.items() if not isinstance(target, NullTarget)}
+    for case, item in zip(cases, estimates, strict=True):
+        if case.target not in peak:
+            continue
+        if study.output.keep_files and study.targets[case.target].kind == "file":
+            peak[case.target] += item.space * study.repeats
+        else:
+            peak[case.target] = max(peak[case.target], item.space)
+    return peak
+
+
+def estimate_case(target: Target, case: Case) -> CaseEstimate:
+    """The estimate of one repeat, by the assumed speed of the target's kind of place."""
+    parameters = case.parameters
+    speed = _speed(target)
+    seconds, at_most = JOB_SECONDS, JOB_SECONDS
+    bounded = True
+    written = read = 0.0
+    data = _data_bytes(parameters)
+    present = 0.0
+    for operation in operations_with_prepare(case):
+        if operation == "prepare":
+            missing = data - present
+            seconds += missing / speed.bandwidth
+            at_most += missing / speed.bandwidth
+            written, present = written + missing, data
+            continue
+        time, amount = _phase(operation, parameters, speed)
+        limit = parameters.runtime if parameters.runtime is not None else parameters.time_limit
+        bounded = bounded and limit is not None
+        extra = PHASE_SECONDS + (DROP_SECONDS if parameters.cache == "drop" else 0)
+        seconds, at_most = seconds + time + extra, at_most + (limit or 0) / 1e9 + extra
+        reads = (parameters.read_percent / 100 if operation in MIXES else 1.0) if operation in READS else 0.0
+        written, read = written + amount * (1 - reads), read + amount * reads
+        if operation in WRITES and not present:
+            present = min(amount, data)
+    null = isinstance(target, NullTarget)
+    return CaseEstimate.model_construct(
+        case=case.id,
+        seconds=seconds,
+        at_most_seconds=at_most if bounded else None,
+        written=0 if null else math.ceil(written),
+        read=0 if null else math.ceil(read),
+        space=0 if null else data,
+    )
+
+
+def _data_bytes(parameters: Parameters) -> int:
+    return parameters.file_size * (parameters.lanes if parameters.layout == "separate" else 1)
+
+
+def _phase(operation: str, parameters: Parameters, speed: Speed) -> tuple[float, float]:
+    """(seconds, bytes) expected of one measured phase."""
+    record = parameters.record_size
+    files = parameters.lanes if parameters.layout == "separate" else 1
+    operations = float(parameters.file_size // record * files)
+    each = _operation_seconds(operation, parameters, speed)
+    if parameters.rate is not None:
+        each = max(each, 1 / parameters.rate)
+    if parameters.runtime is not None:
+        seconds = parameters.runtime / 1e9
+        return seconds, seconds / each * record
+    seconds = operations * each
+    if parameters.time_limit is not None and seconds > parameters.time_limit / 1e9:
+        seconds = parameters.time_limit / 1e9
+        operations = seconds / each
+    return seconds, operations * record
+
+
+def _operation_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:
+    """Time between the ends of successive operations of all lanes together."""
+    direct = parameters.cache == "direct" or (operation in WRITES and parameters.sync in ("o_sync", "o_dsync"))
+    scattered = operation in _SCATTERED and parameters.cache != "keep"
+    reaches = direct or scattered or speed.words == "null"
+    start = speed.operation if reaches else min(BUFFERED, speed.operation)
+    depth = parameters.lanes * (1 if parameters.method == "sync" else parameters.queue_depth)
+    return start / min(depth, speed.parallel) + parameters.record_size / speed.bandwidth
+
+
+def _speed(target: Target) -> Speed:
+    if isinstance(target, NullTarget):
+        return Speed(math.inf, max(_scripted_seconds(target), NULL_OPERATION), math.inf, "null")
+    return MEMORY if target.path.startswith(_MEMORY_PATHS) else STORAGE
+
+
+def _scripted_seconds(target: NullTarget) -> float:
+    match target.latency:
+        case FixedLatency():
+            return target.latency.time / 1e9
+        case UniformLatency():
+            return (target.latency.min + target.latency.max) / 2e9
+        case ExponentialLatency():
+            return target.latency.mean / 1e9
+    return 0.0
+
+
+def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tuple[str, ...]:
+    lines: list[str] = []
+    for name in dict.fromkeys(case.target for case in cases if case.id not in measured):
+        speed = _speed(study.targets[name])
+        if speed.words == "null":
+            lines.append(f"{name}: no storage, {speed.operation * 1e6:.3g} us per operation.")
+            continue
+        lines.append(
+            f"{name}: {speed.words}, {about_size(speed.bandwidth)}/s, {speed.operation * 1e6:.3g} us per operation, "
+            f"at most {speed.parallel:.0f} at once."
+        )
+    if any(case.parameters.time_limit is not None for case in cases):
+        lines.append("After a time_limit the flush of what was written, and the preparation of the rest, come on top.")
+    return tuple(lines)

@@ -1,0 +1,184 @@
+"""From a study to its cases."""
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from assay.model.case import AxisValue, Case, Excluded, Parameters
+from assay.model.study import KINDS, MOST_CASES, Study, Workload
+from assay.plan.rules import Broken, broken_rules
+from assay.plan.source import Fault
+from assay.plan.where import Condition, ExpressionError
+
+Values = dict[str, AxisValue]
+
+
+class Expansion(NamedTuple):
+    """The cases of a study.
+
+    Attributes:
+        cases: In plan order: by workload, target, then the axes as written, the last one fastest.
+        excluded: Points left out, with the rule that did it.
+        faults: Why cases cannot be run; there are no jobs while there is one.
+    """
+
+    cases: tuple[Case, ...]
+    excluded: tuple[Excluded, ...]
+    faults: tuple[Fault, ...]
+
+
+def expand(study: Study) -> Expansion:
+    """All cases. A study of more than `MOST_CASES` combinations is not expanded but refused, with their number."""
+    counts = {name: count_cases(study, workload) for name, workload in study.workloads.items()}
+    total = sum(counts.values())
+    if total > MOST_CASES:
+        return Expansion((), (), (_too_many(study, counts, total),))
+    work = _Expander(study)
+    for name, workload in study.workloads.items():
+        work.add(name, workload)
+    return Expansion(tuple(work.cases), tuple(work.excluded), tuple(work.faults))
+
+
+def count_cases(study: Study, workload: Workload) -> int:
+    """Combinations of targets and axes, before `where` and `exclude`; nothing is expanded for it."""
+    dimensions = [workload.axis(group[0]).count() for group in _dimensions(workload)]
+    return math.prod(dimensions) * len(_targets(study, workload))
+
+
+def _targets(study: Study, workload: Workload) -> tuple[str, ...]:
+    return workload.targets or tuple(study.targets)
+
+
+def _dimensions(workload: Workload) -> list[tuple[str, ...]]:
+    """The axes, zipped ones together, each at the place of its first member."""
+    groups = {field: group for group in workload.zip for field in group}
+    return list(dict.fromkeys(groups.get(field, (field,)) for field in workload.swept))
+
+
+def _too_many(study: Study, counts: dict[str, int], total: int) -> Fault:
+    name = max(counts, key=lambda workload: counts[workload])
+    workload = study.workloads[name]
+    longest = max(workload.swept, key=lambda field: workload.axis(field).count(), default=None)
+    path = ("workloads", name, longest) if longest else ("workloads", name)
+    message = f"the study has {total:,} combinations, more than {MOST_CASES:,}"
+    hint = "shorten axes, use factor instead of step, or zip axes together"
+    return Fault(path=path, message=message, hint=hint, named=False)
+
+
+def _combinations(workload: Workload) -> Iterator[Values]:
+    """The axes' values, in the order of the product."""
+    dimensions = _dimensions(workload)
+    columns = [list(zip(*(workload.axis(field).values() for field in group), strict=True)) for group in dimensions]
+    names = [field for group in dimensions for field in group]
+    order = workload.swept
+    for point in itertools.product(*columns):
+        values = dict(zip(names, itertools.chain.from_iterable(point), strict=True))
+        yield {field: values[field] for field in order}
+
+
+class _Expander:
+    """Collects cases, exclusions and faults over all workloads."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.cases: list[Case] = []
+        self.excluded: list[Excluded] = []
+        self.faults: list[Fault] = []
+
+    def add(self, name: str, workload: Workload) -> None:
+        """Expand one workload on all its targets."""
+        before, faults_before = len(self.cases), len(self.faults)
+        fixed: Values = {field: workload.axis(field).values()[0] for field in KINDS if not workload.axis(field).swept}
+        points = [(axes, self._parameters(workload, fixed, axes)) for axes in _combinations(workload)]
+        broken = [broken_rules(parameters.__dict__, workload.operations) for _axes, parameters in points]
+        rules = _Rules(self.study, name, workload)
+        found: list[Broken] = []
+        try:
+            for target in _targets(self.study, workload):
+                for (axes, parameters), problems in zip(points, broken, strict=True):
+                    left_out = rules.leaves_out(target, axes, parameters)
+                    if left_out is not None:
+                        self.excluded.append(left_out)
+                        continue
+                    found.extend(problems)
+                    self._add_case(target, name, workload, axes, parameters)
+        except _ConditionError as error:
+            self.faults.append(error.fault)
+            return
+        self.faults.extend(_counted(name, found))
+        if len(self.cases) == before and len(self.faults) == faults_before:
+            message = "where and exclude leave no case"
+            path = ("workloads", name, "where" if workload.where else "exclude")
+            self.faults.append(Fault(path=path, message=message, hint="loosen them, or remove the workload"))
+
+    def _parameters(self, workload: Workload, fixed: Values, axes: Values) -> Parameters:
+        values = {**fixed, **axes}
+        # With cache among the axes, a common memory_limit belongs to the `limit` cases only.
+        if values["cache"] != "limit" and workload.cache.swept and "memory_limit" not in axes:
+            values["memory_limit"] = None
+        return Parameters.model_construct(**values)  # type: ignore[arg-type]
+
+    def _add_case(self, target: str, name: str, workload: Workload, axes: Values, parameters: Parameters) -> None:
+        shown = " ".join(f"{field}={KINDS[field].text(value)}" for field, value in axes.items())
+        self.cases.append(
+            Case.model_construct(
+                id=f"c{len(self.cases) + 1:04d}",
+                target=target,
+                workload=name,
+                operations=workload.operations,
+                parameters=parameters,
+                axes=axes,
+                label=" / ".join(part for part in (target, name, shown) if part),
+            )
+        )
+
+
+class _ConditionError(Exception):
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+class _Rules:
+    """`where` and `exclude` of one workload."""
+
+    def __init__(self, study: Study, name: str, workload: Workload) -> None:
+        names = tuple(study.targets), tuple(study.workloads)
+        self.name = name
+        self.where = Condition(workload.where, *names) if workload.where is not None else None
+        self.exclude = {rule: (Condition(item.when, *names), item.why) for rule, item in workload.exclude.items()}
+
+    def leaves_out(self, target: str, axes: Values, parameters: Parameters) -> Excluded | None:
+        """The exclusion that a point falls under."""
+        if self.where is None and not self.exclude:
+            return None
+        values = {**parameters.__dict__, "target": target, "workload": self.name}
+        if self.where is not None and not self._holds(self.where, values, ("where",)):
+            return self._excluded(target, axes, "where", f"not {self.where.text}")
+        for rule, (condition, why) in self.exclude.items():
+            if self._holds(condition, values, ("exclude", rule, "when")):
+                return self._excluded(target, axes, rule, why)
+        return None
+
+    def _excluded(self, target: str, axes: Values, rule: str, reason: str) -> Excluded:
+        return Excluded.model_construct(target=target, workload=self.name, axes=axes, rule=rule, reason=reason)
+
+    def _holds(self, condition: Condition, values: Values, field: tuple[str, ...]) -> bool:
+        try:
+            return condition.holds(values)
+        except ExpressionError as error:
+            path = ("workloads", self.name, *field)
+            raise _ConditionError(Fault(path=path, message=error.message, hint=error.hint)) from None
+
+
+def _counted(name: str, found: list[Broken]) -> Iterator[Fault]:
+    """One fault per rule, with the number of cases that break it."""
+    by_rule: dict[str, list[Broken]] = {}
+    for broken in found:
+        by_rule.setdefault(broken.rule, []).append(broken)
+    for group in by_rule.values():
+        first = group[0]
+        more = f" ({len(group)} cases)" if len(group) > 1 else ""
+        message = f"{first.message}{more}"
+        yield Fault(path=("workloads", name, first.field), message=message, hint=first.hint)

@@ -1,0 +1,183 @@
+"""From a case and a repeat to the job that the engine gets."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+
+from assay.contract._generated import (
+    CacheAction,
+    DataSpec,
+    DeviceTarget,
+    ExponentialLatency,
+    FileTarget,
+    FixedLatency,
+    Job,
+    NullTarget,
+    Operation,
+    Phase,
+    ScriptedError,
+    ScriptedStall,
+    UniformLatency,
+)
+from assay.model import study as model
+from assay.model.base import Frozen
+from assay.model.case import CachePolicy, Case
+from assay.model.names import CREATES
+from assay.model.study import Study
+
+SPEC_VERSION = 1
+"""Version of the contract that these jobs follow."""
+
+_ACTIONS: dict[CachePolicy, CacheAction] = {
+    "direct": CacheAction.keep,
+    "drop": CacheAction.drop,
+    "evict": CacheAction.evict,
+    "limit": CacheAction.evict,
+    "keep": CacheAction.keep,
+}
+
+
+class PlannedJob(Frozen):
+    """One repeat of one case, ready to be sent.
+
+    Attributes:
+        id: `c0001-r1`; also the name of the job's directory on a file target.
+        repeat: From 1.
+        target: Name of the target in the study.
+        memory_limit: Bytes of memory that the engine's cgroup gets; None means no cgroup. Not part of the job.
+        job: What the engine gets.
+    """
+
+    id: str
+    case: str
+    repeat: int
+    target: str
+    memory_limit: int | None
+    job: Job
+
+
+def job_id(case: str, repeat: int) -> str:
+    """Name of a repeat."""
+    return f"{case}-r{repeat}"
+
+
+def cache_action(policy: CachePolicy) -> CacheAction:
+    """What the engine does to the cache before each measured phase. `limit` evicts too, so that phases start alike."""
+    return _ACTIONS[policy]
+
+
+def data_seed(seed: int, case: str, repeat: int) -> int:
+    """Seed of a repeat's data and offsets: repeats are independent, yet the study's seed decides them all.
+
+    53 bits, so that every reader of JSON keeps it exact.
+    """
+    digest = hashlib.sha256(f"data {seed} {case} {repeat}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 11
+
+
+def operations_with_prepare(case: Case) -> tuple[str, ...]:
+    """The case's operations, with `prepare` before each that may not find all its data written.
+
+    After a phase that creates the files and stops early or is paced (runtime, time_limit, rate), part may be missing.
+    """
+    partial = any(
+        item is not None for item in (case.parameters.runtime, case.parameters.time_limit, case.parameters.rate)
+    )
+    complete = False
+    phases: list[str] = []
+    for operation in case.operations:
+        if operation in CREATES:
+            complete = not partial
+        elif not complete:
+            phases.append("prepare")
+            complete = True
+        phases.append(operation)
+    return tuple(phases)
+
+
+def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> PlannedJob:
+    """The job for one repeat.
+
+    Args:
+        study: The study.
+        case: One of its cases.
+        repeat: From 1.
+        destroy: The user confirmed that devices named in the study may be overwritten; the engine refuses without.
+    """
+    parameters = case.parameters
+    name = job_id(case.id, repeat)
+    job = Job(
+        spec_version=SPEC_VERSION,
+        id=name,
+        seed=data_seed(study.seed, case.id, repeat),
+        target=_target(study.targets[case.target], name, destroy),
+        lanes=parameters.lanes,
+        layout=parameters.layout,
+        file_size_bytes=parameters.file_size,
+        record_size_bytes=parameters.record_size,
+        queue_depth=parameters.queue_depth,
+        method=parameters.method,
+        direct=parameters.cache == "direct",
+        sync=parameters.sync,
+        preallocate=parameters.preallocate,
+        data=DataSpec(
+            compressible_percent=parameters.compressible,
+            duplicate_percent=parameters.duplicate,
+            verify=parameters.verify,
+        ),
+        phases=[_phase(operation, case) for operation in operations_with_prepare(case)],
+        interval_ns=study.output.interval,
+        keep_files=study.output.keep_files,
+    )
+    limit = parameters.memory_limit if parameters.cache == "limit" else None
+    return PlannedJob(id=name, case=case.id, repeat=repeat, target=case.target, memory_limit=limit, job=job)
+
+
+def plan_jobs(
+    study: Study, cases: Sequence[Case], order: Sequence[tuple[str, int]], destroy: bool = False
+) -> Iterator[PlannedJob]:
+    """The jobs in the order given by `assay.plan.order.order_jobs`, made one at a time."""
+    by_id = {case.id: case for case in cases}
+    for case, repeat in order:
+        yield plan_job(study, by_id[case], repeat, destroy)
+
+
+def _phase(operation: str, case: Case) -> Phase:
+    if operation == "prepare":
+        return Phase(operation=Operation.prepare, measured=False)
+    parameters = case.parameters
+    return Phase(
+        operation=Operation(operation),
+        cache_before=cache_action(parameters.cache),
+        runtime_ns=parameters.runtime,
+        time_limit_ns=parameters.time_limit,
+        rate_per_s=parameters.rate,
+        arrivals=parameters.arrivals,
+        read_percent=parameters.read_percent,
+        stride_records=parameters.stride,
+    )
+
+
+def _target(target: model.Target, name: str, destroy: bool) -> FileTarget | DeviceTarget | NullTarget:
+    if isinstance(target, model.FileTarget):
+        return FileTarget(kind="file", root=target.path, directory=name)
+    if isinstance(target, model.DeviceTarget):
+        return DeviceTarget(kind="device", path=target.path, destroy=destroy)
+    return NullTarget(
+        kind="null",
+        latency=_latency(target.latency),
+        stalls=[ScriptedStall(at_op=item.at_op, duration_ns=item.duration, lane=item.lane) for item in target.stalls],
+        errors=[ScriptedError(at_op=item.at_op, errno=item.errno, lane=item.lane) for item in target.errors],
+    )
+
+
+def _latency(
+    latency: model.FixedLatency | model.UniformLatency | model.ExponentialLatency | None,
+) -> FixedLatency | UniformLatency | ExponentialLatency | None:
+    match latency:
+        case model.FixedLatency():
+            return FixedLatency(distribution="fixed", ns=latency.time)
+        case model.UniformLatency():
+            return UniformLatency(distribution="uniform", min_ns=latency.min, max_ns=latency.max)
+        case model.ExponentialLatency():
+            return ExponentialLatency(distribution="exponential", mean_ns=latency.mean)
+    return None

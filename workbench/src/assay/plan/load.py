@@ -1,0 +1,232 @@
+"""From the text of a study file to a Study, or to all that is wrong with it."""
+
+import difflib
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from assay.model.study import (
+    DeviceTarget,
+    Exclusion,
+    ExponentialLatency,
+    FileTarget,
+    FixedLatency,
+    NullTarget,
+    Output,
+    ScriptedError,
+    Stall,
+    Study,
+    UniformLatency,
+    Workload,
+)
+from assay.model.units import one_of, shown
+from assay.plan.crosscheck import crosscheck
+from assay.plan.source import Fault, Path, Problem, Source, named, read_source, sorted_problems, without_echoes
+
+_TAGS = ("file", "device", "null", "fixed", "uniform", "exponential", "[key]")
+"""Parts of pydantic's locations that are not in the file."""
+
+
+_EXAMPLES = {
+    "study": "my-study",
+    "question": "Which disk is faster?",
+    "targets": "{disk: {kind: file, path: /var/tmp/assay-test}}",
+    "workloads": "{first: {operations: [write, read], file_size: 64MiB, record_size: 64KiB}}",
+    "operations": "[write, read]",
+    "file_size": "64MiB",
+    "record_size": "4KiB",
+    "path": "/var/tmp/assay-test",
+    "at_op": "1000",
+    "errno": "EIO",
+    "when": "record_size == 4KiB",
+    "why": "takes an hour",
+}
+
+
+class Loaded(NamedTuple):
+    """A study file that was read.
+
+    Attributes:
+        study: None if there are problems.
+        source: Where each value stands in the file.
+        problems: In the order of the file.
+    """
+
+    study: Study | None
+    source: Source
+    problems: tuple[Problem, ...]
+
+
+def load_study(data: bytes, base: str = "/") -> Loaded:
+    """Read a study file.
+
+    Args:
+        data: The file.
+        base: Absolute directory where relative target paths start.
+    """
+    source = read_source(data)
+    study = None
+    if source.data is not None or not source.problems:
+        study, problems = _validate(source, base)
+        source.problems.extend(without_echoes(problems, source))
+    if study is not None:
+        source.problems.extend(source.problem(fault) for fault in crosscheck(study))
+    in_order = sorted_problems(source.problems)
+    return Loaded(None if in_order else study, source, in_order)
+
+
+def _validate(source: Source, base: str) -> tuple[Study | None, list[Problem]]:
+    if not isinstance(source.data, dict):
+        message = f"a study is a mapping of `key: value` lines, not {shown(source.data)}"
+        hint = "start with `study: NAME`; `assay init` writes an example"
+        return None, [Problem(line=1, column=1, message=message, hint=hint)]
+    merged, problems = _with_defaults(source)
+    try:
+        study = Study.model_validate(merged, context={"base": base})
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        misspelt = _misspelt(details, merged)
+        found = [_problem(detail, source, merged) for detail in details if detail["loc"] not in misspelt]
+        return None, problems + found
+    return study, problems
+
+
+def _with_defaults(source: Source) -> tuple[dict[str, Any], list[Problem]]:
+    """The data with `defaults` copied into each workload that does not say otherwise."""
+    data = dict(source.data)
+    if "defaults" not in data:
+        return data, []
+    defaults, workloads = data.pop("defaults"), data.get("workloads")
+    if not isinstance(defaults, dict):
+        message = f"{shown(defaults)} is not a mapping"
+        hint = "write `field: value` lines below `defaults:`"
+        return data, [_at_key(source, ("defaults",), message, hint)]
+    if isinstance(workloads, dict):
+        data["workloads"] = {
+            name: {**workload, **{key: value for key, value in defaults.items() if key not in workload}}
+            if isinstance(workload, dict)
+            else workload
+            for name, workload in workloads.items()
+        }
+    return data, []
+
+
+def _misspelt(details: list[ErrorDetails], merged: dict[str, Any]) -> set[tuple[int | str, ...]]:
+    """Missing fields that are there under a misspelt name: one mistake is one problem."""
+    places = set()
+    for detail in details:
+        if detail["type"] == "extra_forbidden":
+            meant = _meant(_path(detail["loc"], merged, ""))
+            places |= {(*detail["loc"][:-1], word) for word in meant}
+    return {detail["loc"] for detail in details if detail["type"] == "missing"} & places
+
+
+def _problem(detail: ErrorDetails, source: Source, merged: dict[str, Any]) -> Problem:
+    kind = detail["type"]
+    path = _path(detail["loc"], merged, kind)
+    if kind == "study":
+        context = detail["ctx"]
+        path = (*path, *context["inner"])
+        if "[key]" in detail["loc"]:
+            return _at_key(source, path, context["message"], context["hint"])
+        return source.problem(Fault(path=path, message=context["message"], hint=context["hint"]))
+    message, hint = _words(detail, path)
+    if kind == "extra_forbidden":
+        return _at_key(source, path, message, hint, path[:-1])
+    if kind == "missing" and len(path) > 1:
+        return _at_key(source, path[:-1], message, hint)
+    return source.problem(Fault(path=path, message=message, hint=hint, named=kind != "missing"))
+
+
+def _at_key(source: Source, path: Path, message: str, hint: str, name: Path | None = None) -> Problem:
+    line, column = source.key_place(path)
+    shown_path = source.written(path) if name is None else name
+    if name is not None and source.written(path)[:1] == ("defaults",):
+        shown_path = ("defaults",)
+    return Problem(line=line, column=column, message=named(shown_path, message), hint=hint)
+
+
+def _path(location: tuple[int | str, ...], data: Any, kind: str) -> Path:
+    """Pydantic's location without what is not in the file; the name of a missing field stays."""
+    path: list[int | str] = []
+    for place, part in enumerate(location):
+        last = place == len(location) - 1
+        present = part in data if isinstance(data, dict) else isinstance(data, list) and part in range(len(data))
+        if present:
+            data = data[part]
+        elif not (kind == "missing" and last):
+            continue
+        path.append(part)
+    return tuple(path)
+
+
+def _words(detail: ErrorDetails, path: Path) -> tuple[str, str]:
+    """Pydantic's message in this tool's words, and a hint."""
+    kind, given, context = detail["type"], detail["input"], detail.get("ctx", {})
+    if kind == "missing":
+        field = str(path[-1])
+        return f"`{field}` is missing", f"add a line such as `{field}: {_EXAMPLES.get(field, '...')}`"
+    if kind == "extra_forbidden":
+        return f"unknown key `{path[-1]}`", _key_hint(path)
+    if kind in ("union_tag_not_found", "union_tag_invalid"):
+        return _tag_words(given, context)
+    if kind in ("literal_error", "enum"):
+        words = [word.strip().strip("'") for word in context["expected"].replace(" or ", ", ").split(",")]
+        return f"{shown(given)} is not possible here", one_of(given, words)
+    if kind in ("model_type", "dict_type", "model_attributes_type"):
+        return f"{shown(given)} is not a mapping", "write `key: value` lines below it, indented"
+    if kind in ("tuple_type", "list_type"):
+        return f"{shown(given)} is not a list", "write a list: [a, b]"
+    if kind == "too_short":
+        return "it is empty", "add at least one entry"
+    if kind == "too_long":
+        return f"it has more than {context['max_length']} entries", "split it into several workloads"
+    if kind == "string_type":
+        return f"{shown(given)} is not text", "write text, in quotes if it looks like a number"
+    return detail["msg"].lower(), "see docs/guides/write-a-study.md"
+
+
+def _tag_words(given: Any, context: dict[str, Any]) -> tuple[str, str]:
+    tag = context["discriminator"].strip("'")
+    words = ("fixed", "uniform", "exponential") if tag == "distribution" else ("file", "device", "null")
+    if not isinstance(given, dict):
+        return f"{shown(given)} is not a mapping", f"write {{{tag}: {words[0]}, ...}}"
+    if tag not in given:
+        return f"`{tag}` is missing", f"add {tag}: one of {', '.join(words)}"
+    if given[tag] is None and "null" in words:
+        return "its kind is empty", 'write the null target\'s kind in quotes: kind: "null"'
+    return f"{shown(given[tag])} is not a {tag}", one_of(given[tag], words)
+
+
+def _key_hint(path: Path) -> str:
+    near = _meant(path)
+    return f"did you mean `{near[0]}`?" if near else f"known here: {', '.join(_known_keys(path))}"
+
+
+def _meant(path: Path) -> list[str]:
+    return difflib.get_close_matches(str(path[-1]), list(_known_keys(path)), n=1)
+
+
+def _known_keys(path: Path) -> Iterator[str]:
+    models: tuple[type[BaseModel], ...] = (Study,)
+    match path[:-1]:
+        case ("targets", _):
+            models = (FileTarget, DeviceTarget, NullTarget)
+        case ("targets", _, "latency"):
+            models = (FixedLatency, UniformLatency, ExponentialLatency)
+        case ("targets", _, "stalls", _):
+            models = (Stall,)
+        case ("targets", _, "errors", _):
+            models = (ScriptedError,)
+        case ("workloads", _):
+            models = (Workload,)
+        case ("workloads", _, "exclude", _):
+            models = (Exclusion,)
+        case ("output",):
+            models = (Output,)
+    names = dict.fromkeys(field.alias or name for model in models for name, field in model.model_fields.items())
+    yield from names
+    if models == (Study,):
+        yield "defaults"

@@ -1,0 +1,108 @@
+"""What a combination of parameters must obey, whatever the target. The engine's own rules are among them.
+
+The engine's side is `engine/crates/spec/src/validate.rs`; a property test holds the two together.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from assay.model.names import STDIO
+from assay.model.units import format_size
+
+MOST_BUFFER_BYTES = 64 << 30
+ENGINE_BYTES = 64 << 20
+"""What the engine needs at most beside its buffers."""
+
+
+class Broken(NamedTuple):
+    """A rule that a combination breaks.
+
+    Attributes:
+        field: The field to mend.
+        rule: Short name; further combinations that break it are only counted.
+        message: With the figures of this combination.
+        hint: How to mend it.
+    """
+
+    field: str
+    rule: str
+    message: str
+    hint: str
+
+
+def buffer_bytes(values: Mapping[str, Any]) -> int:
+    """I/O buffers of all lanes."""
+    total: int = values["lanes"] * values["queue_depth"] * values["record_size"]
+    return total
+
+
+def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list[Broken]:
+    """All rules that a combination of parameters breaks."""
+    return [*_sizes(values), *_times(values), *_memory(values), *_stdio(values, operations)]
+
+
+def _sizes(values: Mapping[str, Any]) -> Iterator[Broken]:
+    record, file, lanes = values["record_size"], values["file_size"], values["lanes"]
+    if record > file:
+        message = f"record_size {format_size(record)} is larger than file_size {format_size(file)}"
+        hint = "add `where: record_size <= file_size`, or make records smaller or files larger"
+        yield Broken("record_size", "record over file", message, hint)
+    elif values["layout"] == "shared" and record > file // lanes:
+        message = (
+            f"record_size {format_size(record)} is larger than a lane's part of the file, {format_size(file)} / {lanes}"
+        )
+        hint = "add `where: record_size <= file_size // lanes`, or make files larger or lanes fewer"
+        yield Broken("record_size", "record over share", message, hint)
+    if buffer_bytes(values) > MOST_BUFFER_BYTES:
+        message = f"lanes x queue_depth x record_size is {format_size(buffer_bytes(values))} of buffers"
+        yield Broken(
+            "queue_depth", "buffers", message, f"at most {format_size(MOST_BUFFER_BYTES)}: lower one of the three"
+        )
+    if values["method"] == "sync" and values["queue_depth"] > 1:
+        message = f"method sync has one operation in flight per lane, not queue_depth {values['queue_depth']}"
+        yield Broken("queue_depth", "sync depth", message, "use method: io_uring, or more lanes")
+
+
+def _times(values: Mapping[str, Any]) -> Iterator[Broken]:
+    if values["runtime"] is not None and values["time_limit"] is not None:
+        message = "a phase with a runtime takes no time_limit beside it"
+        yield Broken("time_limit", "two times", message, "set runtime (by time) or time_limit (by amount), not both")
+
+
+def _memory(values: Mapping[str, Any]) -> Iterator[Broken]:
+    limit = values["memory_limit"]
+    if values["cache"] == "limit":
+        least = ENGINE_BYTES + buffer_bytes(values)
+        if limit is None:
+            hint = f"add for example memory_limit: {format_size(max(128 << 20, _whole_mib(least)))}"
+            yield Broken("cache", "no limit", "cache: limit needs a memory_limit", hint)
+        elif limit < least:
+            message = f"memory_limit {format_size(limit)} leaves no room for the engine and its buffers"
+            yield Broken("memory_limit", "small limit", message, f"set it to at least {format_size(_whole_mib(least))}")
+    elif limit is not None:
+        message = f"memory_limit has no effect with cache: {values['cache']}"
+        yield Broken("memory_limit", "idle limit", message, "remove it, or set cache: limit")
+
+
+def _whole_mib(size: int) -> int:
+    return -(-size >> 20) << 20
+
+
+def _stdio(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+    name = next((operation for operation in operations if operation in STDIO), None)
+    if name is None:
+        return
+    if values["cache"] == "direct":
+        message = f"{name} goes through C stdio, which has no O_DIRECT"
+        yield Broken(
+            "cache", "stdio direct", message, "give stdio operations a workload with cache: drop, evict or keep"
+        )
+    if values["sync"] in ("o_sync", "o_dsync"):
+        message = f"{name} goes through C stdio, which has no {values['sync']}"
+        yield Broken("sync", "stdio sync", message, "use sync: fsync or fdatasync")
+    if values["method"] == "io_uring":
+        message = f"{name} goes through C stdio, not through io_uring"
+        yield Broken("method", "stdio method", message, "use method: auto or sync")
+    if values["queue_depth"] > 1:
+        message = f"{name} goes through C stdio, which has one operation in flight, not {values['queue_depth']}"
+        yield Broken("queue_depth", "stdio depth", message, "set queue_depth: 1 for stdio operations")

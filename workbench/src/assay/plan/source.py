@@ -1,0 +1,292 @@
+"""A study file's text as plain values, with the line of each.
+
+YAML is read as a tree of nodes, never through constructors: no tag can run anything, and each value keeps its place.
+Of YAML's many ways to write a value those that surprise (yes, 010, 1:30, dates) are plain text here.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import yaml
+from pydantic import AfterValidator
+
+from assay.model.base import Frozen
+
+Path = tuple[str | int, ...]
+"""Keys and places that lead from the root of the file to a value."""
+
+MOST_BYTES = 256 * 2**10
+MOST_VALUES = 100_000
+"""Values of a file after its aliases are written out."""
+MOST_DEPTH = 40
+
+_WHOLE = re.compile(r"[-+]?(0|[1-9][0-9]{0,29})")
+_DECIMAL = re.compile(r"[-+]?[0-9]{1,30}(\.[0-9]{0,30})?([eE][-+]?[0-9]{1,3})?")
+_PLAIN_TAGS = ("null", "bool", "int", "float", "str", "timestamp", "merge", "value", "seq", "map")
+
+
+def _one_line(text: str) -> str:
+    return "".join(sign if sign.isprintable() else " " for sign in text)
+
+
+Line = Annotated[str, AfterValidator(_one_line)]
+
+
+class Problem(Frozen):
+    """Something in a study file that must be mended. Lines and columns count from 1."""
+
+    line: int
+    column: int
+    message: Line
+    hint: Line
+
+    def text(self, file: str) -> str:
+        """Two lines: `file:line: error: message` and the hint."""
+        return f"{file}:{self.line}: error: {self.message}\n  hint: {self.hint}"
+
+
+class Fault(Frozen):
+    """A problem of which only the field is known; the name of the field goes before the message if `named`."""
+
+    path: Path
+    message: str
+    hint: str
+    named: bool = True
+
+
+@dataclass
+class Source:
+    """The values of a file and where they stand.
+
+    Attributes:
+        data: Plain Python values: mappings with text keys, lists, text, numbers, booleans, None.
+        problems: What is wrong with the text itself.
+    """
+
+    data: Any = None
+    problems: list[Problem] = field(default_factory=list)
+    values: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
+
+    def place(self, path: Path) -> tuple[int, int]:
+        """Line and column of the value at `path`, or of what is nearest above it."""
+        path = self.written(path)
+        while path and path not in self.values:
+            path = path[:-1]
+        # A mapping or list below its key is best shown at the key.
+        block = path in self.keys and self.values[path][0] > self.keys[path][0]
+        return self.keys[path] if block else self.values.get(path, (1, 1))
+
+    def written(self, path: Path) -> Path:
+        """Where the value at `path` was written: what a workload does not say itself may stand in `defaults`."""
+        if path[:1] == ("workloads",) and len(path) > 2 and path[:3] not in self.values:
+            shared: Path = ("defaults", *path[2:])
+            return shared if shared[:2] in self.values else path
+        return path
+
+    def problem(self, fault: Fault) -> Problem:
+        """The fault with its line."""
+        line, column = self.place(fault.path)
+        message = named(self.written(fault.path), fault.message) if fault.named else fault.message
+        return Problem(line=line, column=column, message=message, hint=fault.hint)
+
+    def key_place(self, path: Path) -> tuple[int, int]:
+        """Line and column of the key itself."""
+        return self.keys.get(self.written(path)) or self.place(path)
+
+
+def named(path: Path, message: str) -> str:
+    """`workloads.grid.record_size[2]: message`."""
+    name = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+    return f"{name}: {message}" if name else message
+
+
+def read_source(data: bytes) -> Source:
+    """The values of a study file; on failure `problems` says why and `data` is None."""
+    source = Source()
+    text = _decode(data, source)
+    root = _compose(text, source) if text is not None else None
+    if root is None:
+        return source
+    try:
+        source.data = _Reader(source).value(root, ())
+    except _TooMuchError as error:
+        source.problems.append(error.problem)
+        source.data = None
+    return source
+
+
+def _decode(data: bytes, source: Source) -> str | None:
+    if len(data) > MOST_BYTES:
+        source.problems.append(
+            Problem(
+                line=1,
+                column=1,
+                message=f"the file has {len(data)} bytes, more than the {MOST_BYTES} of a study",
+                hint="give the path of a study file, not of its results or data",
+            )
+        )
+        return None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line, column = _place_of(data[: error.start].decode("utf-8-sig", "replace"))
+        message = f"not a text file: byte 0x{data[error.start]:02x} is not UTF-8"
+        source.problems.append(Problem(line=line, column=column, message=message, hint="save the study as UTF-8 text"))
+        return None
+    unprintable = re.search("[^\\t\\n\\r\\x20-\\x7e\\x85\\xa0-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]", text)
+    if unprintable:
+        line, column = _place_of(text[: unprintable.start()])
+        message = f"not a text file: unprintable character U+{ord(unprintable[0]):04X}"
+        source.problems.append(Problem(line=line, column=column, message=message, hint="save the study as UTF-8 text"))
+        return None
+    return text
+
+
+def _place_of(before: str) -> tuple[int, int]:
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
+
+
+def _compose(text: str, source: Source) -> yaml.Node | None:
+    try:
+        root: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        source.problems.append(_syntax_problem(error))
+        return None
+    except RecursionError:
+        message = "the file is nested too deeply"
+        source.problems.append(Problem(line=1, column=1, message=message, hint="a study has at most a few levels"))
+        return None
+    if root is None:
+        message, hint = "the file is empty", "`assay init` writes a study to start from"
+        source.problems.append(Problem(line=1, column=1, message=message, hint=hint))
+    return root
+
+
+def _syntax_problem(error: yaml.MarkedYAMLError) -> Problem:
+    context = f"{error.context}"
+    opened = "flow" in context or "quoted" in context
+    mark = (error.context_mark if opened else None) or error.problem_mark or error.context_mark
+    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    words = f"{error.problem or error.context or error}".replace("\n", " ")
+    if "'\\t'" in words:
+        message, hint = "a tab is used where YAML allows spaces only", "indent with spaces"
+    elif opened:
+        sign = "quote" if "quoted" in context else "bracket"
+        message, hint = f"not valid YAML: the {sign} that opens here is not closed", f"add the {sign} that closes it"
+    elif "expected <block end>" in words:
+        message, hint = "not valid YAML: the indentation does not fit the lines above", "indent keys of one level alike"
+    elif "single document" in context:
+        message, hint = "a second YAML document starts here", "one file holds one study: remove the `---`"
+    elif "mapping values are not allowed" in words:
+        message, hint = (
+            "not valid YAML: `key: value` is not possible here",
+            "indent keys alike; quote text that has `: `",
+        )
+    else:
+        message, hint = f"not valid YAML: {words}", "check brackets, quotes and indentation at and above this line"
+    return Problem(line=line, column=column, message=message, hint=hint)
+
+
+class _TooMuchError(Exception):
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+class _Reader:
+    """Turns nodes into values and notes their places. Aliases are written out, within a budget."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.left = MOST_VALUES
+
+    def value(self, node: yaml.Node, path: Path) -> Any:
+        """The value of `node`, whose place becomes that of `path`."""
+        self.left -= 1
+        if self.left < 0 or len(path) > MOST_DEPTH:
+            raise _TooMuchError(self._too_much(path))
+        self.source.values[path] = _mark(node)
+        self._check_tag(node)
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, path)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item, (*path, place)) for place, item in enumerate(node.value)]
+        assert isinstance(node, yaml.ScalarNode)
+        return _scalar(node, self._whole_characters(node))
+
+    def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                self._add(key_node, "a key must be plain text", "write `key: value`; quote text that has brackets")
+                continue
+            key = self._whole_characters(key_node)
+            here = (*path, key)
+            if key == "<<" and key_node.style is None:
+                self._add(key_node, "merge keys (<<) are not read", "put shared fields into `defaults`")
+            elif key in values:
+                first = self.source.keys[here][0]
+                self._add(key_node, f"`{key}` comes twice here, first in line {first}", "remove or rename one of them")
+            else:
+                self.source.keys[here] = _mark(key_node)
+                values[key] = self.value(value_node, here)
+        return values
+
+    def _whole_characters(self, node: yaml.ScalarNode) -> str:
+        """The text, with escaped pairs of surrogates (as JSON writes them) put together."""
+        text: str = node.value
+        try:
+            return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            self._add(node, "half a character: a surrogate without its other half", "write the character itself")
+            return ""
+
+    def _check_tag(self, node: yaml.Node) -> None:
+        if node.tag.removeprefix("tag:yaml.org,2002:") not in _PLAIN_TAGS:
+            tag = node.tag.replace("tag:yaml.org,2002:", "!!")
+            self._add(
+                node, f"the tag {tag} is not read", "remove it; a study has text, numbers, lists and mappings only"
+            )
+
+    def _add(self, node: yaml.Node, message: str, hint: str) -> None:
+        line, column = _mark(node)
+        self.source.problems.append(Problem(line=line, column=column, message=message, hint=hint))
+
+    def _too_much(self, path: Path) -> Problem:
+        line, column = self.source.keys.get(path[:1]) or self.source.place(path[:1])
+        deep = len(path) > MOST_DEPTH
+        limit = f"deeper than {MOST_DEPTH} levels" if deep else f"to more than {MOST_VALUES:,} values"
+        message = f"the aliases (*) below here expand {limit}" if not deep else f"the file is nested {limit}"
+        return Problem(line=line, column=column, message=message, hint="write the study without nested aliases")
+
+
+def _mark(node: yaml.Node) -> tuple[int, int]:
+    return node.start_mark.line + 1, node.start_mark.column + 1
+
+
+def _scalar(node: yaml.ScalarNode, text: str) -> str | int | float | bool | None:
+    if node.style is not None:
+        return text
+    if text in ("", "~", "null"):
+        return None
+    if text in ("true", "false"):
+        return text == "true"
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    if _DECIMAL.fullmatch(text) and not text.lstrip("+-").startswith("00") and any(sign in text for sign in ".eE"):
+        return float(text)
+    return text
+
+
+def without_echoes(problems: Sequence[Problem], source: Source) -> list[Problem]:
+    """Without those on lines whose text is wrong in itself: they only follow from that."""
+    wrong = {problem.line for problem in source.problems}
+    return [problem for problem in problems if problem.line not in wrong]
+
+
+def sorted_problems(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """In the order of the file, each once."""
+    return tuple(sorted(dict.fromkeys(problems), key=lambda problem: (problem.line, problem.column)))

@@ -1,0 +1,1 @@
+"""One document model, written as HTML, CSV, JSON, Parquet and XLSX."""

@@ -1,0 +1,39 @@
+"""From a run to the document."""
+
+from assay.model.result import RunAnalysis
+from assay.report import numbers
+from assay.report.document import Document
+from assay.report.sections import (
+    answer,
+    appendix,
+    caching,
+    comparison,
+    environment,
+    latency,
+    method,
+    notes,
+    options,
+    results,
+    verdicts,
+)
+from assay.report.view import View
+
+_SECTIONS = (answer, options, method, environment, verdicts, results, caching, latency, comparison, notes, appendix)
+
+
+def build_document(analysis: RunAnalysis) -> Document:
+    """The report on a run. The same run gives the same document."""
+    view = View(analysis)
+    run = analysis.run
+    found = (module.section(view) for module in _SECTIONS)
+    took = f", {numbers.seconds(run.finished_at - run.created_at)}" if run.finished_at is not None else ""
+    meta = (
+        ("Measured", f"{numbers.moment(run.created_at)}{took}"),
+        ("Targets", ", ".join(view.targets)),
+        ("Extent", f"{numbers.plural(len(analysis.cases), 'case')}, {numbers.plural(run.repeats, 'repeat')} each"),
+        ("Repeats done", f"{run.finished:,} of {run.planned:,}"),
+        ("Status", run.status),
+        ("Run", run.id),
+    )
+    sections = tuple(section for section in found if section is not None)
+    return Document(f"Assay storage report · {run.study}", run.question or run.study, run.description, meta, sections)

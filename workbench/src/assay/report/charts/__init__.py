@@ -1,0 +1,1 @@
+"""Vega-Lite specifications, written by hand, one module per kind of chart."""

@@ -1,0 +1,234 @@
+"""The document that every output format is written from: headings, text, tables, charts, code, notes.
+
+It holds no HTML. Charts are Vega-Lite specifications with their data, surfaces are matrices; writers draw them.
+All text is plain and unescaped: it may come from a study file, so a writer must escape it.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from assay.model.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Strong:
+    """Words that stand out."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mono:
+    """A name, path or command in fixed-width type."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """A verdict as a coloured label."""
+
+    verdict: Verdict
+    hint: str = ""
+
+
+Span = str | Strong | Mono | Badge
+Text = str | tuple[Span, ...]
+"""A run of words, some of them marked."""
+
+
+class Num(NamedTuple):
+    """A table cell that sorts by `value` and reads as `text`; `value` None sorts last."""
+
+    text: str
+    value: float | None
+
+
+Cell = str | Num | Badge | Mono
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    Attributes:
+        unit: Printed under the title; empty if the column has none.
+        numeric: Right-aligned, sorts by value.
+        facet: Few different values, so that a writer can offer them as a filter.
+    """
+
+    title: str
+    unit: str = ""
+    numeric: bool = False
+    facet: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells.
+
+    Attributes:
+        interactive: Long enough that a reader wants to sort and filter.
+    """
+
+    id: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""
+    interactive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading inside a section; level 3 or 4."""
+
+    text: str
+    id: str
+    level: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Running text; `lead` is set larger."""
+
+    text: Text
+    lead: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """A list."""
+
+    items: tuple[Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Names with their values."""
+
+    items: tuple[tuple[str, Text], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFigure:
+    """One number to remember.
+
+    Attributes:
+        label: What kind of work.
+        value: The number as text, e.g. `8.3×`.
+        claim: What it means, in a few words.
+        details: Small print, one line each.
+        target: Number of the target that it favours, for its colour; None for no one.
+    """
+
+    label: str
+    value: str
+    claim: str
+    details: tuple[str, ...] = ()
+    target: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFigures:
+    """Key figures side by side."""
+
+    items: tuple[KeyFigure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart as a complete Vega-Lite specification; `caption` says in words what is drawn."""
+
+    id: str
+    title: str
+    caption: str
+    spec: dict[str, Any]
+    wide: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SurfacePanel:
+    """One target's surface: `z[i][j]` at `ys[i]`, `xs[j]`; None where there is no sound value."""
+
+    name: str
+    z: tuple[tuple[float | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """3-D surfaces over the same grid with a shared height and colour scale.
+
+    Attributes:
+        xs: Labels along x, in order; likewise ys.
+        panels: One per target.
+    """
+
+    id: str
+    title: str
+    caption: str
+    x_title: str
+    y_title: str
+    z_title: str
+    xs: tuple[str, ...]
+    ys: tuple[str, ...]
+    panels: tuple[SurfacePanel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gallery:
+    """Figures that belong together."""
+
+    figures: tuple[Chart | Surface, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Text in fixed-width type, verbatim."""
+
+    text: str
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A remark set apart; `kind` is `info` or `warning`."""
+
+    text: Text
+    kind: str = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Blocks that a reader opens when wanted."""
+
+    summary: str
+    blocks: tuple["Block", ...]
+
+
+Block = Heading | Paragraph | Bullets | Facts | KeyFigures | Table | Chart | Surface | Gallery | Code | Note | Fold
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A numbered part of the document."""
+
+    id: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A whole report.
+
+    Attributes:
+        kicker: The small line above the title.
+        title: The question.
+        meta: Name and value of what identifies the run.
+    """
+
+    kicker: str
+    title: str
+    description: str
+    meta: tuple[tuple[str, str], ...]
+    sections: tuple[Section, ...] = field(default=())

@@ -1,0 +1,74 @@
+"""A run as one JSON document with a schema."""
+
+import json
+from typing import Any
+
+from assay.model.result import RunAnalysis
+from assay.report.tables import RESULT_COLUMNS, SAMPLE_COLUMNS, Column, results_table, samples_table
+
+SCHEMA = "assay.results/1"
+"""Name and version of the format; the number changes when a reader of the old one would be misled."""
+
+_TYPES = {"text": "string", "integer": "integer", "number": "number", "boolean": "boolean"}
+
+
+def json_document(analysis: RunAnalysis) -> dict[str, Any]:
+    """The run, its results and samples as flat records, comparisons, exclusions and notes."""
+    return {
+        "schema": SCHEMA,
+        "run": analysis.run.model_dump(mode="json"),
+        "results": list(results_table(analysis).records),
+        "samples": list(samples_table(analysis).records),
+        "comparisons": [comparison.model_dump(mode="json") for comparison in analysis.comparisons],
+        "excluded": [excluded.model_dump(mode="json") for excluded in analysis.excluded],
+        "notes": list(analysis.notes),
+    }
+
+
+def json_text(analysis: RunAnalysis) -> str:
+    """The document as text, indented."""
+    return json.dumps(json_document(analysis), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of the document, made from the same columns and classes."""
+    from pydantic.json_schema import models_json_schema
+
+    from assay.model.case import Excluded
+    from assay.model.result import Comparison, RunInfo
+
+    models = (RunInfo, Comparison, Excluded)
+    places, definitions = models_json_schema([(model, "serialization") for model in models])
+    run, comparison, excluded = (places[model, "serialization"] for model in models)
+    properties = {
+        "schema": {"const": SCHEMA},
+        "run": run,
+        "results": _records_schema(RESULT_COLUMNS),
+        "samples": _records_schema(SAMPLE_COLUMNS),
+        "comparisons": {"type": "array", "items": comparison},
+        "excluded": {"type": "array", "items": excluded},
+        "notes": {"type": "array", "items": {"type": "string"}},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": SCHEMA,
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+        **definitions,
+    }
+
+
+def _records_schema(columns: tuple[Column, ...]) -> dict[str, Any]:
+    record = {
+        "type": "object",
+        "properties": {column.name: _column_schema(column) for column in columns},
+        "required": [column.name for column in columns],
+        "additionalProperties": False,
+    }
+    return {"type": "array", "items": record}
+
+
+def _column_schema(column: Column) -> dict[str, Any]:
+    return {"description": column.title, "type": [_TYPES[column.kind], "null"]}

@@ -1,0 +1,175 @@
+"""Which charts a run calls for, and how many of them a page can bear."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from assay.model.case import AxisValue
+from assay.model.result import Row
+from assay.report import numbers
+from assay.report.charts.dots import plain_chart
+from assay.report.charts.heat import heat_map
+from assay.report.charts.lines import MOST_SERIES, Metric, line_chart
+from assay.report.charts.percentiles import percentile_chart
+from assay.report.charts.theme import marked, thin
+from assay.report.document import Block, Chart, Gallery, Note, Surface, SurfacePanel
+from assay.report.view import View, Workload, plausible, point
+
+MOST_FIGURES = 24
+"""Charts of one kind in one section."""
+_MOST_CELLS = 24
+"""Values of one axis in a heat map or surface."""
+_MOST_POINTS = 64
+"""Values of one axis in a line chart."""
+_MOST_DOTS = 60
+
+Slice = tuple[str, list[Row]]
+
+
+def capped(figures: Iterator[Chart | Surface], what: str) -> list[Block]:
+    """A gallery of the first figures, and a note if there would be more."""
+    found = list(islice(figures, MOST_FIGURES + 1))
+    if not found:
+        return []
+    if len(found) <= MOST_FIGURES:
+        return [Gallery(tuple(found))]
+    words = f"Only the first {MOST_FIGURES} {what} are drawn; all results are in the table and in `assay export`."
+    return [Gallery(tuple(found[:MOST_FIGURES])), Note(words)]
+
+
+def _slices(rows: list[Row], names: list[str]) -> list[Slice]:
+    """The rows grouped by their point on the axes `names`, with the point in words."""
+    groups: dict[tuple[AxisValue, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row.case.axes.get(name) for name in names), []).append(row)
+    return [(point(dict(zip(names, key, strict=True)), names), group) for key, group in groups.items()]
+
+
+def _title(workload: Workload, operation: str, where: str = "", view: View | None = None) -> str:
+    """The operation, where it is drawn, and the workload if `view` is given: several stand together then."""
+    words = [numbers.operation_title(operation), where]
+    if view is not None and len(view.main_workloads()) > 1:
+        words.append(workload.name)
+    return " · ".join(word for word in words if word)
+
+
+def _grids(workload: Workload) -> Iterator[tuple[tuple[str, str], str, int, Slice]]:
+    axes = workload.grid()
+    if axes is None:
+        return
+    others = [name for name in workload.independent(axes[0]) if name in workload.independent(axes[1])]
+    for operation in workload.operations:
+        for place, found in enumerate(_slices(workload.of(operation), others)):
+            yield axes, operation, place, found
+
+
+def _kept(workload: Workload, axes: tuple[str, str]) -> tuple[list[AxisValue], list[AxisValue], str]:
+    up, right = (thin(workload.swept[axis], _MOST_CELLS) for axis in axes)
+    left_out = [axis for axis, kept in zip(axes, (up, right), strict=True) if len(kept) < len(workload.swept[axis])]
+    words = numbers.listing([numbers.axis_title(axis).lower() for axis in left_out])
+    return up, right, f" {_MOST_CELLS} evenly spread values of {words} are drawn." if left_out else ""
+
+
+def heat_maps(view: View, workload: Workload, mark: str) -> Iterator[Chart]:
+    """One heat map per operation and point of further axes."""
+    for axes, operation, place, (where, rows) in _grids(workload):
+        up, right, words = _kept(workload, axes)
+        targets = [target for target in view.targets if any(row.case.target == target for row in rows)]
+        spec = heat_map(rows, axes, (up, right), targets)
+        caption = f"Median throughput in MB/s; one colour scale for all panels.{words}{marked(rows)}"
+        yield Chart(f"heat-{mark}-{operation}-{place}", _title(workload, operation, where), caption, spec, wide=True)
+
+
+def surfaces(view: View, workload: Workload, mark: str) -> Iterator[Surface]:
+    """One figure of 3-D surfaces per operation and point of further axes."""
+    for axes, operation, place, (where, rows) in _grids(workload):
+        up, right, words = _kept(workload, axes)
+        panels = []
+        for target in view.targets:
+            heights: dict[tuple[AxisValue, AxisValue], float] = {}
+            for row in rows:
+                if row.case.target == target and row.throughput and plausible(row):
+                    heights[row.case.axes.get(axes[0]), row.case.axes.get(axes[1])] = row.throughput.median / 1e6
+            if heights:
+                panels.append(SurfacePanel(target, tuple(tuple(heights.get((a, b)) for b in right) for a in up)))
+        if panels:
+            yield Surface(
+                f"surface-{mark}-{operation}-{place}",
+                _title(workload, operation, where),
+                f"Height and colour: median throughput in MB/s, the same scale in all panels.{words}",
+                numbers.axis_title(axes[1]),
+                numbers.axis_title(axes[0]),
+                "MB/s",
+                tuple(numbers.axis_value(axes[1], value) for value in right),
+                tuple(numbers.axis_value(axes[0], value) for value in up),
+                tuple(panels),
+            )
+
+
+def line_charts(view: View, workload: Workload, axis: str, metric: Metric, mark: str) -> Iterator[Chart]:
+    """One chart per operation: throughput or latency against `axis`."""
+    others = workload.independent(axis)
+    kept_x = set(thin(workload.swept[axis], _MOST_POINTS))
+    for operation in workload.operations:
+        rows = [row for row in workload.of(operation) if row.case.axes.get(axis) in kept_x]
+        slices = _slices(rows, others)
+        kept = thin(slices, MOST_SERIES)
+        chosen = [row for _, group in kept for row in group]
+        if metric == "latency" and not any(row.latency for row in chosen):
+            continue
+        words = (
+            "Median and 95 % interval."
+            if metric == "throughput"
+            else "Median; bars from the lowest to the highest repeat."
+        )
+        if len(kept) < len(slices):
+            words += f" Lines for {len(kept)} of {len(slices)} points of the other axes."
+        if len(kept_x) < len(workload.swept[axis]):
+            words += f" {len(kept_x)} of {len(workload.swept[axis])} values along the axis."
+        words += marked(chosen)
+        spec = line_chart(chosen, axis, others, view.targets, metric)
+        yield Chart(f"{metric}-{mark}-{axis}-{operation}", _title(workload, operation), words, spec)
+
+
+def plain_charts(view: View, workloads: list[Workload]) -> Iterator[Chart]:
+    """One chart of dots for all workloads that sweep no number."""
+    rows = [row for workload in workloads for row in workload.rows]
+    drawn = rows[:_MOST_DOTS]
+    if any(row.throughput for row in drawn):
+        words = "Median and 95 % interval." + (f" The first {_MOST_DOTS} results." if len(drawn) < len(rows) else "")
+        title = "Throughput per workload and operation"
+        yield Chart("plain", title, words + marked(drawn), plain_chart(drawn, view), wide=True)
+
+
+def percentile_charts(view: View, workload: Workload, mark: str) -> Iterator[Chart]:
+    """One chart of percentile curves per operation, at the ends of one axis."""
+    for operation in workload.operations:
+        rows = _ends(view, workload, operation)
+        if rows:
+            where = numbers.listing(list(dict.fromkeys(view.point_of(row) for row in rows if view.point_of(row))))
+            words = f"At {where}. " if where else ""
+            caption = f"{words}All repeats merged; each nine takes the same room."
+            yield Chart(
+                f"percentiles-{mark}-{operation}",
+                _title(workload, operation, view=view),
+                caption,
+                percentile_chart(rows, view),
+            )
+
+
+def _ends(view: View, workload: Workload, operation: str) -> list[Row]:
+    """The rows at the first and last value of the last numeric axis that all targets share, other axes at their end."""
+    with_curve = [row for row in workload.of(operation) if row.curve and plausible(row)]
+    full: dict[str, list[Row]] = {}
+    for row in with_curve:
+        full.setdefault(view.point_of(row), []).append(row)
+    most = max((len(rows) for rows in full.values()), default=0)
+    names = workload.numeric_axes()
+    groups: dict[tuple[AxisValue, ...], list[list[Row]]] = {}
+    for rows in full.values():
+        if len(rows) == most:
+            key = tuple(rows[0].case.axes.get(name) for name in workload.swept if not names or name != names[-1])
+            groups.setdefault(key, []).append(rows)
+    if not groups:
+        return []
+    last = list(groups.values())[-1]
+    return last[0] + last[-1] if len(last) > 1 else last[0]

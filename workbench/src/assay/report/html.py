@@ -1,0 +1,247 @@
+"""The document as one self-contained HTML page that opens without a network.
+
+The page forbids itself every fetch (content security policy), and every script but its own two, known by their hashes;
+so a name from a study file can neither load nor run anything, even if an escape were missing. Charts are interpreted,
+not evaluated: no `unsafe-eval`.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable
+from functools import cache
+from html import escape
+from importlib import resources
+from typing import Any
+
+from assay.report import document as doc
+from assay.report.surface import surface_svg
+
+Writer = Callable[[Any], str]
+
+_LICENCE = (
+    "/* Vega, Vega-Lite, Vega-Embed: Copyright University of Washington Interactive Data Lab and contributors, "
+    "BSD-3-Clause. Bundled by vl-convert, BSD-3-Clause. */"
+)
+_HATCH = (
+    '<svg class="defs" width="0" height="0" aria-hidden="true"><defs><pattern id="hatch" width="7" height="7" '
+    'patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="2" height="7" fill="white" '
+    'fill-opacity=".3"/></pattern></defs></svg>'
+)
+
+
+def render_html(document: doc.Document) -> str:
+    """The whole page; the same document gives the same text."""
+    body = "".join(_section(number, section) for number, section in enumerate(document.sections, 1))
+    charts = 'class="chart"' in body
+    scripts = [_library()] if charts else []
+    scripts.append(_asset("report.js"))
+    sources = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    policy = (
+        f"default-src 'none'; script-src {sources}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    head = (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(document.title)} · Assay</title>\n"
+        f"<style>\n{_asset('report.css')}{_alignments(document)}</style>\n</head>\n"
+    )
+    page = f"<body>\n{_HATCH}\n{_header(document)}\n<div class=page>\n{_contents(document)}\n<main>\n{body}</main>\n"
+    tail = "".join(f"<script>{script}</script>\n" for script in scripts)
+    return f"{head}{page}</div>\n{_FOOTER}\n{tail}</body>\n</html>\n"
+
+
+_FOOTER = (
+    "<footer>Made by Assay. MB and GB are powers of ten, KiB, MiB and GiB powers of two. "
+    "Charts: Vega-Lite and matplotlib. This page loads nothing from anywhere.</footer>"
+)
+
+
+@cache
+def _asset(name: str) -> str:
+    return resources.files("assay.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+@cache
+def _library() -> str:
+    """The chart library in a scope of its own, so that its names do not clash with the page's."""
+    import vl_convert
+
+    # The published stub makes `snippet` mandatory; the function does not.
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]
+    # An inline script ends at the first </script, wherever it stands.
+    bundle = bundle.replace("</script", "<\\/script").replace("\r\n", "\n")
+    return f"{_LICENCE}\n(()=>{{{bundle}\n}})();"
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _header(document: doc.Document) -> str:
+    facts = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in document.meta)
+    more = f"<p class=description>{escape(document.description)}</p>" if document.description else ""
+    title = f"<p class=kicker>{escape(document.kicker)}</p>\n<h1>{escape(document.title)}</h1>{more}"
+    return f"<header>\n{title}\n<dl class=meta>{facts}</dl>\n</header>"
+
+
+def _contents(document: doc.Document) -> str:
+    links = []
+    for section in document.sections:
+        inner = "".join(
+            f'<li><a href="#{block.id}">{escape(block.text)}</a></li>'
+            for block in section.blocks
+            if isinstance(block, doc.Heading) and block.level == 3
+        )
+        links.append(
+            f'<li><a href="#{section.id}">{escape(section.title)}</a>{f"<ul>{inner}</ul>" if inner else ""}</li>'
+        )
+    return (
+        f'<nav aria-label="Contents"><details open><summary>Contents</summary><ol>{"".join(links)}</ol></details></nav>'
+    )
+
+
+def _section(number: int, section: doc.Section) -> str:
+    title = f"<h2><span class=number>{number}</span>{escape(section.title)}</h2>"
+    return f'<section id="{section.id}">\n{title}\n{_blocks(section.blocks)}</section>\n'
+
+
+def _blocks(blocks: tuple[doc.Block, ...]) -> str:
+    return "\n".join(_WRITERS[type(block)](block) for block in blocks) + "\n"
+
+
+def _text(text: doc.Text) -> str:
+    return escape(text) if isinstance(text, str) else "".join(_span(span) for span in text)
+
+
+def _span(span: doc.Span) -> str:
+    match span:
+        case doc.Strong(text):
+            return f"<strong>{escape(text)}</strong>"
+        case doc.Mono(text):
+            return f"<code>{escape(text)}</code>"
+        case doc.Badge():
+            return _badge(span)
+    return escape(span)
+
+
+def _badge(badge: doc.Badge) -> str:
+    hint = f' title="{escape(badge.hint)}"' if badge.hint else ""
+    return f'<b class="v {badge.verdict.value}"{hint}>{badge.verdict.value}</b>'
+
+
+def _heading(block: doc.Heading) -> str:
+    return f'<h{block.level} id="{block.id}">{escape(block.text)}</h{block.level}>'
+
+
+def _paragraph(block: doc.Paragraph) -> str:
+    return f"<p{' class=lead' if block.lead else ''}>{_text(block.text)}</p>"
+
+
+def _bullets(block: doc.Bullets) -> str:
+    return f"<ul>{''.join(f'<li>{_text(item)}</li>' for item in block.items)}</ul>"
+
+
+def _facts(block: doc.Facts) -> str:
+    items = "".join(f"<dt>{escape(name)}</dt><dd>{_text(value)}</dd>" for name, value in block.items)
+    return f"<dl class=facts>{items}</dl>"
+
+
+def _key_figures(block: doc.KeyFigures) -> str:
+    cards = []
+    for item in block.items:
+        details = "".join(f"<li>{escape(line)}</li>" for line in item.details)
+        shade = f" t{item.target % 8}" if item.target is not None else ""
+        claim = f"<p class=claim>{escape(item.claim)}</p>"
+        words = f"<h3>{escape(item.label)}</h3><p class=value>{escape(item.value)}</p>{claim}<ul>{details}</ul>"
+        cards.append(f'<article class="figure{shade}">{words}</article>')
+    return f"<div class=figures>{''.join(cards)}</div>"
+
+
+def _table(table: doc.Table) -> str:
+    heads = []
+    for column in table.columns:
+        unit = f"<small>{escape(column.unit)}</small>" if column.unit else ""
+        facet = " data-facet" if column.facet and table.interactive else ""
+        kind = " data-number" if column.numeric else ""
+        heads.append(f"<th scope=col{kind}{facet}><span>{escape(column.title)}</span>{unit}")
+    rows = "\n".join(f"<tr>{''.join(_cell(cell) for cell in row)}" for row in table.rows)
+    caption = f"<p class=caption>{escape(table.caption)}</p>" if table.caption else ""
+    kind = " interactive" if table.interactive else ""
+    inner = f'<table id="{table.id}"><thead><tr>{"".join(heads)}</thead><tbody>\n{rows}</tbody></table>'
+    return f'<div class="table{kind}"><div class=scroll tabindex=0>{inner}</div>{caption}</div>'
+
+
+def _cell(cell: doc.Cell) -> str:
+    if isinstance(cell, doc.Num):
+        plain = cell.text.replace(",", "")
+        sortable = cell.value is None or plain.replace(".", "", 1).isdigit()
+        return f"<td>{escape(cell.text)}" if sortable else f"<td data-v={cell.value:.12g}>{escape(cell.text)}"
+    return f"<td>{escape(cell) if isinstance(cell, str) else _span(cell)}"
+
+
+def _alignments(document: doc.Document) -> str:
+    """Right alignment of numeric columns, per table: cells stay bare, which keeps long tables small."""
+    rules = []
+    for table in _tables(document):
+        places = [place for place, column in enumerate(table.columns, 1) if column.numeric]
+        rules += [f"#{table.id} :is(td,th):nth-child({place})" for place in places]
+    return f"{','.join(rules)}{{text-align:right;white-space:nowrap}}\n" if rules else ""
+
+
+def _tables(document: doc.Document) -> list[doc.Table]:
+    return [block for section in document.sections for block in section.blocks if isinstance(block, doc.Table)]
+
+
+def _chart(chart: doc.Chart) -> str:
+    spec = json.dumps(chart.spec, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=str)
+    # Inside a script element only "<" can end the element or open a comment; JSON may write it as an escape.
+    spec = spec.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    data = f'<script type="application/json">{spec}</script>'
+    label = escape(f"{chart.title}. {chart.caption}")
+    box = f'<div class="chart" id="{chart.id}" role="img" aria-label="{label}">{data}</div>'
+    return _figure(chart, box, " wide" if chart.wide else "")
+
+
+def _surface(surface: doc.Surface) -> str:
+    width = f"max-width:{21 * len(surface.panels)}rem"
+    return _figure(surface, f'<div class="surface" id="{surface.id}" style="{width}">{surface_svg(surface)}</div>')
+
+
+def _figure(figure: doc.Chart | doc.Surface, box: str, kind: str = "") -> str:
+    words = f"<figcaption><b>{escape(figure.title)}</b> <span>{escape(figure.caption)}</span></figcaption>"
+    return f'<figure class="card{kind}">{words}{box}</figure>'
+
+
+def _gallery(block: doc.Gallery) -> str:
+    return f"<div class=gallery>{''.join(_WRITERS[type(figure)](figure) for figure in block.figures)}</div>"
+
+
+def _code(block: doc.Code) -> str:
+    return f'<pre class="code {escape(block.language)}"><code>{escape(block.text)}</code></pre>'
+
+
+def _note(block: doc.Note) -> str:
+    return f'<p class="note {block.kind}">{_text(block.text)}</p>'
+
+
+def _fold(block: doc.Fold) -> str:
+    return f"<details class=fold><summary>{escape(block.summary)}</summary>{_blocks(block.blocks)}</details>"
+
+
+_WRITERS: dict[type[Any], Writer] = {
+    doc.Heading: _heading,
+    doc.Paragraph: _paragraph,
+    doc.Bullets: _bullets,
+    doc.Facts: _facts,
+    doc.KeyFigures: _key_figures,
+    doc.Table: _table,
+    doc.Chart: _chart,
+    doc.Surface: _surface,
+    doc.Gallery: _gallery,
+    doc.Code: _code,
+    doc.Note: _note,
+    doc.Fold: _fold,
+}

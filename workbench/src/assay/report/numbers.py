@@ -1,0 +1,151 @@
+"""Numbers as words: one way to write each unit, everywhere in the report.
+
+MB and GB are powers of ten, MiB and GiB powers of two.
+"""
+
+import math
+from datetime import UTC, datetime
+
+from assay.model.case import AxisValue
+
+NONE = "–"
+"""Printed where there is no value."""
+
+_BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_BYTE_AXES = frozenset({"file_size", "record_size", "memory_limit"})
+_TIME_AXES = frozenset({"runtime", "time_limit"})
+_AXIS_TITLES = {
+    "file_size": "File size",
+    "record_size": "Record size",
+    "lanes": "Lanes",
+    "queue_depth": "Queue depth",
+    "memory_limit": "Memory limit",
+    "rate": "Rate asked for (operations/s)",
+    "runtime": "Run time",
+    "time_limit": "Time limit",
+    "read_percent": "Reads (%)",
+    "stride": "Stride (records)",
+    "compressible": "Compressible (%)",
+    "duplicate": "Duplicate (%)",
+}
+OPERATION_TITLES = {
+    "write": "Write",
+    "rewrite": "Rewrite",
+    "read": "Read",
+    "reread": "Reread",
+    "random_read": "Random read",
+    "random_write": "Random write",
+    "backward_read": "Backward read",
+    "record_rewrite": "Record rewrite",
+    "stride_read": "Stride read",
+    "fwrite": "Write (C stdio)",
+    "re_fwrite": "Rewrite (C stdio)",
+    "fread": "Read (C stdio)",
+    "re_fread": "Reread (C stdio)",
+    "random_mix": "Random mix",
+    "sequential_mix": "Sequential mix",
+}
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """`value` with that many significant digits, thousands separated, no exponent."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else NONE
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    rounded = round(value, decimals)
+    decimals = digits - 1 - math.floor(math.log10(abs(rounded)))
+    return f"{rounded:,.{max(0, decimals)}f}"
+
+
+def mb_per_s(bytes_per_s: float | None) -> str:
+    """Bytes per second as MB/s (10^6 bytes), without the unit."""
+    return NONE if bytes_per_s is None else significant(bytes_per_s / 1e6)
+
+
+def microseconds(nanoseconds: float | None) -> str:
+    """Nanoseconds as µs, without the unit."""
+    return NONE if nanoseconds is None else significant(nanoseconds / 1e3)
+
+
+def latency(nanoseconds: float) -> str:
+    """Nanoseconds with the unit that fits."""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if nanoseconds >= size:
+            return f"{significant(nanoseconds / size)} {unit}"
+    return f"{significant(nanoseconds)} ns"
+
+
+def count(value: float) -> str:
+    """A whole number, thousands separated."""
+    return f"{value:,.0f}"
+
+
+def size(amount: float) -> str:
+    """Bytes in the largest binary unit: `64 KiB`."""
+    value = float(amount)
+    for unit in _BINARY:
+        if abs(value) < 1024 or unit == _BINARY[-1]:
+            break
+        value /= 1024
+    return f"{value:.0f} {unit}" if value == int(value) else f"{significant(value)} {unit}"
+
+
+def ratio(value: float) -> str:
+    """`8.3×`."""
+    return f"{significant(value, 2 if value >= 2 else 3)}×"
+
+
+def seconds(value: float) -> str:
+    """A stretch of time: `2 min 5 s`."""
+    if value < 60:
+        return f"{value:.3g} s" if value >= 1 or value == 0 else f"{value * 1e3:.3g} ms"
+    minutes, rest = divmod(round(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def moment(since_1970: float) -> str:
+    """A point in time, UTC."""
+    return datetime.fromtimestamp(since_1970, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def axis_title(name: str) -> str:
+    """An axis by its name for people."""
+    return _AXIS_TITLES.get(name, name.replace("_", " ").capitalize())
+
+
+def axis_value(name: str, value: AxisValue) -> str:
+    """A value of the axis `name` with its unit."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if name in _BYTE_AXES:
+        return size(value)
+    if name in _TIME_AXES:
+        return seconds(value / 1e9)
+    return f"{value:,.12g}"
+
+
+def operation_title(name: str) -> str:
+    """An operation by its name for people."""
+    return OPERATION_TITLES.get(name, name.replace("_", " ").capitalize())
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    """`1 case`, `3 cases`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def listing(words: list[str]) -> str:
+    """`a, b and c`."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
+
+
+def median(values: list[float]) -> float:
+    """The middle value; the mean of the two middle ones if there are two. `values` must not be empty."""
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2

@@ -1,0 +1,253 @@
+"""The question and the short answer: words and key figures computed from sound results only."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from assay.model.result import Comparison, Row
+from assay.model.verdict import Verdict
+from assay.report import numbers
+from assay.report.document import (
+    Badge,
+    Block,
+    Bullets,
+    KeyFigure,
+    KeyFigures,
+    Note,
+    Paragraph,
+    Section,
+    Span,
+    Strong,
+    Text,
+)
+from assay.report.view import View, sound
+
+_KINDS = {
+    "write": "Sequential write",
+    "rewrite": "Sequential write",
+    "fwrite": "Sequential write",
+    "re_fwrite": "Sequential write",
+    "read": "Sequential read",
+    "reread": "Sequential read",
+    "fread": "Sequential read",
+    "re_fread": "Sequential read",
+}
+_RANDOM = frozenset({"random_read", "random_write", "random_mix"})
+_SMALL = 16 * 1024
+"""Up to this record size operations per second say more than MB/s."""
+
+
+def kind_of(operation: str) -> str:
+    """The kind of work an operation is of."""
+    return _KINDS.get(operation, numbers.operation_title(operation))
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """All comparisons of two targets in one kind of work.
+
+    Attributes:
+        fair: Those between two sound results.
+        unfair: How many were left out because of a verdict.
+    """
+
+    kind: str
+    base: str
+    other: str
+    fair: tuple[Comparison, ...]
+    unfair: int
+
+    @property
+    def middle(self) -> float:
+        """Median ratio, other ÷ base."""
+        return numbers.median([pair.ratio for pair in self.fair])
+
+    @property
+    def wins(self) -> tuple[int, int]:
+        """Separable comparisons in favour of base and of other."""
+        separable = [pair.ratio for pair in self.fair if pair.separable]
+        return sum(ratio < 1 for ratio in separable), sum(ratio > 1 for ratio in separable)
+
+    @property
+    def winner(self) -> str | None:
+        """The target that is separably faster at more points than not, and nowhere separably slower; else None."""
+        base, other = self.wins
+        if 2 * max(base, other) <= len(self.fair) or min(base, other):
+            return None
+        return self.base if base else self.other
+
+    @property
+    def scarce(self) -> bool:
+        """Fewer than half of the points could be compared."""
+        return len(self.fair) < self.unfair
+
+    def factor(self, ratio: float) -> float:
+        """`ratio` seen from the winner."""
+        return 1 / ratio if self.winner == self.base else ratio
+
+
+def section(view: View) -> Section:
+    """The short answer."""
+    duels = _duels(view)
+    blocks: list[Block] = []
+    if view.run.finished < view.run.planned:
+        missing = view.run.planned - view.run.finished
+        words = f"This run is {view.run.status}: {missing:,} of {view.run.planned:,} repeats are missing."
+        blocks.append(Note(f"{words} The answer rests on the rest.", "warning"))
+    doubt = _doubt(view)
+    if doubt:
+        blocks.append(doubt)
+    if duels:
+        blocks += [
+            Paragraph(_sentence(duels), lead=True),
+            KeyFigures(tuple(_figure(duel, view) for duel in duels if duel.fair)),
+        ]
+    else:
+        blocks += _alone(view)
+    blocks.append(Bullets(tuple(_remarks(view, duels))))
+    return Section("answer", "Short answer", tuple(blocks))
+
+
+def _doubt(view: View) -> Note | None:
+    """A warning if fewer than half of the results are sound, with what helps most."""
+    rows = view.analysis.rows
+    bad = [row for row in rows if not sound(row)]
+    remedies = Counter(row.findings[0].remedy for row in bad if row.findings)
+    if 2 * len(bad) <= len(rows) or not remedies:
+        return None
+    words = (
+        f"Only {len(rows) - len(bad):,} of {numbers.plural(len(rows), 'result')} are sound, so that this answer stands "
+    )
+    return Note(f"{words}on few of them. What helps most of the others: {remedies.most_common(1)[0][0]}", "warning")
+
+
+def _all(fair: int) -> str:
+    return "The only fair comparison is" if fair == 1 else f"All {fair:,} fair comparisons are"
+
+
+def _duels(view: View) -> list[Duel]:
+    groups: dict[tuple[str, str, str], list[Comparison]] = {}
+    for pair in view.analysis.comparisons:
+        groups.setdefault((kind_of(pair.operation), pair.base, pair.other), []).append(pair)
+    found = []
+    for (kind, base, other), pairs in groups.items():
+        fair = tuple(pair for pair in pairs if view.fair(pair))
+        found.append(Duel(kind, base, other, fair, len(pairs) - len(fair)))
+    return found
+
+
+def _sentence(duels: list[Duel]) -> Text:
+    """Who wins what, per pair of targets."""
+    spans: list[Span] = []
+    for base, other in dict.fromkeys((duel.base, duel.other) for duel in duels):
+        mine = [duel for duel in duels if (duel.base, duel.other) == (base, other)]
+        for target in (other, base):
+            won = [duel for duel in mine if duel.fair and duel.winner == target]
+            if won:
+                spans += _win(target, base if target == other else other, won, len(won) == len(mine))
+        open_ = [duel.kind.lower() for duel in mine if duel.fair and duel.winner is None]
+        if open_:
+            spans.append(f"Between {base} and {other} there is no clear winner for {numbers.listing(open_)}. ")
+        thin = [f"{d.kind.lower()} ({len(d.fair)} of {len(d.fair) + d.unfair})" for d in mine if d.fair and d.scarce]
+        if thin:
+            spans.append(f"Few points are sound on both sides: {numbers.listing(thin)}. ")
+        silent = [duel.kind.lower() for duel in mine if not duel.fair]
+        if silent:
+            words = numbers.listing(silent)
+            spans.append(f"Nothing can be said of {words} between {base} and {other}: no sound result on both sides. ")
+    return tuple(spans)
+
+
+def _win(target: str, loser: str, won: list[Duel], everywhere: bool) -> list[Span]:
+    factors = sorted((duel.factor(duel.middle), duel.kind.lower()) for duel in won)
+    spans: list[Span] = [Strong(target), f" is faster than {loser} "]
+    if len(won) == 1:
+        return [*spans, f"for {factors[0][1]}: ", Strong(numbers.ratio(factors[0][0])), " in the median. "]
+    kinds = f"all {len(won)} kinds of work" if everywhere else numbers.listing([kind for _, kind in factors])
+    (low, slow), (high, fast) = factors[0], factors[-1]
+    span: list[Span] = [Strong(numbers.ratio(low)), f" ({slow}) to ", Strong(numbers.ratio(high)), f" ({fast})"]
+    return [*spans, f"for {kinds}: from ", *span, " in the median. "]
+
+
+def _figure(duel: Duel, view: View) -> KeyFigure:
+    separable = sum(duel.wins)
+    shares = f"{separable} of {numbers.plural(len(duel.fair), 'point')} separable"
+    ratios = sorted(duel.factor(pair.ratio) for pair in duel.fair)
+    span = f"{numbers.ratio(ratios[0])} to {numbers.ratio(ratios[-1])}"
+    details = [f"range {span}" if len(ratios) > 1 else "one point", shares, _medians(duel, view)]
+    if duel.unfair:
+        details.append(f"{duel.unfair} left out (verdict not ok)")
+    winner = duel.winner
+    if winner is None:
+        base, other = duel.wins
+        claim = f"{other}× {duel.other}, {base}× {duel.base} faster" if separable else "not separable"
+        return KeyFigure(
+            duel.kind, numbers.ratio(duel.middle), claim, (f"{duel.other} ÷ {duel.base}, median", *details)
+        )
+    loser = duel.base if winner == duel.other else duel.other
+    claim = f"{winner} faster than {loser}"
+    return KeyFigure(
+        duel.kind, numbers.ratio(duel.factor(duel.middle)), claim, tuple(details), view.targets.index(winner)
+    )
+
+
+def _medians(duel: Duel, view: View) -> str:
+    """Median speed of both sides over the same points."""
+    speeds: tuple[list[float], list[float]] = ([], [])
+    for pair in duel.fair:
+        for place, row in enumerate(view.sides(pair)):
+            if row is not None and row.throughput is not None:
+                speeds[place].append(row.throughput.median)
+    base, other = (numbers.mb_per_s(numbers.median(side)) if side else numbers.NONE for side in speeds)
+    return f"{duel.other} {other}, {duel.base} {base} MB/s"
+
+
+def _alone(view: View) -> list[Block]:
+    """The answer if there is nothing to compare: what each target reaches per kind of work."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in view.analysis.rows:
+        if sound(row):
+            groups.setdefault((kind_of(row.operation), row.case.target), []).append(row)
+    figures = tuple(_speed(kind, target, rows, view) for (kind, target), rows in groups.items())
+    if not figures:
+        return [Paragraph("No result is sound enough for an answer; the verdicts say why.", lead=True)]
+    words = f"Speeds of {numbers.listing(list(view.targets))}, medians over all points with the verdict ok."
+    return [Paragraph(words, lead=True), KeyFigures(figures)]
+
+
+def _speed(kind: str, target: str, rows: list[Row], view: View) -> KeyFigure:
+    speeds = sorted(row.throughput.median for row in rows if row.throughput)
+    span = f"{numbers.mb_per_s(speeds[0])} to {numbers.mb_per_s(speeds[-1])} MB/s"
+    details = [f"range {span}, {numbers.plural(len(speeds), 'point')}"]
+    small = [r.iops.median for r in rows if r.iops and r.case.parameters.record_size <= _SMALL]
+    if small:
+        details.append(f"up to {numbers.count(max(small))} operations/s with records up to 16 KiB")
+    value = f"{numbers.mb_per_s(numbers.median(speeds))} MB/s"
+    return KeyFigure(kind, value, target, tuple(details), view.targets.index(target))
+
+
+def _remarks(view: View, duels: list[Duel]) -> list[Text]:
+    """What limits the answer: counts of not separable, of left-out results, and what the figures are."""
+    found: list[Text] = []
+    fair = [pair for duel in duels for pair in duel.fair]
+    if fair:
+        lost = sum(not pair.separable for pair in fair)
+        words = (
+            f"{lost:,} of {numbers.plural(len(fair), 'fair comparison')} not separable: the 95 % interval includes 1."
+        )
+        found.append(words if lost else f"{_all(len(fair))} separable: no 95 % interval includes 1.")
+    counts: Counter[Verdict] = Counter(row.verdict for row in view.analysis.rows)
+    bad = [verdict for verdict in Verdict if verdict is not Verdict.OK and counts[verdict]]
+    spans: list[Span] = [
+        f"{counts[Verdict.OK]:,} of {numbers.plural(len(view.analysis.rows), 'result')} have the verdict "
+    ]
+    spans.append(Badge(Verdict.OK))
+    for verdict in bad:
+        spans += [", ", f"{counts[verdict]:,} ", Badge(verdict)]
+    rest = ". Only sound results enter this answer; " + (
+        "the others are shown below with their mark." if bad else "no others occurred."
+    )
+    found.append((*spans, rest))
+    found.append(
+        "Speeds are medians over independent repeats, per second of wall time with the flush included; MB is 10⁶ bytes."
+    )
+    return found

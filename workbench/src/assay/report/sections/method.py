@@ -1,0 +1,121 @@
+"""The method: what was done, in words and parameters, so that a reader can judge and repeat it."""
+
+from assay.model.case import AxisValue, Case
+from assay.report import numbers
+from assay.report.document import Block, Bullets, Cell, Column, Heading, Section, Table, Text
+from assay.report.view import View, Workload
+
+CACHE_WORDS = {
+    "direct": "Cache direct: files are opened with O_DIRECT, so that data goes past the page cache",
+    "drop": "Cache drop: the machine's page cache is dropped before each phase",
+    "evict": "Cache evict: the case's own files are taken out of the page cache before each phase",
+    "limit": "Cache limit: the engine runs in a memory cgroup, so that the page cache cannot hold the data",
+    "keep": "Cache keep: the page cache is left alone on purpose; such numbers show the cache, not the storage",
+}
+_SYNC_WORDS = {
+    "none": "Flush none: data may still be in memory when the clock stops",
+    "fsync": "Flush fsync: at the end of each file, inside the measured time",
+    "fdatasync": "Flush fdatasync: at the end of each file, inside the measured time",
+    "o_sync": "Flush o_sync: each write returns only when data and metadata are stable",
+    "o_dsync": "Flush o_dsync: each write returns only when its data is stable",
+}
+
+
+_OPTIONAL = ("memory_limit", "rate", "runtime", "time_limit")
+_MOST_VALUES = 16
+
+
+def section(view: View) -> Section:
+    """Order, repeats and statistics in words, then the parameters of all workloads side by side."""
+    blocks: list[Block] = [Bullets(tuple(_principles(view))), _parameters(view)]
+    words = [*_used(view, "cache", CACHE_WORDS), *_used(view, "sync", _SYNC_WORDS)]
+    if any(workload.shows_cache() for workload in view.workloads):
+        words.append("A workload that keeps the cache is there on purpose, to show what a cache does to a number.")
+    blocks.append(Bullets(tuple(words)))
+    if view.analysis.excluded:
+        blocks += [Heading("Left out on purpose", "method-excluded"), _excluded(view)]
+    return Section("method", "Method", tuple(blocks))
+
+
+def _principles(view: View) -> list[Text]:
+    run = view.run
+    cases = numbers.plural(len(view.analysis.cases), "case")
+    order = (
+        "each round holds every case once, in a new random order, so that a drift of the machine hits all alike"
+        if run.order == "random"
+        else "cases run one after the other in the order of the study"
+    )
+    return [
+        f"{cases}, {numbers.plural(run.repeats, 'repeat')} each; order {run.order}: {order}. Seed {run.seed}.",
+        "A repeat is an independent execution. Results are medians over repeats with a 95 % interval; "
+        "samples within one repeat never enter an interval.",
+        "Writes are timed up to and including the flush that the workload asks for.",
+        "Throughput is all bytes of a phase divided by the time from the common start to the end of the last lane.",
+        "Latencies are kept in HDR histograms with three significant digits; percentiles come from the histograms "
+        "of all repeats merged, never from averages of percentiles.",
+        "Data is a function of seed, object and offset: unique and incompressible unless a workload says otherwise.",
+        "Each result is judged by rules; a result that a cache, a failure or an unsteady machine may have made "
+        "carries a verdict and is never in a headline.",
+    ]
+
+
+def _parameters(view: View) -> Table:
+    """One column per workload, one row per parameter that any of them sets."""
+    columns = (Column("Parameter"), *(Column(workload.name) for workload in view.workloads))
+    facts = [_facts(workload) for workload in view.workloads]
+    names = list(dict.fromkeys(name for fact in facts for name in fact))
+    rows = tuple((name, *(fact.get(name, numbers.NONE) for fact in facts)) for name in names)
+    return Table("method-table", columns, rows, "Several values: swept, all combinations that the study allows.")
+
+
+def _facts(workload: Workload) -> dict[str, str]:
+    """Parameter -> its value, or its values if it is swept."""
+    cases = list({row.case.id: row.case for row in workload.rows}.values())
+    operations = [numbers.operation_title(name).lower() for name in workload.operations]
+    found = {"Targets": ", ".join(dict.fromkeys(case.target for case in cases)), "Operations": ", ".join(operations)}
+    for name in ("file_size", "record_size", "lanes", "queue_depth", *workload.swept, *_OPTIONAL):
+        values = _values(cases, name)
+        if values != [None]:
+            found.setdefault(numbers.axis_title(name), _shortened(name, values))
+    p = cases[0].parameters
+    if p.lanes > 1:
+        found["Files"] = "one per lane" if p.layout == "separate" else "one, shared by all lanes"
+    if p.rate is not None:
+        found["Arrivals"] = f"{p.arrivals}; latency counts from the intended start"
+    found["Cache"] = _shortened("cache", _values(cases, "cache"))
+    found["Flush"] = _shortened("sync", _values(cases, "sync"))
+    data = f"{p.compressible} % compressible, {p.duplicate} % duplicate"
+    found["Data"] = data if p.compressible or p.duplicate else "incompressible"
+    found["Verified on read"] = _shortened("verify", _values(cases, "verify"))
+    done = sorted({sample.method for row in workload.rows for sample in row.samples if sample.method})
+    found["System calls used"] = ", ".join(done) or numbers.NONE
+    return found
+
+
+def _values(cases: list[Case], name: str) -> list[AxisValue]:
+    """The different values of a parameter in plan order."""
+    return list(dict.fromkeys(getattr(case.parameters, name) for case in cases))
+
+
+def _shortened(name: str, values: list[AxisValue]) -> str:
+    words = [numbers.axis_value(name, value) for value in values]
+    return ", ".join(words if len(words) <= _MOST_VALUES else [*words[:8], "…", *words[-3:]])
+
+
+def _used(view: View, name: str, words: dict[str, str]) -> list[str]:
+    """The explanation of each value that a parameter has in this run."""
+    cases = list(view.analysis.cases)
+    return [words[str(value)] for value in _values(cases, name) if str(value) in words]
+
+
+def _excluded(view: View) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for point in view.analysis.excluded[:200]:
+        axes = ", ".join(
+            f"{numbers.axis_title(name)} {numbers.axis_value(name, value)}" for name, value in point.axes.items()
+        )
+        rows.append((point.target, point.workload, axes or numbers.NONE, point.rule, point.reason))
+    columns = (Column("Target"), Column("Workload"), Column("Point"), Column("Rule"), Column("Reason"))
+    more = len(view.analysis.excluded) - len(rows)
+    caption = f"{more:,} more are not listed." if more > 0 else ""
+    return Table("excluded-table", columns, tuple(rows), caption)

@@ -1,0 +1,37 @@
+"""The options: each target with the place it turned out to be."""
+
+from assay.report import numbers
+from assay.report.document import Cell, Column, Mono, Num, Section, Table
+from assay.report.view import View
+
+_COLUMNS = (
+    Column("Target"),
+    Column("Kind"),
+    Column("Path"),
+    Column("File system"),
+    Column("Device"),
+    Column("Free", numeric=True),
+    Column("Stored in memory"),
+    Column("O_DIRECT bypasses the cache"),
+    Column("Limits"),
+)
+
+
+def section(view: View) -> Section:
+    """Targets, one row each."""
+    rows: list[tuple[Cell, ...]] = []
+    for place in view.run.places:
+        rows.append(
+            (
+                place.target,
+                place.kind,
+                Mono(place.path),
+                place.filesystem,
+                Mono(place.device) if place.device else numbers.NONE,
+                Num(numbers.size(place.free_bytes), float(place.free_bytes)),
+                "yes" if place.memory_backed else "no",
+                "yes" if place.direct_bypasses_cache else "no",
+                "; ".join(place.limits) or numbers.NONE,
+            )
+        )
+    return Section("options", "Options", (Table("options-table", _COLUMNS, tuple(rows)),))

@@ -1,0 +1,199 @@
+"""Results as flat tables: what all exporters write.
+
+Units are in the column names: bytes, nanoseconds (`_ns`), bytes per second. A missing value is None.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from assay.model.result import Estimate, Row, RunAnalysis, Sample
+from assay.model.verdict import Verdict
+
+Kind = Literal["text", "integer", "number", "boolean"]
+Value = str | int | float | bool | None
+Record = dict[str, Value]
+
+LATENCIES = ("min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a flat table.
+
+    Attributes:
+        name: Heading, with the unit.
+        kind: What its values are, if not None.
+        title: What it holds, for people.
+    """
+
+    name: str
+    kind: Kind
+    title: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns and the records under them; each record has exactly those columns."""
+
+    name: str
+    columns: tuple[Column, ...]
+    records: tuple[Record, ...]
+
+
+_Getter = Callable[[Any], Value]
+_Spec = tuple[str, Kind, str, _Getter]
+
+
+def _estimate(prefix: str, suffix: str, what: str, get: Callable[[Row], Estimate | None]) -> list[_Spec]:
+    def part(name: str) -> _Getter:
+        def value(row: Row) -> Value:
+            estimate = get(row)
+            return None if estimate is None else getattr(estimate, name)
+
+        return value
+
+    return [
+        (f"{prefix}_median_{suffix}", "number", f"{what}: median over repeats", part("median")),
+        (f"{prefix}_low_{suffix}", "number", f"{what}: lower end of the 95 % interval", part("low")),
+        (f"{prefix}_high_{suffix}", "number", f"{what}: upper end of the 95 % interval", part("high")),
+        (f"{prefix}_spread", "number", f"{what}: standard deviation / mean over repeats", part("spread")),
+    ]
+
+
+def _latencies(of: str) -> list[_Spec]:
+    def value(name: str) -> _Getter:
+        return lambda item: item.latency.get(name)
+
+    return [
+        (f"latency_{name.replace('.', '_')}_ns", "number", f"Latency: {name}, {of}", value(name)) for name in LATENCIES
+    ]
+
+
+_PARAMETERS: tuple[tuple[str, str, Kind, str], ...] = (
+    ("file_size_bytes", "file_size", "integer", "Size of each file"),
+    ("record_size_bytes", "record_size", "integer", "Bytes of one operation"),
+    ("lanes", "lanes", "integer", "Worker threads"),
+    ("layout", "layout", "text", "File per lane, or one shared file"),
+    ("queue_depth", "queue_depth", "integer", "Operations each lane keeps in flight"),
+    ("method_asked", "method", "text", "How operations were to reach the kernel"),
+    ("cache", "cache", "text", "What was done about the page cache"),
+    ("memory_limit_bytes", "memory_limit", "integer", "Memory the engine was confined to"),
+    ("sync", "sync", "text", "What makes writes stable"),
+    ("preallocate", "preallocate", "boolean", "Space reserved before the first write"),
+    ("rate_per_s", "rate", "number", "Open loop: operations per second asked for"),
+    ("arrivals", "arrivals", "text", "Open loop: spacing of the intended starts"),
+    ("runtime_ns", "runtime", "integer", "Run for this long"),
+    ("time_limit_ns", "time_limit", "integer", "Stop early after this long"),
+    ("read_percent", "read_percent", "integer", "Share of reads in mixed operations"),
+    ("stride_records", "stride", "integer", "Distance of records in stride_read"),
+    ("verify", "verify", "boolean", "Every byte read was checked"),
+    ("compressible_percent", "compressible", "integer", "Share of the data that is zeros"),
+    ("duplicate_percent", "duplicate", "integer", "Share of the data that are copies"),
+)
+
+
+def _parameters() -> list[_Spec]:
+    def value(field: str) -> _Getter:
+        return lambda row: getattr(row.case.parameters, field)
+
+    return [(name, kind, title, value(field)) for name, field, kind, title in _PARAMETERS]
+
+
+def _findings(row: Row) -> str:
+    return " | ".join(f"{finding.verdict}: {finding.text}" for finding in row.findings)
+
+
+_RESULTS: tuple[_Spec, ...] = (
+    ("case", "text", "Case", lambda row: row.case.id),
+    ("target", "text", "Target", lambda row: row.case.target),
+    ("workload", "text", "Workload", lambda row: row.case.workload),
+    ("operation", "text", "Operation", lambda row: row.operation),
+    ("verdict", "text", "Verdict", lambda row: str(row.verdict)),
+    ("n", "integer", "Repeats that count", lambda row: row.throughput.n if row.throughput else 0),
+    *_estimate("throughput", "bytes_per_s", "Throughput", lambda row: row.throughput),
+    *_estimate("iops", "per_s", "Operations per second", lambda row: row.iops),
+    *_latencies("all repeats pooled"),
+    *_parameters(),
+    ("findings", "text", "Why the verdict is not ok", _findings),
+    ("not_evaluated", "text", "Rules that lacked evidence", lambda row: " | ".join(row.not_evaluated)),
+    ("label", "text", "Case in words", lambda row: row.case.label),
+)
+
+
+def _failed(sample: Sample) -> int:
+    return sum(tally.count for tally in sample.errors)
+
+
+def _errors(sample: Sample) -> str:
+    return " | ".join(f"{tally.count} x {tally.example}" for tally in sample.errors)
+
+
+def _field(name: str, kind: Kind, title: str, field: str = "") -> _Spec:
+    return (name, kind, title, lambda sample: getattr(sample, field or name))
+
+
+_SAMPLES: tuple[_Spec, ...] = (
+    _field("case", "text", "Case"),
+    _field("repeat", "integer", "Repeat"),
+    _field("phase", "integer", "Number of the phase in the job"),
+    _field("operation", "text", "Operation"),
+    _field("status", "text", "How it ended"),
+    _field("started_at_unix_s", "number", "Start, seconds since 1970", "started_at"),
+    _field("ops", "integer", "Operations"),
+    _field("bytes", "integer", "Bytes read and written"),
+    _field("read_bytes", "integer", "Bytes read"),
+    _field("write_bytes", "integer", "Bytes written"),
+    _field("elapsed_ns", "integer", "From the barrier to the last lane's end"),
+    _field("throughput_bytes_per_s", "number", "Throughput up to the last lane's end", "throughput"),
+    _field("iops_per_s", "number", "Operations per second", "iops"),
+    _field("first_finisher_bytes_per_s", "number", "Throughput up to the first lane's end", "first_finisher"),
+    _field("steady_bytes_per_s", "number", "Throughput while every lane was at work", "steady"),
+    *_latencies("this repeat"),
+    ("failed_ops", "integer", "Failed operations", _failed),
+    ("errors", "text", "Failed operations in words", _errors),
+    _field("start_skew_ns", "integer", "Greatest difference between two lanes' starts", "skew_ns"),
+    _field("finish_spread_ns", "integer", "From the first lane's end to the last lane's"),
+    _field("method_used", "text", "How operations reached the kernel", "method"),
+    _field("cache_done", "text", "What was done to the cache before"),
+    _field("target_per_s", "number", "Open loop: operations per second asked for"),
+    _field("unstarted_ops", "integer", "Open loop: operations due but never started"),
+    _field("verified_bytes", "integer", "Bytes checked and found right"),
+    _field("device_read_bytes", "integer", "Bytes fetched from storage"),
+    _field("device_write_bytes", "integer", "Bytes sent to storage"),
+    _field("cpu_user_ns", "integer", "CPU time in user space"),
+    _field("cpu_system_ns", "integer", "CPU time in the kernel"),
+)
+
+
+def _columns(specs: tuple[_Spec, ...]) -> tuple[Column, ...]:
+    return tuple(Column(name, kind, title) for name, kind, title, _ in specs)
+
+
+RESULT_COLUMNS = _columns(_RESULTS)
+"""Columns of the table of results."""
+SAMPLE_COLUMNS = _columns(_SAMPLES)
+"""Columns of the table of samples."""
+
+
+def _records(specs: tuple[_Spec, ...], items: Iterator[Any]) -> tuple[Record, ...]:
+    return tuple({name: get(item) for name, _, _, get in specs} for item in items)
+
+
+def results_table(analysis: RunAnalysis) -> Table:
+    """One record for each operation of each case."""
+    return Table("results", RESULT_COLUMNS, _records(_RESULTS, iter(analysis.rows)))
+
+
+def samples_table(analysis: RunAnalysis) -> Table:
+    """One record for each repeat of each operation of each case, also those that failed."""
+    samples = (sample for row in analysis.rows for sample in row.samples)
+    return Table("samples", SAMPLE_COLUMNS, _records(_SAMPLES, samples))
+
+
+def verdict_counts(analysis: RunAnalysis) -> dict[str, int]:
+    """Verdict -> number of results, the worst first; only those that occur."""
+    counts = {str(verdict): 0 for verdict in Verdict}
+    for row in analysis.rows:
+        counts[str(row.verdict)] += 1
+    return {name: count for name, count in counts.items() if count}

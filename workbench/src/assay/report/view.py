@@ -1,0 +1,165 @@
+"""A run from the sides the report looks at it: by workload, operation, axis and point."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from assay.model.case import AxisValue
+from assay.model.result import Comparison, Place, Row, RunAnalysis
+from assay.model.verdict import Verdict
+from assay.report import numbers
+
+FALSE = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE})
+"""Verdicts that say: this is not the storage's speed. Such rows never set a scale nor a headline."""
+
+Axes = dict[str, AxisValue]
+
+
+def sound(row: Row) -> bool:
+    """The row has a throughput, and nothing speaks against it."""
+    return row.verdict is Verdict.OK and row.throughput is not None
+
+
+def plausible(row: Row) -> bool:
+    """The row has a throughput that is the storage's, however doubtful."""
+    return row.verdict not in FALSE and row.throughput is not None
+
+
+def numeric(values: Iterable[AxisValue]) -> bool:
+    """All values are numbers (and not truth values)."""
+    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+
+
+def _order(value: AxisValue) -> tuple[bool, float, str]:
+    is_number = isinstance(value, int | float)
+    return (not is_number, float(value) if isinstance(value, int | float) else 0.0, str(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """The rows of one workload and the axes that really vary in it.
+
+    Attributes:
+        swept: Axis name -> its values in ascending order; only axes with at least two.
+    """
+
+    name: str
+    rows: tuple[Row, ...]
+    operations: tuple[str, ...]
+    swept: dict[str, tuple[AxisValue, ...]]
+
+    def numeric_axes(self) -> list[str]:
+        """The swept axes that hold numbers, file size and record size first."""
+        names = [name for name, values in self.swept.items() if numeric(values)]
+        return sorted(names, key=lambda name: {"file_size": 0, "record_size": 1}.get(name, 2))
+
+    def independent(self, axis: str) -> list[str]:
+        """The other swept axes, without those that advance together with `axis`."""
+        return [name for name in self.swept if name != axis and not self._tied(axis, name)]
+
+    def _tied(self, first: str, second: str) -> bool:
+        pairs = {(row.case.axes.get(first), row.case.axes.get(second)) for row in self.rows}
+        return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
+
+    def grid(self) -> tuple[str, str] | None:
+        """The pair of axes (rows, columns) that spans a grid; None if there is none.
+
+        File size x record size if both are swept, else the first pair more than half of whose points exist.
+        """
+        names = self.numeric_axes()
+        for place, first in enumerate(names):
+            for second in names[place + 1 :]:
+                found = {(row.case.axes.get(first), row.case.axes.get(second)) for row in self.rows}
+                if 2 * len(found) > len(self.swept[first]) * len(self.swept[second]):
+                    return first, second
+        return None
+
+    def of(self, operation: str) -> list[Row]:
+        """The rows of one operation."""
+        return [row for row in self.rows if row.operation == operation]
+
+    def shows_cache(self) -> bool:
+        """Its results belong beside the honest ones, not among them.
+
+        Either the cache was kept on purpose and did answer, or on some target nothing but a cache answered.
+        """
+        false = [row for row in self.rows if row.verdict in FALSE]
+        if false and all(row.case.parameters.cache == "keep" for row in self.rows):
+            return True
+        rest = {row.case.target for row in self.rows if row.verdict not in FALSE}
+        return any(row.case.target not in rest for row in false)
+
+
+def point(axes: Axes, names: Iterable[str]) -> str:
+    """A point in few words: `64 MiB / 4 KiB`; sizes speak for themselves, other axes are named."""
+    words = []
+    for name in names:
+        text = numbers.axis_value(name, axes.get(name))
+        words.append(text if name in ("file_size", "record_size") else f"{numbers.axis_title(name).lower()} {text}")
+    return " / ".join(words)
+
+
+class View:
+    """All indexes over one run.
+
+    Attributes:
+        targets: Names in the study's order.
+        workloads: In plan order.
+    """
+
+    def __init__(self, analysis: RunAnalysis) -> None:
+        self.analysis = analysis
+        self.run = analysis.run
+        names = [place.target for place in analysis.run.places] + [case.target for case in analysis.cases]
+        self.targets: tuple[str, ...] = tuple(dict.fromkeys(names))
+        self.workloads: tuple[Workload, ...] = tuple(self._workloads())
+        self._rows = {
+            self._key(row.case.workload, row.operation, row.case.target, row.case.axes): row for row in analysis.rows
+        }
+        self._swept = {workload.name: workload.swept for workload in self.workloads}
+
+    def _workloads(self) -> Iterable[Workload]:
+        groups: dict[str, list[Row]] = {}
+        for row in self.analysis.rows:
+            groups.setdefault(row.case.workload, []).append(row)
+        for name, rows in groups.items():
+            axes: dict[str, set[AxisValue]] = {}
+            for row in rows:
+                for axis, value in row.case.axes.items():
+                    axes.setdefault(axis, set()).add(value)
+            swept = {axis: tuple(sorted(values, key=_order)) for axis, values in axes.items() if len(values) > 1}
+            yield Workload(name, tuple(rows), tuple(dict.fromkeys(row.operation for row in rows)), swept)
+
+    @staticmethod
+    def _key(workload: str, operation: str, target: str, axes: Axes) -> tuple[object, ...]:
+        return (workload, operation, target, tuple(sorted(axes.items())))
+
+    def sides(self, pair: Comparison) -> tuple[Row | None, Row | None]:
+        """The rows of the base and of the other target of a comparison."""
+        base = self._rows.get(self._key(pair.workload, pair.operation, pair.base, pair.axes))
+        other = self._rows.get(self._key(pair.workload, pair.operation, pair.other, pair.axes))
+        return base, other
+
+    def fair(self, pair: Comparison) -> bool:
+        """Both sides are sound and nothing speaks against comparing them."""
+        base, other = self.sides(pair)
+        return not pair.caveat and base is not None and other is not None and sound(base) and sound(other)
+
+    def comparable(self, pair: Comparison) -> bool:
+        """Both sides have a throughput that is the storage's, however doubtful."""
+        return all(row is not None and plausible(row) for row in self.sides(pair))
+
+    def swept_of(self, workload: str) -> list[str]:
+        """Names of the axes that vary in a workload."""
+        return list(self._swept.get(workload, ()))
+
+    def point_of(self, row: Row) -> str:
+        """Where on the swept axes a row is, in few words."""
+        return point(row.case.axes, self.swept_of(row.case.workload))
+
+    def place(self, target: str) -> Place | None:
+        """Where a target turned out to be."""
+        return next((place for place in self.run.places if place.target == target), None)
+
+    def main_workloads(self) -> list[Workload]:
+        """The workloads whose charts show storage, not a cache."""
+        return [workload for workload in self.workloads if not workload.shows_cache()]

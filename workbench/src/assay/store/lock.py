@@ -1,0 +1,86 @@
+"""Who is at work in a run folder.
+
+Two flock(2) locks, both gone the moment their holders die: `run.lock` is held by the workbench that executes the run,
+`engine.lock` by its engine, which inherits the open file and needs to know nothing of it.
+"""
+
+import contextlib
+import fcntl
+import os
+import time
+from pathlib import Path
+
+from assay.model.base import EXIT_REFUSED, AssayError
+
+RUN_LOCK = "run.lock"
+ENGINE_LOCK = "engine.lock"
+
+
+class RunLock:
+    """An exclusive lock on a file, held until `release` or the death of every process that has it open."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the lock.
+
+        Raises:
+            AssayError: Another process has it.
+        """
+        self.path = path
+        self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        if not self._take():
+            self.release()
+            raise AssayError(
+                f"run {path.parent.name} is being executed by another process",
+                f"wait for it, or stop it; it holds {path}",
+                EXIT_REFUSED,
+            )
+
+    def _take(self) -> bool:
+        # More than one try: `assay list` holds the lock for a moment when it asks whether anybody has it.
+        for attempt in range(10):
+            try:
+                fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(0.02 * (attempt + 1))
+            else:
+                return True
+        return False
+
+    def release(self) -> None:
+        """Give the lock back; a second call does nothing."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+
+def is_locked(path: Path) -> bool:
+    """Whether some process holds the lock on this file; a missing file is not locked."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+def run_is_alive(folder: Path) -> bool:
+    """Whether a workbench executes this run now, or an engine of it still runs."""
+    return is_locked(folder / RUN_LOCK) or is_locked(folder / ENGINE_LOCK)
+
+
+def lock_holders(path: Path) -> list[int]:
+    """Process ids that have this lock file open, as far as /proc shows them to this user."""
+    wanted = str(path.absolute())
+    holders = []
+    for process in Path("/proc").iterdir():
+        if not process.name.isdigit() or int(process.name) == os.getpid():
+            continue
+        with contextlib.suppress(OSError):
+            if any(str(link.readlink()) == wanted for link in (process / "fd").iterdir()):
+                holders.append(int(process.name))
+    return sorted(holders)

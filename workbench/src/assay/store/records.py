@@ -1,0 +1,106 @@
+"""The rows of a run's database as values."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay.model.result import Place, Row
+
+
+@dataclass(frozen=True)
+class RunMeta:
+    """What is known of a run before it starts; times in seconds since 1970.
+
+    Attributes:
+        base: Directory where the study's relative target paths start.
+    """
+
+    id: str
+    study: str
+    question: str
+    description: str
+    created_at: float
+    seed: int
+    order: str
+    repeats: int
+    command: str
+    base: str = "/"
+    versions: dict[str, str] = field(default_factory=dict)
+    environment: dict[str, dict[str, str]] = field(default_factory=dict)
+    places: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One start of the engine for one repeat.
+
+    Attributes:
+        status: `started` while it runs and for ever if the workbench died; else as in JobRecord.
+        seconds: None as long as it has not ended.
+    """
+
+    id: int
+    case: str
+    repeat: int
+    started_at: float
+    seconds: float | None
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class JournalEntry:
+    """Something that Assay made outside the run's folder. It is recorded before it is made.
+
+    Attributes:
+        kind: `directory`, `marker`, `cgroup`.
+        name: Its path.
+        details: What is needed to remove it.
+        removed_at: None as long as it may still be there.
+    """
+
+    id: int
+    kind: str
+    name: str
+    details: dict[str, Any]
+    recorded_at: float
+    removed_at: float | None
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of one operation of one case in brief, as the analysis left it at the end of the run.
+
+    Attributes:
+        throughput: Median in bytes per second, with the interval's ends `low` and `high`; None without a usable repeat.
+        iops: Median of operations per second.
+        n: Number of usable repeats.
+        finding: The worst finding in words; empty if the verdict is ok.
+    """
+
+    case: str
+    label: str
+    operation: str
+    verdict: str
+    throughput: float | None
+    low: float | None
+    high: float | None
+    iops: float | None
+    n: int
+    finding: str
+
+
+def brief(row: Row) -> Result:
+    """A row of the analysis in brief."""
+    throughput = row.throughput
+    return Result(
+        case=row.case.id,
+        label=row.case.label,
+        operation=row.operation,
+        verdict=str(row.verdict),
+        throughput=throughput.median if throughput else None,
+        low=throughput.low if throughput else None,
+        high=throughput.high if throughput else None,
+        iops=row.iops.median if row.iops else None,
+        n=throughput.n if throughput else 0,
+        finding=row.findings[0].text if row.findings else "",
+    )

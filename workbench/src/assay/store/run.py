@@ -1,0 +1,328 @@
+"""One run on disk."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import sqlite3
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from assay.model.base import EXIT_INCOMPLETE, AssayError
+from assay.model.case import Case, Excluded
+from assay.model.result import Place, Row, Sample
+from assay.store.lock import ENGINE_LOCK, RUN_LOCK, RunLock, is_locked
+from assay.store.reader import DATABASE, RETRIED, STUDY, RunReader
+from assay.store.records import RunMeta, brief
+from assay.store.schema import connect, create
+from assay.store.series import write_parquet
+
+INTERVALS = "intervals.parquet"
+UNFINISHED_PREFIX = ".new-"
+
+
+def new_run_id(study: str, at: float) -> str:
+    """`20261121-211503-quickstart`: UTC start and study name.
+
+    Args:
+        study: Name of the study; what does not suit a folder's name becomes `-`.
+        at: Seconds since 1970.
+    """
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", study).strip("-.") or "study"
+    return f"{datetime.fromtimestamp(at, UTC):%Y%m%d-%H%M%S}-{plain[:80]}"
+
+
+class RunStore(RunReader):
+    """A run's folder: `study.yaml` as it was, `run.sqlite`, and at the end `intervals.parquet`.
+
+    Opened for writing, it holds the run's locks until `close`. Each method that writes is one transaction.
+    """
+
+    @classmethod
+    def create(
+        cls,
+        root: Path,
+        meta: RunMeta,
+        cases: Sequence[Case],
+        excluded: Sequence[Excluded],
+        order: Sequence[tuple[str, int]],
+        study_text: str,
+    ) -> "RunStore":
+        """Make a run's folder whole or not at all, and open it for writing.
+
+        Args:
+            root: Folder of all runs; made if missing.
+            meta: What is known of the run; a number is appended to its id if the folder exists.
+            cases: All cases in plan order.
+            excluded: What the study leaves out.
+            order: The planned repeats as (case id, repeat), in the order of execution.
+            study_text: The study file, verbatim.
+
+        Raises:
+            AssayError: The folder cannot be made.
+        """
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            _remove_unfinished(root)
+            work = root / f"{UNFINISHED_PREFIX}{os.getpid()}-{meta.id}"
+            work.mkdir()
+            locks = [RunLock(work / RUN_LOCK), RunLock(work / ENGINE_LOCK)]
+            (work / STUDY).write_bytes(study_text.encode())
+            connection = create(work / DATABASE)
+            folder = _free_name(root, meta.id)
+            _insert_plan(connection, meta, folder.name, cases, excluded, order)
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.close()
+            work.rename(folder)
+        except (OSError, sqlite3.Error) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise AssayError(f"{root}: cannot keep the run here: {reason}", "choose one with --out") from error
+        for lock in locks:
+            lock.path = folder / lock.path.name
+        return cls(folder, connect(folder / DATABASE, write=True), locks)
+
+    @classmethod
+    def open(cls, folder: Path, write: bool = False, wait: float = 0.0) -> "RunStore":
+        """Open an existing run.
+
+        Args:
+            folder: `<root>/<run id>`.
+            write: Take the run's locks and allow changes.
+            wait: Seconds to wait for an engine that a dead workbench left behind; it notices and ends by itself.
+
+        Raises:
+            AssayError: It is no run, of a newer Assay, or `write` and another process executes it.
+        """
+        if not write:
+            return cls(folder, connect(folder / DATABASE, write=False), ())
+        connect(folder / DATABASE, write=False).close()
+        run_lock = RunLock(folder / RUN_LOCK)
+        end = time.monotonic() + wait
+        while is_locked(folder / ENGINE_LOCK) and time.monotonic() < end:
+            time.sleep(0.05)
+        try:
+            engine_lock = RunLock(folder / ENGINE_LOCK)
+            return cls(folder, connect(folder / DATABASE, write=True), (run_lock, engine_lock))
+        except AssayError:
+            run_lock.release()
+            raise
+
+    def close(self) -> None:
+        """Close the database and give the locks back."""
+        if self._locks and self.info_status() != "running":
+            # A finished run needs no WAL files beside it, so that it can be read from a read-only place.
+            with contextlib.suppress(sqlite3.OperationalError):
+                self._db.execute("PRAGMA journal_mode = DELETE")
+        super().close()
+
+    def discard(self) -> None:
+        """Close and remove the whole run: for one that was refused before anything was measured."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        super().close()
+
+    @property
+    def engine_lock_fd(self) -> int:
+        """File descriptor the engine must inherit, so that it is known to be alive; only if opened for writing."""
+        return self._locks[1].fd
+
+    def describe(
+        self,
+        versions: Mapping[str, str] | None = None,
+        environment: Mapping[str, Mapping[str, str]] | None = None,
+        places: Sequence[Place] | None = None,
+    ) -> None:
+        """Record versions, environment and places; what is None stays as it is."""
+        with self._transaction():
+            details = json.loads(self._db.execute("SELECT details FROM run").fetchone()[0])
+            if versions is not None:
+                details["versions"] = dict(versions)
+            if environment is not None:
+                details["environment"] = {name: dict(section) for name, section in environment.items()}
+            if places is not None:
+                details["places"] = [place.model_dump(mode="json") for place in places]
+            self._db.execute("UPDATE run SET details = ?", (json.dumps(details),))
+
+    def set_status(self, status: str) -> None:
+        """Record how the run stands; anything but `running` also records the time."""
+        finished_at = None if status == "running" else time.time()
+        self._db.execute("UPDATE run SET status = ?, finished_at = ?", (status, finished_at))
+
+    def begin_attempt(self, case_id: str, repeat: int, job: Mapping[str, Any]) -> int:
+        """Record that the engine is about to be started with this job; returns the attempt's number."""
+        with self._transaction():
+            cursor = self._db.execute(
+                "INSERT INTO attempts (case_id, repeat, started_at, status, reason, job)"
+                " VALUES (?, ?, ?, 'started', '', ?)",
+                (case_id, repeat, time.time(), json.dumps(job, separators=(",", ":"))),
+            )
+        return int(cursor.lastrowid or 0)
+
+    def abandon_attempt(self, attempt: int, seconds: float, reason: str, events: str = "") -> None:
+        """Record an attempt that the user stopped: it yields no outcome, so that `--resume` makes another one."""
+        with self._transaction():
+            self._end_attempt(attempt, "stopped", seconds, reason, events)
+
+    def finish_repeat(
+        self, attempt: int, status: str, seconds: float, reason: str, events: str, samples: Sequence[Sample]
+    ) -> None:
+        """Record a repeat's outcome, raw events and samples, all or nothing.
+
+        An earlier outcome is replaced only if it was `crashed` or `stopped`; the attempt behind it is kept.
+
+        Args:
+            attempt: From `begin_attempt`.
+            status: `ok`, `errors`, `refused`, `stopped` or `crashed`.
+            seconds: How long it took.
+            reason: Why it did not end well; empty if it did.
+            events: The engine's output, NDJSON.
+            samples: What was measured.
+
+        Raises:
+            AssayError: The repeat already has an outcome that stands.
+        """
+        with self._transaction():
+            case_id, repeat = self._end_attempt(attempt, status, seconds, reason, events)
+            key = (case_id, repeat)
+            earlier = self._db.execute("SELECT status FROM outcomes WHERE case_id = ? AND repeat = ?", key).fetchone()
+            if earlier and earlier[0] not in RETRIED:
+                raise AssayError(f"{self.folder.name}: repeat {repeat} of case {case_id} already has an outcome")
+            self._db.execute("DELETE FROM samples WHERE case_id = ? AND repeat = ?", key)
+            self._db.execute("DELETE FROM outcomes WHERE case_id = ? AND repeat = ?", key)
+            self._db.execute("INSERT INTO outcomes VALUES (?, ?, ?, ?)", (case_id, repeat, status, attempt))
+            self._db.executemany(
+                "INSERT INTO samples (case_id, repeat, phase, operation, status, throughput, iops, document)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [(*key, *_sample_columns(sample)) for sample in samples],
+            )
+
+    def _end_attempt(self, attempt: int, status: str, seconds: float, reason: str, events: str) -> tuple[str, int]:
+        packed = zlib.compress(events.encode()) if events else None
+        self._db.execute(
+            "UPDATE attempts SET status = ?, seconds = ?, reason = ?, events = ? WHERE id = ?",
+            (status, seconds, reason, packed, attempt),
+        )
+        case_id, repeat = self._db.execute("SELECT case_id, repeat FROM attempts WHERE id = ?", (attempt,)).fetchone()
+        return str(case_id), int(repeat)
+
+    def close_lost_attempts(self, reason: str) -> int:
+        """End the attempts that a dead workbench left open; returns how many there were."""
+        cursor = self._db.execute(
+            "UPDATE attempts SET status = 'crashed', reason = ? WHERE status = 'started'", (reason,)
+        )
+        return cursor.rowcount
+
+    def save_results(self, rows: Iterable[Row]) -> None:
+        """Keep what the analysis says of each operation of each case, for `show`; replaces what was there."""
+        columns = ("case", "operation", "verdict", "throughput", "low", "high", "iops", "n", "finding")
+        values = ([getattr(result, column) for column in columns] for result in map(brief, rows))
+        with self._transaction():
+            self._db.execute("DELETE FROM results")
+            self._db.executemany(
+                "INSERT INTO results (case_id, operation, verdict, throughput, low, high, iops, n, finding)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                values,
+            )
+
+    def write_intervals(self, rows: Iterable[Mapping[str, Any]]) -> int:
+        """Write the time series of the run to `intervals.parquet`, replacing what was there.
+
+        Args:
+            rows: Columns as in `assay.store.series.COLUMNS`.
+
+        Returns:
+            Number of rows.
+        """
+        return write_parquet(self.folder / INTERVALS, rows)
+
+    # The journal of what was made elsewhere.
+
+    def record(self, kind: str, name: str, details: Mapping[str, Any] | None = None) -> int:
+        """Record something before it is made; the same thing is recorded once."""
+        known = self._db.execute(
+            "SELECT id FROM journal WHERE kind = ? AND name = ? AND removed_at IS NULL", (kind, name)
+        ).fetchone()
+        if known:
+            return int(known[0])
+        cursor = self._db.execute(
+            "INSERT INTO journal (kind, name, details, recorded_at) VALUES (?, ?, ?, ?)",
+            (kind, name, json.dumps(details or {}), time.time()),
+        )
+        return int(cursor.lastrowid or 0)
+
+    def removed(self, entry: int) -> None:
+        """Record that a thing of the journal is gone."""
+        self._db.execute("UPDATE journal SET removed_at = ? WHERE id = ?", (time.time(), entry))
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            yield
+            self._db.execute("COMMIT")
+        except BaseException as error:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            if isinstance(error, sqlite3.OperationalError):
+                message = f"{self.folder / DATABASE}: cannot be written: {error}"
+                raise AssayError(message, "mend that, then go on with `assay run --resume`", EXIT_INCOMPLETE) from error
+            raise
+
+
+def _insert_plan(
+    connection: sqlite3.Connection,
+    meta: RunMeta,
+    run_id: str,
+    cases: Sequence[Case],
+    excluded: Sequence[Excluded],
+    order: Sequence[tuple[str, int]],
+) -> None:
+    details = {
+        "base": meta.base,
+        "versions": meta.versions,
+        "environment": meta.environment,
+        "places": [place.model_dump(mode="json") for place in meta.places],
+    }
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(
+        "INSERT INTO run VALUES (?, ?, ?, ?, 'running', ?, NULL, ?, ?, ?, ?, ?, ?)",
+        (
+            *(run_id, meta.study, meta.question, meta.description, meta.created_at, meta.seed, meta.order),
+            *(meta.repeats, meta.command, len(order), json.dumps(details)),
+        ),
+    )
+    connection.executemany(
+        "INSERT INTO cases (id, label, document) VALUES (?, ?, ?)",
+        [(case.id, case.label, case.model_dump_json()) for case in cases],
+    )
+    connection.executemany(
+        "INSERT INTO excluded (document) VALUES (?)", [(item.model_dump_json(),) for item in excluded]
+    )
+    connection.executemany("INSERT INTO plan (case_id, repeat) VALUES (?, ?)", order)
+    connection.execute("COMMIT")
+
+
+def _sample_columns(sample: Sample) -> tuple[object, ...]:
+    document = sample.model_dump_json(exclude_defaults=True)
+    return (sample.phase, sample.operation, sample.status, sample.throughput, sample.iops, document)
+
+
+def _free_name(root: Path, run_id: str) -> Path:
+    folder = root / run_id
+    number = 1
+    while folder.exists():
+        number += 1
+        folder = root / f"{run_id}-{number}"
+    return folder
+
+
+def _remove_unfinished(root: Path) -> None:
+    """Remove folders of runs whose creation was cut short: their names hold the process id of the creator."""
+    for folder in root.glob(f"{UNFINISHED_PREFIX}*"):
+        pid = folder.name.removeprefix(UNFINISHED_PREFIX).split("-")[0]
+        if not Path("/proc", pid).exists():
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,114 @@
+"""The tables of `run.sqlite`, and how an older file becomes a current one."""
+
+import sqlite3
+from pathlib import Path
+
+from assay.model.base import AssayError
+
+MIGRATIONS = (
+    """
+    CREATE TABLE run (
+        id TEXT NOT NULL, study TEXT NOT NULL, question TEXT NOT NULL, description TEXT NOT NULL,
+        status TEXT NOT NULL, created_at REAL NOT NULL, finished_at REAL, seed INTEGER NOT NULL,
+        case_order TEXT NOT NULL, repeats INTEGER NOT NULL, command TEXT NOT NULL, planned INTEGER NOT NULL,
+        details TEXT NOT NULL
+    );
+    CREATE TABLE cases (
+        position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, label TEXT NOT NULL, document TEXT NOT NULL
+    );
+    CREATE TABLE excluded (position INTEGER PRIMARY KEY, document TEXT NOT NULL);
+    CREATE TABLE plan (
+        position INTEGER PRIMARY KEY, case_id TEXT NOT NULL REFERENCES cases (id), repeat INTEGER NOT NULL,
+        UNIQUE (case_id, repeat)
+    );
+    CREATE TABLE attempts (
+        id INTEGER PRIMARY KEY, case_id TEXT NOT NULL, repeat INTEGER NOT NULL, started_at REAL NOT NULL,
+        seconds REAL, status TEXT NOT NULL, reason TEXT NOT NULL, job TEXT NOT NULL, events BLOB,
+        FOREIGN KEY (case_id, repeat) REFERENCES plan (case_id, repeat)
+    );
+    CREATE INDEX attempts_of_repeat ON attempts (case_id, repeat);
+    CREATE TABLE outcomes (
+        case_id TEXT NOT NULL, repeat INTEGER NOT NULL, status TEXT NOT NULL,
+        attempt INTEGER NOT NULL REFERENCES attempts (id),
+        PRIMARY KEY (case_id, repeat), FOREIGN KEY (case_id, repeat) REFERENCES plan (case_id, repeat)
+    ) WITHOUT ROWID;
+    CREATE INDEX outcomes_by_status ON outcomes (status);
+    CREATE TABLE samples (
+        id INTEGER PRIMARY KEY, case_id TEXT NOT NULL, repeat INTEGER NOT NULL, phase INTEGER NOT NULL,
+        operation TEXT NOT NULL, status TEXT NOT NULL, throughput REAL NOT NULL, iops REAL NOT NULL,
+        document TEXT NOT NULL,
+        UNIQUE (case_id, repeat, phase),
+        FOREIGN KEY (case_id, repeat) REFERENCES outcomes (case_id, repeat)
+    );
+    CREATE TABLE results (
+        position INTEGER PRIMARY KEY, case_id TEXT NOT NULL REFERENCES cases (id), operation TEXT NOT NULL,
+        verdict TEXT NOT NULL, throughput REAL, low REAL, high REAL, iops REAL, n INTEGER NOT NULL,
+        finding TEXT NOT NULL
+    );
+    CREATE INDEX results_of_case ON results (case_id);
+    CREATE INDEX results_by_verdict ON results (verdict);
+    CREATE TABLE journal (
+        id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, details TEXT NOT NULL,
+        recorded_at REAL NOT NULL, removed_at REAL
+    );
+    """,
+)
+"""Script number n takes a file from version n to n + 1; a published script is never edited."""
+
+SCHEMA_VERSION = len(MIGRATIONS)
+
+
+def connect(path: Path, write: bool) -> sqlite3.Connection:
+    """Open an existing run's database.
+
+    Args:
+        path: `run.sqlite`.
+        write: Open it for writing and bring it to the current version; the caller holds the run's lock.
+
+    Raises:
+        AssayError: It is missing, broken, or of a newer Assay.
+    """
+    if not path.is_file():
+        raise AssayError(f"{path.parent}: not a run (it has no {path.name})", "`assay list` names the runs")
+    try:
+        connection = _open(path, write)
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        raise AssayError(f"{path}: cannot be read: {error}", "restore the run's folder from a copy") from error
+    if version > SCHEMA_VERSION:
+        connection.close()
+        raise AssayError(
+            f"{path}: written by a newer Assay (version {version} of the store, this one knows {SCHEMA_VERSION})",
+            "update Assay",
+        )
+    if version < SCHEMA_VERSION and not write:
+        connection.close()
+        raise AssayError(f"{path}: holds no run", "its creation did not end; remove the folder")
+    migrate(connection, version)
+    return connection
+
+
+def _open(path: Path, write: bool) -> sqlite3.Connection:
+    mode = "rwc" if write else "ro"
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)
+    connection.execute("PRAGMA foreign_keys = ON")
+    if write:
+        # With WAL, NORMAL survives the death of the process whole; fsync only at checkpoints keeps the store's own
+        # writes out of what is measured. Losing power can cost the last repeats, which --resume then runs again.
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def create(path: Path) -> sqlite3.Connection:
+    """Make a new database with all tables."""
+    connection = _open(path, write=True)
+    migrate(connection, 0)
+    return connection
+
+
+def migrate(connection: sqlite3.Connection, version: int) -> None:
+    """Bring a database from `version` to the current one; each step is one transaction."""
+    for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
+        connection.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {number}; COMMIT;")

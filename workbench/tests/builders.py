@@ -1,0 +1,146 @@
+"""Small made-up cases, samples and runs for the tests of analysis, judgement and export."""
+
+from typing import Any
+
+from hdrh.histogram import HdrHistogram
+
+from assay.analyse.rows import analyse
+from assay.cli.analysis import judge_row
+from assay.model.case import Case, Parameters
+from assay.model.result import ErrorTally, JobRecord, Place, RunAnalysis, RunInfo, Sample
+
+MIB = 1 << 20
+MS = 1_000_000
+GIB = 1 << 30
+
+
+def hdr(values: list[int]) -> str:
+    histogram = HdrHistogram(1, 3_600_000_000_000, 3)
+    for value in values:
+        histogram.record_value(value)
+    return str(histogram.encode().decode())
+
+
+def make_case(
+    case_id: str = "c0001", target: str = "disk", operations: tuple[str, ...] = ("read",), **parameters: Any
+) -> Case:
+    axes = parameters.pop("axes", {})
+    fields = {"file_size": 16 * MIB, "record_size": 65536, **axes, **parameters}
+    words = " ".join(f"{name}={value}" for name, value in axes.items())
+    return Case(
+        id=case_id,
+        target=target,
+        workload="grid",
+        operations=operations,
+        parameters=Parameters(**fields),
+        axes=axes,
+        label=f"{target} / grid / {words}",
+    )
+
+
+def make_sample(
+    case: str = "c0001", repeat: int = 1, throughput: float = 100e6, operation: str = "read", **fields: Any
+) -> Sample:
+    reads = "read" in operation
+    size = fields.pop("bytes", 16 * MIB)
+    ordinary = {
+        "phase": 0,
+        "status": "done",
+        "started_at": 1_795_288_503.25,
+        "ops": size // 65536,
+        "bytes": size,
+        "read_bytes": size if reads else 0,
+        "write_bytes": 0 if reads else size,
+        "elapsed_ns": int(size / throughput * 1e9),
+        "iops": throughput / 65536,
+        "method": "io_uring",
+        "device_read_bytes": size if reads else 0,
+        "device_write_bytes": 0 if reads else size,
+    }
+    return Sample(case=case, repeat=repeat, operation=operation, throughput=throughput, **{**ordinary, **fields})
+
+
+def make_place(target: str = "disk", **fields: Any) -> Place:
+    ordinary = {
+        "kind": "file",
+        "path": f"/var/tmp/{target}",
+        "filesystem": "ext4",
+        "memory_backed": False,
+        "direct_bypasses_cache": True,
+        "free_bytes": 10**11,
+        "device": "/dev/vda",
+    }
+    return Place(target=target, **{**ordinary, **fields})
+
+
+MEMORY_PLACE = make_place("memory", filesystem="tmpfs", memory_backed=True, direct_bypasses_cache=False, device=None)
+
+
+def make_run(repeats: int = 3, **fields: Any) -> RunInfo:
+    ordinary: dict[str, Any] = {
+        "id": "20261121-211503-quickstart",
+        "folder": "/tmp/runs/20261121-211503-quickstart",
+        "study": "quickstart",
+        "question": "Which?",
+        "description": "",
+        "study_text": "study: quickstart\nquestion: Which?\n",
+        "status": "complete",
+        "created_at": 1_795_288_503.0,
+        "finished_at": 1_795_288_600.0,
+        "seed": 1,
+        "order": "random",
+        "command": "assay run study.yaml",
+        "versions": {"assay": "0.1.0"},
+        "environment": {"memory": {"total": "8 GiB"}, "cpu": {"model": "made up"}},
+        "places": (make_place(), MEMORY_PLACE),
+        "planned": 6,
+        "finished": 6,
+    }
+    return RunInfo(repeats=repeats, **{**ordinary, **fields})
+
+
+def make_analysis() -> RunAnalysis:
+    """Two targets, two operations, three repeats; one repeat of the disk's write found no space."""
+    latencies = {"min": 1000.0, "mean": 2000.5, "p50": 1999.0, "p90": 2500.0, "p99": 2900.0}
+    latencies |= {"p99.9": 3000.0, "p99.99": 3000.0, "max": 3000.0}
+    axes = {"record_size": 65536}
+    cases = tuple(
+        make_case(f"c000{number}", target, ("write", "read"), axes=axes)
+        for number, target in enumerate(("disk", "memory"), start=1)
+    )
+    samples = [
+        make_sample(
+            case.id,
+            repeat,
+            throughput=speed * (1 + repeat / 97) * (7 if case.target == "memory" else 1),
+            operation=operation,
+            phase=phase,
+            latency=latencies,
+            histogram=hdr([1000, 2000, 2000, 3000]),
+        )
+        for case in cases
+        for repeat in (1, 2, 3)
+        for phase, (operation, speed) in enumerate((("write", 100e6), ("read", 200e6)))
+    ]
+    full = ErrorTally(
+        kind="os",
+        errno="ENOSPC",
+        count=3,
+        example="write /var/tmp/disk/f0 at 1048576, 65536 bytes: No space left on device (ENOSPC)",
+    )
+    samples[0] = samples[0].model_copy(update={"status": "failed", "errors": (full,)})
+    jobs = [
+        JobRecord(
+            case=case.id,
+            repeat=repeat,
+            status="ok",
+            attempts=1,
+            started_at=1.0,
+            seconds=2.0,
+            reason="",
+            job={"id": "x"},
+        )
+        for case in cases
+        for repeat in (1, 2, 3)
+    ]
+    return analyse(make_run(), cases, (), samples, jobs, judge_row)

@@ -1,0 +1,49 @@
+"""Loop devices and small file systems for tests; everything made is removed, by its own name."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+def need_root() -> None:
+    """Skip unless loop devices and mounts can be made."""
+    if os.geteuid() != 0 or not shutil.which("losetup") or not shutil.which("mkfs.ext4"):
+        pytest.skip("needs root, losetup and mkfs.ext4")
+
+
+@contextlib.contextmanager
+def loop_device(folder: Path, size: int) -> Iterator[str]:
+    """A block device of `size` bytes backed by a file in `folder`."""
+    need_root()
+    image = folder / "image"
+    with image.open("wb") as file:
+        file.truncate(size)
+    done = subprocess.run(["losetup", "--find", "--show", str(image)], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"no loop device: {done.stderr.strip()}")
+    device = done.stdout.strip()
+    try:
+        yield device
+    finally:
+        subprocess.run(["losetup", "--detach", device], check=True)
+        image.unlink()
+
+
+@contextlib.contextmanager
+def small_ext4(folder: Path, size: int) -> Iterator[tuple[str, Path]]:
+    """A mounted ext4 of `size` bytes: (device, mount point)."""
+    with loop_device(folder, size) as device:
+        subprocess.run(["mkfs.ext4", "-q", "-m", "0", device], check=True)
+        point = folder / "mount"
+        point.mkdir()
+        subprocess.run(["mount", device, str(point)], check=True)
+        try:
+            yield device, point
+        finally:
+            subprocess.run(["umount", str(point)], check=True)
+            point.rmdir()

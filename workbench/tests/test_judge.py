@@ -1,0 +1,212 @@
+"""Each rule fires on its bad evidence and keeps silent on good."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import GIB, MEMORY_PLACE, MIB, MS, make_case, make_place, make_sample
+
+from assay.analyse.estimate import estimate
+from assay.analyse.usable import usable
+from assay.judge import rules
+from assay.judge.evidence import Evidence, NotEvaluated, percent
+from assay.judge.judge import judge
+from assay.model.result import ErrorTally, Place, Sample
+from assay.model.verdict import Finding, Verdict
+
+Rule = Callable[[Evidence], rules.Answer]
+
+NULL_PLACE = make_place("null", kind="null", filesystem="null", path="", device=None, direct_bypasses_cache=False)
+NFS_PLACE = make_place("nfs", filesystem="nfs4", device=None)
+FULL = ErrorTally(kind="os", errno="ENOSPC", count=3, example="write /t/f0 at 1048576, 65536 bytes: No space (ENOSPC)")
+
+
+def evidence(
+    operation: str = "read",
+    speeds: tuple[float, ...] = (100e6, 102e6, 101e6),
+    place: Place | None = None,
+    memory_bytes: int | None = GIB,
+    planned: int | None = None,
+    parameters: dict[str, Any] | None = None,
+    samples: tuple[Sample, ...] | None = None,
+    reasons: tuple[str, ...] = (),
+    **fields: Any,
+) -> Evidence:
+    """Good evidence, apart from what is changed. `fields` are those of each sample."""
+    if samples is None:
+        samples = tuple(
+            make_sample(repeat=repeat, throughput=speed, operation=operation, **fields)
+            for repeat, speed in enumerate(speeds, start=1)
+        )
+    counted = usable(samples)
+    return Evidence(
+        case=make_case(operations=(operation,), **(parameters or {"cache": "direct"})),
+        operation=operation,
+        samples=samples,
+        usable=counted,
+        place=make_place() if place is None else place,
+        memory_bytes=memory_bytes,
+        estimate=estimate([sample.throughput for sample in counted]) if counted else None,
+        planned=len(samples) if planned is None else planned,
+        reasons=reasons,
+    )
+
+
+KEEP, DROP = {"cache": "keep"}, {"cache": "drop"}
+LANES = {"cache": "direct", "lanes": 4}
+UNFLUSHED = {"cache": "keep", "sync": "none"}
+
+FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
+    (rules.incomplete, Verdict.INCOMPLETE, "ENOSPC", evidence("write", status="failed", errors=(FULL,))),
+    (rules.incomplete, Verdict.INCOMPLETE, "65536 bytes", evidence("write", errors=(FULL,))),
+    (rules.incomplete, Verdict.INCOMPLETE, "repeat 1 crashed", evidence(status="crashed")),
+    (rules.incomplete, Verdict.INCOMPLETE, "skipped", evidence(status="skipped")),
+    (rules.incomplete, Verdict.INCOMPLETE, "2 of 5 repeats missing", evidence(planned=5)),
+    (rules.incomplete, Verdict.INCOMPLETE, "refused: no", evidence(planned=4, reasons=("repeat 4 refused: no",))),
+    (rules.cached_read, Verdict.CACHED, "75 %", evidence(parameters=DROP, device_read_bytes=4 * MIB)),
+    (rules.cached_read, Verdict.CACHED, "100 %", evidence(parameters=KEEP, device_read_bytes=0)),
+    (rules.cached_read, Verdict.CACHED, "12 %", evidence(parameters=KEEP, device_read_bytes=14 * MIB)),
+    (
+        rules.cached_read,
+        Verdict.CACHED,
+        "twice the memory",
+        evidence(parameters=KEEP, device_read_bytes=None, memory_bytes=9 * MIB),
+    ),
+    (rules.cached_read, Verdict.CACHED, "16.8 MB", evidence(parameters=DROP, device_read_bytes=0, place=NFS_PLACE)),
+    (
+        rules.cached_read,
+        Verdict.CACHED,
+        "9.44 MB",
+        evidence(parameters={"cache": "limit", "memory_limit": 9 * MIB}, device_read_bytes=None, memory_bytes=1),
+    ),
+    (rules.direct_read, Verdict.CACHED, "25 %", evidence(device_read_bytes=4 * MIB)),
+    (rules.unflushed_write, Verdict.CACHED, "may still be in memory", evidence("write", parameters=UNFLUSHED)),
+    (rules.unflushed_write, Verdict.CACHED, "flush", evidence("random_mix", parameters=UNFLUSHED, write_bytes=8 * MIB)),
+    (rules.unsustained, Verdict.UNSUSTAINED, "90 %", evidence(target_per_s=1000.0, iops=900.0)),
+    (
+        rules.unsustained,
+        Verdict.UNSUSTAINED,
+        "never started",
+        evidence(target_per_s=1000.0, iops=1000.0, unstarted_ops=7),
+    ),
+    (rules.unstable, Verdict.UNSTABLE, "n = 3", evidence(speeds=(100e6, 130e6, 80e6))),
+    (rules.skewed, Verdict.SKEWED, "started", evidence(parameters=LANES, skew_ns=2 * MS)),
+    (rules.skewed, Verdict.SKEWED, "started", evidence(parameters=LANES, skew_ns=51 * MS, elapsed_ns=10**11)),
+    (rules.skewed, Verdict.SKEWED, "last lane", evidence(parameters=LANES, finish_spread_ns=20 * MS)),
+]
+
+SILENT: list[tuple[Rule, Evidence]] = [
+    (rules.incomplete, evidence()),
+    (rules.incomplete, evidence(status="time_limit")),
+    (rules.cached_read, evidence(parameters=DROP)),
+    (rules.cached_read, evidence(parameters=KEEP)),
+    (rules.cached_read, evidence(parameters=DROP, device_read_bytes=15 * MIB)),
+    (rules.cached_read, evidence(device_read_bytes=0)),
+    (rules.cached_read, evidence("write", parameters=KEEP, device_read_bytes=0)),
+    (rules.cached_read, evidence(parameters=KEEP, device_read_bytes=None, memory_bytes=8 * MIB)),
+    (rules.cached_read, evidence(parameters=KEEP, device_read_bytes=0, place=NULL_PLACE)),
+    (rules.direct_read, evidence()),
+    (rules.direct_read, evidence(parameters=KEEP, device_read_bytes=0)),
+    (rules.direct_read, evidence(place=NULL_PLACE, device_read_bytes=0)),
+    (rules.unflushed_write, evidence("write", parameters=KEEP)),
+    (rules.unflushed_write, evidence("write", parameters={"cache": "direct", "sync": "none"})),
+    (rules.unflushed_write, evidence("read", parameters=UNFLUSHED)),
+    (rules.unflushed_write, evidence("write", parameters=UNFLUSHED, memory_bytes=MIB)),
+    (rules.unflushed_write, evidence("write", parameters=UNFLUSHED, place=NULL_PLACE)),
+    (rules.unsustained, evidence()),
+    (rules.unsustained, evidence(target_per_s=1000.0, iops=991.0)),
+    (rules.unsustained, evidence(parameters={"arrivals": "poisson"}, target_per_s=1000.0, iops=985.0, ops=10_000)),
+    (rules.unstable, evidence(speeds=(100e6, 109e6, 92e6))),
+    (rules.skewed, evidence(parameters=LANES, skew_ns=MS, finish_spread_ns=15 * MS)),
+    (rules.skewed, evidence(skew_ns=90 * MS, finish_spread_ns=90 * MS)),
+]
+
+UNANSWERED: list[tuple[Rule, str, Evidence]] = [
+    (rules.impossible, "no ceilings", evidence()),
+    (rules.cached_read, "memory itself", evidence(parameters=KEEP, device_read_bytes=0, place=MEMORY_PLACE)),
+    (rules.cached_read, "does not tell", evidence(parameters=DROP, device_read_bytes=None, cache_done="dropped")),
+    (rules.cached_read, "unknown", evidence(parameters=KEEP, device_read_bytes=None, memory_bytes=None)),
+    (rules.direct_read, "does not tell", evidence(device_read_bytes=None)),
+    (rules.direct_read, "does not tell", evidence(device_read_bytes=0, place=NFS_PLACE)),
+    (rules.unflushed_write, "memory itself", evidence("write", parameters=UNFLUSHED, place=MEMORY_PLACE)),
+    (rules.unstable, "needs 3 repeats, has 2", evidence(speeds=(100e6, 200e6))),
+]
+
+
+@pytest.mark.parametrize(("rule", "verdict", "words", "bad"), FIRING)
+def test_fires(rule: Rule, verdict: Verdict, words: str, bad: Evidence) -> None:
+    found = rule(bad)
+    assert isinstance(found, Finding)
+    assert (found.verdict, found.rule) == (verdict, rule.__name__)
+    assert words in found.text
+    assert found.remedy.endswith(".") and found.numbers
+    assert judge(bad)[0] is verdict
+
+
+@pytest.mark.parametrize(("rule", "good"), SILENT)
+def test_keeps_silent(rule: Rule, good: Evidence) -> None:
+    assert rule(good) is None
+
+
+@pytest.mark.parametrize(("rule", "words", "poor"), UNANSWERED)
+def test_says_what_it_lacks(rule: Rule, words: str, poor: Evidence) -> None:
+    found = rule(poor)
+    assert isinstance(found, NotEvaluated) and words in found.reason
+    _, findings, not_evaluated = judge(poor)
+    assert all(finding.rule != rule.__name__ for finding in findings)
+    assert f"{rule.__name__}: {found.reason}" in not_evaluated
+
+
+def test_every_rule_is_tested_and_states_its_source() -> None:
+    tested = {rule for rule, *_ in (*FIRING, *SILENT, *UNANSWERED)}
+    assert tested == set(rules.RULES)
+    assert {rule for rule, *_ in FIRING} == set(rules.RULES) - {rules.impossible}
+    without = [
+        rule.__name__ for rule in rules.RULES if not any(w in (rule.__doc__ or "") for w in ("Source", "DESIGN"))
+    ]
+    assert without == []
+
+
+@pytest.mark.parametrize("operation", ["read", "write", "random_read", "random_mix", "fwrite"])
+def test_good_evidence_is_ok(operation: str) -> None:
+    verdict, findings, not_evaluated = judge(evidence(operation))
+    assert (verdict, findings) == (Verdict.OK, ())
+    assert not_evaluated == ("impossible: no ceilings measured",)
+
+
+def test_findings_come_worst_first() -> None:
+    both = evidence(parameters=KEEP, speeds=(100e6, 300e6, 50e6), device_read_bytes=0, planned=4)
+    verdict, findings, _ = judge(both)
+    assert verdict is Verdict.INCOMPLETE
+    assert [finding.verdict for finding in findings] == [Verdict.INCOMPLETE, Verdict.CACHED, Verdict.UNSTABLE]
+
+
+def test_nothing_at_all_is_incomplete() -> None:
+    verdict, findings, _ = judge(evidence(samples=(), planned=3, reasons=("repeat 1 crashed: killed",)))
+    assert verdict is Verdict.INCOMPLETE
+    assert "3 of 3 repeats missing (repeat 1 crashed: killed)" in findings[0].text
+
+
+def test_a_deliberate_cache_is_named_as_such() -> None:
+    found = rules.cached_read(evidence(parameters=KEEP, device_read_bytes=0))
+    assert isinstance(found, Finding) and "on purpose" in found.remedy
+
+
+def test_one_cached_repeat_among_many_counts() -> None:
+    samples = tuple(make_sample(repeat=number) for number in range(1, 11))
+    samples = (*samples, make_sample(repeat=11, device_read_bytes=0))
+    found = rules.cached_read(evidence(parameters=DROP, samples=samples))
+    assert isinstance(found, Finding)
+    assert found.numbers["memory_share"] == pytest.approx(1 / 11)
+    assert found.numbers["worst_memory_share"] == 1.0
+
+
+def test_the_guide_explains_every_verdict() -> None:
+    guide = Path(__file__).resolve().parents[2] / "docs" / "guides" / "read-a-result.md"
+    text = guide.read_text()
+    assert [str(verdict) for verdict in Verdict if f"`{verdict}`" not in text] == []
+
+
+def test_shares_in_words() -> None:
+    assert [percent(1.0), percent(0.5), percent(0.0123), percent(0.0996)] == ["100 %", "50 %", "1.2 %", "10 %"]

@@ -1,0 +1,170 @@
+import itertools
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from plan_tools import load, study, written
+
+from assay.model.case import Parameters
+from assay.model.study import MOST_CASES
+from assay.plan.expand import count_cases, expand
+
+TWO = {"disk": {"kind": "file", "path": "/tmp/a"}, "memory": {"kind": "file", "path": "/dev/shm/a"}}
+AXES = {
+    "file_size": st.lists(st.sampled_from(["1MiB", "2MiB", "4MiB", "8MB"]), min_size=1, unique=True),
+    "record_size": st.lists(st.sampled_from(["4KiB", "8KiB", "64KiB"]), min_size=1, unique=True),
+    "lanes": st.lists(st.integers(1, 8), min_size=1, max_size=4, unique=True),
+    "queue_depth": st.lists(st.integers(1, 8), min_size=1, max_size=4, unique=True),
+    "sync": st.lists(st.sampled_from(["none", "fsync", "fdatasync"]), min_size=1, unique=True),
+}
+
+
+@given(st.fixed_dictionaries({}, optional=AXES))
+def test_the_cases_are_the_product_of_the_axes_each_once(axes):
+    found = study(targets=TWO, **{f"w_{field}": values for field, values in axes.items()})
+    expansion = expand(found)
+    expected = 2
+    for values in axes.values():
+        expected *= len(values)
+    assert not expansion.faults
+    assert len(expansion.cases) == expected == count_cases(found, found.workloads["w"])
+    assert len({(case.target, *case.axes.values()) for case in expansion.cases}) == expected
+    assert [case.id for case in expansion.cases] == [f"c{number:04d}" for number in range(1, expected + 1)]
+
+
+@given(st.integers(1, 6), st.integers(1, 3))
+def test_zipped_axes_advance_together(length, others):
+    lanes, depths = list(range(1, length + 1)), list(range(10, 10 + length))
+    found = study(
+        w_lanes=lanes, w_queue_depth=depths, w_stride=list(range(1, others + 1)), w_zip=[["queue_depth", "lanes"]]
+    )
+    cases = expand(found).cases
+    assert len(cases) == length * others == count_cases(found, found.workloads["w"])
+    assert {(case.axes["lanes"], case.axes["queue_depth"]) for case in cases} == set(zip(lanes, depths, strict=True))
+
+
+def test_the_last_axis_moves_fastest():
+    cases = expand(study(w_lanes=[1, 2], w_queue_depth=[3, 4])).cases
+    assert [tuple(case.axes.values()) for case in cases] == [(1, 3), (1, 4), (2, 3), (2, 4)]
+
+
+def test_a_case_has_all_parameters_and_a_label():
+    (case,) = expand(study(w_record_size=["64KiB"], w_runtime="5s")).cases
+    assert case.parameters == Parameters(file_size=2**20, record_size=65536, runtime=5 * 10**9)
+    assert case.axes == {"record_size": 65536}
+    assert case.label == "disk / w / record_size=64KiB"
+
+
+def test_cases_are_what_pydantic_would_have_made():
+    for case in expand(study(w_record_size=["4KiB", "8KiB"], w_rate=[None, "5/s"], w_verify=[True, False])).cases:
+        assert type(case).model_validate(case.model_dump()) == case
+
+
+def test_where_and_exclude_leave_out_with_their_reason():
+    found = study(
+        targets=TWO,
+        w_file_size=["64KiB", "1MiB"],
+        w_record_size=["4KiB", "1MiB"],
+        w_where="record_size <= file_size",
+        w_exclude={"slow": {"when": "record_size == 4KiB and target == 'disk'", "why": "takes an hour"}},
+    )
+    expansion = expand(found)
+    assert not expansion.faults
+    assert len(expansion.cases) + len(expansion.excluded) == 8
+    reasons = {(item.target, item.rule, item.reason) for item in expansion.excluded}
+    assert reasons == {
+        ("disk", "where", "not record_size <= file_size"),
+        ("memory", "where", "not record_size <= file_size"),
+        ("disk", "slow", "takes an hour"),
+    }
+
+
+def test_a_workload_runs_on_the_targets_it_names():
+    assert {case.target for case in expand(study(targets=TWO, w_targets=["memory"])).cases} == {"memory"}
+
+
+@pytest.mark.parametrize("top", [10**9, 2**62])
+def test_a_huge_study_is_counted_not_expanded(top):
+    started = time.monotonic()
+    found = study(w_file_size={"from": 2**20, "to": 2**20 + top - 1, "step": 1})
+    (fault,) = expand(found).faults
+    assert time.monotonic() - started < 1
+    assert f"{top:,}" in fault.message
+    assert fault.path == ("workloads", "w", "file_size")
+
+
+def test_the_limit_itself_is_allowed():
+    axes = {"w_lanes": {"from": 1, "to": 100, "step": 1}, "w_stride": {"from": 1, "to": 1000, "step": 1}}
+    assert len(expand(study(**axes)).cases) == MOST_CASES
+    assert expand(study(**axes, w_queue_depth=[1, 2])).faults
+
+
+def test_ten_thousand_cases_are_planned_quickly():
+    axes = {"w_lanes": {"from": 1, "to": 100, "step": 1}, "w_stride": {"from": 1, "to": 100, "step": 1}}
+    found = study(**axes, w_where="record_size <= file_size")
+    started = time.monotonic()
+    assert len(expand(found).cases) == 10_000
+    assert time.monotonic() - started < 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"w_record_size": "2MiB"}, "record_size"),
+        ({"w_record_size": "1MiB", "w_layout": "shared", "w_lanes": 2}, "record_size"),
+        ({"w_lanes": 1024, "w_queue_depth": 4096, "w_record_size": "64KiB"}, "queue_depth"),
+        ({"w_method": "sync", "w_queue_depth": 2}, "queue_depth"),
+        ({"w_runtime": "1s", "w_time_limit": "1s"}, "time_limit"),
+        ({"w_cache": "limit"}, "cache"),
+        ({"w_cache": "limit", "w_memory_limit": "64MiB"}, "memory_limit"),
+        ({"w_memory_limit": "1GiB"}, "memory_limit"),
+        ({"w_operations": ["fread"]}, "cache"),
+        ({"w_operations": ["fread"], "w_cache": "keep", "w_sync": "o_sync"}, "sync"),
+        ({"w_operations": ["fread"], "w_cache": "keep", "w_method": "io_uring"}, "method"),
+        ({"w_operations": ["fread"], "w_cache": "keep", "w_queue_depth": 2}, "queue_depth"),
+    ],
+)
+def test_rules_name_the_field_to_mend(changes, field):
+    (fault,) = expand(study(**changes)).faults
+    assert fault.path == ("workloads", "w", field)
+    assert fault.hint
+
+
+def test_a_common_memory_limit_belongs_to_the_limit_cases_only():
+    cases = expand(study(w_cache=["direct", "limit"], w_memory_limit="128MiB")).cases
+    assert [(case.parameters.cache, case.parameters.memory_limit) for case in cases] == [
+        ("direct", None),
+        ("limit", 128 << 20),
+    ]
+
+
+def test_a_broken_rule_is_told_once_with_the_number_of_cases():
+    (fault,) = expand(study(w_file_size=["64KiB", "128KiB"], w_record_size=["4KiB", "1MiB", "2MiB"])).faults
+    assert fault.message.endswith("(4 cases)")
+
+
+def test_what_where_removes_breaks_no_rule():
+    found = study(w_file_size=["64KiB", "1MiB"], w_record_size=["4KiB", "1MiB"], w_where="record_size <= file_size")
+    assert not expand(found).faults
+
+
+@pytest.mark.parametrize("where", ["record_size > file_size", "rate > 5/s", "record_size + 1"])
+def test_a_condition_that_fails_is_located(where):
+    loaded = load(written(w_where=where))
+    (fault,) = expand(loaded.study).faults
+    problem = loaded.source.problem(fault)
+    assert (problem.line, problem.column) == loaded.source.values["workloads", "w", "where"]
+
+
+def test_numbering_goes_on_over_workloads():
+    data = written(w_lanes=[1, 2])
+    data["workloads"]["v"] = data["workloads"]["w"]
+    cases = expand(load(data).study).cases
+    assert [(case.id, case.workload) for case in cases] == [
+        ("c0001", "w"),
+        ("c0002", "w"),
+        ("c0003", "v"),
+        ("c0004", "v"),
+    ]
+    assert all(one.label != other.label for one, other in itertools.combinations(cases, 2))

@@ -1,0 +1,80 @@
+"""Time left and the plain lines of a run."""
+
+import pytest
+
+from assay.cli.execute import silence_limit
+from assay.cli.progress import LineProgress, TimeLeft, finish_text
+from assay.model.case import Case, Parameters
+from assay.model.result import Sample
+
+CASE = Case(
+    id="c0001",
+    target="disk",
+    workload="grid",
+    operations=("read",),
+    parameters=Parameters(file_size=1, record_size=1),
+    axes={},
+    label="disk / grid",
+)
+
+
+def sample(throughput: float) -> Sample:
+    return Sample(
+        case="c0001", repeat=1, phase=0, operation="read", status="done", started_at=0, ops=1, throughput=throughput
+    )
+
+
+def test_time_left_starts_at_the_estimate_and_learns_from_what_was_measured() -> None:
+    left = TimeLeft(100.0)
+    assert left.seconds() == 100.0
+    for _ in range(50):
+        left.finished(1.0, 2.0)
+    # Half is done and took twice as long: close to 100 s remain, less what the estimate still counts for.
+    assert left.seconds() == pytest.approx(50 * (10 + 100) / (10 + 50))
+    for _ in range(50):
+        left.finished(1.0, 2.0)
+    assert left.seconds() == 0.0
+
+
+def test_time_left_runs_down_within_a_repeat_but_never_below_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr("assay.cli.progress.time.monotonic", lambda: now)
+    left = TimeLeft(30.0)
+    left.begin(10.0)
+    now += 4.0
+    assert left.seconds() == 26.0
+    now += 100.0
+    assert left.seconds() == 20.0
+
+
+def test_small_studies_get_a_line_per_repeat(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = LineProgress(5, 2, TimeLeft(0.0))
+    for repeat in (1, 2, 3):
+        lines.finish(CASE, repeat, "ok", "", 1.0, [sample(2e6)])
+    assert capsys.readouterr().err.splitlines() == [
+        "[3/5] c0001 repeat 1 ok in 1.0 s: read 2 MB/s; 0.0 s left",
+        "[4/5] c0001 repeat 2 ok in 1.0 s: read 2 MB/s; 0.0 s left",
+        "[5/5] c0001 repeat 3 ok in 1.0 s: read 2 MB/s",
+    ]
+
+
+def test_large_studies_get_few_lines_but_every_new_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = LineProgress(10_000, 0, TimeLeft(0.0))
+    for repeat in range(1, 10_001):
+        reason = "out of space" if repeat in (5000, 5001) else ""
+        lines.finish(CASE, repeat, "errors" if reason else "ok", reason, 0.0, [])
+    printed = capsys.readouterr().err.splitlines()
+    assert len(printed) < 20
+    assert next(line for line in printed if "out of space" in line).startswith("[5000/10000]")
+    assert printed[-1].startswith("[10000/10000]")
+
+
+def test_a_repeat_without_a_measurement_says_so() -> None:
+    text = finish_text(CASE, 2, "crashed", "killed", 0.5, [])
+    assert text == "c0001 repeat 2 crashed (killed) in 0.5 s: nothing measured"
+
+
+def test_silence_limit_follows_interval_and_estimate() -> None:
+    assert silence_limit(10**9, 1.0) == 120.0
+    assert silence_limit(60 * 10**9, 1.0) == 660.0
+    assert silence_limit(10**9, 3600.0) == 36_000.0

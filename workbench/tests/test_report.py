@@ -1,0 +1,278 @@
+"""The report's document and its HTML, without a browser."""
+
+import json
+import re
+import time
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from sample_run import MIB, big_run, hostile_run, sample_run
+
+from assay.model.result import RunAnalysis
+from assay.model.verdict import Finding, Verdict
+from assay.report import numbers
+from assay.report.build import build_document
+from assay.report.charts.theme import thin
+from assay.report.document import Chart, Document, Gallery, KeyFigures, Paragraph, Section, Surface, Table
+from assay.report.html import render_html
+from assay.report.sections.answer import section as answer
+from assay.report.view import View
+
+
+@cache
+def document() -> Document:
+    return build_document(sample_run())
+
+
+@cache
+def page() -> str:
+    return render_html(document())
+
+
+def section(name: str, of: Document | None = None) -> Section:
+    return next(found for found in (of or document()).sections if found.id == name)
+
+
+def figures(of: Document) -> list[Chart | Surface]:
+    return [
+        figure
+        for part in of.sections
+        for block in part.blocks
+        if isinstance(block, Gallery)
+        for figure in block.figures
+    ]
+
+
+def words(value: object) -> str:
+    """All text in a block."""
+    return value if isinstance(value, str) else "".join(getattr(span, "text", str(span)) for span in value)  # type: ignore[attr-defined]
+
+
+def with_verdicts(analysis: RunAnalysis, verdict: Verdict) -> RunAnalysis:
+    found = Finding(verdict=verdict, rule="r", text="seen", remedy="do this", numbers={})
+    rows = tuple(row.model_copy(update={"verdict": verdict, "findings": (found,)}) for row in analysis.rows)
+    return analysis.model_copy(update={"rows": rows})
+
+
+def test_sections_come_in_order() -> None:
+    names = " ".join(part.id for part in document().sections)
+    assert names == "answer options method environment verdicts results caching latency comparison notes appendix"
+
+
+def test_answer_names_the_winner_and_the_median_ratio() -> None:
+    lead = next(block for block in section("answer").blocks if isinstance(block, Paragraph))
+    assert words(lead.text).startswith("memory is faster than disk for all 4 kinds of work: from ")
+    cards = next(block for block in section("answer").blocks if isinstance(block, KeyFigures)).items
+    pairs = [p for p in sample_run().comparisons if p.operation == "random_write" and not p.caveat]
+    card = next(item for item in cards if item.label == "Random write")
+    assert card.value == numbers.ratio(numbers.median([pair.ratio for pair in pairs]))
+    assert f"{len(pairs)} of {len(pairs)} points separable" in card.details
+    assert "1 left out (verdict not ok)" in card.details
+
+
+def test_cached_number_is_in_no_headline() -> None:
+    cached = next(row for row in sample_run().rows if row.case.workload == "cached" and row.verdict is Verdict.CACHED)
+    assert cached.throughput is not None
+    shown = numbers.mb_per_s(cached.throughput.median)
+    assert shown not in repr(section("answer"))
+    assert shown in repr(section("caching"))
+
+
+@pytest.mark.parametrize("verdict", [Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.UNSTABLE])
+def test_answer_without_sound_results_has_no_figures(verdict: Verdict) -> None:
+    found = answer(View(with_verdicts(sample_run(), verdict)))
+    cards = [block for block in found.blocks if isinstance(block, KeyFigures)]
+    assert not any(card.items for card in cards)
+    assert "Nothing can be said" in repr(found)
+    assert "do this" in repr(found)
+
+
+def test_answer_is_not_separable_where_the_intervals_are_not() -> None:
+    analysis = sample_run()
+    pairs = tuple(p.model_copy(update={"low": 0.5, "high": 2.0, "separable": False}) for p in analysis.comparisons)
+    found = answer(View(analysis.model_copy(update={"comparisons": pairs})))
+    cards = next(block for block in found.blocks if isinstance(block, KeyFigures)).items
+    assert {card.claim for card in cards} == {"not separable"}
+    assert "no clear winner" in repr(found)
+    assert "88 of 88 fair comparisons not separable" in repr(found)
+
+
+def test_results_table_holds_every_result() -> None:
+    table = next(b for b in section("results").blocks if isinstance(b, Table) and b.id == "results-table")
+    assert len(table.rows) == len(sample_run().rows)
+    assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+@pytest.mark.parametrize("name", [part.id for part in build_document(sample_run()).sections])
+def test_tables_are_rectangular(name: str) -> None:
+    for block in section(name).blocks:
+        if isinstance(block, Table):
+            assert {len(row) for row in block.rows} <= {len(block.columns)}
+
+
+def test_grid_gets_heat_maps_and_surfaces_and_a_sweep_gets_lines() -> None:
+    ids = [figure.id for figure in figures(document())]
+    assert len(ids) == len(set(ids))
+    assert sum(name.startswith("heat-0-") for name in ids) == 6
+    assert sum(name.startswith("surface-0-") for name in ids) == 6
+    assert not [name for name in ids if name.startswith(("heat-1", "surface-1"))]
+    assert "throughput-1-queue_depth-random_read" in ids
+    assert "latency-1-queue_depth-random_read" in ids
+
+
+def test_cached_row_sets_no_scale_but_is_drawn() -> None:
+    analysis = sample_run()
+    rows = tuple(
+        row.model_copy(update={"throughput": row.throughput.model_copy(update={"median": 9e13, "high": 9e13})})
+        if row.verdict is Verdict.CACHED and row.throughput
+        else row
+        for row in analysis.rows
+    )
+    changed = build_document(analysis.model_copy(update={"rows": rows}))
+    for name in ("heat-0-reread-0", "throughput-0-record_size-reread"):
+        before = next(f for f in figures(document()) if f.id == name)
+        after = next(f for f in figures(changed) if f.id == name)
+        assert isinstance(before, Chart) and isinstance(after, Chart)
+        assert domains(after.spec) == domains(before.spec)
+        drawn = [datum for datum in after.spec["data"]["values"] if datum["v"] == "cached"]
+        assert len(drawn) == 1
+
+
+def domains(value: object) -> list[object]:
+    """All numeric scale domains in a specification."""
+    if isinstance(value, dict):
+        mine = [value["domain"]] if isinstance(value.get("domain"), list) else []
+        return mine + [found for item in value.values() for found in domains(item)]
+    return [found for item in value for found in domains(item)] if isinstance(value, list) else []
+
+
+def test_incomplete_result_is_in_the_verdict_table_with_its_remedy() -> None:
+    text = repr(section("verdicts"))
+    assert "ENOSPC after 201,326,592 of 268,435,456 bytes" in text
+    assert "Free 64 MiB there or take smaller files." in text
+
+
+def test_same_run_gives_the_same_bytes() -> None:
+    assert render_html(build_document(sample_run())) == page()
+    again = RunAnalysis.model_validate_json(sample_run().model_dump_json())
+    assert render_html(build_document(again)) == page()
+
+
+class Loads(HTMLParser):
+    """Collects what a page would load, and which scripts it has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.tags: list[str] = []
+        self.handlers: list[str] = []
+        self.policy = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        named = dict(attrs)
+        for name in ("src", "href", "xlink:href", "data", "action", "srcset", "poster"):
+            value = named.get(name) or ""
+            if value and not value.startswith("#"):
+                self.loads.append(f"{tag} {name}={value}")
+        self.handlers += [name for name in named if name.startswith("on")]
+        if named.get("http-equiv") == "Content-Security-Policy":
+            self.policy = named["content"] or ""
+
+
+def parsed(text: str) -> Loads:
+    found = Loads()
+    found.feed(text)
+    return found
+
+
+def test_page_loads_nothing_and_says_so_to_the_browser() -> None:
+    found = parsed(page())
+    assert found.loads == []
+    assert "default-src 'none'" in found.policy
+    assert "unsafe-eval" not in found.policy and "http" not in found.policy
+    assert "script-src 'sha256-" in found.policy
+    styles = "".join(re.findall(r"<style>(.*?)</style>", page(), re.DOTALL))
+    assert "url(" not in styles and "@import" not in styles
+
+
+def test_hostile_names_stay_text() -> None:
+    text = render_html(build_document(hostile_run()))
+    found = parsed(text)
+    assert "img" not in found.tags and found.handlers == [] and found.loads == []
+    honest = parsed(page())
+    assert set(found.tags) <= set(honest.tags)
+    assert "<script>alert" not in text
+    scripts = re.findall(r'<script type="application/json">(.*?)</script>', text, re.DOTALL)
+    assert scripts
+    for script in scripts:
+        json.loads(script)
+
+
+def test_page_is_small_and_quick() -> None:
+    begun = time.monotonic()
+    text = render_html(build_document(sample_run()))
+    assert len(text) < 2_500_000
+    assert time.monotonic() - begun < 30
+
+
+def test_ten_thousand_cases_fit() -> None:
+    analysis = big_run(10_000)
+    begun = time.monotonic()
+    found = build_document(analysis)
+    text = render_html(found)
+    assert time.monotonic() - begun < 60
+    assert len(text) < 15_000_000
+    assert "assay export" in repr(section("appendix", found))
+    table = next(b for b in section("results", found).blocks if isinstance(b, Table))
+    assert len(table.rows) == 10_000
+
+
+def test_study_file_is_in_the_appendix_verbatim() -> None:
+    assert sample_run().run.study_text in [getattr(block, "text", "") for block in section("appendix").blocks]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (0.012345, "0.0123"),
+        (9.996, "10.0"),
+        (99.96, "100"),
+        (1234.5, "1,230"),
+        (999.9, "1,000"),
+        (1e9, "1,000,000,000"),
+    ],
+)
+def test_significant(value: float, text: str) -> None:
+    assert numbers.significant(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(512, "512 B"), (4096, "4 KiB"), (64 * MIB, "64 MiB"), (1536, "1.50 KiB")])
+def test_size(value: int, text: str) -> None:
+    assert numbers.size(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.3, "300 ms"), (2.5, "2.5 s"), (125, "2 min 5 s"), (7260, "2 h 1 min")])
+def test_seconds(value: float, text: str) -> None:
+    assert numbers.seconds(value) == text
+
+
+def test_thin_keeps_both_ends() -> None:
+    assert thin(list(range(100)), 5) == [0, 25, 50, 74, 99]
+    assert thin([1, 2], 5) == [1, 2]
+
+
+def test_command_writes_into_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from assay.cli import analysis as loading
+    from assay.cli.report import command
+
+    run = sample_run().run.model_copy(update={"folder": str(tmp_path)})
+    monkeypatch.setattr(loading, "load_analysis", lambda ref, root: sample_run().model_copy(update={"run": run}))
+    command("last", None, tmp_path)
+    assert capsys.readouterr().out.strip() == str(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -1,0 +1,160 @@
+"""The report in a real browser: it renders, its charts have data, it fetches nothing, its tables sort."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sample_run import hostile_run, sample_run
+
+from assay.report.build import build_document
+from assay.report.html import render_html
+
+CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
+
+pytestmark = pytest.mark.skipif(
+    not (CHROMIUM.exists() and DRIVER.exists()),
+    reason="NO BROWSER: the report was NOT looked at; install chromium and chromium-driver",
+)
+
+
+def started() -> Any:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+
+    options = Options()
+    options.binary_location = str(CHROMIUM)
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1400,1000"):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return webdriver.Chrome(options=options, service=Service(str(DRIVER)))
+
+
+def opened(driver: Any, path: Path) -> None:
+    """Load the page and wait until its charts are drawn."""
+    driver.get(path.as_uri())
+    deadline = time.monotonic() + 60
+    while driver.execute_script("return document.documentElement.dataset.charts") is None:
+        assert time.monotonic() < deadline, "the charts were not drawn within a minute"
+        time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("report") / "report.html"
+    found.write_text(render_html(build_document(sample_run())), encoding="utf-8")
+    return found
+
+
+@pytest.fixture(scope="module")
+def browser(path: Path) -> Iterator[Any]:
+    driver = started()
+    try:
+        opened(driver, path)
+        yield driver
+    finally:
+        driver.quit()
+
+
+def test_console_is_silent_and_nothing_is_fetched(browser: Any, path: Path) -> None:
+    assert browser.get_log("browser") == []
+    asked = [
+        message["params"]["request"]["url"]
+        for entry in browser.get_log("performance")
+        if (message := json.loads(entry["message"])["message"])["method"] == "Network.requestWillBeSent"
+    ]
+    assert set(asked) == {path.as_uri()}
+
+
+def test_every_chart_is_drawn_with_marks(browser: Any) -> None:
+    assert browser.execute_script("return document.documentElement.dataset.charts") == "drawn"
+    counts = browser.execute_script(
+        "return [...document.querySelectorAll('.chart')].map(box => [box.id,"
+        " box.querySelectorAll('svg .mark-symbol path, svg .mark-rect path, svg .mark-line path').length])"
+    )
+    assert len(counts) > 30
+    assert [name for name, marks in counts if marks < 2] == []
+    surfaces = browser.execute_script(
+        "return [...document.querySelectorAll('.surface')].map(box => box.querySelectorAll('svg path').length)"
+    )
+    assert len(surfaces) == 6 and min(surfaces) > 20
+
+
+def test_chart_text_has_no_broken_values(browser: Any) -> None:
+    text = browser.execute_script(
+        "return [...document.querySelectorAll('svg text')].map(t => t.textContent).join('\\n')"
+    )
+    assert "NaN" not in text and "undefined" not in text and "Infinity" not in text
+
+
+def column(browser: Any, title: str, table: str = "results-table") -> list[str]:
+    found: list[str] = browser.execute_script(
+        "const t = document.getElementById(arguments[0]);"
+        "const i = [...t.tHead.rows[0].cells].findIndex(c => c.firstChild.textContent === arguments[1]);"
+        "return [...t.tBodies[0].rows].filter(r => !r.hidden).map(r => r.cells[i].textContent)",
+        table,
+        title,
+    )
+    return found
+
+
+def click(browser: Any, title: str) -> None:
+    browser.execute_script(
+        "[...document.querySelectorAll('#results-table th')]"
+        ".find(c => c.firstChild.textContent === arguments[0]).click()",
+        title,
+    )
+
+
+def test_table_sorts_by_number_both_ways_with_missing_values_last(browser: Any) -> None:
+    for reverse in (False, True):
+        click(browser, "Throughput")
+        shown = column(browser, "Throughput")
+        values = [float(text.replace(",", "")) for text in shown if text != "–"]
+        assert values == sorted(values, reverse=reverse)
+        assert shown[len(values) :] == ["–"] * 6
+    click(browser, "Record size")
+    assert column(browser, "Record size")[0] == "4 KiB"
+    assert column(browser, "Record size")[-1] == "1 MiB"
+
+
+def test_table_filters_by_words_and_by_choice(browser: Any) -> None:
+    browser.execute_script(
+        "const tools = document.querySelector('#results-table').closest('.table').querySelector('.tools');"
+        "const input = tools.querySelector('input'); input.value = 'disk reread';"
+        "input.dispatchEvent(new Event('input'));"
+        "const select = tools.querySelector('select[aria-label=Verdict]'); select.value = 'cached';"
+        "select.dispatchEvent(new Event('change'))"
+    )
+    assert column(browser, "Verdict") == ["cached"]
+    assert column(browser, "Operation") == ["Reread"]
+
+
+@pytest.mark.parametrize("width", [360, 768, 1400])
+def test_nothing_overflows_sideways(browser: Any, path: Path, width: int) -> None:
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    opened(browser, path)
+    wide = browser.execute_script(
+        "const edge = document.documentElement.clientWidth; const out = [];"
+        "for (const e of document.querySelectorAll('body *')) {"
+        "  if (e.closest('.scroll, pre, svg')) continue;"
+        "  if (e.getBoundingClientRect().right > edge + 1) out.push(e.tagName + '.' + e.className);"
+        "} return out"
+    )
+    assert wide == []
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_hostile_names_are_shown_and_not_run(browser: Any, tmp_path: Path) -> None:
+    evil = tmp_path / "evil.html"
+    evil.write_text(render_html(build_document(hostile_run())), encoding="utf-8")
+    browser.get_log("browser")
+    opened(browser, evil)
+    assert browser.get_log("browser") == []
+    assert "<script>alert(1)</script>" in browser.find_element("tag name", "main").text
+    assert browser.execute_script("return document.querySelectorAll('img').length") == 0

@@ -1,0 +1,193 @@
+"""From samples to rows: grouping, estimates, pooled latencies, notes, and the time it takes."""
+
+import time
+import tracemalloc
+from typing import Any
+
+import pytest
+from builders import MEMORY_PLACE, MIB, hdr, make_analysis, make_case, make_place, make_run, make_sample
+
+from assay.analyse import histograms
+from assay.analyse.rows import analyse, memory_bytes
+from assay.cli.analysis import judge_row
+from assay.model.case import Case
+from assay.model.result import JobRecord, Row, RunAnalysis, Sample
+from assay.model.verdict import Verdict
+
+
+def analysed(cases: tuple[Case, ...], samples: list[Sample], **fields: Any) -> RunAnalysis:
+    return analyse(make_run(**fields), cases, (), samples, (), judge_row)
+
+
+def one_row(speeds: list[float], case: Case | None = None, **fields: Any) -> tuple[Row, RunAnalysis]:
+    case = case or make_case()
+    samples = [
+        make_sample(repeat=repeat, throughput=speed, operation=case.operations[0], **fields)
+        for repeat, speed in enumerate(speeds, start=1)
+    ]
+    found = analysed((case,), samples, repeats=len(speeds))
+    return found.rows[0], found
+
+
+def test_rows_follow_the_plan_and_are_judged() -> None:
+    found = make_analysis()
+    assert [(row.case.id, row.operation) for row in found.rows] == [
+        ("c0001", "write"),
+        ("c0001", "read"),
+        ("c0002", "write"),
+        ("c0002", "read"),
+    ]
+    assert [row.verdict for row in found.rows] == [Verdict.INCOMPLETE, Verdict.OK, Verdict.OK, Verdict.OK]
+    assert "ENOSPC" in found.rows[0].findings[0].text
+    read = found.rows[1].throughput
+    assert read is not None and read.n == 3 and read.median == pytest.approx(200e6 * (1 + 2 / 97))
+    assert {comparison.operation for comparison in found.comparisons} == {"write", "read"}
+
+
+def test_a_failed_repeat_is_shown_and_not_counted() -> None:
+    row = make_analysis().rows[0]
+    assert len(row.samples) == 3 and row.samples[0].status == "failed"
+    assert row.throughput is not None and row.throughput.n == 2
+
+
+def test_the_same_operation_twice_stays_apart() -> None:
+    case = make_case(operations=("write", "read", "write"))
+    samples = [
+        make_sample(repeat=repeat, phase=phase, operation=operation, throughput=speed)
+        for repeat in (1, 2, 3)
+        for phase, operation, speed in ((1, "write", 100e6), (2, "read", 150e6), (4, "write", 300e6))
+    ]
+    rows = analysed((case,), samples).rows
+    medians = [(row.operation, row.throughput.median) for row in rows if row.throughput]
+    assert medians == [("write", 100e6), ("read", 150e6), ("write (2)", 300e6)]
+    assert all(row.verdict is Verdict.OK for row in rows)
+
+
+def test_latencies_of_repeats_are_pooled() -> None:
+    values = [[1000, 1100, 1200], [50_000, 51_000], [900]]
+    samples = [
+        make_sample(
+            repeat=number,
+            histogram=hdr(part),
+            latency={"min": float(min(part)), "mean": sum(part) / len(part), "max": float(max(part))},
+        )
+        for number, part in enumerate(values, start=1)
+    ]
+    row = analysed((make_case(),), samples).rows[0]
+    every = [value for part in values for value in part]
+    assert row.latency["mean"] == pytest.approx(sum(every) / 6)
+    assert (row.latency["min"], row.latency["max"]) == (900.0, 51_000.0)
+    pool = histograms.decode(hdr(every))
+    assert row.latency["p50"] == float(histograms.percentiles(pool, [50.0])[0])
+    assert row.curve == histograms.curve(pool)
+
+
+def test_a_case_without_samples_says_why() -> None:
+    job = JobRecord(
+        case="c0001", repeat=1, status="refused", attempts=1, started_at=1.0, seconds=0.1, reason="no O_DIRECT", job={}
+    )
+    found = analyse(make_run(), (make_case(),), (), (), (job,), judge_row)
+    assert found.rows[0].verdict is Verdict.INCOMPLETE
+    assert "repeat 1 refused: no O_DIRECT" in found.rows[0].findings[0].text
+    assert found.rows[0].throughput is None
+
+
+def test_quick_gives_the_same_verdicts_and_estimates() -> None:
+    whole = make_analysis()
+    samples = [sample for row in whole.rows for sample in row.samples]
+    quick = analyse(whole.run, whole.cases, (), samples, whole.jobs, judge_row, quick=True)
+    assert [(row.verdict, row.throughput) for row in quick.rows] == [
+        (row.verdict, row.throughput) for row in whole.rows
+    ]
+    assert quick.comparisons == () and quick.rows[1].latency == {}
+
+
+def test_good_results_have_no_notes() -> None:
+    assert one_row([100e6, 101e6, 99e6], make_case(lanes=4), first_finisher=101e6)[1].notes == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "speeds", "parameters", "fields"),
+    [
+        ("repeat 3 (250 MB/s) is an outlier", [100e6, 101e6, 250e6], {}, {}),
+        ("repeat 5 (120 MB/s) is an outlier", [100e6, 101e6, 99e6, 100e6, 120e6], {}, {}),
+        ("first repeat (70 MB/s) is slower", [70e6, 101e6, 99e6], {}, {}),
+        ("did not share evenly", [100e6, 100e6, 100e6], {"lanes": 2}, {"first_finisher": 150e6}),
+        ("io_uring was asked for", [100e6] * 3, {"method": "io_uring"}, {"method": "sync"}),
+        ("not the 8 asked for", [100e6] * 3, {"queue_depth": 8}, {"method": "sync"}),
+        ("should have been emptied before (drop)", [100e6] * 3, {"cache": "drop"}, {}),
+        ("never started", [100e6] * 3, {}, {"unstarted_ops": 5}),
+        ("3 of 3 repeats ended at the time limit", [100e6] * 3, {}, {"status": "time_limit"}),
+    ],
+)
+def test_odd_results_are_noted_and_kept(
+    words: str, speeds: list[float], parameters: dict[str, Any], fields: dict[str, Any]
+) -> None:
+    row, found = one_row(speeds, make_case(**parameters), **fields)
+    assert len([note for note in found.notes if words in note]) == 1
+    assert row.throughput is not None and row.throughput.n == len(speeds)
+
+
+def test_faster_than_the_device_is_noted() -> None:
+    cases = (make_case("c0001"), make_case("c0002", cache="keep"))
+    samples = [make_sample("c0001", n, 100e6) for n in (1, 2, 3)] + [make_sample("c0002", n, 900e6) for n in (1, 2, 3)]
+    (note,) = analysed(cases, samples).notes
+    assert "900 MB/s is 9 times the fastest direct result" in note
+
+
+def test_a_drop_over_record_size_is_noted() -> None:
+    speeds = {4096: 50e6, 65536: 200e6, MIB: 80e6}
+    cases = tuple(make_case(f"c{size}", axes={"record_size": size}) for size in speeds)
+    samples = [make_sample(f"c{size}", n, speed) for size, speed in speeds.items() for n in (1, 2, 3)]
+    (note,) = analysed(cases, samples).notes
+    assert "from 200 MB/s at records of 64KiB to 80 MB/s at 1MiB" in note
+
+
+def test_many_notes_of_a_kind_are_counted() -> None:
+    cases = tuple(make_case(f"c{number:04}") for number in range(20))
+    samples = [make_sample(case.id, n, unstarted_ops=1) for case in cases for n in (1, 2, 3)]
+    notes = analysed(cases, samples).notes
+    assert len(notes) == 6 and "15 more" in notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("8 GiB", 8 << 30),
+        ("8131416 KiB", 8131416 * 1024),
+        ("not available: /proc is not mounted", None),
+        ("", None),
+    ],
+)
+def test_memory_of_the_host(text: str, expected: int | None) -> None:
+    assert memory_bytes({"memory": {"total": text}}) == expected
+    assert memory_bytes({}) is None
+
+
+def test_ten_thousand_cases_in_five_seconds_and_500_megabytes() -> None:
+    text = hdr([int(90_000 * 1.008**number) for number in range(400)])
+    latency = {"min": 90_000.0, "mean": 5e5, "p50": 4e5, "p90": 1e6, "p99": 1.5e6, "p99.9": 1.7e6, "max": 1.8e6}
+    cases = tuple(
+        make_case(f"c{number:05}", target, axes={"record_size": 4096 * (number + 1)})
+        for target in ("disk", "memory")
+        for number in range(5000)
+    )
+    cases = tuple(case.model_copy(update={"id": f"c{place:05}"}) for place, case in enumerate(cases))
+    samples = [
+        make_sample(case.id, repeat, 100e6 + repeat * 1e6, latency=latency, histogram=text)
+        for case in cases
+        for repeat in (1, 2, 3)
+    ]
+    run = make_run(places=(make_place(), MEMORY_PLACE))
+    started = time.process_time()
+    found = analyse(run, cases, (), samples, (), judge_row)
+    seconds = time.process_time() - started
+    assert len(found.rows) == 10_000 and len(found.comparisons) == 5000
+    assert all(row.verdict is Verdict.OK for row in found.rows)
+    assert seconds < 5
+    del found
+    tracemalloc.start()
+    part = analyse(run, cases[:200], (), samples[:600], (), judge_row)
+    per_case = tracemalloc.get_traced_memory()[1] / len(part.rows)
+    tracemalloc.stop()
+    assert per_case * 10_000 < 500e6

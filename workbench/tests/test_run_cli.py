@@ -1,0 +1,224 @@
+"""The `assay` program with the real engine: whole runs, full disks, refusals, speed."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+from loop_devices import loop_device, small_ext4
+from run_tools import assay, check_whole, needs_engine, only_run, study
+
+from assay.model.case import Case, Parameters
+from assay.model.result import Estimate, Row, Sample
+from assay.model.verdict import Verdict
+from assay.store import RunMeta, RunStore, list_runs
+
+pytestmark = needs_engine
+
+
+def test_file_target_from_run_to_show(tmp_path: Path) -> None:
+    done = assay(tmp_path, "run", str(study(tmp_path)))
+    check_whole(tmp_path, phases=2)
+    assert "2 cases x 3 repeats: about" in done.stderr
+    assert "[6/6]" in done.stderr
+    assert "assay report" in done.stderr
+    assert "c0002" in done.stdout
+    (listed,) = json.loads(assay(tmp_path, "list", "--json").stdout)
+    assert (listed["status"], listed["planned"], listed["finished"], listed["cases"]) == ("complete", 6, 6, 2)
+    assert listed["id"] in assay(tmp_path, "list").stdout
+    shown = json.loads(assay(tmp_path, "show", "last", "--json").stdout)
+    assert [(row["case"], row["operation"], row["n"]) for row in shown["results"]] == [
+        (case, operation, 3) for case in ("c0001", "c0002") for operation in ("write", "read")
+    ]
+    assert shown["environment"]["kernel"]["release"] == os.uname().release
+    assert shown["places"][0]["path"] == str(tmp_path / "target")
+    assert set(shown["versions"]) >= {"assay", "assay-engine", "engine_sha256", "study_sha256", "python"}
+    assert "verdicts" in assay(tmp_path, "show", "last").stdout
+    one = json.loads(assay(tmp_path, "show", "last", "c0002", "--json").stdout)
+    assert len(one["rows"]) == 2
+    assert one["jobs"][0]["job"]["id"] == "c0002-r1"
+    assert one["rows"][0]["samples"][0]["latency"]["p99"] > 0
+    text = assay(tmp_path, "show", "last", "c0001").stdout
+    assert "as sent to `assay-engine run`" in text
+    done = assay(tmp_path, "show", "last", "c9999", expect=2)
+    assert "has no case 'c9999'" in done.stderr
+
+
+def test_null_target_and_json(tmp_path: Path) -> None:
+    file = study(tmp_path, kind='"null"', more="", operations="write, random_read")
+    done = assay(tmp_path, "run", str(file), "--json")
+    found = json.loads(done.stdout)
+    assert (found["status"], found["outcomes"], len(found["results"])) == ("complete", {"ok": 6}, 4)
+    check_whole(tmp_path, phases=2)
+
+
+def test_time_series_adds_up_to_the_samples(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    assay(tmp_path, "run", str(study(tmp_path, extra="lanes: 2")))
+    run = only_run(tmp_path)
+    rows = pq.read_table(run / "intervals.parquet").to_pylist()
+    with RunStore.open(run) as store:
+        for sample in store.samples():
+            key = (sample.case, sample.repeat, sample.phase)
+            mine = [row for row in rows if (row["case"], row["repeat"], row["phase"]) == key]
+            assert sum(row["read_bytes"] + row["write_bytes"] for row in mine) == sample.bytes
+            assert sum(row["read_ops"] + row["write_ops"] for row in mine) == sample.ops
+            assert all(row["operation"] == sample.operation and row["p50_ns"] > 0 for row in mine if row["read_ops"])
+
+
+def test_scripted_errors_are_results(tmp_path: Path) -> None:
+    file = study(tmp_path, kind='"null"', more=", errors: [{at_op: 3, errno: EIO}]", record="64KiB")
+    done = assay(tmp_path, "run", str(file), expect=1)
+    assert "complete with errors" in done.stderr
+    assert "EIO" in assay(tmp_path, "show", "last", "c0001").stdout
+
+
+def test_full_disk_is_incomplete_and_the_rest_goes_on(tmp_path: Path) -> None:
+    with small_ext4(tmp_path, 32 << 20) as (_device, point):
+        file = study(tmp_path, more=f", path: {point}/target", size="[2MiB, 64MiB]", record="256KiB", cache="direct")
+        done = assay(tmp_path, "run", str(file), expect=1)
+        assert "target place" in done.stderr
+        assert "are free" in done.stderr
+        assert {path.name for path in point.iterdir()} == {"lost+found"}
+    shown = json.loads(assay(tmp_path, "show", "last", "--json").stdout)
+    verdicts = {(row["case"], row["operation"]): row for row in shown["results"]}
+    assert verdicts["c0002", "write"]["verdict"] == "incomplete"
+    assert verdicts["c0001", "write"]["n"] == verdicts["c0001", "read"]["n"] == 3
+    assert "incomplete" not in (verdicts["c0001", "write"]["verdict"], verdicts["c0001", "read"]["verdict"])
+    text = assay(tmp_path, "show", "last", "c0002").stdout
+    assert "ENOSPC" in text
+    assert f"{point}/target/c0002-r1" in text
+    assert shown["outcomes"] == {"errors": 3, "ok": 3}
+
+
+def test_places_that_are_not_ours_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "precious").write_text("x")
+    (tmp_path / "link").symlink_to("full")
+    before = {path for path in tmp_path.rglob("*") if path.name != "study.yaml"}
+    for path, message in (
+        (tmp_path / "full", "not empty and not made by Assay"),
+        (tmp_path / "link", "is a symbolic link"),
+        (tmp_path / "link" / "precious", "exists and is not a directory"),
+        (tmp_path / "none" / "target", "does not exist"),
+    ):
+        done = assay(tmp_path, "run", str(study(tmp_path, more=f", path: {path}")), expect=3)
+        assert message in done.stderr
+        assert "hint: " in done.stderr
+    done = assay(tmp_path, "run", str(study(tmp_path, more=f", path: {tmp_path}/full/../new")), expect=2)
+    assert ".." in done.stderr
+    assert {path for path in tmp_path.rglob("*") if path.name != "study.yaml"} == before
+
+
+def test_device_needs_destroy_and_is_refused_while_mounted(tmp_path: Path) -> None:
+    size = {"size": "4MiB", "extra": "layout: shared", "cache": "direct"}
+    with loop_device(tmp_path, 16 << 20) as device:
+        file = str(study(tmp_path, kind="device", more=f", path: {device}", **size))
+        done = assay(tmp_path, "run", file, expect=3)
+        assert "--destroy" in done.stderr
+        assert Path(device).read_bytes() == bytes(16 << 20)
+        assay(tmp_path, "run", file, "--destroy")
+        assert Path(device).read_bytes() != bytes(16 << 20)
+    with small_ext4(tmp_path, 16 << 20) as (device, point):
+        file = str(study(tmp_path, kind="device", more=f", path: {device}", **size))
+        done = assay(tmp_path, "run", file, "--destroy", expect=3)
+        assert f"mounted at {point}" in done.stderr
+    assert len(list_runs(tmp_path / "assay-runs")) == 1
+
+
+def test_memory_cap_is_made_and_removed(tmp_path: Path) -> None:
+    groups = Path("/sys/fs/cgroup/memory")
+    if os.geteuid() != 0 or not groups.exists():
+        pytest.skip("needs root and a version 1 memory controller")
+    file = study(tmp_path, cache="limit", extra="memory_limit: 128MiB", size="8MiB")
+    assay(tmp_path, "run", str(file))
+    name = only_run(tmp_path).name
+    assert not list(groups.glob(f"assay-{name}*"))
+    with RunStore.open(only_run(tmp_path)) as store:
+        kinds = [entry.kind for entry in store.journal(only_open=False)]
+    assert kinds.count("cgroup") == 6
+    check_whole(tmp_path, phases=2)
+
+
+def test_study_that_is_wrong_leaves_no_run(tmp_path: Path) -> None:
+    assay(tmp_path, "run", str(study(tmp_path, record="2MiB")), expect=2)
+    assert "there is no study to run" in assay(tmp_path, "run", expect=2).stderr
+    assert not (tmp_path / "assay-runs").exists()
+
+
+def test_doctor(tmp_path: Path) -> None:
+    facts = json.loads(assay(tmp_path, "doctor", "--json").stdout)
+    assert next(fact for fact in facts if fact["name"] == "assay-engine")["status"] == "ok"
+    assert "remedy" in assay(tmp_path, "doctor").stdout
+
+
+def fastest(folder: Path, *arguments: str) -> float:
+    """Wall seconds of the quickest of three calls: the machine may be busy with other things."""
+    times = []
+    for _ in range(3):
+        begun = time.monotonic()
+        assay(folder, *arguments)
+        times.append(time.monotonic() - begun)
+    return min(times)
+
+
+def test_list_and_show_of_10_000_cases_take_less_than_a_second(tmp_path: Path) -> None:
+    cases = [
+        Case(
+            id=f"c{number:05}",
+            target="none",
+            workload="grid",
+            operations=("write", "read"),
+            parameters=Parameters(file_size=1 << 20, record_size=4096),
+            axes={"record_size": number},
+            label=f"none / grid / record_size={number}",
+        )
+        for number in range(10_000)
+    ]
+    meta = RunMeta("20270115-080000-big", "big", "why?", "", 1.8e9, 1, "random", 3, "assay run big.yaml")
+    order = [(case.id, repeat) for repeat in (1, 2, 3) for case in cases]
+    store = RunStore.create(tmp_path / "assay-runs", meta, cases, (), order, "study: big\n")
+    for case, repeat in order:
+        samples = [
+            Sample(
+                case=case,
+                repeat=repeat,
+                phase=phase,
+                operation=operation,
+                status="done",
+                started_at=1.0,
+                ops=256,
+                bytes=1 << 20,
+                throughput=1e6 + repeat,
+                iops=250.0,
+                latency={"p50": 1000.0, "p99": 2000.0},
+            )
+            for phase, operation in enumerate(("write", "read"))
+        ]
+        attempt = store.begin_attempt(case, repeat, {"id": f"{case}-r{repeat}"})
+        store.finish_repeat(attempt, "ok", 0.1, "", "", samples)
+    figure = Estimate(median=1e6, low=9e5, high=1.1e6, n=3, spread=0.1)
+    store.save_results(
+        Row(
+            case=case,
+            operation=operation,
+            throughput=figure,
+            iops=figure,
+            latency={},
+            curve=(),
+            samples=(),
+            verdict=Verdict.OK,
+            findings=(),
+        )
+        for case in cases
+        for operation in case.operations
+    )
+    store.set_status("complete")
+    store.close()
+    assert fastest(tmp_path, "list") < 1.0
+    assert fastest(tmp_path, "show", "last") < 1.0
+    assert fastest(tmp_path, "show", "last", "c07777") < 1.0
+    assert "19960 more results" in assay(tmp_path, "show", "last").stdout
+    assert "20000 ok" in assay(tmp_path, "show", "last").stdout

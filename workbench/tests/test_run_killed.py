@@ -1,0 +1,206 @@
+"""Runs that are killed, stopped and resumed end with exactly the planned repeats, and leave nothing behind."""
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from run_tools import ASSAY, ENGINE, SLOW, assay, check_nothing_left, check_whole, needs_engine, only_run, study
+
+from assay.store import ENGINE_LOCK, RunStore, list_runs
+from assay.store.lock import is_locked
+
+pytestmark = needs_engine
+
+Start = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts `assay run` in the test's folder; what still runs at the end of the test is killed."""
+    started = []
+
+    def begin(*arguments: str) -> subprocess.Popen[str]:
+        command = [ASSAY, "run", *arguments]
+        process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        started.append(process)
+        return process
+
+    yield begin
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+
+def engines_of(workbench: int) -> list[int]:
+    """The workbench's child processes."""
+    with contextlib.suppress(OSError):
+        return [int(pid) for pid in Path(f"/proc/{workbench}/task/{workbench}/children").read_text().split()]
+    return []
+
+
+def kill_engine(process: subprocess.Popen[str], seconds: float, busy_with: str = "run") -> bool:
+    """Kill the engine as soon as there is one, with that command if given; returns whether it was there."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and process.poll() is None:
+        for pid in engines_of(process.pid):
+            with contextlib.suppress(OSError):
+                command = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+                if command[0] == ENGINE and busy_with in command:
+                    os.kill(pid, signal.SIGKILL)
+                    return True
+    return False
+
+
+@pytest.mark.parametrize("victim", ["workbench", "engine", "both"])
+def test_kill_9_at_random_moments_then_resume(tmp_path: Path, start: Start, victim: str) -> None:
+    seed = random.randrange(10**6)
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+    file = str(study(tmp_path, **SLOW))
+    kills = 0
+    while kills < 10:
+        runs = list_runs(tmp_path / "assay-runs")
+        if runs and runs[0].status == "complete":
+            # It was done before the tenth kill: look at it and begin anew.
+            check_whole(tmp_path, phases=2)
+            shutil.rmtree(runs[0].folder)
+            runs = []
+        process = start(file, *(["--resume"] if runs else []))
+        time.sleep(0.4 + chance.random() * 0.9)
+        if victim in ("engine", "both"):
+            kills += (
+                kill_engine(process, 1.0, chance.choice(("run", "run", "run", "capabilities"))) and victim == "engine"
+            )
+        if victim in ("workbench", "both") and process.poll() is None:
+            process.kill()
+            kills += 1
+        output, _ = process.communicate(timeout=120)
+        assert "Traceback" not in output, output
+    runs = list_runs(tmp_path / "assay-runs")
+    if not runs:
+        assay(tmp_path, "run", file)
+    elif runs[0].status != "complete":
+        assay(tmp_path, "run", file, "--resume")
+    check_whole(tmp_path, phases=2)
+
+
+def test_crashed_engine_is_a_result_until_resumed(tmp_path: Path, start: Start) -> None:
+    file = str(study(tmp_path, **SLOW))
+    process = start(file)
+    assert kill_engine(process, 20)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 1, output
+    assert "killed by SIGKILL" in output
+    run = only_run(tmp_path)
+    with RunStore.open(run) as store:
+        (crashed,) = [job for job in store.jobs() if job.status == "crashed"]
+        assert store.info().finished == store.info().planned == 12
+        assert store.info().status == "complete with errors"
+    check_nothing_left(tmp_path)
+    assay(tmp_path, "run", "--resume")
+    with RunStore.open(run) as store:
+        again = next(job for job in store.jobs(crashed.case) if job.repeat == crashed.repeat)
+        assert (again.status, again.attempts) == ("ok", 2)
+        assert "killed by SIGKILL" in " ".join(attempt.reason for attempt in store.attempts(crashed.case))
+    check_whole(tmp_path, phases=2)
+    done = assay(tmp_path, "run", "--resume", expect=2)
+    assert "there is no unfinished run" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interruption_removes_the_data_and_says_how_to_go_on(
+    tmp_path: Path, start: Start, number: signal.Signals
+) -> None:
+    file = str(study(tmp_path, **SLOW))
+    process = start(file)
+    assert process.stdout
+    for line in process.stdout:
+        if line.startswith("[3/12]"):
+            break
+    time.sleep(0.1)
+    process.send_signal(number)
+    output = process.communicate(timeout=60)[0]
+    assert process.returncode == 130, output
+    assert f"go on with: assay run {Path('assay-runs') / only_run(tmp_path).name} --resume" in output
+    check_nothing_left(tmp_path)
+    with RunStore.open(only_run(tmp_path)) as store:
+        done = store.info().finished
+        assert 3 <= done < 12
+        assert store.info().status == "interrupted"
+    assert "interrupted" in assay(tmp_path, "list").stdout
+    assert f"{done} of 12 repeats done" in assay(tmp_path, "show", "last").stdout
+    assay(tmp_path, "run", only_run(tmp_path).name, "--resume")
+    check_whole(tmp_path, phases=2)
+
+
+def test_resume_refuses_a_changed_study_and_a_run_in_progress(tmp_path: Path, start: Start) -> None:
+    file = study(tmp_path, **SLOW)
+    process = start(str(file))
+    assert process.stdout
+    for line in process.stdout:
+        if line.startswith("[1/12]"):
+            break
+    # Stopped, it holds its locks for as long as the test takes.
+    process.send_signal(signal.SIGSTOP)
+    name = only_run(tmp_path).name
+    assert "is being executed by another process" in assay(tmp_path, "run", name, "--resume", expect=3).stderr
+    assert f"run {name} is using it now" in assay(tmp_path, "run", str(file), expect=3).stderr
+    process.send_signal(signal.SIGCONT)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    file.write_text(file.read_text() + "# changed\n")
+    assert "no unfinished run of exactly this study" in assay(tmp_path, "run", str(file), "--resume", expect=2).stderr
+    assay(tmp_path, "run", "--resume")
+    check_whole(tmp_path, phases=2)
+
+
+def test_new_run_clears_what_a_dead_run_left(tmp_path: Path, start: Start) -> None:
+    file = str(study(tmp_path, **SLOW))
+    process = start(file)
+    assert process.stdout
+    for line in process.stdout:
+        if line.startswith("[2/12]"):
+            break
+    engines = engines_of(process.pid)
+    for pid in [process.pid, *engines]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    process.communicate()
+    dead = only_run(tmp_path)
+    assert (tmp_path / "target" / ".assay-target").is_file()
+    (tmp_path / "target" / "c0001-r1").mkdir(exist_ok=True)
+    while is_locked(dead / ENGINE_LOCK):
+        time.sleep(0.01)
+    assay(tmp_path, "run", file)
+    check_nothing_left(tmp_path)
+    statuses = [run.status for run in list_runs(tmp_path / "assay-runs")]
+    assert statuses == ["interrupted", "complete"]
+    assay(tmp_path, "run", "--resume")
+    check_nothing_left(tmp_path)
+
+
+def test_kept_files_stay_and_are_not_overwritten(tmp_path: Path, start: Start) -> None:
+    file = study(tmp_path, **SLOW)
+    file.write_text(file.read_text() + "output: {keep_files: true}\n")
+    process = start(str(file))
+    assert process.stdout
+    for line in process.stdout:
+        if line.startswith("[2/12]"):
+            break
+    process.kill()
+    process.wait()
+    assay(tmp_path, "run", "--resume")
+    kept = {path.name for path in (tmp_path / "target").iterdir()}
+    with RunStore.open(only_run(tmp_path)) as store:
+        assert kept == {".assay-target", *(f"{case}-r{repeat}" for case, repeat in store.order())}
+    assert "told to keep" in assay(tmp_path, "run", str(file), expect=3).stderr

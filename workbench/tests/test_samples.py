@@ -1,0 +1,154 @@
+"""Golden event files: valid by the contract's schema, and what they say as samples."""
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from assay.analyse import histograms
+from assay.analyse.samples import samples_from_events
+from assay.contract.names import IntervalEvent
+from assay.contract.reader import BrokenLine, read_events, read_line
+from assay.model.result import Sample
+
+CONTRACT = Path(__file__).resolve().parents[2] / "contract"
+GOLDEN = sorted((CONTRACT / "golden" / "events").glob("*.ndjson"))
+
+
+def lines(name: str) -> list[str]:
+    return (CONTRACT / "golden" / "events" / f"{name}.ndjson").read_text().splitlines()
+
+
+def samples(name: str) -> tuple[Sample, ...]:
+    return samples_from_events("c0007", 2, read_events(lines(name)))
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_every_line_is_valid_and_read(path: Path) -> None:
+    validator = Draft202012Validator(json.loads((CONTRACT / "event.schema.json").read_text()))
+    for line in path.read_text().splitlines():
+        assert not [error.message for error in validator.iter_errors(json.loads(line))]
+        assert not isinstance(read_line(line), BrokenLine)
+
+
+def test_there_are_golden_files() -> None:
+    assert {path.stem for path in GOLDEN} >= {"good-run", "no-space", "crashed", "open-loop", "two-lanes-mixed"}
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_intervals_add_up_to_the_total(path: Path) -> None:
+    events = list(read_events(path.read_text().splitlines()))
+    for sample in samples_from_events("c0001", 1, events):
+        if sample.status == "crashed":
+            continue
+        own = [event for event in events if isinstance(event, IntervalEvent) and event.phase == sample.phase]
+        assert sum(event.read.ops + event.write.ops for event in own) == sample.ops
+        assert sum(event.read.bytes + event.write.bytes for event in own) == sample.bytes
+        texts = [text for event in own for text in (event.read_histogram, event.write_histogram) if text]
+        if sample.histogram:
+            merged = histograms.merge([histograms.decode(text) for text in texts])
+            whole = histograms.decode(sample.histogram)
+            assert merged.first == whole.first
+            assert merged.counts.tolist() == whole.counts.tolist()
+
+
+def test_a_good_run() -> None:
+    write, read = samples("good-run")
+    assert (write.case, write.repeat, write.phase, write.operation, write.status) == ("c0007", 2, 0, "write", "done")
+    assert (write.ops, write.bytes, write.write_bytes, write.read_bytes) == (256, 16 << 20, 16 << 20, 0)
+    assert write.throughput == pytest.approx(write.bytes * 1e9 / write.elapsed_ns)
+    assert write.iops == pytest.approx(256e9 / write.elapsed_ns)
+    assert write.started_at == pytest.approx(1_795_288_503.0012, abs=1e-6)
+    assert write.method == "io_uring" and write.errors == ()
+    assert (read.phase, read.operation, read.device_read_bytes) == (1, "read", 16 << 20)
+    assert "page cache" in read.cache_done
+    assert read.latency["min"] <= read.latency["p50"] <= read.latency["p99.99"] <= read.latency["max"]
+    assert list(read.latency) == ["min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"]
+    assert read.started_at > write.started_at
+    assert read.steady is not None and read.first_finisher == pytest.approx(read.throughput)
+
+
+def test_no_space_names_action_path_place_size_and_errno() -> None:
+    write, read = samples("no-space")
+    assert write.status == "failed" and write.ops == 32
+    (tally,) = write.errors
+    assert (tally.kind, tally.errno, tally.count) == ("os", "ENOSPC", 3)
+    assert tally.example == (
+        "write /var/tmp/assay-golden/golden-full.r1/f0 at 2097152, 65536 bytes: No space left on device (ENOSPC)"
+    )
+    assert (read.status, read.ops, read.throughput, read.first_finisher) == ("skipped", 0, 0.0, None)
+    assert read.latency == {} and read.histogram is None
+
+
+def test_without_a_bye_the_rest_of_the_plan_has_crashed() -> None:
+    write, read, random_read = samples("crashed")
+    assert (write.status, read.status, random_read.status) == ("done", "crashed", "crashed")
+    assert read.method == "sync" and random_read.method == ""
+    assert (write.device_read_bytes, write.device_write_bytes) == (None, None)
+
+
+def test_stopped_from_outside_is_not_a_crash() -> None:
+    bye = '{"event":"bye","status":"stopped","reason":"told to","max_rss_bytes":1,"at_ns":1}'
+    found = samples_from_events("c0001", 1, read_events([*lines("crashed"), bye]))
+    assert [sample.status for sample in found] == ["done", "stopped", "stopped"]
+
+
+def test_silence_from_the_start_gives_no_samples() -> None:
+    assert samples_from_events("c0001", 1, read_events(lines("good-run")[1:])) == ()
+    assert samples_from_events("c0001", 1, []) == ()
+
+
+def test_open_loop_shows_the_whole_stall() -> None:
+    (sample,) = samples("open-loop")
+    assert sample.target_per_s == 1000.0 and sample.unstarted_ops == 0
+    assert sample.latency["max"] == pytest.approx(1e9, rel=0.01)
+    assert sample.histogram is not None
+    histogram = histograms.decode(sample.histogram)
+    late = 1 - next(percent for percent, value in histograms.curve(histogram) if value > 1_000_000) / 100
+    assert late == pytest.approx(1111 / 3000, abs=0.1)
+
+
+def test_mixed_operations_are_merged_and_preparation_is_no_sample() -> None:
+    (sample,) = samples("two-lanes-mixed")
+    assert (sample.phase, sample.operation, sample.ops) == (1, "random_mix", 2000)
+    assert sample.read_bytes == 1401 * 4096 and sample.write_bytes == 599 * 4096
+    assert sample.histogram is not None and histograms.decode(sample.histogram).total == 2000
+    assert sample.skew_ns == 60_000 and sample.finish_spread_ns > 0
+    end = json.loads(lines("two-lanes-mixed")[-2])
+    reads, writes = end["read_latency"], end["write_latency"]
+    mean = (reads["mean_ns"] * 1401 + writes["mean_ns"] * 599) / 2000
+    assert sample.latency["mean"] == pytest.approx(mean)
+    assert sample.latency["min"] == min(reads["min_ns"], writes["min_ns"])
+    assert writes["p50_ns"] < sample.latency["p50"] < reads["p50_ns"]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"event":"ready","at_ns":1,"buf', "not a whole JSON object"),
+        ("thread 'main' panicked at src/main.rs:1", "not a whole JSON object"),
+        ("[1, 2]", "not an event"),
+        ('{"event":"applause"}', "not an event"),
+        ('{"at_ns":1}', "not an event"),
+        ('{"event":"ready","at_ns":-1,"buffer_bytes":0}', "ready.at_ns"),
+        ('{"event":"ready","at_ns":1}', "ready.buffer_bytes: Field required"),
+        (b'{"event":"ready","at_ns":\xff}', "not a whole JSON object"),
+    ],
+)
+def test_a_broken_line_is_an_answer_and_no_exception(line: str | bytes, reason: str) -> None:
+    found = read_line(line, 12)
+    assert isinstance(found, BrokenLine)
+    assert found.number == 12 and reason in found.reason and "\n" not in found.reason
+
+
+def test_broken_lines_do_not_cost_the_run() -> None:
+    whole = lines("good-run")
+    events = list(read_events([*whole[:4], "garbage", "", whole[4][:50], *whole[4:]]))
+    assert [event.number for event in events if isinstance(event, BrokenLine)] == [5, 7]
+    assert samples_from_events("c0007", 2, events) == samples("good-run")
+
+
+def test_unknown_fields_are_passed_over() -> None:
+    event = json.loads(lines("good-run")[-1]) | {"mood": "fine"}
+    assert not isinstance(read_line(json.dumps(event)), BrokenLine)
