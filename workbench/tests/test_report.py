@@ -69,7 +69,7 @@ def test_answer_names_the_winner_and_the_median_ratio() -> None:
     card = next(item for item in cards if item.label == "Random write")
     assert card.value == numbers.ratio(numbers.median([pair.ratio for pair in pairs]))
     assert f"{len(pairs)} of {len(pairs)} points separable" in card.details
-    assert "1 left out (verdict not ok)" in card.details
+    assert "1 left out because of a verdict" in card.details
 
 
 def test_cached_number_is_in_no_headline() -> None:
@@ -80,7 +80,13 @@ def test_cached_number_is_in_no_headline() -> None:
     assert shown in repr(section("caching"))
 
 
-@pytest.mark.parametrize("verdict", [Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.UNSTABLE])
+def test_answer_takes_unstable_results_by_their_intervals() -> None:
+    found = answer(View(with_verdicts(sample_run(), Verdict.UNSTABLE)))
+    cards = [block for block in found.blocks if isinstance(block, KeyFigures)]
+    assert any(card.items for card in cards)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE])
 def test_answer_without_sound_results_has_no_figures(verdict: Verdict) -> None:
     found = answer(View(with_verdicts(sample_run(), verdict)))
     cards = [block for block in found.blocks if isinstance(block, KeyFigures)]

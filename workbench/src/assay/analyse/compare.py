@@ -7,7 +7,7 @@ from itertools import combinations
 from assay.analyse.estimate import log_mean, student_t
 from assay.analyse.usable import usable
 from assay.model.result import Comparison, Row
-from assay.model.verdict import Verdict
+from assay.model.verdict import SOUND
 
 LEAST_REPEATS = 3
 """Fewer on a side, and no difference is called separable (DESIGN, section 4)."""
@@ -80,5 +80,5 @@ def ratio_interval(base: Sequence[float], other: Sequence[float], ratio: float) 
 
 
 def _caveat(base: Row, other: Row) -> str:
-    bad = [f"{row.case.target} is {row.verdict}" for row in (base, other) if row.verdict is not Verdict.OK]
+    bad = [f"{row.case.target} is {row.verdict}" for row in (base, other) if row.verdict not in SOUND]
     return " and ".join(bad)

@@ -1,12 +1,13 @@
 """The `assay` command."""
 
 import importlib
+import os
 import sys
 from typing import Any
 
 import typer
 
-from assay.model.base import EXIT_INTERRUPTED, AssayError
+from assay.model.base import EXIT_BUG, EXIT_INTERRUPTED, AssayError
 
 COMMANDS = ("init", "check", "plan", "run", "list", "show", "report", "export", "doctor")
 
@@ -61,3 +62,9 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(EXIT_INTERRUPTED)
+    except Exception as error:
+        if os.environ.get("ASSAY_TRACEBACK"):
+            raise
+        typer.echo(f"error: Assay has a bug: {type(error).__name__}: {error}", err=True)
+        typer.echo("hint: report it, with the command and what it prints with ASSAY_TRACEBACK=1 set", err=True)
+        sys.exit(EXIT_BUG)

@@ -33,5 +33,7 @@ EXIT_USAGE = 2
 """The input is wrong; nothing was done."""
 EXIT_REFUSED = 3
 """Refused for safety, or the machine cannot do it; nothing was written."""
+EXIT_BUG = 70
+"""Assay itself failed (EX_SOFTWARE of sysexits.h)."""
 EXIT_INTERRUPTED = 130
 """Stopped by the user; `assay run --resume` goes on."""

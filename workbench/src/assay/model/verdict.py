@@ -21,6 +21,9 @@ class Verdict(StrEnum):
     OK = "ok"
 
 
+SOUND = frozenset({Verdict.OK, Verdict.UNSTABLE})
+"""The number is the storage's own. An unstable one is known less well, which its interval says."""
+
 RANK = {verdict: place for place, verdict in enumerate(Verdict)}
 """0 is the worst."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from assay.model.case import AxisValue
 from assay.model.result import Comparison, Place, Row, RunAnalysis
-from assay.model.verdict import Verdict
+from assay.model.verdict import SOUND, Verdict
 from assay.report import numbers
 
 FALSE = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE})
@@ -15,8 +15,8 @@ Axes = dict[str, AxisValue]
 
 
 def sound(row: Row) -> bool:
-    """The row has a throughput, and nothing speaks against it."""
-    return row.verdict is Verdict.OK and row.throughput is not None
+    """The row has a throughput that is the storage's own; if it is unstable, its interval says how well it is known."""
+    return row.verdict in SOUND and row.throughput is not None
 
 
 def plausible(row: Row) -> bool:

@@ -175,7 +175,7 @@ def _figure(duel: Duel, view: View) -> KeyFigure:
     span = f"{numbers.ratio(ratios[0])} to {numbers.ratio(ratios[-1])}"
     details = [f"range {span}" if len(ratios) > 1 else "one point", shares, _medians(duel, view)]
     if duel.unfair:
-        details.append(f"{duel.unfair} left out (verdict not ok)")
+        details.append(f"{duel.unfair} left out because of a verdict")
     winner = duel.winner
     if winner is None:
         base, other = duel.wins
@@ -210,7 +210,7 @@ def _alone(view: View) -> list[Block]:
     figures = tuple(_speed(kind, target, rows, view) for (kind, target), rows in groups.items())
     if not figures:
         return [Paragraph("No result is sound enough for an answer; the verdicts say why.", lead=True)]
-    words = f"Speeds of {numbers.listing(list(view.targets))}, medians over all points with the verdict ok."
+    words = f"Speeds of {numbers.listing(list(view.targets))}, medians over all sound points."
     return [Paragraph(words, lead=True), KeyFigures(figures)]
 
 
@@ -243,7 +243,7 @@ def _remarks(view: View, duels: list[Duel]) -> list[Text]:
     spans.append(Badge(Verdict.OK))
     for verdict in bad:
         spans += [", ", f"{counts[verdict]:,} ", Badge(verdict)]
-    rest = ". Only sound results enter this answer; " + (
+    rest = ". Only ok and unstable results enter this answer, unstable ones with their wide intervals; " + (
         "the others are shown below with their mark." if bad else "no others occurred."
     )
     found.append((*spans, rest))

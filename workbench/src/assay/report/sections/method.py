@@ -54,8 +54,8 @@ def _principles(view: View) -> list[Text]:
         "Latencies are kept in HDR histograms with three significant digits; percentiles come from the histograms "
         "of all repeats merged, never from averages of percentiles.",
         "Data is a function of seed, object and offset: unique and incompressible unless a workload says otherwise.",
-        "Each result is judged by rules; a result that a cache, a failure or an unsteady machine may have made "
-        "carries a verdict and is never in a headline.",
+        "Each result is judged by rules. One that a cache or a failure may have made is never in a headline; one whose "
+        "repeats differ much is called unstable, and its interval says how far it is known.",
     ]
 
 
