@@ -52,8 +52,8 @@ pub(crate) fn check_general(job: &Job) -> anyhow::Result<()> {
 /// Refuses what a backend cannot do.
 pub(crate) fn check(job: &Job, can: &BackendCapabilities) -> anyhow::Result<()> {
     let place = can.place.as_ref().map_or_else(|| format!("a {} target", can.kind), |place| place.path.clone());
-    let wanted = |operation: &Operation| *operation != Operation::Prepare && !can.operations.contains(operation);
-    if let Some(phase) = job.phases.iter().find(|phase| wanted(&phase.operation)) {
+    let missing = |operation: &Operation| *operation != Operation::Prepare && !can.operations.contains(operation);
+    if let Some(phase) = job.phases.iter().find(|phase| missing(&phase.operation)) {
         bail!("{place} has no operation {}", phase.operation.name());
     }
     if !can.layouts.contains(&job.layout) {

@@ -27,11 +27,14 @@ impl Control {
             let flag = Arc::clone(&stop);
             std::thread::spawn(move || {
                 for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-                    match line.trim() {
-                        r#"{"go":true}"# => drop(sender.send(())),
-                        r#"{"stop":true}"# => break,
-                        "" => {}
-                        other => eprintln!("warning: control line not understood: {other}"),
+                    let word: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
+                    if word["stop"] == true {
+                        break;
+                    }
+                    if word["go"] == true {
+                        let _ = sender.send(());
+                    } else {
+                        eprintln!("warning: control line not understood: {line}");
                     }
                 }
                 // A stop line or the end of the input: in both cases nobody waits for more.
@@ -46,10 +49,13 @@ impl Control {
 
     fn catch_signals(stop: StopFlag) {
         let handler = on_signal as extern "C" fn(libc::c_int) as libc::sighandler_t;
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
             // SAFETY: the handler only stores to an atomic, which is async-signal-safe.
             unsafe { libc::signal(signal, handler) };
         }
+        // A file beyond the process's size limit shall be a failed operation (EFBIG), not the end.
+        // SAFETY: ignoring a signal installs no code.
+        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
         std::thread::spawn(move || loop {
             std::thread::sleep(std::time::Duration::from_millis(50));
             if SIGNALLED.load(Ordering::Relaxed) {

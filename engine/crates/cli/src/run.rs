@@ -7,6 +7,9 @@ use assay_drive::EventSink;
 use assay_spec::{Bye, ByeStatus, Event};
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::mpsc::{sync_channel, SyncSender, TrySendError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -22,21 +25,62 @@ pub(crate) fn print_line(line: &str) -> std::io::Result<()> {
     output.flush()
 }
 
-struct Lines;
+/// Lines that wait while the reader is slow.
+const QUEUE: usize = 10_000;
+/// A reader that takes nothing for this long counts as gone.
+const READER_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Writes events on a thread of its own, so that a reader that hangs cannot keep the engine from stopping.
+struct Lines {
+    queue: SyncSender<String>,
+    writer: JoinHandle<()>,
+}
+
+impl Lines {
+    fn start() -> Self {
+        let (queue, lines) = sync_channel::<String>(QUEUE);
+        let writer = std::thread::spawn(move || {
+            // Ends at the first line that nobody takes; the next `emit` then fails.
+            let _ = lines.into_iter().try_for_each(|line| print_line(&line));
+        });
+        Lines { queue, writer }
+    }
+
+    /// Waits a while until everything has been written.
+    fn finish(self) {
+        drop(self.queue);
+        let end = Instant::now() + Duration::from_secs(5);
+        while !self.writer.is_finished() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
 
 impl EventSink for Lines {
     fn emit(&mut self, event: &Event) -> std::io::Result<()> {
-        print_line(&serde_json::to_string(event).map_err(std::io::Error::other)?)
+        let mut line = serde_json::to_string(event).map_err(std::io::Error::other)?;
+        let end = Instant::now() + READER_PATIENCE;
+        loop {
+            line = match self.queue.try_send(line) {
+                Ok(()) => return Ok(()),
+                Err(TrySendError::Full(line)) if Instant::now() < end => line,
+                Err(_) => return Err(std::io::ErrorKind::BrokenPipe.into()),
+            };
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let text = job::read(&arguments.file)?;
     let job = job::parse(&text)?;
+    if job.wait_for_go && arguments.file != "-" {
+        anyhow::bail!("wait_for_go: give the job on standard input, where go can follow");
+    }
     let control = Control::listen(arguments.file == "-");
     let backend = backends::open(&job)?;
     backends::check(&job, &backend.capabilities())?;
-    let mut sink = Lines;
+    let mut sink = Lines::start();
     sink.emit(&Event::Hello(hello::event(&job, &text, backend.capabilities())))?;
     let mut go = || !job.wait_for_go || control.wait_for_go();
     let (status, reason) = assay_drive::run(&job, &backend, &mut sink, &control.stop, &mut go);
@@ -46,6 +90,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let bye = Bye { status, reason, max_rss_bytes: assay_drive::max_rss_bytes(), at_ns: clock::now() };
     // Nobody may be listening any more; the data has been removed all the same.
     let _ = sink.emit(&Event::Bye(bye));
+    sink.finish();
     Ok(match status {
         ByeStatus::Ok => ExitCode::SUCCESS,
         ByeStatus::Errors | ByeStatus::Stopped => ExitCode::from(1),

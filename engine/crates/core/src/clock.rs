@@ -1,5 +1,7 @@
 //! The one clock: CLOCK_MONOTONIC in nanoseconds, read without a system call (vDSO).
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rustix::thread::{clock_nanosleep_absolute, ClockId};
 use rustix::time::{clock_gettime, ClockId as TimeId, Timespec};
 
@@ -8,6 +10,14 @@ pub const NAME: &str = "CLOCK_MONOTONIC";
 
 /// Below this distance a thread waits by looking at the clock, because the kernel would wake it too late.
 const SPIN_NS: u64 = 80_000;
+
+/// Whether threads may wait by looking at the clock: not if they outnumber the CPUs.
+static SPIN: AtomicBool = AtomicBool::new(true);
+
+/// Says whether waiting threads may keep a CPU busy for the last microseconds.
+pub fn allow_spinning(allowed: bool) {
+    SPIN.store(allowed, Ordering::Relaxed);
+}
 
 /// Nanoseconds since some fixed moment.
 #[inline]
@@ -29,23 +39,17 @@ fn nanoseconds(time: Timespec) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Waits until `moment` and returns the time then: sleeping first, looking at the clock at the end.
+/// Waits until `moment` and returns the time then. Sleeps, and where that is allowed looks at the clock at the end.
 pub fn wait_until(moment: u64) -> u64 {
+    let early = if SPIN.load(Ordering::Relaxed) { SPIN_NS } else { 0 };
     let mut time = now();
     while time < moment {
-        if moment - time > SPIN_NS {
-            let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(moment - SPIN_NS));
+        if moment - time > early {
+            let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(moment - early));
         } else {
             std::hint::spin_loop();
         }
         time = now();
     }
     time
-}
-
-/// Sleeps until `moment`; the kernel may wake the thread a little later.
-pub fn sleep_until(moment: u64) {
-    while now() < moment {
-        let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(moment));
-    }
 }

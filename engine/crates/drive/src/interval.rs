@@ -112,6 +112,11 @@ impl Timeline {
         }
     }
 
+    /// Reads and writes of the phase.
+    pub(crate) fn counts(&self) -> (Counts, Counts) {
+        (self.total.read, self.total.write)
+    }
+
     pub(crate) fn read_latency(&self) -> &Merged {
         &self.total.read_latency
     }

@@ -72,6 +72,8 @@ struct Run<'a> {
     left: Option<u64>,
     /// No operation is started at or after this time.
     last_start: u64,
+    /// Nanoseconds into the phase after which nothing was started although something was left to do.
+    cut_at: Option<u64>,
     seen: u32,
     failed: u64,
     issuing: bool,
@@ -105,6 +107,7 @@ pub(crate) fn run(
         done: Vec::with_capacity(depth as usize),
         phase_start,
         interval: 0,
+        cut_at: None,
         seen: 0,
         failed: 0,
         issuing: true,
@@ -133,9 +136,10 @@ impl Run<'_> {
             self.channel.reap(&mut self.done, deadline);
             now = self.complete(clock::now());
         }
-        self.outcome.covered = self.covered();
         self.links.shared.announce(Moment::FirstOut, now);
         self.flush(now);
+        self.outcome.covered = self.covered();
+        self.outcome.unstarted = self.unstarted();
     }
 
     /// Starts what can be started now; returns the time.
@@ -211,10 +215,14 @@ impl Run<'_> {
             return;
         }
         self.outcome.limited = self.plan.runtime_ns.is_none();
-        if let Some(schedule) = &self.plan.schedule {
-            let end = self.plan.runtime_ns.unwrap_or(now - self.phase_start);
-            let due = schedule.due_before(end);
-            self.outcome.unstarted = self.left.map_or(due, |left| due.min(left));
+        self.cut_at = Some(self.plan.runtime_ns.unwrap_or(now - self.phase_start));
+    }
+
+    /// Operations that were due before the phase was cut short, but never started.
+    fn unstarted(&self) -> u64 {
+        match (&self.plan.schedule, self.cut_at) {
+            (Some(schedule), Some(end)) => self.left.unwrap_or(u64::MAX).min(schedule.due_before(end)),
+            _ => 0,
         }
     }
 
@@ -369,7 +377,8 @@ impl Run<'_> {
     /// Makes the writes stable and ends.
     fn flush(&mut self, now: u64) {
         let mut end = now;
-        if self.plan.sync_at_end && self.outcome.write.ops > 0 {
+        let stopped = self.links.stop.load(Ordering::Relaxed);
+        if self.plan.sync_at_end && self.outcome.write.ops > 0 && !stopped {
             let op = Op { kind: OpKind::Sync, slot: 0, length: 0, offset: 0 };
             let begin = clock::now();
             self.channel.submit(&[op]);
@@ -380,6 +389,8 @@ impl Run<'_> {
             self.outcome.sync_ns = end - begin;
             if let Some(Err(errno)) = self.done.pop().map(|completion| completion.result) {
                 self.fail(op, 0, ErrorKind::Os, Some(errno), os_message(errno));
+                // What was written cannot be relied on: the phases to come have nothing to stand on.
+                self.outcome.gave_up = true;
             }
         }
         self.note_moments();

@@ -177,7 +177,8 @@ impl Pattern {
 }
 
 /// Place `index` of the order 0, s, 2s, ..., 1, 1+s, ... of n records: iozone's stride read, which starts the
-/// next sweep one record further on each time it reaches the end.
+/// next sweep one record further on each time it reaches the end, but with each record exactly once (iozone turns
+/// back a little early and so misses the last ones).
 fn strided(index: u64, n: u64, stride: u64) -> u64 {
     let (whole, long) = (n / stride, n % stride);
     let in_long = long * (whole + 1);

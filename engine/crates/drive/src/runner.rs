@@ -14,7 +14,7 @@ use assay_core::random::mix2;
 use assay_core::{clock, Backend, Buffers, LaneSetup, MethodChoice, PhasePlan, SetupError};
 use assay_spec::{
     ByeStatus, ErrorKind, ErrorSample, Event, Job, Layout, Level, Log, Operation, Phase, PhaseStart, PhaseStatus,
-    Ready, Resources, SyncPolicy,
+    Ready, SyncPolicy,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
@@ -49,6 +49,23 @@ struct Runner<'a> {
     /// Per lane: bytes from the start of its part that are known to be there.
     covered: Vec<u64>,
     errors: bool,
+    /// When to stop waiting for lanes that were told to stop.
+    give_up_at: Option<u64>,
+}
+
+/// What came of a phase.
+pub(crate) struct Work {
+    /// Per lane; none if it was abandoned.
+    pub(crate) outcomes: Vec<Option<LaneOutcome>>,
+    pub(crate) timeline: Timeline,
+    /// A file could not be closed or flushed after the phase.
+    close_failed: bool,
+}
+
+impl Work {
+    fn new(number: u32, interval_ns: u64, lanes: u32) -> Self {
+        Work { outcomes: vec![None; lanes as usize], timeline: Timeline::new(number, interval_ns), close_failed: false }
+    }
 }
 
 /// The part of the data that is a lane's.
@@ -78,16 +95,19 @@ pub fn run(
         threads: Vec::new(),
         covered: (0..job.lanes).map(|lane| if job.reuse_files { share(job, lane).bytes() } else { 0 }).collect(),
         errors: false,
+        give_up_at: None,
     };
     let ended = runner.all(go);
     runner.commands.clear();
-    let stuck = ended.0 == ByeStatus::Stopped && !runner.join_within(STOP_PATIENCE_NS);
+    let stuck = ended.0 == ByeStatus::Stopped && !runner.join_until(runner.give_up_at.unwrap_or(u64::MAX));
     if !stuck {
         runner.threads.drain(..).for_each(|thread| drop(thread.join()));
     }
     if !job.keep_files {
         if let Err(error) = backend.cleanup() {
-            return (ByeStatus::Errors, Some(format!("the data could not be removed: {error}")));
+            let left = format!("the data could not be removed: {error}");
+            let reason = ended.1.map_or(left.clone(), |reason| format!("{reason}; {left}"));
+            return (ByeStatus::Errors, Some(reason));
         }
     }
     ended
@@ -140,6 +160,7 @@ impl Runner<'_> {
     /// Starts the lanes' threads; returns the bytes of their buffers.
     fn open_lanes(&mut self) -> Result<u64, SetupError> {
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        clock::allow_spinning((self.job.lanes as usize) < cpus);
         let (opened, answers) = channel();
         let mut bytes = 0;
         for lane in 0..self.job.lanes {
@@ -156,7 +177,6 @@ impl Runner<'_> {
                     buffers: Arc::new(buffers),
                 },
                 commands,
-                crowded: self.job.lanes as usize >= cpus,
             };
             let opened = opened.clone();
             let thread = std::thread::Builder::new()
@@ -172,15 +192,17 @@ impl Runner<'_> {
         Ok(bytes)
     }
 
-    fn join_within(&self, patience_ns: u64) -> bool {
-        let end = clock::now() + patience_ns;
-        while clock::now() < end {
+    /// Whether all lanes' threads have ended by then.
+    fn join_until(&self, end: u64) -> bool {
+        loop {
             if self.threads.iter().all(JoinHandle::is_finished) {
                 return true;
             }
+            if clock::now() >= end {
+                return false;
+            }
             std::thread::sleep(TICK);
         }
-        false
     }
 
     fn plan(&self, phase: &Phase) -> PhasePlan {
@@ -229,7 +251,7 @@ impl Runner<'_> {
         let cache_done = match self.backend.begin_phase(&plan) {
             Ok(done) => done,
             Err(error) => {
-                self.setup_failed(number, None, &error);
+                self.setup_failed(number, &error);
                 return self.end_without_work(number, phase, PhaseStatus::Failed);
             }
         };
@@ -255,20 +277,42 @@ impl Runner<'_> {
         let start = clock::now() + 500_000 + 20_000 * u64::from(self.job.lanes);
         self.commands.iter().for_each(|lane| drop(lane.send(Command::Go(start))));
         self.started(number, phase, start, choice, planned);
-        let (outcomes, timeline) = self.follow(number, start, &inbox);
-        let used = resources::between(&before, &resources::snapshot());
-        self.ended(number, phase, start, &shared, &outcomes, &timeline, cache_done, used)
+        let work = self.follow(number, start, &inbox);
+        let mut end = totals::of(number, phase, self.status_of(&work), start, &shared, &work);
+        end.cache_done = cache_done;
+        end.resources = resources::between(&before, &resources::snapshot());
+        self.note_covered(phase.operation, &work);
+        let status = end.status;
+        self.emit(&Event::PhaseEnd(end));
+        status
+    }
+
+    fn status_of(&mut self, work: &Work) -> PhaseStatus {
+        let outcomes = || work.outcomes.iter().flatten();
+        self.errors |= work.close_failed || outcomes().any(|lane| lane.error_count() > 0);
+        if work.close_failed || outcomes().any(|lane| lane.gave_up) {
+            PhaseStatus::Failed
+        } else if self.stopped() {
+            PhaseStatus::Stopped
+        } else if outcomes().any(|lane| lane.limited) {
+            PhaseStatus::TimeLimit
+        } else {
+            PhaseStatus::Done
+        }
     }
 
     /// Waits until every lane is ready; none if one cannot be.
     fn wait_until_ready(&mut self, number: u32, inbox: &Receiver<LaneMessage>) -> Option<MethodChoice> {
-        let mut chosen = None;
+        let mut chosen: Option<MethodChoice> = None;
         let mut failed = false;
         for _ in 0..self.job.lanes {
             match inbox.recv() {
-                Ok(LaneMessage::Began(Ok(choice))) => chosen = Some(choice),
+                // If lanes differ, what the weakest has is what can be claimed for all.
+                Ok(LaneMessage::Began(Ok(choice))) => {
+                    chosen = chosen.filter(|known| known.depth <= choice.depth).or(Some(choice));
+                }
                 Ok(LaneMessage::Began(Err(error))) => {
-                    self.setup_failed(number, None, &error);
+                    self.setup_failed(number, &error);
                     failed = true;
                 }
                 _ => failed = true,
@@ -277,11 +321,11 @@ impl Runner<'_> {
         chosen.filter(|_| !failed)
     }
 
-    fn setup_failed(&mut self, number: u32, lane: Option<u32>, error: &SetupError) {
+    fn setup_failed(&mut self, number: u32, error: &SetupError) {
         self.errors = true;
         let sample = ErrorSample {
             phase: number,
-            lane,
+            lane: None,
             action: error.action.to_owned(),
             object: error.object.clone(),
             offset: 0,
@@ -315,86 +359,58 @@ impl Runner<'_> {
     }
 
     /// Passes intervals and errors on until every lane has ended or, after a stop, patience is at an end.
-    fn follow(&mut self, number: u32, start: u64, inbox: &Receiver<LaneMessage>) -> (Vec<LaneOutcome>, Timeline) {
-        let mut timeline = Timeline::new(number, self.job.interval_ns);
-        let mut outcomes: Vec<Option<LaneOutcome>> = vec![None; self.job.lanes as usize];
-        let mut give_up_at = u64::MAX;
-        while outcomes.iter().any(Option::is_none) {
+    fn follow(&mut self, number: u32, start: u64, inbox: &Receiver<LaneMessage>) -> Work {
+        let mut work = Work::new(number, self.job.interval_ns, self.job.lanes);
+        while work.outcomes.iter().any(Option::is_none) {
             match inbox.recv_timeout(TICK) {
-                Ok(LaneMessage::Interval(index, part)) => timeline.add(index, &part),
+                Ok(LaneMessage::Interval(index, part)) => work.timeline.add(index, &part),
                 Ok(LaneMessage::Error(sample)) => self.emit(&Event::ErrorSample(sample)),
-                Ok(LaneMessage::Ended(lane, outcome)) => outcomes[lane as usize] = Some(*outcome),
-                Ok(LaneMessage::Began(result)) => {
-                    if let Err(error) = result {
-                        self.setup_failed(number, None, &error);
-                    }
+                Ok(LaneMessage::Ended(lane, outcome)) => work.outcomes[lane as usize] = Some(*outcome),
+                Ok(LaneMessage::Began(Err(error))) => {
+                    self.setup_failed(number, &error);
+                    work.close_failed = true;
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                Ok(LaneMessage::Began(Ok(_))) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             let now = clock::now();
             // Lanes hand an interval over at its end; a little later all have.
             let settled = now.saturating_sub(start).saturating_sub(self.job.interval_ns / 4);
-            for interval in timeline.take(Some(settled)) {
+            for interval in work.timeline.take(Some(settled)) {
                 self.emit(&Event::Interval(interval));
             }
-            if self.stopped() && give_up_at == u64::MAX {
-                give_up_at = now + STOP_PATIENCE_NS;
-            }
-            if now > give_up_at {
+            if self.stopped() && now > *self.give_up_at.get_or_insert(now + STOP_PATIENCE_NS) {
+                self.abandoned(&work);
                 break;
             }
         }
-        for interval in timeline.take(None) {
+        for interval in work.timeline.take(None) {
             self.emit(&Event::Interval(interval));
         }
-        (outcomes.into_iter().map(Option::unwrap_or_default).collect(), timeline)
+        work
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn ended(
-        &mut self,
-        number: u32,
-        phase: &Phase,
-        start: u64,
-        shared: &PhaseShared,
-        outcomes: &[LaneOutcome],
-        timeline: &Timeline,
-        cache_done: String,
-        used: Resources,
-    ) -> PhaseStatus {
-        let status = if outcomes.iter().any(|lane| lane.gave_up) {
-            PhaseStatus::Failed
-        } else if self.stopped() {
-            PhaseStatus::Stopped
-        } else if outcomes.iter().any(|lane| lane.limited) {
-            PhaseStatus::TimeLimit
-        } else {
-            PhaseStatus::Done
-        };
-        self.errors |= outcomes.iter().any(|lane| lane.error_count() > 0);
-        self.note_covered(phase.operation, outcomes);
-        let mut end = totals::of(number, phase, status, start, shared, outcomes, timeline);
-        end.cache_done = cache_done;
-        end.resources = used;
-        self.emit(&Event::PhaseEnd(end));
-        status
+    fn abandoned(&mut self, work: &Work) {
+        let stuck = work.outcomes.iter().enumerate().filter(|(_, outcome)| outcome.is_none());
+        let lanes: Vec<String> = stuck.map(|(lane, _)| lane.to_string()).collect();
+        let message = format!("told to stop, but stuck in an operation: lane {}", lanes.join(", "));
+        self.emit(&Event::Log(Log { level: Level::Warning, message }));
     }
 
-    fn note_covered(&mut self, operation: Operation, outcomes: &[LaneOutcome]) {
-        for (covered, lane) in self.covered.iter_mut().zip(outcomes) {
+    fn note_covered(&mut self, operation: Operation, work: &Work) {
+        for (covered, lane) in self.covered.iter_mut().zip(&work.outcomes) {
+            let written = lane.as_ref().map_or(0, |lane| lane.covered);
             match operation {
-                Operation::Prepare => *covered += lane.covered,
-                Operation::Write | Operation::Fwrite => *covered = lane.covered,
+                Operation::Prepare => *covered += written,
+                Operation::Write | Operation::Fwrite => *covered = written,
                 _ => {}
             }
         }
     }
 
     fn end_without_work(&mut self, number: u32, phase: &Phase, status: PhaseStatus) -> PhaseStatus {
-        let shared = PhaseShared::default();
-        let timeline = Timeline::new(number, self.job.interval_ns);
-        let end = totals::of(number, phase, status, 0, &shared, &[], &timeline);
+        let nothing = Work::new(number, self.job.interval_ns, 0);
+        let end = totals::of(number, phase, status, 0, &PhaseShared::default(), &nothing);
         self.emit(&Event::PhaseEnd(end));
         status
     }

@@ -1,8 +1,8 @@
 //! A phase's totals from its lanes.
 
-use crate::interval::Timeline;
 use crate::outcome::LaneOutcome;
 use crate::phase::{Moment, PhaseShared};
+use crate::runner::Work;
 use assay_spec::{Counts, ErrorCount, LaneResult, Phase, PhaseEnd, PhaseStatus, Resources, Window};
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ fn sum(parts: impl Iterator<Item = Counts>) -> Counts {
 }
 
 /// Progress of all lanes when `moment` came.
-fn progress_at(outcomes: &[LaneOutcome], moment: Moment) -> Counts {
-    sum(outcomes.iter().map(|lane| lane.at_moment[moment as usize].unwrap_or_else(|| lane.progress())))
+fn progress_at(outcomes: &[(u32, &LaneOutcome)], moment: Moment) -> Counts {
+    sum(outcomes.iter().map(|(_, lane)| lane.at_moment[moment as usize].unwrap_or_else(|| lane.progress())))
 }
 
 fn window(start_ns: u64, end_ns: u64, from: Counts, to: Counts) -> Window {
@@ -26,49 +26,51 @@ pub(crate) fn of(
     status: PhaseStatus,
     start: u64,
     shared: &PhaseShared,
-    outcomes: &[LaneOutcome],
-    timeline: &Timeline,
+    work: &Work,
 ) -> PhaseEnd {
     let since = |time: u64| time.saturating_sub(start);
-    let total = sum(outcomes.iter().map(LaneOutcome::progress));
-    let last = outcomes.iter().map(|lane| since(lane.end)).max().unwrap_or(0);
+    let outcomes: Vec<(u32, &LaneOutcome)> =
+        work.outcomes.iter().enumerate().filter_map(|(lane, outcome)| Some((lane as u32, outcome.as_ref()?))).collect();
+    let (read, write) = work.timeline.counts();
+    let total = sum([read, write].into_iter());
+    let last = outcomes.iter().map(|(_, lane)| since(lane.end)).max().unwrap_or(0);
     let first = shared.time(Moment::FirstEnd).map_or(last, since);
     let begun = shared.time(Moment::AllBegun).map(since);
     let out = shared.time(Moment::FirstOut).map(since);
     let steady = match (begun, out) {
         (Some(begun), Some(out)) if out > begun => {
-            let from = progress_at(outcomes, Moment::AllBegun);
-            Some(window(begun, out, from, progress_at(outcomes, Moment::FirstOut)))
+            let from = progress_at(&outcomes, Moment::AllBegun);
+            Some(window(begun, out, from, progress_at(&outcomes, Moment::FirstOut)))
         }
         _ => None,
     };
-    let starts = || outcomes.iter().map(|lane| lane.start);
+    let starts = || outcomes.iter().map(|(_, lane)| lane.start);
     PhaseEnd {
         phase: number,
         operation: phase.operation,
         measured: phase.measured,
         status,
-        read: sum(outcomes.iter().map(|lane| lane.read)),
-        write: sum(outcomes.iter().map(|lane| lane.write)),
+        read,
+        write,
         last_finisher: window(0, last, Counts::default(), total),
-        first_finisher: window(0, first, Counts::default(), progress_at(outcomes, Moment::FirstEnd)),
+        first_finisher: window(0, first, Counts::default(), progress_at(&outcomes, Moment::FirstEnd)),
         steady,
         start_skew_ns: starts().max().unwrap_or(0) - starts().min().unwrap_or(0),
-        read_latency: timeline.read_latency().summary(),
-        write_latency: timeline.write_latency().summary(),
-        errors: errors(outcomes),
+        read_latency: work.timeline.read_latency().summary(),
+        write_latency: work.timeline.write_latency().summary(),
+        errors: errors(&outcomes),
         target_per_s: phase.rate_per_s,
-        unstarted_ops: outcomes.iter().map(|lane| lane.unstarted).sum(),
-        verified_bytes: outcomes.iter().map(|lane| lane.verified_bytes).sum(),
+        unstarted_ops: outcomes.iter().map(|(_, lane)| lane.unstarted).sum(),
+        verified_bytes: outcomes.iter().map(|(_, lane)| lane.verified_bytes).sum(),
         cache_done: String::new(),
-        lanes: outcomes.iter().enumerate().map(|(lane, outcome)| result(lane as u32, outcome, start)).collect(),
+        lanes: outcomes.iter().map(|(lane, outcome)| result(*lane, outcome, start)).collect(),
         resources: Resources::default(),
     }
 }
 
-fn errors(outcomes: &[LaneOutcome]) -> Vec<ErrorCount> {
+fn errors(outcomes: &[(u32, &LaneOutcome)]) -> Vec<ErrorCount> {
     let mut all = BTreeMap::new();
-    for (key, count) in outcomes.iter().flat_map(|lane| &lane.errors) {
+    for (key, count) in outcomes.iter().flat_map(|(_, lane)| &lane.errors) {
         *all.entry(*key).or_insert(0) += count;
     }
     all.into_iter().map(|((kind, errno), count)| ErrorCount { kind, errno, count }).collect()

@@ -4,8 +4,10 @@ use crate::interval::Collector;
 use crate::lane::{self, LanePlan, Links};
 use crate::outcome::{LaneMessage, LaneOutcome};
 use crate::pattern::PREPARE_BYTES;
-use assay_core::{clock, Backend, Buffers, Lane, LaneSetup, MethodChoice, PhasePlan, SetupError};
-use assay_spec::{Method, Operation};
+use assay_core::{
+    clock, os_message, Backend, Buffers, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError,
+};
+use assay_spec::{Method, Operation, SyncPolicy};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::Arc;
 
@@ -27,8 +29,6 @@ pub(crate) struct Worker {
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) setup: LaneSetup,
     pub(crate) commands: Receiver<Command>,
-    /// Lanes outnumber CPUs, so that waiting must not keep a CPU busy.
-    pub(crate) crowded: bool,
 }
 
 impl Worker {
@@ -76,12 +76,17 @@ impl Worker {
         let outcome = match (self.commands.recv(), depth) {
             (Ok(Command::Go(start)), 1..) => {
                 plan.depth = depth;
-                self.wait_for(start);
+                clock::wait_until(start);
                 Some(lane::run(plan, links, channel, buffers, collector, start))
             }
             _ => None,
         };
-        if let Err(error) = channel.end() {
+        let settled = if outcome.is_some() && phase.sync == SyncPolicy::None && phase.operation.writes() {
+            settle(channel, &plan.object)
+        } else {
+            Ok(())
+        };
+        if let Err(error) = settled.and(channel.end()) {
             let _ = links.messages.send(LaneMessage::Began(Err(error)));
         }
         outcome
@@ -117,13 +122,19 @@ impl Worker {
             }
         }
     }
+}
 
-    fn wait_for(&self, start: u64) {
-        if self.crowded {
-            clock::sleep_until(start);
-        } else {
-            clock::wait_until(start);
-        }
+/// Flushes what a phase has left in memory, after its clock has stopped: the next phase shall not pay for it, and a
+/// write that cannot be made stable shall be known.
+fn settle(channel: &mut dyn Lane, object: &str) -> Result<(), SetupError> {
+    channel.submit(&[Op { kind: OpKind::Sync, slot: 0, length: 0, offset: 0 }]);
+    let mut done = Vec::new();
+    while done.is_empty() {
+        channel.reap(&mut done, u64::MAX);
+    }
+    match done[0].result {
+        Ok(_) => Ok(()),
+        Err(errno) => Err(SetupError { errno: Some(errno), ..SetupError::new("flush", object, os_message(errno)) }),
     }
 }
 

@@ -4,7 +4,8 @@ use crate::capability;
 use crate::lane::FileLane;
 use crate::place::Place;
 use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
-use assay_spec::{BackendCapabilities, CacheAction, Layout};
+use assay_spec::{BackendCapabilities, CacheAction, Layout, Operation};
+use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{self, Advice, FallocateFlags, OFlags};
 use std::sync::Arc;
 
@@ -68,9 +69,11 @@ impl FileBackend {
         }
     }
 
-    fn create_files(&self, preallocate: bool) -> Result<(), SetupError> {
+    /// Makes the files: empty ones for an operation that starts anew, otherwise only those that are missing.
+    fn create_files(&self, anew: bool, preallocate: bool) -> Result<(), SetupError> {
+        let truncate = if anew { OFlags::TRUNC } else { OFlags::empty() };
         for file in 0..self.files {
-            let fd = self.place.open(file, OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC)?;
+            let fd = self.place.open(file, OFlags::RDWR | OFlags::CREATE | truncate)?;
             if preallocate {
                 fs::fallocate(&fd, FallocateFlags::empty(), 0, self.file_size).map_err(|e| {
                     SetupError::os("preallocate", self.place.object_name(file), e).with_length(self.file_size)
@@ -81,14 +84,30 @@ impl FileBackend {
     }
 
     fn evict(&self) -> Result<String, SetupError> {
+        let mut left = Some(0);
         for file in 0..self.files {
             let error = |e| SetupError::os("cache", self.place.object_name(file), e);
             let fd = self.place.open(file, OFlags::RDONLY)?;
             fs::fsync(&fd).map_err(error)?;
             fs::fadvise(&fd, 0, None, Advice::DontNeed).map_err(error)?;
+            left = left.zip(cached_pages(&fd)).map(|(sum, pages)| sum + pages);
         }
-        Ok(format!("{} file(s) flushed and evicted with posix_fadvise(DONTNEED)", self.files))
+        let left =
+            left.map_or_else(|| "the kernel does not tell what is left".to_owned(), |n| format!("{n} pages left"));
+        Ok(format!("{} file(s) flushed and evicted with posix_fadvise(DONTNEED), {left}", self.files))
     }
+}
+
+/// Pages of a file in the page cache (cachestat(2), Linux 6.5); none if the kernel does not tell.
+fn cached_pages(fd: &OwnedFd) -> Option<u64> {
+    const CACHESTAT: libc::c_long = 451;
+    // struct cachestat_range { off, len }: a length of 0 means to the end.
+    let range = [0_u64; 2];
+    // struct cachestat { nr_cache, nr_dirty, nr_writeback, nr_evicted, nr_recently_evicted }
+    let mut answer = [0_u64; 5];
+    // SAFETY: both arrays have the layout of the structures and live through the call.
+    let code = unsafe { libc::syscall(CACHESTAT, fd.as_raw_fd(), range.as_ptr(), answer.as_mut_ptr(), 0) };
+    (code == 0).then_some(answer[0])
 }
 
 fn drop_caches() -> Result<String, SetupError> {
@@ -113,12 +132,8 @@ impl Backend for FileBackend {
     }
 
     fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError> {
-        if plan.operation.creates() {
-            self.create_files(plan.preallocate)?;
-        } else if plan.operation == assay_spec::Operation::Prepare {
-            for file in 0..self.files {
-                self.place.open(file, OFlags::RDWR | OFlags::CREATE)?;
-            }
+        if plan.operation.creates() || plan.operation == Operation::Prepare {
+            self.create_files(plan.operation.creates(), plan.preallocate)?;
         }
         match plan.cache {
             CacheAction::Keep => Ok(String::new()),

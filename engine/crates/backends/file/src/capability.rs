@@ -3,7 +3,7 @@
 use crate::place::Place;
 use assay_core::SetupError;
 use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, Operation, PlaceCapabilities, SyncPolicy};
-use rustix::fd::AsFd;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{self, Access, AtFlags, Mode, OFlags, CWD};
 use rustix::io::Errno;
 
@@ -36,7 +36,7 @@ pub fn general(kind: &str) -> BackendCapabilities {
 pub(crate) fn at(place: &Place) -> Result<BackendCapabilities, SetupError> {
     match place {
         Place::Directory { root, .. } => at_directory(place, root),
-        Place::Device { path } => at_device(path),
+        Place::Device { path, .. } => at_device(path),
     }
 }
 
@@ -66,13 +66,17 @@ fn at_directory(place: &Place, root: &str) -> Result<BackendCapabilities, SetupE
     let mut limits = Vec::new();
     let mut found = general("file");
     let stat = fs::fstatfs(root_fd).map_err(|e| SetupError::os("statfs", root, e))?;
+    let space = fs::fstatvfs(root_fd).map_err(|e| SetupError::os("statvfs", root, e))?;
     #[allow(clippy::unnecessary_cast)]
     let memory = MEMORY_MAGIC.contains(&(stat.f_type as i64));
     found.methods = methods(&mut limits);
     found.cache = cache_actions(&mut limits);
     if memory {
         found.direct_bypasses_cache = false;
-        limits.push("the file system is memory itself: O_DIRECT bypasses nothing".to_owned());
+        found.cache = vec![CacheAction::Keep];
+        limits.push(
+            "the file system is memory itself: O_DIRECT bypasses nothing, and there is no cache to empty".to_owned(),
+        );
     }
     match direct_alignment(root_fd.as_fd(), root)? {
         Some(bytes) => found.direct_alignment_bytes = bytes,
@@ -85,36 +89,49 @@ fn at_directory(place: &Place, root: &str) -> Result<BackendCapabilities, SetupE
     found.place = Some(PlaceCapabilities {
         path: root.to_owned(),
         filesystem: filesystem_name(root_fd.as_fd()),
-        free_bytes: stat.f_bavail * stat.f_bsize as u64,
+        free_bytes: space.f_bavail * space.f_frsize,
         limits,
     });
     Ok(found)
 }
 
 /// The least of 512 and 4096 bytes that a direct write may have here; none without O_DIRECT.
-fn direct_alignment(root: rustix::fd::BorrowedFd<'_>, path: &str) -> Result<Option<u64>, SetupError> {
-    let buffers = assay_core::Buffers::new(1, 4096).map_err(|e| SetupError::os("probe", path, e))?;
-    let name = format!(".assay-probe-{}", rustix::process::getpid().as_raw_nonzero());
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::DIRECT | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let opened = fs::openat(root, name.as_str(), flags, Mode::RUSR | Mode::WUSR);
-    let found = match opened {
-        Err(Errno::INVAL) => Ok(None),
-        Err(errno) => Err(SetupError::os("probe", format!("{path}/{name}"), errno)),
-        Ok(file) => {
-            // SAFETY: the buffer was made just now and nothing else refers to it.
-            let data = unsafe { buffers.slice(0, 4096) };
-            let fits = |bytes: &usize| rustix::io::pwrite(&file, &data[..*bytes], 0) == Ok(*bytes);
-            Ok([512, 4096].into_iter().find(fits).map(|bytes| bytes as u64))
-        }
+fn direct_alignment(root: BorrowedFd<'_>, path: &str) -> Result<Option<u64>, SetupError> {
+    let error = |errno| SetupError::os("probe", path, errno);
+    let buffers = assay_core::Buffers::new(1, 4096).map_err(error)?;
+    let file = match probe_file(root) {
+        Err(Errno::INVAL) => return Ok(None),
+        other => other.map_err(error)?,
     };
-    match fs::unlinkat(root, name.as_str(), AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => found,
-        Err(errno) => Err(SetupError::os("remove", format!("{path}/{name}"), errno)),
+    // SAFETY: the buffer was made just now and nothing else refers to it.
+    let data = unsafe { buffers.slice(0, 4096) };
+    for bytes in [512, 4096] {
+        match rustix::io::pwrite(&file, &data[..bytes], 0) {
+            Err(Errno::INVAL) => {}
+            // Too little space or a broken device says nothing about the alignment; a block of 4096 fits anywhere.
+            Err(_) => return Ok(Some(4096)),
+            Ok(_) => return Ok(Some(bytes as u64)),
+        }
     }
+    Ok(None)
+}
+
+/// A file for direct writes that is gone when it is closed.
+fn probe_file(root: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
+    let mode = Mode::RUSR | Mode::WUSR;
+    match fs::openat(root, ".", flags | OFlags::TMPFILE, mode) {
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT) => {}
+        done => return done,
+    }
+    let name = format!(".assay-probe-{}-{}", rustix::process::getpid().as_raw_nonzero(), assay_core::clock::wall());
+    let file = fs::openat(root, name.as_str(), flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW, mode)?;
+    fs::unlinkat(root, name.as_str(), AtFlags::empty())?;
+    Ok(file)
 }
 
 /// Type of the file system from /proc/self/mountinfo, by device number.
-fn filesystem_name(root: rustix::fd::BorrowedFd<'_>) -> String {
+fn filesystem_name(root: BorrowedFd<'_>) -> String {
     let unknown = || "unknown".to_owned();
     let Ok(stat) = fs::fstat(root) else {
         return unknown();

@@ -25,6 +25,8 @@ pub(crate) struct FileLane {
     ring: Option<Uring>,
     reason: String,
     channel: Channel,
+    /// Blocking channels have room for one operation, which is done when it is reaped.
+    waiting: Option<Op>,
 }
 
 impl FileLane {
@@ -48,7 +50,7 @@ impl FileLane {
                 }
             },
         };
-        Ok(FileLane { place, file, setup, ring, reason, channel: Channel::Closed })
+        Ok(FileLane { place, file, setup, ring, reason, channel: Channel::Closed, waiting: None })
     }
 
     fn flags(plan: &PhasePlan) -> OFlags {
@@ -89,32 +91,35 @@ impl Lane for FileLane {
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {
-        match &mut self.channel {
-            Channel::Ring => self.ring.as_mut().map_or(0, |ring| ring.submit(ops)),
-            Channel::Calls(calls) => calls.submit(ops),
-            Channel::Stdio(stdio) => stdio.submit(ops),
-            Channel::Closed => 0,
+        if let (Channel::Ring, Some(ring)) = (&self.channel, &mut self.ring) {
+            return ring.submit(ops);
         }
+        let room = usize::from(self.waiting.is_none());
+        self.waiting = self.waiting.or_else(|| ops.first().copied());
+        room.min(ops.len())
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
-        match &mut self.channel {
-            Channel::Ring => {
-                if let Some(ring) = &mut self.ring {
-                    ring.reap(done, deadline);
-                }
-            }
-            Channel::Calls(calls) => calls.reap(done),
-            Channel::Stdio(stdio) => stdio.reap(done),
-            Channel::Closed => {}
+        if let (Channel::Ring, Some(ring)) = (&self.channel, &mut self.ring) {
+            ring.reap(done, deadline);
+            return;
         }
+        let Some(op) = self.waiting.take() else { return };
+        let result = match &mut self.channel {
+            Channel::Calls(calls) => calls.execute(&op),
+            Channel::Stdio(stdio) => stdio.execute(&op),
+            Channel::Ring | Channel::Closed => Err(rustix::io::Errno::BADF.raw_os_error()),
+        };
+        done.push(Completion { slot: op.slot, result });
     }
 
     fn end(&mut self) -> Result<(), SetupError> {
-        if let (Channel::Ring, Some(ring)) = (&self.channel, &mut self.ring) {
-            ring.detach();
-        }
-        self.channel = Channel::Closed;
-        Ok(())
+        let closed = match std::mem::replace(&mut self.channel, Channel::Closed) {
+            Channel::Ring => self.ring.as_mut().map_or(Ok(()), Uring::detach),
+            Channel::Calls(calls) => calls.close(),
+            Channel::Stdio(mut stdio) => stdio.close(),
+            Channel::Closed => Ok(()),
+        };
+        closed.map_err(|errno| SetupError::os("close", self.place.object_name(self.file), errno))
     }
 }

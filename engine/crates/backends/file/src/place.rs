@@ -9,12 +9,52 @@ use rustix::io::Errno;
 /// Names below a directory are resolved without leaving it and without following any symbolic link.
 const INSIDE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_XDEV);
 
+/// Opens `name`, right below `folder`.
+///
+/// Kernels before 5.6 have no openat2(2). As the name is plain, not following a link is enough to stay inside;
+/// only a mount on it goes unnoticed there.
+fn open_inside(folder: &OwnedFd, name: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match fs::openat2(folder, name, flags, mode, INSIDE) {
+        Err(Errno::NOSYS) => fs::openat(folder, name, flags, mode),
+        done => done,
+    }
+}
+
+/// Whether it is a plain file with one name; MLINK stands for no.
+fn plain(stat: &fs::Stat) -> Result<(), Errno> {
+    let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    if regular && stat.st_nlink == 1 {
+        Ok(())
+    } else {
+        Err(Errno::MLINK)
+    }
+}
+
+/// Opens a plain file. Looks before opening, because opening a pipe would wait, and again afterwards, before
+/// anything is truncated.
+fn open_plain(folder: &OwnedFd, name: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+    match fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink => return Err(Errno::LOOP),
+        Ok(stat) => plain(&stat)?,
+        Err(Errno::NOENT) if flags.contains(OFlags::CREATE) => {}
+        Err(errno) => return Err(errno),
+    }
+    let mode = if flags.contains(OFlags::CREATE) { Mode::RUSR | Mode::WUSR } else { Mode::empty() };
+    let fd = open_inside(folder, name, flags.difference(OFlags::TRUNC), mode)?;
+    plain(&fs::fstat(&fd)?)?;
+    if flags.contains(OFlags::TRUNC) {
+        fs::ftruncate(&fd, 0)?;
+    }
+    Ok(fd)
+}
+
 /// Where the files are.
 pub(crate) enum Place {
     /// A marked directory, and the job's own directory in it.
     Directory { root: String, root_fd: OwnedFd, name: String },
-    /// A block device.
-    Device { path: String },
+    /// A block device, and the exclusive claim on it: as long as that is open, nobody can mount the device.
+    Device { path: String, _claim: OwnedFd },
 }
 
 impl Place {
@@ -43,13 +83,21 @@ impl Place {
     /// # Errors
     /// If it is no block device, or is mounted or otherwise held.
     pub(crate) fn device(path: &str) -> Result<Self, SetupError> {
-        let place = Place::Device { path: path.to_owned() };
-        let stat = fs::stat(path).map_err(|e| SetupError::os("open", path, e))?;
+        // Devices are often named by links, such as those in /dev/disk/by-id.
+        let resolved = std::fs::canonicalize(path).map_err(|e| SetupError::new("open", path, e.to_string()))?;
+        let path = resolved.to_string_lossy().into_owned();
+        let stat = fs::stat(&path).map_err(|e| SetupError::os("open", &path, e))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::BlockDevice {
             return Err(SetupError::new("open", path, "is not a block device"));
         }
-        place.open(0, OFlags::RDWR | OFlags::EXCL)?;
-        Ok(place)
+        let flags = OFlags::RDWR | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let claim = fs::open(&path, flags, Mode::empty()).map_err(|e| match e {
+            Errno::BUSY => {
+                SetupError::new("open", &path, "is mounted or in use: only a device that nobody uses is overwritten")
+            }
+            other => SetupError::os("open", &path, other),
+        })?;
+        Ok(Place::Device { path, _claim: claim })
     }
 
     /// Makes the job's own directory.
@@ -69,7 +117,7 @@ impl Place {
     pub(crate) fn folder(&self) -> String {
         match self {
             Place::Directory { root, name, .. } => format!("{root}/{name}"),
-            Place::Device { path } => path.clone(),
+            Place::Device { path, .. } => path.clone(),
         }
     }
 
@@ -77,40 +125,35 @@ impl Place {
     pub(crate) fn object_name(&self, file: u32) -> String {
         match self {
             Place::Directory { .. } => format!("{}/f{file}", self.folder()),
-            Place::Device { path } => path.clone(),
+            Place::Device { path, .. } => path.clone(),
         }
     }
 
-    /// Opens a file; `flags` may create and truncate it.
+    /// Opens a file; `flags` may create and truncate it. Only a plain file with one name is opened: a link, pipe or
+    /// device that somebody has put in its place is not written to.
     pub(crate) fn open(&self, file: u32, flags: OFlags) -> Result<OwnedFd, SetupError> {
-        let flags = flags | OFlags::CLOEXEC;
         let opened = match self {
-            Place::Directory { root_fd, name, .. } => {
-                let path = format!("{name}/f{file}");
-                let mode = if flags.contains(OFlags::CREATE) { Mode::RUSR | Mode::WUSR } else { Mode::empty() };
-                fs::openat2(root_fd, path, flags | OFlags::NOFOLLOW, mode, INSIDE)
-            }
-            Place::Device { path } => {
+            Place::Directory { root_fd, name, .. } => open_inside(root_fd, name, OFlags::DIRECTORY, Mode::empty())
+                .and_then(|folder| open_plain(&folder, &format!("f{file}"), flags)),
+            Place::Device { path, .. } => {
                 let kept = flags.difference(OFlags::CREATE | OFlags::TRUNC);
-                fs::openat(CWD, path.as_str(), kept | OFlags::NOFOLLOW, Mode::empty())
+                fs::openat(CWD, path.as_str(), kept | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
             }
         };
-        opened.map_err(|e| self.open_error(file, flags, e))
+        opened.map_err(|errno| self.open_error(file, flags, errno))
     }
 
     fn open_error(&self, file: u32, flags: OFlags, errno: Errno) -> SetupError {
         let object = self.object_name(file);
-        match (self, errno) {
-            (Place::Device { .. }, Errno::BUSY) => {
-                SetupError::new("open", object, "is mounted or in use: only a device that nobody uses is overwritten")
-            }
-            (_, Errno::LOOP | Errno::XDEV) => {
+        match errno {
+            Errno::LOOP | Errno::XDEV => {
                 SetupError::new("open", object, "leads out of the marked directory (symbolic link or mount): refused")
             }
-            (_, Errno::INVAL) if flags.contains(OFlags::DIRECT) => {
+            Errno::MLINK => SetupError::new("open", object, "is not a plain file with one name: refused"),
+            Errno::INVAL if flags.contains(OFlags::DIRECT) => {
                 SetupError::new("open", object, "this file system has no O_DIRECT: use another cache policy")
             }
-            (_, other) => SetupError::os("open", object, other),
+            other => SetupError::os("open", object, other),
         }
     }
 
@@ -119,8 +162,7 @@ impl Place {
         let Place::Directory { root_fd, name, .. } = self else {
             return Ok(());
         };
-        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let folder = match fs::openat2(root_fd, name, flags, Mode::empty(), INSIDE) {
+        let folder = match open_inside(root_fd, name, OFlags::DIRECTORY, Mode::empty()) {
             Ok(folder) => folder,
             Err(Errno::NOENT) => return Ok(()),
             Err(errno) => return Err(SetupError::os("remove", self.folder(), errno)),

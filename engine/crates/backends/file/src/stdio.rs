@@ -1,6 +1,6 @@
 //! fread and fwrite of the C library, with a stdio buffer of one record as iozone sets it.
 
-use assay_core::{Buffers, Completion, Op, OpKind, PhasePlan, SetupError};
+use assay_core::{Buffers, Op, OpKind, PhasePlan, SetupError};
 use assay_spec::SyncPolicy;
 use rustix::fd::{IntoRawFd, OwnedFd};
 use std::ffi::CStr;
@@ -13,7 +13,6 @@ pub(crate) struct Stdio {
     buffers: Arc<Buffers>,
     data_only: bool,
     position: u64,
-    waiting: Option<Op>,
 }
 
 impl Stdio {
@@ -32,32 +31,19 @@ impl Stdio {
             unsafe { libc::close(raw) };
             return Err(SetupError::os("open", "C stdio stream", last_errno()));
         }
-        let mut buffer = vec![0_u8; record.max(4096)];
+        let mut buffer = vec![1_u8; record];
         // SAFETY: the buffer lives as long as the stream, and nothing has been done on the stream yet.
         unsafe { libc::setvbuf(stream, buffer.as_mut_ptr().cast(), libc::_IOFBF, buffer.len()) };
         let data_only = plan.sync == SyncPolicy::Fdatasync;
-        Ok(Stdio { stream, _buffer: buffer, buffers, data_only, position: 0, waiting: None })
+        Ok(Stdio { stream, _buffer: buffer, buffers, data_only, position: 0 })
     }
 
-    pub(crate) fn submit(&mut self, ops: &[Op]) -> usize {
-        match ops.first() {
-            Some(op) if self.waiting.is_none() => {
-                self.waiting = Some(*op);
-                1
-            }
-            _ => 0,
-        }
+    /// Does the operation; bytes moved, or errno.
+    pub(crate) fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+        self.call(op).map_err(rustix::io::Errno::raw_os_error)
     }
 
-    pub(crate) fn reap(&mut self, done: &mut Vec<Completion>) {
-        let Some(op) = self.waiting.take() else {
-            return;
-        };
-        let result = self.execute(&op).map_err(rustix::io::Errno::raw_os_error);
-        done.push(Completion { slot: op.slot, result });
-    }
-
-    fn execute(&mut self, op: &Op) -> rustix::io::Result<u32> {
+    fn call(&mut self, op: &Op) -> rustix::io::Result<u32> {
         if op.kind == OpKind::Sync {
             return self.sync();
         }
@@ -100,12 +86,23 @@ impl Stdio {
         }
         Ok(0)
     }
+
+    /// Hands everything to the kernel and closes the stream.
+    pub(crate) fn close(&mut self) -> rustix::io::Result<()> {
+        let stream = std::mem::replace(&mut self.stream, std::ptr::null_mut());
+        // SAFETY: the stream is open, and nobody can use it any more.
+        if unsafe { libc::fclose(stream) } != 0 {
+            return Err(last_errno());
+        }
+        Ok(())
+    }
 }
 
 impl Drop for Stdio {
     fn drop(&mut self) {
-        // SAFETY: the stream is open and not used afterwards; its buffer is freed after this.
-        unsafe { libc::fclose(self.stream) };
+        if !self.stream.is_null() {
+            let _ = self.close();
+        }
     }
 }
 

@@ -1,48 +1,47 @@
-//! pread and pwrite: one operation at a time, done when it is reaped.
+//! pread and pwrite.
 
-use assay_core::{Buffers, Completion, Op, OpKind};
-use rustix::fd::OwnedFd;
+use assay_core::{Buffers, Op, OpKind};
+use rustix::fd::{IntoRawFd, OwnedFd};
 use rustix::{fs, io};
 use std::sync::Arc;
+
+/// close(2) with its result.
+pub(crate) fn close(fd: OwnedFd) -> io::Result<()> {
+    // SAFETY: the descriptor is ours and is not used afterwards.
+    match unsafe { libc::close(fd.into_raw_fd()) } {
+        0 => Ok(()),
+        _ => Err(io::Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(io::Errno::IO)),
+    }
+}
 
 pub(crate) struct SyncIo {
     fd: OwnedFd,
     data_only: bool,
     buffers: Arc<Buffers>,
-    waiting: Option<Op>,
 }
 
 impl SyncIo {
     pub(crate) fn new(fd: OwnedFd, data_only: bool, buffers: Arc<Buffers>) -> Self {
-        SyncIo { fd, data_only, buffers, waiting: None }
+        SyncIo { fd, data_only, buffers }
     }
 
-    pub(crate) fn submit(&mut self, ops: &[Op]) -> usize {
-        match ops.first() {
-            Some(op) if self.waiting.is_none() => {
-                self.waiting = Some(*op);
-                1
+    /// Closes the file; some file systems report a failed write only now.
+    pub(crate) fn close(self) -> io::Result<()> {
+        close(self.fd)
+    }
+
+    /// Does the operation; bytes moved, or errno.
+    pub(crate) fn execute(&self, op: &Op) -> Result<u32, i32> {
+        loop {
+            match self.call(op) {
+                // A signal came before anything was done: nothing has happened yet, so this is still the first try.
+                Err(io::Errno::INTR) => {}
+                done => return done.map(|bytes| bytes as u32).map_err(io::Errno::raw_os_error),
             }
-            _ => 0,
         }
     }
 
-    pub(crate) fn reap(&mut self, done: &mut Vec<Completion>) {
-        let Some(op) = self.waiting.take() else {
-            return;
-        };
-        let result = loop {
-            match self.execute(&op) {
-                // A signal came before anything was done: nothing has happened yet, so this is still the first try.
-                Err(io::Errno::INTR) => {}
-                other => break other,
-            }
-        };
-        let result = result.map(|bytes| bytes as u32).map_err(io::Errno::raw_os_error);
-        done.push(Completion { slot: op.slot, result });
-    }
-
-    fn execute(&self, op: &Op) -> io::Result<usize> {
+    fn call(&self, op: &Op) -> io::Result<usize> {
         match op.kind {
             OpKind::Sync if self.data_only => fs::fdatasync(&self.fd).map(|()| 0),
             OpKind::Sync => fs::fsync(&self.fd).map(|()| 0),

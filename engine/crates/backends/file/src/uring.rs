@@ -1,5 +1,6 @@
 //! io_uring with a registered file and registered buffers.
 
+use crate::sync_io::close;
 use assay_core::{clock, Buffers, Completion, LaneSetup, Op, OpKind};
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{opcode, squeue, IoUring};
@@ -18,6 +19,8 @@ pub(crate) struct Uring {
     data_only: bool,
     fd: Option<OwnedFd>,
     in_flight: usize,
+    /// Per slot: whether its operation is in flight.
+    busy: Vec<bool>,
 }
 
 /// Whether the kernel lets this process have a ring.
@@ -46,12 +49,13 @@ impl Uring {
             .register_files_sparse(1)
             .map_err(|error| format!("no file table can be registered ({error})"))?;
         let buffers = Arc::clone(&setup.buffers);
+        let busy = vec![false; buffers.count()];
         let vectors: Vec<libc::iovec> = (0..buffers.count() as u32)
             .map(|slot| libc::iovec { iov_base: buffers.pointer(slot).cast(), iov_len: buffers.length() })
             .collect();
         // SAFETY: the mapping outlives the ring, since the ring's owner holds an Arc of it.
         let buffers_registered = unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
-        Ok(Uring { ring, buffers, buffers_registered, single_issuer, data_only: false, fd: None, in_flight: 0 })
+        Ok(Uring { ring, buffers, buffers_registered, single_issuer, data_only: false, fd: None, in_flight: 0, busy })
     }
 
     /// How the ring is set up, for people.
@@ -70,10 +74,10 @@ impl Uring {
         Ok(())
     }
 
-    /// Lets go of the file.
-    pub(crate) fn detach(&mut self) {
+    /// Closes the file.
+    pub(crate) fn detach(&mut self) -> rustix::io::Result<()> {
         let _ = self.ring.submitter().register_files_update(0, &[-1]);
-        self.fd = None;
+        self.fd.take().map_or(Ok(()), close)
     }
 
     pub(crate) fn submit(&mut self, ops: &[Op]) -> usize {
@@ -84,6 +88,7 @@ impl Uring {
             if unsafe { self.ring.submission().push(&entry) }.is_err() {
                 break;
             }
+            self.busy[op.slot as usize] = true;
             taken += 1;
         }
         self.in_flight += taken;
@@ -115,34 +120,56 @@ impl Uring {
         loop {
             self.collect(done);
             let satisfied = done.len() > before || self.in_flight == 0;
-            let pending = !self.ring.submission().is_empty();
-            if satisfied && !pending {
+            if satisfied && self.ring.submission().is_empty() {
                 return;
             }
             let now = clock::now();
-            if satisfied || now >= deadline {
-                // What was pushed must still reach the kernel.
-                let _ = self.ring.submit();
+            let last = satisfied || now >= deadline;
+            if let Err(errno) = self.enter(if last { None } else { Some(deadline - now) }) {
+                self.fail_all(done, errno);
+                return;
+            }
+            if last {
                 self.collect(done);
                 return;
             }
-            self.wait(deadline - now);
         }
     }
 
-    fn wait(&self, ns: u64) {
+    /// Hands what was pushed to the kernel, and waits up to `wait_ns` for a completion; none means not at all.
+    fn enter(&self, wait_ns: Option<u64>) -> Result<(), i32> {
+        let ns = wait_ns.unwrap_or(0);
         let time = Timespec::new().sec(ns / 1_000_000_000).nsec((ns % 1_000_000_000) as u32);
-        // A time-out (ETIME) or a signal (EINTR) only means that the caller looks again.
-        let _ = self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&time));
+        // Waiting for one, if only for no time, is what makes the kernel run deferred completions.
+        let entered = self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&time));
+        match entered.err().and_then(|error| error.raw_os_error()) {
+            // A time-out, a signal, or a full completion queue: the caller looks again.
+            None | Some(libc::ETIME | libc::EINTR | libc::EBUSY) => Ok(()),
+            Some(libc::EAGAIN) => {
+                std::thread::sleep(std::time::Duration::from_micros(100));
+                Ok(())
+            }
+            Some(errno) => Err(errno),
+        }
+    }
+
+    /// The ring does not work any more: each operation in flight fails once.
+    fn fail_all(&mut self, done: &mut Vec<Completion>, errno: i32) {
+        for (slot, busy) in self.busy.iter_mut().enumerate().filter(|(_, busy)| **busy) {
+            *busy = false;
+            done.push(Completion { slot: slot as u32, result: Err(errno) });
+        }
+        self.in_flight = 0;
     }
 
     fn collect(&mut self, done: &mut Vec<Completion>) {
-        let before = done.len();
         for entry in self.ring.completion() {
-            let code = entry.result();
-            let result = if code >= 0 { Ok(code as u32) } else { Err(-code) };
-            done.push(Completion { slot: entry.user_data() as u32, result });
+            let (slot, code) = (entry.user_data() as u32, entry.result());
+            // After `fail_all` a completion may still come; its operation has already been counted.
+            if std::mem::take(&mut self.busy[slot as usize]) {
+                self.in_flight -= 1;
+                done.push(Completion { slot, result: if code >= 0 { Ok(code as u32) } else { Err(-code) } });
+            }
         }
-        self.in_flight -= done.len() - before;
     }
 }

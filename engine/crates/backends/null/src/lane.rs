@@ -41,7 +41,7 @@ impl Script {
         let number = self.submitted;
         self.submitted += 1;
         if let Some(duration) = self.stalls.get(&number) {
-            self.still_until = now + duration;
+            self.still_until = self.still_until.max(now + duration);
         }
         let word = mix2(self.seed, number);
         let service = match self.latency {
