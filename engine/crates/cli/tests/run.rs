@@ -323,6 +323,8 @@ fn a_write_that_fails_at_the_end_is_told() {
     std::fs::remove_file(&file).unwrap();
     assert_eq!((said.code, said.ends()[0].status), (1, PhaseStatus::Failed), "{said:?}");
     assert_eq!(said.errors()[0].errno, Some(libc::EFBIG));
+    assert_eq!(said.ends()[0].errors[0].errno, Some(libc::EFBIG));
+    assert!(said.bye().reason.as_ref().unwrap().contains("File too large"), "{:?}", said.bye());
     assert_eq!(root.remains(), Vec::<String>::new());
 }
 

@@ -13,8 +13,8 @@ use crate::worker::{Command, Worker};
 use assay_core::random::mix2;
 use assay_core::{clock, Backend, Buffers, LaneSetup, MethodChoice, PhasePlan, SetupError};
 use assay_spec::{
-    ByeStatus, ErrorKind, ErrorSample, Event, Job, Layout, Level, Log, Operation, Phase, PhaseStart, PhaseStatus,
-    Ready, SyncPolicy,
+    ByeStatus, ErrorCount, ErrorKind, ErrorSample, Event, Job, Layout, Level, Log, Operation, Phase, PhaseStart,
+    PhaseStatus, Ready, SyncPolicy,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
@@ -48,7 +48,10 @@ struct Runner<'a> {
     threads: Vec<JoinHandle<()>>,
     /// Per lane: bytes from the start of its part that are known to be there.
     covered: Vec<u64>,
-    errors: bool,
+    /// The first failure, in words.
+    first_error: Option<String>,
+    /// Failures of the current phase outside operations.
+    setup_errors: Vec<ErrorCount>,
     /// When to stop waiting for lanes that were told to stop.
     give_up_at: Option<u64>,
 }
@@ -94,7 +97,8 @@ pub fn run(
         commands: Vec::new(),
         threads: Vec::new(),
         covered: (0..job.lanes).map(|lane| if job.reuse_files { share(job, lane).bytes() } else { 0 }).collect(),
-        errors: false,
+        first_error: None,
+        setup_errors: Vec::new(),
         give_up_at: None,
     };
     let ended = runner.all(go);
@@ -133,7 +137,8 @@ impl Runner<'_> {
                 }
             };
             if status == PhaseStatus::Failed {
-                failed = Some(format!("phase {number} ({}) failed", phase.operation.name()));
+                let why = self.first_error.as_deref().unwrap_or("a lane gave up");
+                failed = Some(format!("phase {number} ({}) failed: {why}", phase.operation.name()));
             }
         }
         if self.stopped() {
@@ -141,8 +146,10 @@ impl Runner<'_> {
         }
         match failed {
             Some(reason) => (ByeStatus::Errors, Some(reason)),
-            None if self.errors => (ByeStatus::Errors, Some("some operations failed".to_owned())),
-            None => (ByeStatus::Ok, None),
+            None => match &self.first_error {
+                Some(error) => (ByeStatus::Errors, Some(format!("operations failed, the first: {error}"))),
+                None => (ByeStatus::Ok, None),
+            },
         }
     }
 
@@ -278,7 +285,8 @@ impl Runner<'_> {
         self.commands.iter().for_each(|lane| drop(lane.send(Command::Go(start))));
         self.started(number, phase, start, choice, planned);
         let work = self.follow(number, start, &inbox);
-        let mut end = totals::of(number, phase, self.status_of(&work), start, &shared, &work);
+        let mut end = totals::of(number, phase, self.status_of(phase.operation, &work), start, &shared, &work);
+        end.errors.append(&mut self.setup_errors);
         end.cache_done = cache_done;
         end.resources = resources::between(&before, &resources::snapshot());
         self.note_covered(phase.operation, &work);
@@ -287,10 +295,11 @@ impl Runner<'_> {
         status
     }
 
-    fn status_of(&mut self, work: &Work) -> PhaseStatus {
+    fn status_of(&self, operation: Operation, work: &Work) -> PhaseStatus {
         let outcomes = || work.outcomes.iter().flatten();
-        self.errors |= work.close_failed || outcomes().any(|lane| lane.error_count() > 0);
-        if work.close_failed || outcomes().any(|lane| lane.gave_up) {
+        // Data that is not whole is no ground for the phases to come.
+        let unprepared = operation == Operation::Prepare && outcomes().any(|lane| lane.error_count() > 0);
+        if work.close_failed || unprepared || outcomes().any(|lane| lane.gave_up) {
             PhaseStatus::Failed
         } else if self.stopped() {
             PhaseStatus::Stopped
@@ -322,8 +331,8 @@ impl Runner<'_> {
     }
 
     fn setup_failed(&mut self, number: u32, error: &SetupError) {
-        self.errors = true;
-        let sample = ErrorSample {
+        self.setup_errors.push(ErrorCount { kind: ErrorKind::Os, errno: error.errno, count: 1 });
+        self.failed(ErrorSample {
             phase: number,
             lane: None,
             action: error.action.to_owned(),
@@ -333,7 +342,16 @@ impl Runner<'_> {
             kind: ErrorKind::Os,
             errno: error.errno,
             message: error.message.clone(),
-        };
+        });
+    }
+
+    /// Passes a failure on, and remembers the first.
+    fn failed(&mut self, sample: ErrorSample) {
+        self.first_error.get_or_insert_with(|| {
+            let (action, object, offset, length) = (&sample.action, &sample.object, sample.offset, sample.length);
+            let place = if length > 0 { format!(" at {offset}, {length} bytes") } else { String::new() };
+            format!("{action} {object}{place}: {}", sample.message)
+        });
         self.emit(&Event::ErrorSample(sample));
     }
 
@@ -364,7 +382,7 @@ impl Runner<'_> {
         while work.outcomes.iter().any(Option::is_none) {
             match inbox.recv_timeout(TICK) {
                 Ok(LaneMessage::Interval(index, part)) => work.timeline.add(index, &part),
-                Ok(LaneMessage::Error(sample)) => self.emit(&Event::ErrorSample(sample)),
+                Ok(LaneMessage::Error(sample)) => self.failed(sample),
                 Ok(LaneMessage::Ended(lane, outcome)) => work.outcomes[lane as usize] = Some(*outcome),
                 Ok(LaneMessage::Began(Err(error))) => {
                     self.setup_failed(number, &error);
@@ -410,7 +428,8 @@ impl Runner<'_> {
 
     fn end_without_work(&mut self, number: u32, phase: &Phase, status: PhaseStatus) -> PhaseStatus {
         let nothing = Work::new(number, self.job.interval_ns, 0);
-        let end = totals::of(number, phase, status, 0, &PhaseShared::default(), &nothing);
+        let mut end = totals::of(number, phase, status, 0, &PhaseShared::default(), &nothing);
+        end.errors.append(&mut self.setup_errors);
         self.emit(&Event::PhaseEnd(end));
         status
     }

@@ -8,6 +8,8 @@ pub const MAX_LANES: u32 = 1024;
 pub const MAX_QUEUE_DEPTH: u32 = 4096;
 /// Largest record.
 pub const MAX_RECORD_BYTES: u64 = 1 << 30;
+/// Buffers start on pages.
+const SLOT_BYTES: u64 = 4096;
 /// Most bytes of I/O buffers of all lanes together.
 const MAX_BUFFER_BYTES: u64 = 64 << 30;
 
@@ -91,12 +93,13 @@ impl Job {
             "record_size_bytes",
             format!("a lane's part of the file is {share} bytes: make records smaller, the file larger or lanes fewer"),
         )?;
-        let buffers = u64::from(self.lanes) * u64::from(self.queue_depth) * self.record_size_bytes;
+        let slot = self.record_size_bytes.next_multiple_of(SLOT_BYTES);
+        let buffers = u64::from(self.lanes) * u64::from(self.queue_depth) * slot;
         ensure(
             buffers <= MAX_BUFFER_BYTES,
             "queue_depth",
             format!(
-                "lanes x queue_depth x record_size_bytes is {buffers} bytes of buffers, at most {MAX_BUFFER_BYTES}"
+                "lanes x queue_depth x record_size_bytes (whole pages) is {buffers} bytes of buffers, at most {MAX_BUFFER_BYTES}"
             ),
         )?;
         let blocking = self.method == Method::Sync && !matches!(self.target, Target::Null(_));
