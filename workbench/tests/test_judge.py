@@ -19,6 +19,12 @@ Rule = Callable[[Evidence], rules.Answer]
 
 NULL_PLACE = make_place("null", kind="null", filesystem="null", path="", device=None, direct_bypasses_cache=False)
 NFS_PLACE = make_place("nfs", filesystem="nfs4", device=None)
+LOOP_PLACE = make_place(
+    "loop",
+    device="/dev/loop7",
+    direct_bypasses_cache=False,
+    stacked_on="/dev/loop7, a loop device without direct I/O",
+)
 FULL = ErrorTally(kind="os", errno="ENOSPC", count=3, example="write /t/f0 at 1048576, 65536 bytes: No space (ENOSPC)")
 
 
@@ -56,6 +62,7 @@ def evidence(
 KEEP, DROP = {"cache": "keep"}, {"cache": "drop"}
 LANES = {"cache": "direct", "lanes": 4}
 UNFLUSHED = {"cache": "keep", "sync": "none"}
+DIRECT_UNFLUSHED = {"cache": "direct", "sync": "none"}
 
 FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (rules.incomplete, Verdict.INCOMPLETE, "ENOSPC", evidence("write", status="failed", errors=(FULL,))),
@@ -83,6 +90,34 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (rules.direct_read, Verdict.CACHED, "25 %", evidence(device_read_bytes=4 * MIB)),
     (rules.unflushed_write, Verdict.CACHED, "may still be in memory", evidence("write", parameters=UNFLUSHED)),
     (rules.unflushed_write, Verdict.CACHED, "flush", evidence("random_mix", parameters=UNFLUSHED, write_bytes=8 * MIB)),
+    (rules.unflushed_write, Verdict.CACHED, "device's volatile cache", evidence("write", parameters=DIRECT_UNFLUSHED)),
+    (
+        rules.unflushed_write,
+        Verdict.CACHED,
+        "device's volatile cache",
+        evidence("write", parameters=DIRECT_UNFLUSHED, memory_bytes=1),
+    ),
+    # What the loop device counts is what it delivered, not what its storage did.
+    (rules.cached_read, Verdict.CACHED, "/dev/loop7", evidence(place=LOOP_PLACE)),
+    (rules.cached_read, Verdict.CACHED, "/dev/loop7", evidence(place=LOOP_PLACE, device_read_bytes=0)),
+    (
+        rules.cached_read,
+        Verdict.CACHED,
+        "/dev/loop7",
+        evidence(place=LOOP_PLACE, parameters={"cache": "evict"}, cache_done="evicted"),
+    ),
+    (
+        rules.cached_read,
+        Verdict.CACHED,
+        "1.07 GB",
+        evidence(place=LOOP_PLACE, parameters={"cache": "limit", "memory_limit": MIB}),
+    ),
+    (
+        rules.unflushed_write,
+        Verdict.CACHED,
+        "may still be in memory",
+        evidence("write", parameters=DIRECT_UNFLUSHED, place=LOOP_PLACE),
+    ),
     (rules.unsustained, Verdict.UNSUSTAINED, "90 %", evidence(target_per_s=1000.0, iops=900.0)),
     (
         rules.unsustained,
@@ -110,7 +145,12 @@ SILENT: list[tuple[Rule, Evidence]] = [
     (rules.direct_read, evidence(parameters=KEEP, device_read_bytes=0)),
     (rules.direct_read, evidence(place=NULL_PLACE, device_read_bytes=0)),
     (rules.unflushed_write, evidence("write", parameters=KEEP)),
-    (rules.unflushed_write, evidence("write", parameters={"cache": "direct", "sync": "none"})),
+    (rules.unflushed_write, evidence("write", parameters={"cache": "direct", "sync": "o_dsync"})),
+    (rules.unflushed_write, evidence("write", parameters=DIRECT_UNFLUSHED, place=NULL_PLACE)),
+    (rules.unflushed_write, evidence("read", parameters=DIRECT_UNFLUSHED)),
+    (rules.unflushed_write, evidence("write", place=LOOP_PLACE)),
+    (rules.cached_read, evidence(place=LOOP_PLACE, memory_bytes=8 * MIB)),
+    (rules.direct_read, evidence(place=LOOP_PLACE, device_read_bytes=0)),
     (rules.unflushed_write, evidence("read", parameters=UNFLUSHED)),
     (rules.unflushed_write, evidence("write", parameters=UNFLUSHED, memory_bytes=MIB)),
     (rules.unflushed_write, evidence("write", parameters=UNFLUSHED, place=NULL_PLACE)),
@@ -127,6 +167,9 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (rules.cached_read, "memory itself", evidence(parameters=KEEP, device_read_bytes=0, place=MEMORY_PLACE)),
     (rules.cached_read, "does not tell", evidence(parameters=DROP, device_read_bytes=None, cache_done="dropped")),
     (rules.cached_read, "unknown", evidence(parameters=KEEP, device_read_bytes=None, memory_bytes=None)),
+    (rules.cached_read, "emptied", evidence(place=LOOP_PLACE, parameters=DROP, cache_done="dropped")),
+    (rules.cached_read, "/dev/loop7", evidence(place=LOOP_PLACE, memory_bytes=None)),
+    (rules.unflushed_write, "memory itself", evidence("write", parameters=DIRECT_UNFLUSHED, place=MEMORY_PLACE)),
     (rules.direct_read, "does not tell", evidence(device_read_bytes=None)),
     (rules.direct_read, "does not tell", evidence(device_read_bytes=0, place=NFS_PLACE)),
     (rules.unflushed_write, "memory itself", evidence("write", parameters=UNFLUSHED, place=MEMORY_PLACE)),

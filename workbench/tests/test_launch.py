@@ -13,13 +13,17 @@ from typing import Any
 
 import pytest
 
-from assay.launch import cgroup
+from assay.launch import abilities, cgroup, environment
 from assay.launch.binary import find_engine, load_engine
 from assay.launch.doctor import examine
 from assay.launch.engine import Grace, Outcome, run_job
 from assay.launch.environment import capture_environment, describe_device, device_below, mount_of
 from assay.launch.launcher import LocalLauncher
 from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.case import Case
+from assay.model.study import Study
+from assay.plan.expand import expand
+from assay.plan.load import load_study
 
 QUICK = Grace(stop=0.3, terminate=0.3, kill=5.0, leave=0.3)
 
@@ -224,8 +228,10 @@ def test_memory_cap_holds_the_process_and_goes_away() -> None:
         eater = "input(); block = bytearray(256 << 20); print(sum(block[::4096]))"
         process = subprocess.Popen([sys.executable, "-c", eater], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         cap.add(process.pid)
+        assert not cap.ran_out()
         process.communicate(b"\n", timeout=60)
         assert process.returncode == -9
+        assert cap.ran_out()
     finally:
         assert cap.remove()
     assert not cap.path.exists()
@@ -277,13 +283,89 @@ def test_environment_says_what_it_is_or_why_not(tmp_path: Path) -> None:
     )
     assert found["kernel"]["release"] == os.uname().release
     assert found["memory"]["total"].endswith(" KiB")
-    assert found["target disk"]["mount_point"] in ("/", str(tmp_path), "/tmp")
+    assert found["target disk"]["path"] == str(tmp_path / "new")
 
 
-def test_mount_of_prefers_the_longest_mount_point() -> None:
-    assert mount_of("/dev/shm/x/y")["filesystem"] == "tmpfs"
+MOUNTS = """\
+1 0 252:1 / / rw - ext4 /dev/vda1 rw
+2 1 0:5 / /proc rw,nosuid - proc proc rw
+3 1 0:6 / /srv/my\\040data rw - tmpfs first rw
+4 1 0:7 / /srv/my\\040data rw,noatime - tmpfs second rw,size=1k
+"""
+
+
+def test_mount_of_prefers_the_longest_mount_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(MOUNTS)
+    monkeypatch.setattr(environment, "MOUNTS", mounts)
+    assert mount_of("/srv/my data/x/y") == {
+        "number": "0:7",
+        "mount_point": "/srv/my data",
+        "filesystem": "tmpfs",
+        "source": "second",
+        "options": "rw,noatime,size=1k",
+    }
     assert mount_of("/proc/self")["mount_point"] == "/proc"
-    assert mount_of("/procession")["mount_point"] != "/proc"
+    assert mount_of("/procession")["mount_point"] == "/"
+    section = capture_environment({"disk": ("file", "/procession")})["target disk"]
+    assert (section["mount_point"], section["filesystem"], section["source"]) == ("/", "ext4", "/dev/vda1")
+
+
+def test_environment_without_a_mount_that_fits_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(MOUNTS.partition("\n")[2])
+    monkeypatch.setattr(environment, "MOUNTS", mounts)
+    with pytest.raises(LookupError):
+        mount_of(str(tmp_path))
+    section = capture_environment({"disk": ("file", str(tmp_path))})["target disk"]
+    assert section["mount"] == f"unknown: {tmp_path}: no mount found"
+    assert device_below(str(tmp_path)) is None
+
+
+def test_kernel_command_line_is_kept_without_credentials() -> None:
+    line = 'quiet root=/dev/vda1 luks.key=abc api_token="a b" Password=x nfs=http://me:word@host/x console=ttyS0'
+    kept = environment.without_secrets(line)
+    assert kept == (
+        "quiet root=/dev/vda1 luks.key=(not kept) api_token=(not kept) Password=(not kept)"
+        " nfs=http://...@host/x console=ttyS0"
+    )
+
+
+def study_of(*policies: str, optional: str = "true") -> tuple[Study, tuple[Case, ...]]:
+    text = "study: s\nquestion: why?\ntargets: {a: {kind: file, path: /var/tmp/a}}\nworkloads:\n"
+    for policy in policies:
+        limit = ", memory_limit: 128MiB" if policy == "limit" else ""
+        fields = f"file_size: 1MiB, record_size: 4KiB, cache: {policy}{limit}, optional: {optional}"
+        text += f"  {policy}: {{operations: [read], {fields}}}\n"
+    study = load_study(text.encode()).study
+    assert study is not None
+    return study, expand(study).cases
+
+
+def test_what_the_host_cannot_do_of_optional_workloads_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(abilities, "drop_fault", lambda: "no drop")
+    monkeypatch.setattr(abilities, "limit_fault", lambda: "no limit")
+    study, cases = study_of("keep", "drop", "limit", optional="false")
+    assert abilities.leave_out_impossible(study, cases) == (cases, ())
+    study, cases = study_of("keep", "drop", "limit")
+    kept, left_out = abilities.leave_out_impossible(study, cases)
+    assert kept == cases[:1]
+    assert [(item.workload, item.rule, item.reason) for item in left_out] == [
+        ("drop", "cannot be done here", "no drop"),
+        ("limit", "cannot be done here", "no limit"),
+    ]
+    monkeypatch.setattr(abilities, "drop_fault", lambda: None)
+    assert [case.workload for case in abilities.leave_out_impossible(study, cases)[0]] == ["keep", "drop"]
+
+
+def test_abilities_of_the_host_are_tried_and_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hierarchy = memory_groups()
+    assert cgroup.limit_fault() is None
+    assert not list(hierarchy.folder.glob("assay-probe-*"))
+    monkeypatch.setattr(cgroup, "find_hierarchy", lambda: cgroup.Hierarchy(1, tmp_path / "none", "limit"))
+    assert "memory cannot be capped" in str(cgroup.limit_fault())
+    monkeypatch.setattr(abilities, "DROP_CACHES", tmp_path)
+    assert "the page cache cannot be dropped" in str(abilities.drop_fault())
 
 
 def test_device_below_memory_is_none() -> None:

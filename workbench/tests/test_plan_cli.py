@@ -12,7 +12,7 @@ from plan_tools import REPOSITORY, written
 
 from assay.cli.init import PRESETS
 
-BAD = Path(__file__).parent / "bad_studies"
+BAD = (Path(__file__).parent / "bad_studies").resolve()
 NAMES = sorted(path.name for path in BAD.glob("*.yaml"))
 
 
@@ -50,7 +50,7 @@ def test_a_bad_study_gets_one_clear_line_per_problem(checked, name):
     lines = result.stderr.splitlines()
     assert all(re.fullmatch(rf"{re.escape(name)}:[1-9][0-9]*: error: \S.*", line) for line in lines[::2])
     assert all(re.fullmatch(r"  hint: \S.*", line) for line in lines[1::2])
-    assert result.stderr == expected()[name]
+    assert result.stderr.replace(str(BAD), "HERE") == expected()[name]
 
 
 @pytest.mark.parametrize("arguments", [("check", "nowhere.yaml"), ("check", "."), ("plan", "nowhere.yaml")])

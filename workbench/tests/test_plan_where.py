@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.model.case import Parameters
-from assay.plan.where import Condition, ExpressionError
+from assay.plan.where import MOST_CHARACTERS, MOST_DEPTH, Condition, ExpressionError
 
 VALUES = {**Parameters(file_size=2**20, record_size=4096).__dict__, "target": "disk", "workload": "grid"}
 
@@ -77,6 +77,35 @@ def test_everything_else_is_refused_before_it_is_evaluated(text):
     with pytest.raises(ExpressionError) as caught:
         Condition(text, ("disk",), ("grid",))
     assert caught.value.hint and "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 == " + "-" * 980 + "1",
+        "1 == " + "+" * 500 + "1",
+        "1 == " + "1+" * 495 + "1",
+        "not " * 240 + "verify",
+        "1 in " + "[" * 150 + "1" + "]" * 150,
+        "1 == 1 and (" * 70 + "verify" + ")" * 70,
+    ],
+)
+def test_deep_expressions_are_refused_however_they_nest(text):
+    assert len(text) <= MOST_CHARACTERS
+    with pytest.raises(ExpressionError) as caught:
+        Condition(text)
+    assert f"{MOST_DEPTH} levels" in caught.value.message
+
+
+def test_a_long_flat_expression_is_fine():
+    assert holds(" or ".join(f"record_size == {size}" for size in range(4060, 4098)))
+    assert holds("1 == " + "-" * (MOST_DEPTH - 4) + "1")
+
+
+@pytest.mark.parametrize("text", ["9**9**9 > 1", "2 ** 2 == 4", "1 << 10 == 1024", "'a' * 1000000000 == 'b'"])
+def test_what_could_take_for_ever_is_refused(text):
+    with pytest.raises(ExpressionError):
+        holds(text)
 
 
 @pytest.mark.parametrize(

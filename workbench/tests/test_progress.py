@@ -1,11 +1,17 @@
 """Time left and the plain lines of a run."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from assay.cli.execute import silence_limit
+from assay.cli.execute import _Cap, silence_limit
 from assay.cli.progress import LineProgress, TimeLeft, finish_text
+from assay.launch.cgroup import Hierarchy
+from assay.launch.engine import Outcome
 from assay.model.case import Case, Parameters
 from assay.model.result import Sample
+from assay.store import RunMeta, RunStore
 
 CASE = Case(
     id="c0001",
@@ -78,3 +84,23 @@ def test_silence_limit_follows_interval_and_estimate() -> None:
     assert silence_limit(10**9, 1.0) == 120.0
     assert silence_limit(60 * 10**9, 1.0) == 660.0
     assert silence_limit(10**9, 3600.0) == 36_000.0
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_engine_killed_for_its_memory_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int) -> None:
+    hierarchy = Hierarchy(version, tmp_path, "limit")
+    monkeypatch.setattr("assay.launch.cgroup.find_hierarchy", lambda: hierarchy)
+    (tmp_path / "cgroup.subtree_control").write_text("")
+    meta = RunMeta("run", "s", "why?", "", 1.8e9, 1, "random", 1, "assay run")
+    with RunStore.create(tmp_path / "runs", meta, (CASE,), (), [("c0001", 1)], "") as store:
+        cap = _Cap(store, 64 << 20)
+        group = cap.group.path
+        killed = Outcome("crashed", "the engine was killed by SIGKILL", "", 0.0, 1.0, False)
+        assert cap.explain(killed) == killed
+        counts = group / ("memory.events" if version == 2 else "memory.oom_control")
+        counts.write_text("under_oom 0\noom_kill 0\n")
+        assert cap.explain(killed) == killed
+        counts.write_text("under_oom 0\noom_kill 1\n")
+        assert cap.explain(killed).reason == "the engine was killed by SIGKILL: out of its memory_limit of 64MiB"
+        fine = replace(killed, status="ok", reason="")
+        assert cap.explain(fine) == fine

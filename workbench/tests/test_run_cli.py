@@ -1,14 +1,17 @@
 """The `assay` program with the real engine: whole runs, full disks, refusals, speed."""
 
+import contextlib
 import json
 import os
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from loop_devices import loop_device, small_ext4
-from run_tools import assay, check_whole, needs_engine, only_run, study
+from loop_devices import loop_device, need_root, small_ext4
+from run_tools import ASSAY, assay, check_whole, needs_engine, only_run, study
 
+from assay.cli.main import app
 from assay.model.case import Case, Parameters
 from assay.model.result import Estimate, Row, Sample
 from assay.model.verdict import Verdict
@@ -154,6 +157,119 @@ def test_doctor(tmp_path: Path) -> None:
     assert "remedy" in assay(tmp_path, "doctor").stdout
 
 
+def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of bash, in which `assay` is the program; the exit code is that of the first one in a pipe."""
+    text = f'assay() {{ {ASSAY} "$@"; }}; {command}; exit ${{PIPESTATUS[0]}}'
+    return subprocess.run(["bash", "-c", text], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.parametrize(
+    "streams", [">&-", "2>&-", "<&-", ">&- 2>&- <&-", "2>&1 | head -2", "2>&1 | true", "2>/dev/full"]
+)
+def test_run_is_not_lost_with_its_streams(tmp_path: Path, streams: str) -> None:
+    study(tmp_path)
+    done = shell(tmp_path, f"assay run study.yaml {streams}")
+    assert done.returncode == 0, done
+    assert "bug" not in done.stderr + done.stdout
+    check_whole(tmp_path, phases=2)
+
+
+def test_output_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
+    study(tmp_path)
+    for command in ("run study.yaml", "run study.yaml --json", "list", "list --json", "show last", "doctor"):
+        done = shell(tmp_path, f"assay {command} >/dev/full")
+        assert done.returncode == 1, (command, done)
+        last = done.stderr.splitlines()[-1]
+        assert last == "error: standard output cannot be written: No space left on device", (command, done)
+        assert "Traceback" not in done.stderr
+        assert "Exception ignored" not in done.stderr
+    assert [run.status for run in list_runs(tmp_path / "assay-runs")] == ["complete", "complete"]
+    assert shell(tmp_path, "assay list | head -1").returncode == 0
+
+
+def test_results_disk_that_fills_up_stops_the_run_until_it_is_resumed(tmp_path: Path) -> None:
+    need_root()
+    runs = tmp_path / "assay-runs"
+    runs.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(runs)], check=True)
+    try:
+        file = study(tmp_path, record="[4KiB, 8KiB]", repeats=200, kind="file")
+        done = assay(tmp_path, "run", str(file), expect=1)
+        (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+        assert "cannot be written" in line
+        assert {path.name for path in tmp_path.iterdir()} == {"study.yaml", "assay-runs"}
+        (summary,) = list_runs(runs)
+        assert (summary.status, summary.finished < 400) == ("interrupted", True)
+        subprocess.run(["mount", "-o", "remount,size=100m", str(runs)], check=True)
+        assay(tmp_path, "run", "--resume")
+        check_whole(tmp_path, phases=2)
+    finally:
+        subprocess.run(["umount", str(runs)], check=True)
+
+
+def test_study_that_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for name in ("fifo", "/dev/zero"):
+        done = assay(tmp_path, "check", name, expect=2)
+        assert f"cannot read the study {name}: not a regular file" in done.stderr
+    assert "is a directory" in assay(tmp_path, "check", str(tmp_path), expect=2).stderr
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(1 << 40)
+    assert "bytes, more than" in assay(tmp_path, "check", "large", expect=2).stderr
+
+
+def test_device_is_held_for_the_whole_run_and_looked_at_before_each_repeat(tmp_path: Path) -> None:
+    extra = "layout: shared\n    runtime: 300ms"
+    with loop_device(tmp_path, 16 << 20) as device:
+        file = str(study(tmp_path, kind="device", more=f", path: {device}", size="4MiB", extra=extra, cache="direct"))
+        command = [ASSAY, "run", file, "--destroy"]
+        with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr
+            assert any(line.startswith("[1/6]") for line in process.stderr)
+            refused = assay(tmp_path, "run", file, "--destroy", expect=3)
+            assert "in use" in refused.stderr
+            # Whoever has it exclusively between two repeats, as mount(8) does, is left alone.
+            fd = wait_for_exclusive(device)
+            process.stderr.read()
+            os.close(fd)
+        assert process.returncode == 1
+    with RunStore.open(only_run(tmp_path)) as store:
+        counts = store.outcome_counts()
+        assert counts["refused"] >= 1
+        assert counts["ok"] >= 1
+        assert any(job.reason == f"{device}: in use" for job in store.jobs())
+
+
+def wait_for_exclusive(device: str) -> int:
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        with contextlib.suppress(OSError):
+            return os.open(device, os.O_RDONLY | os.O_EXCL)
+    raise AssertionError(f"{device} was never free")
+
+
+def test_optional_workload_that_cannot_be_done_is_left_out_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = study(tmp_path, record="64KiB")
+    more = "  capped: {operations: [read], file_size: 1MiB, record_size: 64KiB, cache: limit, "
+    more += "memory_limit: 128MiB, optional: true}\n"
+    file.write_text(file.read_text().replace("repeats:", f"{more}repeats:"))
+    monkeypatch.setattr("assay.launch.abilities.limit_fault", lambda: "no groups here")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        app(["run", str(file)])
+    assert ended.value.code == 0
+    assert "note: 1 case of capped left out: no groups here" in capsys.readouterr().err
+    check_whole(tmp_path, phases=2)
+    assert "left out 1 case of capped (cannot be done here): no groups here" in assay(tmp_path, "show", "last").stdout
+    shown = json.loads(assay(tmp_path, "show", "last", "--json").stdout)
+    assert [item["workload"] for item in shown["left_out"]] == ["capped"]
+    monkeypatch.setattr("assay.launch.abilities.limit_fault", lambda: None)
+    with RunStore.open(only_run(tmp_path)) as store:
+        assert {case.workload for case in store.cases()} == {"grid"}
+
+
 def fastest(folder: Path, *arguments: str) -> float:
     """Wall seconds of the quickest of three calls: the machine may be busy with other things."""
     times = []
@@ -217,8 +333,10 @@ def test_list_and_show_of_10_000_cases_take_less_than_a_second(tmp_path: Path) -
     )
     store.set_status("complete")
     store.close()
-    assert fastest(tmp_path, "list") < 1.0
-    assert fastest(tmp_path, "show", "last") < 1.0
-    assert fastest(tmp_path, "show", "last", "c07777") < 1.0
+    # A second on an idle machine; on a busy one, measured by how long it takes to start at all.
+    limit = max(1.0, 5 * fastest(tmp_path, "--version"))
+    assert fastest(tmp_path, "list") < limit
+    assert fastest(tmp_path, "show", "last") < limit
+    assert fastest(tmp_path, "show", "last", "c07777") < limit
     assert "19960 more results" in assay(tmp_path, "show", "last").stdout
     assert "20000 ok" in assay(tmp_path, "show", "last").stdout

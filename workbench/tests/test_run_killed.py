@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pty
 import random
 import shutil
 import signal
@@ -154,7 +155,7 @@ def test_resume_refuses_a_changed_study_and_a_run_in_progress(tmp_path: Path, st
     process.send_signal(signal.SIGSTOP)
     name = only_run(tmp_path).name
     assert "is being executed by another process" in assay(tmp_path, "run", name, "--resume", expect=3).stderr
-    assert f"run {name} is using it now" in assay(tmp_path, "run", str(file), expect=3).stderr
+    assert f"is in use by run {name}" in assay(tmp_path, "run", str(file), expect=3).stderr
     process.send_signal(signal.SIGCONT)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
@@ -204,3 +205,64 @@ def test_kept_files_stay_and_are_not_overwritten(tmp_path: Path, start: Start) -
     with RunStore.open(only_run(tmp_path)) as store:
         assert kept == {".assay-target", *(f"{case}-r{repeat}" for case, repeat in store.order())}
     assert "told to keep" in assay(tmp_path, "run", str(file), expect=3).stderr
+
+
+def first_line(process: subprocess.Popen[str], start: str) -> None:
+    assert process.stdout
+    assert any(line.startswith(start) for line in process.stdout)
+
+
+def test_group_of_a_killed_run_is_closed_in_the_journal_when_it_is_resumed(tmp_path: Path, start: Start) -> None:
+    groups = Path("/sys/fs/cgroup/memory")
+    if os.geteuid() != 0 or not groups.exists():
+        pytest.skip("needs root and a version 1 memory controller")
+    file = str(study(tmp_path, **{**SLOW, "cache": "limit", "extra": "memory_limit: 128MiB\n    runtime: 120ms"}))
+    process = start(file)
+    first_line(process, "[2/12]")
+    time.sleep(0.1)
+    process.kill()
+    process.communicate()
+    run = only_run(tmp_path)
+    with RunStore.open(run) as store:
+        open_groups = [entry.name for entry in store.journal() if entry.kind == "cgroup"]
+    assert open_groups
+    assay(tmp_path, "run", "--resume")
+    assert not list(groups.glob(f"assay-{run.name}*"))
+    check_whole(tmp_path, phases=2)
+
+
+def test_terminal_that_is_closed_interrupts_the_run(tmp_path: Path) -> None:
+    file = str(study(tmp_path, **SLOW))
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        os.execv(ASSAY, [ASSAY, "run", file])
+    seen = b""
+    while b"/12" not in seen:
+        seen += os.read(terminal, 4096)
+    time.sleep(0.5)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 130
+    check_nothing_left(tmp_path)
+    with RunStore.open(only_run(tmp_path)) as store:
+        assert store.info().status == "interrupted"
+    assay(tmp_path, "run", "--resume")
+    check_whole(tmp_path, phases=2)
+
+
+def test_two_runs_started_together_do_not_share_a_target(tmp_path: Path) -> None:
+    file = str(study(tmp_path, **SLOW))
+    command = [ASSAY, "run", file, "--out"]
+    runs = [
+        subprocess.Popen([*command, str(tmp_path / "assay-runs" / str(number))], cwd=tmp_path, stderr=subprocess.PIPE)
+        for number in range(4)
+    ]
+    errors = {run.args[-1]: (run.communicate(timeout=120)[1].decode(), run.returncode) for run in runs}
+    won = [out for out, (_, code) in errors.items() if code == 0]
+    assert len(won) == 1, errors
+    for text, code in errors.values():
+        assert code == 0 or (code == 3 and "is in use by run " in text), text
+    (summary,) = list_runs(Path(won[0]))
+    with RunStore.open(Path(summary.folder)) as store:
+        assert store.outcome_counts() == {"ok": 12}
+    check_nothing_left(tmp_path)

@@ -4,13 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
+from builders import make_case
 from jsonschema import Draft202012Validator
 
 from assay.analyse import histograms
 from assay.analyse.samples import samples_from_events
+from assay.cli.analysis import judge_row
 from assay.contract.names import IntervalEvent
 from assay.contract.reader import BrokenLine, read_events, read_line
-from assay.model.result import Sample
+from assay.model.result import ErrorTally, Sample
+from assay.model.verdict import Verdict
 
 CONTRACT = Path(__file__).resolve().parents[2] / "contract"
 GOLDEN = sorted((CONTRACT / "golden" / "events").glob("*.ndjson"))
@@ -33,7 +36,8 @@ def test_every_line_is_valid_and_read(path: Path) -> None:
 
 
 def test_there_are_golden_files() -> None:
-    assert {path.stem for path in GOLDEN} >= {"good-run", "no-space", "crashed", "open-loop", "two-lanes-mixed"}
+    names = {"good-run", "no-space", "no-space-prepare", "no-space-preallocate", "crashed", "open-loop"}
+    assert {path.stem for path in GOLDEN} >= {*names, "two-lanes-mixed"}
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
@@ -79,6 +83,63 @@ def test_no_space_names_action_path_place_size_and_errno() -> None:
     )
     assert (read.status, read.ops, read.throughput, read.first_finisher) == ("skipped", 0, 0.0, None)
     assert read.latency == {} and read.histogram is None
+    assert read.errors == (tally.model_copy(update={"example": f"in write: {tally.example}"}),)
+    assert (write.failed_operations, read.failed_operations) == (3, 0)
+
+
+def test_no_space_to_reserve_is_told_whether_or_not_the_phase_end_counts_it() -> None:
+    reserve = (
+        "preallocate /var/tmp/assay-golden/golden-reserve.r1/f0 at 0, 16777216 bytes: No space left on device (ENOSPC)"
+    )
+    old = lines("no-space-preallocate")
+    assert old[3].count('"errors":[]') == 1
+    counted = '"errors":[{"kind":"os","errno":28,"count":1}]'
+    for told in (old, [*old[:3], old[3].replace('"errors":[]', counted), *old[4:]]):
+        write, read = samples_from_events("c0007", 1, read_events(told))
+        assert (write.status, read.status) == ("failed", "skipped")
+        assert write.errors == (ErrorTally(kind="os", errno="ENOSPC", count=1, example=reserve),)
+        assert [tally.example for tally in read.errors] == [f"in write: {reserve}"]
+
+
+def test_phases_skipped_after_a_failed_preparation_say_what_failed() -> None:
+    found = samples("no-space-prepare")
+    assert [(sample.operation, sample.status) for sample in found] == [("read", "skipped"), ("random_read", "skipped")]
+    for sample in found:
+        (tally,) = sample.errors
+        assert (tally.errno, tally.count, sample.failed_operations) == ("ENOSPC", 3, 0)
+        assert tally.example == (
+            "in prepare: write /var/tmp/assay-golden/golden-prepare.r1/f0 at 2097152, 65536 bytes: "
+            "No space left on device (ENOSPC)"
+        )
+
+
+def test_a_failed_close_beside_failed_operations_is_not_lost() -> None:
+    close = json.loads(lines("no-space")[3]) | {"lane": None, "action": "close", "length": 0, "errno": 5}
+    whole = lines("no-space")
+    write = samples_from_events("c0001", 1, read_events([*whole[:7], json.dumps(close), *whole[7:]]))[0]
+    assert {tally.errno: tally.count for tally in write.errors} == {"EIO": 1, "ENOSPC": 3}
+    assert "close /var/tmp/assay-golden/golden-full.r1/f0: Input/output error (EIO)" in str(write.errors)
+
+
+@pytest.mark.parametrize("name", ["no-space-prepare", "no-space-preallocate"])
+def test_the_finding_names_errno_size_and_path(name: str) -> None:
+    for sample in samples(name):
+        row_case = make_case(operations=(sample.operation,))
+        verdict, (finding, *_), _ = judge_row(
+            case=row_case,
+            operation=sample.operation,
+            samples=(sample,),
+            usable=(),
+            place=None,
+            memory_bytes=None,
+            estimate=None,
+            planned=1,
+            reasons=(),
+        )
+        assert verdict is Verdict.INCOMPLETE
+        for words in ("ENOSPC", " bytes", "/var/tmp/assay-golden/golden-", "repeat 2"):
+            assert words in finding.text
+        assert "Free space" in finding.remedy
 
 
 def test_without_a_bye_the_rest_of_the_plan_has_crashed() -> None:

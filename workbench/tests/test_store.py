@@ -1,5 +1,6 @@
 """Runs on disk: nothing lost, nothing twice, whatever dies."""
 
+import errno
 import json
 import os
 import signal
@@ -8,11 +9,12 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.base import EXIT_INCOMPLETE, EXIT_REFUSED, AssayError
 from assay.model.case import Case, Excluded, Parameters
 from assay.model.result import ErrorTally, Place, Sample
 from assay.store import RunMeta, RunStore, find_run, list_runs, lock_holders, new_run_id, run_is_alive
@@ -351,3 +353,62 @@ def test_documents_are_plain_json(tmp_path: Path) -> None:
         finish(store, "c0001", 1, samples=(sample("c0001", 1),))
         text = store._db.execute("SELECT document FROM samples").fetchone()[0]
         assert json.loads(text)["throughput"] == 2e6
+
+
+def test_disk_that_is_full_is_one_clear_line_whatever_is_written(tmp_path: Path) -> None:
+    with create(tmp_path) as store:
+        attempt = store.begin_attempt("c0001", 1, JOB)
+        entry = store.record("directory", "/a")
+        pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+        store._db.execute(f"PRAGMA max_page_count = {pages}")
+        long = "x" * 10**6
+        writes: list[Callable[[], object]] = [
+            lambda: store.begin_attempt("c0001", 2, {"id": long}),
+            lambda: store.record("directory", long),
+            lambda: store.set_status(long),
+            lambda: store.close_lost_attempts(long),
+            lambda: store.describe(versions={"assay": long}),
+            lambda: store.finish_repeat(attempt, "crashed", 1.0, long, "", ()),
+            lambda: store.abandon_attempt(attempt, 1.0, long),
+        ]
+        for write in writes:
+            with pytest.raises(AssayError, match="cannot be written: database or disk is full") as caught:
+                write()
+            assert caught.value.exit_code == EXIT_INCOMPLETE
+            assert "--resume" in caught.value.hint
+        store._db.execute("PRAGMA query_only = ON")
+        with pytest.raises(AssayError, match="cannot be written"):
+            store.removed(entry)
+        store._db.execute("PRAGMA query_only = OFF")
+        store._db.execute("PRAGMA max_page_count = 1000000")
+        finish(store, "c0001", 2)
+        assert [item.id for item in store.journal()] == [entry]
+
+
+def test_time_series_that_does_not_fit_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("assay.store.run.write_parquet", full)
+    with create(tmp_path) as store, pytest.raises(AssayError, match=r"intervals.parquet: cannot be written: No space"):
+        store.write_intervals([])
+
+
+def test_creation_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr("assay.store.run._insert_plan", full)
+    with pytest.raises(AssayError, match="cannot keep the run here: database or disk is full"):
+        create(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_lock_that_is_a_fifo_keeps_nobody(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "run.lock")
+    assert not run_is_alive(tmp_path)
+
+
+def test_what_is_left_out_is_counted_by_reason(tmp_path: Path) -> None:
+    with create(tmp_path) as store:
+        assert store.left_out() == [("grid", "slow", "an hour", 1)]

@@ -145,7 +145,7 @@ JSON = st.recursive(
 
 
 @settings(max_examples=300)
-@given(st.sampled_from([*KINDS, "operations", "targets", "where", "exclude", "zip"]), JSON)
+@given(st.sampled_from([*KINDS, "operations", "targets", "where", "exclude", "zip", "optional"]), JSON)
 def test_no_value_of_a_field_brings_the_reader_down(field, value):
     for problem in load(written(**{f"w_{field}": value})).problems:
         assert problem.message and problem.hint
@@ -184,7 +184,7 @@ def test_the_quickstart_study_is_the_preset():
 
 SHAPES_ONLY_CHECKED_LATER = re.compile(
     "alias|billion_c|control|binary|yaml_|expression_|path_|record_|zip_[ln]|duplicate|same_path|target_in|unknown_target$|"
-    "two_times|limit|stdio|direct_un|device_with|long_range|range_back|latency_back|too_many_buffers|value_twice|fraction|laughs"
+    "two_times|limit|stdio|direct_un|device_with|long_range|range_back|latency_back|too_many_[br]|value_twice|fraction|laughs"
 )
 
 
@@ -206,7 +206,23 @@ def test_the_schema_describes_every_field():
 
 def test_workload_fields_are_those_of_a_case():
     assert set(KINDS) == set(Parameters.model_fields)
-    assert set(KINDS) == set(Workload.model_fields) - {"operations", "targets", "where", "exclude", "zip"}
+    assert set(KINDS) == set(Workload.model_fields) - {
+        "operations",
+        "targets",
+        "where",
+        "exclude",
+        "zip",
+        "optional",
+    }
+
+
+def test_a_workload_may_be_optional_as_a_whole():
+    assert study().workloads["w"].optional is False
+    assert study(w_optional=True).workloads["w"].optional is True
+    assert study(defaults={"optional": True}).workloads["w"].optional is True
+    for written_so in ([True, False], "yes", None, 1):
+        (problem,) = load(written(w_optional=written_so)).problems
+        assert problem.message.startswith("workloads.w.optional: ")
 
 
 def test_operations_are_those_of_the_contract():

@@ -28,6 +28,7 @@ def notes(rows: Sequence[Row], places: Mapping[str, Place]) -> tuple[str, ...]:
         found += _capped(note for row in rows for note in kind(row, places.get(row.case.target)))
     found += _capped(_faster_than_direct(rows))
     found += _capped(_drops_over_record_size(rows))
+    found += _capped(_untested_tails(rows))
     return tuple(found)
 
 
@@ -170,3 +171,15 @@ def _drops_over_record_size(rows: Sequence[Row]) -> Iterator[str]:
                     f"{_name(after)}: throughput falls from {_rate(before.throughput.median)} at records of "
                     f"{format_size(small)} to {_rate(after.throughput.median)} at {format_size(large)}."
                 )
+
+
+def _untested_tails(rows: Sequence[Row]) -> Iterator[str]:
+    """Files that are no whole number of records, once a case: only whole records are written and read."""
+    for case in {row.case.id: row.case for row in rows}.values():
+        record = case.parameters.record_size
+        tail = case.parameters.file_size % record
+        if tail:
+            yield (
+                f"{case.label}: the last {format_size(tail)} of each file of {format_size(case.parameters.file_size)} "
+                f"are not tested, because they are less than a record of {format_size(record)}."
+            )

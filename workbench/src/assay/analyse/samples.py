@@ -2,7 +2,8 @@
 
 import errno
 import os
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from assay.analyse import histograms
@@ -50,9 +51,30 @@ def samples_from_events(case_id: str, repeat: int, events: Iterable[object]) -> 
         end = heard.ends.get(number)
         if end is None:
             samples.append(_unended(case_id, repeat, number, str(phase.operation), heard))
+        elif end.status.value == "skipped":
+            samples.append(_ended(case_id, repeat, end, heard, _errors_before(number, heard)))
         else:
-            samples.append(_ended(case_id, repeat, end, heard))
+            samples.append(_ended(case_id, repeat, end, heard, _errors(number, heard)))
     return tuple(samples)
+
+
+def _errors(number: int, heard: _Heard) -> tuple[ErrorTally, ...]:
+    """Failures of a phase; those outside operations (open, preallocate, flush) may be known by their samples only."""
+    examples = heard.errors.get(number, ())
+    end = heard.ends.get(number)
+    counts = {(str(error.kind), error.errno): error.count for error in end.errors} if end else {}
+    uncounted = Counter((str(error.kind), error.errno) for error in examples)
+    return _tallies({**uncounted, **counts}, examples)
+
+
+def _errors_before(number: int, heard: _Heard) -> tuple[ErrorTally, ...]:
+    """Why a phase was skipped: the failures of the phase that failed before it, which may be unmeasured."""
+    failed = [end for end in heard.ends.values() if end.phase < number and end.status.value == "failed"]
+    if not failed:
+        return ()
+    last = max(failed, key=lambda end: end.phase)
+    found = _errors(last.phase, heard)
+    return tuple(tally.model_copy(update={"example": f"in {last.operation.value}: {tally.example}"}) for tally in found)
 
 
 def _listen(events: Iterable[object]) -> _Heard:
@@ -78,10 +100,6 @@ def _unended(case_id: str, repeat: int, number: int, operation: str, heard: _Hea
     status: SampleStatus = "crashed"
     if heard.bye is not None and heard.bye.status != "ok":
         status = "stopped" if heard.bye.status == "stopped" else "failed"
-    counts: dict[tuple[str, int | None], int] = {}
-    for error in heard.errors.get(number, ()):
-        key = (str(error.kind), error.errno)
-        counts[key] = counts.get(key, 0) + 1
     start = heard.starts.get(number)
     return Sample(
         case=case_id,
@@ -91,16 +109,15 @@ def _unended(case_id: str, repeat: int, number: int, operation: str, heard: _Hea
         status=status,
         started_at=_wall_clock(number, heard),
         method=str(start.method) if start else "",
-        errors=_tallies(counts, heard.errors.get(number, ())),
+        errors=_errors(number, heard),
     )
 
 
-def _ended(case_id: str, repeat: int, end: PhaseEndEvent, heard: _Heard) -> Sample:
+def _ended(case_id: str, repeat: int, end: PhaseEndEvent, heard: _Heard, errors: tuple[ErrorTally, ...]) -> Sample:
     start = heard.starts.get(end.phase)
     elapsed = end.last_finisher.end_ns - end.last_finisher.start_ns
     ends = [lane.end_ns for lane in end.lanes]
     latency, histogram = _latency([part for part in (end.read_latency, end.write_latency) if part is not None])
-    counts = {(str(error.kind), error.errno): error.count for error in end.errors}
     return Sample(
         case=case_id,
         repeat=repeat,
@@ -121,7 +138,7 @@ def _ended(case_id: str, repeat: int, end: PhaseEndEvent, heard: _Heard) -> Samp
         steady=_rate(end.steady.bytes, end.steady.end_ns - end.steady.start_ns) if end.steady else None,
         latency=latency,
         histogram=histogram,
-        errors=_tallies(counts, heard.errors.get(end.phase, ())),
+        errors=errors,
         skew_ns=end.start_skew_ns,
         finish_spread_ns=max(ends) - min(ends) if ends else 0,
         method=str(start.method) if start else "",
@@ -164,7 +181,9 @@ def _latency(parts: Sequence[LatencySummary]) -> tuple[dict[str, float], str | N
     return {"min": least, "mean": mean, **tail_merged, "max": greatest}, histograms.encode(merged)
 
 
-def _tallies(counts: dict[tuple[str, int | None], int], examples: Sequence[ErrorSampleEvent]) -> tuple[ErrorTally, ...]:
+def _tallies(
+    counts: Mapping[tuple[str, int | None], int], examples: Sequence[ErrorSampleEvent]
+) -> tuple[ErrorTally, ...]:
     tallies = []
     for (kind, number), count in counts.items():
         first = next((error for error in examples if error.kind == kind and error.errno == number), None)
@@ -176,7 +195,8 @@ def _tallies(counts: dict[tuple[str, int | None], int], examples: Sequence[Error
 def _example(error: ErrorSampleEvent) -> str:
     """Such as `write /path/f0 at 1048576, 65536 bytes: No space left on device (ENOSPC)`."""
     what = error.message if error.errno is None else _message(str(error.kind), error.errno)
-    return f"{error.action} {error.object} at {error.offset}, {error.length} bytes: {what}"
+    place = f" at {error.offset}, {error.length} bytes" if error.length else ""
+    return f"{error.action} {error.object}{place}: {what}"
 
 
 def _message(kind: str, number: int | None) -> str:

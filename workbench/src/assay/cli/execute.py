@@ -4,21 +4,25 @@ import contextlib
 import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
 from assay.analyse.samples import samples_from_events
 from assay.cli.progress import Progress, TimeLeft
+from assay.cli.targets import CGROUP
 from assay.contract._generated import IntervalEvent
 from assay.contract.names import Event, PhaseStartEvent
 from assay.contract.reader import read_events
 from assay.launch.cgroup import MemoryCap
+from assay.launch.devices import inspect_device
 from assay.launch.engine import Outcome, run_job
 from assay.launch.launcher import Launcher
 from assay.launch.places import remove_case_directory
 from assay.model.base import AssayError
 from assay.model.case import Case
-from assay.model.study import FileTarget, Study
+from assay.model.study import DeviceTarget, FileTarget, Study
+from assay.model.units import format_size
 from assay.plan.jobs import PlannedJob, plan_job
 from assay.store import RunStore
 
@@ -26,7 +30,6 @@ LEAST_SILENCE = 120.0
 """An engine counts as hung after this many seconds without an event, or more (see `silence_limit`)."""
 SILENT_INTERVALS = 10
 SILENT_ESTIMATES = 10
-CGROUP = "cgroup"
 
 
 class Interruption:
@@ -116,7 +119,7 @@ class Executor:
         progress.begin(case, repeat)
         self._clean_up(case, planned.id)
         limit = silence_limit(self.study.output.interval, estimated)
-        outcome = self._execute(planned, limit, progress)
+        outcome = self._execute(planned, case.target, limit, progress)
         if outcome.status == "crashed":
             self._clean_up(case, planned.id)
         if outcome.stop_requested and outcome.status in ("stopped", "crashed"):
@@ -127,11 +130,12 @@ class Executor:
         self.store.finish_repeat(attempt, outcome.status, outcome.seconds, outcome.reason, outcome.events, samples)
         progress.finish(case, repeat, outcome.status, outcome.reason, outcome.seconds, samples)
 
-    def _execute(self, planned: PlannedJob, limit: float, progress: Progress) -> Outcome:
+    def _execute(self, planned: PlannedJob, target: str, limit: float, progress: Progress) -> Outcome:
         started_at = time.time()
         try:
+            self._check_device(target)
             with self._capped(planned.memory_limit) as cap:
-                return run_job(
+                outcome = run_job(
                     self.launcher,
                     planned.job.model_dump_json(),
                     limit,
@@ -139,9 +143,17 @@ class Executor:
                     on_start=lambda pid: cap.add(pid) if cap else None,
                     stop=lambda: self.interruption.count,
                 )
-        except _CapError as error:
+                return cap.explain(outcome) if cap else outcome
+        except _ImpossibleError as error:
             # The engine never got its job: a result like any other, and the other cases go on.
             return Outcome("refused", error.reason, "", started_at, time.time() - started_at, False)
+
+    def _check_device(self, name: str) -> None:
+        """Look at a device again: since the last repeat somebody may have mounted it."""
+        target = self.study.targets[name]
+        if isinstance(target, DeviceTarget):
+            for message, _ in inspect_device(target.path, self.destroy):
+                raise _ImpossibleError(message)
 
     @contextlib.contextmanager
     def _capped(self, memory_limit: int | None) -> Iterator["_Cap | None"]:
@@ -158,10 +170,10 @@ class Executor:
         """Remove what an engine that was killed left of this repeat, now or in an earlier attempt."""
         target = self.study.targets[case.target]
         if isinstance(target, FileTarget):
-            remove_case_directory(target.path, name)
+            remove_case_directory(target.path, name, self.store.folder)
 
 
-class _CapError(Exception):
+class _ImpossibleError(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
@@ -177,13 +189,19 @@ class _Cap:
             self.entry = store.record(CGROUP, str(self.group.path))
             self.group.create()
         except AssayError as error:
-            raise _CapError(error.message) from error
+            raise _ImpossibleError(error.message) from error
 
     def add(self, pid: int) -> None:
         try:
             self.group.add(pid)
         except AssayError as error:
-            raise _CapError(error.message) from error
+            raise _ImpossibleError(error.message) from error
+
+    def explain(self, outcome: Outcome) -> Outcome:
+        """The outcome with the limit as its reason, if that is why the engine was killed."""
+        if outcome.status != "crashed" or not self.group.ran_out():
+            return outcome
+        return replace(outcome, reason=f"{outcome.reason}: out of its memory_limit of {format_size(self.group.limit)}")
 
     def remove(self) -> None:
         if self.group.remove():

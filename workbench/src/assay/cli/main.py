@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 
+from assay.cli.output import prepare_streams
 from assay.model.base import EXIT_BUG, EXIT_INTERRUPTED, AssayError
 
 COMMANDS = ("init", "check", "plan", "run", "list", "show", "report", "export", "doctor")
@@ -49,8 +50,12 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 def main() -> None:
     """Run the command line; errors become one line and an exit code, never a traceback."""
+    prepare_streams()
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except AssayError as error:
         typer.echo(f"error: {error.message}", err=True)
         if error.hint:
@@ -58,9 +63,6 @@ def main() -> None:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         typer.echo("interrupted", err=True)
-        sys.exit(EXIT_INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()
         sys.exit(EXIT_INTERRUPTED)
     except Exception as error:
         if os.environ.get("ASSAY_TRACEBACK"):

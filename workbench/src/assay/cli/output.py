@@ -1,11 +1,66 @@
-"""What all commands print with: tables for people, JSON for programs."""
+"""What all commands print with: tables for people, JSON for programs; and what happens when nobody can read them."""
 
+import contextlib
+import errno
+import io
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 import typer
+
+from assay.model.base import EXIT_INCOMPLETE, AssayError
+
+
+class _Sink(io.FileIO):
+    """Standard output or error that may go away: then the rest is dropped, and the work goes on.
+
+    A reader who has left (`| head`) or a terminal that was closed wants no more: that is no error. Of standard output
+    anything else is, such as a full disk, because data would be missing without a word.
+    """
+
+    def write(self, data: Any) -> int:
+        try:
+            written = super().write(data)
+        except OSError as error:
+            gone = error.errno == errno.EPIPE or (error.errno == errno.EIO and not self.seekable())
+            _discard(self.fileno())
+            if self.fileno() == 2 or gone:
+                return len(data)
+            message = f"standard output cannot be written: {error.strerror}"
+            raise AssayError(message, "", EXIT_INCOMPLETE) from error
+        return len(data) if written is None else written
+
+
+def _discard(fd: int) -> None:
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, fd)
+    os.close(null)
+
+
+def prepare_streams() -> None:
+    """Make the three standard streams safe to use, whatever the caller did to them; once, before anything is opened.
+
+    A closed one leads nowhere. Without that the next file that is opened, the run's database say, would take its number
+    and be written into.
+    """
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            with contextlib.suppress(OSError):
+                # The lowest free number is given out, which is this one.
+                os.open(os.devnull, os.O_RDWR)
+    sys.stdout = _stream(1, sys.stdout)
+    sys.stderr = _stream(2, sys.stderr)
+
+
+def _stream(fd: int, before: TextIO | None) -> TextIO:
+    encoding, errors = (before.encoding, before.errors) if before else ("utf-8", "backslashreplace")
+    raw = io.BufferedWriter(_Sink(fd, "w", closefd=False))
+    return io.TextIOWrapper(raw, encoding=encoding, errors=errors, line_buffering=fd == 2 or os.isatty(fd))
 
 
 def print_json(value: Any) -> None:

@@ -48,12 +48,13 @@ def _start(study: str, out: Path, destroy: bool) -> "RunStore":
 
 def _resume(study: str, out: Path, destroy: bool) -> "RunStore":
     from assay.cli.session import find_unfinished, resume
+    from assay.cli.studyfile import read_study
     from assay.store import find_run
 
     if not study:
         folder = find_unfinished(out)
     elif study_path(study).is_file():
-        folder = find_unfinished(out, study_path(study).read_bytes().decode("utf-8-sig", "replace"))
+        folder = find_unfinished(out, read_study(study_path(study)).decode("utf-8-sig", "replace"))
     else:
         folder = find_run(study, out)
     return resume(folder, destroy)

@@ -1,5 +1,6 @@
 """One `assay run` from beginning to end: targets, repeats, results, and what is left behind (nothing)."""
 
+import contextlib
 import hashlib
 import platform
 import shlex
@@ -19,9 +20,10 @@ from assay.launch.binary import Engine, load_engine
 from assay.launch.cgroup import remove_leftovers
 from assay.launch.environment import capture_environment
 from assay.launch.launcher import LocalLauncher
+from assay.launch.locks import close_all, hold_device
 from assay.model.base import AssayError
 from assay.model.case import Case, Excluded
-from assay.model.study import Study
+from assay.model.study import DeviceTarget, Study
 from assay.model.units import about_duration, about_size
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.load import load_study
@@ -192,6 +194,8 @@ class _Session:
         self.destroy = destroy
         self.names = targets.used_targets(plan.study, plan.cases)
         self.interruption = Interruption()
+        self.devices: list[int] = []
+        """Open descriptors that keep the devices locked until the run is over."""
 
     def run(self) -> RunStore:
         """Everything; the targets are given back whatever happens."""
@@ -205,7 +209,9 @@ class _Session:
                 finally:
                     self._give_back()
         except BaseException:
-            self.store.set_status("interrupted")
+            # A run without a workbench counts as interrupted even if that cannot be written down.
+            with contextlib.suppress(AssayError):
+                self.store.set_status("interrupted")
             raise
         if self.store.pending() and self.interruption.count:
             self.store.set_status("interrupted")
@@ -215,6 +221,9 @@ class _Session:
 
     def _prepare(self) -> None:
         study, plan = self.plan.study, self.plan
+        for name in self.names:
+            if isinstance(study.targets[name], DeviceTarget):
+                self.devices += hold_device(targets.target_path(study, name))
         targets.claim_targets(study, self.names, self.store)
         backends = targets.probe_targets(study, self.names, self.engine)
         targets.check_capable(study, plan.cases, backends, plan.source, plan.file)
@@ -252,7 +261,7 @@ class _Session:
         left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending))
         to_do = f"{len(pending)} of {total} repeats to do, about {about_duration(left.seconds())}"
         note(f"run {self.store.folder.name}: {to_do}")
-        launcher = LocalLauncher(self.engine.path, (self.store.engine_lock_fd,))
+        launcher = LocalLauncher(self.engine.path, (self.store.engine_lock_fd, *self.devices))
         executor = Executor(self.plan.study, self.plan.cases, self.store, launcher, self.interruption, self.destroy)
         with make_progress(total, total - len(pending), left) as progress:
             executor.run(pending, seconds, progress, left)
@@ -260,6 +269,7 @@ class _Session:
     def _give_back(self) -> None:
         for line in targets.release_targets(self.store):
             note(f"warning: could not be removed: {line}")
+        close_all(self.devices)
 
     def _conclude(self) -> None:
         """Write what can be computed from the events, then call the run complete."""

@@ -47,6 +47,8 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     if as_json:
         value = info.model_dump(mode="json", exclude={"study_text"})
         value["outcomes"] = store.outcome_counts()
+        keys = ("workload", "rule", "reason", "cases")
+        value["left_out"] = [dict(zip(keys, item, strict=True)) for item in store.left_out()]
         value["results"] = [result_json(result) for result in results_of(store)]
         print_json(value)
         return
@@ -57,6 +59,8 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     for status, count in store.outcome_counts().items():
         if status != "ok":
             typer.echo(f"repeats  {count} {status}")
+    for workload, rule, reason, count in store.left_out():
+        typer.echo(f"left out {count} {'case' if count == 1 else 'cases'} of {workload} ({rule}): {reason}")
     print_results(store, limit)
     if store.verdict_counts():
         typer.echo(f"verdicts {verdict_text(store.verdict_counts())}")

@@ -1,5 +1,8 @@
 """Reading a study file for a command: all that is wrong with it is printed, line by line."""
 
+import os
+import stat
+from collections import Counter
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -7,13 +10,15 @@ from typing import NoReturn
 
 import typer
 
-from assay.model.base import EXIT_USAGE, AssayError
+from assay.cli.output import note
+from assay.launch.abilities import leave_out_impossible
+from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
 from assay.model.case import Case, Excluded
 from assay.model.study import Study
 from assay.plan.capable import Backends, capability_faults, read_capabilities
 from assay.plan.expand import expand
 from assay.plan.load import load_study
-from assay.plan.source import Fault, Problem, Source, sorted_problems
+from assay.plan.source import MOST_BYTES, Fault, Problem, Source, sorted_problems
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,7 @@ class LoadedStudy:
         text: The file as it is.
         source: Where each value stands in it.
         cases: All cases, in plan order.
-        excluded: Points that the study leaves out.
+        excluded: Points that the study leaves out, or that are optional and cannot be done on this machine.
         backends: Kind of target -> what its backend can do anywhere.
     """
 
@@ -41,13 +46,14 @@ class LoadedStudy:
 def load_study_file(path: Path) -> LoadedStudy:
     """The study in `path`, expanded and checked against the backends' general capabilities.
 
+    What this machine cannot do of optional workloads is left out, with a note.
     Relative target paths start at the current directory.
 
     Raises:
         AssayError: The file cannot be read.
         typer.Exit: There are problems; they have been printed.
     """
-    data = _read(path)
+    data = read_study(path)
     loaded = load_study(data, str(Path.cwd()))
     if loaded.study is None:
         refuse(path, loaded.problems)
@@ -56,8 +62,17 @@ def load_study_file(path: Path) -> LoadedStudy:
     backends = general_capabilities()
     faults = [*expansion.faults, *capability_faults(study, expansion.cases, backends)]
     refuse_faults(path, loaded.source, faults)
+    cases, impossible = leave_out_impossible(study, expansion.cases)
+    _tell_impossible(impossible)
+    if not cases:
+        raise AssayError(f"{path}: this machine can do none of the cases", "`assay doctor` says more", EXIT_REFUSED)
     text = data.decode("utf-8-sig")
-    return LoadedStudy(path, text, study, loaded.source, expansion.cases, expansion.excluded, backends)
+    return LoadedStudy(path, text, study, loaded.source, cases, expansion.excluded + impossible, backends)
+
+
+def _tell_impossible(left_out: tuple[Excluded, ...]) -> None:
+    for (workload, reason), count in Counter((item.workload, item.reason) for item in left_out).items():
+        note(f"note: {count} {'case' if count == 1 else 'cases'} of {workload} left out: {reason}")
 
 
 def refuse_faults(path: Path, source: Source, faults: list[Fault]) -> None:
@@ -73,9 +88,18 @@ def refuse(path: Path, problems: tuple[Problem, ...]) -> NoReturn:
     raise typer.Exit(EXIT_USAGE)
 
 
-def _read(path: Path) -> bytes:
+def read_study(path: Path) -> bytes:
+    """A study file as it is; of one that is too large only so much that it shows.
+
+    Raises:
+        AssayError: It cannot be read, or is no regular file.
+    """
     try:
-        return path.read_bytes()
+        # Opened without waiting: a FIFO without a writer would keep us for ever, and a device may have no end.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise AssayError(f"cannot read the study {path}: not a regular file", "give the path of a study file")
+            return file.read(MOST_BYTES + 1)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         hint = "`assay init` writes a study to start from" if not path.exists() else "give the path of a study file"

@@ -1,12 +1,13 @@
 """A run's targets: looked at, claimed, tried out, and given back."""
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from assay.cli.output import note
 from assay.contract._generated import BackendCapabilities
 from assay.launch.binary import Engine, probe_place
-from assay.launch.cgroup import find_hierarchy
+from assay.launch.cgroup import find_hierarchy, remove_group
 from assay.launch.environment import device_below
 from assay.launch.places import check_apart, claim_target, inspect_target, release_target, target_marker
 from assay.model.base import EXIT_REFUSED, AssayError
@@ -16,10 +17,12 @@ from assay.model.study import DeviceTarget, FileTarget, Study
 from assay.model.units import about_size
 from assay.plan.capable import backends_by_kind, capability_faults
 from assay.plan.source import Source
-from assay.store import RunStore, run_is_alive
+from assay.store import JournalEntry, RunStore, run_is_alive
 
 DIRECTORY = "directory"
 """Kind of the journal's entries for claimed directories."""
+CGROUP = "cgroup"
+"""Kind of the journal's entries for memory groups."""
 
 
 def refuse(problems: Sequence[tuple[str, str]]) -> None:
@@ -79,7 +82,7 @@ def _in_use(name: str, path: str, own_run: str) -> list[tuple[str, str]]:
     marker = target_marker(path)
     if marker is None or marker.run == own_run or not run_is_alive(Path(marker.run_folder)):
         return []
-    return [(f"target {name}: {path}: run {marker.run} is using it now", "wait for that run, or stop it")]
+    return [(f"target {name}: {path}: is in use by run {marker.run}", "wait for that run, or stop it")]
 
 
 def claim_targets(study: Study, names: Sequence[str], store: RunStore) -> None:
@@ -89,28 +92,37 @@ def claim_targets(study: Study, names: Sequence[str], store: RunStore) -> None:
         AssayError: A directory cannot be made or marked.
     """
     made_by_us = {entry.name for entry in store.journal() if entry.kind == DIRECTORY and entry.details["made"]}
+    keep = study.output.keep_files
     for name in names:
         target = study.targets[name]
         if not isinstance(target, FileTarget):
             continue
-        made = target.path in made_by_us or not Path(target.path).exists()
-        store.record(DIRECTORY, target.path, {"made": made})
-        claim_target(target.path, store.folder.name, store.folder, made, study.output.keep_files)
+        made = target.path in made_by_us
+        store.record(DIRECTORY, target.path, {"made": made or not Path(target.path).exists()})
+        claim_target(target.path, store.folder.name, store.folder, run_is_alive, made, keep)
 
 
 def release_targets(store: RunStore) -> list[str]:
     """Remove everything that the run made outside its folder; returns what could not be removed, one line each."""
     left = []
     for entry in store.journal():
-        if entry.kind != DIRECTORY:
-            continue
-        problems = release_target(entry.name, store.folder.name)
-        left += problems
-        marker = target_marker(entry.name)
-        kept = marker is not None and marker.keep and marker.run == store.folder.name
-        if not problems and not kept:
-            store.removed(entry.id)
+        problems = _release(entry, store.folder)
+        left += problems or []
+        if problems == []:
+            # A results disk that is full must not keep the next target from being given back.
+            with contextlib.suppress(AssayError):
+                store.removed(entry.id)
     return left
+
+
+def _release(entry: JournalEntry, folder: Path) -> list[str] | None:
+    """Remove one thing of the journal; returns why it is still there, None if it is to stay."""
+    if entry.kind == CGROUP:
+        return [] if remove_group(Path(entry.name)) else [f"{entry.name}: still in use"]
+    problems = release_target(entry.name, folder)
+    marker = target_marker(entry.name)
+    kept = marker is not None and marker.keep and marker.is_of(folder)
+    return None if kept and not problems else problems
 
 
 def probe_targets(study: Study, names: Sequence[str], engine: Engine) -> dict[str, BackendCapabilities]:
@@ -161,6 +173,8 @@ def make_places(study: Study, backends: dict[str, BackendCapabilities]) -> tuple
         place = backend.place
         filesystem = place.filesystem if place else backend.kind
         path = target_path(study, name)
+        device = path if backend.kind == "device" else device_below(path) if path else None
+        stacked_on = _cached_below(device) if device else None
         places.append(
             Place(
                 target=name,
@@ -168,13 +182,30 @@ def make_places(study: Study, backends: dict[str, BackendCapabilities]) -> tuple
                 path=path,
                 filesystem=filesystem,
                 memory_backed=filesystem in ("tmpfs", "ramfs"),
-                direct_bypasses_cache=backend.direct_bypasses_cache,
+                direct_bypasses_cache=backend.direct_bypasses_cache and stacked_on is None,
                 free_bytes=place.free_bytes if place else 0,
-                device=path if backend.kind == "device" else device_below(path) if path else None,
+                device=device,
                 limits=tuple(place.limits) if place else (),
+                stacked_on=stacked_on,
             )
         )
     return tuple(places)
+
+
+def _cached_below(device: str, sysfs: Path = Path("/sys/class/block")) -> str | None:
+    """A loop device at or below `device` that reads its file through the page cache, in words; None without one.
+
+    Partitions lie on their disk, and mapped devices on their `slaves`.
+    Source: Documentation/ABI/testing/sysfs-block-loop, `dio`.
+    """
+    folder = (sysfs / Path(device).resolve().name).resolve()
+    if (folder / "partition").exists():
+        folder = folder.parent
+    dio = folder / "loop" / "dio"
+    if dio.exists() and dio.read_text().strip() == "0":
+        return f"/dev/{folder.name}, a loop device without direct I/O"
+    below = sorted((folder / "slaves").glob("*"))
+    return next((found for item in below if (found := _cached_below(f"/dev/{item.name}", sysfs))), None)
 
 
 def space_notes(peak_space: Mapping[str, int], places: Iterable[Place]) -> list[str]:

@@ -71,10 +71,19 @@ class Evidence:
         return self.case.parameters.cache == "direct" and (self.place is None or self.place.direct_bypasses_cache)
 
     @property
+    def stacked_on(self) -> str | None:
+        """What lies below the place and may answer from the host's memory; None without such a thing."""
+        return self.place.stacked_on if self.place is not None else None
+
+    @property
     def cache_bytes(self) -> int | None:
-        """Memory that could hold the data: the cgroup's if the case was confined to one, else the host's."""
+        """Memory that could hold the data: the cgroup's if the case was confined to one, else the host's.
+
+        What lies below a stacked place works outside the cgroup.
+        """
         parameters = self.case.parameters
-        return parameters.memory_limit if parameters.cache == "limit" else self.memory_bytes
+        confined = parameters.cache == "limit" and self.stacked_on is None
+        return parameters.memory_limit if confined else self.memory_bytes
 
     @property
     def data_set_bytes(self) -> int:

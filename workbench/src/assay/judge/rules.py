@@ -45,7 +45,6 @@ def incomplete(evidence: Evidence) -> Answer:
     if missing:
         why = f" ({'; '.join(evidence.reasons[:2])})" if evidence.reasons else ""
         parts.append(f"{missing} of {evidence.planned} repeats missing{why}")
-    failed = sum(tally.count for sample in bad for tally in sample.errors)
     return Finding(
         verdict=Verdict.INCOMPLETE,
         rule="incomplete",
@@ -54,7 +53,7 @@ def incomplete(evidence: Evidence) -> Answer:
         numbers={
             "repeats_planned": evidence.planned,
             "repeats_usable": len(evidence.usable),
-            "failed_operations": failed,
+            "failed_operations": sum(sample.failed_operations for sample in bad),
         },
     )
 
@@ -68,12 +67,14 @@ def _failure(sample: Sample) -> str:
 def _incomplete_remedy(bad: list[Sample]) -> str:
     symbols = {tally.errno for sample in bad for tally in sample.errors}
     if symbols & {"ENOSPC", "EDQUOT"}:
-        return "Free space on the target or use smaller files, then run again with --resume."
+        return "Free space on the target or use smaller files, then run the study again."
     if any(tally.kind == "corrupt" for sample in bad for tally in sample.errors):
         return "Do not trust this storage with data before the cause is found: what was read is not what was written."
     if symbols & {"EIO"}:
-        return "Look for device errors in the kernel log (dmesg), then run again with --resume."
-    return "Look at the errors above and run again with --resume."
+        return "Look for device errors in the kernel log (dmesg), then run the study again."
+    if symbols:
+        return "Mend what the error names, then run the study again."
+    return "Run again with --resume: repeats that crashed or were stopped are executed again."
 
 
 def cached_read(evidence: Evidence) -> Answer:
@@ -114,7 +115,12 @@ def cached_read(evidence: Evidence) -> Answer:
 
 
 def _counts_reads(evidence: Evidence) -> bool:
-    """Whether the kernel counts what this place reads: some network and user-space file systems always show 0."""
+    """Whether the kernel counts what this place reads: some network and user-space file systems always show 0.
+
+    Where something below answers from memory, it counts, but not what the storage delivered.
+    """
+    if evidence.stacked_on is not None:
+        return False
     counts = [sample.device_read_bytes for sample in evidence.usable]
     if any(count is None for count in counts):
         return False
@@ -132,11 +138,15 @@ def _device_read_shares(evidence: Evidence) -> list[float]:
 def _cached_by_size(evidence: Evidence) -> Answer:
     memory, data = evidence.cache_bytes, evidence.data_set_bytes
     untold = "the kernel does not tell how much was fetched from storage"
+    if evidence.stacked_on is not None:
+        untold += f": below lies {evidence.stacked_on}, which reads through the host's memory"
     if memory is None:
         return NotEvaluated(f"{untold}, and the memory that could hold the data is unknown")
     if data >= 2 * memory:
         return None
-    if evidence.case.parameters.cache in ("drop", "evict") and all(sample.cache_done for sample in evidence.usable):
+    # Evicting the case's own files leaves what lies below as it is.
+    empties = ("drop",) if evidence.stacked_on is not None else ("drop", "evict")
+    if evidence.case.parameters.cache in empties and all(sample.cache_done for sample in evidence.usable):
         return NotEvaluated(f"{untold}; the cache was emptied before the operation")
     return Finding(
         verdict=Verdict.CACHED,
@@ -151,6 +161,11 @@ def _cached_by_size(evidence: Evidence) -> Answer:
 def _cache_remedy(evidence: Evidence) -> str:
     if evidence.case.parameters.cache == "keep":
         return "The cache was kept on purpose: use the number to show what a cache does, not for the device."
+    if evidence.stacked_on is not None:
+        return (
+            "Give the loop device direct I/O (losetup --direct-io=on), or use cache: drop or a data set of at least"
+            " twice the memory."
+        )
     return "Use cache: direct, drop or limit, or a data set of at least twice the memory."
 
 
@@ -183,8 +198,10 @@ def direct_read(evidence: Evidence) -> Answer:
 
 
 def unflushed_write(evidence: Evidence) -> Answer:
-    """Buffered writes whose time does not include a flush (`sync: none`): the data may still be in memory.
+    """Writes whose time does not include a flush (`sync: none`): the data may still be in volatile memory.
 
+    With O_DIRECT the data has left the host, but neither the device's own cache nor the file system's metadata need
+    be stable (open(2), O_DIRECT).
     Source: DESIGN, section 4, item 2. The kernel's write_bytes is no evidence here: it is counted when a page
     becomes dirty, not when it is written back (proc_pid_io(5)). But no more than all memory can be waiting, so
     that at least 1 - memory / bytes written has reached the device; from 90 % on the result passes.
@@ -195,7 +212,7 @@ def unflushed_write(evidence: Evidence) -> Answer:
     if evidence.place is not None and evidence.place.memory_backed:
         return NotEvaluated("not applicable: the store is memory itself")
     if evidence.bypasses_cache:
-        return None
+        return _unflushed_device(evidence)
     written = min(sample.write_bytes for sample in evidence.usable)
     memory = evidence.cache_bytes
     reached = max(0.0, 1 - memory / written) if memory is not None and written else 0.0
@@ -209,6 +226,18 @@ def unflushed_write(evidence: Evidence) -> Answer:
         f"{percent(reached)} of them must have reached the device",
         remedy="Use sync: fsync, so that the time includes the flush, or cache: direct.",
         numbers=numbers,
+    )
+
+
+def _unflushed_device(evidence: Evidence) -> Finding:
+    written = min(sample.write_bytes for sample in evidence.usable)
+    return Finding(
+        verdict=Verdict.CACHED,
+        rule="unflushed_write",
+        text=f"not flushed: the {about_size(written)} written with O_DIRECT may still be in the device's volatile"
+        " cache",
+        remedy="Use sync: fsync, fdatasync, o_sync or o_dsync, so that the time includes the flush.",
+        numbers={"bytes_written": written},
     )
 
 

@@ -93,9 +93,29 @@ class MemoryCap:
         except OSError as error:
             raise AssayError(f"memory cannot be capped: {self.path}: {error.strerror}", "", EXIT_REFUSED) from error
 
+    def ran_out(self) -> bool:
+        """Whether the kernel has killed a process of the group because the limit was reached."""
+        name = "memory.events" if self.hierarchy.version == 2 else "memory.oom_control"
+        try:
+            counts = dict(line.split() for line in (self.path / name).read_text().splitlines())
+        except (OSError, ValueError):
+            return False
+        return int(counts.get("oom_kill", 0)) > 0
+
     def remove(self) -> bool:
         """Remove the group; returns whether it is gone."""
         return remove_group(self.path)
+
+
+def limit_fault() -> str | None:
+    """Why memory cannot be capped here, found by making a group and removing it; None if it can be."""
+    try:
+        cap = MemoryCap("probe", 64 << 20)
+        cap.create()
+        cap.remove()
+    except AssayError as error:
+        return error.message
+    return None
 
 
 def remove_group(path: Path) -> bool:

@@ -29,8 +29,8 @@ def inspect_device(path: str, destroy: bool) -> list[Problem]:
     if not stat.S_ISBLK(found.st_mode):
         return [(f"{path}: not a block device", "for a directory write kind: file")]
     shown = path if os.path.realpath(path) == path else f"{path} ({os.path.realpath(path)})"
-    number = _number(found.st_rdev)
-    for device in (number, *partitions(number), *_whole_disk(number)):
+    number = device_number(found.st_rdev)
+    for device in (number, *partitions(number), *whole_disk(number)):
         name = shown if device == number else f"{shown}: {_name(device)}"
         where = mounted_at(device)
         if where:
@@ -50,7 +50,8 @@ def inspect_device(path: str, destroy: bool) -> list[Problem]:
     return []
 
 
-def _number(device: int) -> str:
+def device_number(device: int) -> str:
+    """major:minor of a device number."""
     return f"{os.major(device)}:{os.minor(device)}"
 
 
@@ -70,7 +71,7 @@ def _is_partition(folder: Path) -> bool:
     return folder.is_dir() and (folder / "partition").exists()
 
 
-def _whole_disk(number: str) -> list[str]:
+def whole_disk(number: str) -> list[str]:
     """The disk of a partition as major:minor; empty for a disk."""
     folder = (SYS / number).resolve()
     return [(folder.parent / "dev").read_text().strip()] if _is_partition(folder) else []
@@ -100,7 +101,7 @@ def _block_number(path: str) -> str | None:
         found = Path(path).stat()
     except OSError:
         return None
-    return _number(found.st_rdev) if stat.S_ISBLK(found.st_mode) else None
+    return device_number(found.st_rdev) if stat.S_ISBLK(found.st_mode) else None
 
 
 def _holders(number: str) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from assay.launch.abilities import DROP_CACHES, drop_fault
 from assay.launch.binary import load_engine
 from assay.launch.cgroup import MemoryCap, find_hierarchy
 from assay.model.base import AssayError
@@ -117,12 +118,10 @@ def _is_memory(folder: str) -> bool:
 
 
 def _drop_caches() -> Fact:
-    # access(2) is not enough: for root it says yes even where a container forbids it, so the file is opened.
-    try:
-        os.close(os.open("/proc/sys/vm/drop_caches", os.O_WRONLY))
-    except OSError as error:
-        return Fact("drop caches", "missing", str(error.strerror), "run as root, or use cache: direct or evict")
-    return Fact("drop caches", "ok", "/proc/sys/vm/drop_caches can be written")
+    fault = drop_fault()
+    if fault:
+        return Fact("drop caches", "missing", fault, "run as root, or use cache: direct or evict")
+    return Fact("drop caches", "ok", f"{DROP_CACHES} can be written")
 
 
 def _memory_cgroup() -> Fact:

@@ -5,11 +5,18 @@ Everything is text; a thing that could not be found out says why instead.
 
 import os
 import platform
+import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 Section = dict[str, str]
+MOUNTS = Path("/proc/self/mountinfo")
+SECRET = re.compile(
+    r"""(\S*(?:key|token|passw|passphrase|pwd|secret|credential)[^\s=]*)=("[^"]*"|\S*)""", re.IGNORECASE
+)
+"""A kernel parameter whose name looks like a credential's: name and value."""
+USER_IN_URL = re.compile(r"://[^/\s@]+@")
 
 
 def capture_environment(targets: Mapping[str, tuple[str, str]]) -> dict[str, Section]:
@@ -62,13 +69,18 @@ def _kernel() -> Section:
         "release": platform.release(),
         "version": platform.version(),
         "architecture": platform.machine(),
-        "command_line": _read("/proc/cmdline"),
+        "command_line": without_secrets(_read("/proc/cmdline")),
         "clock_source": _read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "transparent_huge_pages": _chosen(_read("/sys/kernel/mm/transparent_hugepage/enabled")),
         "io_uring_disabled": _read("/proc/sys/kernel/io_uring_disabled"),
         "dirty_ratio": _read("/proc/sys/vm/dirty_ratio"),
         "dirty_background_ratio": _read("/proc/sys/vm/dirty_background_ratio"),
     }
+
+
+def without_secrets(command_line: str) -> str:
+    """A kernel command line without the values of parameters that look like credentials, which are never stored."""
+    return USER_IN_URL.sub("://...@", SECRET.sub(r"\1=(not kept)", command_line))
 
 
 def _cpu() -> Section:
@@ -136,7 +148,7 @@ def mount_of(path: str) -> Section:
     """
     real = os.path.realpath(path)
     best: Section = {}
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+    for line in MOUNTS.read_text().splitlines():
         fields = line.split()
         point = fields[4].encode().decode("unicode_escape")
         inside = real == point or real.startswith(point.rstrip("/") + "/")

@@ -5,17 +5,19 @@ works on an open directory without following symbolic links.
 """
 
 import contextlib
+import errno
 import itertools
 import json
 import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from assay.launch.devices import inspect_device
+from assay.launch.locks import PATIENCE_SECONDS, lock
 from assay.model.base import EXIT_REFUSED, AssayError
 
 MARKER = ".assay-target"
@@ -46,6 +48,10 @@ class Marker:
     run_folder: str
     created_by_assay: bool
     keep: bool = False
+
+    def is_of(self, run_folder: str | Path) -> bool:
+        """Whether the run of this folder claimed the directory; ids alone may be the same in two folders of runs."""
+        return os.path.realpath(self.run_folder) == os.path.realpath(run_folder)
 
 
 def inspect_target(kind: str, path: str, destroy: bool, own_run: str = "") -> list[Problem]:
@@ -104,9 +110,13 @@ def _inspect_contents(path: Path, own_run: str) -> list[Problem]:
         return [(error.message, error.hint)]
     except OSError as error:
         return [(f"{path}: {error.strerror}", "choose another place, or change the rights")]
-    if marker.keep and marker.run != own_run and _work_names(names):
-        return [(f"{path}: holds data that run {marker.run} was told to keep", "remove it, or choose another path")]
-    return []
+    return [] if marker.run == own_run else _kept(path, names, marker)
+
+
+def _kept(path: Path, names: set[str], marker: Marker) -> list[Problem]:
+    if not marker.keep or not _work_names(names):
+        return []
+    return [(f"{path}: holds data that run {marker.run} was told to keep", "remove it, or choose another path")]
 
 
 def _foreign(path: Path, names: set[str]) -> list[Problem]:
@@ -167,55 +177,123 @@ def target_marker(path: str) -> Marker | None:
 
 
 def claim_target(
-    path: str, run_id: str, run_folder: Path, created_by_assay: bool = False, keep: bool = False
+    path: str,
+    run_id: str,
+    run_folder: Path,
+    alive: Callable[[Path], bool],
+    created_by_assay: bool = False,
+    keep: bool = False,
 ) -> Marker:
     """Make a directory with its marker in one step, or mark the existing one, and remove what a dead run left in it.
 
-    The caller has inspected it, knows that no other living run has it, and has recorded it in the journal.
+    The caller has inspected it and recorded it in the journal. Of two runs that claim it at the same time one gets it.
 
     Args:
         path: The directory.
         run_id: The run that claims it.
         run_folder: That run's folder.
+        alive: Whether the run of such a folder is at work.
         created_by_assay: An earlier part of this run made the directory.
         keep: The run leaves its data here on purpose.
 
     Raises:
-        AssayError: It cannot be made or marked.
+        AssayError: It cannot be made or marked, or another living run has it.
     """
     place = Path(path)
+    marker = Marker(run_id, os.path.realpath(run_folder), created_by_assay, keep)
     try:
-        if not place.exists():
-            marker = Marker(run_id, str(run_folder.absolute()), True, keep)
-            _make_marked(place, marker)
-            return marker
-        with _opened(place) as fd:
-            names = _names(fd)
-            if MARKER in names:
-                earlier = read_marker(fd, place)
-                created_by_assay = created_by_assay or earlier.created_by_assay
-                if not earlier.keep:
-                    _remove_work(fd)
-            elif _foreign(place, names):
-                message, hint = _foreign(place, names)[0]
-                raise AssayError(message, hint, EXIT_REFUSED)
-            marker = Marker(run_id, str(run_folder.absolute()), created_by_assay, keep)
-            _write_marker(fd, marker)
-            return marker
+        try:
+            return _claim(place, marker, alive)
+        except FileNotFoundError:
+            # Its run has given it back between two looks of ours.
+            return _claim(place, marker, alive)
     except OSError as error:
         raise AssayError(
             f"{path}: cannot be made ready: {error.strerror}", "choose another place", EXIT_REFUSED
         ) from error
 
 
-def _make_marked(place: Path, marker: Marker) -> None:
-    """Make the directory under another name, mark it, and only then give it its own: it never exists unmarked."""
+def _claim(place: Path, marker: Marker, alive: Callable[[Path], bool]) -> Marker:
+    made = replace(marker, created_by_assay=True)
+    # Under the parent's lock also the look: another run that is making the directory now has then done so.
+    with _parent_locked(place):
+        if not os.path.lexists(place) and _make_marked(place, made):
+            return made
+    with _locked(place) as fd:
+        return _mark(fd, place, marker, alive)
+
+
+def _mark(fd: int, place: Path, marker: Marker, alive: Callable[[Path], bool]) -> Marker:
+    """Mark an open and locked directory, unless somebody else has it."""
+    names = _names(fd)
+    if MARKER not in names:
+        _refuse(_foreign(place, names))
+        _write_marker(fd, marker)
+        return marker
+    earlier = read_marker(fd, place)
+    if not earlier.is_of(marker.run_folder):
+        if alive(Path(earlier.run_folder)):
+            raise AssayError(f"{place}: is in use by run {earlier.run}", "wait for that run, or stop it", EXIT_REFUSED)
+        _refuse(_kept(place, names, earlier))
+    marker = replace(marker, created_by_assay=marker.created_by_assay or earlier.created_by_assay)
+    _write_marker(fd, marker)
+    if not earlier.keep:
+        _remove_work(fd)
+    return marker
+
+
+def _refuse(problems: list[Problem]) -> None:
+    if problems:
+        message, hint = problems[0]
+        raise AssayError(message, hint, EXIT_REFUSED)
+
+
+def _make_marked(place: Path, marker: Marker) -> bool:
+    """Make the directory under another name, mark it, and only then give it its own: it never holds data unmarked.
+
+    Returns:
+        False if somebody else made a directory of this name meanwhile, which is left alone.
+    """
     _remove_unfinished(place)
     unfinished = _unfinished_name(place)
     unfinished.mkdir(mode=0o755)
     with _opened(unfinished) as fd:
         _write_marker(fd, marker)
-    unfinished.rename(place)
+    try:
+        # rename(2) would replace an empty directory of somebody else's; mkdir(2) takes the name or fails.
+        place.mkdir(mode=0o755)
+        unfinished.rename(place)
+    except OSError as error:
+        _remove_unfinished(place)
+        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+            raise
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _parent_locked(place: Path) -> Iterator[None]:
+    """Keep other runs from working with the unfinished name meanwhile, if the parent can be locked."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(PermissionError):
+            fd = os.open(place.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            stack.callback(os.close, fd)
+            lock(fd, PATIENCE_SECONDS)
+        yield
+
+
+@contextlib.contextmanager
+def _locked(place: Path) -> Iterator[int]:
+    """Open a directory and lock it: its marker and the directories of jobs in it change only under this lock."""
+    while True:
+        with _opened(place) as fd:
+            if not lock(fd, PATIENCE_SECONDS):
+                raise AssayError(f"{place}: is in use by another run", "try again later", EXIT_REFUSED)
+            found = place.lstat()
+            # Whoever had the lock before may have put another directory in its place.
+            if os.path.samestat(os.fstat(fd), found):
+                yield fd
+                return
 
 
 def _unfinished_name(place: Path) -> Path:
@@ -249,50 +327,69 @@ def _write_marker(fd: int, marker: Marker) -> None:
     os.rename(MARKER_NEW, MARKER, src_dir_fd=fd, dst_dir_fd=fd)
 
 
-def release_target(path: str, run_id: str) -> list[str]:
+def release_target(path: str, run_folder: Path) -> list[str]:
     """Remove what Assay made: directories of jobs, the marker, and the directory itself if Assay made it.
 
     Args:
         path: The directory.
-        run_id: The run that claimed it; a directory of another run is left alone.
+        run_folder: Folder of the run that claimed it; a directory of another run is left alone.
 
     Returns:
         What could not be removed, one line each.
     """
     place = Path(path)
-    _remove_unfinished(place)
     try:
-        with _opened(place) as fd:
-            marker = read_marker(fd, place) if MARKER in _names(fd) else None
-            if marker is None or marker.run != run_id or (marker.keep and _work_names(_names(fd))):
-                return []
-            left = _remove_work(fd)
-            if left:
-                return [f"{place / name}: {reason}" for name, reason in left]
-            others = sorted(_names(fd) - {MARKER, MARKER_NEW})
-            if not marker.created_by_assay or others:
-                _unlink_marker(fd)
-        if not marker.created_by_assay:
+        if not os.path.lexists(place):
+            with _parent_locked(place):
+                _remove_unfinished(place)
             return []
-        if others:
-            return [f"{place}: holds files that are not Assay's: {', '.join(others[:3])}"]
-        place.rename(_unfinished_name(place))
-        _remove_unfinished(place)
+        with _locked(place) as fd:
+            return _release(fd, place, run_folder)
     except FileNotFoundError:
         return []
     except AssayError as error:
         return [error.message]
     except OSError as error:
         return [f"{place}: {error.strerror}"]
+
+
+def _release(fd: int, place: Path, run_folder: Path) -> list[str]:
+    names = _names(fd)
+    marker = read_marker(fd, place) if MARKER in names else None
+    if marker is None or not marker.is_of(run_folder) or (marker.keep and _work_names(names)):
+        return []
+    left = _remove_work(fd)
+    if left:
+        return [f"{place / name}: {reason}" for name, reason in left]
+    others = sorted(_names(fd) - {MARKER, MARKER_NEW})
+    if not marker.created_by_assay or others:
+        _unlink_marker(fd)
+    if not marker.created_by_assay:
+        return []
+    if others:
+        return [f"{place}: holds files that are not Assay's: {', '.join(others[:3])}"]
+    with _parent_locked(place):
+        _remove_unfinished(place)
+        place.rename(_unfinished_name(place))
+        _remove_unfinished(place)
     return []
 
 
-def remove_case_directory(path: str, name: str) -> bool:
-    """Remove the directory of one job, which its engine could not; returns whether it is gone."""
+def remove_case_directory(path: str, name: str, run_folder: Path) -> bool:
+    """Remove the directory of one job, which its engine could not.
+
+    Args:
+        path: The target's directory.
+        name: Such as `c0001-r1`.
+        run_folder: Folder of the run that claimed the target; in a directory of another run nothing is removed.
+
+    Returns:
+        Whether it is gone.
+    """
     if not CASE_DIRECTORY.fullmatch(name):
         return False
-    with contextlib.suppress(OSError), _opened(Path(path)) as fd:
-        return not _remove_tree(fd, name)
+    with contextlib.suppress(OSError, AssayError), _locked(Path(path)) as fd:
+        return read_marker(fd, Path(path)).is_of(run_folder) and not _remove_tree(fd, name)
     return not (Path(path) / name).exists()
 
 

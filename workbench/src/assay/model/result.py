@@ -45,6 +45,7 @@ class Sample(Frozen):
         device_write_bytes: Bytes the kernel sent to storage for the engine; None if it does not tell.
         target_per_s: Open loop: operations per second asked for.
         unstarted_ops: Open loop: operations due but never started.
+        errors: Failures of the phase, set-up included; of a skipped phase those of the phase that made it be skipped.
     """
 
     case: str
@@ -77,6 +78,11 @@ class Sample(Frozen):
     cpu_user_ns: int = 0
     cpu_system_ns: int = 0
 
+    @property
+    def failed_operations(self) -> int:
+        """Failures of this phase itself; a skipped one had none of its own."""
+        return 0 if self.status == "skipped" else sum(tally.count for tally in self.errors)
+
 
 class Place(Frozen):
     """Where a target turned out to be.
@@ -87,6 +93,8 @@ class Place(Frozen):
         direct_bypasses_cache: O_DIRECT means what it says here.
         device: Block device below, e.g. /dev/vda; None if there is none.
         limits: What this place cannot do, one line each.
+        stacked_on: What lies below the device and may answer from the host's memory, such as `/dev/loop0, a loop
+            device without direct I/O`; None if nothing is known of such a thing.
     """
 
     target: str
@@ -98,6 +106,7 @@ class Place(Frozen):
     free_bytes: int
     device: str | None
     limits: tuple[str, ...] = ()
+    stacked_on: str | None = None
 
 
 class RunInfo(Frozen):

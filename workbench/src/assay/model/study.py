@@ -21,6 +21,8 @@ from assay.model.units import one_of, shown
 YEAR_NS = 365 * 86400 * 10**9
 MOST_CASES = 100_000
 """A study with more cases than this, before `where` and `exclude`, is refused."""
+MOST_JOBS = 1_000_000
+"""A study with more cases x repeats than this is refused."""
 MOST_OPERATIONS = 30
 """So that a job stays within 64 phases when each operation needs data to be prepared."""
 
@@ -292,6 +294,9 @@ class Workload(Frozen):
     exclude: dict[Name, Exclusion] = Field({}, description="Name -> cases to leave out and why.")
     zip: Annotated[tuple[tuple[str, ...], ...], BeforeValidator(_groups)] = Field(
         (), description="Groups of axes that advance together."
+    )
+    optional: Flag = Field(
+        False, description="Left out, with the reason, where this machine cannot do it, instead of refusing the run."
     )
 
     _written: tuple[str, ...] = PrivateAttr(())

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from assay.model.case import AxisValue, Case, Excluded, Parameters
-from assay.model.study import KINDS, MOST_CASES, Study, Workload
+from assay.model.study import KINDS, MOST_CASES, MOST_JOBS, Study, Workload
 from assay.plan.rules import Broken, broken_rules
 from assay.plan.source import Fault
 from assay.plan.where import Condition, ExpressionError
@@ -37,6 +37,10 @@ def expand(study: Study) -> Expansion:
     work = _Expander(study)
     for name, workload in study.workloads.items():
         work.add(name, workload)
+    jobs = len(work.cases) * study.repeats
+    if jobs > MOST_JOBS:
+        message = f"{len(work.cases):,} cases x {study.repeats:,} repeats are {jobs:,}, more than {MOST_JOBS:,}"
+        work.faults.append(Fault(path=("repeats",), message=message, hint="repeat less often, or shorten axes"))
     return Expansion(tuple(work.cases), tuple(work.excluded), tuple(work.faults))
 
 

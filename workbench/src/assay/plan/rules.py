@@ -10,6 +10,8 @@ from assay.model.names import STDIO
 from assay.model.units import format_size
 
 MOST_BUFFER_BYTES = 64 << 30
+SLOT_BYTES = 4096
+"""The buffer of an operation is rounded up to whole pages."""
 ENGINE_BYTES = 64 << 20
 """What the engine needs at most beside its buffers."""
 
@@ -31,8 +33,9 @@ class Broken(NamedTuple):
 
 
 def buffer_bytes(values: Mapping[str, Any]) -> int:
-    """I/O buffers of all lanes."""
-    total: int = values["lanes"] * values["queue_depth"] * values["record_size"]
+    """I/O buffers of all lanes: whole pages for each operation in flight."""
+    slot = -(-values["record_size"] // SLOT_BYTES) * SLOT_BYTES
+    total: int = values["lanes"] * values["queue_depth"] * slot
     return total
 
 
@@ -54,7 +57,9 @@ def _sizes(values: Mapping[str, Any]) -> Iterator[Broken]:
         hint = "add `where: record_size <= file_size // lanes`, or make files larger or lanes fewer"
         yield Broken("record_size", "record over share", message, hint)
     if buffer_bytes(values) > MOST_BUFFER_BYTES:
-        message = f"lanes x queue_depth x record_size is {format_size(buffer_bytes(values))} of buffers"
+        message = (
+            f"lanes x queue_depth x record_size (in whole pages) is {format_size(buffer_bytes(values))} of buffers"
+        )
         yield Broken(
             "queue_depth", "buffers", message, f"at most {format_size(MOST_BUFFER_BYTES)}: lower one of the three"
         )

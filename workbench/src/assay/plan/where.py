@@ -20,6 +20,8 @@ Values = Mapping[str, AxisValue]
 Evaluate = Callable[[Values], Any]
 
 MOST_CHARACTERS = 1000
+MOST_DEPTH = 50
+"""Levels of nesting; each costs a few of Python's own, of which there are a thousand."""
 EXAMPLE = "write a comparison such as `record_size <= file_size and target == 'disk'`"
 
 _LEXEME = re.compile(
@@ -199,9 +201,23 @@ def _parse(text: str) -> ast.expr:
             f"the expression has {len(text)} characters, more than {MOST_CHARACTERS}", "make it shorter"
         )
     try:
-        return ast.parse(_LEXEME.sub(_lexeme, text), mode="eval").body
+        tree = ast.parse(_LEXEME.sub(_lexeme, text), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ExpressionError(f"`{textwrap.shorten(text, 80)}` is not an expression") from None
+    if _deeper(tree, MOST_DEPTH):
+        raise ExpressionError(
+            f"the expression is nested more than {MOST_DEPTH} levels deep",
+            "split it: `where` and several `exclude` rules work together",
+        )
+    return tree
+
+
+def _deeper(tree: ast.AST, most: int) -> bool:
+    """Whether a tree has more than `most` levels; without recursion, as the tree may have too many for that."""
+    level: list[ast.AST] = [tree]
+    for _ in range(most):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return bool(level)
 
 
 def _lexeme(found: re.Match[str]) -> str:

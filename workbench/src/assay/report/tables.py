@@ -121,10 +121,6 @@ _RESULTS: tuple[_Spec, ...] = (
 )
 
 
-def _failed(sample: Sample) -> int:
-    return sum(tally.count for tally in sample.errors)
-
-
 def _errors(sample: Sample) -> str:
     return " | ".join(f"{tally.count} x {tally.example}" for tally in sample.errors)
 
@@ -150,7 +146,7 @@ _SAMPLES: tuple[_Spec, ...] = (
     _field("first_finisher_bytes_per_s", "number", "Throughput up to the first lane's end", "first_finisher"),
     _field("steady_bytes_per_s", "number", "Throughput while every lane was at work", "steady"),
     *_latencies("this repeat"),
-    ("failed_ops", "integer", "Failed operations", _failed),
+    ("failed_ops", "integer", "Failed operations", lambda sample: sample.failed_operations),
     ("errors", "text", "Failed operations in words", _errors),
     _field("start_skew_ns", "integer", "Greatest difference between two lanes' starts", "skew_ns"),
     _field("finish_spread_ns", "integer", "From the first lane's end to the last lane's"),

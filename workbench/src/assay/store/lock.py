@@ -26,7 +26,7 @@ class RunLock:
             AssayError: Another process has it.
         """
         self.path = path
-        self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
         if not self._take():
             self.release()
             raise AssayError(
@@ -55,8 +55,9 @@ class RunLock:
 
 def is_locked(path: Path) -> bool:
     """Whether some process holds the lock on this file; a missing file is not locked."""
+    # What stands in a marker may lead to anything: without O_NONBLOCK a FIFO there would keep us for ever.
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
         return False
     try:

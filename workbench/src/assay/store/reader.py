@@ -93,6 +93,15 @@ class RunReader:
         rows = self._db.execute("SELECT document FROM excluded ORDER BY position")
         return tuple(Excluded.model_validate_json(row[0]) for row in rows)
 
+    def left_out(self) -> list[tuple[str, str, str, int]]:
+        """What the study leaves out in brief: (workload, rule, reason, number of points)."""
+        return list(
+            self._db.execute(
+                "SELECT document ->> 'workload', document ->> 'rule', document ->> 'reason', count(*) FROM excluded"
+                " GROUP BY 1, 2, 3 ORDER BY min(position)"
+            )
+        )
+
     def order(self) -> list[tuple[str, int]]:
         """All planned repeats as (case id, repeat), in the order of execution."""
         return list(self._db.execute("SELECT case_id, repeat FROM plan ORDER BY position"))

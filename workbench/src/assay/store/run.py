@@ -66,10 +66,10 @@ class RunStore(RunReader):
         Raises:
             AssayError: The folder cannot be made.
         """
+        work = root / f"{UNFINISHED_PREFIX}{os.getpid()}-{meta.id}"
         try:
             root.mkdir(parents=True, exist_ok=True)
             _remove_unfinished(root)
-            work = root / f"{UNFINISHED_PREFIX}{os.getpid()}-{meta.id}"
             work.mkdir()
             locks = [RunLock(work / RUN_LOCK), RunLock(work / ENGINE_LOCK)]
             (work / STUDY).write_bytes(study_text.encode())
@@ -80,6 +80,7 @@ class RunStore(RunReader):
             connection.close()
             work.rename(folder)
         except (OSError, sqlite3.Error) as error:
+            shutil.rmtree(work, ignore_errors=True)
             reason = getattr(error, "strerror", None) or str(error)
             raise AssayError(f"{root}: cannot keep the run here: {reason}", "choose one with --out") from error
         for lock in locks:
@@ -150,7 +151,8 @@ class RunStore(RunReader):
     def set_status(self, status: str) -> None:
         """Record how the run stands; anything but `running` also records the time."""
         finished_at = None if status == "running" else time.time()
-        self._db.execute("UPDATE run SET status = ?, finished_at = ?", (status, finished_at))
+        with self._transaction():
+            self._db.execute("UPDATE run SET status = ?, finished_at = ?", (status, finished_at))
 
     def begin_attempt(self, case_id: str, repeat: int, job: Mapping[str, Any]) -> int:
         """Record that the engine is about to be started with this job; returns the attempt's number."""
@@ -211,9 +213,10 @@ class RunStore(RunReader):
 
     def close_lost_attempts(self, reason: str) -> int:
         """End the attempts that a dead workbench left open; returns how many there were."""
-        cursor = self._db.execute(
-            "UPDATE attempts SET status = 'crashed', reason = ? WHERE status = 'started'", (reason,)
-        )
+        with self._transaction():
+            cursor = self._db.execute(
+                "UPDATE attempts SET status = 'crashed', reason = ? WHERE status = 'started'", (reason,)
+            )
         return cursor.rowcount
 
     def save_results(self, rows: Iterable[Row]) -> None:
@@ -236,27 +239,35 @@ class RunStore(RunReader):
 
         Returns:
             Number of rows.
+
+        Raises:
+            AssayError: The file cannot be written.
         """
-        return write_parquet(self.folder / INTERVALS, rows)
+        try:
+            return write_parquet(self.folder / INTERVALS, rows)
+        except OSError as error:
+            raise self._unwritable(INTERVALS, error.strerror or str(error)) from error
 
     # The journal of what was made elsewhere.
 
     def record(self, kind: str, name: str, details: Mapping[str, Any] | None = None) -> int:
         """Record something before it is made; the same thing is recorded once."""
-        known = self._db.execute(
-            "SELECT id FROM journal WHERE kind = ? AND name = ? AND removed_at IS NULL", (kind, name)
-        ).fetchone()
-        if known:
-            return int(known[0])
-        cursor = self._db.execute(
-            "INSERT INTO journal (kind, name, details, recorded_at) VALUES (?, ?, ?, ?)",
-            (kind, name, json.dumps(details or {}), time.time()),
-        )
+        with self._transaction():
+            known = self._db.execute(
+                "SELECT id FROM journal WHERE kind = ? AND name = ? AND removed_at IS NULL", (kind, name)
+            ).fetchone()
+            if known:
+                return int(known[0])
+            cursor = self._db.execute(
+                "INSERT INTO journal (kind, name, details, recorded_at) VALUES (?, ?, ?, ?)",
+                (kind, name, json.dumps(details or {}), time.time()),
+            )
         return int(cursor.lastrowid or 0)
 
     def removed(self, entry: int) -> None:
         """Record that a thing of the journal is gone."""
-        self._db.execute("UPDATE journal SET removed_at = ? WHERE id = ?", (time.time(), entry))
+        with self._transaction():
+            self._db.execute("UPDATE journal SET removed_at = ? WHERE id = ?", (time.time(), entry))
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -265,12 +276,17 @@ class RunStore(RunReader):
             yield
             self._db.execute("COMMIT")
         except BaseException as error:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
+            # SQLite itself rolls back after some errors, and must not hide the first one if it cannot.
+            with contextlib.suppress(sqlite3.Error):
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
             if isinstance(error, sqlite3.OperationalError):
-                message = f"{self.folder / DATABASE}: cannot be written: {error}"
-                raise AssayError(message, "mend that, then go on with `assay run --resume`", EXIT_INCOMPLETE) from error
+                raise self._unwritable(DATABASE, str(error)) from error
             raise
+
+    def _unwritable(self, name: str, reason: str) -> AssayError:
+        message = f"{self.folder / name}: cannot be written: {reason}"
+        return AssayError(message, f"mend that, then go on with `assay run {self.folder} --resume`", EXIT_INCOMPLETE)
 
 
 def _insert_plan(

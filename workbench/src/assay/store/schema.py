@@ -73,6 +73,8 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
     try:
         connection = _open(path, write)
         version = connection.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.OperationalError as error:
+        raise AssayError(f"{path}: cannot be opened: {error}", "see its rights and the space on its disk") from error
     except sqlite3.DatabaseError as error:
         raise AssayError(f"{path}: cannot be read: {error}", "restore the run's folder from a copy") from error
     if version > SCHEMA_VERSION:

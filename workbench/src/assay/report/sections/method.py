@@ -33,7 +33,7 @@ def section(view: View) -> Section:
         words.append("A workload that keeps the cache is there on purpose, to show what a cache does to a number.")
     blocks.append(Bullets(tuple(words)))
     if view.analysis.excluded:
-        blocks += [Heading("Left out on purpose", "method-excluded"), _excluded(view)]
+        blocks += [Heading("Left out", "method-excluded"), _excluded(view)]
     return Section("method", "Method", tuple(blocks))
 
 

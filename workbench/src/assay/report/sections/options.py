@@ -1,5 +1,6 @@
 """The options: each target with the place it turned out to be."""
 
+from assay.model.result import Place
 from assay.report import numbers
 from assay.report.document import Cell, Column, Mono, Num, Section, Table
 from assay.report.view import View
@@ -17,6 +18,10 @@ _COLUMNS = (
 )
 
 
+def _below(place: Place) -> tuple[str, ...]:
+    return (f"lies on {place.stacked_on}",) if place.stacked_on else ()
+
+
 def section(view: View) -> Section:
     """Targets, one row each."""
     rows: list[tuple[Cell, ...]] = []
@@ -31,7 +36,7 @@ def section(view: View) -> Section:
                 Num(numbers.size(place.free_bytes), float(place.free_bytes)),
                 "yes" if place.memory_backed else "no",
                 "yes" if place.direct_bypasses_cache else "no",
-                "; ".join(place.limits) or numbers.NONE,
+                "; ".join((*place.limits, *_below(place))) or numbers.NONE,
             )
         )
     return Section("options", "Options", (Table("options-table", _COLUMNS, tuple(rows)),))

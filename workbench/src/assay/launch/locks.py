@@ -1,0 +1,84 @@
+"""Locks that keep runs out of each other's way: flock(2) on the very directory or device, gone when its holder dies."""
+
+import contextlib
+import errno
+import fcntl
+import os
+import stat
+import time
+from pathlib import Path
+
+from assay.launch.devices import SYS, device_number, whole_disk
+from assay.model.base import EXIT_REFUSED, AssayError
+
+PATIENCE_SECONDS = 10.0
+"""Longest wait for a directory: another run may be removing a dead one's data in it."""
+DEVICE_PATIENCE_SECONDS = 2.0
+"""Longest wait for a device: udev locks it for a moment when it looks at it."""
+NO_LOCKS = {errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
+"""Errors of file systems that cannot lock a directory, as NFS; there the marker has to do."""
+
+
+def lock(fd: int, patience: float, shared: bool = False) -> bool:
+    """Lock an open file until it is closed; returns whether that came about within `patience` seconds."""
+    end = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.02)
+        except OSError as error:
+            if error.errno in NO_LOCKS:
+                return True
+            raise
+        else:
+            return True
+
+
+def hold_device(path: str) -> list[int]:
+    """Lock a block device, whatever name it is given by, for as long as the returned descriptors are open.
+
+    It is the lock that systemd describes for block devices, so that udev, too, leaves the device alone meanwhile. The
+    disk of a partition is locked along with it, but shared: another partition may be used at the same time.
+
+    Args:
+        path: The device.
+
+    Returns:
+        Open file descriptors, which the engine should inherit, so that the device stays locked while it lives.
+
+    Raises:
+        AssayError: Another run has it, or it cannot be opened.
+    """
+    held: list[int] = []
+    try:
+        number = device_number(Path(path).stat().st_rdev)
+        for device, shared in ((number, False), *((disk, True) for disk in whole_disk(number))):
+            held.append(os.open(_node(device, path), os.O_RDONLY | os.O_CLOEXEC))
+            if not lock(held[-1], DEVICE_PATIENCE_SECONDS, shared):
+                raise AssayError(f"{path}: is in use by another run", "wait for that run, or stop it", EXIT_REFUSED)
+    except AssayError:
+        close_all(held)
+        raise
+    except OSError as error:
+        close_all(held)
+        raise AssayError(f"{path}: {error.strerror}", "`lsblk` names the block devices", EXIT_REFUSED) from error
+    return held
+
+
+def close_all(descriptors: list[int]) -> None:
+    """Close file descriptors; a second call does nothing."""
+    while descriptors:
+        os.close(descriptors.pop())
+
+
+def _node(number: str, path: str) -> str:
+    """The kernel's own name of a device in /dev, the same for everybody; `path` if there is none."""
+    node = Path("/dev", (SYS / number).resolve().name)
+    with contextlib.suppress(OSError):
+        found = node.stat()
+        if stat.S_ISBLK(found.st_mode) and device_number(found.st_rdev) == number:
+            return str(node)
+    return path
