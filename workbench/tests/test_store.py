@@ -210,6 +210,29 @@ WRITER = textwrap.dedent("""
 """)
 
 
+CUT_SHORT = """
+import os, signal, sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("PRAGMA journal_mode = DELETE")
+db.execute("PRAGMA cache_size = 2")
+db.execute("BEGIN")
+for number in range(200):
+    db.execute("INSERT INTO journal VALUES (NULL, 'x', ?, '', 0, NULL)", ("x" * 5000,))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_transaction_that_kill_9_cut_short_is_undone_when_the_run_is_read(tmp_path: Path) -> None:
+    with create(tmp_path) as store:
+        folder = store.folder
+        before = len(store.journal())
+    subprocess.run([sys.executable, "-c", CUT_SHORT, str(folder / "run.sqlite")], check=False)
+    assert (folder / "run.sqlite-journal").stat().st_size > 0
+    with RunStore.open(folder) as reader:
+        assert len(reader.journal()) == before
+    assert not (folder / "run.sqlite-journal").exists()
+
+
 def test_kill_9_between_and_inside_writes_loses_and_doubles_nothing(tmp_path: Path) -> None:
     with create(tmp_path, cases=60, repeats=2) as store:
         folder = store.folder

@@ -71,6 +71,8 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
     if not path.is_file():
         raise AssayError(f"{path.parent}: not a run (it has no {path.name})", "`assay list` names the runs")
     try:
+        if not write:
+            _roll_back(path)
         connection = _open(path, write)
         version = connection.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.OperationalError as error:
@@ -101,6 +103,20 @@ def _open(path: Path, write: bool) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
     return connection
+
+
+def _roll_back(path: Path) -> None:
+    """Undo a transaction in which a process died: only a connection that may write can do it.
+
+    SQLite's locks keep this away from the journal of a process that is alive.
+    """
+    if not path.with_name(f"{path.name}-journal").exists():
+        return
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=30)
+    try:
+        connection.execute("PRAGMA user_version").fetchone()
+    finally:
+        connection.close()
 
 
 def create(path: Path) -> sqlite3.Connection:
