@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from assay.store import RunStore
 
 
+SHOWN_RESULTS = 200
+"""More results than these are for `assay show RUN --all`."""
+
+
 def command(
     study: str = typer.Argument("", metavar="STUDY", help="Study file; with --resume also a run: id, `last`, or path."),
     resume: bool = typer.Option(
@@ -89,7 +93,7 @@ def _tell(store: "RunStore", as_json: bool) -> int:
         }
         print_json(value)
     elif not interrupted:
-        print_results(store, 40)
+        print_results(store, SHOWN_RESULTS)
     if interrupted:
         note(f"stopped: {info.finished} of {info.planned} repeats are done, the test data is removed")
         note(f"go on with: assay run {folder} --resume")

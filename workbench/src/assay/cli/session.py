@@ -161,8 +161,9 @@ def measured_seconds(store: RunStore) -> dict[str, float]:
 
 def estimate_text(estimate: StudyEstimate, cases: int, repeats: int) -> str:
     """One line that says beforehand how long it takes and how much is written."""
+    most = "" if estimate.at_most_seconds is None else f", at most {about_duration(estimate.at_most_seconds)}"
     return (
-        f"{cases} cases x {repeats} repeats: about {about_duration(estimate.seconds)}, "
+        f"{cases} case{'s' * (cases != 1)} x {repeats} repeats: about {about_duration(estimate.seconds)}{most}, "
         f"writes about {about_size(estimate.written)}, reads about {about_size(estimate.read)}"
     )
 

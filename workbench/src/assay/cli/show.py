@@ -171,6 +171,8 @@ def _print_findings(row: "Row") -> None:
     for finding in row.findings:
         typer.echo(f"  {finding.verdict}: {finding.text}")
         typer.echo(f"    remedy: {finding.remedy}")
+    for reason in row.not_evaluated:
+        typer.echo(f"  not evaluated: {reason}")
     for sample in row.samples:
         for tally in sample.errors:
             typer.echo(f"  repeat {sample.repeat}: {tally.count} x {tally.example}")
