@@ -16,7 +16,7 @@ import pytest
 from assay.launch import abilities, cgroup, environment
 from assay.launch.binary import find_engine, load_engine
 from assay.launch.doctor import examine
-from assay.launch.engine import Grace, Outcome, run_job
+from assay.launch.engine import Grace, Outcome, _Conversation, run_job
 from assay.launch.environment import capture_environment, describe_device, device_below, mount_of
 from assay.launch.launcher import LocalLauncher
 from assay.model.base import EXIT_REFUSED, AssayError
@@ -64,6 +64,17 @@ def test_normal_job(fake: Path) -> None:
     assert len(outcome.events.splitlines()) == 2
     assert outcome.seconds < 10
     assert abs(outcome.started_at - time.time()) < 60
+
+
+def test_engine_that_ends_before_anybody_looks_is_heard(fake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    send = _Conversation._send
+
+    def send_and_linger(talk: _Conversation, pipe: Any) -> None:
+        send(talk, pipe)
+        talk.process.wait(timeout=10)
+
+    monkeypatch.setattr(_Conversation, "_send", send_and_linger)
+    assert execute(fake, "normal").status == "ok"
 
 
 @pytest.mark.parametrize(

@@ -140,11 +140,13 @@ class _Conversation:
             selector.register(self.process.stderr, selectors.EVENT_READ, self._receive_complaint)
             selector.register(self.process.stdin, selectors.EVENT_WRITE, self._send)
             while not self.given_up:
-                ready = selector.select(self._patience())
+                # Asked before looking for output: what a process that is gone has said is all in the pipe by then.
+                gone = self.process.poll() is not None
+                ready = selector.select(0.0 if gone else self._patience())
                 for key, _ in ready:
                     key.data(key.fileobj)
                 reading = any(key.events == selectors.EVENT_READ for key, _ in ready)
-                if self.process.poll() is not None and not reading:
+                if gone and not reading:
                     break
                 self._look_after(stop())
 
