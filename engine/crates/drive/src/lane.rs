@@ -18,6 +18,19 @@ const ERROR_SAMPLES: u64 = 5;
 /// A waiting lane looks up this often to see whether it shall stop.
 const PATIENCE_NS: u64 = 200_000_000;
 
+/// Makes everything a lane has written stable.
+const SYNC: Op = Op { kind: OpKind::Sync, slot: 0, length: 0, offset: 0 };
+
+/// Flushes what the lane has written and waits for it; the errno if that fails. Nothing else is in flight; `done` is
+/// empty before and afterwards.
+pub(crate) fn sync(channel: &mut dyn Lane, done: &mut Vec<Completion>) -> Result<(), i32> {
+    channel.submit(&[SYNC]);
+    while done.is_empty() {
+        channel.reap(done, u64::MAX);
+    }
+    done.pop().map_or(Ok(()), |completion| completion.result.map(|_| ()))
+}
+
 /// What a lane does in a phase.
 pub(crate) struct LanePlan {
     pub(crate) phase: u32,
@@ -89,7 +102,7 @@ pub(crate) fn run(
     phase_start: u64,
 ) -> LaneOutcome {
     let depth = plan.depth.min(buffers.count() as u32);
-    let idle = InFlight { op: Op { kind: OpKind::Sync, slot: 0, length: 0, offset: 0 }, start: 0 };
+    let idle = InFlight { op: SYNC, start: 0 };
     let limit = plan.runtime_ns.map(|ns| if plan.schedule.is_some() { 2 * ns } else { ns }).or(plan.time_limit_ns);
     let mut run = Run {
         left: plan.runtime_ns.is_none().then(|| plan.pattern.count()),
@@ -379,16 +392,12 @@ impl Run<'_> {
         let mut end = now;
         let stopped = self.links.stop.load(Ordering::Relaxed);
         if self.plan.sync_at_end && self.outcome.write.ops > 0 && !stopped {
-            let op = Op { kind: OpKind::Sync, slot: 0, length: 0, offset: 0 };
             let begin = clock::now();
-            self.channel.submit(&[op]);
-            while self.done.is_empty() {
-                self.channel.reap(&mut self.done, u64::MAX);
-            }
+            let synced = sync(self.channel, &mut self.done);
             end = clock::now();
             self.outcome.sync_ns = end - begin;
-            if let Some(Err(errno)) = self.done.pop().map(|completion| completion.result) {
-                self.fail(op, 0, ErrorKind::Os, Some(errno), os_message(errno));
+            if let Err(errno) = synced {
+                self.fail(SYNC, 0, ErrorKind::Os, Some(errno), os_message(errno));
                 // What was written cannot be relied on: the phases to come have nothing to stand on.
                 self.outcome.gave_up = true;
             }

@@ -48,6 +48,8 @@ struct Runner<'a> {
     threads: Vec<JoinHandle<()>>,
     /// Per lane: bytes from the start of its part that are known to be there.
     covered: Vec<u64>,
+    /// The backend gives back what was written, so that data is made and can be checked.
+    keeps_data: bool,
     /// The first failure, in words.
     first_error: Option<String>,
     /// Failures of the current phase outside operations.
@@ -97,6 +99,7 @@ pub fn run(
         commands: Vec::new(),
         threads: Vec::new(),
         covered: (0..job.lanes).map(|lane| if job.reuse_files { share(job, lane).bytes() } else { 0 }).collect(),
+        keeps_data: backend.capabilities().verify,
         first_error: None,
         setup_errors: Vec::new(),
         give_up_at: None,
@@ -225,7 +228,7 @@ impl Runner<'_> {
 
     fn lane_plan(&self, number: u32, phase: &Phase, plan: &PhasePlan, lane: u32) -> LanePlan {
         let job = self.job;
-        let share = Share::new(job.layout, lane, job.lanes, job.file_size_bytes, job.record_size_bytes);
+        let share = share(job, lane);
         let seed = mix2(job.seed, u64::from(number) + 1);
         let file = if job.layout == Layout::Shared { 0 } else { u64::from(lane) };
         let order_seed = if job.layout == Layout::Shared { seed } else { mix2(seed, u64::from(lane)) };
@@ -234,14 +237,13 @@ impl Runner<'_> {
         } else {
             Pattern::new(phase.operation, share, phase.stride_records, phase.read_percent, order_seed)
         };
-        let keeps_data = self.backend.capabilities().verify;
         LanePlan {
             phase: number,
             lane,
             lanes: job.lanes,
             object: self.backend.object_name(lane),
             pattern,
-            data: keeps_data.then(|| Data::new(&job.data, job.seed, file)),
+            data: self.keeps_data.then(|| Data::new(&job.data, job.seed, file)),
             verify: job.data.verify,
             runtime_ns: phase.runtime_ns,
             time_limit_ns: phase.time_limit_ns,

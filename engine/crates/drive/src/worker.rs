@@ -4,9 +4,7 @@ use crate::interval::Collector;
 use crate::lane::{self, LanePlan, Links};
 use crate::outcome::{LaneMessage, LaneOutcome};
 use crate::pattern::PREPARE_BYTES;
-use assay_core::{
-    clock, os_message, Backend, Buffers, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError,
-};
+use assay_core::{clock, os_message, Backend, Buffers, Lane, LaneSetup, MethodChoice, PhasePlan, SetupError};
 use assay_spec::{Method, Operation, SyncPolicy};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::Arc;
@@ -127,15 +125,8 @@ impl Worker {
 /// Flushes what a phase has left in memory, after its clock has stopped: the next phase shall not pay for it, and a
 /// write that cannot be made stable shall be known.
 fn settle(channel: &mut dyn Lane, object: &str) -> Result<(), SetupError> {
-    channel.submit(&[Op { kind: OpKind::Sync, slot: 0, length: 0, offset: 0 }]);
-    let mut done = Vec::new();
-    while done.is_empty() {
-        channel.reap(&mut done, u64::MAX);
-    }
-    match done[0].result {
-        Ok(_) => Ok(()),
-        Err(errno) => Err(SetupError { errno: Some(errno), ..SetupError::new("flush", object, os_message(errno)) }),
-    }
+    lane::sync(channel, &mut Vec::new())
+        .map_err(|errno| SetupError { errno: Some(errno), ..SetupError::new("flush", object, os_message(errno)) })
 }
 
 /// Asks the kernel to wake this thread when it asked to be, not up to 50 microseconds later.
