@@ -4,7 +4,7 @@ VENV := .venv
 RUNS ?= assay-runs
 export CARGO_TERM_COLOR ?= never
 
-.PHONY: help demo test setup engine generate format clean
+.PHONY: help demo test bench setup engine generate format clean
 
 help:                ## this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -16,11 +16,15 @@ demo: setup          ## measure disk against memory (3 minutes at most) and writ
 test: setup-test     ## every check and test; ends with a count
 	$(VENV)/bin/python tools/run_tests.py
 
+bench: setup         ## the engine beside its peers (20 minutes at most); writes docs/performance.md
+	cargo build --release --locked --quiet --package assay-bare
+	$(VENV)/bin/python bench/run.py --page
+
 setup: $(VENV)/.runtime engine   ## Python environment and engine
 
 .PHONY: setup-test
 setup-test: $(VENV)/.development engine
-	@sh tools/bootstrap.sh browser
+	@sh tools/bootstrap.sh tests
 
 engine:              ## build assay-engine
 	@sh tools/bootstrap.sh
@@ -45,7 +49,7 @@ generate: setup-test ## write the files that follow from the Rust types and the 
 
 format: setup-test   ## format all code
 	cargo fmt
-	cd workbench && ../$(VENV)/bin/ruff format . ../tools && ../$(VENV)/bin/ruff check --fix --quiet . ../tools
+	cd workbench && ../$(VENV)/bin/ruff format . ../tools ../bench && ../$(VENV)/bin/ruff check --fix --quiet . ../tools ../bench
 
 clean:               ## remove what was built (not the results)
 	rm -rf $(VENV) target

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Make sure that what the Makefile needs is there: Python >= 3.11 with venv, Rust >= 1.88, a C linker; with
-# "browser" also Chromium for the report's browser test. Installs Debian packages where it may, says how otherwise.
+# "tests" also Chromium for the report's browser test and valgrind to count instructions. Installs Debian packages where it may, says how otherwise.
 set -eu
 
 install() {
@@ -27,7 +27,8 @@ command -v cc >/dev/null || install gcc libc6-dev || fail "no C linker (cc)" "ap
 command -v cargo >/dev/null || fail "no Rust toolchain (cargo)" "install Rust 1.88 or later, see https://rustup.rs"
 minor=$(cargo --version | sed -n 's/^cargo 1\.\([0-9]*\)\..*/\1/p')
 [ "${minor:-0}" -ge 88 ] || fail "$(cargo --version) is too old" "install Rust 1.88 or later: rustup update stable"
-if [ "${1:-}" = browser ]; then
+if [ "${1:-}" = tests ]; then
+    command -v valgrind >/dev/null || install valgrind || echo "note: no valgrind: instructions will not be counted" >&2
     if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then
         install chromium chromium-driver || echo "note: no chromium and chromium-driver: the browser test will be skipped" >&2
     fi

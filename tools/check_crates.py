@@ -11,6 +11,7 @@ ALLOWED = {
     "assay-core": {"assay-spec"},
     "assay-drive": {"assay-spec", "assay-core"},
     "assay-cli": {"assay-spec", "assay-core", "assay-drive", *BACKENDS},
+    "assay-bare": {"assay-spec", "assay-drive"},
     **{backend: {"assay-spec", "assay-core"} for backend in BACKENDS},
 }
 

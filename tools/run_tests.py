@@ -23,8 +23,9 @@ CHECKS: list[tuple[str, str, list[str]]] = [
     ("size budget", ".", [PYTHON, "tools/check_size.py"]),
     ("generated files", ".", [PYTHON, "tools/generate.py", "--check"]),
     ("licences", ".", [PYTHON, "tools/licences.py", "--check"]),
-    ("python lints", "workbench", [str(BIN / "ruff"), "check", "--quiet", ".", "../tools"]),
-    ("python format", "workbench", [str(BIN / "ruff"), "format", "--check", "--quiet", ".", "../tools"]),
+    ("instructions", ".", [PYTHON, "tools/check_instructions.py"]),
+    ("python lints", "workbench", [str(BIN / "ruff"), "check", "--quiet", ".", "../tools", "../bench"]),
+    ("python format", "workbench", [str(BIN / "ruff"), "format", "--check", "--quiet", ".", "../tools", "../bench"]),
     ("python types", "workbench", [str(BIN / "mypy"), "--no-error-summary"]),
     ("python imports", "workbench", [str(BIN / "lint-imports"), "--no-cache"]),
 ]
@@ -74,8 +75,10 @@ def main() -> int:
     passed = failed = skipped = 0
     for name, folder, words in CHECKS:
         if only in name:
-            code, _ = execute(name, folder, words)
-            passed, failed = passed + (code == 0), failed + (code != 0)
+            code, output = execute(name, folder, words)
+            show_skips(output)
+            left = code == 0 and "SKIPPED" in output
+            passed, failed, skipped = passed + (code == 0 and not left), failed + (code != 0), skipped + left
     for name, folder, words in SUITES:
         if only not in name:
             continue

@@ -23,7 +23,11 @@ pub(crate) fn open(job: &Job) -> Result<Arc<dyn Backend>, SetupError> {
         Target::File(target) => {
             let files = FileBackend::files_for(job.layout, job.lanes);
             let backend = FileBackend::directory(&target.root, &target.directory, files, job.file_size_bytes)?;
-            Arc::new(backend.reusing(job.reuse_files))
+            let backend = backend.reusing(job.reuse_files);
+            Arc::new(match &job.tree {
+                Some(tree) => backend.with_tree(tree.clone(), job.layout, job.lanes),
+                None => backend,
+            })
         }
         Target::Device(target) => Arc::new(FileBackend::device(&target.path, job.file_size_bytes)?),
     })

@@ -34,7 +34,7 @@ pub(crate) fn event(job: &Job, text: &str, backend: BackendCapabilities) -> Hell
         pid: std::process::id(),
         wall_ns: clock::wall(),
         mono_ns: clock::now(),
-        clock: clock::NAME.to_owned(),
+        clock: clock::source().to_owned(),
         cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
         memory_bytes: memory_bytes(),
         kernel: rustix::system::uname().release().to_string_lossy().into_owned(),

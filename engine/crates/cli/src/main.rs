@@ -46,6 +46,7 @@ enum Command {
 
 /// Exit codes: 0 all well, 1 operations failed, 2 refused.
 fn main() -> ExitCode {
+    assay_core::clock::start();
     let result = match Arguments::parse().command {
         Command::Run(arguments) => run::main(&arguments),
         Command::Check(arguments) => check::main(&arguments),

@@ -48,6 +48,8 @@ impl Case {
     /// The reason that the engine has to give, if this cannot be done.
     fn refusal(&self) -> Option<&'static str> {
         match (self.operation.stdio(), self.direct, self.method) {
+            (_, true, "mmap") => Some("mmap goes through the page cache"),
+            (true, _, "mmap") => Some("C stdio does not go through a mapping"),
             (true, true, _) => Some("C stdio has no O_DIRECT"),
             (true, _, "io_uring") => Some("C stdio does not go through io_uring"),
             _ => None,
@@ -57,10 +59,10 @@ impl Case {
 
 fn cases() -> Vec<Case> {
     let mut all = Vec::new();
-    for operation in Operation::MEASURABLE {
+    for operation in Operation::DATA {
         for layout in ["separate", "shared"] {
             for direct in [false, true] {
-                for method in ["sync", "io_uring"] {
+                for method in ["sync", "io_uring", "mmap"] {
                     all.push(Case { operation, layout, direct, method });
                 }
             }
@@ -117,7 +119,10 @@ fn all_operations_in_all_ways() {
 fn every_sync_policy_and_preallocation() {
     let root = Marked::new(PLACES[0]);
     for sync in ["none", "fsync", "fdatasync", "o_sync", "o_dsync"] {
-        for (method, preallocate) in [("sync", true), ("io_uring", false)] {
+        for (method, preallocate) in [("sync", true), ("io_uring", false), ("mmap", true)] {
+            if method == "mmap" && sync.starts_with("o_") {
+                continue;
+            }
             let phases = json!([{"operation": "write"}, {"operation": "random_write"}, {"operation": "read"}]);
             let said = run(&file_job(
                 &root,
@@ -129,6 +134,54 @@ fn every_sync_policy_and_preallocation() {
             assert_eq!(flushed, sync == "fsync" || sync == "fdatasync", "{sync}");
         }
     }
+}
+
+/// What an expert chooses is either done, with every byte right, or refused with the reason.
+#[test]
+fn tuning_is_done_or_refused() {
+    let root = Marked::new(PLACES[0]);
+    let cases = [
+        (json!({"sqpoll": true}), ""),
+        (json!({"iopoll": true}), "cannot be polled for completions"),
+        (json!({"huge_pages": true}), "vm.nr_hugepages"),
+        (json!({"cpus": [0]}), ""),
+        (json!({"cpus": [1023]}), "pin to CPU 1023: there is none"),
+        (json!({"numa_node": 0}), "bind memory to NUMA node 0"),
+        (json!({"numa_node": 1000}), "bind memory to NUMA node 1000"),
+    ];
+    for (tuning, reason) in cases {
+        let said = run(&file_job(
+            &root,
+            &json!({"method": "io_uring", "queue_depth": 8, "direct": true, "lanes": 2, "tuning": tuning,
+                    "data": {"verify": true}, "phases": [{"operation": "write"}, {"operation": "random_read"}]}),
+        ));
+        if said.code == 0 {
+            assert_eq!(said.ends()[1].verified_bytes, 2 * FILE, "{tuning}: {said:?}");
+        } else {
+            assert!(!reason.is_empty() && said.stderr.contains(reason), "{tuning}: {said:?}");
+        }
+        assert_eq!(root.remains(), Vec::<String>::new(), "{tuning}");
+        println!("{tuning}: {}", if said.code == 0 { "done" } else { said.stderr.trim() });
+    }
+}
+
+/// A page that the kernel cannot give is a failed operation, not the end of the process.
+#[test]
+fn a_mapping_survives_what_the_file_does_not_have() {
+    let root = Marked::new(PLACES[1]);
+    let keep = json!({"keep_files": true, "phases": [{"operation": "write"}]});
+    assert_eq!(run(&file_job(&root, &keep)).code, 0);
+    let file = root.0.join("job/f0");
+    std::fs::OpenOptions::new().write(true).open(file).unwrap().set_len(FILE / 2).unwrap();
+    let said = run(&file_job(
+        &root,
+        &json!({"reuse_files": true, "method": "mmap", "error_limit": 1000, "data": {"verify": true},
+                "phases": [{"operation": "read"}]}),
+    ));
+    let end = said.ends()[0];
+    assert_eq!((end.read.bytes, end.verified_bytes), (FILE / 2, FILE / 2), "{said:?}");
+    assert_eq!(said.errors()[0].errno, Some(5), "{said:?}");
+    assert_eq!(end.errors[0].count, FILE / 2 / 4096, "{said:?}");
 }
 
 #[test]

@@ -1,19 +1,20 @@
 //! What a kind of storage implements.
 
 use crate::{Buffers, SetupError};
-use assay_spec::{BackendCapabilities, CacheAction, Method, Operation, SyncPolicy};
+use assay_spec::{BackendCapabilities, CacheAction, Method, Operation, SyncPolicy, Tuning};
 use std::sync::Arc;
 
-/// One operation on a lane's object.
+/// One operation on a lane's object, or on one name of its tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Op {
     /// What to do.
     pub kind: OpKind,
     /// Buffer slot of the data; comes back in the completion.
     pub slot: u32,
-    /// Bytes to move; 0 for a sync.
+    /// Bytes to move; for `Create` the file's contents, for all else 0.
     pub length: u32,
-    /// Where in the object, in bytes.
+    /// Where in the object, in bytes. In a tree: number of the lane's file or directory, for `Readdir` of the deepest
+    /// directory.
     pub offset: u64,
 }
 
@@ -26,6 +27,22 @@ pub enum OpKind {
     Write,
     /// Make everything this lane has written stable.
     Sync,
+    /// Make a file that is not there, write the slot to it if `length` is not 0, close it.
+    Create,
+    /// Get a file's attributes.
+    Stat,
+    /// Open a file for reading and close it.
+    Open,
+    /// List a directory whole.
+    Readdir,
+    /// Give a file its other name (see `PhasePlan::renamed`).
+    Rename,
+    /// Remove a file.
+    Unlink,
+    /// Make a directory.
+    Mkdir,
+    /// Remove a directory.
+    Rmdir,
 }
 
 impl OpKind {
@@ -35,6 +52,14 @@ impl OpKind {
             OpKind::Read => "read",
             OpKind::Write => "write",
             OpKind::Sync => "sync",
+            OpKind::Create => "create",
+            OpKind::Stat => "stat",
+            OpKind::Open => "open",
+            OpKind::Readdir => "readdir",
+            OpKind::Rename => "rename",
+            OpKind::Unlink => "unlink",
+            OpKind::Mkdir => "mkdir",
+            OpKind::Rmdir => "rmdir",
         }
     }
 }
@@ -44,7 +69,7 @@ impl OpKind {
 pub struct Completion {
     /// Slot of the operation.
     pub slot: u32,
-    /// Bytes moved, or errno.
+    /// Bytes moved, for `Stat` the file's size (at most `u32::MAX`), for `Readdir` the entries found; or errno.
     pub result: Result<u32, i32>,
 }
 
@@ -61,6 +86,8 @@ pub struct PhasePlan {
     pub sync: SyncPolicy,
     /// Reserve space for files that are created.
     pub preallocate: bool,
+    /// The files of a tree have their second name when the phase starts.
+    pub renamed: bool,
 }
 
 /// What a lane needs to know when it is opened.
@@ -72,6 +99,10 @@ pub struct LaneSetup {
     pub queue_depth: u32,
     /// How operations shall reach the kernel.
     pub method: Method,
+    /// Polling; memory and placement are the driver's affair.
+    pub tuning: Tuning,
+    /// Files will be opened with O_DIRECT.
+    pub direct: bool,
     /// Buffers of this lane; an operation's slot is an index into them.
     pub buffers: Arc<Buffers>,
 }
@@ -79,7 +110,7 @@ pub struct LaneSetup {
 /// How a lane reaches the kernel in a phase, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MethodChoice {
-    /// `IoUring` or `Sync`.
+    /// Any but `Auto`.
     pub method: Method,
     /// One line for people.
     pub reason: String,
@@ -125,6 +156,23 @@ pub trait Lane {
     /// Appends completions to `done`: at least one if any operation is in flight, unless the
     /// monotonic time `deadline` comes first. A lane whose method blocks may overrun the deadline.
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64);
+
+    /// `submit` and `reap` in one call, for lanes that can do it with less between the two.
+    fn exchange(&mut self, ops: &[Op], done: &mut Vec<Completion>, deadline: u64) {
+        let taken = self.submit(ops);
+        debug_assert_eq!(taken, ops.len(), "the driver keeps to the lane's depth");
+        self.reap(done, deadline);
+    }
+
+    /// Does one operation while nothing else is in flight, and returns its result. Same rules.
+    fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+        let mut done = Vec::with_capacity(1);
+        self.submit(std::slice::from_ref(op));
+        while done.is_empty() {
+            self.reap(&mut done, u64::MAX);
+        }
+        done[0].result
+    }
 
     /// Closes what `begin` opened. Nothing is in flight.
     fn end(&mut self) -> Result<(), SetupError>;

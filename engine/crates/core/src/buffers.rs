@@ -4,6 +4,8 @@ use rustix::mm::{mmap_anonymous, munmap, MapFlags, ProtFlags};
 use std::ffi::c_void;
 
 const PAGE: usize = 4096;
+/// The usual size on x86-64 and, with 4 KiB pages, on ARM.
+const HUGE_PAGE: usize = 2 << 20;
 
 /// Equal slots in one anonymous mapping, each starting on a page.
 ///
@@ -11,6 +13,7 @@ const PAGE: usize = 4096;
 /// otherwise to the lane's thread. A `Buffers` is used by one thread only.
 pub struct Buffers {
     base: *mut u8,
+    total: usize,
     slot_bytes: usize,
     length: usize,
     count: usize,
@@ -22,28 +25,30 @@ unsafe impl Send for Buffers {}
 unsafe impl Sync for Buffers {}
 
 impl Buffers {
-    /// Maps `count` slots of `length` bytes and touches every page, so that no measured operation pays for that.
+    /// Maps `count` slots of `length` bytes, in huge pages if so wished, and touches every page, so that no measured
+    /// operation pays for that.
     ///
     /// # Errors
-    /// The kernel's errno if there is not enough memory.
-    pub fn new(count: usize, length: usize) -> rustix::io::Result<Self> {
+    /// The kernel's errno if there is not enough memory, or not enough of it is reserved as huge pages.
+    pub fn new(count: usize, length: usize, huge_pages: bool) -> rustix::io::Result<Self> {
         let slot_bytes = length.div_ceil(PAGE) * PAGE;
-        let total = slot_bytes * count;
+        let (page, kind) = if huge_pages { (HUGE_PAGE, MapFlags::HUGETLB) } else { (PAGE, MapFlags::empty()) };
+        let total = (slot_bytes * count).div_ceil(page) * page;
         // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing of ours.
         let base = unsafe {
             mmap_anonymous(
                 std::ptr::null_mut(),
                 total,
                 ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::PRIVATE | MapFlags::POPULATE,
+                MapFlags::PRIVATE | MapFlags::POPULATE | kind,
             )?
         };
-        Ok(Buffers { base: base.cast(), slot_bytes, length, count })
+        Ok(Buffers { base: base.cast(), total, slot_bytes, length, count })
     }
 
     /// Bytes of the whole mapping.
     pub fn total(&self) -> usize {
-        self.slot_bytes * self.count
+        self.total
     }
 
     /// Number of slots.
@@ -78,6 +83,6 @@ impl Buffers {
 impl Drop for Buffers {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours and nothing refers to it any more.
-        let _ = unsafe { munmap(self.base.cast::<c_void>(), self.slot_bytes * self.count) };
+        let _ = unsafe { munmap(self.base.cast::<c_void>(), self.total) };
     }
 }

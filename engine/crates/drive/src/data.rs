@@ -1,31 +1,25 @@
-//! Data that any host can make and check at any time: each byte is a function of (seed, file, offset).
+//! Data that any host can make and check at any time: each byte is a function of (seed, object, offset).
 
 use assay_core::random::{mix, mix2};
 use assay_spec::DataSpec;
+use std::sync::Arc;
 
-/// Data is made in blocks of this size.
+/// Duplicates and zeros come in blocks of this size.
 const BLOCK: usize = 4096;
-const WORDS: usize = BLOCK / 8;
+/// The first word of each is its own.
+const SECTOR: usize = 512;
+/// The base repeats after this many bytes: no compressor in a file system or array looks back that far.
+const PERIOD: usize = 1 << 20;
+const WORD: usize = 8;
 /// Blocks that duplicates are copies of.
 const COMMON_BLOCKS: u64 = 16;
-
-/// The bytes of one block before its key is mixed in.
-static POOL: [u64; WORDS] = pool();
-
-const fn pool() -> [u64; WORDS] {
-    let mut words = [0; WORDS];
-    let mut index = 0;
-    while index < WORDS {
-        words[index] = mix(0xA55A_0000 + index as u64);
-        index += 1;
-    }
-    words
-}
+/// Odd, so that each sector of an object has a number of its own (Weyl sequence of SplitMix64).
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A byte is not what it should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Offset of the byte in the file.
+    /// Offset of the byte in the object.
     pub offset: u64,
     /// What it should be.
     pub expected: u8,
@@ -33,132 +27,194 @@ pub struct Mismatch {
     pub found: u8,
 }
 
-/// Makes and checks the data of one file.
+/// What the data of all objects of a job has in common: `PERIOD` random bytes, with zeros at the end of each block.
+#[derive(Debug)]
+pub struct Base {
+    bytes: Box<[u8]>,
+    /// Bytes of a block that are not zero.
+    random_bytes: usize,
+}
+
+impl Base {
+    /// The base for a share of zeros.
+    pub fn new(spec: &DataSpec) -> Arc<Self> {
+        let words = BLOCK / WORD;
+        let random_bytes = (words - words * usize::from(spec.compressible_percent) / 100) * WORD;
+        let mut bytes = vec![0; PERIOD].into_boxed_slice();
+        for (index, word) in bytes.chunks_exact_mut(WORD).enumerate() {
+            if index * WORD % BLOCK < random_bytes {
+                word.copy_from_slice(&mix(0xA55A_0000 + index as u64).to_le_bytes());
+            }
+        }
+        Arc::new(Base { bytes, random_bytes })
+    }
+}
+
+/// What lies in a buffer: the base from this position on, for this many bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lying {
+    position: usize,
+    length: usize,
+}
+
+/// Makes and checks the data of one object.
 ///
-/// A block is a fixed random pool whose every word is XORed with the block's own key, so that it does not
-/// compress and no two blocks (nor 512-byte parts of blocks) are equal, at the speed of memory.
-#[derive(Debug, Clone, Copy)]
+/// The object is the base again and again, and the first 8 bytes of each 512 are a number that only this sector of this
+/// object has. So no two sectors are equal, nothing within a mebibyte compresses, and a large buffer that is used
+/// again for the same position of the base needs new numbers only.
+#[derive(Debug, Clone)]
 pub struct Data {
+    base: Arc<Base>,
+    seed: u64,
     key: u64,
     common_key: u64,
     duplicate_percent: u64,
-    /// Words of a block that are not zero.
-    random_words: usize,
+}
+
+/// A part of an object that lies in one block.
+struct Part {
+    /// Offset in the block.
+    from: usize,
+    length: usize,
+    /// Where in the base the block starts.
+    base: usize,
+    /// Numbers the sectors of the block.
+    key: u64,
+    /// Sector at the start of the block.
+    sector: u64,
 }
 
 impl Data {
-    /// The data of file number `file`.
-    pub fn new(spec: &DataSpec, seed: u64, file: u64) -> Self {
-        let zeros = WORDS * usize::from(spec.compressible_percent) / 100;
+    /// The data of object number `object`.
+    pub fn new(base: &Arc<Base>, spec: &DataSpec, seed: u64, object: u64) -> Self {
         Data {
-            key: mix2(seed, file),
+            base: Arc::clone(base),
+            seed,
+            key: mix2(seed, object),
             common_key: mix2(seed, u64::MAX),
             duplicate_percent: u64::from(spec.duplicate_percent),
-            random_words: WORDS - zeros,
         }
     }
 
-    /// The key of block number `block`.
+    /// Goes on with the data of another object.
+    pub fn select(&mut self, object: u64) {
+        self.key = mix2(self.seed, object);
+    }
+
+    /// The first word of a sector.
     #[inline]
-    fn block_key(&self, block: u64) -> u64 {
-        let key = mix2(self.key, block);
-        if self.duplicate_percent > 0 && mix(key) % 100 < self.duplicate_percent {
-            return mix2(self.common_key, key % COMMON_BLOCKS);
-        }
-        key
+    fn number(key: u64, sector: u64) -> u64 {
+        mix(key ^ sector.wrapping_mul(STEP))
     }
 
+    /// The block at `offset`, as far as `limit` bytes.
     #[inline]
-    fn word(&self, key: u64, index: usize) -> u64 {
-        if index < self.random_words {
-            POOL[index] ^ key
-        } else {
-            0
+    fn part(&self, offset: u64, limit: usize) -> Part {
+        let from = (offset % BLOCK as u64) as usize;
+        let block = offset / BLOCK as u64;
+        let length = limit.min(BLOCK - from);
+        if self.duplicate_percent > 0 {
+            let word = mix2(self.key, block);
+            if mix(word) % 100 < self.duplicate_percent {
+                let common = word % COMMON_BLOCKS;
+                let sector = common * (BLOCK / SECTOR) as u64;
+                return Part { from, length, base: common as usize * BLOCK, key: self.common_key, sector };
+            }
+        }
+        let sector = block * (BLOCK / SECTOR) as u64;
+        Part { from, length, base: (block * BLOCK as u64 % PERIOD as u64) as usize, key: self.key, sector }
+    }
+
+    /// Writes the bytes that belong at `offset` into `buffer`, of which `lying` says what is in it already.
+    pub fn fill(&self, offset: u64, buffer: &mut [u8], lying: &mut Option<Lying>) {
+        let now = Lying { position: (offset % PERIOD as u64) as usize, length: buffer.len() };
+        let whole = (offset % SECTOR as u64) as usize + buffer.len() % SECTOR == 0;
+        if !whole || self.duplicate_percent > 0 {
+            *lying = None;
+            self.fill_parts(offset, buffer);
+            return;
+        }
+        if *lying != Some(now) {
+            self.lay(now.position, buffer);
+            *lying = Some(now);
+        }
+        let first = offset / SECTOR as u64;
+        for (index, sector) in buffer.chunks_exact_mut(SECTOR).enumerate() {
+            let at = first + index as u64;
+            if self.base.random_bytes == BLOCK || (at as usize % (BLOCK / SECTOR)) * SECTOR < self.base.random_bytes {
+                sector[..WORD].copy_from_slice(&Self::number(self.key, at).to_le_bytes());
+            }
         }
     }
 
-    /// Writes the bytes that belong at `offset` into `buffer`.
-    pub fn fill(&self, offset: u64, buffer: &mut [u8]) {
-        for (block, from, part) in blocks_mut(offset, buffer) {
-            let key = self.block_key(block);
-            if !from.is_multiple_of(8) || !part.len().is_multiple_of(8) {
-                for (at, byte) in part.iter_mut().enumerate() {
-                    *byte = self.byte(key, from + at);
-                }
-                continue;
-            }
-            let first = from / 8;
-            let random = self.random_words.saturating_sub(first).min(part.len() / 8);
-            let (head, zeros) = part.split_at_mut(random * 8);
-            for (bytes, word) in head.chunks_exact_mut(8).zip(&POOL[first..first + random]) {
-                bytes.copy_from_slice(&(word ^ key).to_le_bytes());
-            }
-            zeros.fill(0);
+    /// Copies the base from `position` on.
+    fn lay(&self, position: usize, buffer: &mut [u8]) {
+        let mut position = position;
+        let mut rest = buffer;
+        while !rest.is_empty() {
+            let length = rest.len().min(PERIOD - position);
+            let (head, tail) = rest.split_at_mut(length);
+            head.copy_from_slice(&self.base.bytes[position..position + length]);
+            rest = tail;
+            position = 0;
         }
+    }
+
+    /// The same for any offset and length, block by block.
+    fn fill_parts(&self, offset: u64, buffer: &mut [u8]) {
+        let mut at = 0;
+        while at < buffer.len() {
+            let part = self.part(offset + at as u64, buffer.len() - at);
+            for (index, byte) in buffer[at..at + part.length].iter_mut().enumerate() {
+                *byte = self.byte(&part, index);
+            }
+            at += part.length;
+        }
+    }
+
+    /// Byte `index` of a part.
+    fn byte(&self, part: &Part, index: usize) -> u8 {
+        let at = part.from + index;
+        if at % SECTOR < WORD && at / SECTOR * SECTOR < self.base.random_bytes {
+            let number = Self::number(part.key, part.sector + (at / SECTOR) as u64);
+            return number.to_le_bytes()[at % SECTOR];
+        }
+        self.base.bytes[part.base + at]
     }
 
     /// The first byte of `buffer` that does not belong at `offset`.
     pub fn check(&self, offset: u64, buffer: &[u8]) -> Option<Mismatch> {
         let mut at = 0;
         while at < buffer.len() {
-            let (block, from, length) = block_part(offset + at as u64, buffer.len() - at);
-            let part = &buffer[at..at + length];
-            let key = self.block_key(block);
-            if !self.block_is_right(key, from, part) {
-                let wrong = (0..length).find(|index| part[*index] != self.byte(key, from + index))?;
-                return Some(Mismatch {
-                    offset: offset + (at + wrong) as u64,
-                    expected: self.byte(key, from + wrong),
-                    found: part[wrong],
-                });
+            let start = offset + at as u64;
+            let part = self.part(start, buffer.len() - at);
+            let bytes = &buffer[at..at + part.length];
+            if !self.is_right(&part, bytes) {
+                let wrong = (0..part.length).find(|index| bytes[*index] != self.byte(&part, *index))?;
+                let expected = self.byte(&part, wrong);
+                return Some(Mismatch { offset: start + wrong as u64, expected, found: bytes[wrong] });
             }
-            at += length;
+            at += part.length;
         }
         None
     }
 
-    fn byte(&self, key: u64, at: usize) -> u8 {
-        self.word(key, at / 8).to_le_bytes()[at % 8]
+    #[inline]
+    fn is_right(&self, part: &Part, bytes: &[u8]) -> bool {
+        if !part.from.is_multiple_of(SECTOR) || !part.length.is_multiple_of(SECTOR) {
+            return bytes.iter().enumerate().all(|(index, byte)| *byte == self.byte(part, index));
+        }
+        let base = &self.base.bytes[part.base + part.from..][..part.length];
+        let mut right = true;
+        for (index, (found, wanted)) in bytes.chunks_exact(SECTOR).zip(base.chunks_exact(SECTOR)).enumerate() {
+            let sector = part.from / SECTOR + index;
+            let numbered = sector * SECTOR < self.base.random_bytes;
+            let first =
+                if numbered { Self::number(part.key, part.sector + sector as u64).to_le_bytes() } else { [0; WORD] };
+            right &= found[..WORD] == first && found[WORD..] == wanted[WORD..];
+        }
+        right
     }
-
-    fn block_is_right(&self, key: u64, from: usize, part: &[u8]) -> bool {
-        if !from.is_multiple_of(8) || !part.len().is_multiple_of(8) {
-            return part.iter().enumerate().all(|(at, byte)| *byte == self.byte(key, from + at));
-        }
-        let first = from / 8;
-        let random = self.random_words.saturating_sub(first).min(part.len() / 8);
-        let (head, zeros) = part.split_at(random * 8);
-        let mut wrong = 0;
-        for (bytes, word) in head.chunks_exact(8).zip(&POOL[first..first + random]) {
-            let found =
-                u64::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]]);
-            wrong |= found ^ word ^ key;
-        }
-        wrong == 0 && zeros.iter().all(|byte| *byte == 0)
-    }
-}
-
-/// Block number, offset in the block and length of the first part of `length` bytes at `offset` that lies in one block.
-fn block_part(offset: u64, length: usize) -> (u64, usize, usize) {
-    let from = (offset % BLOCK as u64) as usize;
-    (offset / BLOCK as u64, from, length.min(BLOCK - from))
-}
-
-/// `buffer` cut at block borders: block number, offset in the block, bytes.
-fn blocks_mut(offset: u64, buffer: &mut [u8]) -> impl Iterator<Item = (u64, usize, &mut [u8])> {
-    let mut rest = buffer;
-    let mut at = offset;
-    std::iter::from_fn(move || {
-        let taken = std::mem::take(&mut rest);
-        if taken.is_empty() {
-            return None;
-        }
-        let (block, from, length) = block_part(at, taken.len());
-        let (part, more) = taken.split_at_mut(length);
-        rest = more;
-        at += length as u64;
-        Some((block, from, part))
-    })
 }
 
 #[cfg(test)]
@@ -167,13 +223,19 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashSet;
 
+    fn data(spec: &DataSpec, seed: u64, object: u64) -> Data {
+        Data::new(&Base::new(spec), spec, seed, object)
+    }
+
     fn made(spec: DataSpec, offset: u64, length: usize) -> Vec<u8> {
         let mut buffer = vec![0xEE; length];
-        Data::new(&spec, 9, 3).fill(offset, &mut buffer);
+        data(&spec, 9, 3).fill(offset, &mut buffer, &mut None);
         buffer
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn any_cut_gives_the_same_bytes(
             offset in 0_u64..20_000, length in 0_usize..20_000, cut in 0_usize..20_000,
@@ -185,14 +247,35 @@ mod tests {
             let mut parts = made(spec, offset, cut);
             parts.extend(made(spec, offset + cut as u64, length - cut));
             prop_assert_eq!(&whole, &parts);
-            prop_assert_eq!(Data::new(&spec, 9, 3).check(offset, &whole), None);
+            prop_assert_eq!(data(&spec, 9, 3).check(offset, &whole), None);
+        }
+
+        /// Whole sectors, for which there are shorter ways, have the bytes that the long way gives.
+        #[test]
+        fn sectors_are_made_as_bytes_are(
+            offset in 0_u64..6_000, sectors in 1_usize..40, compressible_percent in 0_u8..=100, before in 0_u64..9_000,
+        ) {
+            let spec = DataSpec { compressible_percent, ..DataSpec::default() };
+            let data = data(&spec, 4, 5);
+            let (mut long, mut short) = (vec![1; sectors * SECTOR], vec![2; sectors * SECTOR]);
+            data.fill_parts(offset * SECTOR as u64, &mut long);
+            let mut lying = None;
+            data.fill(before * SECTOR as u64, &mut short, &mut lying);
+            data.fill(offset * SECTOR as u64, &mut short, &mut lying);
+            prop_assert_eq!(&long, &short);
+            // The same place of the base again, in another object.
+            let mut other = data.clone();
+            other.select(77);
+            other.fill_parts(offset * SECTOR as u64 + 5 * PERIOD as u64, &mut long);
+            other.fill(offset * SECTOR as u64 + 5 * PERIOD as u64, &mut short, &mut lying);
+            prop_assert_eq!(&long, &short);
         }
 
         #[test]
         fn one_wrong_byte_is_named(offset in 0_u64..9_000, length in 1_usize..9_000, at: prop::sample::Index, flip in 1_u8..) {
-            let data = Data::new(&DataSpec::default(), 1, 2);
+            let data = data(&DataSpec::default(), 1, 2);
             let mut buffer = vec![0; length];
-            data.fill(offset, &mut buffer);
+            data.fill(offset, &mut buffer, &mut None);
             let at = at.index(length);
             let expected = buffer[at];
             buffer[at] ^= flip;
@@ -202,12 +285,12 @@ mod tests {
     }
 
     #[test]
-    fn sectors_are_unique_over_files_offsets_and_seeds() {
+    fn sectors_are_unique_over_objects_offsets_and_seeds() {
         let spec = DataSpec::default();
         let mut seen = HashSet::new();
-        for (seed, file) in [(1, 0), (1, 1), (2, 0)] {
+        for (seed, object, offset) in [(1, 0, 0), (1, 0, 7 << 20), (1, 1, 0), (2, 0, 0)] {
             let mut buffer = vec![0; 1 << 20];
-            Data::new(&spec, seed, file).fill(0, &mut buffer);
+            data(&spec, seed, object).fill(offset, &mut buffer, &mut None);
             for sector in buffer.chunks(512) {
                 assert!(seen.insert(sector.to_vec()), "a sector came twice");
             }

@@ -16,9 +16,9 @@ const LENGTH: usize = ((42 - SUB_BITS + 2) as usize) << HALF_BITS;
 ///
 /// Source of the layout: Gil Tene, HdrHistogram, AbstractHistogram.java.
 pub struct Histogram {
-    counts: Box<[u32]>,
-    low: usize,
-    high: usize,
+    counts: Box<[u32; LENGTH]>,
+    /// One bit for each power of two in which something was counted.
+    touched: u64,
 }
 
 /// Buckets that are not empty: index and count.
@@ -27,7 +27,6 @@ pub type Sparse = Vec<(u32, u32)>;
 /// Bucket of a value.
 #[inline]
 fn index_of(value: u64) -> usize {
-    let value = value.min(HIGHEST);
     let bucket = 64 - (value | ((1 << SUB_BITS) - 1)).leading_zeros() - SUB_BITS;
     (((bucket as usize) << HALF_BITS) + (value >> bucket) as usize).min(LENGTH - 1)
 }
@@ -44,7 +43,9 @@ fn value_of(index: usize) -> u64 {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Histogram { counts: vec![0; LENGTH].into_boxed_slice(), low: LENGTH, high: 0 }
+        // Not an array first: it would lie on a lane's small stack. Memory that nothing is counted in is never touched.
+        let counts = vec![0; LENGTH].into_boxed_slice().try_into().expect("the length is the array's");
+        Histogram { counts, touched: 0 }
     }
 }
 
@@ -54,22 +55,21 @@ impl Histogram {
     pub fn record(&mut self, ns: u64) {
         let index = index_of(ns);
         self.counts[index] += 1;
-        self.low = self.low.min(index);
-        self.high = self.high.max(index);
+        self.touched |= 1 << (index >> HALF_BITS);
     }
 
     /// The buckets that are not empty; the histogram is empty afterwards.
     pub fn take(&mut self) -> Sparse {
         let mut taken = Vec::new();
-        if self.low <= self.high {
-            for (index, count) in self.counts[self.low..=self.high].iter_mut().enumerate() {
-                if *count > 0 {
-                    taken.push(((self.low + index) as u32, *count));
-                    *count = 0;
-                }
+        for (block, counts) in self.counts.chunks_exact_mut(1 << HALF_BITS).enumerate() {
+            if self.touched >> block & 1 == 0 {
+                continue;
+            }
+            for (index, count) in counts.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
+                taken.push((((block << HALF_BITS) + index) as u32, std::mem::take(count)));
             }
         }
-        (self.low, self.high) = (LENGTH, 0);
+        self.touched = 0;
         taken
     }
 }

@@ -1,72 +1,93 @@
 //! Intervals: collected by lanes, added up and reported by the coordinator.
 
 use crate::histogram::{Histogram, Merged, Sparse};
+use assay_core::OpKind;
 use assay_spec::{Counts, Interval};
 use std::collections::BTreeMap;
 
+/// What is counted apart: reads, writes, metadata operations.
+pub(crate) const CLASSES: usize = 3;
+pub(crate) const READ: usize = 0;
+pub(crate) const WRITE: usize = 1;
+pub(crate) const META: usize = 2;
+
+/// The class in which an operation is counted.
+#[inline]
+pub(crate) fn class(kind: OpKind) -> usize {
+    match kind {
+        OpKind::Read => READ,
+        OpKind::Write => WRITE,
+        _ => META,
+    }
+}
+
+/// Operations and bytes by class.
+pub(crate) type Totals = [Counts; CLASSES];
+
+pub(crate) fn sum(parts: impl IntoIterator<Item = Counts>) -> Counts {
+    let add = |total: Counts, part: Counts| Counts { ops: total.ops + part.ops, bytes: total.bytes + part.bytes };
+    parts.into_iter().fold(Counts::default(), add)
+}
+
+fn add(totals: &mut Totals, more: &Totals) {
+    for (total, part) in totals.iter_mut().zip(more) {
+        total.ops += part.ops;
+        total.bytes += part.bytes;
+    }
+}
+
 /// One lane's completions of one interval.
-#[derive(Default)]
 pub(crate) struct LaneInterval {
-    read: Counts,
-    write: Counts,
+    pub(crate) counts: Totals,
     errors: u64,
-    read_latency: Sparse,
-    write_latency: Sparse,
+    latency: [Sparse; CLASSES],
+    delay: Sparse,
 }
 
 /// Collects a lane's current interval.
 #[derive(Default)]
 pub(crate) struct Collector {
-    pub(crate) read: Counts,
-    pub(crate) write: Counts,
+    pub(crate) counts: Totals,
     pub(crate) errors: u64,
-    pub(crate) read_latency: Histogram,
-    pub(crate) write_latency: Histogram,
+    pub(crate) latency: [Histogram; CLASSES],
+    /// Open loop: from the intended start to the submission.
+    pub(crate) delay: Histogram,
 }
 
 impl Collector {
-    /// One more batch might overflow a bucket's 32 bits.
-    #[inline]
-    pub(crate) fn is_full(&self) -> bool {
-        self.read.ops + self.write.ops > 1 << 31
+    /// Operations and bytes of all classes.
+    pub(crate) fn progress(&self) -> Counts {
+        sum(self.counts)
     }
 
     /// What was collected, and start anew; none if nothing was.
     pub(crate) fn take(&mut self) -> Option<LaneInterval> {
-        if self.read.ops + self.write.ops + self.errors == 0 {
+        if self.progress().ops + self.errors == 0 {
             return None;
         }
         Some(LaneInterval {
-            read: std::mem::take(&mut self.read),
-            write: std::mem::take(&mut self.write),
+            counts: std::mem::take(&mut self.counts),
             errors: std::mem::take(&mut self.errors),
-            read_latency: self.read_latency.take(),
-            write_latency: self.write_latency.take(),
+            latency: self.latency.each_mut().map(Histogram::take),
+            delay: self.delay.take(),
         })
     }
 }
 
 #[derive(Default)]
 struct Sum {
-    read: Counts,
-    write: Counts,
+    counts: Totals,
     errors: u64,
-    read_latency: Merged,
-    write_latency: Merged,
-}
-
-fn add(sum: &mut Counts, more: Counts) {
-    sum.ops += more.ops;
-    sum.bytes += more.bytes;
+    latency: [Merged; CLASSES],
 }
 
 impl Sum {
     fn add(&mut self, part: &LaneInterval) {
-        add(&mut self.read, part.read);
-        add(&mut self.write, part.write);
+        add(&mut self.counts, &part.counts);
         self.errors += part.errors;
-        self.read_latency.add(&part.read_latency);
-        self.write_latency.add(&part.write_latency);
+        for (merged, sparse) in self.latency.iter_mut().zip(&part.latency) {
+            merged.add(sparse);
+        }
     }
 }
 
@@ -76,16 +97,18 @@ pub(crate) struct Timeline {
     interval_ns: u64,
     open: BTreeMap<u64, Sum>,
     total: Sum,
+    delay: Merged,
 }
 
 impl Timeline {
     pub(crate) fn new(phase: u32, interval_ns: u64) -> Self {
-        Timeline { phase, interval_ns, open: BTreeMap::new(), total: Sum::default() }
+        Timeline { phase, interval_ns, open: BTreeMap::new(), total: Sum::default(), delay: Merged::default() }
     }
 
     pub(crate) fn add(&mut self, index: u64, part: &LaneInterval) {
         self.open.entry(index).or_default().add(part);
         self.total.add(part);
+        self.delay.add(&part.delay);
     }
 
     /// Intervals that ended before `elapsed` nanoseconds into the phase; all with none.
@@ -104,24 +127,28 @@ impl Timeline {
             index,
             start_ns: index * self.interval_ns,
             end_ns: (index + 1) * self.interval_ns,
-            read: sum.read,
-            write: sum.write,
+            read: sum.counts[READ],
+            write: sum.counts[WRITE],
+            meta: sum.counts[META],
             errors: sum.errors,
-            read_histogram: sum.read_latency.encoded(),
-            write_histogram: sum.write_latency.encoded(),
+            read_histogram: sum.latency[READ].encoded(),
+            write_histogram: sum.latency[WRITE].encoded(),
+            meta_histogram: sum.latency[META].encoded(),
         }
     }
 
-    /// Reads and writes of the phase.
-    pub(crate) fn counts(&self) -> (Counts, Counts) {
-        (self.total.read, self.total.write)
+    /// Reads, writes and metadata operations of the phase.
+    pub(crate) fn counts(&self) -> Totals {
+        self.total.counts
     }
 
-    pub(crate) fn read_latency(&self) -> &Merged {
-        &self.total.read_latency
+    /// Latencies of a class.
+    pub(crate) fn latency(&self, class: usize) -> &Merged {
+        &self.total.latency[class]
     }
 
-    pub(crate) fn write_latency(&self) -> &Merged {
-        &self.total.write_latency
+    /// From intended starts to submissions.
+    pub(crate) fn delay(&self) -> &Merged {
+        &self.delay
     }
 }

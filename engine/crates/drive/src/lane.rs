@@ -1,13 +1,14 @@
 //! The loop in which a lane does its operations. Everything measured is measured here.
 
 use crate::arrivals::Schedule;
-use crate::data::Data;
-use crate::interval::Collector;
+use crate::data::{Data, Lying};
+use crate::interval::{class, sum, Collector, META, WRITE};
 use crate::outcome::{LaneMessage, LaneOutcome};
 use crate::pattern::Pattern;
 use crate::phase::{Moment, PhaseShared, MOMENTS};
-use assay_core::{clock, os_message, Buffers, Completion, Lane, Op, OpKind};
-use assay_spec::{ErrorKind, ErrorSample};
+use assay_core::clock::Clock;
+use assay_core::{os_message, Buffers, Completion, Lane, Op, OpKind};
+use assay_spec::{Counts, ErrorKind, ErrorSample};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::Arc;
@@ -17,6 +18,9 @@ const ERROR_SAMPLES: u64 = 5;
 
 /// A waiting lane looks up this often to see whether it shall stop.
 const PATIENCE_NS: u64 = 200_000_000;
+
+/// A lane hands over what it has counted at least this often: fewer than 2^32 operations fit in the time.
+const LONGEST_ACCOUNT_NS: u64 = 30_000_000_000;
 
 /// Makes everything a lane has written stable.
 const SYNC: Op = Op { kind: OpKind::Sync, slot: 0, length: 0, offset: 0 };
@@ -41,6 +45,8 @@ pub(crate) struct LanePlan {
     /// None for backends that keep no data.
     pub(crate) data: Option<Data>,
     pub(crate) verify: bool,
+    /// Number of the lane's first small file among all objects; none where the lane works on the data of one object.
+    pub(crate) first_object: Option<u64>,
     pub(crate) runtime_ns: Option<u64>,
     pub(crate) time_limit_ns: Option<u64>,
     pub(crate) schedule: Option<Schedule>,
@@ -73,8 +79,11 @@ struct Run<'a> {
     channel: &'a mut dyn Lane,
     buffers: &'a Buffers,
     collector: &'a mut Collector,
+    clock: Clock,
     outcome: LaneOutcome,
     slots: Vec<InFlight>,
+    /// Per slot: what lies in its buffer.
+    lying: Vec<Option<Lying>>,
     free: Vec<u32>,
     batch: Vec<Op>,
     done: Vec<Completion>,
@@ -90,6 +99,9 @@ struct Run<'a> {
     seen: u32,
     failed: u64,
     issuing: bool,
+    begun: bool,
+    /// Some operations write data that has to be made.
+    makes_data: bool,
 }
 
 /// Does the phase; `phase_start` is the time at which the lanes were to start.
@@ -104,17 +116,21 @@ pub(crate) fn run(
     let depth = plan.depth.min(buffers.count() as u32);
     let idle = InFlight { op: SYNC, start: 0 };
     let limit = plan.runtime_ns.map(|ns| if plan.schedule.is_some() { 2 * ns } else { ns }).or(plan.time_limit_ns);
+    let once = plan.runtime_ns.is_none() || plan.pattern.count() == 0;
     let mut run = Run {
-        left: plan.runtime_ns.is_none().then(|| plan.pattern.count()),
+        left: once.then(|| plan.pattern.count()),
         last_start: limit.map_or(u64::MAX, |ns| phase_start + ns),
-        boundary: phase_start + plan.interval_ns,
+        boundary: phase_start + plan.interval_ns.min(LONGEST_ACCOUNT_NS),
+        makes_data: plan.data.is_some() && plan.pattern.writes(),
         plan,
         links,
         channel,
         buffers,
         collector,
+        clock: Clock::new(),
         outcome: LaneOutcome::default(),
         slots: vec![idle; depth as usize],
+        lying: vec![None; depth as usize],
         free: (0..depth).rev().collect(),
         batch: Vec::with_capacity(depth as usize),
         done: Vec::with_capacity(depth as usize),
@@ -124,6 +140,7 @@ pub(crate) fn run(
         seen: 0,
         failed: 0,
         issuing: true,
+        begun: false,
     };
     run.all();
     run.outcome
@@ -131,93 +148,199 @@ pub(crate) fn run(
 
 impl Run<'_> {
     fn all(&mut self) {
-        let mut now = clock::now();
-        self.outcome.start = now;
+        let begin = self.clock.now();
+        self.outcome.start = begin;
+        let end = match (self.slots.len(), self.plan.schedule.is_some()) {
+            (1, false) => self.one_by_one(begin),
+            (1, true) => self.one_by_one_in_time(begin),
+            _ => self.in_batches(begin),
+        };
+        self.links.shared.announce(Moment::FirstOut, end);
+        self.flush(end);
+        self.outcome.covered = self.covered();
+        self.outcome.unstarted = self.unstarted();
+    }
+
+    /// One operation after the other, as fast as they come; the end of one is the start of the next. Returns the end.
+    fn one_by_one(&mut self, begin: u64) -> u64 {
+        let mut now = begin;
+        while self.may_start(now) {
+            let (op, made) = self.next_op(0);
+            // Making data is not the storage's time.
+            let start = if made { self.clock.now() } else { now };
+            now = self.one(op, start);
+        }
+        now
+    }
+
+    /// The same in open loop: an operation that is late starts at once, and counts from when it was due.
+    fn one_by_one_in_time(&mut self, begin: u64) -> u64 {
+        let mut now = begin;
+        while self.may_start(now) {
+            let Some(due) = self.due() else { break };
+            if now + PATIENCE_NS < due {
+                now = self.clock.wait_until((now + PATIENCE_NS).min(self.boundary));
+                self.look_up(now);
+                continue;
+            }
+            let (op, made) = self.next_op(0);
+            if let Some(schedule) = &mut self.plan.schedule {
+                schedule.advance();
+            }
+            if made || now < due {
+                now = self.clock.wait_until(due);
+            }
+            self.collector.delay.record(now.saturating_sub(due));
+            now = self.one(op, due);
+        }
+        now
+    }
+
+    /// Does an operation that counts from `start`; returns the time afterwards.
+    #[inline(always)]
+    fn one(&mut self, op: Op, start: u64) -> u64 {
+        let result = self.channel.execute(&op);
+        let now = self.clock.now();
+        self.look_up(now);
+        self.count(op, start, result, now);
+        if self.plan.verify || !self.begun {
+            self.note_begun(now);
+            return self.clock.now();
+        }
+        now
+    }
+
+    /// When the next operation is due, if it is within the phase.
+    #[inline(always)]
+    fn due(&mut self) -> Option<u64> {
+        let due = self.plan.schedule.as_ref()?.next_ns();
+        if self.plan.runtime_ns.is_some_and(|runtime| due >= runtime) {
+            self.issuing = false;
+            return None;
+        }
+        Some(self.phase_start + due)
+    }
+
+    /// Several in flight, or at given times.
+    fn in_batches(&mut self, begin: u64) -> u64 {
+        let mut now = begin;
         loop {
             if self.issuing {
                 now = self.issue(now);
             }
             if self.free.len() == self.slots.len() {
                 if !self.issuing {
-                    break;
+                    return now;
                 }
-                now = clock::wait_until(self.next_due().min(self.boundary).min(now + PATIENCE_NS));
-                self.turn_interval(now);
+                now = self.clock.wait_until(self.next_due().min(self.boundary).min(now + PATIENCE_NS));
+                self.look_up(now);
                 continue;
             }
             let deadline = self.wake_up(now);
-            self.channel.reap(&mut self.done, deadline);
-            now = self.complete(clock::now());
+            self.channel.exchange(&self.batch, &mut self.done, deadline);
+            self.batch.clear();
+            now = self.clock.now();
+            self.complete(now);
+            if self.plan.verify {
+                now = self.clock.now();
+            }
         }
-        self.links.shared.announce(Moment::FirstOut, now);
-        self.flush(now);
-        self.outcome.covered = self.covered();
-        self.outcome.unstarted = self.unstarted();
     }
 
-    /// Starts what can be started now; returns the time.
-    fn issue(&mut self, now: u64) -> u64 {
-        if now >= self.last_start || self.left == Some(0) || self.links.stop.load(Ordering::Relaxed) {
+    /// Whether another operation may be started; if not, none will be any more.
+    #[inline(always)]
+    fn may_start(&mut self, now: u64) -> bool {
+        let may = now < self.last_start && self.left != Some(0) && !self.links.stop.load(Ordering::Relaxed);
+        if !may {
             self.stop_issuing(now);
+        }
+        may && self.issuing
+    }
+
+    /// Puts into the batch what can be started now; returns the time at which it starts.
+    fn issue(&mut self, now: u64) -> u64 {
+        if !self.may_start(now) {
             return now;
         }
+        if self.plan.schedule.is_some() {
+            return self.issue_due(now);
+        }
         let mut filled = false;
-        while !self.free.is_empty() && self.left != Some(0) {
-            let due = self.plan.schedule.map(|schedule| schedule.next_ns());
-            if let Some(due) = due {
-                if self.plan.runtime_ns.is_some_and(|runtime| due >= runtime) {
-                    self.issuing = false;
-                    break;
-                }
-                if self.phase_start + due > now {
-                    break;
-                }
+        while self.left != Some(0) {
+            let Some(slot) = self.free.pop() else { break };
+            filled |= self.prepare_next(slot, now);
+        }
+        if !filled {
+            return now;
+        }
+        let now = self.clock.now();
+        for op in &self.batch {
+            self.slots[op.slot as usize].start = now;
+        }
+        now
+    }
+
+    /// The same in open loop: what is due, with its intended time.
+    fn issue_due(&mut self, now: u64) -> u64 {
+        while self.left != Some(0) {
+            let Some(due) = self.due().filter(|due| *due <= now) else { break };
+            let Some(slot) = self.free.pop() else { break };
+            if let Some(schedule) = &mut self.plan.schedule {
+                schedule.advance();
             }
-            filled |= self.prepare_next(due);
+            self.prepare_next(slot, due);
         }
         if self.batch.is_empty() {
             return now;
         }
-        let now = if filled { clock::now() } else { now };
-        self.submit(now);
+        let now = self.clock.now();
+        for op in &self.batch {
+            self.collector.delay.record(now.saturating_sub(self.slots[op.slot as usize].start));
+        }
         now
     }
 
-    /// Puts the pattern's next step into the batch; returns whether data was made for it.
-    fn prepare_next(&mut self, due: Option<u64>) -> bool {
-        let Some(slot) = self.free.pop() else {
-            return false;
-        };
+    /// Puts the pattern's next step into the batch, to count from `start`; returns whether data was made for it.
+    #[inline]
+    fn prepare_next(&mut self, slot: u32, start: u64) -> bool {
+        let (op, made) = self.next_op(slot);
+        self.slots[slot as usize] = InFlight { op, start };
+        self.batch.push(op);
+        made
+    }
+
+    /// The pattern's next step, and whether data was made for it.
+    #[inline(always)]
+    fn next_op(&mut self, slot: u32) -> (Op, bool) {
         let step = self.plan.pattern.step();
         let op = Op { kind: step.kind, slot, length: step.length, offset: step.offset };
         if let Some(left) = &mut self.left {
             *left -= 1;
         }
-        if let Some(schedule) = &mut self.plan.schedule {
-            schedule.advance();
-        }
-        let start = due.map_or(0, |ns| self.phase_start + ns);
-        self.slots[slot as usize] = InFlight { op, start };
-        self.batch.push(op);
-        match &self.plan.data {
-            Some(data) if op.kind == OpKind::Write => {
-                // SAFETY: the slot was free, so nothing is in flight on it.
-                data.fill(op.offset, unsafe { self.buffers.slice(slot, op.length as usize) });
-                true
-            }
-            _ => false,
-        }
+        let made = self.makes_data && self.make_data(op);
+        (op, made)
     }
 
-    fn submit(&mut self, now: u64) {
-        if self.plan.schedule.is_none() {
-            for op in &self.batch {
-                self.slots[op.slot as usize].start = now;
-            }
+    /// Puts into the slot what the operation shall write; returns whether there was anything to make.
+    fn make_data(&mut self, op: Op) -> bool {
+        let lying = &mut self.lying[op.slot as usize];
+        let Some(data) = self.plan.data.as_mut().filter(|_| matches!(op.kind, OpKind::Write | OpKind::Create)) else {
+            *lying = None;
+            return false;
+        };
+        if op.length == 0 {
+            return false;
         }
-        let taken = self.channel.submit(&self.batch);
-        debug_assert_eq!(taken, self.batch.len(), "the driver keeps to the lane's depth");
-        self.batch.clear();
+        // SAFETY: the slot was free, so nothing is in flight on it.
+        let buffer = unsafe { self.buffers.slice(op.slot, op.length as usize) };
+        match self.plan.first_object {
+            Some(first) => {
+                data.select(first + op.offset);
+                data.fill(0, buffer, lying);
+            }
+            None => data.fill(op.offset, buffer, lying),
+        }
+        true
     }
 
     /// No operation will be started any more.
@@ -255,71 +378,79 @@ impl Run<'_> {
         }
     }
 
-    /// Counts what has been reaped; returns the time afterwards.
-    fn complete(&mut self, now: u64) -> u64 {
-        self.turn_interval(now);
-        if self.links.shared.news() != self.seen {
-            self.note_moments();
-        }
-        let before = self.outcome.progress().ops;
-        let mut checked = false;
+    /// Counts what has been reaped at `now`.
+    #[inline]
+    fn complete(&mut self, now: u64) {
+        self.look_up(now);
         let mut done = std::mem::take(&mut self.done);
         for completion in done.drain(..) {
-            checked |= self.one_done(completion, now);
+            let InFlight { op, start } = self.slots[completion.slot as usize];
+            self.count(op, start, completion.result, now);
             self.free.push(completion.slot);
         }
         self.done = done;
-        if self.collector.is_full() {
-            self.hand_over();
-        }
-        if before == 0 && self.outcome.progress().ops > 0 {
-            self.links.shared.lane_begun(self.plan.lanes, now);
-        }
-        if checked {
-            clock::now()
-        } else {
-            now
+        if !self.begun {
+            self.note_begun(now);
         }
     }
 
-    /// Counts one completion; returns whether its data was checked.
-    fn one_done(&mut self, completion: Completion, now: u64) -> bool {
-        let InFlight { op, start } = self.slots[completion.slot as usize];
-        let reading = op.kind == OpKind::Read;
-        match completion.result {
-            Ok(bytes) if bytes == op.length => {}
-            Ok(bytes) => {
-                let kind = if reading { ErrorKind::ShortRead } else { ErrorKind::ShortWrite };
-                let message = format!("{bytes} of {} bytes moved", op.length);
-                self.fail(op, op.offset, kind, None, message);
-                return false;
-            }
-            Err(errno) => {
-                self.fail(op, op.offset, ErrorKind::Os, Some(errno), os_message(errno));
-                return false;
-            }
+    /// Turns the interval and notes moments, before anything completed at `now` is counted.
+    #[inline(always)]
+    fn look_up(&mut self, now: u64) {
+        if now >= self.boundary {
+            self.turn_interval(now);
         }
-        let verify = reading && self.plan.verify;
-        if verify && !self.verified(op) {
-            return true;
+        if self.links.shared.news() != self.seen {
+            self.note_moments();
         }
-        let latency = now.saturating_sub(start);
-        let bytes = u64::from(op.length);
-        let (counts, total, histogram) = if reading {
-            (&mut self.collector.read, &mut self.outcome.read, &mut self.collector.read_latency)
-        } else {
-            (&mut self.collector.write, &mut self.outcome.write, &mut self.collector.write_latency)
-        };
+    }
+
+    #[cold]
+    fn note_begun(&mut self, now: u64) {
+        if !self.begun && self.progress().ops > 0 {
+            self.begun = true;
+            self.links.shared.lane_begun(self.plan.lanes, now);
+        }
+    }
+
+    /// Counts one operation that took from `start` to `now`.
+    #[inline(always)]
+    fn count(&mut self, op: Op, start: u64, result: Result<u32, i32>, now: u64) {
+        if result != Ok(op.length) && !(op.kind == OpKind::Readdir && result.is_ok()) {
+            return self.not_as_asked(op, result);
+        }
+        if self.plan.verify && op.kind == OpKind::Read && !self.verified(op) {
+            return;
+        }
+        let class = class(op.kind);
+        let counts = &mut self.collector.counts[class];
         counts.ops += 1;
-        counts.bytes += bytes;
-        total.ops += 1;
-        total.bytes += bytes;
-        histogram.record(latency);
-        verify
+        counts.bytes += if op.kind == OpKind::Stat { 0 } else { u64::from(op.length) };
+        self.collector.latency[class].record(now.saturating_sub(start));
+    }
+
+    /// Counts an operation that failed or did less than it should.
+    #[cold]
+    fn not_as_asked(&mut self, op: Op, result: Result<u32, i32>) {
+        let (kind, errno, message) = match (op.kind, result) {
+            (_, Err(errno)) => (ErrorKind::Os, Some(errno), os_message(errno)),
+            (OpKind::Stat, Ok(size)) => {
+                let message = format!("the file has {size} bytes, {} were written", op.length);
+                (ErrorKind::Corrupt, None, message)
+            }
+            (OpKind::Read, Ok(bytes)) => (ErrorKind::ShortRead, None, format!("{bytes} of {} bytes moved", op.length)),
+            (_, Ok(bytes)) => (ErrorKind::ShortWrite, None, format!("{bytes} of {} bytes moved", op.length)),
+        };
+        self.fail(op, op.offset, kind, errno, message);
+    }
+
+    /// Operations and bytes so far.
+    fn progress(&self) -> Counts {
+        sum([self.outcome.progress(), self.collector.progress()])
     }
 
     fn verified(&mut self, op: Op) -> bool {
-        let Some(data) = self.plan.data else {
+        let Some(data) = &self.plan.data else {
             return true;
         };
         // SAFETY: the operation has completed and the slot is not yet free.
@@ -358,18 +489,22 @@ impl Run<'_> {
         }
     }
 
-    /// Hands over the interval that has ended, if one has.
-    #[inline]
+    /// Hands over the interval that has ended.
+    #[cold]
     fn turn_interval(&mut self, now: u64) {
-        if now >= self.boundary {
-            self.hand_over();
-            self.interval = (now - self.phase_start) / self.plan.interval_ns;
-            self.boundary = self.phase_start + (self.interval + 1) * self.plan.interval_ns;
-        }
+        self.hand_over();
+        self.clock.adjust();
+        self.interval = (now - self.phase_start) / self.plan.interval_ns;
+        self.boundary = self.phase_start + (self.interval + 1) * self.plan.interval_ns;
+        // A bucket has 32 bits: hand over before that many operations can have been done.
+        self.boundary = self.boundary.min(now + LONGEST_ACCOUNT_NS);
     }
 
     fn hand_over(&mut self) {
         if let Some(interval) = self.collector.take() {
+            for (total, part) in self.outcome.counts.iter_mut().zip(interval.counts) {
+                *total = sum([*total, part]);
+            }
             let _ = self.links.messages.send(LaneMessage::Interval(self.interval, interval));
         }
     }
@@ -378,7 +513,7 @@ impl Run<'_> {
     /// moment and the completions at hand, which are not counted yet.
     fn note_moments(&mut self) {
         self.seen = self.links.shared.news();
-        let progress = self.outcome.progress();
+        let progress = self.progress();
         for moment in MOMENTS {
             let known = &mut self.outcome.at_moment[moment as usize];
             if known.is_none() && self.links.shared.time(moment).is_some() {
@@ -391,10 +526,10 @@ impl Run<'_> {
     fn flush(&mut self, now: u64) {
         let mut end = now;
         let stopped = self.links.stop.load(Ordering::Relaxed);
-        if self.plan.sync_at_end && self.outcome.write.ops > 0 && !stopped {
-            let begin = clock::now();
+        if self.plan.sync_at_end && self.has_changed_something() && !stopped {
+            let begin = self.clock.now();
             let synced = sync(self.channel, &mut self.done);
-            end = clock::now();
+            end = self.clock.now();
             self.outcome.sync_ns = end - begin;
             if let Err(errno) = synced {
                 self.fail(SYNC, 0, ErrorKind::Os, Some(errno), os_message(errno));
@@ -408,11 +543,22 @@ impl Run<'_> {
         self.hand_over();
     }
 
-    /// How much of the lane's part a sequential write has covered from its start without a gap.
+    /// Writes, or metadata operations other than looking.
+    fn has_changed_something(&self) -> bool {
+        let total = |class: usize| self.outcome.counts[class].ops + self.collector.counts[class].ops;
+        let changes = !matches!(self.plan.pattern.kind(), OpKind::Stat | OpKind::Open | OpKind::Readdir);
+        total(WRITE) > 0 || total(META) > 0 && changes
+    }
+
+    /// How much of the lane's part a sequential write has covered from its start without a gap, or how many names of a
+    /// tree were made.
     fn covered(&self) -> u64 {
+        if self.plan.first_object.is_some() {
+            return self.outcome.counts[META].ops;
+        }
         if self.failed > 0 {
             return 0;
         }
-        self.outcome.write.bytes.min(self.plan.pattern.bytes())
+        self.outcome.counts[WRITE].bytes.min(self.plan.pattern.bytes())
     }
 }

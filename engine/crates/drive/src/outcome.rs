@@ -1,5 +1,6 @@
 //! What a lane did in a phase.
 
+use crate::interval::{sum, Totals};
 use assay_spec::{Counts, ErrorKind, ErrorSample};
 use std::collections::BTreeMap;
 
@@ -15,8 +16,8 @@ pub(crate) struct LaneOutcome {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) sync_ns: u64,
-    pub(crate) read: Counts,
-    pub(crate) write: Counts,
+    /// What was handed over in intervals.
+    pub(crate) counts: Totals,
     pub(crate) errors: ErrorTally,
     /// Progress when each moment came (see `phase::MOMENTS`); none if the lane had ended before.
     pub(crate) at_moment: [Option<Progress>; 3],
@@ -26,13 +27,14 @@ pub(crate) struct LaneOutcome {
     pub(crate) gave_up: bool,
     /// The time limit came before the work was done.
     pub(crate) limited: bool,
-    /// Bytes from the start of the lane's part that are known to be on the storage after a sequential write.
+    /// Bytes from the start of the lane's part that are known to be on the storage after a sequential write; in a tree,
+    /// names made.
     pub(crate) covered: u64,
 }
 
 impl LaneOutcome {
     pub(crate) fn progress(&self) -> Progress {
-        Counts { ops: self.read.ops + self.write.ops, bytes: self.read.bytes + self.write.bytes }
+        sum(self.counts)
     }
 
     pub(crate) fn error_count(&self) -> u64 {

@@ -3,7 +3,7 @@
 use crate::permutation::Permutation;
 use assay_core::random::{mix, mix2};
 use assay_core::OpKind;
-use assay_spec::{Layout, Operation};
+use assay_spec::{Layout, Operation, Tree};
 
 /// Bytes of one write of `prepare`.
 pub const PREPARE_BYTES: u64 = 1 << 20;
@@ -52,12 +52,26 @@ impl Share {
     }
 }
 
+/// What a lane does to each name in a metadata operation.
+fn metadata(operation: Operation) -> OpKind {
+    match operation {
+        Operation::Stat => OpKind::Stat,
+        Operation::Open => OpKind::Open,
+        Operation::Readdir => OpKind::Readdir,
+        Operation::Rename => OpKind::Rename,
+        Operation::Unlink => OpKind::Unlink,
+        Operation::Mkdir => OpKind::Mkdir,
+        Operation::Rmdir => OpKind::Rmdir,
+        _ => OpKind::Create,
+    }
+}
+
 /// One step of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Read or write.
+    /// Read, write, or what is done to a name.
     pub kind: OpKind,
-    /// Offset in the file, in bytes.
+    /// Offset in the file, in bytes; number of the name or deepest directory.
     pub offset: u64,
     /// Bytes.
     pub length: u32,
@@ -77,6 +91,11 @@ enum Order {
         permutation: Permutation,
         seed: u64,
     },
+    /// Names from a number on, in order; `length` is that of the contents.
+    Names {
+        from: u64,
+        length: u32,
+    },
 }
 
 /// The steps of one lane in one phase; endless, pass after pass.
@@ -92,7 +111,6 @@ pub struct Pattern {
     kind: OpKind,
     index: u64,
     pass: u64,
-    total: u64,
 }
 
 impl Pattern {
@@ -112,7 +130,7 @@ impl Pattern {
         let kind = if operation.reads() { OpKind::Read } else { OpKind::Write };
         let lane_seed = mix2(seed ^ mix(share.lane), 1);
         let mix = operation.mixes().then_some((u64::from(read_percent), lane_seed));
-        Pattern { share, order, count, first, end, mix, kind, index: 0, pass: 0, total: 0 }
+        Pattern { share, order, count, first, end, mix, kind, index: 0, pass: 0 }
     }
 
     /// The writes that make a share complete whose first `written` bytes are there.
@@ -121,7 +139,19 @@ impl Pattern {
         let (from, to) = (first * share.record + written.min(share.bytes()), end * share.record);
         let count = (to - from).div_ceil(PREPARE_BYTES);
         let order = Order::Fill { from, to };
-        Pattern { share, order, count, first, end, mix: None, kind: OpKind::Write, index: 0, pass: 0, total: 0 }
+        Pattern { share, order, count, first, end, mix: None, kind: OpKind::Write, index: 0, pass: 0 }
+    }
+
+    /// One metadata operation on each of the names from `from` to `to`; `contents` is the size of the files in bytes.
+    pub fn names(operation: Operation, tree: &Tree, from: u64, to: u64, contents: u64) -> Self {
+        let kind = metadata(operation);
+        let (from, to) =
+            if kind == OpKind::Readdir { (0, to.div_ceil(tree.files_per_leaf())) } else { (from, to.max(from)) };
+        let length = if matches!(kind, OpKind::Create | OpKind::Stat) { contents as u32 } else { 0 };
+        let record = if kind == OpKind::Create { contents } else { 0 };
+        let share = Share { lane: 0, sharers: 1, file_records: to - from, record };
+        let order = Order::Names { from, length };
+        Pattern { share, order, count: to - from, first: from, end: to, mix: None, kind, index: 0, pass: 0 }
     }
 
     /// Steps in one pass over the data.
@@ -137,8 +167,18 @@ impl Pattern {
         }
     }
 
+    /// What the steps do, unless they are mixed.
+    pub fn kind(&self) -> OpKind {
+        self.kind
+    }
+
+    /// Whether some steps write.
+    pub fn writes(&self) -> bool {
+        self.mix.is_some() || matches!(self.kind, OpKind::Write | OpKind::Create)
+    }
+
     /// The next step.
-    #[inline]
+    #[inline(always)]
     pub fn step(&mut self) -> Step {
         if self.index == self.count {
             self.index = 0;
@@ -149,30 +189,36 @@ impl Pattern {
         }
         let index = self.index;
         self.index += 1;
-        self.total += 1;
         let kind = match self.mix {
             None => self.kind,
-            Some((percent, seed)) if mix2(seed, self.total) % 100 < percent => OpKind::Read,
+            Some((percent, seed)) if mix2(seed, self.pass * self.count + self.index) % 100 < percent => OpKind::Read,
             Some(_) => OpKind::Write,
         };
-        if let Order::Fill { from, to } = self.order {
-            let offset = from + index * PREPARE_BYTES;
-            return Step { kind, offset, length: PREPARE_BYTES.min(to - offset) as u32 };
-        }
-        let length = self.share.record as u32;
-        Step { kind, offset: self.record(index) * self.share.record, length }
+        // The commonest orders first: a jump by table is often mispredicted after a system call.
+        let record = if let Order::Random { permutation, .. } = &self.order {
+            permutation.at(self.share.lane + index * self.share.sharers)
+        } else if let Order::Forward = &self.order {
+            self.first + index
+        } else if let Order::Names { from, length } = self.order {
+            return Step { kind, offset: from + index, length };
+        } else {
+            return self.rarer_step(kind, index);
+        };
+        Step { kind, offset: record * self.share.record, length: self.share.record as u32 }
     }
 
-    /// Record at place `index` of a pass.
-    #[inline]
-    fn record(&self, index: u64) -> u64 {
-        match &self.order {
-            Order::Fill { .. } | Order::Forward => self.first + index,
+    fn rarer_step(&self, kind: OpKind, index: u64) -> Step {
+        let record = match &self.order {
             Order::Backward => self.end - 1 - index,
             Order::Same => self.first,
             Order::Stride(stride) => self.first + strided(index, self.count, *stride),
-            Order::Random { permutation, .. } => permutation.at(self.share.lane + index * self.share.sharers),
-        }
+            Order::Fill { from, to } => {
+                let offset = from + index * PREPARE_BYTES;
+                return Step { kind, offset, length: PREPARE_BYTES.min(to - offset) as u32 };
+            }
+            Order::Forward | Order::Random { .. } | Order::Names { .. } => unreachable!("step does these"),
+        };
+        Step { kind, offset: record * self.share.record, length: self.share.record as u32 }
     }
 }
 
@@ -203,7 +249,7 @@ mod tests {
         /// Every operation but record rewrite touches each record of the file exactly once, over all lanes together.
         #[test]
         fn each_record_once(lanes in 1_u32..9, extra in 0_u64..300, shared: bool, operation in 0_usize..15) {
-            let operation = Operation::MEASURABLE[operation];
+            let operation = Operation::DATA[operation];
             prop_assume!(operation != Operation::RecordRewrite);
             let layout = if shared { Layout::Shared } else { Layout::Separate };
             let size = (u64::from(lanes) + extra) * 512 + 100;

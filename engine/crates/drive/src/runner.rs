@@ -1,9 +1,10 @@
 //! Runs a job: lanes, phases, barriers, intervals, totals.
 
 use crate::arrivals::Schedule;
-use crate::data::Data;
+use crate::data::{Base, Data};
 use crate::interval::Timeline;
 use crate::lane::{LanePlan, Links};
+use crate::names::Names;
 use crate::outcome::{LaneMessage, LaneOutcome};
 use crate::pattern::{Pattern, Share};
 use crate::phase::PhaseShared;
@@ -11,7 +12,7 @@ use crate::resources;
 use crate::totals;
 use crate::worker::{Command, Worker};
 use assay_core::random::mix2;
-use assay_core::{clock, Backend, Buffers, LaneSetup, MethodChoice, PhasePlan, SetupError};
+use assay_core::{clock, Backend, MethodChoice, PhasePlan, SetupError};
 use assay_spec::{
     ByeStatus, ErrorCount, ErrorKind, ErrorSample, Event, Job, Layout, Level, Log, Operation, Phase, PhaseStart,
     PhaseStatus, Ready, SyncPolicy,
@@ -46,10 +47,11 @@ struct Runner<'a> {
     stop: StopFlag,
     commands: Vec<Sender<Command>>,
     threads: Vec<JoinHandle<()>>,
-    /// Per lane: bytes from the start of its part that are known to be there.
+    /// Per lane: bytes from the start of its part that are known to be there; in a tree, files.
     covered: Vec<u64>,
-    /// The backend gives back what was written, so that data is made and can be checked.
-    keeps_data: bool,
+    names: Names,
+    /// What data is made from; none if the backend does not give back what was written.
+    base: Option<Arc<Base>>,
     /// The first failure, in words.
     first_error: Option<String>,
     /// Failures of the current phase outside operations.
@@ -99,7 +101,8 @@ pub fn run(
         commands: Vec::new(),
         threads: Vec::new(),
         covered: (0..job.lanes).map(|lane| if job.reuse_files { share(job, lane).bytes() } else { 0 }).collect(),
-        keeps_data: backend.capabilities().verify,
+        names: Names::new(job),
+        base: backend.capabilities().verify.then(|| Base::new(&job.data)),
         first_error: None,
         setup_errors: Vec::new(),
         give_up_at: None,
@@ -172,22 +175,9 @@ impl Runner<'_> {
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         clock::allow_spinning((self.job.lanes as usize) < cpus);
         let (opened, answers) = channel();
-        let mut bytes = 0;
         for lane in 0..self.job.lanes {
-            let buffers = Buffers::new(self.job.queue_depth as usize, self.job.record_size_bytes as usize)
-                .map_err(|errno| SetupError::os("allocate", format!("buffers of lane {lane}"), errno))?;
-            bytes += buffers.total() as u64;
             let (sender, commands) = channel();
-            let worker = Worker {
-                backend: Arc::clone(&self.backend),
-                setup: LaneSetup {
-                    lane,
-                    queue_depth: self.job.queue_depth,
-                    method: self.job.method,
-                    buffers: Arc::new(buffers),
-                },
-                commands,
-            };
+            let worker = self.worker(lane, commands);
             let opened = opened.clone();
             let thread = std::thread::Builder::new()
                 .name(format!("lane{lane}"))
@@ -198,8 +188,22 @@ impl Runner<'_> {
             self.threads.push(thread);
         }
         drop(opened);
-        answers.into_iter().take(self.job.lanes as usize).collect::<Result<(), _>>()?;
-        Ok(bytes)
+        answers.into_iter().take(self.job.lanes as usize).sum()
+    }
+
+    fn worker(&self, lane: u32, commands: Receiver<Command>) -> Worker {
+        let job = self.job;
+        let bytes = if job.tree.is_some() { job.file_size_bytes.max(1) } else { job.record_size_bytes };
+        Worker {
+            backend: Arc::clone(&self.backend),
+            lane,
+            queue_depth: job.queue_depth,
+            buffer_bytes: bytes as usize,
+            method: job.method,
+            tuning: job.tuning.clone(),
+            direct: job.direct,
+            commands,
+        }
     }
 
     /// Whether all lanes' threads have ended by then.
@@ -223,6 +227,7 @@ impl Runner<'_> {
             direct: self.job.direct,
             sync: if preparing { SyncPolicy::Fsync } else { self.job.sync },
             preallocate: self.job.preallocate,
+            renamed: self.names.renamed(),
         }
     }
 
@@ -232,7 +237,10 @@ impl Runner<'_> {
         let seed = mix2(job.seed, u64::from(number) + 1);
         let file = if job.layout == Layout::Shared { 0 } else { u64::from(lane) };
         let order_seed = if job.layout == Layout::Shared { seed } else { mix2(seed, u64::from(lane)) };
-        let pattern = if phase.operation == Operation::Prepare {
+        let pattern = if let Some(tree) = &job.tree {
+            let (from, to) = self.names.range(phase.operation, lane);
+            Pattern::names(phase.operation, tree, from, to, job.file_size_bytes)
+        } else if phase.operation == Operation::Prepare {
             Pattern::fill(share, self.covered[lane as usize])
         } else {
             Pattern::new(phase.operation, share, phase.stride_records, phase.read_percent, order_seed)
@@ -243,8 +251,9 @@ impl Runner<'_> {
             lanes: job.lanes,
             object: self.backend.object_name(lane),
             pattern,
-            data: self.keeps_data.then(|| Data::new(&job.data, job.seed, file)),
+            data: self.base.as_ref().map(|base| Data::new(base, &job.data, job.seed, file)),
             verify: job.data.verify,
+            first_object: job.tree.as_ref().map(|tree| u64::from(lane) * tree.files),
             runtime_ns: phase.runtime_ns,
             time_limit_ns: phase.time_limit_ns,
             schedule: phase.rate_per_s.map(|rate| Schedule::new(phase.arrivals, rate, lane, job.lanes, seed)),
@@ -418,6 +427,11 @@ impl Runner<'_> {
     }
 
     fn note_covered(&mut self, operation: Operation, work: &Work) {
+        if self.job.tree.is_some() {
+            let made = |lane: &Option<LaneOutcome>| lane.as_ref().map_or(0, |lane| lane.covered);
+            self.names.note(operation, &work.outcomes.iter().map(made).collect::<Vec<_>>());
+            return;
+        }
         for (covered, lane) in self.covered.iter_mut().zip(&work.outcomes) {
             let written = lane.as_ref().map_or(0, |lane| lane.covered);
             match operation {

@@ -1,14 +1,11 @@
 //! A phase's totals from its lanes.
 
+use crate::interval::{sum, META, READ, WRITE};
 use crate::outcome::LaneOutcome;
 use crate::phase::{Moment, PhaseShared};
 use crate::runner::Work;
 use assay_spec::{Counts, ErrorCount, LaneResult, Phase, PhaseEnd, PhaseStatus, Resources, Window};
 use std::collections::BTreeMap;
-
-fn sum(parts: impl Iterator<Item = Counts>) -> Counts {
-    parts.fold(Counts::default(), |total, part| Counts { ops: total.ops + part.ops, bytes: total.bytes + part.bytes })
-}
 
 /// Progress of all lanes when `moment` came.
 fn progress_at(outcomes: &[(u32, &LaneOutcome)], moment: Moment) -> Counts {
@@ -31,8 +28,8 @@ pub(crate) fn of(
     let since = |time: u64| time.saturating_sub(start);
     let outcomes: Vec<(u32, &LaneOutcome)> =
         work.outcomes.iter().enumerate().filter_map(|(lane, outcome)| Some((lane as u32, outcome.as_ref()?))).collect();
-    let (read, write) = work.timeline.counts();
-    let total = sum([read, write].into_iter());
+    let counts = work.timeline.counts();
+    let total = sum(counts);
     let last = outcomes.iter().map(|(_, lane)| since(lane.end)).max().unwrap_or(0);
     let first = shared.time(Moment::FirstEnd).map_or(last, since);
     let begun = shared.time(Moment::AllBegun).map(since);
@@ -50,14 +47,17 @@ pub(crate) fn of(
         operation: phase.operation,
         measured: phase.measured,
         status,
-        read,
-        write,
+        read: counts[READ],
+        write: counts[WRITE],
+        meta: counts[META],
         last_finisher: window(0, last, Counts::default(), total),
         first_finisher: window(0, first, Counts::default(), progress_at(&outcomes, Moment::FirstEnd)),
         steady,
         start_skew_ns: starts().max().unwrap_or(0) - starts().min().unwrap_or(0),
-        read_latency: work.timeline.read_latency().summary(),
-        write_latency: work.timeline.write_latency().summary(),
+        read_latency: work.timeline.latency(READ).summary(),
+        write_latency: work.timeline.latency(WRITE).summary(),
+        meta_latency: work.timeline.latency(META).summary(),
+        start_delay: work.timeline.delay().summary(),
         errors: errors(&outcomes),
         target_per_s: phase.rate_per_s,
         unstarted_ops: outcomes.iter().map(|(_, lane)| lane.unstarted).sum(),
@@ -82,8 +82,9 @@ fn result(lane: u32, outcome: &LaneOutcome, start: u64) -> LaneResult {
         start_ns: outcome.start.saturating_sub(start),
         end_ns: outcome.end.saturating_sub(start),
         sync_ns: outcome.sync_ns,
-        read: outcome.read,
-        write: outcome.write,
+        read: outcome.counts[READ],
+        write: outcome.counts[WRITE],
+        meta: outcome.counts[META],
         errors: outcome.error_count(),
     }
 }

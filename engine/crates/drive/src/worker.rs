@@ -4,8 +4,9 @@ use crate::interval::Collector;
 use crate::lane::{self, LanePlan, Links};
 use crate::outcome::{LaneMessage, LaneOutcome};
 use crate::pattern::PREPARE_BYTES;
+use crate::placement;
 use assay_core::{clock, os_message, Backend, Buffers, Lane, LaneSetup, MethodChoice, PhasePlan, SetupError};
-use assay_spec::{Method, Operation, SyncPolicy};
+use assay_spec::{Method, Operation, SyncPolicy, Tuning};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::Arc;
 
@@ -25,18 +26,25 @@ pub(crate) enum Command {
 /// A lane's thread.
 pub(crate) struct Worker {
     pub(crate) backend: Arc<dyn Backend>,
-    pub(crate) setup: LaneSetup,
+    pub(crate) lane: u32,
+    pub(crate) queue_depth: u32,
+    /// Bytes of one buffer.
+    pub(crate) buffer_bytes: usize,
+    pub(crate) method: Method,
+    pub(crate) tuning: Tuning,
+    pub(crate) direct: bool,
     pub(crate) commands: Receiver<Command>,
 }
 
 impl Worker {
-    /// Opens the lane, reports, then serves commands until the coordinator hangs up.
-    pub(crate) fn serve(self, opened: &Sender<Result<(), SetupError>>) {
+    /// Opens the lane, reports the bytes of its buffers, then serves commands until the coordinator hangs up.
+    pub(crate) fn serve(self, opened: &Sender<Result<u64, SetupError>>) {
         precise_timers();
-        let mut channel = match self.backend.open_lane(self.setup.clone()) {
-            Ok(channel) => {
-                let _ = opened.send(Ok(()));
-                channel
+        own_descriptors();
+        let (mut channel, buffers) = match self.open() {
+            Ok((channel, buffers)) => {
+                let _ = opened.send(Ok(buffers.total() as u64));
+                (channel, buffers)
             }
             Err(error) => {
                 let _ = opened.send(Err(error));
@@ -48,14 +56,42 @@ impl Worker {
             let Command::Begin(phase, mut plan, links) = command else {
                 continue;
             };
-            let outcome = if phase.operation == Operation::Prepare {
+            let outcome = if phase.operation == Operation::Prepare && plan.first_object.is_none() {
                 self.prepare(&phase, &mut plan, &links, &mut collector)
             } else {
-                self.phase(channel.as_mut(), &self.setup.buffers, &phase, &mut plan, &links, &mut collector)
+                self.phase(channel.as_mut(), &buffers, &phase, &mut plan, &links, &mut collector)
             };
             let Some(outcome) = outcome else { continue };
-            let _ = links.messages.send(LaneMessage::Ended(self.setup.lane, Box::new(outcome)));
+            let _ = links.messages.send(LaneMessage::Ended(self.lane, Box::new(outcome)));
         }
+    }
+
+    /// Takes its place, then buffers near it, then a channel.
+    fn open(&self) -> Result<(Box<dyn Lane>, Arc<Buffers>), SetupError> {
+        placement::apply(&self.tuning, self.lane)?;
+        self.channel(self.queue_depth, self.buffer_bytes, self.method, self.tuning.clone())
+    }
+
+    fn channel(
+        &self,
+        queue_depth: u32,
+        bytes: usize,
+        method: Method,
+        tuning: Tuning,
+    ) -> Result<(Box<dyn Lane>, Arc<Buffers>), SetupError> {
+        let buffers = Arc::new(Buffers::new(queue_depth as usize, bytes, tuning.huge_pages).map_err(|errno| {
+            let hint = if tuning.huge_pages { " (huge pages: reserve more with vm.nr_hugepages)" } else { "" };
+            SetupError::os("allocate", format!("buffers of lane {}{hint}", self.lane), errno)
+        })?);
+        let setup = LaneSetup {
+            lane: self.lane,
+            queue_depth,
+            method,
+            tuning,
+            direct: self.direct,
+            buffers: Arc::clone(&buffers),
+        };
+        Ok((self.backend.open_lane(setup)?, buffers))
     }
 
     /// Gets ready, waits for the start, runs.
@@ -79,7 +115,8 @@ impl Worker {
             }
             _ => None,
         };
-        let settled = if outcome.is_some() && phase.sync == SyncPolicy::None && phase.operation.writes() {
+        let changes = phase.operation.writes() || phase.operation.changes_names();
+        let settled = if outcome.is_some() && phase.sync == SyncPolicy::None && changes {
             settle(channel, &plan.object)
         } else {
             Ok(())
@@ -99,19 +136,7 @@ impl Worker {
         collector: &mut Collector,
     ) -> Option<LaneOutcome> {
         let length = PREPARE_BYTES.min(plan.pattern.bytes()).max(1) as usize;
-        let opened = Buffers::new(PREPARE_DEPTH as usize, length)
-            .map_err(|errno| SetupError::os("allocate", "buffers", errno))
-            .and_then(|buffers| {
-                let buffers = Arc::new(buffers);
-                let setup = LaneSetup {
-                    lane: self.setup.lane,
-                    queue_depth: PREPARE_DEPTH,
-                    method: Method::Auto,
-                    buffers: Arc::clone(&buffers),
-                };
-                Ok((self.backend.open_lane(setup)?, buffers))
-            });
-        match opened {
+        match self.channel(PREPARE_DEPTH, length, Method::Auto, Tuning::default()) {
             Ok((mut channel, buffers)) => self.phase(channel.as_mut(), &buffers, phase, plan, links, collector),
             Err(error) => {
                 let _ = links.messages.send(LaneMessage::Began(Err::<MethodChoice, _>(error)));
@@ -133,4 +158,11 @@ fn settle(channel: &mut dyn Lane, object: &str) -> Result<(), SetupError> {
 fn precise_timers() {
     // SAFETY: PR_SET_TIMERSLACK takes a number and touches no memory.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
+}
+
+/// Gives this thread a table of descriptors of its own: in a table that threads share the kernel counts references to
+/// the file, with locked instructions, in each call. What a lane opens only the lane uses.
+fn own_descriptors() {
+    // SAFETY: unshare takes a number and touches no memory. Where it is refused the table stays shared.
+    unsafe { libc::unshare(libc::CLONE_FILES) };
 }

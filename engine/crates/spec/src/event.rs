@@ -125,12 +125,18 @@ pub struct Interval {
     pub read: Counts,
     /// Writes.
     pub write: Counts,
+    /// Metadata operations; their bytes are the contents written by `create`.
+    #[serde(default)]
+    pub meta: Counts,
     /// Failed operations.
     pub errors: u64,
     /// Latencies of the reads: HDR histogram, nanoseconds, V2-deflate, base64; none if there were none.
     pub read_histogram: Option<String>,
     /// Latencies of the writes, likewise.
     pub write_histogram: Option<String>,
+    /// Latencies of the metadata operations, likewise.
+    #[serde(default)]
+    pub meta_histogram: Option<String>,
 }
 
 /// Why an operation failed.
@@ -272,6 +278,9 @@ pub struct LaneResult {
     pub read: Counts,
     /// Writes.
     pub write: Counts,
+    /// Metadata operations.
+    #[serde(default)]
+    pub meta: Counts,
     /// Failed operations.
     pub errors: u64,
 }
@@ -304,6 +313,9 @@ pub struct PhaseEnd {
     pub read: Counts,
     /// Writes of all lanes.
     pub write: Counts,
+    /// Metadata operations of all lanes.
+    #[serde(default)]
+    pub meta: Counts,
     /// From the release of the barrier to the last lane's end, flush included.
     pub last_finisher: Window,
     /// From the release of the barrier to the first lane's end (stonewall).
@@ -316,6 +328,13 @@ pub struct PhaseEnd {
     pub read_latency: Option<LatencySummary>,
     /// Latencies of the writes; none if there were none.
     pub write_latency: Option<LatencySummary>,
+    /// Latencies of the metadata operations; none if there were none.
+    #[serde(default)]
+    pub meta_latency: Option<LatencySummary>,
+    /// Open loop: from the intended start of each operation to its submission. Late because every slot was taken by
+    /// an operation the storage had not finished, or because the engine itself was late.
+    #[serde(default)]
+    pub start_delay: Option<LatencySummary>,
     /// Failed operations by kind.
     pub errors: Vec<ErrorCount>,
     /// Open loop: operations per second asked for.

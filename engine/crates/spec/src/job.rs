@@ -25,8 +25,9 @@ pub struct Job {
     /// How lanes share files.
     #[serde(default)]
     pub layout: Layout,
-    /// Size of each file (or of the part of the device that is used), in bytes.
-    #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
+    /// Size of each file (or of the part of the device that is used), in bytes; with `tree`, contents of each of its
+    /// files, where 0 means empty.
+    #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_u64))]
     pub file_size_bytes: u64,
     /// Bytes of one operation; iozone's record size, IOR's transfer size.
     #[schemars(range(min = 1, max = 1_073_741_824))]
@@ -38,6 +39,12 @@ pub struct Job {
     /// How operations reach the kernel.
     #[serde(default)]
     pub method: Method,
+    /// Polling, memory and placement, for those who want to choose.
+    #[serde(default)]
+    pub tuning: Tuning,
+    /// The files that metadata operations work on; none in a job of data operations.
+    #[serde(default)]
+    pub tree: Option<Tree>,
     /// Open files with O_DIRECT.
     #[serde(default)]
     pub direct: bool,
@@ -204,13 +211,69 @@ pub enum Layout {
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "Method")]
 pub enum Method {
-    /// io_uring for queue depths above 1 where the kernel offers it, else `sync`; the phase_start event says which.
+    /// io_uring for queue depths above 1 where the kernel offers it, else `sync`, unless a short trial at the place
+    /// shows that another way costs much less; the phase_start event says which and why.
     #[default]
     Auto,
-    /// io_uring with registered files and buffers.
+    /// io_uring with a registered file, and with registered buffers where they pay.
     IoUring,
     /// pread and pwrite, one operation at a time.
     Sync,
+    /// Memory copies from and to a shared mapping of the file, one operation at a time. Never chosen by `auto`.
+    Mmap,
+}
+
+/// What an expert may choose. Nothing of it is on by itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tuning {
+    /// A kernel thread takes the submissions (IORING_SETUP_SQPOLL; fio sqthread_poll). It keeps a CPU busy.
+    #[serde(default)]
+    pub sqpoll: bool,
+    /// Completions are polled for, not signalled (IORING_SETUP_IOPOLL; fio hipri). Needs O_DIRECT and a polled device queue.
+    #[serde(default)]
+    pub iopoll: bool,
+    /// I/O buffers in huge pages (MAP_HUGETLB; fio iomem=mmaphuge); the host must have reserved enough of them.
+    #[serde(default)]
+    pub huge_pages: bool,
+    /// CPUs to pin lanes to: lane i runs on the (i modulo n)-th. Empty: wherever the kernel puts it.
+    #[serde(default)]
+    pub cpus: Vec<u32>,
+    /// NUMA node whose memory holds the buffers and, unless `cpus` says otherwise, on whose CPUs the lanes run.
+    #[serde(default)]
+    pub numa_node: Option<u32>,
+}
+
+/// The files that metadata operations work on (vdbench: depth, width, files; mdtest: -z, -b, -n).
+///
+/// With layout `separate` each lane has a tree of its own, with `shared` all lanes work in the same directories.
+/// A lane fills one of the deepest directories after the other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tree {
+    /// Files of each lane, or directories where directories are made.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub files: u64,
+    /// Levels of directories below the top; 0: everything in one directory.
+    #[serde(default)]
+    #[schemars(range(max = 16))]
+    pub depth: u32,
+    /// Directories in each directory that is not one of the deepest.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub width: u32,
+}
+
+impl Tree {
+    /// The deepest directories, which hold the files: width to the power of depth.
+    pub fn leaves(&self) -> u64 {
+        u64::from(self.width).saturating_pow(self.depth)
+    }
+
+    /// Files of a lane in each of the deepest directories; the last ones may hold fewer.
+    pub fn files_per_leaf(&self) -> u64 {
+        self.files.div_ceil(self.leaves())
+    }
 }
 
 /// What makes writes stable, and when.
@@ -333,11 +396,27 @@ pub enum Operation {
     RandomMix,
     /// Reads and writes of records in sequence.
     SequentialMix,
+    /// Make each file: open with O_CREAT and O_EXCL, write its contents, close (mdtest file creation).
+    Create,
+    /// Ask for each file's attributes (statx(2)).
+    Stat,
+    /// Open each file for reading, and close it.
+    Open,
+    /// List one of the deepest directories whole; one operation is one directory.
+    Readdir,
+    /// Give each file another name in its directory; the next time, the first name again.
+    Rename,
+    /// Remove each file.
+    Unlink,
+    /// Make directories, as many as the tree has files.
+    Mkdir,
+    /// Remove them.
+    Rmdir,
 }
 
 impl Operation {
-    /// Every operation but `prepare`.
-    pub const MEASURABLE: [Operation; 15] = [
+    /// Operations on the data of files, objects or devices that can be measured.
+    pub const DATA: [Operation; 15] = [
         Operation::Write,
         Operation::Rewrite,
         Operation::Read,
@@ -353,6 +432,18 @@ impl Operation {
         Operation::ReFread,
         Operation::RandomMix,
         Operation::SequentialMix,
+    ];
+
+    /// Operations on names and attributes; they need a tree.
+    pub const METADATA: [Operation; 8] = [
+        Operation::Create,
+        Operation::Stat,
+        Operation::Open,
+        Operation::Readdir,
+        Operation::Rename,
+        Operation::Unlink,
+        Operation::Mkdir,
+        Operation::Rmdir,
     ];
 
     /// The name used in jobs and events.
@@ -374,6 +465,14 @@ impl Operation {
             Operation::ReFread => "re_fread",
             Operation::RandomMix => "random_mix",
             Operation::SequentialMix => "sequential_mix",
+            Operation::Create => "create",
+            Operation::Stat => "stat",
+            Operation::Open => "open",
+            Operation::Readdir => "readdir",
+            Operation::Rename => "rename",
+            Operation::Unlink => "unlink",
+            Operation::Mkdir => "mkdir",
+            Operation::Rmdir => "rmdir",
         }
     }
 
@@ -382,9 +481,14 @@ impl Operation {
         matches!(self, Operation::Write | Operation::Fwrite)
     }
 
+    /// Works on names and attributes.
+    pub fn metadata(self) -> bool {
+        Operation::METADATA.contains(&self)
+    }
+
     /// Issues reads.
     pub fn reads(self) -> bool {
-        !matches!(
+        let writes_only = matches!(
             self,
             Operation::Prepare
                 | Operation::Write
@@ -393,12 +497,18 @@ impl Operation {
                 | Operation::RecordRewrite
                 | Operation::Fwrite
                 | Operation::ReFwrite
-        )
+        );
+        !writes_only && !self.metadata()
     }
 
     /// Issues writes.
     pub fn writes(self) -> bool {
-        !self.reads() || self.mixes()
+        self.mixes() || !(self.reads() || self.metadata())
+    }
+
+    /// Changes names, so that it can be done only once over the tree, not for a given time.
+    pub fn changes_names(self) -> bool {
+        self.metadata() && !matches!(self, Operation::Stat | Operation::Open | Operation::Readdir)
     }
 
     /// Issues both.

@@ -19,7 +19,7 @@ pub use event::{
 };
 pub use job::{
     Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Job, LatencyModel, Layout, Method, NullTarget,
-    Operation, Phase, ScriptedError, ScriptedStall, SyncPolicy, Target,
+    Operation, Phase, ScriptedError, ScriptedStall, SyncPolicy, Target, Tree, Tuning,
 };
 pub use validate::{JobError, MAX_LANES, MAX_QUEUE_DEPTH, MAX_RECORD_BYTES};
 

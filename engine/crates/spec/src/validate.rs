@@ -1,6 +1,6 @@
 //! Rules of a job that its types alone cannot express.
 
-use crate::{Job, Layout, Method, Phase, SyncPolicy, Target, SPEC_VERSION};
+use crate::{CacheAction, Job, Layout, Method, Operation, Phase, SyncPolicy, Target, Tree, SPEC_VERSION};
 
 /// Most lanes of one engine.
 pub const MAX_LANES: u32 = 1024;
@@ -62,6 +62,8 @@ impl Job {
         ensure(plain_name(&self.id), "id", "must be 1 to 128 of A-Z a-z 0-9 . _ - and not start with a dot")?;
         self.validate_sizes()?;
         self.validate_target()?;
+        self.validate_tuning()?;
+        self.tree.as_ref().map_or(Ok(()), |tree| self.validate_tree(tree))?;
         ensure(self.data.compressible_percent <= 100, "data.compressible_percent", "must be 0 to 100")?;
         ensure(self.data.duplicate_percent <= 100, "data.duplicate_percent", "must be 0 to 100")?;
         ensure((1..=64).contains(&self.phases.len()), "phases", "must be 1 to 64")?;
@@ -83,13 +85,18 @@ impl Job {
             "record_size_bytes",
             format!("must be 1 to {MAX_RECORD_BYTES}"),
         )?;
-        ensure((1..=i64::MAX as u64).contains(&self.file_size_bytes), "file_size_bytes", "must be 1 to 2^63 - 1")?;
+        let least = u64::from(self.tree.is_none());
+        ensure(
+            (least..=i64::MAX as u64).contains(&self.file_size_bytes),
+            "file_size_bytes",
+            format!("must be {least} to 2^63 - 1"),
+        )?;
         let share = match self.layout {
             Layout::Separate => self.file_size_bytes,
             Layout::Shared => self.file_size_bytes / u64::from(self.lanes),
         };
         ensure(
-            self.record_size_bytes <= share,
+            self.tree.is_some() || self.record_size_bytes <= share,
             "record_size_bytes",
             format!("a lane's part of the file is {share} bytes: make records smaller, the file larger or lanes fewer"),
         )?;
@@ -102,11 +109,11 @@ impl Job {
                 "lanes x queue_depth x record_size_bytes (whole pages) is {buffers} bytes of buffers, at most {MAX_BUFFER_BYTES}"
             ),
         )?;
-        let blocking = self.method == Method::Sync && !matches!(self.target, Target::Null(_));
+        let blocking = matches!(self.method, Method::Sync | Method::Mmap) && !matches!(self.target, Target::Null(_));
         ensure(
             !blocking || self.queue_depth == 1,
             "queue_depth",
-            "method sync has one operation in flight: set queue_depth to 1, or use more lanes or method io_uring",
+            "methods sync and mmap have one operation in flight: set queue_depth to 1, or use more lanes or method io_uring",
         )?;
         ensure(self.error_limit >= 1, "error_limit", "must be at least 1")?;
         ensure((10_000_000..=3_600_000_000_000).contains(&self.interval_ns), "interval_ns", "must be 10 ms to 1 h")
@@ -143,6 +150,103 @@ impl Job {
         }
     }
 
+    fn validate_tuning(&self) -> Result<(), JobError> {
+        let tuning = &self.tuning;
+        let ring = self.method == Method::IoUring;
+        ensure(ring || !tuning.sqpoll, "tuning.sqpoll", "needs method io_uring")?;
+        ensure(ring || !tuning.iopoll, "tuning.iopoll", "needs method io_uring")?;
+        ensure(self.direct || !tuning.iopoll, "tuning.iopoll", "needs direct: only O_DIRECT can be polled for")?;
+        ensure(tuning.cpus.len() <= 1024, "tuning.cpus", "at most 1024")?;
+        ensure(tuning.cpus.iter().all(|cpu| *cpu < 1024), "tuning.cpus", "CPUs are numbered 0 to 1023")?;
+        ensure(tuning.numa_node.is_none_or(|node| node < 1024), "tuning.numa_node", "nodes are numbered 0 to 1023")?;
+        if self.method != Method::Mmap {
+            return Ok(());
+        }
+        ensure(!self.direct, "method", "mmap goes through the page cache: set direct to false")?;
+        let each_write = matches!(self.sync, SyncPolicy::OSync | SyncPolicy::ODsync);
+        ensure(!each_write, "method", "mmap has neither O_SYNC nor O_DSYNC: use fsync or fdatasync")
+    }
+
+    fn validate_tree(&self, tree: &Tree) -> Result<(), JobError> {
+        ensure((1..=1_000_000_000).contains(&tree.files), "tree.files", "must be 1 to 1,000,000,000")?;
+        ensure(tree.depth <= 16, "tree.depth", "must be 0 to 16")?;
+        ensure((1..=10_000).contains(&tree.width), "tree.width", "must be 1 to 10,000")?;
+        let leaves = tree.leaves();
+        ensure(
+            leaves <= 1_000_000 && leaves <= tree.files,
+            "tree.width",
+            format!("makes {leaves} directories (width to the power of depth): at most one per file, and 1,000,000"),
+        )?;
+        ensure(
+            self.file_size_bytes <= self.record_size_bytes,
+            "file_size_bytes",
+            "the contents of a small file are written at once: at most record_size_bytes",
+        )?;
+        ensure(!matches!(self.target, Target::Device(_)), "tree", "a device has no files")?;
+        ensure(!self.direct, "direct", "metadata operations have no O_DIRECT: set direct to false")?;
+        ensure(self.method != Method::Mmap, "method", "metadata operations have no mmap: use auto, sync or io_uring")?;
+        ensure(!self.preallocate, "preallocate", "nothing is preallocated in a tree: set it to false")?;
+        self.validate_order()
+    }
+
+    /// Follows the files through the phases: what a phase works on must be there, what it makes must not.
+    fn validate_order(&self) -> Result<(), JobError> {
+        let (mut files, mut directories) = (self.reuse_files, false);
+        for (index, phase) in self.phases.iter().enumerate() {
+            let field = format!("phases[{index}].operation");
+            let name = phase.operation.name();
+            let there = |ok: bool, what: &str, maker: &str| {
+                ensure(ok, &field, format!("{name}: there are no {what}: put {maker} before it"))
+            };
+            let absent = |ok: bool, what: &str, remover: &str| {
+                ensure(ok, &field, format!("{name}: the {what} are there already: put {remover} before it"))
+            };
+            match phase.operation {
+                Operation::Create => absent(!files, "files", "unlink")?,
+                Operation::Mkdir => absent(!directories, "directories", "rmdir")?,
+                Operation::Rmdir => there(directories, "directories", "mkdir")?,
+                operation if operation.metadata() => there(files, "files", "create or prepare")?,
+                _ => {}
+            }
+            match phase.operation {
+                Operation::Create | Operation::Prepare => files = true,
+                Operation::Unlink => files = false,
+                Operation::Mkdir => directories = true,
+                Operation::Rmdir => directories = false,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_metadata(&self, phase: &Phase, at: &dyn Fn(&str) -> String) -> Result<(), JobError> {
+        let operation = phase.operation;
+        if operation != Operation::Prepare {
+            let message = if operation.metadata() {
+                "needs a tree: say how many files"
+            } else {
+                "works on data, not on a tree: leave tree out"
+            };
+            ensure(operation.metadata() == self.tree.is_some(), &at("operation"), message)?;
+        }
+        ensure(
+            phase.runtime_ns.is_none() || !operation.changes_names(),
+            &at("runtime_ns"),
+            "each name can be changed only once: leave it out",
+        )?;
+        let whole = matches!(operation, Operation::Rename | Operation::Unlink | Operation::Rmdir);
+        ensure(
+            phase.time_limit_ns.is_none() || !whole,
+            &at("time_limit_ns"),
+            "rename, unlink and rmdir are done whole: leave it out",
+        )?;
+        ensure(
+            self.tree.is_none() || phase.cache_before != CacheAction::Evict,
+            &at("cache_before"),
+            "names and attributes cannot be evicted: use drop or keep",
+        )
+    }
+
     fn validate_phase(&self, phase: &Phase, field: &str) -> Result<(), JobError> {
         let at = |name: &str| format!("{field}.{name}");
         let bound = |value: Option<u64>| value.is_none_or(|ns| (1..=31_536_000_000_000_000).contains(&ns));
@@ -167,7 +271,13 @@ impl Job {
             let plain = phase.runtime_ns.is_none() && phase.rate_per_s.is_none() && phase.time_limit_ns.is_none();
             ensure(plain, &at("operation"), "prepare takes neither a time nor a rate")?;
         }
+        self.validate_metadata(phase, &at)?;
         if phase.operation.stdio() {
+            ensure(
+                self.method != Method::Mmap,
+                &at("operation"),
+                "C stdio does not go through a mapping: use method auto or sync",
+            )?;
             ensure(!self.direct, &at("operation"), "C stdio has no O_DIRECT: set direct to false")?;
             ensure(
                 !matches!(self.sync, SyncPolicy::OSync | SyncPolicy::ODsync),

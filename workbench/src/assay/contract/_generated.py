@@ -6,7 +6,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 
 class Arrivals(StrEnum):
@@ -202,6 +202,14 @@ class IntervalEvent(BaseModel):
     """
     Number of the interval in the phase, from 0.
     """
+    meta: Annotated[Counts, Field(validate_default=True)] = {'bytes': 0, 'ops': 0}
+    """
+    Metadata operations; their bytes are the contents written by `create`.
+    """
+    meta_histogram: str | None = None
+    """
+    Latencies of the metadata operations, likewise.
+    """
     phase: Annotated[int, Field(ge=0)]
     """
     Number of the phase.
@@ -316,6 +324,14 @@ class Interval(BaseModel):
     """
     Number of the interval in the phase, from 0.
     """
+    meta: Annotated[Counts, Field(validate_default=True)] = {'bytes': 0, 'ops': 0}
+    """
+    Metadata operations; their bytes are the contents written by `create`.
+    """
+    meta_histogram: str | None = None
+    """
+    Latencies of the metadata operations, likewise.
+    """
     phase: Annotated[int, Field(ge=0)]
     """
     Number of the phase.
@@ -358,6 +374,10 @@ class LaneResult(BaseModel):
     lane: Annotated[int, Field(ge=0)]
     """
     Number of the lane.
+    """
+    meta: Annotated[Counts, Field(validate_default=True)] = {'bytes': 0, 'ops': 0}
+    """
+    Metadata operations.
     """
     read: Counts
     """
@@ -525,15 +545,20 @@ class Method(StrEnum):
 
     auto = 'auto'
     """
-    io_uring for queue depths above 1 where the kernel offers it, else `sync`; the phase_start event says which.
+    io_uring for queue depths above 1 where the kernel offers it, else `sync`, unless a short trial at the place
+    shows that another way costs much less; the phase_start event says which and why.
     """
     io_uring = 'io_uring'
     """
-    io_uring with registered files and buffers.
+    io_uring with a registered file, and with registered buffers where they pay.
     """
     sync = 'sync'
     """
     pread and pwrite, one operation at a time.
+    """
+    mmap = 'mmap'
+    """
+    Memory copies from and to a shared mapping of the file, one operation at a time. Never chosen by `auto`.
     """
 
 
@@ -605,6 +630,38 @@ class Operation(StrEnum):
     sequential_mix = 'sequential_mix'
     """
     Reads and writes of records in sequence.
+    """
+    create = 'create'
+    """
+    Make each file: open with O_CREAT and O_EXCL, write its contents, close (mdtest file creation).
+    """
+    stat = 'stat'
+    """
+    Ask for each file's attributes (statx(2)).
+    """
+    open = 'open'
+    """
+    Open each file for reading, and close it.
+    """
+    readdir = 'readdir'
+    """
+    List one of the deepest directories whole; one operation is one directory.
+    """
+    rename = 'rename'
+    """
+    Give each file another name in its directory; the next time, the first name again.
+    """
+    unlink = 'unlink'
+    """
+    Remove each file.
+    """
+    mkdir = 'mkdir'
+    """
+    Make directories, as many as the tree has files.
+    """
+    rmdir = 'rmdir'
+    """
+    Remove them.
     """
 
 
@@ -913,6 +970,65 @@ class DeviceTarget(BaseModel):
     """
 
 
+class Tree(BaseModel):
+    """
+    The files that metadata operations work on (vdbench: depth, width, files; mdtest: -z, -b, -n).
+
+    With layout `separate` each lane has a tree of its own, with `shared` all lanes work in the same directories.
+    A lane fills one of the deepest directories after the other.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    depth: Annotated[int, Field(ge=0, le=16)] = 0
+    """
+    Levels of directories below the top; 0: everything in one directory.
+    """
+    files: Annotated[int, Field(ge=1, le=1000000000)]
+    """
+    Files of each lane, or directories where directories are made.
+    """
+    width: Annotated[int, Field(ge=1, le=10000)] = 1
+    """
+    Directories in each directory that is not one of the deepest.
+    """
+
+
+class Cpu(RootModel[int]):
+    root: Annotated[int, Field(ge=0)]
+
+
+class Tuning(BaseModel):
+    """
+    What an expert may choose. Nothing of it is on by itself.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    cpus: Annotated[list[Cpu], Field(validate_default=True)] = []
+    """
+    CPUs to pin lanes to: lane i runs on the (i modulo n)-th. Empty: wherever the kernel puts it.
+    """
+    huge_pages: bool = False
+    """
+    I/O buffers in huge pages (MAP_HUGETLB; fio iomem=mmaphuge); the host must have reserved enough of them.
+    """
+    iopoll: bool = False
+    """
+    Completions are polled for, not signalled (IORING_SETUP_IOPOLL; fio hipri). Needs O_DIRECT and a polled device queue.
+    """
+    numa_node: Annotated[int | None, Field(ge=0)] = None
+    """
+    NUMA node whose memory holds the buffers and, unless `cpus` says otherwise, on whose CPUs the lanes run.
+    """
+    sqpoll: bool = False
+    """
+    A kernel thread takes the submissions (IORING_SETUP_SQPOLL; fio sqthread_poll). It keeps a CPU busy.
+    """
+
+
 class Window(BaseModel):
     """
     Bytes and operations between two instants in which every lane was at work or until the first or last had finished.
@@ -1137,6 +1253,14 @@ class PhaseEndEvent(BaseModel):
     """
     Whether it is a result.
     """
+    meta: Annotated[Counts, Field(validate_default=True)] = {'bytes': 0, 'ops': 0}
+    """
+    Metadata operations of all lanes.
+    """
+    meta_latency: LatencySummary | None = None
+    """
+    Latencies of the metadata operations; none if there were none.
+    """
     operation: Operation
     """
     What it did.
@@ -1156,6 +1280,11 @@ class PhaseEndEvent(BaseModel):
     resources: Resources
     """
     What the process used.
+    """
+    start_delay: LatencySummary | None = None
+    """
+    Open loop: from the intended start of each operation to its submission. Late because every slot was taken by
+    an operation the storage had not finished, or because the engine itself was late.
     """
     start_skew_ns: Annotated[int, Field(ge=0)]
     """
@@ -1218,9 +1347,10 @@ class Job(BaseModel):
     """
     A lane stops after this many failed operations in a phase.
     """
-    file_size_bytes: Annotated[int, Field(ge=1, le=9223372036854775807)]
+    file_size_bytes: Annotated[int, Field(ge=0, le=9223372036854775807)]
     """
-    Size of each file (or of the part of the device that is used), in bytes.
+    Size of each file (or of the part of the device that is used), in bytes; with `tree`, contents of each of its
+    files, where 0 means empty.
     """
     id: str
     """
@@ -1284,6 +1414,20 @@ class Job(BaseModel):
     """
     Where the data goes.
     """
+    tree: Tree | None = None
+    """
+    The files that metadata operations work on; none in a job of data operations.
+    """
+    tuning: Annotated[Tuning, Field(validate_default=True)] = {
+        'cpus': [],
+        'huge_pages': False,
+        'iopoll': False,
+        'numa_node': None,
+        'sqpoll': False,
+    }
+    """
+    Polling, memory and placement, for those who want to choose.
+    """
     wait_for_go: bool = False
     """
     Wait for a `{"go":true}` line on standard input after `ready`.
@@ -1319,6 +1463,14 @@ class PhaseEnd(BaseModel):
     """
     Whether it is a result.
     """
+    meta: Annotated[Counts, Field(validate_default=True)] = {'bytes': 0, 'ops': 0}
+    """
+    Metadata operations of all lanes.
+    """
+    meta_latency: LatencySummary | None = None
+    """
+    Latencies of the metadata operations; none if there were none.
+    """
     operation: Operation
     """
     What it did.
@@ -1338,6 +1490,11 @@ class PhaseEnd(BaseModel):
     resources: Resources
     """
     What the process used.
+    """
+    start_delay: LatencySummary | None = None
+    """
+    Open loop: from the intended start of each operation to its submission. Late because every slot was taken by
+    an operation the storage had not finished, or because the engine itself was late.
     """
     start_skew_ns: Annotated[int, Field(ge=0)]
     """

@@ -3,19 +3,27 @@
 use crate::capability;
 use crate::lane::FileLane;
 use crate::place::Place;
+use crate::tree::Forest;
+use crate::tree_lane::TreeLane;
+use crate::trial::{self, Choice};
 use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
-use assay_spec::{BackendCapabilities, CacheAction, Layout, Operation};
+use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, Operation, Tree};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{self, Advice, FallocateFlags, OFlags};
-use std::sync::Arc;
+use rustix::process::{self, Resource, Rlimit};
+use std::sync::{Arc, OnceLock};
 
-/// Files of equal size, one per lane or one for all, or a block device.
+/// Files of equal size, one per lane or one for all, or a tree of small files, or a block device.
 pub struct FileBackend {
     place: Arc<Place>,
     files: u32,
     file_size: u64,
+    /// Instead of the files.
+    tree: Option<Arc<Forest>>,
     reuse: bool,
     capabilities: BackendCapabilities,
+    /// What the first lane found out about `auto` holds for all.
+    choice: OnceLock<Choice>,
 }
 
 impl FileBackend {
@@ -43,13 +51,28 @@ impl FileBackend {
 
     fn at(place: Place, files: u32, file_size: u64) -> Result<Self, SetupError> {
         let capabilities = capability::at(&place)?;
-        Ok(FileBackend { place: Arc::new(place), files, file_size, reuse: false, capabilities })
+        Ok(FileBackend {
+            place: Arc::new(place),
+            files,
+            file_size,
+            tree: None,
+            reuse: false,
+            capabilities,
+            choice: OnceLock::new(),
+        })
     }
 
     /// The files are already there; `prepare` makes nothing.
     #[must_use]
     pub fn reusing(mut self, reuse: bool) -> Self {
         self.reuse = reuse;
+        self
+    }
+
+    /// A tree of small files, on whose names `lanes` lanes work, takes the place of the files.
+    #[must_use]
+    pub fn with_tree(mut self, tree: Tree, layout: Layout, lanes: u32) -> Self {
+        self.tree = Some(Arc::new(Forest::new(Arc::clone(&self.place), tree, layout, lanes)));
         self
     }
 
@@ -110,6 +133,13 @@ fn cached_pages(fd: &OwnedFd) -> Option<u64> {
     (code == 0).then_some(answer[0])
 }
 
+/// Each lane of a tree has directories and files open; the usual soft limit of 1024 is for programs that use select(2).
+fn allow_many_descriptors() {
+    let limit = process::getrlimit(Resource::Nofile);
+    // Where this is refused, operations that need more tell so themselves.
+    let _ = process::setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}
+
 fn drop_caches() -> Result<String, SetupError> {
     const CONTROL: &str = "/proc/sys/vm/drop_caches";
     fs::sync();
@@ -125,6 +155,9 @@ impl Backend for FileBackend {
     }
 
     fn prepare(&self) -> Result<(), SetupError> {
+        if self.tree.is_some() {
+            allow_many_descriptors();
+        }
         if self.reuse {
             return Ok(());
         }
@@ -132,7 +165,11 @@ impl Backend for FileBackend {
     }
 
     fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError> {
-        if plan.operation.creates() || plan.operation == Operation::Prepare {
+        if let Some(tree) = &self.tree {
+            if matches!(plan.operation, Operation::Create | Operation::Mkdir | Operation::Prepare) {
+                tree.make()?;
+            }
+        } else if plan.operation.creates() || plan.operation == Operation::Prepare {
             self.create_files(plan.operation.creates(), plan.preallocate)?;
         }
         match plan.cache {
@@ -143,15 +180,29 @@ impl Backend for FileBackend {
     }
 
     fn open_lane(&self, setup: LaneSetup) -> Result<Box<dyn Lane>, SetupError> {
+        if let Some(tree) = &self.tree {
+            return Ok(Box::new(TreeLane::open(Arc::clone(tree), setup)?));
+        }
         let file = self.file_of(setup.lane);
-        Ok(Box::new(FileLane::open(Arc::clone(&self.place), file, setup)?))
+        let choice = if setup.method == Method::Auto {
+            self.choice.get_or_init(|| trial::choose(&self.place, &setup)).clone()
+        } else {
+            trial::choose(&self.place, &setup)
+        };
+        Ok(Box::new(FileLane::open(Arc::clone(&self.place), file, self.file_size, setup, choice)?))
     }
 
     fn object_name(&self, lane: u32) -> String {
-        self.place.object_name(self.file_of(lane))
+        match &self.tree {
+            Some(tree) => tree.object_name(lane),
+            None => self.place.object_name(self.file_of(lane)),
+        }
     }
 
     fn cleanup(&self) -> Result<(), SetupError> {
-        self.place.remove(self.files)
+        match self.tree {
+            Some(_) => self.place.remove_all(),
+            None => self.place.remove(self.files),
+        }
     }
 }

@@ -18,9 +18,9 @@ pub fn general(kind: &str) -> BackendCapabilities {
     let device = kind == "device";
     BackendCapabilities {
         kind: kind.to_owned(),
-        operations: Operation::MEASURABLE.to_vec(),
+        operations: operations(device),
         layouts: if device { vec![Layout::Shared] } else { vec![Layout::Separate, Layout::Shared] },
-        methods: vec![Method::IoUring, Method::Sync],
+        methods: vec![Method::IoUring, Method::Sync, Method::Mmap],
         direct: true,
         direct_bypasses_cache: true,
         direct_alignment_bytes: 512,
@@ -30,6 +30,12 @@ pub fn general(kind: &str) -> BackendCapabilities {
         verify: true,
         place: None,
     }
+}
+
+/// A device has no names.
+fn operations(device: bool) -> Vec<Operation> {
+    let names = Operation::METADATA.into_iter().filter(|_| !device);
+    Operation::DATA.into_iter().chain(names).collect()
 }
 
 /// What can be done at `place`.
@@ -43,10 +49,10 @@ pub(crate) fn at(place: &Place) -> Result<BackendCapabilities, SetupError> {
 /// Methods the kernel offers, with the reason why one is missing.
 fn methods(limits: &mut Vec<String>) -> Vec<Method> {
     match crate::uring::probe() {
-        Ok(()) => vec![Method::IoUring, Method::Sync],
+        Ok(()) => vec![Method::IoUring, Method::Sync, Method::Mmap],
         Err(reason) => {
             limits.push(format!("no io_uring: {reason}"));
-            vec![Method::Sync]
+            vec![Method::Sync, Method::Mmap]
         }
     }
 }
@@ -98,7 +104,7 @@ fn at_directory(place: &Place, root: &str) -> Result<BackendCapabilities, SetupE
 /// The least of 512 and 4096 bytes that a direct write may have here; none without O_DIRECT.
 fn direct_alignment(root: BorrowedFd<'_>, path: &str) -> Result<Option<u64>, SetupError> {
     let error = |errno| SetupError::os("probe", path, errno);
-    let buffers = assay_core::Buffers::new(1, 4096).map_err(error)?;
+    let buffers = assay_core::Buffers::new(1, 4096, false).map_err(error)?;
     let file = match probe_file(root) {
         Err(Errno::INVAL) => return Ok(None),
         other => other.map_err(error)?,

@@ -1,12 +1,15 @@
-//! One worker's file, reached through io_uring, pread and pwrite, or C stdio.
+//! One worker's file, reached through io_uring, pread and pwrite, a mapping, or C stdio.
 
+use crate::mmap::Mmap;
 use crate::place::Place;
 use crate::stdio::Stdio;
 use crate::sync_io::SyncIo;
-use crate::uring::Uring;
+use crate::trial::Choice;
+use crate::uring::{Ring, Uring};
 use assay_core::{Completion, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError};
-use assay_spec::{Method, SyncPolicy};
+use assay_spec::{Method, Operation, SyncPolicy};
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 use std::sync::Arc;
 
 /// How the current phase reaches the file.
@@ -14,6 +17,7 @@ enum Channel {
     Closed,
     Ring,
     Calls(SyncIo),
+    Mapping(Mmap),
     Stdio(Stdio),
 }
 
@@ -21,36 +25,51 @@ enum Channel {
 pub(crate) struct FileLane {
     place: Arc<Place>,
     file: u32,
+    file_size: u64,
     setup: LaneSetup,
+    choice: Choice,
     ring: Option<Uring>,
-    reason: String,
     channel: Channel,
     /// Blocking channels have room for one operation, which is done when it is reaped.
     waiting: Option<Op>,
 }
 
 impl FileLane {
-    /// Sets up the ring, or finds out why there is none.
-    pub(crate) fn open(place: Arc<Place>, file: u32, setup: LaneSetup) -> Result<Self, SetupError> {
-        let (ring, reason) = match setup.method {
-            Method::Sync => (None, "asked for".to_owned()),
-            // Where a file system cannot do an operation without blocking, a ring hands each one to another thread.
-            Method::Auto if setup.queue_depth == 1 => {
-                (None, "one operation in flight: a ring has nothing to batch".to_owned())
-            }
-            Method::Auto | Method::IoUring => match Uring::new(&setup) {
-                Ok(ring) => {
-                    let reason = ring.description();
-                    (Some(ring), reason)
+    /// Sets up the ring if that is the choice.
+    pub(crate) fn open(
+        place: Arc<Place>,
+        file: u32,
+        file_size: u64,
+        setup: LaneSetup,
+        mut choice: Choice,
+    ) -> Result<Self, SetupError> {
+        let mut ring = None;
+        if choice.method == Method::IoUring {
+            let (sqpoll, iopoll) = (setup.tuning.sqpoll, setup.tuning.iopoll);
+            match Uring::new(&setup, Ring { registered: choice.registered, sqpoll, iopoll }) {
+                Ok(made) => {
+                    choice.reason = format!("{}; {}", choice.reason, made.description());
+                    ring = Some(made);
                 }
-                Err(why) if setup.method == Method::Auto => (None, format!("no io_uring: {why}")),
+                Err(why) if setup.method == Method::Auto => {
+                    choice.method = Method::Sync;
+                    choice.reason = format!("no io_uring: {why}");
+                }
                 Err(why) => {
                     let message = format!("io_uring was asked for, but {why}: use method auto or sync");
                     return Err(SetupError::new("open", place.object_name(file), message));
                 }
-            },
-        };
-        Ok(FileLane { place, file, setup, ring, reason, channel: Channel::Closed, waiting: None })
+            }
+        }
+        Ok(FileLane { place, file, file_size, setup, choice, ring, channel: Channel::Closed, waiting: None })
+    }
+
+    fn error(&self, errno: Errno) -> SetupError {
+        let object = self.place.object_name(self.file);
+        if errno == Errno::OPNOTSUPP && self.setup.tuning.iopoll {
+            return SetupError::new("open", object, "cannot be polled for completions here: leave tuning.iopoll out");
+        }
+        SetupError::os("open", object, errno)
     }
 
     fn flags(plan: &PhasePlan) -> OFlags {
@@ -77,17 +96,33 @@ impl Lane for FileLane {
             return Ok(MethodChoice { method: Method::Sync, reason: "C stdio".to_owned(), depth: 1 });
         }
         let data_only = plan.sync == SyncPolicy::Fdatasync;
+        let buffers = Arc::clone(&self.setup.buffers);
+        let mut depth = 1;
         if let Some(ring) = &mut self.ring {
-            ring.attach(fd, data_only).map_err(|e| SetupError::os("open", self.place.object_name(self.file), e))?;
+            ring.attach(fd, data_only).map_err(|errno| self.error(errno))?;
             self.channel = Channel::Ring;
-            return Ok(MethodChoice {
-                method: Method::IoUring,
-                reason: self.reason.clone(),
-                depth: self.setup.queue_depth,
-            });
+            depth = self.setup.queue_depth;
+        } else if self.choice.method == Method::Mmap {
+            let (writes, random) = (plan.operation.writes(), is_random(plan.operation));
+            let mapping = Mmap::new(fd, self.file_size, writes, random, data_only, buffers);
+            self.channel = Channel::Mapping(mapping.map_err(|errno| self.error(errno))?);
+        } else {
+            self.channel = Channel::Calls(SyncIo::new(fd, data_only, buffers));
         }
-        self.channel = Channel::Calls(SyncIo::new(fd, data_only, Arc::clone(&self.setup.buffers)));
-        Ok(MethodChoice { method: Method::Sync, reason: self.reason.clone(), depth: 1 })
+        Ok(MethodChoice { method: self.choice.method, reason: self.choice.reason.clone(), depth })
+    }
+
+    fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+        if let Channel::Calls(calls) = &self.channel {
+            return calls.execute(op);
+        }
+        match &mut self.channel {
+            Channel::Calls(calls) => calls.execute(op),
+            Channel::Mapping(mapping) => mapping.execute(op),
+            Channel::Stdio(stdio) => stdio.execute(op),
+            Channel::Ring => self.ring.as_mut().map_or(Err(libc::EBADF), |ring| ring.execute(op)),
+            Channel::Closed => Err(libc::EBADF),
+        }
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {
@@ -104,22 +139,24 @@ impl Lane for FileLane {
             ring.reap(done, deadline);
             return;
         }
-        let Some(op) = self.waiting.take() else { return };
-        let result = match &mut self.channel {
-            Channel::Calls(calls) => calls.execute(&op),
-            Channel::Stdio(stdio) => stdio.execute(&op),
-            Channel::Ring | Channel::Closed => Err(rustix::io::Errno::BADF.raw_os_error()),
-        };
-        done.push(Completion { slot: op.slot, result });
+        if let Some(op) = self.waiting.take() {
+            done.push(Completion { slot: op.slot, result: self.execute(&op) });
+        }
     }
 
     fn end(&mut self) -> Result<(), SetupError> {
         let closed = match std::mem::replace(&mut self.channel, Channel::Closed) {
             Channel::Ring => self.ring.as_mut().map_or(Ok(()), Uring::detach),
             Channel::Calls(calls) => calls.close(),
+            Channel::Mapping(mapping) => mapping.close(),
             Channel::Stdio(mut stdio) => stdio.close(),
             Channel::Closed => Ok(()),
         };
         closed.map_err(|errno| SetupError::os("close", self.place.object_name(self.file), errno))
     }
+}
+
+/// The next record is not the one after.
+fn is_random(operation: Operation) -> bool {
+    matches!(operation, Operation::RandomRead | Operation::RandomWrite | Operation::RandomMix)
 }

@@ -1,11 +1,21 @@
-//! Files below a marked directory, and whole block devices.
+//! Files below a marked directory, trees of small files, and whole block devices.
 
 mod backend;
 mod capability;
 mod lane;
+mod mmap;
 mod place;
 mod stdio;
 mod sync_io;
+mod tree;
+mod tree_calls;
+mod tree_entries;
+mod tree_lane;
+mod tree_leaves;
+mod tree_names;
+mod tree_remove;
+mod tree_ring;
+mod trial;
 mod uring;
 
 pub use backend::FileBackend;

@@ -1,23 +1,60 @@
 //! The directory or device a job writes to. Nothing outside it can be opened through this type.
 
 use crate::capability::MARKER;
+use crate::tree_remove;
 use assay_core::SetupError;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, ResolveFlags, CWD};
 use rustix::io::Errno;
+use rustix::path::Arg;
+use std::ffi::CStr;
 
 /// Names below a directory are resolved without leaving it and without following any symbolic link.
 const INSIDE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_XDEV);
+
+const OUTSIDE: &str = "leads out of the marked directory (symbolic link or mount): refused";
 
 /// Opens `name`, right below `folder`.
 ///
 /// Kernels before 5.6 have no openat2(2). As the name is plain, not following a link is enough to stay inside;
 /// only a mount on it goes unnoticed there.
-fn open_inside(folder: &OwnedFd, name: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+pub(crate) fn open_inside(
+    folder: &OwnedFd,
+    name: impl Arg + Copy,
+    flags: OFlags,
+    mode: Mode,
+) -> Result<OwnedFd, Errno> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match fs::openat2(folder, name, flags, mode, INSIDE) {
         Err(Errno::NOSYS) => fs::openat(folder, name, flags, mode),
         done => done,
+    }
+}
+
+/// Opens a directory by its path below `folder`.
+pub(crate) fn open_below(folder: &OwnedFd, path: &CStr, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let flags = flags | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match fs::openat2(folder, path, flags, Mode::empty(), INSIDE) {
+        Err(Errno::NOSYS) => open_by_steps(folder, path, flags),
+        done => done,
+    }
+}
+
+/// The same without openat2(2), name after name.
+fn open_by_steps(folder: &OwnedFd, path: &CStr, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let mut here: Option<OwnedFd> = None;
+    for name in path.to_bytes().split(|byte| *byte == b'/') {
+        here = Some(fs::openat(here.as_ref().unwrap_or(folder), name, flags, Mode::empty())?);
+    }
+    here.ok_or(Errno::NOENT)
+}
+
+/// A directory that could not be opened.
+pub(crate) fn directory_error(path: impl Into<String>, errno: Errno) -> SetupError {
+    match errno {
+        Errno::LOOP | Errno::XDEV => SetupError::new("open", path, OUTSIDE),
+        Errno::NOTDIR => SetupError::new("open", path, "is not a directory, or a symbolic link: refused"),
+        other => SetupError::os("open", path, other),
     }
 }
 
@@ -129,12 +166,21 @@ impl Place {
         }
     }
 
+    /// Opens the job's own directory.
+    pub(crate) fn open_folder(&self) -> Result<OwnedFd, Errno> {
+        let Place::Directory { root_fd, name, .. } = self else {
+            return Err(Errno::NOTDIR);
+        };
+        open_inside(root_fd, name, OFlags::DIRECTORY, Mode::empty())
+    }
+
     /// Opens a file; `flags` may create and truncate it. Only a plain file with one name is opened: a link, pipe or
     /// device that somebody has put in its place is not written to.
     pub(crate) fn open(&self, file: u32, flags: OFlags) -> Result<OwnedFd, SetupError> {
         let opened = match self {
-            Place::Directory { root_fd, name, .. } => open_inside(root_fd, name, OFlags::DIRECTORY, Mode::empty())
-                .and_then(|folder| open_plain(&folder, &format!("f{file}"), flags)),
+            Place::Directory { .. } => {
+                self.open_folder().and_then(|folder| open_plain(&folder, &format!("f{file}"), flags))
+            }
             Place::Device { path, .. } => {
                 let kept = flags.difference(OFlags::CREATE | OFlags::TRUNC);
                 fs::openat(CWD, path.as_str(), kept | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
@@ -143,12 +189,23 @@ impl Place {
         opened.map_err(|errno| self.open_error(file, flags, errno))
     }
 
+    /// A file below the job's own directory that has no name and is gone when it is closed; none if there can be none.
+    pub(crate) fn scratch(&self, direct: bool) -> Option<OwnedFd> {
+        let folder = self.open_folder().ok()?;
+        let direct = if direct { OFlags::DIRECT } else { OFlags::empty() };
+        let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC | direct;
+        fs::openat(&folder, ".", flags, Mode::RUSR | Mode::WUSR).ok()
+    }
+
+    /// The device, for reading only.
+    pub(crate) fn open_to_read(&self, direct: bool) -> Option<OwnedFd> {
+        self.open(0, OFlags::RDONLY | if direct { OFlags::DIRECT } else { OFlags::empty() }).ok()
+    }
+
     fn open_error(&self, file: u32, flags: OFlags, errno: Errno) -> SetupError {
         let object = self.object_name(file);
         match errno {
-            Errno::LOOP | Errno::XDEV => {
-                SetupError::new("open", object, "leads out of the marked directory (symbolic link or mount): refused")
-            }
+            Errno::LOOP | Errno::XDEV => SetupError::new("open", object, OUTSIDE),
             Errno::MLINK => SetupError::new("open", object, "is not a plain file with one name: refused"),
             Errno::INVAL if flags.contains(OFlags::DIRECT) => {
                 SetupError::new("open", object, "this file system has no O_DIRECT: use another cache policy")
@@ -162,7 +219,7 @@ impl Place {
         let Place::Directory { root_fd, name, .. } = self else {
             return Ok(());
         };
-        let folder = match open_inside(root_fd, name, OFlags::DIRECTORY, Mode::empty()) {
+        let folder = match self.open_folder() {
             Ok(folder) => folder,
             Err(Errno::NOENT) => return Ok(()),
             Err(errno) => return Err(SetupError::os("remove", self.folder(), errno)),
@@ -177,5 +234,18 @@ impl Place {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(errno) => Err(SetupError::os("remove", self.folder(), errno)),
         }
+    }
+
+    /// Removes the job's directory with everything in it; what is not there is no error.
+    pub(crate) fn remove_all(&self) -> Result<(), SetupError> {
+        let Place::Directory { root_fd, name, root } = self else {
+            return Ok(());
+        };
+        tree_remove::remove(root_fd, name).map_err(|left| match left.errno {
+            Errno::LOOP | Errno::XDEV | Errno::BUSY => {
+                SetupError::new("remove", format!("{root}/{}", left.path), "is a mount or leads elsewhere: left alone")
+            }
+            other => SetupError::os("remove", format!("{root}/{}", left.path), other),
+        })
     }
 }

@@ -1,7 +1,8 @@
 //! pread and pwrite.
 
 use assay_core::{Buffers, Op, OpKind};
-use rustix::fd::{IntoRawFd, OwnedFd};
+use rustix::fd::{AsRawFd, IntoRawFd, OwnedFd};
+use rustix::io::Errno;
 use rustix::{fs, io};
 use std::sync::Arc;
 
@@ -31,26 +32,76 @@ impl SyncIo {
     }
 
     /// Does the operation; bytes moved, or errno.
+    #[inline]
     pub(crate) fn execute(&self, op: &Op) -> Result<u32, i32> {
+        let number = match op.kind {
+            OpKind::Read => libc::SYS_pread64,
+            OpKind::Write => libc::SYS_pwrite64,
+            _ => return self.execute_sync(op),
+        };
+        assert!(op.length as usize <= self.buffers.length());
+        let data = self.buffers.pointer(op.slot);
         loop {
-            match self.call(op) {
+            // SAFETY: the slot has that many bytes, and belongs to this operation until its completion.
+            let moved = unsafe { transfer(number, self.fd.as_raw_fd(), data, op.length as usize, op.offset) };
+            if moved >= 0 {
+                return Ok(moved as u32);
+            }
+            match -moved as i32 {
                 // A signal came before anything was done: nothing has happened yet, so this is still the first try.
-                Err(io::Errno::INTR) => {}
-                done => return done.map(|bytes| bytes as u32).map_err(io::Errno::raw_os_error),
+                libc::EINTR => {}
+                errno => return Err(errno),
             }
         }
     }
 
-    fn call(&self, op: &Op) -> io::Result<usize> {
-        match op.kind {
-            OpKind::Sync if self.data_only => fs::fdatasync(&self.fd).map(|()| 0),
-            OpKind::Sync => fs::fsync(&self.fd).map(|()| 0),
-            // SAFETY: the slot belongs to this operation until its completion.
-            OpKind::Read => unsafe { io::pread(&self.fd, self.buffers.slice(op.slot, op.length as usize), op.offset) },
-            // SAFETY: as above.
-            OpKind::Write => unsafe {
-                io::pwrite(&self.fd, self.buffers.slice(op.slot, op.length as usize), op.offset)
-            },
-        }
+    #[cold]
+    fn execute_sync(&self, op: &Op) -> Result<u32, i32> {
+        debug_assert_eq!(op.kind, OpKind::Sync, "a lane of one file has no names");
+        Self::flush(&self.fd, self.data_only)
     }
+
+    /// fsync(2) or fdatasync(2).
+    pub(crate) fn flush(fd: &OwnedFd, data_only: bool) -> Result<u32, i32> {
+        let flushed = if data_only { fs::fdatasync(fd) } else { fs::fsync(fd) };
+        flushed.map(|()| 0).map_err(Errno::raw_os_error)
+    }
+}
+
+/// pread64 or pwrite64; bytes moved, or the negative errno.
+///
+/// Not pread(3): in a process of several threads it prepares for cancellation each time, with locked instructions, and
+/// is reached by a jump that is mispredicted after most system calls. Convention: syscall(2), table of registers.
+///
+/// # Safety
+/// `data` must be valid for `length` bytes, and nobody else may use them.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn transfer(number: libc::c_long, fd: i32, data: *mut u8, length: usize, offset: u64) -> i64 {
+    let moved;
+    // SAFETY: the kernel changes only rax, rcx, r11 and the memory that the caller has granted.
+    unsafe {
+        std::arch::asm!(
+            "syscall",
+            inlateout("rax") number => moved,
+            in("rdi") i64::from(fd),
+            in("rsi") data,
+            in("rdx") length,
+            in("r10") offset,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+    }
+    moved
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn transfer(number: libc::c_long, fd: i32, data: *mut u8, length: usize, offset: u64) -> i64 {
+    // SAFETY: the caller's promise.
+    let moved = unsafe { libc::syscall(number, fd, data, length, offset) };
+    if moved >= 0 {
+        return moved;
+    }
+    -i64::from(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
 }

@@ -1,6 +1,6 @@
-//! io_uring with a registered file and registered buffers.
+//! io_uring with a registered file.
 
-use crate::sync_io::close;
+use crate::sync_io::{close, SyncIo};
 use assay_core::{clock, Buffers, Completion, LaneSetup, Op, OpKind};
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{opcode, squeue, IoUring};
@@ -10,38 +10,59 @@ use std::sync::Arc;
 
 /// The one slot of the registered file table.
 const FILE: Fixed = Fixed(0);
+/// A kernel thread that polls for submissions goes to sleep after this many milliseconds without one.
+const SQPOLL_IDLE_MS: u32 = 1000;
+
+/// How a ring is set up.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Ring {
+    /// Register the buffers: less work for each operation with O_DIRECT, more with the page cache.
+    pub(crate) registered: bool,
+    pub(crate) sqpoll: bool,
+    pub(crate) iopoll: bool,
+}
 
 pub(crate) struct Uring {
     ring: IoUring,
+    set_up: Ring,
+    deferred: bool,
     buffers: Arc<Buffers>,
-    buffers_registered: bool,
-    single_issuer: bool,
     data_only: bool,
     fd: Option<OwnedFd>,
     in_flight: usize,
     /// Per slot: whether its operation is in flight.
     busy: Vec<bool>,
+    /// Done without the ring.
+    early: Vec<Completion>,
 }
 
 /// Whether the kernel lets this process have a ring.
 pub(crate) fn probe() -> Result<(), String> {
-    build(2).map(|_| ()).map_err(|error| error.to_string())
+    build(2, Ring::default()).map(|_| ()).map_err(|error| error.to_string())
 }
 
-/// A ring for one thread, with deferred task work where the kernel has it (6.1 and later).
-fn build(entries: u32) -> std::io::Result<(IoUring, bool)> {
-    let deferred = IoUring::builder().setup_single_issuer().setup_defer_taskrun().setup_clamp().build(entries);
-    match deferred {
+/// A ring for one thread, with deferred task work where the kernel has it (6.1 and later) and the setup allows it.
+pub(crate) fn build(entries: u32, set_up: Ring) -> std::io::Result<(IoUring, bool)> {
+    let mut builder = IoUring::builder();
+    builder.setup_clamp();
+    if set_up.iopoll {
+        builder.setup_iopoll();
+    }
+    if set_up.sqpoll {
+        builder.setup_sqpoll(SQPOLL_IDLE_MS);
+        return builder.build(entries).map(|ring| (ring, false));
+    }
+    match builder.clone().setup_single_issuer().setup_defer_taskrun().build(entries) {
         Ok(ring) => Ok((ring, true)),
-        Err(_) => IoUring::builder().setup_clamp().build(entries).map(|ring| (ring, false)),
+        Err(_) => builder.build(entries).map(|ring| (ring, false)),
     }
 }
 
 impl Uring {
     /// A ring for the lane; must be used on the thread that made it.
-    pub(crate) fn new(setup: &LaneSetup) -> Result<Self, String> {
+    pub(crate) fn new(setup: &LaneSetup, mut set_up: Ring) -> Result<Self, String> {
         let entries = setup.queue_depth.next_power_of_two().max(2);
-        let (ring, single_issuer) = build(entries).map_err(|error| format!("the kernel refuses it ({error})"))?;
+        let (ring, deferred) = build(entries, set_up).map_err(|error| format!("the kernel refuses it ({error})"))?;
         if !ring.params().is_feature_ext_arg() {
             return Err("the kernel is older than 5.11".to_owned());
         }
@@ -49,20 +70,28 @@ impl Uring {
             .register_files_sparse(1)
             .map_err(|error| format!("no file table can be registered ({error})"))?;
         let buffers = Arc::clone(&setup.buffers);
+        if set_up.registered {
+            let vectors: Vec<libc::iovec> = (0..buffers.count() as u32)
+                .map(|slot| libc::iovec { iov_base: buffers.pointer(slot).cast(), iov_len: buffers.length() })
+                .collect();
+            // SAFETY: the mapping outlives the ring, since the ring's owner holds an Arc of it.
+            set_up.registered = unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
+        }
         let busy = vec![false; buffers.count()];
-        let vectors: Vec<libc::iovec> = (0..buffers.count() as u32)
-            .map(|slot| libc::iovec { iov_base: buffers.pointer(slot).cast(), iov_len: buffers.length() })
-            .collect();
-        // SAFETY: the mapping outlives the ring, since the ring's owner holds an Arc of it.
-        let buffers_registered = unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
-        Ok(Uring { ring, buffers, buffers_registered, single_issuer, data_only: false, fd: None, in_flight: 0, busy })
+        Ok(Uring { ring, set_up, deferred, buffers, data_only: false, fd: None, in_flight: 0, busy, early: Vec::new() })
     }
 
     /// How the ring is set up, for people.
     pub(crate) fn description(&self) -> String {
-        let buffers = if self.buffers_registered { "registered buffers" } else { "plain buffers" };
-        let issuer = if self.single_issuer { ", single issuer, deferred task work" } else { "" };
-        format!("io_uring with registered file, {buffers}{issuer}")
+        let buffers = if self.set_up.registered { "registered buffers" } else { "plain buffers" };
+        let mut text = format!("io_uring with registered file, {buffers}");
+        let parts = [
+            (self.deferred, ", single issuer, deferred task work"),
+            (self.set_up.sqpoll, ", submissions polled for by a kernel thread"),
+            (self.set_up.iopoll, ", completions polled for"),
+        ];
+        parts.iter().filter(|(on, _)| *on).for_each(|(_, words)| text.push_str(words));
+        text
     }
 
     /// Makes `fd` the file of the operations to come.
@@ -71,6 +100,22 @@ impl Uring {
         update.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
         self.fd = Some(fd);
         self.data_only = data_only;
+        if self.set_up.iopoll {
+            self.try_polling()?;
+        }
+        Ok(())
+    }
+
+    /// A file system or device that cannot be polled says so at the first operation.
+    fn try_polling(&mut self) -> rustix::io::Result<()> {
+        let length = self.buffers.length() as u32;
+        self.submit(&[Op { kind: OpKind::Read, slot: 0, length, offset: 0 }]);
+        let mut done = Vec::new();
+        self.reap(&mut done, u64::MAX);
+        let unable = |completion: &Completion| completion.result == Err(libc::EOPNOTSUPP);
+        if done.iter().any(unable) {
+            return Err(Errno::OPNOTSUPP);
+        }
         Ok(())
     }
 
@@ -80,59 +125,72 @@ impl Uring {
         self.fd.take().map_or(Ok(()), close)
     }
 
+    #[inline]
     pub(crate) fn submit(&mut self, ops: &[Op]) -> usize {
+        let how = Entries { buffers: &self.buffers, registered: self.set_up.registered, data_only: self.data_only };
+        let mut queue = self.ring.submission();
         let mut taken = 0;
         for op in ops {
-            let entry = self.entry(op);
+            if op.kind == OpKind::Sync && self.set_up.iopoll {
+                // A ring that polls can only read and write.
+                let fd = self.fd.as_ref().expect("a file is attached");
+                self.early.push(Completion { slot: op.slot, result: SyncIo::flush(fd, self.data_only) });
+                continue;
+            }
             // SAFETY: the slot belongs to the kernel until the completion; the buffers outlive the ring.
-            if unsafe { self.ring.submission().push(&entry) }.is_err() {
+            if unsafe { queue.push(&how.entry(op)) }.is_err() {
                 break;
             }
             self.busy[op.slot as usize] = true;
             taken += 1;
         }
         self.in_flight += taken;
-        taken
+        ops.len().min(taken + self.early.len())
     }
 
-    fn entry(&self, op: &Op) -> squeue::Entry {
-        let data = self.buffers.pointer(op.slot);
-        let index = op.slot as u16;
-        let entry = match op.kind {
-            OpKind::Read if self.buffers_registered => {
-                opcode::ReadFixed::new(FILE, data, op.length, index).offset(op.offset).build()
-            }
-            OpKind::Read => opcode::Read::new(FILE, data, op.length).offset(op.offset).build(),
-            OpKind::Write if self.buffers_registered => {
-                opcode::WriteFixed::new(FILE, data, op.length, index).offset(op.offset).build()
-            }
-            OpKind::Write => opcode::Write::new(FILE, data, op.length).offset(op.offset).build(),
-            OpKind::Sync => {
-                let flags = if self.data_only { FsyncFlags::DATASYNC } else { FsyncFlags::empty() };
-                opcode::Fsync::new(FILE).flags(flags).build()
-            }
-        };
-        entry.user_data(u64::from(op.slot))
+    /// Does one operation while nothing else is in flight.
+    pub(crate) fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+        let mut done = std::mem::take(&mut self.early);
+        self.submit(std::slice::from_ref(op));
+        while done.is_empty() {
+            self.reap(&mut done, u64::MAX);
+        }
+        let result = done[0].result;
+        done.clear();
+        self.early = done;
+        result
     }
 
     pub(crate) fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
+        done.append(&mut self.early);
         let before = done.len();
         loop {
             self.collect(done);
             let satisfied = done.len() > before || self.in_flight == 0;
-            if satisfied && self.ring.submission().is_empty() {
+            if satisfied && self.is_handed_over() {
                 return;
             }
-            let now = clock::now();
-            let last = satisfied || now >= deadline;
-            if let Err(errno) = self.enter(if last { None } else { Some(deadline - now) }) {
+            let wait = if satisfied { None } else { deadline.checked_sub(clock::now()).filter(|ns| *ns > 0) };
+            if let Err(errno) = self.enter(wait) {
                 self.fail_all(done, errno);
                 return;
             }
-            if last {
+            if wait.is_none() {
                 self.collect(done);
                 return;
             }
+        }
+    }
+
+    /// The kernel has what was pushed, or its thread will take it by itself.
+    #[inline]
+    fn is_handed_over(&mut self) -> bool {
+        let sqpoll = self.set_up.sqpoll;
+        let queue = self.ring.submission();
+        if sqpoll {
+            !queue.need_wakeup()
+        } else {
+            queue.is_empty()
         }
     }
 
@@ -162,6 +220,7 @@ impl Uring {
         self.in_flight = 0;
     }
 
+    #[inline]
     fn collect(&mut self, done: &mut Vec<Completion>) {
         for entry in self.ring.completion() {
             let (slot, code) = (entry.user_data() as u32, entry.result());
@@ -171,5 +230,36 @@ impl Uring {
                 done.push(Completion { slot, result: if code >= 0 { Ok(code as u32) } else { Err(-code) } });
             }
         }
+    }
+}
+
+/// Makes submission entries.
+struct Entries<'a> {
+    buffers: &'a Buffers,
+    registered: bool,
+    data_only: bool,
+}
+
+impl Entries<'_> {
+    #[inline]
+    fn entry(&self, op: &Op) -> squeue::Entry {
+        let data = self.buffers.pointer(op.slot);
+        let index = op.slot as u16;
+        let entry = match op.kind {
+            OpKind::Read if self.registered => {
+                opcode::ReadFixed::new(FILE, data, op.length, index).offset(op.offset).build()
+            }
+            OpKind::Read => opcode::Read::new(FILE, data, op.length).offset(op.offset).build(),
+            OpKind::Write if self.registered => {
+                opcode::WriteFixed::new(FILE, data, op.length, index).offset(op.offset).build()
+            }
+            OpKind::Write => opcode::Write::new(FILE, data, op.length).offset(op.offset).build(),
+            _ => {
+                debug_assert_eq!(op.kind, OpKind::Sync, "a lane of one file has no names");
+                let flags = if self.data_only { FsyncFlags::DATASYNC } else { FsyncFlags::empty() };
+                opcode::Fsync::new(FILE).flags(flags).build()
+            }
+        };
+        entry.user_data(u64::from(op.slot))
     }
 }

@@ -104,6 +104,24 @@ impl Lane for NullLane {
         ops.len()
     }
 
+    fn exchange(&mut self, ops: &[Op], done: &mut Vec<Completion>, deadline: u64) {
+        if self.script.is_none() {
+            done.extend(ops.iter().map(|op| Completion { slot: op.slot, result: Ok(op.length) }));
+            return;
+        }
+        self.submit(ops);
+        self.reap(done, deadline);
+    }
+
+    fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+        let Some(script) = self.script.as_mut().filter(|_| op.kind != OpKind::Sync) else {
+            return Ok(op.length);
+        };
+        let (end, result) = script.serve(op, clock::now());
+        clock::wait_until(end);
+        result
+    }
+
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
         done.append(&mut self.ended);
         let Some(Reverse((first, _))) = self.waiting.peek().copied() else {

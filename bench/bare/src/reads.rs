@@ -1,0 +1,41 @@
+//! Random reads, one at a time, with pread.
+
+use crate::args::Args;
+use crate::buffer::aligned;
+use crate::meter::{Figures, Meter, BATCH};
+use crate::offsets::Offsets;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::pread as read_at;
+use std::fs::File;
+
+/// A file opened for reading, and its size.
+pub(crate) fn open(path: &str, direct: bool) -> Result<(File, u64), String> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | if direct { OFlags::DIRECT } else { OFlags::empty() };
+    let file = rustix::fs::open(path, flags, Mode::empty()).map_err(|error| format!("{path}: {error}"))?;
+    let file = File::from(file);
+    let size = file.metadata().map_err(|error| format!("{path}: {error}"))?.len();
+    Ok((file, size))
+}
+
+pub(crate) fn pread(mut args: Args) -> Result<Figures, String> {
+    let path = args.needed("FILE")?;
+    let record = args.positive("--record", 4096)?;
+    let seconds = args.seconds()?;
+    let direct = args.flag("--direct");
+    args.finish()?;
+    let (file, size) = open(&path, direct)?;
+    let mut offsets = Offsets::new(size, record)?;
+    let buffer = aligned(record as usize)?;
+    let mut ops = 0;
+    let meter = Meter::start(seconds);
+    while !meter.over() {
+        for _ in 0..BATCH {
+            let count = read_at(&file, &mut *buffer, offsets.next()).map_err(|error| format!("{path}: {error}"))?;
+            if count as u64 != record {
+                return Err(format!("{path}: {count} bytes came back instead of {record}"));
+            }
+        }
+        ops += BATCH;
+    }
+    Ok(meter.finish(ops, ops * record))
+}

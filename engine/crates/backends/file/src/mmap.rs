@@ -1,0 +1,162 @@
+//! Reads and writes through a shared mapping of the file.
+
+use assay_core::{Buffers, Op, OpKind};
+use rustix::fd::OwnedFd;
+use rustix::fs;
+use rustix::io::{self, Errno};
+use rustix::mm::{self, Advice, MapFlags, MsyncFlags, ProtFlags};
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::sync::{Arc, Once};
+
+const PAGE: usize = 4096;
+
+/// The kernel cannot give a page of a mapping (no space, an I/O error, a file cut short) and sends SIGBUS.
+mod fault {
+    use super::{c_void, Cell, MapFlags, Once, ProtFlags, PAGE};
+
+    thread_local! {
+        /// The mapping that this thread copies from or to: address and length.
+        static WATCHED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+        static MET: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// Faults in this mapping, met by this thread, are noted from now on instead of ending the process.
+    pub(super) fn watch(address: usize, length: usize) {
+        static INSTALL: Once = Once::new();
+        INSTALL.call_once(install);
+        WATCHED.set((address, length));
+    }
+
+    /// Whether there was a fault since the last call.
+    pub(super) fn met() -> bool {
+        MET.replace(false)
+    }
+
+    fn install() {
+        // SAFETY: the action is zeroed and then filled as sigaction(2) says; the handler is async-signal-safe: it reads
+        // and writes thread-locals without destructors and calls mmap, sigaction and nothing else.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = handle as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO;
+            libc::sigaction(libc::SIGBUS, &raw const action, std::ptr::null_mut());
+        }
+    }
+
+    /// Puts a page of zeros where the kernel could not, so that the copy can go on, and notes it.
+    extern "C" fn handle(_signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut c_void) {
+        // SAFETY: the kernel passes a valid siginfo to a handler with SA_SIGINFO.
+        let address = unsafe { (*info).si_addr() } as usize;
+        let (start, length) = WATCHED.get();
+        let ours = address >= start && address < start + length;
+        let page = (address / PAGE * PAGE) as *mut c_void;
+        let flags = MapFlags::PRIVATE | MapFlags::FIXED;
+        // SAFETY: the page lies in a mapping of ours that this thread alone uses.
+        let mended =
+            ours && unsafe { super::mm::mmap_anonymous(page, PAGE, ProtFlags::READ | ProtFlags::WRITE, flags) }.is_ok();
+        if mended {
+            MET.set(true);
+        } else {
+            // SAFETY: restores the default; the instruction is tried again and ends the process as it would have.
+            unsafe { libc::signal(libc::SIGBUS, libc::SIG_DFL) };
+        }
+    }
+}
+
+/// A file in memory.
+pub(crate) struct Mmap {
+    fd: OwnedFd,
+    base: *mut u8,
+    length: usize,
+    writable: bool,
+    data_only: bool,
+    buffers: Arc<Buffers>,
+}
+
+impl Mmap {
+    /// Maps the first `length` bytes of a file, which is made that long if it is shorter and is written to.
+    pub(crate) fn new(
+        fd: OwnedFd,
+        length: u64,
+        writable: bool,
+        random: bool,
+        data_only: bool,
+        buffers: Arc<Buffers>,
+    ) -> io::Result<Self> {
+        let stat = fs::fstat(&fd)?;
+        let regular = fs::FileType::from_raw_mode(stat.st_mode) == fs::FileType::RegularFile;
+        if writable && regular && (stat.st_size as u64) < length {
+            fs::ftruncate(&fd, length)?;
+        }
+        let length = usize::try_from(length).map_err(|_| Errno::OVERFLOW)?;
+        let protection = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
+        // SAFETY: a new mapping at an address of the kernel's choice touches nothing of ours.
+        let base = unsafe { mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, &fd, 0)? };
+        let advice = if random { Advice::Random } else { Advice::Normal };
+        // SAFETY: advice on a mapping of ours changes no contents.
+        let _ = unsafe { mm::madvise(base, length, advice) };
+        fault::watch(base as usize, length);
+        Ok(Mmap { fd, base: base.cast(), length, writable, data_only, buffers })
+    }
+
+    /// Does the operation; bytes moved, or errno.
+    pub(crate) fn execute(&self, op: &Op) -> Result<u32, i32> {
+        if op.kind == OpKind::Sync {
+            return self.flush().map(|()| 0).map_err(Errno::raw_os_error);
+        }
+        let end = op.offset.checked_add(u64::from(op.length));
+        if end.is_none_or(|end| end > self.length as u64) {
+            return Ok(0);
+        }
+        let slot = self.buffers.pointer(op.slot);
+        // SAFETY: inside the mapping by the check above, and the slot has as many bytes and belongs to this operation.
+        unsafe {
+            let place = self.base.add(op.offset as usize);
+            match op.kind {
+                OpKind::Read => std::ptr::copy_nonoverlapping(place, slot, op.length as usize),
+                _ => std::ptr::copy_nonoverlapping(slot, place, op.length as usize),
+            }
+        }
+        if fault::met() {
+            return Err(self.mend(op).raw_os_error());
+        }
+        Ok(op.length)
+    }
+
+    /// Maps the file again where pages of zeros were put; returns what was probably wrong, for the kernel does not say.
+    fn mend(&self, op: &Op) -> Errno {
+        let first = op.offset as usize / PAGE * PAGE;
+        let length = op.offset as usize + op.length as usize - first;
+        let protection = if self.writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
+        // SAFETY: replaces pages of our own mapping by the same pages of the file.
+        let mapped = unsafe {
+            let place = self.base.add(first).cast();
+            mm::mmap(place, length, protection, MapFlags::SHARED | MapFlags::FIXED, &self.fd, first as u64)
+        };
+        let full = fs::fstatvfs(&self.fd).is_ok_and(|space| space.f_bavail == 0);
+        match mapped {
+            Err(errno) => errno,
+            Ok(_) if full && op.kind == OpKind::Write => Errno::NOSPC,
+            Ok(_) => Errno::IO,
+        }
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        // SAFETY: the mapping is ours.
+        unsafe { mm::msync(self.base.cast(), self.length, MsyncFlags::SYNC)? };
+        if self.data_only {
+            fs::fdatasync(&self.fd)
+        } else {
+            fs::fsync(&self.fd)
+        }
+    }
+
+    /// Unmaps and closes the file.
+    pub(crate) fn close(self) -> io::Result<()> {
+        fault::watch(0, 0);
+        // SAFETY: the mapping is ours and nobody uses it any more.
+        unsafe { mm::munmap(self.base.cast(), self.length)? };
+        crate::sync_io::close(self.fd)
+    }
+}

@@ -1,0 +1,241 @@
+//! Operations on the names of a tree by plain system calls, one at a time.
+
+use crate::tree::Forest;
+use crate::tree_names::Names;
+use assay_core::{Buffers, Op, OpKind, PhasePlan, SetupError};
+use assay_spec::{Operation, SyncPolicy};
+use libc::{c_char, c_int, mode_t};
+use rustix::fd::{AsRawFd, OwnedFd, RawFd};
+use rustix::fs::{self, OFlags, RawDir};
+use rustix::io::Errno;
+use rustix::process;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Mode of new files: the owner's alone.
+pub(crate) const FILE_MODE: mode_t = 0o600;
+/// Mode of new directories.
+pub(crate) const DIRECTORY_MODE: mode_t = 0o700;
+/// A link in a name's place is not followed, and a pipe does not keep the lane waiting.
+pub(crate) const OPEN: c_int = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
+/// Room for the entries that are listed at once.
+const ENTRIES_BYTES: usize = 32 << 10;
+
+/// Flags that new files are opened with.
+pub(crate) fn create_flags(plan: &PhasePlan) -> c_int {
+    let sync = match plan.sync {
+        SyncPolicy::OSync => libc::O_SYNC,
+        SyncPolicy::ODsync => libc::O_DSYNC,
+        _ => 0,
+    };
+    libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_NOFOLLOW | sync
+}
+
+/// The size that statx(2) has found; what is too large for a result cannot be a small file's size either.
+pub(crate) fn size(found: &libc::statx) -> u32 {
+    u32::try_from(found.stx_size).unwrap_or(u32::MAX)
+}
+
+/// Writes everything below the job's directory to stable storage. There is no call for what one lane has made but
+/// syncfs(2), which flushes the whole file system, names included.
+pub(crate) fn flush(folder: &OwnedFd) -> Result<u32, i32> {
+    fs::syncfs(folder).map(|()| 0).map_err(Errno::raw_os_error)
+}
+
+/// A lane's names in one phase.
+pub(crate) struct Calls {
+    forest: Arc<Forest>,
+    lane: u32,
+    buffers: Arc<Buffers>,
+    folder: OwnedFd,
+    /// The leaf that the last operation was in, and the numbers of its names.
+    leaf: OwnedFd,
+    here: Range<u64>,
+    /// What names are relative to: the leaf, by its descriptor or as the thread's working directory.
+    base: RawFd,
+    /// The thread has a working directory of its own.
+    can_move: bool,
+    names: Names,
+    create: c_int,
+    /// The last file's attributes.
+    found: Box<libc::statx>,
+    /// Room for entries; only where directories are listed.
+    entries: Vec<u8>,
+    path: Vec<u8>,
+}
+
+impl Calls {
+    /// Opens the first leaf.
+    pub(crate) fn open(
+        forest: Arc<Forest>,
+        lane: u32,
+        buffers: Arc<Buffers>,
+        plan: &PhasePlan,
+    ) -> Result<Self, SetupError> {
+        let folder = forest.folder()?;
+        let (leaf, here) = forest.first_leaf(&folder, lane)?;
+        let entries = if plan.operation == Operation::Readdir { ENTRIES_BYTES } else { 0 };
+        let mut calls = Calls {
+            names: Names::new(lane, plan),
+            create: create_flags(plan) | libc::O_CLOEXEC,
+            // SAFETY: all-zero is a valid statx, which has nothing but integers.
+            found: Box::new(unsafe { std::mem::zeroed() }),
+            entries: Vec::with_capacity(entries),
+            forest,
+            lane,
+            buffers,
+            folder,
+            base: leaf.as_raw_fd(),
+            // SAFETY: the call touches no memory.
+            can_move: unsafe { libc::unshare(libc::CLONE_FS) } == 0,
+            leaf,
+            here,
+            path: Vec::new(),
+        };
+        calls.move_in();
+        Ok(calls)
+    }
+
+    /// Does the operation; what the completion says, or errno.
+    #[inline]
+    pub(crate) fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+        match op.kind {
+            OpKind::Sync => return flush(&self.folder),
+            OpKind::Readdir => return self.list(op.offset),
+            _ => {}
+        }
+        if !self.here.contains(&op.offset) {
+            self.enter(op.offset)?;
+        }
+        self.names.current.set(op.offset);
+        self.on_name(op)
+    }
+
+    /// Makes the leaf that holds the name the lane's own.
+    #[cold]
+    fn enter(&mut self, number: u64) -> Result<(), i32> {
+        let opened = self.forest.leaf_of(&self.folder, self.lane, number, &mut self.path);
+        (self.leaf, self.here) = opened.map_err(Errno::raw_os_error)?;
+        self.move_in();
+        Ok(())
+    }
+
+    /// Makes the leaf the working directory: names are found from there a twentieth faster than by a descriptor, which
+    /// the kernel must look up and hold each time. Where a thread may not have its own, the descriptor does.
+    fn move_in(&mut self) {
+        let moved = self.can_move && process::fchdir(&self.leaf).is_ok();
+        self.base = if moved { libc::AT_FDCWD } else { self.leaf.as_raw_fd() };
+    }
+
+    #[inline]
+    fn on_name(&mut self, op: &Op) -> Result<u32, i32> {
+        let (base, name) = (self.base, self.names.current.as_ptr());
+        match op.kind {
+            OpKind::Create => self.create(op),
+            OpKind::Stat => self.stat(),
+            OpKind::Open => open(base, name, OPEN | libc::O_CLOEXEC).and_then(close),
+            OpKind::Rename => {
+                self.names.other.set(op.offset);
+                let other = self.names.other.as_ptr();
+                // SAFETY: both names are C strings.
+                retry(|| unsafe { libc::renameat(base, name, base, other) })
+            }
+            // SAFETY: the name is a C string.
+            OpKind::Unlink => retry(|| unsafe { libc::unlinkat(base, name, 0) }),
+            // SAFETY: as above.
+            OpKind::Mkdir => retry(|| unsafe { libc::mkdirat(base, name, DIRECTORY_MODE) }),
+            // SAFETY: as above.
+            OpKind::Rmdir => retry(|| unsafe { libc::unlinkat(base, name, libc::AT_REMOVEDIR) }),
+            _ => {
+                debug_assert!(false, "a lane of a tree has no file to read or write");
+                Err(libc::EINVAL)
+            }
+        }
+    }
+
+    #[inline]
+    fn create(&self, op: &Op) -> Result<u32, i32> {
+        let fd = open(self.base, self.names.current.as_ptr(), self.create)?;
+        if op.length == 0 {
+            return close(fd);
+        }
+        let (data, length) = (self.buffers.pointer(op.slot).cast(), op.length as usize);
+        let written = retry(|| {
+            // SAFETY: the slot has as many bytes, and belongs to this operation until its completion.
+            unsafe { libc::pwrite(fd, data, length, 0) as c_int }
+        });
+        let closed = close(fd);
+        written.and_then(|bytes| closed.map(|_| bytes))
+    }
+
+    #[inline]
+    fn stat(&mut self) -> Result<u32, i32> {
+        let (base, name, found) = (self.base, self.names.current.as_ptr(), &raw mut *self.found);
+        // SAFETY: the name is a C string, and the answer is written to a statx that is ours.
+        retry(|| unsafe { libc::statx(base, name, libc::AT_SYMLINK_NOFOLLOW, libc::STATX_BASIC_STATS, found) })?;
+        Ok(size(&self.found))
+    }
+
+    /// Lists a leaf that is opened for that, as a program would that comes across it.
+    fn list(&mut self, leaf: u64) -> Result<u32, i32> {
+        let opened = self.forest.open_leaf(&self.folder, self.lane, leaf, OFlags::RDONLY, &mut self.path);
+        let folder = opened.map_err(Errno::raw_os_error)?;
+        let mut entries = RawDir::new(&folder, self.entries.spare_capacity_mut());
+        let mut count = 0;
+        while let Some(entry) = entries.next() {
+            match entry {
+                Ok(entry) if [c".", c".."].contains(&entry.file_name()) => {}
+                Ok(_) => count += 1,
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.raw_os_error()),
+            }
+        }
+        Ok(count)
+    }
+}
+
+impl Drop for Calls {
+    fn drop(&mut self) {
+        if self.can_move {
+            // The thread shall not keep the leaf busy.
+            let _ = process::chdir("/");
+        }
+    }
+}
+
+/// openat(2). Not through the C library, where it is a point at which a thread may be cancelled, which costs four locked
+/// instructions for each file that is opened and closed.
+#[inline]
+fn open(base: RawFd, name: *const c_char, flags: c_int) -> Result<RawFd, i32> {
+    // SAFETY: the name is a C string, and the call takes these four arguments.
+    retry(|| unsafe { libc::syscall(libc::SYS_openat, base, name, flags, FILE_MODE) as c_int }).map(|fd| fd as RawFd)
+}
+
+/// close(2), likewise. Whatever the answer, the file is closed: there is no second try.
+#[inline]
+fn close(fd: RawFd) -> Result<u32, i32> {
+    // SAFETY: the descriptor was opened for this operation, and nobody else knows it.
+    match unsafe { libc::syscall(libc::SYS_close, fd) } {
+        0 => Ok(0),
+        _ => Err(last_errno()),
+    }
+}
+
+/// Calls until no signal comes in between: such a call has done nothing yet.
+#[inline]
+fn retry(call: impl Fn() -> c_int) -> Result<u32, i32> {
+    loop {
+        let code = call();
+        if code >= 0 {
+            return Ok(code as u32);
+        }
+        let errno = last_errno();
+        if errno != libc::EINTR {
+            return Err(errno);
+        }
+    }
+}
+
+fn last_errno() -> i32 {
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
+}

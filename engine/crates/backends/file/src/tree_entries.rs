@@ -1,0 +1,205 @@
+//! What an operation on a name is in a ring, and what its completions mean.
+//!
+//! A file is created or opened by a chain of linked entries on a direct descriptor, one of the ring's own, whose number
+//! is that of the operation's slot: openat, write where there are contents, close. Every other operation is one entry.
+
+use crate::tree_calls::{size, DIRECTORY_MODE, FILE_MODE, OPEN};
+use crate::tree_names::{Name, Names};
+use assay_core::{Buffers, Op, OpKind};
+use assay_spec::Operation;
+use io_uring::types::{DestinationSlot, Fd, Fixed};
+use io_uring::{opcode, squeue};
+use libc::c_int;
+use std::cell::UnsafeCell;
+
+/// Most entries of one operation.
+pub(crate) const CHAIN: u32 = 3;
+
+/// The entries of an operation, and how many of them count.
+pub(crate) type Chain = ([squeue::Entry; CHAIN as usize], usize);
+
+/// Where the kernel puts a file's attributes.
+pub(crate) type Found = UnsafeCell<libc::statx>;
+
+/// A place for them.
+pub(crate) fn found() -> Found {
+    // SAFETY: all-zero is a valid statx, which has nothing but integers.
+    UnsafeCell::new(unsafe { std::mem::zeroed() })
+}
+
+/// Which entry of an operation a completion belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// The only or last one, whose completion always comes unless the chain was not begun.
+    Last,
+    /// The openat of a chain, which tells only failures; then nothing else of the chain is done or told.
+    Open,
+    /// The write of a chain, which tells only failures and short writes; the close is done all the same.
+    Write,
+}
+
+/// What the kernel reads while an operation is in flight, and what is known of that.
+pub(crate) struct Slot {
+    name: Name,
+    other: Name,
+    kind: OpKind,
+    length: u32,
+    pub(crate) busy: bool,
+    /// Tells the slot's operations apart, so that nothing late is taken for something new.
+    pub(crate) generation: u32,
+    /// Where its leaf is among the open ones.
+    pub(crate) leaf: usize,
+    /// What came of a write that was not as asked.
+    written: Option<Result<u32, i32>>,
+}
+
+impl Slot {
+    pub(crate) fn new() -> Self {
+        Slot {
+            name: Name::new(b'f', 0),
+            other: Name::new(b'r', 0),
+            kind: OpKind::Sync,
+            length: 0,
+            busy: false,
+            generation: 0,
+            leaf: 0,
+            written: None,
+        }
+    }
+
+    /// The slot is an operation's from now on.
+    pub(crate) fn take(&mut self, op: &Op, leaf: usize, names: &mut Names) {
+        names.current.set(op.offset);
+        self.name = names.current;
+        if op.kind == OpKind::Rename {
+            names.other.set(op.offset);
+            self.other = names.other;
+        }
+        self.generation = self.generation.wrapping_add(1);
+        (self.kind, self.length, self.leaf) = (op.kind, op.length, leaf);
+        (self.busy, self.written) = (true, None);
+    }
+
+    /// Takes note of what the kernel says; returns the operation's result if that was all.
+    pub(crate) fn told(&mut self, stage: Stage, code: i32, found: &Found) -> Option<Result<u32, i32>> {
+        let said = if code < 0 { Err(-code) } else { Ok(code as u32) };
+        match (stage, said) {
+            (Stage::Open, Err(errno)) => Some(Err(errno)),
+            (Stage::Open, Ok(_)) => None,
+            (Stage::Write, said) => {
+                self.written = Some(said);
+                None
+            }
+            (Stage::Last, said) => Some(match (self.written, said, self.kind) {
+                (Some(written), _, _) => written,
+                (None, Err(errno), _) => Err(errno),
+                (None, Ok(_), OpKind::Create) => Ok(self.length),
+                // SAFETY: the kernel has filled it and is done with it.
+                (None, Ok(_), OpKind::Stat) => Ok(size(unsafe { &*found.get() })),
+                (None, Ok(_), _) => Ok(0),
+            }),
+        }
+    }
+}
+
+/// Makes the entries of an operation.
+pub(crate) struct Entries<'a> {
+    pub(crate) leaf: Fd,
+    pub(crate) slot: &'a Slot,
+    pub(crate) found: &'a Found,
+    pub(crate) op: &'a Op,
+    /// Flags that new files are opened with.
+    pub(crate) create: c_int,
+}
+
+impl Entries<'_> {
+    pub(crate) fn chain(&self, buffers: &Buffers) -> Chain {
+        let (name, other) = (self.slot.name.as_ptr(), self.slot.other.as_ptr());
+        let single = match self.op.kind {
+            OpKind::Create => return self.create(buffers),
+            OpKind::Open => return self.open(),
+            OpKind::Stat => {
+                let found = self.found.get().cast();
+                let (flags, mask) = (libc::AT_SYMLINK_NOFOLLOW, libc::STATX_BASIC_STATS);
+                opcode::Statx::new(self.leaf, name, found).flags(flags).mask(mask).build()
+            }
+            OpKind::Rename => opcode::RenameAt::new(self.leaf, name, self.leaf, other).build(),
+            OpKind::Mkdir => opcode::MkDirAt::new(self.leaf, name).mode(DIRECTORY_MODE).build(),
+            OpKind::Rmdir => opcode::UnlinkAt::new(self.leaf, name).flags(libc::AT_REMOVEDIR).build(),
+            _ => {
+                debug_assert_eq!(self.op.kind, OpKind::Unlink, "all else does not come here");
+                opcode::UnlinkAt::new(self.leaf, name).build()
+            }
+        };
+        ([self.marked(single, Stage::Last), nothing(), nothing()], 1)
+    }
+
+    fn create(&self, buffers: &Buffers) -> Chain {
+        let [open, close] = self.open_and_close(self.create);
+        if self.op.length == 0 {
+            return ([open, close, nothing()], 2);
+        }
+        let data = buffers.pointer(self.op.slot);
+        let write = opcode::Write::new(Fixed(self.op.slot), data, self.op.length).build();
+        // A hard link: the file is closed also if this fails.
+        let write = write.flags(squeue::Flags::IO_HARDLINK | squeue::Flags::SKIP_SUCCESS);
+        ([open, self.marked(write, Stage::Write), close], 3)
+    }
+
+    fn open(&self) -> Chain {
+        let [open, close] = self.open_and_close(OPEN);
+        ([open, close, nothing()], 2)
+    }
+
+    fn open_and_close(&self, flags: c_int) -> [squeue::Entry; 2] {
+        let place = DestinationSlot::try_from_slot_target(self.op.slot).ok();
+        let open = opcode::OpenAt::new(self.leaf, self.slot.name.as_ptr()).flags(flags).mode(FILE_MODE);
+        let open = open.file_index(place).build().flags(squeue::Flags::IO_LINK | squeue::Flags::SKIP_SUCCESS);
+        let close = opcode::Close::new(Fixed(self.op.slot)).build();
+        [self.marked(open, Stage::Open), self.marked(close, Stage::Last)]
+    }
+
+    /// Says in an entry what its completion belongs to.
+    fn marked(&self, entry: squeue::Entry, stage: Stage) -> squeue::Entry {
+        let data = u64::from(self.slot.generation) << 32 | (stage as u64) << 16 | u64::from(self.op.slot);
+        entry.user_data(data)
+    }
+}
+
+/// What `Entries::marked` has put in.
+pub(crate) fn unpack(data: u64) -> (u32, Stage, u32) {
+    let stage = match data >> 16 & 0xffff {
+        1 => Stage::Open,
+        2 => Stage::Write,
+        _ => Stage::Last,
+    };
+    (data as u32 & 0xffff, stage, (data >> 32) as u32)
+}
+
+fn nothing() -> squeue::Entry {
+    opcode::Nop::new().build()
+}
+
+/// Operations of the ring that an operation needs.
+pub(crate) fn codes(operation: Operation) -> &'static [u8] {
+    match operation {
+        Operation::Stat => &[opcode::Statx::CODE],
+        Operation::Open => &[opcode::OpenAt::CODE, opcode::Close::CODE],
+        Operation::Rename => &[opcode::RenameAt::CODE],
+        Operation::Unlink | Operation::Rmdir => &[opcode::UnlinkAt::CODE],
+        Operation::Mkdir => &[opcode::MkDirAt::CODE],
+        _ => &[opcode::OpenAt::CODE, opcode::Write::CODE, opcode::Close::CODE],
+    }
+}
+
+/// The same in words.
+pub(crate) fn words(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Stat => "io_uring: statx",
+        Operation::Open => "io_uring: openat, close, linked",
+        Operation::Rename => "io_uring: renameat",
+        Operation::Unlink | Operation::Rmdir => "io_uring: unlinkat",
+        Operation::Mkdir => "io_uring: mkdirat",
+        _ => "io_uring: openat, write if there are contents, close, linked",
+    }
+}

@@ -1,0 +1,232 @@
+//! One worker's names in a tree, reached through plain calls or io_uring.
+
+use crate::tree::Forest;
+use crate::tree_calls::Calls;
+use crate::tree_ring::TreeRing;
+use assay_core::{Completion, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError};
+use assay_spec::{Method, Operation};
+use std::sync::Arc;
+
+/// How the current phase reaches the names.
+enum Channel {
+    Closed,
+    Ring,
+    Calls(Box<Calls>),
+}
+
+/// A worker's names.
+pub(crate) struct TreeLane {
+    forest: Arc<Forest>,
+    setup: LaneSetup,
+    ring: Option<TreeRing>,
+    /// Why there is or is no ring.
+    reason: String,
+    channel: Channel,
+    /// Plain calls have room for one operation, which is done when it is reaped.
+    waiting: Option<Op>,
+}
+
+impl TreeLane {
+    /// Sets up a ring if that is asked for, or if there shall be several operations in flight.
+    pub(crate) fn open(forest: Arc<Forest>, setup: LaneSetup) -> Result<Self, SetupError> {
+        let auto = setup.method == Method::Auto;
+        let mut lane = TreeLane {
+            forest,
+            setup,
+            ring: None,
+            reason: "asked for".to_owned(),
+            channel: Channel::Closed,
+            waiting: None,
+        };
+        match (lane.setup.method, lane.setup.queue_depth) {
+            (Method::Auto, 1) => "one operation in flight: a ring has nothing to batch".clone_into(&mut lane.reason),
+            (Method::Auto | Method::IoUring, _) => match TreeRing::new(&lane.forest, &lane.setup) {
+                Ok(ring) => {
+                    lane.ring = Some(ring);
+                    if auto {
+                        "several operations in flight".clone_into(&mut lane.reason);
+                    }
+                }
+                Err(why) if auto => lane.reason = format!("no io_uring: {why}"),
+                Err(why) => {
+                    let message = format!("io_uring was asked for, but {why}: use method auto or sync");
+                    return Err(SetupError::new("open", lane.forest.object_name(lane.setup.lane), message));
+                }
+            },
+            _ => {}
+        }
+        Ok(lane)
+    }
+
+    /// Why the ring cannot be used for an operation, if it cannot.
+    fn obstacle(&self, operation: Operation) -> Option<String> {
+        self.ring.as_ref().and_then(|ring| ring.obstacle(operation))
+    }
+}
+
+/// The plain calls of an operation.
+fn calls(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Stat => "statx",
+        Operation::Open => "openat, close",
+        Operation::Readdir => "openat2, getdents64, close",
+        Operation::Rename => "renameat",
+        Operation::Unlink | Operation::Rmdir => "unlinkat",
+        Operation::Mkdir => "mkdirat",
+        _ => "openat, pwrite if there are contents, close",
+    }
+}
+
+impl Lane for TreeLane {
+    fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
+        let obstacle = self.obstacle(plan.operation);
+        if let (Some(ring), None) = (&mut self.ring, &obstacle) {
+            let words = ring.attach(&self.forest, plan)?;
+            self.channel = Channel::Ring;
+            let reason = format!("{}; {words}", self.reason);
+            return Ok(MethodChoice { method: Method::IoUring, reason, depth: ring.depth() });
+        }
+        let (forest, buffers) = (Arc::clone(&self.forest), Arc::clone(&self.setup.buffers));
+        self.channel = Channel::Calls(Box::new(Calls::open(forest, self.setup.lane, buffers, plan)?));
+        let reason = format!("{}; plain calls: {}", obstacle.as_ref().unwrap_or(&self.reason), calls(plan.operation));
+        Ok(MethodChoice { method: Method::Sync, reason, depth: 1 })
+    }
+
+    fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+        match (&mut self.channel, &mut self.ring) {
+            (Channel::Calls(calls), _) => calls.execute(op),
+            (Channel::Ring, Some(ring)) => ring.execute(op),
+            _ => Err(libc::EBADF),
+        }
+    }
+
+    fn submit(&mut self, ops: &[Op]) -> usize {
+        if let (Channel::Ring, Some(ring)) = (&self.channel, &mut self.ring) {
+            return ring.submit(ops);
+        }
+        let room = usize::from(self.waiting.is_none());
+        self.waiting = self.waiting.or_else(|| ops.first().copied());
+        room.min(ops.len())
+    }
+
+    fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
+        if let (Channel::Ring, Some(ring)) = (&self.channel, &mut self.ring) {
+            ring.reap(done, deadline);
+            return;
+        }
+        if let Some(op) = self.waiting.take() {
+            done.push(Completion { slot: op.slot, result: self.execute(&op) });
+        }
+    }
+
+    fn end(&mut self) -> Result<(), SetupError> {
+        // Only directories are open, and closing one cannot fail.
+        self.channel = Channel::Closed;
+        if let Some(ring) = &mut self.ring {
+            ring.detach();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::Place;
+    use assay_core::{Buffers, OpKind};
+    use assay_spec::{CacheAction, Layout, SyncPolicy, Tree, Tuning};
+    use std::path::PathBuf;
+
+    /// A tree in a marked directory that is removed at the end.
+    struct Ground(PathBuf, Arc<Forest>);
+
+    impl Ground {
+        fn new(name: &str, files: u64, width: u32) -> Self {
+            let root = std::env::temp_dir().join(format!("assay-tree-{name}-{}", std::process::id()));
+            std::fs::create_dir_all(root.join("job")).unwrap();
+            std::fs::write(root.join(".assay-target"), "{}").unwrap();
+            let place = Arc::new(Place::directory(root.to_str().unwrap(), "job").unwrap());
+            let forest = Forest::new(place, Tree { files, depth: 1, width }, Layout::Separate, 1);
+            forest.make().unwrap();
+            Ground(root, Arc::new(forest))
+        }
+
+        fn lane(&self, method: Method, queue_depth: u32) -> TreeLane {
+            let buffers = Arc::new(Buffers::new(queue_depth as usize, 100, false).unwrap());
+            let tuning = Tuning::default();
+            let setup = LaneSetup { lane: 0, queue_depth, method, tuning, direct: false, buffers };
+            TreeLane::open(Arc::clone(&self.1), setup).unwrap()
+        }
+    }
+
+    impl Drop for Ground {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn plan(operation: Operation) -> PhasePlan {
+        let (cache, sync) = (CacheAction::Keep, SyncPolicy::None);
+        PhasePlan { operation, cache, direct: false, sync, preallocate: false, renamed: false }
+    }
+
+    /// Does an operation on each number; results in order of the numbers.
+    fn each(lane: &mut TreeLane, plan: &PhasePlan, kind: OpKind, numbers: u64, length: u32) -> Vec<Result<u32, i32>> {
+        let depth = u64::from(lane.begin(plan).unwrap().depth);
+        let mut results = Vec::new();
+        for first in (0..numbers).step_by(depth as usize) {
+            let count = depth.min(numbers - first);
+            let op = |slot| Op { kind, slot: slot as u32, length, offset: first + slot };
+            let ops: Vec<Op> = (0..count).map(op).collect();
+            assert_eq!(lane.submit(&ops), ops.len());
+            let mut done = Vec::new();
+            while done.len() < ops.len() {
+                lane.reap(&mut done, u64::MAX);
+            }
+            // Were there more than one completion of an operation, it would come now or with the next batch.
+            lane.reap(&mut done, 0);
+            done.sort_unstable_by_key(|completion| completion.slot);
+            let slots: Vec<u32> = done.iter().map(|completion| completion.slot).collect();
+            assert_eq!(slots, (0..count as u32).collect::<Vec<_>>(), "one completion for each operation");
+            results.extend(done.iter().map(|completion| completion.result));
+        }
+        lane.end().unwrap();
+        results
+    }
+
+    fn both_ways(name: &str, files: u64, width: u32, test: impl Fn(&mut TreeLane)) {
+        for (method, depth) in [(Method::Sync, 1), (Method::IoUring, 1), (Method::IoUring, 7)] {
+            let ground = Ground::new(&format!("{name}-{depth}-{}", method as u8), files, width);
+            test(&mut ground.lane(method, depth));
+        }
+    }
+
+    #[test]
+    fn a_listing_counts_the_names() {
+        both_ways("list", 2500, 2, |lane| {
+            assert_eq!(each(lane, &plan(Operation::Create), OpKind::Create, 1300, 0), vec![Ok(0); 1300]);
+            assert_eq!(each(lane, &plan(Operation::Readdir), OpKind::Readdir, 2, 0), [Ok(1250), Ok(50)]);
+        });
+    }
+
+    #[test]
+    fn results_are_sizes_and_each_operation_ends_once() {
+        both_ways("once", 20, 20, |lane| {
+            let mut one = |operation, kind, numbers, length| each(lane, &plan(operation), kind, numbers, length);
+            assert_eq!(one(Operation::Create, OpKind::Create, 10, 100), vec![Ok(100); 10]);
+            let again = one(Operation::Create, OpKind::Create, 20, 100);
+            assert_eq!(again, [vec![Err(libc::EEXIST); 10], vec![Ok(100); 10]].concat());
+            assert_eq!(one(Operation::Stat, OpKind::Stat, 20, 5), vec![Ok(100); 20]);
+            assert_eq!(one(Operation::Open, OpKind::Open, 20, 0), vec![Ok(0); 20]);
+            assert_eq!(one(Operation::Unlink, OpKind::Unlink, 10, 0), vec![Ok(0); 10]);
+            let (gone, there) = (vec![Err(libc::ENOENT); 10], vec![Ok(0); 10]);
+            for (operation, kind) in [(Operation::Open, OpKind::Open), (Operation::Rename, OpKind::Rename)] {
+                assert_eq!(one(operation, kind, 20, 0), [gone.clone(), there.clone()].concat());
+            }
+            assert_eq!(one(Operation::Stat, OpKind::Stat, 20, 0), vec![Err(libc::ENOENT); 20]);
+            assert_eq!(one(Operation::Mkdir, OpKind::Mkdir, 20, 0), vec![Ok(0); 20]);
+            assert_eq!(one(Operation::Rmdir, OpKind::Rmdir, 20, 0), vec![Ok(0); 20]);
+            assert_eq!(one(Operation::Create, OpKind::Sync, 1, 0), [Ok(0)]);
+        });
+    }
+}

@@ -1,0 +1,241 @@
+//! A lane's ring for operations on the names of a tree.
+
+use crate::tree::Forest;
+use crate::tree_calls::{create_flags, flush};
+use crate::tree_entries::{codes, found, unpack, words, Entries, Found, Slot, CHAIN};
+use crate::tree_leaves::Leaves;
+use crate::tree_names::Names;
+use crate::uring::{self, Ring};
+use assay_core::{clock, Buffers, Completion, LaneSetup, Op, OpKind, PhasePlan, SetupError};
+use assay_spec::Operation;
+use io_uring::types::{Fd, SubmitArgs, Timespec};
+use io_uring::{IoUring, Probe};
+use std::sync::Arc;
+
+/// Most leaves that operations in flight may be in.
+const MAX_LEAVES: u64 = 64;
+/// What a phase works on.
+struct Attached {
+    leaves: Leaves,
+    names: Names,
+    create: libc::c_int,
+}
+
+/// A lane's ring.
+pub(crate) struct TreeRing {
+    // Dropped first: closing it ends what is in flight.
+    ring: IoUring,
+    probe: Probe,
+    sqpoll: bool,
+    lane: u32,
+    depth: u32,
+    buffers: Arc<Buffers>,
+    slots: Box<[Slot]>,
+    /// Per slot.
+    found: Box<[Found]>,
+    attached: Option<Attached>,
+    in_flight: usize,
+    /// Done without the ring.
+    early: Vec<Completion>,
+    /// The kernel has failed the ring and may still have what it was given.
+    broken: bool,
+}
+
+impl TreeRing {
+    /// A ring for the lane; must be used on the thread that made it.
+    pub(crate) fn new(forest: &Forest, setup: &LaneSetup) -> Result<Self, String> {
+        let most = MAX_LEAVES.saturating_mul(forest.names_per_leaf());
+        let mut depth = setup.queue_depth.min(u32::try_from(most).unwrap_or(u32::MAX));
+        let set_up = Ring { sqpoll: setup.tuning.sqpoll, ..Ring::default() };
+        let entries = (CHAIN * depth).next_power_of_two();
+        let (ring, _) = uring::build(entries, set_up).map_err(|error| format!("the kernel refuses it ({error})"))?;
+        if !ring.params().is_feature_ext_arg() {
+            return Err("the kernel is older than 5.11".to_owned());
+        }
+        let mut probe = Probe::new();
+        ring.submitter().register_probe(&mut probe).map_err(|error| format!("it cannot be probed ({error})"))?;
+        // A process may have no more direct descriptors than ordinary ones.
+        while let Err(error) = ring.submitter().register_files_sparse(depth) {
+            depth /= 2;
+            if depth == 0 {
+                return Err(format!("no file table can be registered ({error})"));
+            }
+        }
+        Ok(TreeRing {
+            ring,
+            probe,
+            sqpoll: set_up.sqpoll,
+            lane: setup.lane,
+            depth,
+            buffers: Arc::clone(&setup.buffers),
+            slots: (0..depth).map(|_| Slot::new()).collect(),
+            found: (0..depth).map(|_| found()).collect(),
+            attached: None,
+            in_flight: 0,
+            early: Vec::new(),
+            broken: false,
+        })
+    }
+
+    /// Operations that may be in flight: all that are asked for, unless there would be too many open leaves or files.
+    pub(crate) fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Why an operation cannot go through the ring, if it cannot.
+    pub(crate) fn obstacle(&self, operation: Operation) -> Option<String> {
+        if operation == Operation::Readdir {
+            return Some("io_uring cannot list directories".to_owned());
+        }
+        let chained = codes(operation).len() > 1;
+        let missing = codes(operation).iter().any(|code| !self.probe.is_supported(*code));
+        let parameters = self.ring.params();
+        let linked = parameters.is_feature_linked_file() && parameters.is_feature_skip_cqe_on_success();
+        (missing || chained && !linked)
+            .then(|| format!("this kernel's io_uring cannot do what {} needs", operation.name()))
+    }
+
+    /// Gets ready for a phase; returns what is used, for people.
+    pub(crate) fn attach(&mut self, forest: &Arc<Forest>, plan: &PhasePlan) -> Result<&'static str, SetupError> {
+        let leaves = Leaves::open(forest, self.lane)?;
+        let names = Names::new(self.lane, plan);
+        self.attached = Some(Attached { leaves, names, create: create_flags(plan) });
+        Ok(words(plan.operation))
+    }
+
+    /// Closes the directories.
+    pub(crate) fn detach(&mut self) {
+        self.attached = None;
+    }
+
+    pub(crate) fn submit(&mut self, ops: &[Op]) -> usize {
+        let Some(attached) = &mut self.attached else { return 0 };
+        let mut queue = self.ring.submission();
+        for (taken, op) in ops.iter().enumerate() {
+            if op.kind == OpKind::Sync {
+                self.early.push(Completion { slot: op.slot, result: flush(attached.leaves.folder()) });
+                continue;
+            }
+            let (fd, leaf) = match attached.leaves.enter(op.offset) {
+                Ok(entered) => entered,
+                Err(errno) => {
+                    self.early.push(Completion { slot: op.slot, result: Err(errno) });
+                    continue;
+                }
+            };
+            let slot = &mut self.slots[op.slot as usize];
+            slot.take(op, leaf, &mut attached.names);
+            let found = &self.found[op.slot as usize];
+            let entries = Entries { leaf: Fd(fd), slot, found, op, create: attached.create };
+            let (chain, length) = entries.chain(&self.buffers);
+            // SAFETY: what the entries point to belongs to the operation until its completion, and never moves.
+            if unsafe { queue.push_multiple(&chain[..length]) }.is_err() {
+                slot.busy = false;
+                attached.leaves.leave(leaf);
+                return taken;
+            }
+            self.in_flight += 1;
+        }
+        ops.len()
+    }
+
+    /// Does one operation while nothing else is in flight.
+    pub(crate) fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+        let mut done = std::mem::take(&mut self.early);
+        self.submit(std::slice::from_ref(op));
+        while done.is_empty() {
+            self.reap(&mut done, u64::MAX);
+        }
+        let result = done[0].result;
+        done.clear();
+        self.early = done;
+        result
+    }
+
+    pub(crate) fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
+        let before = done.len();
+        done.append(&mut self.early);
+        loop {
+            self.collect(done);
+            let satisfied = done.len() > before || self.in_flight == 0;
+            if satisfied && self.is_handed_over() {
+                return;
+            }
+            let wait = if satisfied { None } else { deadline.checked_sub(clock::now()).filter(|ns| *ns > 0) };
+            if let Err(errno) = enter(&self.ring, wait) {
+                self.fail_all(done, errno);
+                return;
+            }
+            if wait.is_none() {
+                self.collect(done);
+                return;
+            }
+        }
+    }
+
+    /// The kernel has what was pushed, or its thread will take it by itself.
+    fn is_handed_over(&mut self) -> bool {
+        let sqpoll = self.sqpoll;
+        let queue = self.ring.submission();
+        if sqpoll {
+            !queue.need_wakeup()
+        } else {
+            queue.is_empty()
+        }
+    }
+
+    /// The ring does not work any more: each operation in flight fails once.
+    fn fail_all(&mut self, done: &mut Vec<Completion>, errno: i32) {
+        self.broken = true;
+        for (number, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.busy) {
+            slot.busy = false;
+            done.push(Completion { slot: number as u32, result: Err(errno) });
+        }
+        self.in_flight = 0;
+    }
+
+    fn collect(&mut self, done: &mut Vec<Completion>) {
+        let Some(attached) = &mut self.attached else { return };
+        for entry in self.ring.completion() {
+            let (number, stage, generation) = unpack(entry.user_data());
+            let slot = &mut self.slots[number as usize];
+            if !slot.busy || slot.generation != generation {
+                continue;
+            }
+            if let Some(result) = slot.told(stage, entry.result(), &self.found[number as usize]) {
+                slot.busy = false;
+                attached.leaves.leave(slot.leaf);
+                self.in_flight -= 1;
+                done.push(Completion { slot: number, result });
+            }
+        }
+    }
+}
+
+impl Drop for TreeRing {
+    fn drop(&mut self) {
+        if self.broken || self.in_flight > 0 {
+            // What the kernel may still read and write must stay where it is.
+            std::mem::forget(std::mem::take(&mut self.slots));
+            std::mem::forget(std::mem::take(&mut self.found));
+            std::mem::forget(Arc::clone(&self.buffers));
+        }
+    }
+}
+
+/// Hands what was pushed to the kernel, and waits up to `wait_ns` for a completion; none means not at all.
+fn enter(ring: &IoUring, wait_ns: Option<u64>) -> Result<(), i32> {
+    let ns = wait_ns.unwrap_or(0);
+    let time = Timespec::new().sec(ns / 1_000_000_000).nsec((ns % 1_000_000_000) as u32);
+    // Waiting for one, if only for no time, is what makes the kernel run deferred completions.
+    let entered = ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&time));
+    match entered.err().and_then(|error| error.raw_os_error()) {
+        // A time-out, a signal, or a full completion queue: the caller looks again.
+        None | Some(libc::ETIME | libc::EINTR | libc::EBUSY) => Ok(()),
+        Some(libc::EAGAIN) => {
+            std::thread::sleep(std::time::Duration::from_micros(100));
+            Ok(())
+        }
+        Some(errno) => Err(errno),
+    }
+}

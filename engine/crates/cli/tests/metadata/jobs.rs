@@ -1,0 +1,122 @@
+//! Jobs on trees, and where their files are.
+
+use crate::common::{engine, file_job, said, Marked, Said};
+use assay_spec::{ErrorKind, Event, Method, Operation, PhaseEnd};
+use serde_json::{json, Value};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+pub(crate) const LANES: u64 = 3;
+pub(crate) const FILES: u64 = 40;
+pub(crate) const SEED: u64 = 9;
+
+/// Directories on a disk and in memory.
+pub(crate) const PLACES: [&str; 2] = ["/var/tmp", "/dev/shm"];
+pub(crate) const METHODS: [&str; 2] = ["sync", "io_uring"];
+pub(crate) const NOTHING: [&str; 0] = [];
+
+fn depth(method: &str) -> u64 {
+    if method == "io_uring" {
+        8
+    } else {
+        1
+    }
+}
+
+pub(crate) fn phases(operations: &[&str]) -> Value {
+    operations.iter().map(|operation| json!({"operation": operation})).collect()
+}
+
+/// A job on a tree of 3 lanes with 40 files each, with `change` merged in.
+pub(crate) fn tree_job(root: &Marked, method: &str, operations: &[&str], change: &Value) -> Value {
+    let mut job = file_job(
+        root,
+        &json!({
+            "lanes": LANES, "seed": SEED, "tree": {"files": FILES, "depth": 2, "width": 3}, "file_size_bytes": 700,
+            "method": method, "queue_depth": depth(method), "sync": "none", "error_limit": 1000,
+            "phases": phases(operations),
+        }),
+    );
+    for (key, value) in change.as_object().unwrap() {
+        job[key] = value.clone();
+    }
+    job
+}
+
+/// Runs a job that waits, and does something to its directory before it starts.
+pub(crate) fn run_after(job: Value, meanwhile: impl FnOnce(&Path)) -> Said {
+    run_until(job, meanwhile, None)
+}
+
+/// The same; stops the job after a while if so wished.
+pub(crate) fn run_until(mut job: Value, meanwhile: impl FnOnce(&Path), stop_after: Option<Duration>) -> Said {
+    job["wait_for_go"] = json!(true);
+    let target = &job["target"];
+    let folder = Path::new(target["root"].as_str().unwrap()).join(target["directory"].as_str().unwrap());
+    let mut child =
+        engine().arg("run").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    writeln!(child.stdin.as_mut().unwrap(), "{job}").unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut text = String::new();
+    while !text.contains(r#""event":"ready""#) {
+        assert!(output.read_line(&mut text).unwrap() > 0, "{text}");
+    }
+    meanwhile(&folder);
+    writeln!(child.stdin.as_mut().unwrap(), r#"{{"go":true}}"#).unwrap();
+    if let Some(time) = stop_after {
+        std::thread::sleep(time);
+        writeln!(child.stdin.as_mut().unwrap(), r#"{{"stop":true}}"#).unwrap();
+    }
+    output.read_to_string(&mut text).unwrap();
+    let mut ended = child.wait_with_output().unwrap();
+    ended.stdout = text.into_bytes();
+    said(&ended)
+}
+
+pub(crate) fn starts(said: &Said) -> Vec<(Operation, Method, String)> {
+    let starts = said.events.iter().filter_map(|event| match event {
+        Event::PhaseStart(start) => Some((start.operation, start.method, start.method_reason.clone())),
+        _ => None,
+    });
+    starts.collect()
+}
+
+/// Errors of a phase: kind, errno, how many.
+pub(crate) fn errors(end: &PhaseEnd) -> Vec<(ErrorKind, Option<i32>, u64)> {
+    end.errors.iter().map(|error| (error.kind, error.errno, error.count)).collect()
+}
+
+/// Paths below the job's directory, without directories.
+pub(crate) fn files(root: &Marked) -> Vec<String> {
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, found);
+            } else {
+                found.push(path);
+            }
+        }
+    }
+    let (job, mut found) = (root.0.join("job"), Vec::new());
+    walk(&job, &mut found);
+    let mut names: Vec<String> =
+        found.iter().map(|path| path.strip_prefix(&job).unwrap().to_str().unwrap().to_owned()).collect();
+    names.sort();
+    names
+}
+
+/// Where a lane's file is: of 9 leaves each has 5 names.
+pub(crate) fn place(top: u64, letter: char, lane: u64, number: u64) -> String {
+    format!("t{top}/b{}/b{}/{letter}{lane}.{number}", number / 15, number / 5 % 3)
+}
+
+pub(crate) fn all_places(shared: bool, letter: char) -> Vec<String> {
+    let of = |lane| (0..FILES).map(move |number| place(if shared { 0 } else { lane }, letter, lane, number));
+    let mut all: Vec<String> = (0..LANES).flat_map(of).collect();
+    all.sort();
+    all
+}

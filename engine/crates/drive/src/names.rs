@@ -1,0 +1,53 @@
+//! Which names of a tree are there, from phase to phase.
+
+use assay_spec::{Job, Operation};
+
+/// Per lane: how many files and directories there are, always the first ones.
+pub(crate) struct Names {
+    all: u64,
+    files: Vec<u64>,
+    directories: Vec<u64>,
+    renamed: bool,
+}
+
+impl Names {
+    /// Before the first phase of a job.
+    pub(crate) fn new(job: &Job) -> Self {
+        let lanes = job.lanes as usize;
+        let all = job.tree.as_ref().map_or(0, |tree| tree.files);
+        let there = if job.reuse_files { all } else { 0 };
+        Names { all, files: vec![there; lanes], directories: vec![0; lanes], renamed: false }
+    }
+
+    /// The files have their second name.
+    pub(crate) fn renamed(&self) -> bool {
+        self.renamed
+    }
+
+    /// Numbers of the names that a lane works on in a phase: from the first, up to the second.
+    pub(crate) fn range(&self, operation: Operation, lane: u32) -> (u64, u64) {
+        let lane = lane as usize;
+        match operation {
+            Operation::Create | Operation::Prepare => (self.files[lane], self.all),
+            Operation::Mkdir => (self.directories[lane], self.all),
+            Operation::Rmdir => (0, self.directories[lane]),
+            _ => (0, self.files[lane]),
+        }
+    }
+
+    /// After a phase in which each lane made or did something to `done` names.
+    pub(crate) fn note(&mut self, operation: Operation, done: &[u64]) {
+        let add = |there: &mut Vec<u64>| there.iter_mut().zip(done).for_each(|(count, more)| *count += more);
+        match operation {
+            Operation::Create | Operation::Prepare => add(&mut self.files),
+            Operation::Mkdir => add(&mut self.directories),
+            Operation::Unlink => self.files.fill(0),
+            Operation::Rmdir => self.directories.fill(0),
+            Operation::Rename => self.renamed = !self.renamed,
+            _ => {}
+        }
+        if self.files.iter().all(|count| *count == 0) {
+            self.renamed = false;
+        }
+    }
+}

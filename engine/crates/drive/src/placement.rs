@@ -1,0 +1,82 @@
+//! Where a lane runs and where its memory lies.
+
+use assay_core::SetupError;
+use assay_spec::Tuning;
+use rustix::io::Errno;
+use rustix::thread::{sched_setaffinity, CpuSet};
+
+/// Puts the calling thread on its CPU and its memory to come on its NUMA node, as far as the job says so.
+///
+/// # Errors
+/// A CPU or node that the host does not have, or that this process may not use.
+pub(crate) fn apply(tuning: &Tuning, lane: u32) -> Result<(), SetupError> {
+    if let Some(node) = tuning.numa_node {
+        bind_memory(node)?;
+        if tuning.cpus.is_empty() {
+            return run_on(&cpus_of(node)?, &format!("CPUs of NUMA node {node}"));
+        }
+    }
+    match tuning.cpus.get(lane as usize % tuning.cpus.len().max(1)) {
+        Some(cpu) => run_on(&[*cpu], &format!("CPU {cpu}")),
+        None => Ok(()),
+    }
+}
+
+fn run_on(cpus: &[u32], what: &str) -> Result<(), SetupError> {
+    let mut set = CpuSet::new();
+    for cpu in cpus {
+        set.set(*cpu as usize);
+    }
+    sched_setaffinity(None, &set).map_err(|errno| match errno {
+        Errno::INVAL => SetupError::new("pin to", what, "there is none, or this process may not use it"),
+        other => SetupError::os("pin to", what, other),
+    })
+}
+
+/// All memory of this thread from now on comes from `node` (set_mempolicy(2), MPOL_BIND).
+fn bind_memory(node: u32) -> Result<(), SetupError> {
+    const MPOL_BIND: libc::c_long = 2;
+    let mut mask = [0_u64; 16];
+    mask[node as usize / 64] = 1 << (node % 64);
+    // SAFETY: the mask lives through the call, and the kernel reads as many bits as it is told to.
+    let code = unsafe { libc::syscall(libc::SYS_set_mempolicy, MPOL_BIND, mask.as_ptr(), mask.len() * 64) };
+    if code == 0 {
+        return Ok(());
+    }
+    let errno = Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL);
+    let object = format!("NUMA node {node}");
+    Err(match errno {
+        Errno::INVAL => SetupError::new("bind memory to", object, "there is none"),
+        other => SetupError::os("bind memory to", object, other),
+    })
+}
+
+/// CPUs of a node, from sysfs.
+fn cpus_of(node: u32) -> Result<Vec<u32>, SetupError> {
+    let path = format!("/sys/devices/system/node/node{node}/cpulist");
+    let text = std::fs::read_to_string(&path).map_err(|error| SetupError::new("read", &path, error.to_string()))?;
+    parse_list(text.trim()).ok_or_else(|| SetupError::new("read", &path, format!("not a list of CPUs: {text}")))
+}
+
+/// The numbers of a list such as 0-3,8.
+fn parse_list(text: &str) -> Option<Vec<u32>> {
+    let mut numbers = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        numbers.extend(first.parse::<u32>().ok()?..=last.parse().ok()?);
+    }
+    Some(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_cpus_are_understood() {
+        assert_eq!(parse_list("0-2,7"), Some(vec![0, 1, 2, 7]));
+        assert_eq!(parse_list("5"), Some(vec![5]));
+        assert_eq!(parse_list("a-b"), None);
+        assert_eq!(parse_list(""), None);
+    }
+}
