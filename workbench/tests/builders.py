@@ -7,6 +7,7 @@ from hdrh.histogram import HdrHistogram
 from assay.analyse.rows import analyse
 from assay.cli.analysis import judge_row
 from assay.model.case import Case, Parameters
+from assay.model.names import is_metadata
 from assay.model.result import ErrorTally, JobRecord, Place, RunAnalysis, RunInfo, Sample
 
 MIB = 1 << 20
@@ -25,7 +26,11 @@ def make_case(
     case_id: str = "c0001", target: str = "disk", operations: tuple[str, ...] = ("read",), **parameters: Any
 ) -> Case:
     axes = parameters.pop("axes", {})
-    fields = {"file_size": 16 * MIB, "record_size": 65536, **axes, **parameters}
+    sizes = {"file_size": 16 * MIB, "record_size": 65536}
+    if is_metadata(operations[0]):
+        sizes = {"file_size": 0, "files": 1000}
+        parameters.setdefault("cache", "keep")
+    fields = {**sizes, **axes, **parameters}
     words = " ".join(f"{name}={value}" for name, value in axes.items())
     return Case(
         id=case_id,
@@ -58,6 +63,24 @@ def make_sample(
         "device_write_bytes": 0 if reads else size,
     }
     return Sample(case=case, repeat=repeat, operation=operation, throughput=throughput, **{**ordinary, **fields})
+
+
+def make_names(
+    case: str = "c0001", repeat: int = 1, iops: float = 50e3, operation: str = "stat", **fields: Any
+) -> Sample:
+    """A sample of metadata operations, none of which moved data."""
+    ordinary = {
+        "phase": 0,
+        "status": "done",
+        "started_at": 1_795_288_503.25,
+        "ops": 1000,
+        "elapsed_ns": int(1000 / iops * 1e9),
+        "method": "sync",
+        "method_reason": "one operation in flight",
+        "device_read_bytes": 10**6,
+        "device_write_bytes": 0,
+    }
+    return Sample(case=case, repeat=repeat, operation=operation, iops=iops, **{**ordinary, **fields})
 
 
 def make_place(target: str = "disk", **fields: Any) -> Place:

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import GIB, MEMORY_PLACE, MIB, MS, make_case, make_place, make_sample
+from builders import GIB, MEMORY_PLACE, MIB, MS, make_case, make_names, make_place, make_sample
 
 from assay.analyse.estimate import estimate
 from assay.analyse.usable import usable
-from assay.judge import rules
+from assay.judge import names, rules
 from assay.judge.evidence import Evidence, NotEvaluated, percent
 from assay.judge.judge import judge
 from assay.model.result import ErrorTally, Place, Sample
@@ -56,6 +56,35 @@ def evidence(
         estimate=estimate([sample.throughput for sample in counted]) if counted else None,
         planned=len(samples) if planned is None else planned,
         reasons=reasons,
+    )
+
+
+def about_names(operation: str = "stat", place: Place | None = None, **changes: Any) -> Evidence:
+    """Good evidence about metadata operations; `parameters` are those of the case, the rest fields of each sample."""
+    parameters = changes.pop("parameters", {})
+    rates = changes.pop("rates", (50e3, 51e3, 52e3))
+    samples = tuple(
+        make_names(repeat=repeat, iops=rate, operation=operation, **changes) for repeat, rate in enumerate(rates, 1)
+    )
+    return Evidence(
+        case=make_case(operations=(operation,), **parameters),
+        operation=operation,
+        samples=samples,
+        usable=usable(samples),
+        place=make_place() if place is None else place,
+        memory_bytes=GIB,
+        estimate=estimate([sample.iops for sample in samples]),
+        planned=len(samples),
+    )
+
+
+def late(p999_ms: float, mean_us: float = 1, operation: str = "read", queue_depth: int = 1, **fields: Any) -> Evidence:
+    """Open loop: delays of starts with that tail; each operation is with the storage for a microsecond."""
+    delay = {"mean": mean_us * 1e3, "p99.9": p999_ms * MS}
+    latency = {"mean": mean_us * 1e3 + 1000}
+    parameters = {"cache": "direct", "queue_depth": queue_depth}
+    return evidence(
+        operation, parameters=parameters, start_delay=delay, latency=latency, ops=1000, target_per_s=1.0, **fields
     )
 
 
@@ -126,6 +155,22 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
         evidence(target_per_s=1000.0, iops=1000.0, unstarted_ops=7),
     ),
     (rules.unstable, Verdict.UNSTABLE, "n = 3", evidence(speeds=(100e6, 130e6, 80e6))),
+    (rules.unstable, Verdict.UNSTABLE, "from 30,000 operations/s", about_names(rates=(50e3, 30e3, 70e3))),
+    (names.cached_names, Verdict.CACHED, "all of the operations", about_names(device_read_bytes=0)),
+    # 1000 operations, and at most 6400 / 64 names that were fetched.
+    (names.cached_names, Verdict.CACHED, "90 %", about_names(device_read_bytes=6400)),
+    (names.cached_names, Verdict.CACHED, "75 %", about_names("open", device_read_bytes=16_000)),
+    # One directory of 1000 names is at least 8000 bytes.
+    (names.cached_names, Verdict.CACHED, "50 %", about_names("readdir", device_read_bytes=32_000, ops=8)),
+    (
+        names.cached_names,
+        Verdict.CACHED,
+        "98 %",
+        about_names(cache_done="dropped", device_read_bytes=64_000, ops=50_000),
+    ),
+    (names.unflushed_names, Verdict.CACHED, "1,000 changes", about_names("rename", parameters={"sync": "none"})),
+    (names.late_engine, Verdict.CLIENT_BOUND, "started 5 ms late", late(5)),
+    (names.late_engine, Verdict.CLIENT_BOUND, "1 ms at most", late(2, queue_depth=8, method="io_uring")),
     (rules.skewed, Verdict.SKEWED, "started", evidence(parameters=LANES, skew_ns=2 * MS)),
     (rules.skewed, Verdict.SKEWED, "started", evidence(parameters=LANES, skew_ns=51 * MS, elapsed_ns=10**11)),
     (rules.skewed, Verdict.SKEWED, "last lane", evidence(parameters=LANES, finish_spread_ns=20 * MS)),
@@ -158,6 +203,24 @@ SILENT: list[tuple[Rule, Evidence]] = [
     (rules.unsustained, evidence(target_per_s=1000.0, iops=991.0)),
     (rules.unsustained, evidence(parameters={"arrivals": "poisson"}, target_per_s=1000.0, iops=985.0, ops=10_000)),
     (rules.unstable, evidence(speeds=(100e6, 109e6, 92e6))),
+    (rules.unstable, about_names(rates=(50e3, 52e3, 54e3))),
+    (rules.cached_read, about_names(device_read_bytes=0)),
+    (rules.direct_read, about_names(device_read_bytes=0)),
+    (rules.unflushed_write, about_names("create", parameters={"sync": "none"})),
+    (names.cached_names, about_names(device_read_bytes=0, place=NULL_PLACE)),
+    (names.cached_names, about_names("create", device_read_bytes=0)),
+    (names.cached_names, evidence(parameters={"cache": "keep"}, device_read_bytes=0)),
+    (names.unflushed_names, about_names("create")),
+    (names.unflushed_names, about_names("stat", parameters={"sync": "none"})),
+    (names.unflushed_names, about_names("create", parameters={"sync": "none"}, place=NULL_PLACE)),
+    (names.unflushed_names, evidence("write", parameters={"cache": "keep", "sync": "none"})),
+    (names.late_engine, evidence()),
+    # Not late enough to matter; explained by a storage that was busy for 1000 x 1 us; a mean too uncertain to tell.
+    (names.late_engine, late(0.9)),
+    (names.late_engine, late(1.0, mean_us=10)),
+    (names.late_engine, late(5, mean_us=4000)),
+    # Slots that may not have been used do not count.
+    (names.late_engine, late(1.002, queue_depth=8, method="sync", mean_us=10)),
     (rules.skewed, evidence(parameters=LANES, skew_ns=MS, finish_spread_ns=15 * MS)),
     (rules.skewed, evidence(skew_ns=90 * MS, finish_spread_ns=90 * MS)),
 ]
@@ -174,6 +237,15 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (rules.direct_read, "does not tell", evidence(device_read_bytes=0, place=NFS_PLACE)),
     (rules.unflushed_write, "memory itself", evidence("write", parameters=UNFLUSHED, place=MEMORY_PLACE)),
     (rules.unstable, "needs 3 repeats, has 2", evidence(speeds=(100e6, 200e6))),
+    (names.cached_names, "may hold them all", about_names()),
+    (names.cached_names, "after they were emptied", about_names(cache_done="dropped")),
+    (names.cached_names, "does not tell", about_names(device_read_bytes=None)),
+    (names.cached_names, "does not tell", about_names(device_read_bytes=5, place=NFS_PLACE)),
+    (names.cached_names, "does not tell", about_names(device_read_bytes=0, cache_done="dropped")),
+    (names.cached_names, "does not tell", about_names(device_read_bytes=0, place=LOOP_PLACE)),
+    (names.cached_names, "memory itself", about_names(device_read_bytes=0, place=MEMORY_PLACE)),
+    (names.unflushed_names, "memory itself", about_names("create", parameters={"sync": "none"}, place=MEMORY_PLACE)),
+    (names.unflushed_names, "promises nothing", about_names("create", parameters={"sync": "o_sync"})),
 ]
 
 
@@ -216,6 +288,18 @@ def test_good_evidence_is_ok(operation: str) -> None:
     verdict, findings, not_evaluated = judge(evidence(operation))
     assert (verdict, findings) == (Verdict.OK, ())
     assert not_evaluated == ("impossible: no ceilings measured",)
+
+
+@pytest.mark.parametrize("operation", ["create", "rename", "unlink", "mkdir", "rmdir", "stat"])
+def test_good_evidence_about_names_is_ok(operation: str) -> None:
+    verdict, findings, _ = judge(about_names(operation))
+    assert (verdict, findings) == (Verdict.OK, ())
+
+
+def test_lanes_with_few_files_are_told_to_take_more() -> None:
+    skew = about_names(parameters={"lanes": 2}, skew_ns=10**9)
+    found = rules.skewed(skew)
+    assert isinstance(found, Finding) and "more files" in found.remedy
 
 
 def test_findings_come_worst_first() -> None:

@@ -20,7 +20,7 @@ from assay.launch.engine import Grace, Outcome, _Conversation, run_job
 from assay.launch.environment import capture_environment, describe_device, device_below, mount_of
 from assay.launch.launcher import LocalLauncher
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.case import Case
+from assay.model.case import Case, Parameters
 from assay.model.study import Study
 from assay.plan.expand import expand
 from assay.plan.load import load_study
@@ -367,6 +367,26 @@ def test_what_the_host_cannot_do_of_optional_workloads_is_left_out(monkeypatch: 
     ]
     monkeypatch.setattr(abilities, "drop_fault", lambda: None)
     assert [case.workload for case in abilities.leave_out_impossible(study, cases)[0]] == ["keep", "drop"]
+
+
+def test_tuning_that_the_host_cannot_do_is_named(tmp_path: Path) -> None:
+    (tmp_path / "devices/system/node/node0").mkdir(parents=True)
+    pages = tmp_path / "kernel/mm/hugepages/hugepages-2048kB"
+    pages.mkdir(parents=True)
+    (pages / "nr_hugepages").write_text("0\n")
+
+    def problems(**changes: Any) -> str:
+        parameters = Parameters(file_size=4096, record_size=4096, **changes)
+        return " | ".join(f"{text}; {hint}" for text, hint in abilities.tuning_problems(parameters, tmp_path))
+
+    usable = sorted(os.sched_getaffinity(0))
+    assert problems(cpus=",".join(map(str, usable)), numa_node=0) == problems() == ""
+    assert "there is no CPU 1022, 1023" in problems(cpus=f"{usable[0]},1022-1023")
+    assert f"usable are {usable[0]}" in problems(cpus="1023")
+    assert "no node 7" in problems(numa_node=7)
+    assert "none are reserved" in problems(huge_pages=True)
+    (pages / "nr_hugepages").write_text("64\n")
+    assert problems(huge_pages=True) == ""
 
 
 def test_abilities_of_the_host_are_tried_and_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ def test_what_the_backend_can_do_is_no_fault():
         ({"operations": ["write"]}, {}, "operations"),
         ({"layouts": ["shared"]}, {}, "layout"),
         ({"methods": ["sync"]}, {"w_method": "io_uring"}, "method"),
+        ({}, {"w_method": "mmap", "w_cache": "keep"}, "method"),
         ({"sync": ["none"]}, {}, "sync"),
         ({"cache": ["keep"]}, {"w_cache": "drop"}, "cache"),
         ({"cache": ["keep"]}, {"w_cache": "limit", "w_memory_limit": "128MiB"}, "cache"),
@@ -48,6 +49,15 @@ def test_what_it_cannot_do_names_the_field(able, changes, field):
 )
 def test_what_is_not_asked_for_is_not_needed(able, changes):
     assert not faults(able, **changes)
+
+
+def test_metadata_operations_that_a_place_lacks_are_named():
+    data = written(w_operations=["create", "stat"], w_files=10)
+    del data["workloads"]["w"]["record_size"]
+    found = load(data).study
+    (fault,) = capability_faults(found, expand(found).cases, {"file": backend(operations=["write", "create"])})
+    assert "cannot do stat" in fault.message
+    assert not capability_faults(found, expand(found).cases, {"file": backend(operations=["create", "stat"])})
 
 
 def test_each_fault_comes_once_with_the_number_of_cases():

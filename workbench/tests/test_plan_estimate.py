@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plan_tools import REPOSITORY, load, study
+from plan_tools import REPOSITORY, load, study, written
 
 from assay.plan.estimate import JOB_SECONDS, PHASE_SECONDS, STORAGE, estimate_study
 from assay.plan.expand import expand
@@ -72,6 +72,36 @@ def test_null_targets_write_nothing():
 
 def test_kept_files_add_up():
     assert estimate(output={"keep_files": True}, w_lanes=[1, 2], repeats=2).peak_space == {"disk": 6 * MIB}
+
+
+def names(**changes):
+    data = written(w_files=1000, repeats=1, **changes)
+    del data["workloads"]["w"]["record_size"]
+    found = load(data).study
+    return estimate_study(found, expand(found).cases)
+
+
+def test_metadata_counts_contents_names_and_blocks():
+    found = names(w_operations=["create", "unlink"], w_file_size="1KiB", w_lanes=2)
+    assert (found.written, found.read) == (2 * 1000 * 1024, 0)
+    # A file of 1 KiB takes a block; so does the one directory.
+    assert found.peak_space == {"disk": 2 * 1000 * 4096 + 4096}
+    changes = 2 * 2000 * STORAGE.change / 2 + 2000 * 1024 / STORAGE.bandwidth
+    assert found.seconds == pytest.approx(JOB_SECONDS + 2 * PHASE_SECONDS + changes)
+    assert "to change a name" in found.assumptions[1]
+
+
+def test_metadata_prepares_and_reads_cold_names():
+    warm, cold = (names(w_operations=["stat"], w_file_size="1KiB", w_cache=cache) for cache in ("keep", "drop"))
+    assert warm.written == cold.written == 1000 * 1024
+    assert cold.seconds > warm.seconds
+
+
+def test_metadata_is_bounded_where_every_phase_is():
+    assert names(w_operations=["create", "stat"], w_file_size=0, w_time_limit="1s").at_most_seconds is not None
+    assert names(w_operations=["create", "unlink"], w_file_size=0, w_time_limit="1s").at_most_seconds is None
+    looks = names(w_operations=["stat", "readdir"], w_file_size=0, w_runtime="2s")
+    assert 4 < looks.seconds < 5
 
 
 def test_measured_seconds_replace_the_assumption():

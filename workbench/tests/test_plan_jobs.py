@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
-from plan_tools import REPOSITORY, load, study
+from plan_tools import REPOSITORY, load, study, written
 
+from assay.cli.init import PRESETS
 from assay.contract._generated import Capabilities, Job
-from assay.model.names import OPERATIONS, STDIO
+from assay.model.names import DATA, METADATA, OPERATIONS, STDIO
 from assay.plan.capable import backends_by_kind, capability_faults
 from assay.plan.expand import expand
-from assay.plan.jobs import SPEC_VERSION, data_seed, operations_with_prepare, plan_job, plan_jobs
+from assay.plan.jobs import SPEC_VERSION, data_seed, plan_job, plan_jobs, plan_phases
 from assay.plan.order import order_jobs
 
 ENGINE = Path(os.environ.get("ASSAY_ENGINE", REPOSITORY / "target/release/assay-engine"))
@@ -107,7 +108,86 @@ def test_a_job_says_what_the_case_says():
 )
 def test_prepare_comes_before_what_may_not_find_its_data(operations, changes, phases):
     _found, case = first_case(w_operations=operations, **changes)
-    assert list(operations_with_prepare(case)) == phases
+    assert [phase.operation for phase in plan_phases(case)] == phases
+
+
+def names_case(*operations, **changes):
+    """The first case of a study of metadata operations."""
+    data = written(w_operations=list(operations), w_files=100, **changes)
+    for field in ("file_size", "record_size"):
+        if f"w_{field}" not in changes:
+            del data["workloads"]["w"][field]
+    loaded = load(data)
+    assert loaded.study is not None, loaded.problems
+    expansion = expand(loaded.study)
+    assert not expansion.faults
+    return loaded.study, expansion.cases[0]
+
+
+@pytest.mark.parametrize(
+    ("operations", "changes", "phases"),
+    [
+        ("create stat unlink", {}, "create stat unlink"),
+        ("stat", {}, "-prepare stat"),
+        ("stat unlink", {}, "-prepare stat unlink"),
+        ("unlink stat rename", {}, "-prepare unlink -prepare stat rename"),
+        ("create unlink create", {}, "create unlink create"),
+        ("unlink create readdir", {}, "-prepare unlink create readdir"),
+        ("rmdir", {}, "-mkdir rmdir"),
+        ("mkdir rmdir rmdir", {}, "mkdir rmdir -mkdir rmdir"),
+        ("mkdir stat rmdir", {}, "mkdir -prepare stat rmdir"),
+        # A create that is cut short leaves files to make; one by a rate or beside a runtime does not.
+        ("create stat", {"w_time_limit": "1s"}, "create -prepare stat"),
+        ("create stat", {"w_runtime": "1s"}, "create stat"),
+        ("create stat", {"w_rate": "10/s"}, "create stat"),
+    ],
+)
+def test_names_that_an_operation_needs_are_made_first(operations, changes, phases):
+    _found, case = names_case(*operations.split(), **changes)
+    found = [phase.operation if phase.measured else f"-{phase.operation}" for phase in plan_phases(case)]
+    assert found == phases.split()
+
+
+def test_a_job_of_metadata_operations():
+    found, case = names_case(
+        *METADATA,
+        w_file_size="4KiB",
+        w_depth=2,
+        w_width=3,
+        w_runtime="1s",
+        w_cpus="0-1,5",
+        w_numa_node=0,
+        w_cache="drop",
+    )
+    job = plan_job(found, case, 1).job
+    assert (job.file_size_bytes, job.record_size_bytes, job.direct) == (4096, 4096, False)
+    assert (job.tree.files, job.tree.depth, job.tree.width) == (100, 2, 3)
+    tuning = job.tuning.model_dump(mode="json")
+    assert (tuning["cpus"], tuning["numa_node"], tuning["sqpoll"]) == ([0, 1, 5], 0, False)
+    timed = {str(phase.operation) for phase in job.phases if phase.runtime_ns}
+    assert timed == {"stat", "open", "readdir"}
+    assert {str(phase.cache_before) for phase in job.phases} == {"drop"}
+    assert names_case("stat")[1].parameters.record_size is None
+
+
+def test_a_job_of_empty_files_has_a_record_all_the_same():
+    found, case = names_case("create", w_cache="limit", w_memory_limit="128MiB", w_time_limit="1s")
+    job = plan_job(found, case, 1).job
+    assert (job.file_size_bytes, job.record_size_bytes) == (0, 1)
+    assert str(job.phases[0].cache_before) == "keep"
+
+
+def test_a_time_limit_is_for_what_can_be_cut_short():
+    found, case = names_case("create", "stat", "rename", "unlink", "mkdir", "rmdir", w_time_limit="1s")
+    phases = plan_job(found, case, 1).job.phases
+    limited = [str(phase.operation) for phase in phases if phase.time_limit_ns]
+    assert limited == ["create", "stat", "mkdir"]
+
+
+def test_tuning_goes_into_the_job():
+    found, case = first_case(w_method="io_uring", w_sqpoll=True, w_iopoll=True, w_huge_pages=True)
+    tuning = plan_job(found, case, 1).job.tuning
+    assert (tuning.sqpoll, tuning.iopoll, tuning.huge_pages, tuning.cpus) == (True, True, True, [])
 
 
 @pytest.mark.parametrize(
@@ -160,31 +240,51 @@ TARGETS = st.sampled_from(
 )
 FILES = st.integers(20, 62).map(lambda power: 2**power) | st.integers(1, 2**63 - 1)
 RECORDS = st.integers(9, 30).map(lambda power: 2**power) | st.integers(1, 2**30)
+COMMON = {
+    "lanes": st.integers(1, 1024) | st.just(1),
+    "layout": st.sampled_from(["separate", "shared"]),
+    "queue_depth": st.integers(1, 4096) | st.just(1),
+    "method": st.sampled_from(["auto", "io_uring", "sync", "mmap"]),
+    "sqpoll": st.booleans(),
+    "iopoll": st.booleans(),
+    "huge_pages": st.booleans(),
+    "cpus": st.sampled_from(["0", "0-3,6", "1023"]),
+    "numa_node": st.integers(0, 1023),
+    "cache": st.sampled_from(["direct", "drop", "evict", "limit", "keep"]),
+    "memory_limit": st.just("128MiB"),
+    "sync": st.sampled_from(["none", "fsync", "fdatasync", "o_sync", "o_dsync"]),
+    "preallocate": st.booleans(),
+    "rate": st.sampled_from(["0.001/s", "5/s", "1000000000/s"]),
+    "arrivals": st.sampled_from(["constant", "poisson"]),
+    "runtime": st.sampled_from(["1ns", "5s", "8760h"]),
+    "time_limit": st.sampled_from(["1ns", "5s", "8760h"]),
+    "read_percent": st.integers(0, 100),
+    "stride": st.integers(1, 2**20),
+    "verify": st.booleans(),
+    "compressible": st.integers(0, 100),
+    "duplicate": st.integers(0, 100),
+}
 WORKLOADS = st.fixed_dictionaries(
     {
-        "operations": st.lists(st.sampled_from(sorted(set(OPERATIONS) - STDIO)), min_size=1, max_size=30)
-        | st.lists(st.sampled_from(OPERATIONS), min_size=1, max_size=4),
+        "operations": st.lists(st.sampled_from(sorted(set(DATA) - STDIO)), min_size=1, max_size=30)
+        | st.lists(st.sampled_from(DATA), min_size=1, max_size=4),
         "file_size": FILES,
         "record_size": RECORDS,
     },
+    optional=COMMON,
+)
+NAMES = st.fixed_dictionaries(
+    {
+        "operations": st.lists(st.sampled_from(METADATA), min_size=1, max_size=12),
+        "files": st.integers(1, 10**9) | st.integers(1, 100),
+    },
     optional={
-        "lanes": st.integers(1, 1024) | st.just(1),
-        "layout": st.sampled_from(["separate", "shared"]),
-        "queue_depth": st.integers(1, 4096) | st.just(1),
-        "method": st.sampled_from(["auto", "io_uring", "sync"]),
-        "cache": st.sampled_from(["direct", "drop", "evict", "limit", "keep"]),
-        "memory_limit": st.just("128MiB"),
-        "sync": st.sampled_from(["none", "fsync", "fdatasync", "o_sync", "o_dsync"]),
-        "preallocate": st.booleans(),
-        "rate": st.sampled_from(["0.001/s", "5/s", "1000000000/s"]),
-        "arrivals": st.sampled_from(["constant", "poisson"]),
-        "runtime": st.sampled_from(["1ns", "5s", "8760h"]),
-        "time_limit": st.sampled_from(["1ns", "5s", "8760h"]),
-        "read_percent": st.integers(0, 100),
-        "stride": st.integers(1, 2**20),
-        "verify": st.booleans(),
-        "compressible": st.integers(0, 100),
-        "duplicate": st.integers(0, 100),
+        **COMMON,
+        "file_size": st.integers(0, 2**31) | st.integers(0, 2**16),
+        "depth": st.integers(0, 16) | st.integers(0, 2),
+        "width": st.integers(1, 10_000) | st.integers(1, 8),
+        "cache": st.sampled_from(["drop", "limit", "keep", "direct"]),
+        "preallocate": st.just(False),
     },
 )
 OUTPUT = st.fixed_dictionaries({}, optional={"interval": st.sampled_from(["10ms", "1h"]), "keep_files": st.booleans()})
@@ -204,6 +304,12 @@ def _planned(target, workload, output, seed, backends):
         workload.pop("time_limit", None)
     if workload.get("cache") != "limit":
         workload.pop("memory_limit", None)
+    if workload.get("method") != "io_uring":
+        workload.pop("sqpoll", None)
+    if workload.get("method") != "io_uring" or workload.get("cache", "keep") != "direct":
+        workload.pop("iopoll", None)
+    if workload.get("method") in ("sync", "mmap"):
+        workload.pop("queue_depth", None)
     if target["kind"] == "device":
         workload |= {"layout": "shared", "preallocate": False}
     data = {"study": "s", "question": "q", "targets": {"t": target}, "workloads": {"w": workload}}
@@ -217,11 +323,11 @@ def _planned(target, workload, output, seed, backends):
 
 
 @needs_engine
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(TARGETS, WORKLOADS, OUTPUT, st.integers(0, 2**53 - 1))
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(TARGETS, WORKLOADS | NAMES, OUTPUT, st.integers(0, 2**53 - 1))
 def test_the_engine_never_refuses_what_the_workbench_accepts(target, workload, output, seed):
     job = _planned(target, workload, output, seed, _general())
-    event("sent" if job else "refused by the workbench")
+    event(("sent, names" if job.tree else "sent, data") if job else "refused by the workbench")
     if job is None:
         return
     text = job.model_dump_json()
@@ -231,7 +337,7 @@ def test_the_engine_never_refuses_what_the_workbench_accepts(target, workload, o
 
 
 @needs_engine
-@pytest.mark.parametrize("preset", ["quickstart", "sweep", "oltp", "thirteen", "engine"])
+@pytest.mark.parametrize("preset", PRESETS)
 def test_the_engine_accepts_every_job_of_the_presets(preset):
     loaded = load((REPOSITORY / f"workbench/src/assay/presets/{preset}.yaml").read_text())
     expansion = expand(loaded.study)

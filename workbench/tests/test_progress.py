@@ -64,6 +64,12 @@ def test_small_studies_get_a_line_per_repeat(capsys: pytest.CaptureFixture[str])
     ]
 
 
+def test_metadata_is_told_in_operations() -> None:
+    case = CASE.model_copy(update={"operations": ("stat",)})
+    stat = Sample(case="c0001", repeat=1, phase=0, operation="stat", status="done", started_at=0, ops=9, iops=12345.6)
+    assert finish_text(case, 1, "ok", "", 1.0, [stat]).endswith("stat 12,346 ops/s")
+
+
 def test_large_studies_get_few_lines_but_every_new_reason(capsys: pytest.CaptureFixture[str]) -> None:
     lines = LineProgress(10_000, 0, TimeLeft(0.0))
     for repeat in range(1, 10_001):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from sample_run import hostile_run, sample_run
+from test_metadata import names_run
 
 from assay.report.build import build_document
 from assay.report.html import render_html
@@ -148,6 +149,16 @@ def test_nothing_overflows_sideways(browser: Any, path: Path, width: int) -> Non
     assert wide == []
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_report_of_names_is_drawn_in_operations(browser: Any, tmp_path: Path) -> None:
+    page = tmp_path / "names.html"
+    page.write_text(render_html(build_document(names_run())), encoding="utf-8")
+    opened(browser, page)
+    assert browser.execute_script("return document.documentElement.dataset.charts") == "drawn"
+    assert column(browser, "Rate", "metadata-table")[:2] == ["20,400", "510,000"]
+    text = browser.execute_script("return [...document.querySelectorAll('svg text')].map(t => t.textContent).join()")
+    assert "Rate (operations/s)" in text and "MB/s" not in text and "NaN" not in text
 
 
 def test_hostile_names_are_shown_and_not_run(browser: Any, tmp_path: Path) -> None:

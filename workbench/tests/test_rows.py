@@ -5,7 +5,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
-from builders import MEMORY_PLACE, MIB, hdr, make_analysis, make_case, make_place, make_run, make_sample
+from builders import MEMORY_PLACE, MIB, hdr, make_analysis, make_case, make_names, make_place, make_run, make_sample
 
 from assay.analyse import histograms
 from assay.analyse.rows import analyse, memory_bytes
@@ -102,8 +102,78 @@ def test_quick_gives_the_same_verdicts_and_estimates() -> None:
     assert quick.comparisons == () and quick.rows[1].latency == {}
 
 
+def test_delays_of_starts_are_pooled() -> None:
+    samples = [
+        make_sample(
+            repeat=repeat, start_delay={"min": 0.0, "mean": 10.0, "max": top}, start_delay_histogram=hdr(values)
+        )
+        for repeat, top, values in ((1, 900.0, [1, 900]), (2, 5000.0, [2, 5000]), (3, 3.0, [3, 3]))
+    ]
+    row = analysed((make_case(),), samples).rows[0]
+    assert (row.start_delay["min"], row.start_delay["max"]) == (0.0, 5000.0)
+    assert row.start_delay["p50"] == 3.0
+    assert make_analysis().rows[0].start_delay == {}
+
+
+def names_run(**fields: Any) -> RunAnalysis:
+    """Two targets on which files are made, with contents, and looked at."""
+    cases = tuple(
+        make_case(f"c000{number}", target, ("create", "stat"), file_size=4096)
+        for number, target in enumerate(("disk", "memory"), start=1)
+    )
+    samples = [
+        make_names(
+            case.id,
+            repeat,
+            iops=(20e3 if operation == "create" else 500e3) * (1 + repeat / 97) * (3 if case.target == "memory" else 1),
+            operation=operation,
+            phase=phase,
+            bytes=4096 * 1000 if operation == "create" else 0,
+            throughput=80e6 if operation == "create" else 0.0,
+            **fields,
+        )
+        for case in cases
+        for repeat in (1, 2, 3)
+        for phase, operation in enumerate(("create", "stat"))
+    ]
+    return analysed(cases, samples)
+
+
+def test_metadata_rows_are_rates_of_operations() -> None:
+    found = names_run()
+    create, stat, *_ = found.rows
+    assert create.metadata and create.rate == create.iops
+    assert create.throughput is not None and create.throughput.median == 80e6
+    assert stat.throughput is None and stat.rate is not None
+    assert stat.rate.median == pytest.approx(500e3 * (1 + 2 / 97)) and stat.rate.n == 3
+    assert [row.verdict for row in found.rows] == [Verdict.OK] * 4
+    assert [(pair.operation, round(pair.ratio), pair.separable) for pair in found.comparisons] == [
+        ("create", 3, True),
+        ("stat", 3, True),
+    ]
+    assert found.notes == ()
+
+
+def test_notes_about_metadata_speak_of_operations() -> None:
+    case = make_case(operations=("stat",), lanes=2)
+    rates = [100e3, 101e3, 300e3]
+    samples = [make_names(repeat=n, iops=rate, first_finisher_iops=2 * rate) for n, rate in enumerate(rates, start=1)]
+    notes = analysed((case,), samples).notes
+    assert any("repeat 3 (300,000 operations/s) is an outlier" in note for note in notes)
+    assert any("2.00 times that up to the last lane's" in note for note in notes)
+
+
 def test_good_results_have_no_notes() -> None:
     assert one_row([100e6, 101e6, 99e6], make_case(lanes=4), first_finisher=101e6)[1].notes == ()
+
+
+_NS = hdr([2_000_000])
+LATE = {
+    "start_delay": {"min": 2e6, "mean": 2e6, "p99.9": 2e6, "max": 2e6},
+    "start_delay_histogram": _NS,
+    "latency": {"min": 2e6, "mean": 3e6, "p99.9": 2e6, "max": 2e6},
+    "histogram": _NS,
+}
 
 
 @pytest.mark.parametrize(
@@ -113,8 +183,15 @@ def test_good_results_have_no_notes() -> None:
         ("repeat 5 (120 MB/s) is an outlier", [100e6, 101e6, 99e6, 100e6, 120e6], {}, {}),
         ("first repeat (70 MB/s) is slower", [70e6, 101e6, 99e6], {}, {}),
         ("did not share evenly", [100e6, 100e6, 100e6], {"lanes": 2}, {"first_finisher": 150e6}),
-        ("io_uring was asked for", [100e6] * 3, {"method": "io_uring"}, {"method": "sync"}),
+        ("io_uring was asked for", [100e6] * 3, {"method": "io_uring"}, {"method": "sync", "method_reason": "why"}),
+        (
+            "plain system calls were used (why)",
+            [100e6] * 3,
+            {"method": "io_uring"},
+            {"method": "sync", "method_reason": "why"},
+        ),
         ("not the 8 asked for", [100e6] * 3, {"queue_depth": 8}, {"method": "sync"}),
+        ("started 2 ms late or more", [100e6] * 3, {}, LATE),
         ("should have been emptied before (drop)", [100e6] * 3, {"cache": "drop"}, {}),
         ("never started", [100e6] * 3, {}, {"unstarted_ops": 5}),
         ("3 of 3 repeats ended at the time limit", [100e6] * 3, {}, {"status": "time_limit"}),

@@ -47,9 +47,14 @@ def test_intervals_add_up_to_the_total(path: Path) -> None:
         if sample.status == "crashed":
             continue
         own = [event for event in events if isinstance(event, IntervalEvent) and event.phase == sample.phase]
-        assert sum(event.read.ops + event.write.ops for event in own) == sample.ops
-        assert sum(event.read.bytes + event.write.bytes for event in own) == sample.bytes
-        texts = [text for event in own for text in (event.read_histogram, event.write_histogram) if text]
+        assert sum(event.read.ops + event.write.ops + event.meta.ops for event in own) == sample.ops
+        assert sum(event.read.bytes + event.write.bytes + event.meta.bytes for event in own) == sample.bytes
+        texts = [
+            text
+            for event in own
+            for text in (event.read_histogram, event.write_histogram, event.meta_histogram)
+            if text
+        ]
         if sample.histogram:
             merged = histograms.merge([histograms.decode(text) for text in texts])
             whole = histograms.decode(sample.histogram)
@@ -168,6 +173,51 @@ def test_open_loop_shows_the_whole_stall() -> None:
     histogram = histograms.decode(sample.histogram)
     late = 1 - next(percent for percent, value in histograms.curve(histogram) if value > 1_000_000) / 100
     assert late == pytest.approx(1111 / 3000, abs=0.1)
+
+
+def as_names(line: str) -> str:
+    """A golden line about reads as if it were about stat."""
+    event = json.loads(line)
+    nothing = {"ops": 0, "bytes": 0}
+    if event.get("operation") == "read":
+        event["operation"] = "stat"
+    if event["event"] == "phase_end" and event["operation"] == "stat":
+        event |= {"meta": {**event["read"], "bytes": 0}, "read": nothing}
+        event |= {"meta_latency": event["read_latency"], "read_latency": None}
+        for window in ("first_finisher", "last_finisher", "steady"):
+            event[window]["bytes"] = 0
+    return json.dumps(event)
+
+
+def test_metadata_operations_are_counted_and_timed() -> None:
+    _, read = samples("good-run")
+    _, stat = samples_from_events("c0007", 2, read_events(map(as_names, lines("good-run"))))
+    assert (stat.operation, stat.ops, stat.bytes, stat.read_bytes) == ("stat", read.ops, 0, 0)
+    assert (stat.iops, stat.rate, stat.throughput) == (read.iops, read.iops, 0.0)
+    assert (stat.latency, stat.histogram) == (read.latency, read.histogram)
+    assert stat.metadata and not stat.moves_data
+    assert read.rate == read.throughput and read.moves_data and not read.metadata
+    record = read.throughput / read.iops
+    assert read.first_finisher is not None and read.steady is not None
+    assert stat.first_finisher_iops == pytest.approx(read.first_finisher / record)
+    assert stat.steady_iops == pytest.approx(read.steady / record)
+
+
+def test_contents_of_new_files_are_written_bytes() -> None:
+    end = json.loads(as_names(lines("good-run")[-2])) | {"operation": "create", "meta": {"ops": 10, "bytes": 4096}}
+    found = samples_from_events("c0007", 2, read_events([*lines("good-run")[:-2], json.dumps(end)]))
+    assert (found[1].bytes, found[1].write_bytes, found[1].moves_data) == (4096, 4096, True)
+
+
+def test_delays_of_starts_and_the_reason_of_the_method_are_kept() -> None:
+    delay = json.loads(lines("open-loop")[-2])["read_latency"]
+    changed = [json.dumps(json.loads(line) | {"start_delay": delay}) for line in lines("open-loop")]
+    (sample,) = samples_from_events("c0001", 1, read_events(changed))
+    assert sample.start_delay["p99.9"] == delay["p999_ns"] and sample.start_delay["mean"] == delay["mean_ns"]
+    assert sample.start_delay_histogram == delay["histogram"]
+    (plain,) = samples("open-loop")
+    assert (plain.start_delay, plain.start_delay_histogram) == ({}, None)
+    assert {sample.method_reason for sample in samples("good-run")} != {""}
 
 
 def test_mixed_operations_are_merged_and_preparation_is_no_sample() -> None:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from plan_tools import REPOSITORY, load, study, written
 
 from assay.model.case import Parameters
-from assay.model.names import CREATES, OPERATIONS, READS, STDIO, WRITES
+from assay.model.cpus import cpu_numbers
+from assay.model.names import CREATES, LOOKUPS, METADATA, OPERATIONS, READS, STDIO, WHOLE, WRITES
 from assay.model.study import KINDS, Study, Workload, study_schema
 from assay.plan.load import load_study
 
@@ -177,14 +178,16 @@ def test_presets_are_right_and_fit_the_published_schema(preset):
     jsonschema.Draft202012Validator(study_schema()).validate(loaded.source.data)
 
 
-def test_the_quickstart_study_is_the_preset():
-    preset = REPOSITORY / "workbench/src/assay/presets/quickstart.yaml"
-    assert (REPOSITORY / "studies/quickstart/study.yaml").read_bytes() == preset.read_bytes()
+@pytest.mark.parametrize("name", ["quickstart", "metadata"])
+def test_the_studies_are_the_presets(name):
+    preset = REPOSITORY / f"workbench/src/assay/presets/{name}.yaml"
+    assert (REPOSITORY / f"studies/{name}/study.yaml").read_bytes() == preset.read_bytes()
 
 
 SHAPES_ONLY_CHECKED_LATER = re.compile(
     "alias|billion_c|control|binary|yaml_|expression_|path_|record_|zip_[ln]|duplicate|same_path|target_in|unknown_target$|"
-    "two_times|limit|stdio|direct_un|device_with|long_range|range_back|latency_back|too_many_[br]|value_twice|fraction|laughs"
+    "two_times|limit|stdio|direct_un|device_with|long_range|range_back|latency_back|too_many_[br]|value_twice|fraction|laughs|"
+    "zero_size|metadata|mmap|files_with|cpus_[bt]|sqpoll|iopoll"
 )
 
 
@@ -230,8 +233,52 @@ def test_operations_are_those_of_the_contract():
 
     assert set(OPERATIONS) == set(Operation) - {"prepare"}
     assert (CREATES | STDIO).issubset(OPERATIONS)
-    assert set(OPERATIONS) == READS | WRITES
+    assert set(OPERATIONS) == READS | WRITES | set(METADATA)
+    assert not (READS | WRITES).intersection(METADATA)
+    assert (LOOKUPS | WHOLE).issubset(METADATA) and not LOOKUPS & WHOLE
     assert sorted(READS & WRITES) == ["random_mix", "sequential_mix"]
+
+
+def names(**changes):
+    """A study whose only workload makes files; changes as in `written`."""
+    data = written(w_operations=["create"], w_files=10, **changes)
+    for field in ("file_size", "record_size"):
+        if f"w_{field}" not in changes:
+            del data["workloads"]["w"][field]
+    return load(data)
+
+
+def test_metadata_operations_have_defaults_of_their_own():
+    found = names().study.workloads["w"]
+    assert found.metadata
+    assert [found.axis(field).values() for field in ("file_size", "record_size", "cache")] == [(0,), (None,), ("keep",)]
+    assert names(w_cache="drop").study.workloads["w"].cache.values() == ("drop",)
+    assert not study().workloads["w"].metadata
+
+
+def test_defaults_of_the_other_kind_are_left_out():
+    defaults = {"record_size": "8KiB", "files": 5, "width": 3, "lanes": 2}
+    found = names(defaults=defaults).study.workloads["w"]
+    assert (found.record_size.values(), found.files.values(), found.width.values()) == ((None,), (10,), (3,))
+    data = written(defaults=defaults)
+    del data["workloads"]["w"]["record_size"]
+    found = load(data).study.workloads["w"]
+    assert (found.record_size.values(), found.files.values(), found.width.values()) == ((8192,), (None,), (1,))
+    assert found.lanes.values() == (2,)
+
+
+@pytest.mark.parametrize("text", ["0", "0-3", "1,0", "0-1,7,9-10", 3])
+def test_lists_of_cpus(text):
+    assert study(w_cpus=text).workloads["w"].cpus.values() == (str(text),)
+    assert cpu_numbers("0-1,7,9-10") == (0, 1, 7, 9, 10)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a", "1-", "-1", -1, "0,,1", "0-2-3", "1 2", True, 1.5, "0,0", "3-2", 1024, ["x"]]
+)
+def test_doubtful_lists_of_cpus_are_refused(text):
+    (problem,) = load(written(w_cpus=text)).problems
+    assert problem.message.startswith("workloads.w.cpus")
 
 
 def test_the_guide_names_every_field():

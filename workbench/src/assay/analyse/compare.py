@@ -17,7 +17,7 @@ def compare(rows: Iterable[Row]) -> tuple[Comparison, ...]:
     """Compare every pair of targets wherever both have a result; the target named first is the base."""
     groups: dict[object, list[Row]] = {}
     for row in rows:
-        if row.throughput is not None and row.throughput.median > 0:
+        if row.rate is not None and row.rate.median > 0:
             groups.setdefault(_key(row), []).append(row)
     pairs = (pair for group in groups.values() for pair in combinations(group, 2))
     return tuple(compare_rows(base, other) for base, other in pairs if base.case.target != other.case.target)
@@ -28,16 +28,16 @@ def _key(row: Row) -> object:
 
 
 def compare_rows(base: Row, other: Row) -> Comparison:
-    """The throughput of `other` as a multiple of that of `base`.
+    """The rate of `other` as a multiple of that of `base`.
 
     Args:
-        base: Has a throughput above zero.
+        base: Has a rate above zero.
         other: Likewise.
     """
-    here = [sample.throughput for sample in usable(base.samples)]
-    there = [sample.throughput for sample in usable(other.samples)]
-    assert base.throughput is not None and other.throughput is not None
-    ratio = other.throughput.median / base.throughput.median
+    here = [sample.rate for sample in usable(base.samples)]
+    there = [sample.rate for sample in usable(other.samples)]
+    assert base.rate is not None and other.rate is not None
+    ratio = other.rate.median / base.rate.median
     low, high = ratio_interval(here, there, ratio)
     enough = min(len(here), len(there)) >= LEAST_REPEATS
     excludes_one = low is not None and high is not None and (low > 1 or high < 1)

@@ -8,9 +8,13 @@ from statistics import median
 from assay.analyse.usable import usable
 from assay.model.result import Place, Row
 from assay.model.units import about_size, format_size
+from assay.model.verdict import Verdict
 
 MOST_PER_KIND = 5
 """More notes of a kind are only counted."""
+
+LATE_START_NS = 1_000_000
+"""A delay of starts below this is not worth a note."""
 
 _MAD_TO_SIGMA = 1.4826
 _STDIO = ("fwrite", "re_fwrite", "fread", "re_fread")
@@ -42,8 +46,8 @@ def _name(row: Row) -> str:
     return f"{row.case.label}, {row.operation}"
 
 
-def _rate(bytes_per_s: float) -> str:
-    return f"{about_size(bytes_per_s)}/s"
+def _rate(per_second: float, row: Row) -> str:
+    return f"{per_second:,.0f} operations/s" if row.metadata else f"{about_size(per_second)}/s"
 
 
 def _outliers(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
@@ -51,37 +55,40 @@ def _outliers(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
 
     The median absolute deviation is scaled by 1.4826, which makes it the standard deviation of a normal distribution.
     """
-    if row.throughput is None or row.throughput.n < 3:
+    if row.rate is None or row.rate.n < 3:
         return
-    middle = row.throughput.median
+    middle = row.rate.median
     samples = usable(row.samples)
-    reach = _MAD_TO_SIGMA * median(abs(sample.throughput - middle) for sample in samples)
+    reach = _MAD_TO_SIGMA * median(abs(sample.rate - middle) for sample in samples)
     for sample in samples:
-        distance = abs(sample.throughput - middle)
-        far = sample.throughput > 2 * middle or 2 * sample.throughput < middle
+        distance = abs(sample.rate - middle)
+        far = sample.rate > 2 * middle or 2 * sample.rate < middle
         if far or (len(samples) >= 5 and distance > 3 * reach and distance > 0.05 * middle):
             yield (
-                f"{_name(row)}: repeat {sample.repeat} ({_rate(sample.throughput)}) is an outlier "
-                f"against the median of {_rate(middle)}; it is counted."
+                f"{_name(row)}: repeat {sample.repeat} ({_rate(sample.rate, row)}) is an outlier "
+                f"against the median of {_rate(middle, row)}; it is counted."
             )
 
 
 def _slow_first_repeat(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
-    if row.throughput is None or row.throughput.n < 3:
+    if row.rate is None or row.rate.n < 3:
         return
     first, *others = usable(row.samples)
-    least = min(sample.throughput for sample in others)
-    if first.throughput < 0.8 * least:
+    least = min(sample.rate for sample in others)
+    if first.rate < 0.8 * least:
         yield (
-            f"{_name(row)}: the first repeat ({_rate(first.throughput)}) is slower than all others "
-            f"({_rate(least)} or more), as if something had to warm up."
+            f"{_name(row)}: the first repeat ({_rate(first.rate, row)}) is slower than all others "
+            f"({_rate(least, row)} or more), as if something had to warm up."
         )
 
 
 def _uneven_lanes(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
     if row.case.parameters.lanes < 2:
         return
-    pairs = [(sample.first_finisher, sample.throughput) for sample in usable(row.samples)]
+    pairs = [
+        (sample.first_finisher_iops if row.metadata else sample.first_finisher, sample.rate)
+        for sample in usable(row.samples)
+    ]
     ratios = [first / last for first, last in pairs if first and last]
     if ratios and abs(median(ratios) - 1) > 0.1:
         yield (
@@ -90,15 +97,19 @@ def _uneven_lanes(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG0
         )
 
 
-def _other_method(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+def _other_method(row: Row, place: Place | None) -> Iterator[str]:
+    """Plain system calls where io_uring was asked for, or several operations in flight."""
     parameters = row.case.parameters
-    if "sync" not in {sample.method for sample in row.samples} or row.operation.split(" ", 1)[0] in _STDIO:
+    found = next((sample for sample in row.samples if sample.method == "sync"), None)
+    without_kernel = place is not None and place.kind == "null"
+    if found is None or without_kernel or row.operation.split(" ", 1)[0] in _STDIO:
         return
+    why = f" ({found.method_reason})" if found.method_reason else ""
     if parameters.method == "io_uring":
-        yield f"{_name(row)}: io_uring was asked for, but pread and pwrite were used."
+        yield f"{_name(row)}: io_uring was asked for, but plain system calls were used{why}."
     elif parameters.queue_depth > 1 and parameters.method == "auto":
         yield (
-            f"{_name(row)}: io_uring was not to be had; pread and pwrite keep one operation in flight, "
+            f"{_name(row)}: plain system calls were used{why}; they keep one operation in flight, "
             f"not the {parameters.queue_depth} asked for."
         )
 
@@ -117,6 +128,17 @@ def _unstarted(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
         yield f"{_name(row)}: up to {most:,} operations were due but never started; their latency is in no percentile."
 
 
+def _late_starts(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+    """Open loop: most of the tail is time before the operation was submitted."""
+    delay, latency = row.start_delay.get("p99.9", 0.0), row.latency.get("p99.9", 0.0)
+    told = row.verdict in (Verdict.UNSUSTAINED, Verdict.CLIENT_BOUND)
+    if delay >= LATE_START_NS and 2 * delay > latency and not told:
+        yield (
+            f"{_name(row)}: one operation in a thousand started {delay / 1e6:.3g} ms late or more, which is most of its"
+            f" latency ({latency / 1e6:.3g} ms): for moments every slot was taken, or the engine was late."
+        )
+
+
 def _cut_short(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
     cut = [sample for sample in row.samples if sample.status == "time_limit"]
     if cut:
@@ -131,6 +153,7 @@ _PER_ROW: tuple[Callable[[Row, Place | None], Iterator[str]], ...] = (
     _other_method,
     _cache_untouched,
     _unstarted,
+    _late_starts,
     _cut_short,
 )
 
@@ -149,8 +172,8 @@ def _faster_than_direct(rows: Sequence[Row]) -> Iterator[str]:
         times = row.throughput.median / direct
         if times > 2:
             yield (
-                f"{_name(row)}: {_rate(row.throughput.median)} is {times:.3g} times the fastest direct result "
-                f"of this target ({_rate(direct)})."
+                f"{_name(row)}: {_rate(row.throughput.median, row)} is {times:.3g} times the fastest direct result "
+                f"of this target ({_rate(direct, row)})."
             )
 
 
@@ -168,8 +191,8 @@ def _drops_over_record_size(rows: Sequence[Row]) -> Iterator[str]:
             assert before.throughput is not None and after.throughput is not None
             if 2 * after.throughput.median < before.throughput.median:
                 yield (
-                    f"{_name(after)}: throughput falls from {_rate(before.throughput.median)} at records of "
-                    f"{format_size(small)} to {_rate(after.throughput.median)} at {format_size(large)}."
+                    f"{_name(after)}: throughput falls from {_rate(before.throughput.median, before)} at records of "
+                    f"{format_size(small)} to {_rate(after.throughput.median, after)} at {format_size(large)}."
                 )
 
 
@@ -177,8 +200,8 @@ def _untested_tails(rows: Sequence[Row]) -> Iterator[str]:
     """Files that are no whole number of records, once a case: only whole records are written and read."""
     for case in {row.case.id: row.case for row in rows}.values():
         record = case.parameters.record_size
-        tail = case.parameters.file_size % record
-        if tail:
+        tail = case.parameters.file_size % record if record else 0
+        if record and tail:
             yield (
                 f"{case.label}: the last {format_size(tail)} of each file of {format_size(case.parameters.file_size)} "
                 f"are not tested, because they are less than a record of {format_size(record)}."

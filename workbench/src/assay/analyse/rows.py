@@ -2,16 +2,20 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from assay.analyse.compare import compare
 from assay.analyse.estimate import estimate
 from assay.analyse.notes import notes
 from assay.analyse.usable import usable
 from assay.model.case import Case, Excluded
+from assay.model.names import is_metadata
 from assay.model.result import Estimate, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
 from assay.model.units import UnitError, parse_size
 from assay.model.verdict import Finding, Verdict
+
+if TYPE_CHECKING:
+    from assay.analyse.histograms import Histogram
 
 
 class Judge(Protocol):
@@ -110,7 +114,9 @@ def _by_operation(case: Case, about: _About) -> list[tuple[str, tuple[Sample, ..
 
 def _row(case: Case, label: str, samples: tuple[Sample, ...], about: _About, quick: bool) -> Row:
     counted = usable(samples)
-    throughput = estimate([sample.throughput for sample in counted]) if counted else None
+    moved = [sample.throughput for sample in counted if sample.moves_data]
+    throughput = estimate(moved) if moved else None
+    iops = estimate([sample.iops for sample in counted]) if counted else None
     missing = len(samples) < about.repeats
     verdict, findings, not_evaluated = about.judge(
         case=case,
@@ -119,22 +125,24 @@ def _row(case: Case, label: str, samples: tuple[Sample, ...], about: _About, qui
         usable=counted,
         place=about.places.get(case.target),
         memory_bytes=about.memory_bytes,
-        estimate=throughput,
+        estimate=iops if is_metadata(label) else throughput,
         planned=about.repeats,
         reasons=_reasons(samples, about.jobs.get(case.id, [])) if missing else (),
     )
-    latency, curve = ({}, ()) if quick else _pooled(counted)
+    pooled = () if quick else counted
+    latency, pool = _pooled((sample.latency, sample.histogram) for sample in pooled)
     return Row(
         case=case,
         operation=label,
         throughput=throughput,
-        iops=estimate([sample.iops for sample in counted]) if counted else None,
+        iops=iops,
         latency=latency,
-        curve=curve,
+        curve=_curve(pool),
         samples=samples,
         verdict=verdict,
         findings=findings,
         not_evaluated=not_evaluated,
+        start_delay=_pooled((sample.start_delay, sample.start_delay_histogram) for sample in pooled)[0],
     )
 
 
@@ -145,24 +153,32 @@ def _reasons(samples: tuple[Sample, ...], jobs: list[JobRecord]) -> tuple[str, .
     return tuple(f"repeat {job.repeat} {job.status}{': ' if job.reason else ''}{job.reason}" for job in absent)
 
 
-def _pooled(samples: tuple[Sample, ...]) -> tuple[dict[str, float], tuple[tuple[float, float], ...]]:
-    """Latencies of all repeats together: order statistics and curve."""
+def _pooled(pairs: Iterable[tuple[dict[str, float], str | None]]) -> tuple[dict[str, float], "Histogram | None"]:
+    """Order statistics and histogram of all repeats together; nothing if nothing was recorded."""
+    measured = [(summary, text) for summary, text in pairs if summary and text]
+    if not measured:
+        return {}, None
     from assay.analyse import histograms
 
-    measured = [sample for sample in samples if sample.histogram and sample.latency]
-    if not measured:
-        return {}, ()
-    parts = [histograms.decode(sample.histogram) for sample in measured if sample.histogram]
+    parts = [histograms.decode(text) for _, text in measured]
     pool = histograms.merge(parts)
     totals = [part.total for part in parts]
     count = sum(totals)
     if not count:
-        return {}, ()
-    greatest = max(sample.latency["max"] for sample in measured)
-    mean = sum(sample.latency["mean"] * total for sample, total in zip(measured, totals, strict=True)) / count
+        return {}, None
+    summaries = [summary for summary, _ in measured]
+    greatest = max(summary["max"] for summary in summaries)
+    mean = sum(summary["mean"] * total for summary, total in zip(summaries, totals, strict=True)) / count
     tail = {name: min(value, greatest) for name, value in histograms.summary(pool).items()}
-    least = min(sample.latency["min"] for sample in measured)
-    return {"min": least, "mean": mean, **tail, "max": greatest}, histograms.curve(pool)
+    return {"min": min(summary["min"] for summary in summaries), "mean": mean, **tail, "max": greatest}, pool
+
+
+def _curve(pool: "Histogram | None") -> tuple[tuple[float, float], ...]:
+    if pool is None:
+        return ()
+    from assay.analyse import histograms
+
+    return histograms.curve(pool)
 
 
 def memory_bytes(environment: Mapping[str, Mapping[str, str]]) -> int | None:

@@ -14,6 +14,7 @@ from assay.contract.names import (
     LatencySummary,
     PhaseEndEvent,
     PhaseStartEvent,
+    Window,
 )
 from assay.model.result import ErrorTally, Sample, SampleStatus
 
@@ -109,6 +110,7 @@ def _unended(case_id: str, repeat: int, number: int, operation: str, heard: _Hea
         status=status,
         started_at=_wall_clock(number, heard),
         method=str(start.method) if start else "",
+        method_reason=start.method_reason if start else "",
         errors=_errors(number, heard),
     )
 
@@ -117,7 +119,9 @@ def _ended(case_id: str, repeat: int, end: PhaseEndEvent, heard: _Heard, errors:
     start = heard.starts.get(end.phase)
     elapsed = end.last_finisher.end_ns - end.last_finisher.start_ns
     ends = [lane.end_ns for lane in end.lanes]
-    latency, histogram = _latency([part for part in (end.read_latency, end.write_latency) if part is not None])
+    latency, histogram = _latency((end.read_latency, end.write_latency, end.meta_latency))
+    delay, delay_histogram = _latency((end.start_delay,))
+    first = end.first_finisher if end.lanes else None
     return Sample(
         case=case_id,
         repeat=repeat,
@@ -125,23 +129,26 @@ def _ended(case_id: str, repeat: int, end: PhaseEndEvent, heard: _Heard, errors:
         operation=str(end.operation),
         status=end.status.value,
         started_at=_wall_clock(end.phase, heard),
-        ops=end.read.ops + end.write.ops,
-        bytes=end.read.bytes + end.write.bytes,
+        ops=end.read.ops + end.write.ops + end.meta.ops,
+        bytes=end.read.bytes + end.write.bytes + end.meta.bytes,
         read_bytes=end.read.bytes,
-        write_bytes=end.write.bytes,
+        write_bytes=end.write.bytes + end.meta.bytes,
         elapsed_ns=elapsed,
         throughput=_rate(end.last_finisher.bytes, elapsed) or 0.0,
         iops=_rate(end.last_finisher.ops, elapsed) or 0.0,
-        first_finisher=_rate(end.first_finisher.bytes, end.first_finisher.end_ns - end.first_finisher.start_ns)
-        if end.lanes
-        else None,
-        steady=_rate(end.steady.bytes, end.steady.end_ns - end.steady.start_ns) if end.steady else None,
+        first_finisher=_rate(first.bytes, _length(first)) if first else None,
+        steady=_rate(end.steady.bytes, _length(end.steady)) if end.steady else None,
+        first_finisher_iops=_rate(first.ops, _length(first)) if first else None,
+        steady_iops=_rate(end.steady.ops, _length(end.steady)) if end.steady else None,
         latency=latency,
         histogram=histogram,
+        start_delay=delay,
+        start_delay_histogram=delay_histogram,
         errors=errors,
         skew_ns=end.start_skew_ns,
         finish_spread_ns=max(ends) - min(ends) if ends else 0,
         method=str(start.method) if start else "",
+        method_reason=start.method_reason if start else "",
         cache_done=end.cache_done,
         target_per_s=end.target_per_s,
         unstarted_ops=end.unstarted_ops,
@@ -151,6 +158,10 @@ def _ended(case_id: str, repeat: int, end: PhaseEndEvent, heard: _Heard, errors:
         cpu_user_ns=end.resources.user_ns,
         cpu_system_ns=end.resources.system_ns,
     )
+
+
+def _length(window: Window) -> int:
+    return window.end_ns - window.start_ns
 
 
 def _rate(amount: int, nanoseconds: int) -> float | None:
@@ -165,8 +176,9 @@ def _wall_clock(number: int, heard: _Heard) -> float:
     return (heard.hello.wall_ns + since) / _SECOND
 
 
-def _latency(parts: Sequence[LatencySummary]) -> tuple[dict[str, float], str | None]:
+def _latency(summaries: Sequence[LatencySummary | None]) -> tuple[dict[str, float], str | None]:
     """Order statistics and histogram of all operations of a phase, reads and writes merged."""
+    parts = [summary for summary in summaries if summary is not None]
     if not parts:
         return {}, None
     if len(parts) == 1:

@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 
 from assay.cli.studyfile import LoadedStudy, load_study_file, refuse_faults
-from assay.model.study import NullTarget
+from assay.model.target import NullTarget
 from assay.model.units import about_duration, about_size
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.source import Fault

@@ -9,6 +9,7 @@ from types import FrameType
 from typing import Any
 
 from assay.analyse.samples import samples_from_events
+from assay.cli.output import rate_text
 from assay.cli.progress import Progress, TimeLeft
 from assay.cli.targets import CGROUP
 from assay.contract._generated import IntervalEvent
@@ -21,7 +22,8 @@ from assay.launch.launcher import Launcher
 from assay.launch.places import remove_case_directory
 from assay.model.base import AssayError
 from assay.model.case import Case
-from assay.model.study import DeviceTarget, FileTarget, Study
+from assay.model.study import Study
+from assay.model.target import DeviceTarget, FileTarget
 from assay.model.units import format_size
 from assay.plan.jobs import PlannedJob, plan_job
 from assay.store import RunStore
@@ -212,5 +214,6 @@ def _tell(event: Event, progress: Progress) -> None:
     if isinstance(event, PhaseStartEvent):
         progress.phase(event.operation.value)
     elif isinstance(event, IntervalEvent) and event.end_ns > event.start_ns:
-        moved = event.read.bytes + event.write.bytes
-        progress.rate(moved * 1e9 / (event.end_ns - event.start_ns))
+        metadata = event.meta.ops > 0
+        amount = event.meta.ops if metadata else event.read.bytes + event.write.bytes
+        progress.rate(rate_text(amount * 1e9 / (event.end_ns - event.start_ns), metadata))

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 import typer
 
 from assay.model.base import EXIT_INCOMPLETE, AssayError
+from assay.model.units import about_size
 
 
 class _Sink(io.FileIO):
@@ -100,6 +101,13 @@ def print_table(
         table.add_row(*row)
     console = Console(width=None if sys.stdout.isatty() else 200, markup=False, highlight=False, soft_wrap=False)
     console.print(table)
+
+
+def rate_text(per_second: float | None, metadata: bool) -> str:
+    """A rate with its unit: bytes per second, of metadata operations their number per second; empty without one."""
+    if per_second is None:
+        return ""
+    return f"{per_second:,.0f} ops/s" if metadata else f"{about_size(per_second)}/s"
 
 
 def note(text: str) -> None:

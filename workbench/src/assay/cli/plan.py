@@ -9,10 +9,10 @@ import typer
 from assay.cli.check import summary, time_words
 from assay.cli.output import print_json, print_table
 from assay.cli.studyfile import LoadedStudy, load_study_file
-from assay.model.study import NullTarget
+from assay.model.target import NullTarget
 from assay.model.units import about_duration, about_size
 from assay.plan.estimate import StudyEstimate, estimate_study
-from assay.plan.jobs import job_id, operations_with_prepare
+from assay.plan.jobs import job_id, plan_phases
 from assay.plan.order import order_jobs
 
 FIRST_CASES = 20
@@ -54,7 +54,7 @@ def plan_document(loaded: LoadedStudy, estimate: StudyEstimate) -> dict[str, Any
             {
                 **vars(case),
                 "parameters": vars(case.parameters),
-                "phases": operations_with_prepare(case),
+                "phases": [phase.operation for phase in plan_phases(case)],
                 "estimate": {key: value for key, value in vars(item).items() if key != "case"},
             }
             for case, item in zip(loaded.cases, estimate.cases, strict=True)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from assay.cli.output import note
+from assay.cli.output import note, rate_text
 from assay.model.case import Case
 from assay.model.result import Sample
-from assay.model.units import about_duration, about_size
+from assay.model.units import about_duration
 
 PRIOR_SECONDS = 10.0
 """How much measured time it takes until what was measured counts as much as the estimate."""
@@ -66,8 +66,8 @@ class Progress(Protocol):
         """One of its phases starts."""
         ...
 
-    def rate(self, bytes_per_second: float) -> None:
-        """The current rate."""
+    def rate(self, text: str) -> None:
+        """The current rate, with its unit."""
         ...
 
     def finish(
@@ -116,7 +116,7 @@ class LineProgress:
     def phase(self, operation: str) -> None:
         """Says nothing."""
 
-    def rate(self, bytes_per_second: float) -> None:
+    def rate(self, text: str) -> None:
         """Says nothing."""
 
     def finish(
@@ -184,9 +184,9 @@ class BarProgress:
         """Show the phase at hand."""
         self._update(description=f"{operation}, {self._case}")
 
-    def rate(self, bytes_per_second: float) -> None:
+    def rate(self, text: str) -> None:
         """Show the current rate."""
-        self._update(rate=f"{about_size(bytes_per_second)}/s")
+        self._update(rate=text)
 
     def finish(
         self, case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]
@@ -203,6 +203,8 @@ class BarProgress:
 
 def finish_text(case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]) -> str:
     """One line on a repeat: how it ended and how fast it was."""
-    rates = ", ".join(f"{sample.operation} {about_size(sample.throughput)}/s" for sample in samples if sample.ops)
+    rates = ", ".join(
+        f"{sample.operation} {rate_text(sample.rate, sample.metadata)}" for sample in samples if sample.ops
+    )
     why = f" ({reason})" if reason else ""
     return f"{case.id} repeat {repeat} {status}{why} in {about_duration(seconds)}: {rates or 'nothing measured'}"

@@ -40,13 +40,17 @@ def interval_rows(case_id: str, repeat: int, lines: Iterable[str]) -> Iterator[d
             "read_bytes": sum(event.read.bytes for event in events),
             "write_ops": sum(event.write.ops for event in events),
             "write_bytes": sum(event.write.bytes for event in events),
+            "meta_ops": sum(event.meta.ops for event in events),
+            "meta_bytes": sum(event.meta.bytes for event in events),
             "errors": sum(event.errors for event in events),
             **_percentiles(events),
         }
 
 
 def _percentiles(events: Iterable[IntervalEvent]) -> dict[str, int | None]:
-    texts = [text for event in events for text in (event.read_histogram, event.write_histogram) if text]
+    texts = [
+        text for event in events for text in (event.read_histogram, event.write_histogram, event.meta_histogram) if text
+    ]
     if not texts:
         return {"p50_ns": None, "p99_ns": None}
     merged = histograms.merge([histograms.decode(text) for text in texts])

@@ -23,7 +23,8 @@ from assay.launch.launcher import LocalLauncher
 from assay.launch.locks import close_all, hold_device
 from assay.model.base import AssayError
 from assay.model.case import Case, Excluded
-from assay.model.study import DeviceTarget, Study
+from assay.model.study import Study
+from assay.model.target import DeviceTarget
 from assay.model.units import about_duration, about_size
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.load import load_study

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from assay.cli.output import rate_text
 from assay.model.base import AssayError
-from assay.model.units import about_size
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from assay.model.result import JobRecord, Row, Sample
     from assay.store import Result, RunStore
 
@@ -92,27 +94,34 @@ def print_results(store: "RunStore", limit: int | None) -> None:
         typer.echo("no results yet; of a large study they come at the end of the run")
         return
     shown = results if limit is None else results[:limit]
-    columns = ("case", "what", "operation", "throughput", "95 % interval", "IOPS", "n", "verdict")
-    rows = [
-        (
-            result.case,
-            result.label,
-            result.operation,
-            _rate(result.throughput),
-            f"{_rate(result.low)} to {_rate(result.high)}" if result.low is not None else "",
-            f"{result.iops:,.0f}" if result.iops is not None else "",
-            str(result.n),
-            result.verdict,
-        )
-        for result in shown
-    ]
-    print_table(columns, rows, right=("throughput", "IOPS", "n"))
+    per_second = _per_second(shown)
+    columns: dict[str, Callable[[Result], str]] = {
+        "case": lambda result: result.case,
+        "what": lambda result: result.label,
+        "operation": lambda result: result.operation,
+        "throughput": lambda result: rate_text(result.throughput, metadata=False),
+        "95 % interval": _interval,
+        per_second: lambda result: f"{result.iops:,.0f}" if result.iops is not None else "",
+        "n": lambda result: str(result.n),
+        "verdict": lambda result: result.verdict,
+    }
+    if not any(result.throughput is not None or not result.metadata for result in shown):
+        del columns["throughput"]
+    rows = [[cell(result) for cell in columns.values()] for result in shown]
+    print_table(list(columns), rows, right=("throughput", per_second, "n"))
     if len(results) > len(shown):
         typer.echo(f"{len(results) - len(shown)} more results: assay show {store.folder} --all")
 
 
-def _rate(value: float | None) -> str:
-    return f"{about_size(value)}/s" if value is not None else ""
+def _per_second(found: "Sequence[Result | Sample]") -> str:
+    """Heading of operations per second: input and output operations, or others too."""
+    return "ops/s" if any(item.metadata for item in found) else "IOPS"
+
+
+def _interval(result: "Result") -> str:
+    if result.low is None or result.high is None:
+        return ""
+    return f"{rate_text(result.low, result.metadata)} to {rate_text(result.high, result.metadata)}"
 
 
 def verdict_text(counts: dict[str, int]) -> str:
@@ -126,10 +135,11 @@ def verdict_text(counts: dict[str, int]) -> str:
 def result_json(result: "Result") -> dict[str, Any]:
     """A result for programs; the units are in the names."""
     value = asdict(result)
-    for old, new in (("throughput", "bytes_per_s"), ("low", "bytes_per_s_low"), ("high", "bytes_per_s_high")):
-        value[new] = value.pop(old)
+    ends = {"low": value.pop("low"), "high": value.pop("high")}
+    value["bytes_per_s"] = value.pop("throughput")
     value["operations_per_s"] = value.pop("iops")
-    return value
+    of = {"bytes_per_s": not result.metadata, "operations_per_s": result.metadata}
+    return value | {f"{rate}_{end}": ends[end] if mine else None for rate, mine in of.items() for end in ends}
 
 
 def _show_case(store: "RunStore", case_id: str, as_json: bool) -> None:
@@ -153,7 +163,10 @@ def _show_case(store: "RunStore", case_id: str, as_json: bool) -> None:
     typer.echo(f"case     {case_id}: {analysis.cases[0].label}")
     for row in analysis.rows:
         _print_findings(row)
-    _print_samples([sample for row in analysis.rows for sample in row.samples])
+    samples = [sample for row in analysis.rows for sample in row.samples]
+    _print_samples(samples)
+    _print_start_delays(analysis.rows)
+    _print_methods(samples)
     for attempt in attempts:
         if attempt.status != "ok":
             reason = f": {attempt.reason}" if attempt.reason else ""
@@ -181,21 +194,42 @@ def _print_findings(row: "Row") -> None:
 def _print_samples(samples: "list[Sample]") -> None:
     from assay.cli.output import print_table
 
-    columns = ("repeat", "operation", "status", "throughput", "IOPS", *PERCENTILES, "method", "cache")
-    rows = [
-        (
-            str(sample.repeat),
-            sample.operation,
-            sample.status,
-            _rate(sample.throughput),
-            f"{sample.iops:,.0f}",
-            *(_latency(sample.latency.get(name)) for name in PERCENTILES),
-            sample.method,
-            sample.cache_done,
-        )
-        for sample in samples
-    ]
-    print_table(columns, rows, right=("repeat", "throughput", "IOPS", *PERCENTILES))
+    def percentile(name: str) -> "Callable[[Sample], str]":
+        return lambda sample: _latency(sample.latency.get(name))
+
+    per_second = _per_second(samples)
+    columns: dict[str, Callable[[Sample], str]] = {
+        "repeat": lambda sample: str(sample.repeat),
+        "operation": lambda sample: sample.operation,
+        "status": lambda sample: sample.status,
+        "throughput": lambda sample: rate_text(sample.throughput if sample.moves_data else None, metadata=False),
+        per_second: lambda sample: f"{sample.iops:,.0f}",
+        **{name: percentile(name) for name in PERCENTILES},
+        "method": lambda sample: sample.method,
+        "cache": lambda sample: sample.cache_done,
+    }
+    if not any(sample.moves_data for sample in samples):
+        del columns["throughput"]
+    rows = [[cell(sample) for cell in columns.values()] for sample in samples]
+    print_table(list(columns), rows, right=("repeat", "throughput", per_second, *PERCENTILES))
+
+
+def _print_start_delays(rows: "tuple[Row, ...]") -> None:
+    """Open loop: how long after their intended starts operations were submitted, over all repeats."""
+    for row in rows:
+        if row.start_delay:
+            words = ", ".join(f"{name} {_latency(row.start_delay[name])}" for name in PERCENTILES)
+            typer.echo(f"start delay of {row.operation}: {words}")
+
+
+def _print_methods(samples: "list[Sample]") -> None:
+    """How operations reached the kernel and why; figures of the trial may differ from repeat to repeat."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for sample in samples:
+        if sample.method_reason:
+            found.setdefault((sample.method, sample.method_reason), []).append(sample.operation)
+    for (method, reason), operations in found.items():
+        typer.echo(f"method of {', '.join(dict.fromkeys(operations))}: {method} ({reason})")
 
 
 def _latency(nanoseconds: float | None) -> str:

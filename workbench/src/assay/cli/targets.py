@@ -6,6 +6,7 @@ from pathlib import Path
 
 from assay.cli.output import note
 from assay.contract._generated import BackendCapabilities
+from assay.launch.abilities import tuning_problems
 from assay.launch.binary import Engine, probe_place
 from assay.launch.cgroup import find_hierarchy, remove_group
 from assay.launch.environment import device_below
@@ -13,7 +14,8 @@ from assay.launch.places import check_apart, claim_target, inspect_target, relea
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.case import Case
 from assay.model.result import Place
-from assay.model.study import DeviceTarget, FileTarget, Study
+from assay.model.study import Study
+from assay.model.target import DeviceTarget, FileTarget
 from assay.model.units import about_size
 from assay.plan.capable import backends_by_kind, capability_faults
 from assay.plan.source import Source
@@ -162,6 +164,7 @@ def check_capable(
     """
     problems = [source.problem(fault) for fault in capability_faults(study, cases, backends)]
     refuse([(f"{file}:{problem.line}: {problem.message}", problem.hint) for problem in problems])
+    refuse([(f"{file}: {text}", hint) for case in cases for text, hint in tuning_problems(case.parameters)])
     if any(case.parameters.cache == "limit" for case in cases):
         find_hierarchy()
 

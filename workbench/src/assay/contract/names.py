@@ -12,6 +12,7 @@ from assay.contract._generated import (
     PhaseEndEvent,
     PhaseStartEvent,
     ReadyEvent,
+    Window,
 )
 
 Event = (
@@ -32,4 +33,5 @@ __all__ = [
     "PhaseEndEvent",
     "PhaseStartEvent",
     "ReadyEvent",
+    "Window",
 ]

@@ -4,35 +4,7 @@ from dataclasses import dataclass
 
 from assay.model.case import Case
 from assay.model.result import Estimate, Place, Sample
-
-READS = frozenset(
-    (
-        "read",
-        "reread",
-        "random_read",
-        "backward_read",
-        "stride_read",
-        "fread",
-        "re_fread",
-        "random_mix",
-        "sequential_mix",
-    )
-)
-"""Operations that read."""
-
-WRITES = frozenset(
-    (
-        "write",
-        "rewrite",
-        "random_write",
-        "record_rewrite",
-        "fwrite",
-        "re_fwrite",
-        "random_mix",
-        "sequential_mix",
-    )
-)
-"""Operations that write."""
+from assay.model.verdict import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +17,7 @@ class Evidence:
         usable: Those of them that the estimate is made of.
         place: Where the target is; None if it was never looked at.
         memory_bytes: Memory of the host; None if unknown.
-        estimate: Throughput in bytes per second; None without a usable repeat.
+        estimate: The rate: bytes, or metadata operations, per second; None without a usable repeat.
         planned: Repeats that the study asks for.
         reasons: Why repeats left no sample, one line each.
     """
@@ -86,6 +58,17 @@ class Evidence:
         return parameters.memory_limit if confined else self.memory_bytes
 
     @property
+    def counts_reads(self) -> bool:
+        """Whether the kernel counts what this place reads: some network and user-space file systems always show 0.
+
+        Where something below answers from memory, it counts, but not what the storage delivered.
+        """
+        counts = [sample.device_read_bytes for sample in self.usable]
+        if self.stacked_on is not None or any(count is None for count in counts):
+            return False
+        return any(counts) or (self.place is not None and self.place.device is not None)
+
+    @property
     def data_set_bytes(self) -> int:
         """Size of all files of the case together."""
         parameters = self.case.parameters
@@ -101,6 +84,10 @@ class NotEvaluated:
     """
 
     reason: str
+
+
+Answer = Finding | NotEvaluated | None
+"""What a rule says."""
 
 
 def percent(share: float) -> str:

@@ -7,12 +7,12 @@ import math
 from collections.abc import Callable
 from statistics import median
 
-from assay.judge.evidence import READS, WRITES, Evidence, NotEvaluated, percent
+from assay.judge import names
+from assay.judge.evidence import Answer, Evidence, NotEvaluated, percent
+from assay.model.names import READS, WRITES
 from assay.model.result import Sample
 from assay.model.units import about_size
 from assay.model.verdict import Finding, Verdict
-
-Answer = Finding | NotEvaluated | None
 
 DEVICE_SHARE = 0.9
 """At least this share of the bytes must have come from, or gone to, the device."""
@@ -67,7 +67,7 @@ def _failure(sample: Sample) -> str:
 def _incomplete_remedy(bad: list[Sample]) -> str:
     symbols = {tally.errno for sample in bad for tally in sample.errors}
     if symbols & {"ENOSPC", "EDQUOT"}:
-        return "Free space on the target or use smaller files, then run the study again."
+        return "Free space (or inodes) on the target or use smaller or fewer files, then run the study again."
     if any(tally.kind == "corrupt" for sample in bad for tally in sample.errors):
         return "Do not trust this storage with data before the cause is found: what was read is not what was written."
     if symbols & {"EIO"}:
@@ -90,7 +90,7 @@ def cached_read(evidence: Evidence) -> Answer:
         return None
     if evidence.place is not None and evidence.place.memory_backed:
         return NotEvaluated("not applicable: the store is memory itself")
-    if not _counts_reads(evidence):
+    if not evidence.counts_reads:
         return _cached_by_size(evidence)
     shares = _device_read_shares(evidence)
     if not shares or min(shares) >= DEVICE_SHARE:
@@ -112,19 +112,6 @@ def cached_read(evidence: Evidence) -> Answer:
             "device_read_bytes": fetched,
         },
     )
-
-
-def _counts_reads(evidence: Evidence) -> bool:
-    """Whether the kernel counts what this place reads: some network and user-space file systems always show 0.
-
-    Where something below answers from memory, it counts, but not what the storage delivered.
-    """
-    if evidence.stacked_on is not None:
-        return False
-    counts = [sample.device_read_bytes for sample in evidence.usable]
-    if any(count is None for count in counts):
-        return False
-    return any(counts) or (evidence.place is not None and evidence.place.device is not None)
 
 
 def _device_read_shares(evidence: Evidence) -> list[float]:
@@ -182,7 +169,7 @@ def direct_read(evidence: Evidence) -> Answer:
         return None
     if evidence.place is not None and evidence.place.memory_backed:
         return NotEvaluated("not applicable: the store is memory itself")
-    if not _counts_reads(evidence):
+    if not evidence.counts_reads:
         return NotEvaluated("the kernel does not tell how much was fetched from storage")
     shares = _device_read_shares(evidence)
     if not shares or min(shares) >= DIRECT_SHARE:
@@ -287,17 +274,20 @@ def unstable(evidence: Evidence) -> Answer:
         return NotEvaluated(f"needs {LEAST_REPEATS} repeats, has {estimate.n}")
     if estimate.spread <= SPREAD:
         return None
-    values = sorted(sample.throughput for sample in evidence.usable)
+    metadata = evidence.case.metadata
+    lowest, *_, highest = sorted(sample.rate for sample in evidence.usable)
+    ends = [f"{value:,.0f} operations/s" if metadata else f"{about_size(value)}/s" for value in (lowest, highest)]
+    unit = "per_s" if metadata else "bytes_per_s"
     return Finding(
         verdict=Verdict.UNSTABLE,
         rule="unstable",
         text=f"repeats vary by {percent(estimate.spread)} (standard deviation / mean, n = {estimate.n}): "
-        f"from {about_size(values[0])}/s to {about_size(values[-1])}/s",
+        f"from {ends[0]} to {ends[1]}",
         remedy="Run longer or larger repeats, or more of them, and look for other load on the machine.",
         numbers={
             "coefficient_of_variation": estimate.spread,
-            "lowest_bytes_per_s": values[0],
-            "highest_bytes_per_s": values[-1],
+            f"lowest_{unit}": lowest,
+            f"highest_{unit}": highest,
         },
     )
 
@@ -325,7 +315,8 @@ def skewed(evidence: Evidence) -> Answer:
         verdict=Verdict.SKEWED,
         rule="skewed",
         text="; ".join(parts),
-        remedy="Use larger files or a runtime, so that all lanes work together for most of the time; "
+        remedy=f"Use {'more' if evidence.case.metadata else 'larger'} files or a runtime, so that all lanes work"
+        " together for most of the time; "
         "compare the steady rate.",
         numbers={"start_skew_ns": start_ns, "start_skew_share": start, "finish_spread_share": finish},
     )
@@ -344,8 +335,11 @@ RULES: tuple[Callable[[Evidence], Answer], ...] = (
     incomplete,
     cached_read,
     direct_read,
+    names.cached_names,
     unflushed_write,
+    names.unflushed_names,
     unsustained,
+    names.late_engine,
     unstable,
     skewed,
 )

@@ -1,11 +1,12 @@
-"""What this machine can do of the cases that a study calls optional, asked before a run is made."""
+"""What this machine can do of what a study asks for beside its targets, found out before a run is made."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from assay.launch.cgroup import limit_fault
-from assay.model.case import Case, Excluded
+from assay.model.case import Case, Excluded, Parameters
+from assay.model.cpus import cpu_numbers
 from assay.model.study import Study
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
@@ -21,6 +22,28 @@ def drop_fault() -> str | None:
     except OSError as error:
         return f"the page cache cannot be dropped: {DROP_CACHES}: {error.strerror}"
     return None
+
+
+def tuning_problems(parameters: Parameters, sysfs: Path = Path("/sys")) -> Iterator[tuple[str, str]]:
+    """CPUs, NUMA node and huge pages that a case asks for and this machine does not have: (message, hint)."""
+    usable = os.sched_getaffinity(0)
+    missing = [cpu for cpu in cpu_numbers(parameters.cpus) if cpu not in usable] if parameters.cpus else []
+    if missing:
+        named = ", ".join(str(cpu) for cpu in missing[:8])
+        yield f"cpus: there is no CPU {named}, or this process may not use it", f"usable are {_listed(sorted(usable))}"
+    node = parameters.numa_node
+    if node is not None and not (sysfs / "devices/system/node" / f"node{node}").exists():
+        yield f"numa_node: this machine has no node {node}", "`lscpu` names them"
+    reserved = [path.read_text().strip() for path in (sysfs / "kernel/mm/hugepages").glob("*/nr_hugepages")]
+    if parameters.huge_pages and not any(int(count) for count in reserved):
+        yield "huge_pages: none are reserved on this machine", "reserve some: sysctl vm.nr_hugepages=64"
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """Such as `0-3,6`."""
+    ends = [number for number in numbers if number + 1 not in numbers]
+    starts = [number for number in numbers if number - 1 not in numbers]
+    return ",".join(f"{a}-{b}" if a != b else f"{a}" for a, b in zip(starts, ends, strict=True))
 
 
 def leave_out_impossible(study: Study, cases: Sequence[Case]) -> tuple[tuple[Case, ...], tuple[Excluded, ...]]:

@@ -10,6 +10,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from assay.model import units
 from assay.model.base import Frozen
 from assay.model.case import AxisValue
+from assay.model.cpus import CPUS_PATTERN, read_cpus
 
 
 def fault(message: str, hint: str, *inner: str | int) -> PydanticCustomError:
@@ -159,6 +160,15 @@ def whole(least: int, most: int, optional: bool = False) -> Kind:
 def flag() -> Kind:
     """True or false."""
     return Kind(_read_flag, lambda value: str(value).lower(), {"type": "boolean"})
+
+
+def cpus() -> Kind:
+    """A list of CPUs as text; may be left out."""
+    schema = {
+        "anyOf": [{"type": "string", "pattern": CPUS_PATTERN}, {"type": "integer", "minimum": 0}],
+        "description": "CPUs such as 0-3,6.",
+    }
+    return Kind(read_cpus, str, schema, optional=True)
 
 
 def choice(words: tuple[str, ...]) -> Kind:

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from assay.model.base import Frozen
+from assay.model.names import is_metadata
 
 CachePolicy = Literal["direct", "drop", "evict", "limit", "keep"]
 """How the page cache is kept out of (or in) a result.
@@ -16,14 +17,25 @@ AxisValue = int | float | str | bool | None
 
 
 class Parameters(Frozen):
-    """Everything that decides what a case does, resolved. Sizes in bytes, times in nanoseconds."""
+    """Everything that decides what a case does, resolved. Sizes in bytes, times in nanoseconds.
+
+    Metadata operations have no `record_size`, data operations no `files`.
+    """
 
     file_size: int
-    record_size: int
+    record_size: int | None = None
+    files: int | None = None
+    depth: int = 0
+    width: int = 1
     lanes: int = 1
     layout: Literal["separate", "shared"] = "separate"
     queue_depth: int = 1
-    method: Literal["auto", "io_uring", "sync"] = "auto"
+    method: Literal["auto", "io_uring", "sync", "mmap"] = "auto"
+    sqpoll: bool = False
+    iopoll: bool = False
+    huge_pages: bool = False
+    cpus: str | None = None
+    numa_node: int | None = None
     cache: CachePolicy = "direct"
     memory_limit: int | None = None
     sync: Literal["none", "fsync", "fdatasync", "o_sync", "o_dsync"] = "fsync"
@@ -37,6 +49,16 @@ class Parameters(Frozen):
     verify: bool = False
     compressible: int = 0
     duplicate: int = 0
+
+    @property
+    def all_files(self) -> int:
+        """Small files of all lanes together; 0 with data operations."""
+        return (self.files or 0) * self.lanes
+
+    @property
+    def leaves(self) -> int:
+        """The deepest directories of a tree, which hold its files: width to the power of depth."""
+        return int(self.width**self.depth)
 
 
 class Case(Frozen):
@@ -55,6 +77,11 @@ class Case(Frozen):
     parameters: Parameters
     axes: dict[str, AxisValue]
     label: str
+
+    @property
+    def metadata(self) -> bool:
+        """Its operations work on names and attributes; a case never has both kinds."""
+        return is_metadata(self.operations[0])
 
 
 class Excluded(Frozen):

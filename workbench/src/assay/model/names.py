@@ -1,6 +1,6 @@
 """The operations a study can name, and what they do. The contract's `Operation` has the same ones; a test says so."""
 
-OPERATIONS = (
+DATA = (
     "write",
     "rewrite",
     "read",
@@ -17,7 +17,18 @@ OPERATIONS = (
     "random_mix",
     "sequential_mix",
 )
-"""iozone's thirteen in iozone's order, then the mixes."""
+"""On the data of files and devices: iozone's thirteen in iozone's order, then the mixes."""
+
+METADATA = ("create", "stat", "open", "readdir", "rename", "unlink", "mkdir", "rmdir")
+"""On names and attributes; their rate is operations per second."""
+
+OPERATIONS = DATA + METADATA
+
+LOOKUPS = frozenset({"stat", "open", "readdir"})
+"""Leave the names as they are, so that they can go round for a given time."""
+
+WHOLE = frozenset({"rename", "unlink", "rmdir"})
+"""Are done to every name there is: no time limit cuts them short."""
 
 CREATES = frozenset({"write", "fwrite"})
 """Make the file anew."""
@@ -31,5 +42,16 @@ STDIO = frozenset({"fwrite", "re_fwrite", "fread", "re_fread"})
 WRITES = frozenset({"write", "rewrite", "random_write", "record_rewrite", "fwrite", "re_fwrite"}) | MIXES
 """Issue writes."""
 
-READS = frozenset(OPERATIONS) - WRITES | MIXES
+READS = frozenset(DATA) - WRITES | MIXES
 """Issue reads."""
+
+DATA_FIELDS = frozenset({"record_size"})
+"""Fields of a workload that mean nothing for metadata operations."""
+
+TREE_FIELDS = frozenset({"files", "depth", "width"})
+"""Fields of a workload that mean something for metadata operations only."""
+
+
+def is_metadata(operation: str) -> bool:
+    """Whether an operation works on names and attributes; a label such as `stat (2)` counts as its operation."""
+    return operation.split(" ", 1)[0] in METADATA

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from assay.model.base import Frozen
 from assay.model.case import Case, Excluded
+from assay.model.names import is_metadata
 from assay.model.verdict import Finding, Verdict
 
 SampleStatus = Literal["done", "time_limit", "failed", "skipped", "stopped", "crashed"]
@@ -32,13 +33,19 @@ class Sample(Frozen):
     Attributes:
         phase: Number of the phase in the job.
         started_at: Wall clock, seconds since 1970.
-        bytes: Of reads and writes together; likewise ops.
+        bytes: Of reads and writes together; of `create` the contents of the files.
+        ops: Operations.
         elapsed_ns: From the barrier to the last lane's end.
-        throughput: Bytes per second up to the last lane's end.
+        throughput: Bytes per second up to the last lane's end; 0 where no data was moved.
+        iops: Operations per second, likewise.
         first_finisher: Bytes per second up to the first lane's end; None if no lane finished.
         steady: Bytes per second while every lane was at work; None if there was no such time.
+        first_finisher_iops: Operations per second up to the first lane's end; likewise `steady_iops`.
         latency: Name (`min`, `mean`, `p50`, `p90`, `p99`, `p99.9`, `p99.99`, `max`) -> nanoseconds; empty without any.
         histogram: All latencies of the phase: HDR, V2-deflate, base64.
+        start_delay: Open loop: from intended starts to submissions, named and counted as `latency`; else empty.
+        start_delay_histogram: All of them.
+        method: How operations reached the kernel; `method_reason` says why.
         skew_ns: Greatest difference between two lanes' starts.
         finish_spread_ns: From the first lane's end to the last lane's.
         device_read_bytes: Bytes the kernel fetched from storage for the engine; None if it does not tell.
@@ -63,12 +70,17 @@ class Sample(Frozen):
     iops: float = 0.0
     first_finisher: float | None = None
     steady: float | None = None
+    first_finisher_iops: float | None = None
+    steady_iops: float | None = None
     latency: dict[str, float] = Field(default_factory=dict)
     histogram: str | None = None
+    start_delay: dict[str, float] = Field(default_factory=dict)
+    start_delay_histogram: str | None = None
     errors: tuple[ErrorTally, ...] = ()
     skew_ns: int = 0
     finish_spread_ns: int = 0
     method: str = ""
+    method_reason: str = ""
     cache_done: str = ""
     target_per_s: float | None = None
     unstarted_ops: int = 0
@@ -77,6 +89,21 @@ class Sample(Frozen):
     device_write_bytes: int | None = None
     cpu_user_ns: int = 0
     cpu_system_ns: int = 0
+
+    @property
+    def metadata(self) -> bool:
+        """It worked on names and attributes, so that its rate is operations per second."""
+        return is_metadata(self.operation)
+
+    @property
+    def moves_data(self) -> bool:
+        """It has a throughput: an operation on data, or one that gave files contents."""
+        return self.bytes > 0 or not self.metadata
+
+    @property
+    def rate(self) -> float:
+        """What results are compared by: bytes per second, of metadata operations operations per second."""
+        return self.iops if self.metadata else self.throughput
 
     @property
     def failed_operations(self) -> int:
@@ -167,9 +194,10 @@ class Row(Frozen):
     """The result of one operation of one case over all its repeats.
 
     Attributes:
-        throughput: Bytes per second; None without a usable repeat.
-        iops: Operations per second.
+        throughput: Bytes per second; None without a usable repeat, and where no data is moved.
+        iops: Operations per second; None without a usable repeat.
         latency: Name (as in Sample) -> nanoseconds, from the histograms of all repeats pooled.
+        start_delay: Likewise, of the delays between intended starts and submissions; empty in closed loop.
         curve: (percentile in percent, nanoseconds) points of the pooled histogram, for drawing.
         findings: All that apply, the worst first; empty means ok.
         not_evaluated: Rules that lacked evidence, with the reason.
@@ -185,13 +213,24 @@ class Row(Frozen):
     verdict: Verdict
     findings: tuple[Finding, ...]
     not_evaluated: tuple[str, ...] = ()
+    start_delay: dict[str, float] = Field(default_factory=dict)
+
+    @property
+    def metadata(self) -> bool:
+        """It is about names and attributes, so that its rate is operations per second."""
+        return is_metadata(self.operation)
+
+    @property
+    def rate(self) -> Estimate | None:
+        """What it is compared by: throughput, of metadata operations their number per second."""
+        return self.iops if self.metadata else self.throughput
 
 
 class Comparison(Frozen):
     """One operation at the same parameters on two targets.
 
     Attributes:
-        ratio: Throughput of `other` divided by that of `base`.
+        ratio: Rate of `other` divided by that of `base`: throughput, or metadata operations per second.
         low: Lower end of the 95 % interval of the ratio; None if it could not be computed.
         high: Upper end.
         separable: The interval excludes 1.

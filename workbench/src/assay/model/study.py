@@ -4,21 +4,19 @@ These classes read what may be written in a study file and hold what it means: s
 nanoseconds, rates per second.
 """
 
-import errno
-import posixpath
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, model_validator
 
 from assay.model import axis, names
 from assay.model.axis import Axis, Kind, Single, Sweep, fault
 from assay.model.base import Frozen
 from assay.model.case import Parameters
+from assay.model.target import YEAR_NS, Flag, Target, Text
 from assay.model.units import one_of, shown
 
-YEAR_NS = 365 * 86400 * 10**9
 MOST_CASES = 100_000
 """A study with more cases than this, before `where` and `exclude`, is refused."""
 MOST_JOBS = 1_000_000
@@ -27,12 +25,20 @@ MOST_OPERATIONS = 30
 """So that a job stays within 64 phases when each operation needs data to be prepared."""
 
 KINDS: Mapping[str, Kind] = {
-    "file_size": axis.size(1, 2**63 - 1),
+    "file_size": axis.size(0, 2**63 - 1),
     "record_size": axis.size(1, 2**30),
+    "files": axis.whole(1, 10**9, optional=True),
+    "depth": axis.whole(0, 16),
+    "width": axis.whole(1, 10_000),
     "lanes": axis.whole(1, 1024),
     "layout": axis.choice(("separate", "shared")),
     "queue_depth": axis.whole(1, 4096),
-    "method": axis.choice(("auto", "io_uring", "sync")),
+    "method": axis.choice(("auto", "io_uring", "sync", "mmap")),
+    "sqpoll": axis.flag(),
+    "iopoll": axis.flag(),
+    "huge_pages": axis.flag(),
+    "cpus": axis.cpus(),
+    "numa_node": axis.whole(0, 1023, optional=True),
     "cache": axis.choice(("direct", "drop", "evict", "limit", "keep")),
     "memory_limit": axis.size(1, 2**63 - 1, optional=True),
     "sync": axis.choice(("none", "fsync", "fdatasync", "o_sync", "o_dsync")),
@@ -60,30 +66,6 @@ def _name(written: object) -> str:
     )
 
 
-def _text(written: object) -> str:
-    if not isinstance(written, str):
-        raise fault(f"{shown(written)} is not text", "write text, in quotes if it looks like a number")
-    return written
-
-
-def _path(written: object, info: ValidationInfo) -> str:
-    """An absolute path; relative ones start at the validation context's `base`."""
-    hint = "write an absolute path such as /var/tmp/assay-test"
-    if not isinstance(written, str) or not written:
-        raise fault(f"{shown(written)} is not a path", hint)
-    if not written.isprintable():
-        raise fault("the path has unprintable characters", hint)
-    if written.startswith("~"):
-        raise fault(f"`~` is not expanded in `{written}`", "write the whole path of the home directory")
-    if any(part in ("..", ".") for part in written.split("/")):
-        raise fault(f"`{written}` has a `.` or `..` part", "write the path without them")
-    path = posixpath.join((info.context or {}).get("base", "/"), written)
-    path = "/" + posixpath.normpath(path).lstrip("/")
-    if path == "/":
-        raise fault("`/` cannot be a target", "name a directory below it that Assay may create")
-    return path
-
-
 def _listed(written: object) -> object:
     if not isinstance(written, list):
         raise fault(f"{shown(written)} is not a list", "write a list: [a, b]")
@@ -96,15 +78,6 @@ def _groups(written: object) -> object:
     if isinstance(written, list) and all(isinstance(group, list) for group in written):
         return written
     raise fault("it is not a list of groups", "write a list in a list: zip: [[lanes, queue_depth]]")
-
-
-def _errno(written: object) -> int:
-    if isinstance(written, int) and not isinstance(written, bool) and 1 <= written <= 4095:
-        return written
-    known = {name: number for number, name in errno.errorcode.items()}
-    if isinstance(written, str) and written in known:
-        return known[written]
-    raise fault(f"{shown(written)} is not an errno", "write a name such as EIO or ENOSPC, or a number from 1 to 4095")
 
 
 def _operation(written: object) -> str:
@@ -120,96 +93,8 @@ def _host(written: object) -> str:
 
 
 Name = Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string", "pattern": f"^{_PLAIN_NAME.pattern}$"})]
-Text = Annotated[str, BeforeValidator(_text)]
-Path = Annotated[str, BeforeValidator(_path), WithJsonSchema({"type": "string", "minLength": 1})]
-Duration = Annotated[int, Single(axis.duration(0, YEAR_NS))]
-Count = Annotated[int, Single(axis.whole(0, 2**63 - 1))]
-Lane = Annotated[int | None, Single(axis.whole(0, 1023, optional=True))]
-Flag = Annotated[bool, Single(axis.flag())]
-Errno = Annotated[
-    int,
-    BeforeValidator(_errno),
-    WithJsonSchema({"anyOf": [{"enum": sorted(errno.errorcode.values())}, {"type": "integer", "minimum": 1}]}),
-]
 OperationName = Annotated[str, BeforeValidator(_operation), WithJsonSchema({"enum": list(names.OPERATIONS)})]
 Host = Annotated[str, BeforeValidator(_host), WithJsonSchema({"const": "localhost"})]
-
-
-class FixedLatency(Frozen):
-    """Every operation of the null target takes the same time."""
-
-    distribution: Literal["fixed"]
-    time: Duration = Field(description="Service time.")
-
-
-class UniformLatency(Frozen):
-    """Times equally likely between two bounds."""
-
-    distribution: Literal["uniform"]
-    min: Duration = Field(description="Least service time.")
-    max: Duration = Field(description="Greatest service time.")
-
-    @model_validator(mode="after")
-    def _ordered(self) -> "UniformLatency":
-        if self.min > self.max:
-            raise fault("min is above max", "swap them")
-        return self
-
-
-class ExponentialLatency(Frozen):
-    """Memoryless times."""
-
-    distribution: Literal["exponential"]
-    mean: Duration = Field(description="Mean service time.")
-
-
-class Stall(Frozen):
-    """From its n-th operation on the null target stands still."""
-
-    at_op: Count = Field(description="Number of the operation in the phase, from 0, counted per lane.")
-    duration: Duration = Field(description="How long.")
-    lane: Lane = Field(None, description="Only this lane; every lane if left out.")
-
-
-class ScriptedError(Frozen):
-    """The n-th operation on the null target fails."""
-
-    at_op: Count = Field(description="Number of the operation in the phase, from 0, counted per lane.")
-    errno: Errno = Field(description="The error: EIO, ENOSPC ..., or its number.")
-    lane: Lane = Field(None, description="Only this lane; every lane if left out.")
-
-
-class FileTarget(Frozen):
-    """A directory that Assay creates, marks, and alone writes in."""
-
-    kind: Literal["file"]
-    path: Path = Field(
-        description="The directory. Its parent must exist; the directory itself must be new, empty or Assay's."
-    )
-    description: Text = Field("", description="What it is, for the report.")
-
-
-class DeviceTarget(Frozen):
-    """A whole block device, which is overwritten."""
-
-    kind: Literal["device"]
-    path: Path = Field(description="The device, for example /dev/sdx. Everything on it is lost.")
-    description: Text = Field("", description="What it is, for the report.")
-
-
-class NullTarget(Frozen):
-    """No storage: operations end at once, or as scripted."""
-
-    kind: Literal["null"]
-    latency: Annotated[
-        FixedLatency | UniformLatency | ExponentialLatency | None, Field(discriminator="distribution")
-    ] = Field(None, description="Service time of each operation; none if left out.")
-    stalls: tuple[Stall, ...] = Field((), description="Times at which it stands still.")
-    errors: tuple[ScriptedError, ...] = Field((), description="Operations that fail.")
-    description: Text = Field("", description="What it is, for the report.")
-
-
-Target = Annotated[FileTarget | DeviceTarget | NullTarget, Field(discriminator="kind")]
 
 
 class Exclusion(Frozen):
@@ -228,6 +113,20 @@ def _parameter(name: str, description: str) -> Any:
     )
 
 
+_METADATA_DEFAULTS = {
+    "file_size": Axis(listed=(0,)),
+    "record_size": Axis(listed=(None,)),
+    "cache": Axis(listed=("keep",)),
+}
+"""What a workload of metadata operations has where it does not say otherwise."""
+
+
+def on_names(workload: Mapping[str, Any]) -> bool:
+    """Whether a workload, as written, has an operation that works on names."""
+    operations = workload.get("operations")
+    return isinstance(operations, list) and any(word in names.METADATA for word in operations)
+
+
 class Workload(Frozen):
     """What is done to a target. Each field with a default may be one value, a list or a range; the latter are axes."""
 
@@ -235,23 +134,55 @@ class Workload(Frozen):
         description="The phases of one case, in order.", min_length=1, max_length=MOST_OPERATIONS
     )
     file_size: Annotated[Axis, Sweep(KINDS["file_size"])] = Field(
-        description="Size of each file, or of the part of the device that is used."
+        description="Size of each file, or of the part of the device that is used. With metadata operations the "
+        "contents of each small file; 0, which is the default there, means empty."
     )
-    record_size: Annotated[Axis, Sweep(KINDS["record_size"])] = Field(description="Bytes of one operation.")
+    record_size: Annotated[Axis, Sweep(KINDS["record_size"])] = Field(
+        description="Bytes of one operation. Not with metadata operations."
+    )
+    files: Annotated[Axis, Sweep(KINDS["files"])] = _parameter(
+        "files", "Metadata operations: files of each lane, or directories where directories are made."
+    )
+    depth: Annotated[Axis, Sweep(KINDS["depth"])] = _parameter(
+        "depth", "Metadata operations: levels of directories below the top."
+    )
+    width: Annotated[Axis, Sweep(KINDS["width"])] = _parameter(
+        "width", "Metadata operations: directories in each directory that is not one of the deepest."
+    )
     lanes: Annotated[Axis, Sweep(KINDS["lanes"])] = _parameter("lanes", "Worker threads.")
     layout: Annotated[Axis, Sweep(KINDS["layout"])] = _parameter(
-        "layout", "separate: one file per lane; shared: one file, of which each lane has a part."
+        "layout",
+        "separate: one file per lane; shared: one file, of which each lane has a part. With metadata operations: a "
+        "tree of directories per lane, or one for all.",
     )
     queue_depth: Annotated[Axis, Sweep(KINDS["queue_depth"])] = _parameter(
         "queue_depth", "Operations each lane keeps in flight."
     )
     method: Annotated[Axis, Sweep(KINDS["method"])] = _parameter(
-        "method", "How operations reach the kernel: io_uring, sync (pread and pwrite), or auto."
+        "method",
+        "How operations reach the kernel: io_uring, sync (pread and pwrite), mmap (copies from and to a mapping of "
+        "the file), or auto.",
+    )
+    sqpoll: Annotated[Axis, Sweep(KINDS["sqpoll"])] = _parameter(
+        "sqpoll", "With method: io_uring, a kernel thread takes the submissions; it keeps a CPU busy."
+    )
+    iopoll: Annotated[Axis, Sweep(KINDS["iopoll"])] = _parameter(
+        "iopoll", "With method: io_uring and cache: direct, completions are polled for."
+    )
+    huge_pages: Annotated[Axis, Sweep(KINDS["huge_pages"])] = _parameter(
+        "huge_pages", "I/O buffers in huge pages, which the host must have reserved."
+    )
+    cpus: Annotated[Axis, Sweep(KINDS["cpus"])] = _parameter(
+        "cpus", "CPUs to pin lanes to, such as 0-3,6: lane i runs on the (i modulo n)-th. Left out: wherever it is put."
+    )
+    numa_node: Annotated[Axis, Sweep(KINDS["numa_node"])] = _parameter(
+        "numa_node", "NUMA node whose memory holds the buffers and, without cpus, on whose CPUs the lanes run."
     )
     cache: Annotated[Axis, Sweep(KINDS["cache"])] = _parameter(
         "cache",
-        "direct: O_DIRECT; drop: the host's page cache is dropped before each phase; evict: the case's files are taken "
-        "out of the cache before each phase; limit: the engine gets memory_limit bytes; keep: left alone on purpose.",
+        "direct: O_DIRECT; drop: the host's caches are dropped before each phase; evict: the case's files are taken "
+        "out of the cache before each phase; limit: the engine gets memory_limit bytes; keep: left alone on purpose. "
+        "Metadata operations have keep (the default there), drop and limit.",
     )
     memory_limit: Annotated[Axis, Sweep(KINDS["memory_limit"])] = _parameter(
         "memory_limit", "Memory of the engine and of the cache it fills, with cache: limit."
@@ -269,10 +200,13 @@ class Workload(Frozen):
         "arrivals", "Spacing of the operations at a rate: constant or poisson."
     )
     runtime: Annotated[Axis, Sweep(KINDS["runtime"])] = _parameter(
-        "runtime", "Run each phase for this long, over the data as often as needed. Left out: once over the data."
+        "runtime",
+        "Run each phase for this long, over the data as often as needed. Left out: once over the data. Of the metadata "
+        "operations only stat, open and readdir go round; the others are done once.",
     )
     time_limit: Annotated[Axis, Sweep(KINDS["time_limit"])] = _parameter(
-        "time_limit", "Stop a phase after this long; the result then covers the part done."
+        "time_limit",
+        "Stop a phase after this long; the result then covers the part done. rename, unlink and rmdir are done whole.",
     )
     read_percent: Annotated[Axis, Sweep(KINDS["read_percent"])] = _parameter(
         "read_percent", "Share of reads in random_mix and sequential_mix."
@@ -304,10 +238,16 @@ class Workload(Frozen):
     @model_validator(mode="wrap")
     @classmethod
     def _remember_order(cls, written: Any, handler: Any) -> "Workload":
-        workload: Workload = handler(written)
-        if isinstance(written, dict):
+        mapping = isinstance(written, dict)
+        workload: Workload = handler({**_METADATA_DEFAULTS, **written} if mapping and on_names(written) else written)
+        if mapping:
             workload._written = tuple(written)
         return workload
+
+    @property
+    def metadata(self) -> bool:
+        """Some of its operations work on names; then all of them must."""
+        return any(names.is_metadata(operation) for operation in self.operations)
 
     def axis(self, field: str) -> Axis:
         """The values of a field of `KINDS`."""

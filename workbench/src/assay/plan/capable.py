@@ -6,8 +6,8 @@ from assay.contract._generated import BackendCapabilities, CacheAction, Capabili
 from assay.model.case import Case, Parameters
 from assay.model.study import Study
 from assay.model.units import format_size
+from assay.plan.broken import Broken
 from assay.plan.jobs import cache_action
-from assay.plan.rules import Broken
 from assay.plan.source import Fault
 
 Backends = dict[str, BackendCapabilities]
@@ -87,7 +87,7 @@ def _manner(parameters: Parameters, backend: BackendCapabilities, kind: str) -> 
 
 def _cache(case: Case, backend: BackendCapabilities, kind: str) -> Iterator[Broken]:
     parameters = case.parameters
-    action = cache_action(parameters.cache)
+    action = cache_action(parameters.cache, case.metadata)
     if action != CacheAction.keep and action not in backend.cache:
         message = f"a {kind} target cannot do cache: {parameters.cache}"
         yield Broken("cache", "cache", message, _elsewhere("use another cache policy"))
@@ -99,7 +99,7 @@ def _cache(case: Case, backend: BackendCapabilities, kind: str) -> Iterator[Brok
         return
     step = backend.direct_alignment_bytes
     for field, size in (("record_size", parameters.record_size), ("file_size", parameters.file_size)):
-        if step and size % step:
+        if step and size is not None and size % step:
             message = f"{field} {format_size(size)} is not a multiple of {format_size(step)}, which O_DIRECT needs"
             yield Broken(
                 field, f"{field} alignment", message, f"use multiples of {format_size(step)}, or cache: drop or evict"

@@ -4,9 +4,12 @@ import itertools
 import posixpath
 from collections.abc import Iterator
 
-from assay.model.study import KINDS, FileTarget, NullTarget, Study, Workload
+from assay.model.names import METADATA, TREE_FIELDS
+from assay.model.study import KINDS, Study, Workload
+from assay.model.target import FileTarget, NullTarget
 from assay.model.units import one_of
 from assay.plan.source import Fault
+from assay.plan.tree import order_fault
 from assay.plan.where import Condition, ExpressionError
 
 
@@ -15,6 +18,7 @@ def crosscheck(study: Study) -> Iterator[Fault]:
     yield from _target_paths(study)
     for name, workload in study.workloads.items():
         yield from _targets_named(study, name, workload)
+        yield from _kind_of_work(name, workload)
         yield from _zipped(name, workload)
         yield from _expressions(study, name, workload)
 
@@ -47,6 +51,31 @@ def _targets_named(study: Study, name: str, workload: Workload) -> Iterator[Faul
             message = f"`{target}` comes twice"
             yield Fault(path=path, message=message, hint="name each target once")
         seen.add(target)
+
+
+def _kind_of_work(name: str, workload: Workload) -> Iterator[Fault]:
+    """A workload is either about data or about names, and has the fields of its kind."""
+    path = ("workloads", name)
+    if not workload.metadata:
+        for field in sorted(TREE_FIELDS):
+            if workload.axis(field) != Workload.model_fields[field].get_default(call_default_factory=True):
+                message = f"{field} is for metadata operations, which this workload has none of"
+                yield Fault(path=(*path, field), message=message, hint=f"remove it, or use {', '.join(METADATA)}")
+        return
+    other = [operation for operation in dict.fromkeys(workload.operations) if operation not in METADATA]
+    if other:
+        names = ", ".join(operation for operation in dict.fromkeys(workload.operations) if operation in METADATA)
+        message = f"a workload is about names ({names}) or about data ({', '.join(other)}), not both"
+        yield Fault(path=(*path, "operations"), message=message, hint="write two workloads")
+        return
+    if None in workload.files.values():
+        yield Fault(path=path, message="`files` is missing", hint="add a line such as `files: 10000`")
+    if workload.record_size.values() != (None,):
+        message = "metadata operations have no records: file_size is the contents of each file"
+        yield Fault(path=(*path, "record_size"), message=message, hint="remove it")
+    wrong = order_fault(workload.operations)
+    if wrong:
+        yield Fault(path=(*path, "operations"), message=wrong[0], hint=wrong[1])
 
 
 def _zipped(name: str, workload: Workload) -> Iterator[Fault]:

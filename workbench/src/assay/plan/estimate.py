@@ -9,17 +9,11 @@ from typing import NamedTuple
 
 from assay.model.base import Frozen
 from assay.model.case import Case, Parameters
-from assay.model.names import MIXES, READS, WRITES
-from assay.model.study import (
-    ExponentialLatency,
-    FixedLatency,
-    NullTarget,
-    Study,
-    Target,
-    UniformLatency,
-)
+from assay.model.names import LOOKUPS, METADATA, MIXES, READS, WRITES
+from assay.model.study import Study
+from assay.model.target import ExponentialLatency, FixedLatency, NullTarget, Target, UniformLatency
 from assay.model.units import about_size
-from assay.plan.jobs import operations_with_prepare
+from assay.plan.jobs import plan_phases, times_of
 
 
 class Speed(NamedTuple):
@@ -28,22 +22,28 @@ class Speed(NamedTuple):
     Attributes:
         bandwidth: Bytes per second.
         operation: Seconds of one operation that reaches the place.
+        change: Seconds to change a name; what is changed is written back later, or by the flush.
         parallel: Operations that help when in flight together.
         words: What it stands for.
     """
 
     bandwidth: float
     operation: float
+    change: float
     parallel: float
     words: str
 
 
-STORAGE = Speed(1e9, 100e-6, 16, "a disk")
-MEMORY = Speed(2e9, 5e-6, 2, "memory-backed")
+STORAGE = Speed(1e9, 100e-6, 30e-6, 16, "a disk")
+MEMORY = Speed(2e9, 5e-6, 5e-6, 2, "memory-backed")
 NULL_OPERATION = 1e-6
 """Seconds of an operation without storage."""
 BUFFERED = 5e-6
-"""Seconds of an operation that ends in the page cache."""
+"""Seconds of an operation that ends in the page cache, or looks at a name in the kernel's caches."""
+ENTRY_SECONDS = 0.3e-6
+"""What each name adds to the listing of its directory."""
+BLOCK_BYTES = 4096
+"""Space that the contents of a small file, or a directory, take a multiple of."""
 JOB_SECONDS = 0.15
 """Start, set-up and removal of a job."""
 PHASE_SECONDS = 0.02
@@ -154,22 +154,25 @@ def estimate_case(target: Target, case: Case) -> CaseEstimate:
     written = read = 0.0
     data = _data_bytes(parameters)
     present = 0.0
-    for operation in operations_with_prepare(case):
-        if operation == "prepare":
-            missing = data - present
-            seconds += missing / speed.bandwidth
-            at_most += missing / speed.bandwidth
+    for operation, measured in plan_phases(case):
+        if not measured:
+            missing = data - present if operation == "prepare" else 0.0
+            time = missing / speed.bandwidth + _names(operation, parameters) * speed.change
+            seconds, at_most = seconds + time, at_most + time
             written, present = written + missing, data
             continue
         time, amount = _phase(operation, parameters, speed)
-        limit = parameters.runtime if parameters.runtime is not None else parameters.time_limit
+        runtime, time_limit = times_of(operation, parameters)
+        limit = runtime if runtime is not None else time_limit
         bounded = bounded and limit is not None
         extra = PHASE_SECONDS + (DROP_SECONDS if parameters.cache == "drop" else 0)
         seconds, at_most = seconds + time + extra, at_most + (limit or 0) / 1e9 + extra
         reads = (parameters.read_percent / 100 if operation in MIXES else 1.0) if operation in READS else 0.0
         written, read = written + amount * (1 - reads), read + amount * reads
-        if operation in WRITES and not present:
+        if operation in (*WRITES, "create") and not present:
             present = min(amount, data)
+        if operation == "unlink":
+            present = 0.0
     null = isinstance(target, NullTarget)
     return CaseEstimate.model_construct(
         case=case.id,
@@ -177,45 +180,87 @@ def estimate_case(target: Target, case: Case) -> CaseEstimate:
         at_most_seconds=at_most if bounded else None,
         written=0 if null else math.ceil(written),
         read=0 if null else math.ceil(read),
-        space=0 if null else data,
+        space=0 if null else _space(case, data),
     )
 
 
 def _data_bytes(parameters: Parameters) -> int:
-    return parameters.file_size * (parameters.lanes if parameters.layout == "separate" else 1)
+    files = parameters.lanes if parameters.layout == "separate" else 1
+    return parameters.file_size * (files if parameters.files is None else parameters.all_files)
+
+
+def _space(case: Case, data: int) -> int:
+    """Bytes of test data in place at once; of small files and directories whole blocks."""
+    parameters = case.parameters
+    if parameters.files is None:
+        return data
+    blocks = -(-parameters.file_size // BLOCK_BYTES)
+    directories = parameters.all_files if {"mkdir", "rmdir"}.intersection(case.operations) else parameters.leaves
+    return (blocks * parameters.all_files + directories) * BLOCK_BYTES
+
+
+def _names(operation: str, parameters: Parameters) -> float:
+    """Operations of a phase that goes once over the names; one that lists a directory counts once for it."""
+    if parameters.files is None:
+        return 0.0
+    if operation != "readdir":
+        return float(parameters.all_files)
+    return float(min(parameters.leaves, parameters.files) * parameters.lanes)
+
+
+def _once(operation: str, parameters: Parameters) -> tuple[float, int]:
+    """(operations, bytes of each) of a phase that goes once over the data or the names."""
+    if parameters.record_size is None:
+        return _names(operation, parameters), parameters.file_size if operation == "create" else 0
+    files = parameters.lanes if parameters.layout == "separate" else 1
+    return float(parameters.file_size // parameters.record_size * files), parameters.record_size
 
 
 def _phase(operation: str, parameters: Parameters, speed: Speed) -> tuple[float, float]:
     """(seconds, bytes) expected of one measured phase."""
-    record = parameters.record_size
-    files = parameters.lanes if parameters.layout == "separate" else 1
-    operations = float(parameters.file_size // record * files)
+    operations, record = _once(operation, parameters)
     each = _operation_seconds(operation, parameters, speed)
     if parameters.rate is not None:
         each = max(each, 1 / parameters.rate)
-    if parameters.runtime is not None:
-        seconds = parameters.runtime / 1e9
+    runtime, time_limit = times_of(operation, parameters)
+    if runtime is not None:
+        seconds = runtime / 1e9
         return seconds, seconds / each * record
     seconds = operations * each
-    if parameters.time_limit is not None and seconds > parameters.time_limit / 1e9:
-        seconds = parameters.time_limit / 1e9
+    if time_limit is not None and seconds > time_limit / 1e9:
+        seconds = time_limit / 1e9
         operations = seconds / each
     return seconds, operations * record
 
 
 def _operation_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:
     """Time between the ends of successive operations of all lanes together."""
+    if operation in METADATA:
+        return _name_seconds(operation, parameters, speed)
     direct = parameters.cache == "direct" or (operation in WRITES and parameters.sync in ("o_sync", "o_dsync"))
     scattered = operation in _SCATTERED and parameters.cache != "keep"
     reaches = direct or scattered or speed.words == "null"
     start = speed.operation if reaches else min(BUFFERED, speed.operation)
-    depth = parameters.lanes * (1 if parameters.method == "sync" else parameters.queue_depth)
-    return start / min(depth, speed.parallel) + parameters.record_size / speed.bandwidth
+    depth = parameters.lanes * parameters.queue_depth
+    return start / min(depth, speed.parallel) + (parameters.record_size or 0) / speed.bandwidth
+
+
+def _name_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:
+    """Likewise for a metadata operation: a guess, as file systems differ by a hundred times."""
+    if speed.words == "null":
+        return speed.operation / (parameters.lanes * parameters.queue_depth)
+    look = speed.operation if parameters.cache == "drop" else BUFFERED
+    start = look if operation in LOOKUPS else speed.change
+    if operation == "readdir":
+        start += (parameters.files or 0) / parameters.leaves * ENTRY_SECONDS
+    contents = parameters.file_size if operation == "create" else 0
+    return start / min(parameters.lanes * parameters.queue_depth, speed.parallel) + contents / speed.bandwidth
 
 
 def _speed(target: Target) -> Speed:
     if isinstance(target, NullTarget):
-        return Speed(math.inf, max(_scripted_seconds(target), NULL_OPERATION), math.inf, "null")
+        each = max(_scripted_seconds(target), NULL_OPERATION)
+        return Speed(math.inf, each, each, math.inf, "null")
     return MEMORY if target.path.startswith(_MEMORY_PATHS) else STORAGE
 
 
@@ -241,6 +286,11 @@ def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tup
             f"{name}: {speed.words}, {about_size(speed.bandwidth)}/s, {speed.operation * 1e6:.3g} us per operation, "
             f"at most {speed.parallel:.0f} at once."
         )
+        if any(case.metadata for case in cases if case.target == name):
+            lines.append(
+                f"{name}: {speed.change * 1e6:.3g} us to change a name, {BUFFERED * 1e6:.3g} us to look at one, "
+                f"or {speed.operation * 1e6:.3g} us after the caches were dropped."
+            )
     if any(case.parameters.time_limit is not None for case in cases):
         lines.append("After a time_limit the flush of what was written, and the preparation of the rest, come on top.")
     return tuple(lines)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from assay.model.case import AxisValue, Case, Excluded, Parameters
 from assay.model.study import KINDS, MOST_CASES, MOST_JOBS, Study, Workload
-from assay.plan.rules import Broken, broken_rules
+from assay.plan.broken import Broken
+from assay.plan.rules import broken_rules
 from assay.plan.source import Fault
 from assay.plan.where import Condition, ExpressionError
 

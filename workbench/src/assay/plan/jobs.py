@@ -16,13 +16,17 @@ from assay.contract._generated import (
     Phase,
     ScriptedError,
     ScriptedStall,
+    Tree,
+    Tuning,
     UniformLatency,
 )
-from assay.model import study as model
+from assay.model import target as model
 from assay.model.base import Frozen
-from assay.model.case import CachePolicy, Case
-from assay.model.names import CREATES
+from assay.model.case import CachePolicy, Case, Parameters
+from assay.model.cpus import cpu_numbers
+from assay.model.names import CREATES, LOOKUPS, WHOLE
 from assay.model.study import Study
+from assay.plan.tree import PhasePlan, tree_phases
 
 SPEC_VERSION = 1
 """Version of the contract that these jobs follow."""
@@ -60,9 +64,12 @@ def job_id(case: str, repeat: int) -> str:
     return f"{case}-r{repeat}"
 
 
-def cache_action(policy: CachePolicy) -> CacheAction:
-    """What the engine does to the cache before each measured phase. `limit` evicts too, so that phases start alike."""
-    return _ACTIONS[policy]
+def cache_action(policy: CachePolicy, metadata: bool = False) -> CacheAction:
+    """What the engine does to the cache before each measured phase.
+
+    `limit` evicts too, so that phases start alike; names cannot be evicted and stay as they are.
+    """
+    return CacheAction.keep if metadata and policy == "limit" else _ACTIONS[policy]
 
 
 def data_seed(seed: int, case: str, repeat: int) -> int:
@@ -74,24 +81,36 @@ def data_seed(seed: int, case: str, repeat: int) -> int:
     return int.from_bytes(digest[:8], "big") >> 11
 
 
-def operations_with_prepare(case: Case) -> tuple[str, ...]:
-    """The case's operations, with `prepare` before each that may not find all its data written.
+def plan_phases(case: Case) -> tuple[PhasePlan, ...]:
+    """The case's operations, with unmeasured phases before those that may not find all they work on.
 
-    After a phase that creates the files and stops early or is paced (runtime, time_limit, rate), part may be missing.
+    After a phase that creates the files and stops early or is paced (runtime, time_limit, rate), part may be missing;
+    of metadata operations only a time_limit can leave that behind.
     """
-    partial = any(
-        item is not None for item in (case.parameters.runtime, case.parameters.time_limit, case.parameters.rate)
-    )
+    parameters = case.parameters
+    if case.metadata:
+        return tree_phases(case.operations, partial=parameters.time_limit is not None)
+    partial = any(item is not None for item in (parameters.runtime, parameters.time_limit, parameters.rate))
     complete = False
-    phases: list[str] = []
+    phases: list[PhasePlan] = []
     for operation in case.operations:
         if operation in CREATES:
             complete = not partial
         elif not complete:
-            phases.append("prepare")
+            phases.append(PhasePlan("prepare", measured=False))
             complete = True
-        phases.append(operation)
+        phases.append(PhasePlan(operation))
     return tuple(phases)
+
+
+def times_of(operation: str, parameters: Parameters) -> tuple[int | None, int | None]:
+    """(runtime, time_limit) of a measured phase in nanoseconds, as far as the operation takes them.
+
+    Names can be looked at for any time, but changed only once; some changes are done whole.
+    """
+    changes = parameters.files is not None and operation not in LOOKUPS
+    runtime = None if changes else parameters.runtime
+    return runtime, None if operation in WHOLE else parameters.time_limit
 
 
 def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> PlannedJob:
@@ -113,9 +132,11 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
         lanes=parameters.lanes,
         layout=parameters.layout,
         file_size_bytes=parameters.file_size,
-        record_size_bytes=parameters.record_size,
+        record_size_bytes=parameters.record_size or max(parameters.file_size, 1),
         queue_depth=parameters.queue_depth,
         method=parameters.method,
+        tuning=_tuning(parameters),
+        tree=_tree(parameters),
         direct=parameters.cache == "direct",
         sync=parameters.sync,
         preallocate=parameters.preallocate,
@@ -124,7 +145,7 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
             duplicate_percent=parameters.duplicate,
             verify=parameters.verify,
         ),
-        phases=[_phase(operation, case) for operation in operations_with_prepare(case)],
+        phases=[_phase(planned, case) for planned in plan_phases(case)],
         interval_ns=study.output.interval,
         keep_files=study.output.keep_files,
     )
@@ -141,15 +162,32 @@ def plan_jobs(
         yield plan_job(study, by_id[case], repeat, destroy)
 
 
-def _phase(operation: str, case: Case) -> Phase:
-    if operation == "prepare":
-        return Phase(operation=Operation.prepare, measured=False)
+def _tuning(parameters: Parameters) -> Tuning:
+    return Tuning(
+        sqpoll=parameters.sqpoll,
+        iopoll=parameters.iopoll,
+        huge_pages=parameters.huge_pages,
+        cpus=list(cpu_numbers(parameters.cpus)) if parameters.cpus is not None else [],
+        numa_node=parameters.numa_node,
+    )
+
+
+def _tree(parameters: Parameters) -> Tree | None:
+    if parameters.files is None:
+        return None
+    return Tree(files=parameters.files, depth=parameters.depth, width=parameters.width)
+
+
+def _phase(planned: PhasePlan, case: Case) -> Phase:
+    if not planned.measured:
+        return Phase(operation=Operation(planned.operation), measured=False)
     parameters = case.parameters
+    runtime, time_limit = times_of(planned.operation, parameters)
     return Phase(
-        operation=Operation(operation),
-        cache_before=cache_action(parameters.cache),
-        runtime_ns=parameters.runtime,
-        time_limit_ns=parameters.time_limit,
+        operation=Operation(planned.operation),
+        cache_before=cache_action(parameters.cache, case.metadata),
+        runtime_ns=runtime,
+        time_limit_ns=time_limit,
         rate_per_s=parameters.rate,
         arrivals=parameters.arrivals,
         read_percent=parameters.read_percent,

@@ -7,19 +7,17 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from assay.model.study import (
+from assay.model.names import DATA_FIELDS, TREE_FIELDS
+from assay.model.study import Exclusion, Output, Study, Workload, on_names
+from assay.model.target import (
     DeviceTarget,
-    Exclusion,
     ExponentialLatency,
     FileTarget,
     FixedLatency,
     NullTarget,
-    Output,
     ScriptedError,
     Stall,
-    Study,
     UniformLatency,
-    Workload,
 )
 from assay.model.units import one_of, shown
 from assay.plan.crosscheck import crosscheck
@@ -94,7 +92,7 @@ def _validate(source: Source, base: str) -> tuple[Study | None, list[Problem]]:
 
 
 def _with_defaults(source: Source) -> tuple[dict[str, Any], list[Problem]]:
-    """The data with `defaults` copied into each workload that does not say otherwise."""
+    """The data with `defaults` copied into each workload that does not say otherwise and can use them."""
     data = dict(source.data)
     if "defaults" not in data:
         return data, []
@@ -105,12 +103,17 @@ def _with_defaults(source: Source) -> tuple[dict[str, Any], list[Problem]]:
         return data, [_at_key(source, ("defaults",), message, hint)]
     if isinstance(workloads, dict):
         data["workloads"] = {
-            name: {**workload, **{key: value for key, value in defaults.items() if key not in workload}}
-            if isinstance(workload, dict)
-            else workload
+            name: _completed(workload, defaults) if isinstance(workload, dict) else workload
             for name, workload in workloads.items()
         }
     return data, []
+
+
+def _completed(workload: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    """A workload with the defaults it does not override; what only the other kind of operations has is left out."""
+    whole = {**workload, **{key: value for key, value in defaults.items() if key not in workload}}
+    others = DATA_FIELDS if on_names(whole) else TREE_FIELDS
+    return {key: value for key, value in whole.items() if key in workload or key not in others}
 
 
 def _misspelt(details: list[ErrorDetails], merged: dict[str, Any]) -> set[tuple[int | str, ...]]:

@@ -4,10 +4,12 @@ The engine's side is `engine/crates/spec/src/validate.rs`; a property test holds
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from assay.model.names import STDIO
+from assay.model.names import STDIO, is_metadata
 from assay.model.units import format_size
+from assay.plan.broken import Broken
+from assay.plan.tree import tree_rules
 
 MOST_BUFFER_BYTES = 64 << 30
 SLOT_BYTES = 4096
@@ -16,37 +18,27 @@ ENGINE_BYTES = 64 << 20
 """What the engine needs at most beside its buffers."""
 
 
-class Broken(NamedTuple):
-    """A rule that a combination breaks.
-
-    Attributes:
-        field: The field to mend.
-        rule: Short name; further combinations that break it are only counted.
-        message: With the figures of this combination.
-        hint: How to mend it.
-    """
-
-    field: str
-    rule: str
-    message: str
-    hint: str
-
-
 def buffer_bytes(values: Mapping[str, Any]) -> int:
-    """I/O buffers of all lanes: whole pages for each operation in flight."""
-    slot = -(-values["record_size"] // SLOT_BYTES) * SLOT_BYTES
+    """I/O buffers of all lanes: whole pages for each operation in flight, in which the contents of a small file fit."""
+    slot = -(-(values["record_size"] or values["file_size"] or 1) // SLOT_BYTES) * SLOT_BYTES
     total: int = values["lanes"] * values["queue_depth"] * slot
     return total
 
 
 def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list[Broken]:
     """All rules that a combination of parameters breaks."""
-    return [*_sizes(values), *_times(values), *_memory(values), *_stdio(values, operations)]
+    common = (*_buffers(values), *_times(values), *_memory(values), *_ring(values))
+    if is_metadata(operations[0]):
+        return [*tree_rules(values, operations), *common]
+    return [*_sizes(values), *common, *_mapping(values), *_stdio(values, operations)]
 
 
 def _sizes(values: Mapping[str, Any]) -> Iterator[Broken]:
     record, file, lanes = values["record_size"], values["file_size"], values["lanes"]
-    if record > file:
+    if file == 0:
+        message = "a file of 0B has no record to write or read"
+        yield Broken("file_size", "no file", message, "make it at least as large as record_size")
+    elif record > file:
         message = f"record_size {format_size(record)} is larger than file_size {format_size(file)}"
         hint = "add `where: record_size <= file_size`, or make records smaller or files larger"
         yield Broken("record_size", "record over file", message, hint)
@@ -56,15 +48,18 @@ def _sizes(values: Mapping[str, Any]) -> Iterator[Broken]:
         )
         hint = "add `where: record_size <= file_size // lanes`, or make files larger or lanes fewer"
         yield Broken("record_size", "record over share", message, hint)
+
+
+def _buffers(values: Mapping[str, Any]) -> Iterator[Broken]:
     if buffer_bytes(values) > MOST_BUFFER_BYTES:
-        message = (
-            f"lanes x queue_depth x record_size (in whole pages) is {format_size(buffer_bytes(values))} of buffers"
-        )
+        size = "record_size" if values["record_size"] is not None else "file_size"
+        message = f"lanes x queue_depth x {size} (in whole pages) is {format_size(buffer_bytes(values))} of buffers"
         yield Broken(
             "queue_depth", "buffers", message, f"at most {format_size(MOST_BUFFER_BYTES)}: lower one of the three"
         )
-    if values["method"] == "sync" and values["queue_depth"] > 1:
-        message = f"method sync has one operation in flight per lane, not queue_depth {values['queue_depth']}"
+    method, depth = values["method"], values["queue_depth"]
+    if method in ("sync", "mmap") and depth > 1:
+        message = f"method {method} has one operation in flight per lane, not queue_depth {depth}"
         yield Broken("queue_depth", "sync depth", message, "use method: io_uring, or more lanes")
 
 
@@ -72,6 +67,26 @@ def _times(values: Mapping[str, Any]) -> Iterator[Broken]:
     if values["runtime"] is not None and values["time_limit"] is not None:
         message = "a phase with a runtime takes no time_limit beside it"
         yield Broken("time_limit", "two times", message, "set runtime (by time) or time_limit (by amount), not both")
+
+
+def _ring(values: Mapping[str, Any]) -> Iterator[Broken]:
+    for field in ("sqpoll", "iopoll"):
+        if values[field] and values["method"] != "io_uring":
+            yield Broken(field, f"{field} method", f"{field} needs method: io_uring", "set method: io_uring")
+    if values["iopoll"] and values["cache"] != "direct":
+        message = "iopoll needs cache: direct: only O_DIRECT can be polled for"
+        yield Broken("iopoll", "iopoll direct", message, "set cache: direct, or iopoll: false")
+
+
+def _mapping(values: Mapping[str, Any]) -> Iterator[Broken]:
+    if values["method"] != "mmap":
+        return
+    if values["cache"] == "direct":
+        message = "method mmap goes through the page cache, which cache: direct bypasses"
+        yield Broken("method", "mmap direct", message, "use cache: drop, evict, limit or keep")
+    if values["sync"] in ("o_sync", "o_dsync"):
+        message = f"method mmap has no {values['sync']}"
+        yield Broken("sync", "mmap sync", message, "use sync: fsync or fdatasync")
 
 
 def _memory(values: Mapping[str, Any]) -> Iterator[Broken]:
@@ -105,8 +120,8 @@ def _stdio(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[B
     if values["sync"] in ("o_sync", "o_dsync"):
         message = f"{name} goes through C stdio, which has no {values['sync']}"
         yield Broken("sync", "stdio sync", message, "use sync: fsync or fdatasync")
-    if values["method"] == "io_uring":
-        message = f"{name} goes through C stdio, not through io_uring"
+    if values["method"] in ("io_uring", "mmap"):
+        message = f"{name} goes through C stdio, not through {values['method']}"
         yield Broken("method", "stdio method", message, "use method: auto or sync")
     if values["queue_depth"] > 1:
         message = f"{name} goes through C stdio, which has one operation in flight, not {values['queue_depth']}"

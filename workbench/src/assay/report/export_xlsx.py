@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from assay.model.names import is_metadata
 from assay.model.result import RunAnalysis
 from assay.report.tables import Column, Table, results_table, samples_table, verdict_counts
 
@@ -126,7 +127,7 @@ def _write_summary(book: Any, sheet: Any, analysis: RunAnalysis, results: Table)
         sheet.write_string(line, 0, name)
         sheet.write_number(line, 1, count)
     _verdict_chart(book, sheet, first, line)
-    _throughput_chart(book, sheet, results)
+    _rate_charts(book, sheet, results)
     for offset, note in enumerate(analysis.notes, start=line + 2):
         if offset == line + 2:
             sheet.write_string(offset - 1, 0, "What looked odd", bold)
@@ -148,24 +149,35 @@ def _verdict_chart(book: Any, sheet: Any, first: int, last: int) -> None:
     sheet.insert_chart("D2", chart)
 
 
-def _throughput_chart(book: Any, sheet: Any, results: Table) -> None:
-    """Median throughput with its interval, for the results in order, as many as can be read on a chart."""
-    names = [column.name for column in results.columns]
+def _rate_charts(book: Any, sheet: Any, results: Table) -> None:
+    """Median throughput, and operations per second of metadata, as far as there are any."""
+    kinds = {is_metadata(str(record["operation"])) for record in results.records}
+    place = 18
+    for metadata, column, title, unit in (
+        (False, "throughput_median_bytes_per_s", "Throughput", "bytes/s"),
+        (True, "iops_median_per_s", "Operations per second", "1/s"),
+    ):
+        if metadata in kinds:
+            sheet.insert_chart(f"D{place}", _rate_chart(book, results, column, title, unit))
+            place += 22
+
+
+def _rate_chart(book: Any, results: Table, column: str, title: str, unit: str) -> Any:
+    """Medians for the results in order, as many as can be read on a chart."""
+    names = [found.name for found in results.columns]
     last = min(len(results.records), _MOST_BARS)
-    if not last:
-        return
-    middle = names.index("throughput_median_bytes_per_s")
+    middle = names.index(column)
     chart = book.add_chart({"type": "column"})
     chart.add_series(
         {
-            "name": "Median throughput",
+            "name": f"Median {title.lower()}",
             "categories": ["Results", 1, names.index("target"), last, names.index("operation")],
             "values": ["Results", 1, middle, last, middle],
         }
     )
     rest = len(results.records) - last
-    chart.set_title({"name": "Throughput, median over repeats" + (f" (first {last} results)" if rest else "")})
-    chart.set_y_axis({"name": "bytes/s", "num_format": "0.0E+0"})
+    chart.set_title({"name": f"{title}, median over repeats" + (f" (first {last} results)" if rest else "")})
+    chart.set_y_axis({"name": unit, "num_format": "0.0E+0"})
     chart.set_legend({"none": True})
     chart.set_size({"width": 960, "height": 400})
-    sheet.insert_chart("D18", chart)
+    return chart

@@ -12,6 +12,7 @@ from assay.report.charts.lines import MOST_SERIES, Metric, line_chart
 from assay.report.charts.percentiles import percentile_chart
 from assay.report.charts.theme import marked, thin
 from assay.report.document import Block, Chart, Gallery, Note, Surface, SurfacePanel
+from assay.report.measure import measures_of
 from assay.report.view import View, Workload, plausible, point
 
 MOST_FIGURES = 24
@@ -69,13 +70,17 @@ def _kept(workload: Workload, axes: tuple[str, str]) -> tuple[list[AxisValue], l
     return up, right, f" {_MOST_CELLS} evenly spread values of {words} are drawn." if left_out else ""
 
 
+def _measured(workload: Workload) -> str:
+    return f"{workload.measure.title.lower()} in {workload.measure.unit}"
+
+
 def heat_maps(view: View, workload: Workload, mark: str) -> Iterator[Chart]:
     """One heat map per operation and point of further axes."""
     for axes, operation, place, (where, rows) in _grids(workload):
         up, right, words = _kept(workload, axes)
         targets = [target for target in view.targets if any(row.case.target == target for row in rows)]
         spec = heat_map(rows, axes, (up, right), targets)
-        caption = f"Median throughput in MB/s; one colour scale for all panels.{words}{marked(rows)}"
+        caption = f"Median {_measured(workload)}; one colour scale for all panels.{words}{marked(rows)}"
         yield Chart(f"heat-{mark}-{operation}-{place}", _title(workload, operation, where), caption, spec, wide=True)
 
 
@@ -87,18 +92,19 @@ def surfaces(view: View, workload: Workload, mark: str) -> Iterator[Surface]:
         for target in view.targets:
             heights: dict[tuple[AxisValue, AxisValue], float] = {}
             for row in rows:
-                if row.case.target == target and row.throughput and plausible(row):
-                    heights[row.case.axes.get(axes[0]), row.case.axes.get(axes[1])] = row.throughput.median / 1e6
+                if row.case.target == target and row.rate and plausible(row):
+                    point_of_grid = row.case.axes.get(axes[0]), row.case.axes.get(axes[1])
+                    heights[point_of_grid] = row.rate.median / workload.measure.scale
             if heights:
                 panels.append(SurfacePanel(target, tuple(tuple(heights.get((a, b)) for b in right) for a in up)))
         if panels:
             yield Surface(
                 f"surface-{mark}-{operation}-{place}",
                 _title(workload, operation, where),
-                f"Height and colour: median throughput in MB/s, the same scale in all panels.{words}",
+                f"Height and colour: median {_measured(workload)}, the same scale in all panels.{words}",
                 numbers.axis_title(axes[1]),
                 numbers.axis_title(axes[0]),
-                "MB/s",
+                workload.measure.unit,
                 tuple(numbers.axis_value(axes[1], value) for value in right),
                 tuple(numbers.axis_value(axes[0], value) for value in up),
                 tuple(panels),
@@ -106,8 +112,9 @@ def surfaces(view: View, workload: Workload, mark: str) -> Iterator[Surface]:
 
 
 def line_charts(view: View, workload: Workload, axis: str, metric: Metric, mark: str) -> Iterator[Chart]:
-    """One chart per operation: throughput or latency against `axis`."""
+    """One chart per operation: rate or latency against `axis`."""
     others = workload.independent(axis)
+    kind = workload.measure.title.lower() if metric == "rate" else metric
     kept_x = set(thin(workload.swept[axis], _MOST_POINTS))
     for operation in workload.operations:
         rows = [row for row in workload.of(operation) if row.case.axes.get(axis) in kept_x]
@@ -117,9 +124,7 @@ def line_charts(view: View, workload: Workload, axis: str, metric: Metric, mark:
         if metric == "latency" and not any(row.latency for row in chosen):
             continue
         words = (
-            "Median and 95 % interval."
-            if metric == "throughput"
-            else "Median; bars from the lowest to the highest repeat."
+            "Median and 95 % interval." if metric == "rate" else "Median; bars from the lowest to the highest repeat."
         )
         if len(kept) < len(slices):
             words += f" Lines for {len(kept)} of {len(slices)} points of the other axes."
@@ -127,17 +132,20 @@ def line_charts(view: View, workload: Workload, axis: str, metric: Metric, mark:
             words += f" {len(kept_x)} of {len(workload.swept[axis])} values along the axis."
         words += marked(chosen)
         spec = line_chart(chosen, axis, others, view.targets, metric)
-        yield Chart(f"{metric}-{mark}-{axis}-{operation}", _title(workload, operation), words, spec)
+        yield Chart(f"{kind}-{mark}-{axis}-{operation}", _title(workload, operation), words, spec)
 
 
 def plain_charts(view: View, workloads: list[Workload]) -> Iterator[Chart]:
-    """One chart of dots for all workloads that sweep no number."""
-    rows = [row for workload in workloads for row in workload.rows]
-    drawn = rows[:_MOST_DOTS]
-    if any(row.throughput for row in drawn):
-        words = "Median and 95 % interval." + (f" The first {_MOST_DOTS} results." if len(drawn) < len(rows) else "")
-        title = "Throughput per workload and operation"
-        yield Chart("plain", title, words + marked(drawn), plain_chart(drawn, view), wide=True)
+    """One chart of dots per measure for all workloads that sweep no number."""
+    every = [row for workload in workloads for row in workload.rows]
+    for measure in measures_of(every):
+        rows = [row for row in every if row.metadata is measure.metadata]
+        drawn = rows[:_MOST_DOTS]
+        if any(row.rate for row in drawn):
+            more = f" The first {_MOST_DOTS} results." if len(drawn) < len(rows) else ""
+            words = f"Median and 95 % interval.{more}{marked(drawn)}"
+            title = f"{measure.title} per workload and operation"
+            yield Chart(f"plain-{measure.title.lower()}", title, words, plain_chart(drawn, view), wide=True)
 
 
 def percentile_charts(view: View, workload: Workload, mark: str) -> Iterator[Chart]:

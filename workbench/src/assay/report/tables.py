@@ -15,6 +15,7 @@ Value = str | int | float | bool | None
 Record = dict[str, Value]
 
 LATENCIES = ("min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max")
+START_DELAYS = ("p50", "p99", "p99.9", "max")
 
 
 @dataclass(frozen=True)
@@ -62,21 +63,34 @@ def _estimate(prefix: str, suffix: str, what: str, get: Callable[[Row], Estimate
 
 
 def _latencies(of: str) -> list[_Spec]:
-    def value(name: str) -> _Getter:
-        return lambda item: item.latency.get(name)
+    def value(field: str, name: str) -> _Getter:
+        return lambda item: getattr(item, field).get(name)
 
+    def spec(field: str, title: str, name: str) -> _Spec:
+        return f"{field}_{name.replace('.', '_')}_ns", "number", f"{title}: {name}, {of}", value(field, name)
+
+    late = "Open loop: delay of starts"
     return [
-        (f"latency_{name.replace('.', '_')}_ns", "number", f"Latency: {name}, {of}", value(name)) for name in LATENCIES
+        *(spec("latency", "Latency", name) for name in LATENCIES),
+        *(spec("start_delay", late, name) for name in START_DELAYS),
     ]
 
 
 _PARAMETERS: tuple[tuple[str, str, Kind, str], ...] = (
     ("file_size_bytes", "file_size", "integer", "Size of each file"),
-    ("record_size_bytes", "record_size", "integer", "Bytes of one operation"),
+    ("record_size_bytes", "record_size", "integer", "Bytes of one operation on data"),
+    ("files", "files", "integer", "Metadata operations: files of each lane"),
+    ("depth", "depth", "integer", "Metadata operations: levels of directories"),
+    ("width", "width", "integer", "Metadata operations: directories in each that is not one of the deepest"),
     ("lanes", "lanes", "integer", "Worker threads"),
     ("layout", "layout", "text", "File per lane, or one shared file"),
     ("queue_depth", "queue_depth", "integer", "Operations each lane keeps in flight"),
     ("method_asked", "method", "text", "How operations were to reach the kernel"),
+    ("sqpoll", "sqpoll", "boolean", "A kernel thread took the submissions"),
+    ("iopoll", "iopoll", "boolean", "Completions were polled for"),
+    ("huge_pages", "huge_pages", "boolean", "I/O buffers in huge pages"),
+    ("cpus", "cpus", "text", "CPUs that lanes were pinned to"),
+    ("numa_node", "numa_node", "integer", "NUMA node of the buffers"),
     ("cache", "cache", "text", "What was done about the page cache"),
     ("memory_limit_bytes", "memory_limit", "integer", "Memory the engine was confined to"),
     ("sync", "sync", "text", "What makes writes stable"),
@@ -94,10 +108,11 @@ _PARAMETERS: tuple[tuple[str, str, Kind, str], ...] = (
 
 
 def _parameters() -> list[_Spec]:
-    def value(field: str) -> _Getter:
-        return lambda row: getattr(row.case.parameters, field)
+    def value(field: str, kind: Kind) -> _Getter:
+        missing = "" if kind == "text" else None
+        return lambda row: missing if (found := getattr(row.case.parameters, field)) is None else found
 
-    return [(name, kind, title, value(field)) for name, field, kind, title in _PARAMETERS]
+    return [(name, kind, title, value(field, kind)) for name, field, kind, title in _PARAMETERS]
 
 
 def _findings(row: Row) -> str:
@@ -110,7 +125,7 @@ _RESULTS: tuple[_Spec, ...] = (
     ("workload", "text", "Workload", lambda row: row.case.workload),
     ("operation", "text", "Operation", lambda row: row.operation),
     ("verdict", "text", "Verdict", lambda row: str(row.verdict)),
-    ("n", "integer", "Repeats that count", lambda row: row.throughput.n if row.throughput else 0),
+    ("n", "integer", "Repeats that count", lambda row: row.rate.n if row.rate else 0),
     *_estimate("throughput", "bytes_per_s", "Throughput", lambda row: row.throughput),
     *_estimate("iops", "per_s", "Operations per second", lambda row: row.iops),
     *_latencies("all repeats pooled"),
@@ -129,6 +144,11 @@ def _field(name: str, kind: Kind, title: str, field: str = "") -> _Spec:
     return (name, kind, title, lambda sample: getattr(sample, field or name))
 
 
+def _throughput(name: str, title: str, field: str) -> _Spec:
+    """Empty for operations that move no data."""
+    return (name, "number", title, lambda sample: getattr(sample, field) if sample.moves_data else None)
+
+
 _SAMPLES: tuple[_Spec, ...] = (
     _field("case", "text", "Case"),
     _field("repeat", "integer", "Repeat"),
@@ -137,20 +157,23 @@ _SAMPLES: tuple[_Spec, ...] = (
     _field("status", "text", "How it ended"),
     _field("started_at_unix_s", "number", "Start, seconds since 1970", "started_at"),
     _field("ops", "integer", "Operations"),
-    _field("bytes", "integer", "Bytes read and written"),
+    _field("bytes", "integer", "Bytes read and written, contents of new files included"),
     _field("read_bytes", "integer", "Bytes read"),
     _field("write_bytes", "integer", "Bytes written"),
     _field("elapsed_ns", "integer", "From the barrier to the last lane's end"),
-    _field("throughput_bytes_per_s", "number", "Throughput up to the last lane's end", "throughput"),
+    _throughput("throughput_bytes_per_s", "Throughput up to the last lane's end", "throughput"),
     _field("iops_per_s", "number", "Operations per second", "iops"),
-    _field("first_finisher_bytes_per_s", "number", "Throughput up to the first lane's end", "first_finisher"),
-    _field("steady_bytes_per_s", "number", "Throughput while every lane was at work", "steady"),
+    _throughput("first_finisher_bytes_per_s", "Throughput up to the first lane's end", "first_finisher"),
+    _throughput("steady_bytes_per_s", "Throughput while every lane was at work", "steady"),
+    _field("first_finisher_per_s", "number", "Operations per second up to the first lane's end", "first_finisher_iops"),
+    _field("steady_per_s", "number", "Operations per second while every lane was at work", "steady_iops"),
     *_latencies("this repeat"),
     ("failed_ops", "integer", "Failed operations", lambda sample: sample.failed_operations),
     ("errors", "text", "Failed operations in words", _errors),
     _field("start_skew_ns", "integer", "Greatest difference between two lanes' starts", "skew_ns"),
     _field("finish_spread_ns", "integer", "From the first lane's end to the last lane's"),
     _field("method_used", "text", "How operations reached the kernel", "method"),
+    _field("method_reason", "text", "Why that method"),
     _field("cache_done", "text", "What was done to the cache before"),
     _field("target_per_s", "number", "Open loop: operations per second asked for"),
     _field("unstarted_ops", "integer", "Open loop: operations due but never started"),

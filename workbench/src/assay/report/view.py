@@ -7,21 +7,24 @@ from assay.model.case import AxisValue
 from assay.model.result import Comparison, Place, Row, RunAnalysis
 from assay.model.verdict import SOUND, Verdict
 from assay.report import numbers
+from assay.report.measure import Measure, measure_of
 
 FALSE = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE})
 """Verdicts that say: this is not the storage's speed. Such rows never set a scale nor a headline."""
+
+_LEAST_CELLS = 6
 
 Axes = dict[str, AxisValue]
 
 
 def sound(row: Row) -> bool:
-    """The row has a throughput that is the storage's own; if it is unstable, its interval says how well it is known."""
-    return row.verdict in SOUND and row.throughput is not None
+    """The row has a rate that is the storage's own; if it is unstable, its interval says how well it is known."""
+    return row.verdict in SOUND and row.rate is not None
 
 
 def plausible(row: Row) -> bool:
-    """The row has a throughput that is the storage's, however doubtful."""
-    return row.verdict not in FALSE and row.throughput is not None
+    """The row has a rate that is the storage's, however doubtful."""
+    return row.verdict not in FALSE and row.rate is not None
 
 
 def numeric(values: Iterable[AxisValue]) -> bool:
@@ -47,6 +50,11 @@ class Workload:
     operations: tuple[str, ...]
     swept: dict[str, tuple[AxisValue, ...]]
 
+    @property
+    def measure(self) -> Measure:
+        """What its results are counted in."""
+        return measure_of(self.rows[0].operation)
+
     def numeric_axes(self) -> list[str]:
         """The swept axes that hold numbers, file size and record size first."""
         names = [name for name, values in self.swept.items() if numeric(values)]
@@ -63,13 +71,15 @@ class Workload:
     def grid(self) -> tuple[str, str] | None:
         """The pair of axes (rows, columns) that spans a grid; None if there is none.
 
-        File size x record size if both are swept, else the first pair more than half of whose points exist.
+        File size x record size if both are swept, else the first pair more than half of whose points exist. Two by two
+        points are no grid: lines show them better.
         """
         names = self.numeric_axes()
         for place, first in enumerate(names):
             for second in names[place + 1 :]:
                 found = {(row.case.axes.get(first), row.case.axes.get(second)) for row in self.rows}
-                if 2 * len(found) > len(self.swept[first]) * len(self.swept[second]):
+                cells = len(self.swept[first]) * len(self.swept[second])
+                if cells >= _LEAST_CELLS and 2 * len(found) > cells:
                     return first, second
         return None
 
@@ -80,10 +90,11 @@ class Workload:
     def shows_cache(self) -> bool:
         """Its results belong beside the honest ones, not among them.
 
-        Either the cache was kept on purpose and did answer, or on some target nothing but a cache answered.
+        Either the cache was kept on purpose and did answer, or on some target nothing but a cache answered. Metadata
+        operations keep the caches as a rule, which answer those that look at names but not those that change them.
         """
         false = [row for row in self.rows if row.verdict in FALSE]
-        if false and all(row.case.parameters.cache == "keep" for row in self.rows):
+        if false and all(row.case.parameters.cache == "keep" and not row.metadata for row in self.rows):
             return True
         rest = {row.case.target for row in self.rows if row.verdict not in FALSE}
         return any(row.case.target not in rest for row in false)
@@ -145,7 +156,7 @@ class View:
         return not pair.caveat and base is not None and other is not None and sound(base) and sound(other)
 
     def comparable(self, pair: Comparison) -> bool:
-        """Both sides have a throughput that is the storage's, however doubtful."""
+        """Both sides have a rate that is the storage's, however doubtful."""
         return all(row is not None and plausible(row) for row in self.sides(pair))
 
     def swept_of(self, workload: str) -> list[str]:

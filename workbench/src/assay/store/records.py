@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay.model.names import is_metadata
 from assay.model.result import Place, Row
 
 
@@ -71,7 +72,9 @@ class Result:
     """The result of one operation of one case in brief, as the analysis left it at the end of the run.
 
     Attributes:
-        throughput: Median in bytes per second, with the interval's ends `low` and `high`; None without a usable repeat.
+        throughput: Median in bytes per second; None without a usable repeat, and where no data is moved.
+        low: Lower end of the interval of the rate: of the throughput, with metadata operations of `iops`; likewise
+            `high`.
         iops: Median of operations per second.
         n: Number of usable repeats.
         finding: The worst finding in words; empty if the verdict is ok.
@@ -88,19 +91,24 @@ class Result:
     n: int
     finding: str
 
+    @property
+    def metadata(self) -> bool:
+        """It is about names and attributes, so that its rate is operations per second."""
+        return is_metadata(self.operation)
+
 
 def brief(row: Row) -> Result:
     """A row of the analysis in brief."""
-    throughput = row.throughput
+    throughput, rate = row.throughput, row.rate
     return Result(
         case=row.case.id,
         label=row.case.label,
         operation=row.operation,
         verdict=str(row.verdict),
         throughput=throughput.median if throughput else None,
-        low=throughput.low if throughput else None,
-        high=throughput.high if throughput else None,
+        low=rate.low if rate else None,
+        high=rate.high if rate else None,
         iops=row.iops.median if row.iops else None,
-        n=throughput.n if throughput else 0,
+        n=rate.n if rate else 0,
         finding=row.findings[0].text if row.findings else "",
     )

@@ -18,11 +18,16 @@ COLUMNS = {
     "read_bytes": "int64",
     "write_ops": "int64",
     "write_bytes": "int64",
+    "meta_ops": "int64",
+    "meta_bytes": "int64",
     "errors": "int64",
     "p50_ns": "int64",
     "p99_ns": "int64",
 }
-"""Name -> Arrow type. Times count from the phase's start; percentiles are of reads and writes together."""
+"""Name -> Arrow type. Times count from the phase's start; percentiles are of all operations together.
+
+`meta` are metadata operations, whose bytes are the contents that `create` wrote.
+"""
 
 BATCH_ROWS = 50_000
 

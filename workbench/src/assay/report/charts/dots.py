@@ -18,18 +18,20 @@ from assay.report.charts.theme import (
     measured,
     setting,
 )
+from assay.report.measure import measure_of
 from assay.report.view import View, plausible
 
 _STEP = 24
 
 
 def plain_chart(rows: Sequence[Row], view: View) -> Spec:
-    """Throughput per workload, operation and target, for workloads without a numeric axis."""
+    """The rate per workload, operation and target, for workloads without a numeric axis; all of one measure."""
+    measure = measure_of(rows[0].operation)
     data: list[Spec] = []
     for row in rows:
-        if row.throughput is None:
+        value = row.rate
+        if value is None:
             continue
-        value = row.throughput
         name = f"{row.case.workload}: {numbers.operation_title(row.operation)}"
         where = view.point_of(row)
         name += f", {where}" if where else ""
@@ -37,9 +39,9 @@ def plain_chart(rows: Sequence[Row], view: View) -> Spec:
             {
                 "t": row.case.target,
                 "y": name,
-                "x": value.median / 1e6,
-                "l": (value.median if value.low is None else max(value.low, value.median * 0.01)) / 1e6,
-                "h": (value.median if value.high is None else value.high) / 1e6,
+                "x": value.median / measure.scale,
+                "l": (value.median if value.low is None else max(value.low, value.median * 0.01)) / measure.scale,
+                "h": (value.median if value.high is None else value.high) / measure.scale,
                 "v": row.verdict.value,
                 "o": plausible(row),
                 "p": name,
@@ -48,7 +50,7 @@ def plain_chart(rows: Sequence[Row], view: View) -> Spec:
         )
     names = list(dict.fromkeys(str(datum["y"]) for datum in data))
     honest = [value for datum in data for value in setting(datum, "x")]
-    x = {"field": "x", **magnitude(honest, "Throughput (MB/s)")}
+    x = {"field": "x", **magnitude(honest, measure.axis)}
     base = {"x": x, "y": _labels(names), "color": colour(view.targets), "yOffset": _offset(view.targets)}
     whisker = {
         "mark": {"type": "rule", "strokeWidth": 1.6},
@@ -76,7 +78,7 @@ def _labels(names: list[str]) -> Spec:
 
 
 def ratio_chart(pairs: Sequence[Comparison], view: View) -> Spec:
-    """Ratio of throughputs with its 95 % interval, one line per point, a mark at 1.
+    """Ratio of rates with its 95 % interval, one line per point, a mark at 1.
 
     Coloured after the faster target where the interval excludes 1, grey where it does not; hollow where a side's
     verdict speaks against comparing; without a dot where a side is no result of the storage at all.
@@ -91,7 +93,8 @@ def ratio_chart(pairs: Sequence[Comparison], view: View) -> Spec:
     domain = [name for name in names_of_winners if name in present]
     range_ = [shade for name, shade in zip(names_of_winners, shades, strict=True) if name in present]
     other, base_name = pairs[0].other, pairs[0].base
-    axis: Spec = {"title": f"Throughput of {other} ÷ {base_name}, log scale", "format": ",~f", "grid": True}
+    title = f"{measure_of(pairs[0].operation).title} of {other} ÷ {base_name}, log scale"
+    axis: Spec = {"title": title, "format": ",~f", "grid": True}
     ticks = [t for t in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if low <= t <= high]
     if len(ticks) >= 3:
         axis["values"] = ticks
@@ -153,24 +156,25 @@ def _ratio_datum(pair: Comparison, view: View) -> Spec:
 
 
 def cache_chart(pairs: Sequence[tuple[str, Row, Row]], targets: Sequence[str]) -> Spec:
-    """Honest (filled) and cached (hollow) throughput of the same thing, joined by a line.
+    """Honest (filled) and cached (hollow) rate of the same thing, joined by a line.
 
     Args:
-        pairs: Label, honest row, cached row; both with a throughput.
+        pairs: Label, honest row, cached row; both with a rate, all of one measure.
         targets: For the colours.
     """
+    measure = measure_of(pairs[0][1].operation)
     data: list[Spec] = []
     ends: list[float] = []
     for label, honest, cached in pairs:
-        if honest.throughput is None or cached.throughput is None:
+        if honest.rate is None or cached.rate is None:
             continue
-        values = honest.throughput.median / 1e6, cached.throughput.median / 1e6
+        values = honest.rate.median / measure.scale, cached.rate.median / measure.scale
         ends += values
         for row, value in zip((honest, cached), values, strict=True):
             common = {"t": row.case.target, "y": label, "p": row.case.label, "m": measured(row), "v": row.verdict.value}
             data.append({**common, "x": value, "a": values[0], "b": values[1]})
     names = list(dict.fromkeys(str(datum["y"]) for datum in data))
-    x = {"field": "x", **magnitude(ends, "Throughput (MB/s)")}
+    x = {"field": "x", **magnitude(ends, measure.axis)}
     base = {"x": x, "y": _labels(names), "color": colour(targets)}
     join = {
         "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.25},

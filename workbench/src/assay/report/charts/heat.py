@@ -1,4 +1,4 @@
-"""Heat maps: two swept axes, throughput as colour, targets side by side on one colour scale."""
+"""Heat maps: two swept axes, the rate as colour, targets side by side on one colour scale."""
 
 import math
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from assay.model.case import AxisValue
 from assay.model.result import Row
 from assay.report import numbers
 from assay.report.charts.theme import INK, TOOLTIP, VERDICT_COLOURS, Spec, decades, finish, measured
+from assay.report.measure import measure_of
 from assay.report.view import FALSE, plausible
 
 _CELL_HEIGHT = 34
@@ -31,7 +32,8 @@ def heat_map(
         targets: One panel each.
     """
     shown = [row for row in rows if row.case.axes.get(axes[0]) in values[0] and row.case.axes.get(axes[1]) in values[1]]
-    speeds = [row.throughput.median / 1e6 for row in shown if row.throughput and plausible(row)]
+    measure = measure_of(rows[0].operation)
+    speeds = [row.rate.median / measure.scale for row in shown if row.rate and plausible(row)]
     domain = (min(speeds), max(speeds)) if speeds else (1.0, 10.0)
     if domain[0] == domain[1]:
         domain = (domain[0] * 0.9, domain[1] * 1.1)
@@ -41,7 +43,7 @@ def heat_map(
     panel: Spec = {
         "width": {"step": width},
         "height": {"step": _CELL_HEIGHT if len(values[0]) <= 12 else 14},
-        "layer": _layers(domain, texts),
+        "layer": _layers(domain, texts, measure.unit),
         "encoding": {
             "x": _ordinal("x", axes[1], names[1]),
             "y": _ordinal("y", axes[0], names[0][::-1]),
@@ -61,7 +63,7 @@ def _ordinal(channel: str, axis: str, labels: list[str]) -> Spec:
 
 
 def _datum(row: Row, axes: tuple[str, str], domain: tuple[float, float]) -> Spec:
-    speed = row.throughput.median / 1e6 if row.throughput else None
+    speed = row.rate.median / measure_of(row.operation).scale if row.rate else None
     up, right = (row.case.axes.get(axis) for axis in axes)
     drawn = speed is not None and row.verdict not in FALSE
     return {
@@ -90,10 +92,10 @@ def _ink(speed: float | None, domain: tuple[float, float], otherwise: str) -> st
     return "white" if place < 0.62 else INK
 
 
-def _layers(domain: tuple[float, float], texts: bool) -> list[Spec]:
+def _layers(domain: tuple[float, float], texts: bool, unit: str) -> list[Spec]:
     scale = {"type": "log", "scheme": "viridis", "domain": list(domain), "nice": False, "clamp": True}
     look = {"orient": "right", "direction": "vertical", "gradientLength": 100, "gradientThickness": 10}
-    legend = {"title": "MB/s", "format": ",~f", "values": decades(*domain), **look}
+    legend = {"title": unit, "format": ",~f", "values": decades(*domain), **look}
     fill = {"field": "c", "type": "quantitative", "scale": scale, "legend": legend}
     cells: list[Spec] = [
         {

@@ -1,4 +1,4 @@
-"""Throughput or latency against a swept axis, one line per target and point of the other axes."""
+"""Rate or latency against a swept axis, one line per target and point of the other axes."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -7,9 +7,10 @@ from assay.model.case import AxisValue
 from assay.model.result import Row
 from assay.report import numbers
 from assay.report.charts.theme import Spec, colour, finish, magnitude, marks, measured, setting, swept
+from assay.report.measure import measure_of
 from assay.report.view import plausible, point
 
-Metric = Literal["throughput", "latency"]
+Metric = Literal["rate", "latency"]
 _HEIGHT = 230
 _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross"]
 _DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4]]
@@ -24,13 +25,13 @@ def line_chart(rows: Sequence[Row], axis: str, others: Sequence[str], targets: S
         axis: Runs right.
         others: The axes whose points give a line each.
         targets: One colour each.
-        metric: throughput: median and 95 % interval in MB/s; latency: pooled median in µs and the range of the
-            repeats' medians.
+        metric: rate: median and 95 % interval in the operation's measure; latency: pooled median in µs and the range
+            of the repeats' medians.
     """
     data = [datum for row in rows if (datum := _datum(row, axis, others, metric)) is not None]
     series = list(dict.fromkeys(datum["s"] for datum in data))
     honest = [value for datum in data for value in setting(datum, "y")]
-    title = "Throughput (MB/s)" if metric == "throughput" else "Median latency (µs)"
+    title = measure_of(rows[0].operation).axis if metric == "rate" else "Median latency (µs)"
     x: Spec = {"field": "x", **swept(axis, [row.case.axes.get(axis) for row in rows])}
     y: Spec = {"field": "y", **magnitude(honest, title)}
     base: Spec = {"x": x, "y": y, "color": colour(targets)}
@@ -52,7 +53,7 @@ def line_chart(rows: Sequence[Row], axis: str, others: Sequence[str], targets: S
 
 
 def _datum(row: Row, axis: str, others: Sequence[str], metric: Metric) -> Spec | None:
-    found = _throughput(row) if metric == "throughput" else _latency(row)
+    found = _rate(row) if metric == "rate" else _latency(row)
     x: AxisValue = row.case.axes.get(axis)
     if found is None or not isinstance(x, int | float):
         return None
@@ -71,12 +72,12 @@ def _datum(row: Row, axis: str, others: Sequence[str], metric: Metric) -> Spec |
     }
 
 
-def _throughput(row: Row) -> tuple[float, float, float, str] | None:
-    value = row.throughput
+def _rate(row: Row) -> tuple[float, float, float, str] | None:
+    value, scale = row.rate, measure_of(row.operation).scale
     if value is None:
         return None
     low, high = (value.median if end is None else end for end in (value.low, value.high))
-    return value.median / 1e6, max(low, value.median * 0.01) / 1e6, high / 1e6, measured(row)
+    return value.median / scale, max(low, value.median * 0.01) / scale, high / scale, measured(row)
 
 
 def _latency(row: Row) -> tuple[float, float, float, str] | None:

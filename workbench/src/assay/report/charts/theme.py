@@ -9,6 +9,7 @@ from assay.model.case import AxisValue
 from assay.model.result import Row
 from assay.model.verdict import Verdict
 from assay.report import numbers
+from assay.report.measure import measure_of
 
 Spec = dict[str, Any]
 T = TypeVar("T")
@@ -149,13 +150,13 @@ def thin(values: Sequence[T], most: int) -> list[T]:
 
 
 def measured(row: Row) -> str:
-    """A row's throughput with interval and n, for tooltips."""
-    value = row.throughput
+    """A row's rate with interval and n, for tooltips."""
+    value, measure = row.rate, measure_of(row.operation)
     if value is None:
         return "no result"
-    words = f"{numbers.mb_per_s(value.median)} MB/s"
+    words = measure.text(value.median)
     if value.low is not None and value.high is not None:
-        words += f" ({numbers.mb_per_s(value.low)} to {numbers.mb_per_s(value.high)})"
+        words += f" ({measure.number(value.low)} to {measure.number(value.high)})"
     return f"{words}, n = {value.n}"
 
 

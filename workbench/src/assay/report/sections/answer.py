@@ -19,6 +19,7 @@ from assay.report.document import (
     Strong,
     Text,
 )
+from assay.report.measure import measure_of
 from assay.report.view import View, sound
 
 _KINDS = {
@@ -192,13 +193,14 @@ def _figure(duel: Duel, view: View) -> KeyFigure:
 
 def _medians(duel: Duel, view: View) -> str:
     """Median speed of both sides over the same points."""
+    measure = measure_of(duel.fair[0].operation)
     speeds: tuple[list[float], list[float]] = ([], [])
     for pair in duel.fair:
         for place, row in enumerate(view.sides(pair)):
-            if row is not None and row.throughput is not None:
-                speeds[place].append(row.throughput.median)
-    base, other = (numbers.mb_per_s(numbers.median(side)) if side else numbers.NONE for side in speeds)
-    return f"{duel.other} {other}, {duel.base} {base} MB/s"
+            if row is not None and row.rate is not None:
+                speeds[place].append(row.rate.median)
+    base, other = (measure.number(numbers.median(side) if side else None) for side in speeds)
+    return f"{duel.other} {other}, {duel.base} {base} {measure.unit}"
 
 
 def _alone(view: View) -> list[Block]:
@@ -215,13 +217,14 @@ def _alone(view: View) -> list[Block]:
 
 
 def _speed(kind: str, target: str, rows: list[Row], view: View) -> KeyFigure:
-    speeds = sorted(row.throughput.median for row in rows if row.throughput)
-    span = f"{numbers.mb_per_s(speeds[0])} to {numbers.mb_per_s(speeds[-1])} MB/s"
+    measure = measure_of(rows[0].operation)
+    speeds = sorted(row.rate.median for row in rows if row.rate)
+    span = f"{measure.number(speeds[0])} to {measure.text(speeds[-1])}"
     details = [f"range {span}, {numbers.plural(len(speeds), 'point')}"]
-    small = [r.iops.median for r in rows if r.iops and r.case.parameters.record_size <= _SMALL]
+    small = [r.iops.median for r in rows if r.iops and (r.case.parameters.record_size or _SMALL + 1) <= _SMALL]
     if small:
         details.append(f"up to {numbers.count(max(small))} operations/s with records up to 16 KiB")
-    value = f"{numbers.mb_per_s(numbers.median(speeds))} MB/s"
+    value = measure.text(numbers.median(speeds))
     return KeyFigure(kind, value, target, tuple(details), view.targets.index(target))
 
 
@@ -247,7 +250,6 @@ def _remarks(view: View, duels: list[Duel]) -> list[Text]:
         "the others are shown below with their mark." if bad else "no others occurred."
     )
     found.append((*spans, rest))
-    found.append(
-        "Speeds are medians over independent repeats, per second of wall time with the flush included; MB is 10⁶ bytes."
-    )
+    unit = "" if all(row.metadata for row in view.analysis.rows) else "; MB is 10⁶ bytes"
+    found.append(f"Speeds are medians over independent repeats, per second of wall time with the flush included{unit}.")
     return found

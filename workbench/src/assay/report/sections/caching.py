@@ -6,6 +6,7 @@ from assay.model.result import Row
 from assay.report import numbers
 from assay.report.charts.dots import cache_chart
 from assay.report.document import Badge, Block, Cell, Chart, Column, Gallery, Mono, Num, Paragraph, Section, Table
+from assay.report.measure import DATA, METADATA, Measure, measure_of
 from assay.report.view import FALSE, View, sound
 
 _MOST_ROWS = 200
@@ -19,13 +20,21 @@ def section(view: View) -> Section | None:
         return None
     pairs = [(row, _honest(row, view)) for row in false[:_MOST_ROWS]]
     blocks: list[Block] = [Paragraph(tuple(_words(pairs)) or _NO_PAIR)]
-    drawn = [(_label(row), honest, row) for row, honest in pairs if honest and row.throughput][:_MOST_DRAWN]
-    if drawn:
-        caption = "Filled: the honest result. Hollow: the same operation answered from memory. Median throughput."
-        spec = cache_chart(drawn, view.targets)
-        blocks.append(Gallery((Chart("cache-chart", "Honest and cached", caption, spec, wide=True),)))
+    charts = tuple(chart for measure in (DATA, METADATA) if (chart := _chart(pairs, measure, view)) is not None)
+    blocks += [Gallery(charts)] if charts else []
     blocks.append(_table(pairs, len(false)))
     return Section("caching", "What a cache does to a number", tuple(blocks))
+
+
+def _chart(pairs: list[tuple[Row, Row | None]], measure: Measure, view: View) -> Chart | None:
+    mine = [(row, honest) for row, honest in pairs if row.metadata is measure.metadata]
+    drawn = [(_label(row), honest, row) for row, honest in mine if honest and row.rate][:_MOST_DRAWN]
+    if not drawn:
+        return None
+    what = measure.title.lower()
+    caption = f"Filled: the honest result. Hollow: the same operation answered from memory. Median {what}."
+    spec = cache_chart(drawn, view.targets)
+    return Chart(f"cache-chart-{what}", "Honest and cached", caption, spec, wide=True)
 
 
 _NO_PAIR = (
@@ -40,7 +49,8 @@ def _honest(row: Row, view: View) -> Row | None:
         a, b = row.case.parameters, other.case.parameters
         pairs = (
             (a.file_size, b.file_size),
-            (a.record_size, b.record_size),
+            (a.record_size or 0, b.record_size or 0),
+            (a.files or 0, b.files or 0),
             (a.lanes, b.lanes),
             (a.queue_depth, b.queue_depth),
         )
@@ -52,9 +62,9 @@ def _honest(row: Row, view: View) -> Row | None:
 
 
 def _factor(row: Row, honest: Row | None) -> float | None:
-    if honest is None or honest.throughput is None or row.throughput is None:
+    if honest is None or honest.rate is None or row.rate is None:
         return None
-    return row.throughput.median / honest.throughput.median
+    return row.rate.median / honest.rate.median
 
 
 def _words(pairs: list[tuple[Row, Row | None]]) -> list[str]:
@@ -65,8 +75,8 @@ def _words(pairs: list[tuple[Row, Row | None]]) -> list[str]:
         return []
     factor, row, honest = max(factors, key=lambda item: item[0])
     name = numbers.operation_title(row.operation)
-    words = f"{name} on {row.case.target} gave {_speed(row)} MB/s with the verdict {row.verdict.value}: "
-    words += f"{numbers.ratio(factor)} the honest {_speed(honest)} MB/s. "
+    words = f"{name} on {row.case.target} gave {_speed(row)} with the verdict {row.verdict.value}: "
+    words += f"{numbers.ratio(factor)} the honest {_speed(honest)}. "
     return [words, "Numbers like it are kept apart here: they say how fast memory is, not how fast the storage is."]
 
 
@@ -75,7 +85,7 @@ def _label(row: Row) -> str:
 
 
 def _speed(row: Row) -> str:
-    return numbers.mb_per_s(row.throughput.median if row.throughput else None)
+    return measure_of(row.operation).text(row.rate.median) if row.rate else numbers.NONE
 
 
 def _table(pairs: list[tuple[Row, Row | None]], total: int) -> Table:
@@ -83,18 +93,16 @@ def _table(pairs: list[tuple[Row, Row | None]], total: int) -> Table:
         Column("Verdict"),
         Column("Target"),
         Column("Operation"),
-        Column("File / record"),
+        Column("Sizes"),
         Column("Cache"),
-        Column("Measured", "MB/s", numeric=True),
-        Column("Honest", "MB/s", numeric=True),
+        Column("Measured", numeric=True),
+        Column("Honest", numeric=True),
         Column("Factor", numeric=True),
         Column("Honest result at"),
         Column("What was seen"),
     )
     rows: list[tuple[Cell, ...]] = []
     for row, honest in pairs:
-        value = row.throughput.median if row.throughput else None
-        plain = honest.throughput.median if honest and honest.throughput else None
         factor = _factor(row, honest)
         rows.append(
             (
@@ -103,8 +111,8 @@ def _table(pairs: list[tuple[Row, Row | None]], total: int) -> Table:
                 numbers.operation_title(row.operation),
                 _sizes(row),
                 Mono(row.case.parameters.cache),
-                Num(numbers.mb_per_s(value), value),
-                Num(numbers.mb_per_s(plain), plain),
+                _number(row),
+                _number(honest),
                 Num(numbers.ratio(factor), factor) if factor is not None else Num(numbers.NONE, None),
                 f"{_sizes(honest)}, {honest.case.parameters.cache}" if honest else numbers.NONE,
                 " ".join(finding.text for finding in row.findings) or numbers.NONE,
@@ -114,5 +122,13 @@ def _table(pairs: list[tuple[Row, Row | None]], total: int) -> Table:
     return Table("cache-table", columns, tuple(rows), caption)
 
 
+def _number(row: Row | None) -> Num:
+    return Num(_speed(row), row.rate.median) if row and row.rate else Num(numbers.NONE, None)
+
+
 def _sizes(row: Row) -> str:
-    return f"{numbers.size(row.case.parameters.file_size)} / {numbers.size(row.case.parameters.record_size)}"
+    """File and record size; of metadata operations number and size of the files."""
+    p = row.case.parameters
+    if p.record_size is None:
+        return f"{p.all_files:,} files of {numbers.size(p.file_size)}"
+    return f"{numbers.size(p.file_size)} / {numbers.size(p.record_size)}"

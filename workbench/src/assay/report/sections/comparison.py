@@ -4,6 +4,7 @@ from assay.model.result import Comparison
 from assay.report import figures, numbers
 from assay.report.charts.dots import ratio_chart
 from assay.report.document import Block, Cell, Chart, Column, Gallery, Note, Num, Paragraph, Section, Table
+from assay.report.measure import DATA, METADATA, Measure, measure_of
 from assay.report.view import View
 
 _MOST_POINTS = 30
@@ -17,8 +18,8 @@ def section(view: View) -> Section | None:
     if not pairs:
         return None
     words = (
-        "Each dot is the throughput of one target divided by that of the other at the same parameters, "
-        "with its 95 % interval. "
+        "Each dot is the throughput (of metadata operations the rate) of one target divided by that of the other at "
+        "the same parameters, with its 95 % interval. "
         "Where the interval includes 1 the two are not separable: the repeats do not show which one is faster."
     )
     blocks: list[Block] = [Paragraph(words)]
@@ -26,7 +27,9 @@ def section(view: View) -> Section | None:
     blocks.append(Gallery(tuple(charts[: figures.MOST_FIGURES])))
     if len(charts) > figures.MOST_FIGURES:
         blocks.append(Note(f"Only the first {figures.MOST_FIGURES} of {len(charts)} charts are drawn."))
-    blocks.append(_table(view))
+    for measure in (DATA, METADATA):
+        mine = [pair for pair in pairs if measure_of(pair.operation) is measure]
+        blocks += [_table(mine, measure, view)] if mine else []
     return Section("comparison", "Comparison", tuple(blocks))
 
 
@@ -41,14 +44,16 @@ def _charts(view: View) -> list[Chart]:
             continue
         title = numbers.operation_title(operation) + (f" · {workload}" if several else "")
         title += f" · {other} ÷ {base}" if len(view.targets) > 2 else ""
-        caption = "Ratio of median throughputs, 95 % interval; the dashed line is no difference."
+        caption = (
+            f"Ratio of median {measure_of(operation).title.lower()}s, 95 % interval; the dashed line is no difference."
+        )
         if len(pairs) > _MOST_POINTS:
             caption += f" The first {_MOST_POINTS} of {len(pairs)} points."
         found.append(Chart(f"ratio-{place}", title, caption, ratio_chart(pairs[:_MOST_POINTS], view)))
     return found
 
 
-def _table(view: View) -> Table:
+def _table(pairs: list[Comparison], measure: Measure, view: View) -> Table:
     columns = (
         Column("Workload", facet=True),
         Column("Operation", facet=True),
@@ -58,17 +63,17 @@ def _table(view: View) -> Table:
         Column("Ratio", "÷", numeric=True),
         Column("95 % from", numeric=True),
         Column("to", numeric=True),
-        Column("Difference", "MB/s", numeric=True),
-        Column("from", "MB/s", numeric=True),
-        Column("to", "MB/s", numeric=True),
+        Column("Difference", measure.unit, numeric=True),
+        Column("from", measure.unit, numeric=True),
+        Column("to", measure.unit, numeric=True),
         Column("Caveat"),
     )
-    pairs = view.analysis.comparisons
     rows = tuple(_cells(pair, view) for pair in pairs[:_MOST_ROWS])
     caption = "Difference: the interval of the ratio times the base's median."
     if len(pairs) > _MOST_ROWS:
         caption += f" The first {_MOST_ROWS:,} of {len(pairs):,}."
-    return Table("comparison-table", columns, rows, caption, interactive=True)
+    name = "comparison-metadata-table" if measure.metadata else "comparison-table"
+    return Table(name, columns, rows, caption, interactive=True)
 
 
 def _cells(pair: Comparison, view: View) -> tuple[Cell, ...]:
@@ -76,7 +81,7 @@ def _cells(pair: Comparison, view: View) -> tuple[Cell, ...]:
     where = " / ".join(numbers.axis_value(name, pair.axes.get(name)) for name in names) or numbers.NONE
     side = view.sides(pair)[0]
     drawn = view.comparable(pair)
-    base = side.throughput.median if side and side.throughput else None
+    base = side.rate.median if side and side.rate else None
     ratios = (pair.ratio, pair.low, pair.high) if drawn else (None, None, None)
     differences = [None if base is None or ratio is None else base * (ratio - 1) for ratio in ratios]
     if not drawn:
@@ -92,12 +97,12 @@ def _cells(pair: Comparison, view: View) -> tuple[Cell, ...]:
         f"{pair.other} ÷ {pair.base}",
         result,
         *(Num(numbers.NONE if ratio is None else numbers.significant(ratio), ratio) for ratio in ratios),
-        *(Num(_signed(value), value) for value in differences),
+        *(Num(_signed(value, measure_of(pair.operation)), value) for value in differences),
         pair.caveat or numbers.NONE,
     )
 
 
-def _signed(value: float | None) -> str:
+def _signed(value: float | None, measure: Measure) -> str:
     if value is None:
         return numbers.NONE
-    return f"{'+' if value > 0 else '−' if value < 0 else ''}{numbers.mb_per_s(abs(value))}"
+    return f"{'+' if value > 0 else '−' if value < 0 else ''}{measure.number(abs(value))}"

@@ -1,5 +1,7 @@
 """The method: what was done, in words and parameters, so that a reader can judge and repeat it."""
 
+import re
+
 from assay.model.case import AxisValue, Case
 from assay.report import numbers
 from assay.report.document import Block, Bullets, Cell, Column, Heading, Section, Table, Text
@@ -12,6 +14,12 @@ CACHE_WORDS = {
     "limit": "Cache limit: the engine runs in a memory cgroup, so that the page cache cannot hold the data",
     "keep": "Cache keep: the page cache is left alone on purpose; such numbers show the cache, not the storage",
 }
+_NAMES_CACHE_WORDS = {
+    "drop": "Cache drop, metadata operations: the machine's caches of names are dropped before each phase",
+    "limit": "Cache limit, metadata operations: the engine runs in a memory cgroup, which bounds the caches of names",
+    "keep": "Cache keep, metadata operations: names that are still in memory are found there; the verdict says where "
+    "memory answered alone",
+}
 _SYNC_WORDS = {
     "none": "Flush none: data may still be in memory when the clock stops",
     "fsync": "Flush fsync: at the end of each file, inside the measured time",
@@ -21,17 +29,30 @@ _SYNC_WORDS = {
 }
 
 
-_OPTIONAL = ("memory_limit", "rate", "runtime", "time_limit")
+_FLUSHED = "each lane flushes the file system (syncfs) after changes of names, inside the measured time"
+_NAMES_SYNC_WORDS = {
+    "none": "Flush none, metadata operations: changes may still be in memory when the clock stops",
+    "fsync": f"Flush fsync, metadata operations: {_FLUSHED}",
+    "fdatasync": f"Flush fdatasync, metadata operations: {_FLUSHED}",
+}
+_OPTIONAL = ("memory_limit", "rate", "runtime", "time_limit", "cpus", "numa_node")
+_TREE = ("files", "depth", "width")
+_FLAGS = ("sqpoll", "iopoll", "huge_pages")
 _MOST_VALUES = 16
+_MOST_CALLS = 100
+_FIGURES = re.compile(r"[0-9][0-9.,]*")
 
 
 def section(view: View) -> Section:
     """Order, repeats and statistics in words, then the parameters of all workloads side by side."""
     blocks: list[Block] = [Bullets(tuple(_principles(view))), _parameters(view)]
-    words = [*_used(view, "cache", CACHE_WORDS), *_used(view, "sync", _SYNC_WORDS)]
+    data = [case for case in view.analysis.cases if not case.metadata]
+    names = [case for case in view.analysis.cases if case.metadata]
+    words = [*_used(data, "cache", CACHE_WORDS), *_used(names, "cache", _NAMES_CACHE_WORDS)]
+    words += [*_used(data, "sync", _SYNC_WORDS), *_used(names, "sync", _NAMES_SYNC_WORDS)]
     if any(workload.shows_cache() for workload in view.workloads):
         words.append("A workload that keeps the cache is there on purpose, to show what a cache does to a number.")
-    blocks.append(Bullets(tuple(words)))
+    blocks += [Bullets(tuple(words)), Heading("How operations reached the kernel", "method-calls"), _calls(view)]
     if view.analysis.excluded:
         blocks += [Heading("Left out", "method-excluded"), _excluded(view)]
     return Section("method", "Method", tuple(blocks))
@@ -50,7 +71,8 @@ def _principles(view: View) -> list[Text]:
         "A repeat is an independent execution. Results are medians over repeats with a 95 % interval; "
         "samples within one repeat never enter an interval.",
         "Writes are timed up to and including the flush that the workload asks for.",
-        "Throughput is all bytes of a phase divided by the time from the common start to the end of the last lane.",
+        "Throughput is all bytes of a phase divided by the time from the common start to the end of the last lane; the "
+        "rate of metadata operations is their number divided by the same time.",
         "Latencies are kept in HDR histograms with three significant digits; percentiles come from the histograms "
         "of all repeats merged, never from averages of percentiles.",
         "Data is a function of seed, object and offset: unique and incompressible unless a workload says otherwise.",
@@ -73,23 +95,47 @@ def _facts(workload: Workload) -> dict[str, str]:
     cases = list({row.case.id: row.case for row in workload.rows}.values())
     operations = [numbers.operation_title(name).lower() for name in workload.operations]
     found = {"Targets": ", ".join(dict.fromkeys(case.target for case in cases)), "Operations": ", ".join(operations)}
-    for name in ("file_size", "record_size", "lanes", "queue_depth", *workload.swept, *_OPTIONAL):
+    tree = _TREE if workload.measure.metadata else ()
+    for name in ("file_size", "record_size", *tree, "lanes", "queue_depth", *workload.swept, *_OPTIONAL):
         values = _values(cases, name)
         if values != [None]:
             found.setdefault(numbers.axis_title(name), _shortened(name, values))
+    found |= {numbers.axis_title(name): "yes" for name in _FLAGS if _values(cases, name) == [True]}
     p = cases[0].parameters
     if p.lanes > 1:
-        found["Files"] = "one per lane" if p.layout == "separate" else "one, shared by all lanes"
+        thing = "Directory trees" if tree else "Files"
+        found[thing] = "one per lane" if p.layout == "separate" else "one, shared by all lanes"
     if p.rate is not None:
         found["Arrivals"] = f"{p.arrivals}; latency counts from the intended start"
     found["Cache"] = _shortened("cache", _values(cases, "cache"))
     found["Flush"] = _shortened("sync", _values(cases, "sync"))
     data = f"{p.compressible} % compressible, {p.duplicate} % duplicate"
     found["Data"] = data if p.compressible or p.duplicate else "incompressible"
-    found["Verified on read"] = _shortened("verify", _values(cases, "verify"))
-    done = sorted({sample.method for row in workload.rows for sample in row.samples if sample.method})
-    found["System calls used"] = ", ".join(done) or numbers.NONE
+    if not tree:
+        found["Verified on read"] = _shortened("verify", _values(cases, "verify"))
     return found
+
+
+def _calls(view: View) -> Table:
+    """The method used and why; reasons that differ in the figures of a trial only are one."""
+    groups: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    for row in view.analysis.rows:
+        case = row.case
+        for sample in row.samples:
+            if sample.method:
+                plain = _FIGURES.sub("", sample.method_reason)
+                group = groups.setdefault(
+                    (case.workload, case.target, case.parameters.method, sample.method, plain), {}
+                )
+                group.setdefault(sample.method_reason, []).append(sample.operation)
+    rows: list[tuple[Cell, ...]] = []
+    for (*about, _), reasons in groups.items():
+        named = dict.fromkeys(name for some in reasons.values() for name in some)
+        operations = ", ".join(numbers.operation_title(name).lower() for name in named)
+        more = f" (and {len(reasons) - 1:,} with other figures)" if len(reasons) > 1 else ""
+        rows.append((*about, operations, (next(iter(reasons)) or numbers.NONE) + more))
+    columns = ("Workload", "Target", "Asked for", "Used", "Operations", "Why")
+    return Table("calls-table", tuple(Column(name) for name in columns), tuple(rows[:_MOST_CALLS]))
 
 
 def _values(cases: list[Case], name: str) -> list[AxisValue]:
@@ -102,9 +148,8 @@ def _shortened(name: str, values: list[AxisValue]) -> str:
     return ", ".join(words if len(words) <= _MOST_VALUES else [*words[:8], "…", *words[-3:]])
 
 
-def _used(view: View, name: str, words: dict[str, str]) -> list[str]:
-    """The explanation of each value that a parameter has in this run."""
-    cases = list(view.analysis.cases)
+def _used(cases: list[Case], name: str, words: dict[str, str]) -> list[str]:
+    """The explanation of each value that a parameter has in these cases."""
     return [words[str(value)] for value in _values(cases, name) if str(value) in words]
 
 

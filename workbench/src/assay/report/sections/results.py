@@ -3,6 +3,7 @@
 from assay.model.result import Estimate, Row
 from assay.report import figures, numbers
 from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Table
+from assay.report.measure import DATA, METADATA, Measure, measure_of, measures_of
 from assay.report.view import View, Workload
 
 _MARKS = (
@@ -26,7 +27,7 @@ def section(view: View) -> Section:
     charts = figures.capped(figures.plain_charts(view, plain), "charts")
     if charts:
         blocks += [Heading("Workloads of one point", "results-plain"), *charts]
-    blocks += [Heading("All results", "results-all"), results_table(view)]
+    blocks += [Heading("All results", "results-all"), *results_tables(view)]
     return Section("results", "Results", tuple(blocks))
 
 
@@ -37,20 +38,29 @@ def _charts(view: View, workload: Workload, mark: str) -> list[Block]:
     if grid:
         up, right = (numbers.axis_title(axis).lower() for axis in grid)
         heats = figures.capped(figures.heat_maps(view, workload, mark), "heat maps")
-        blocks += [Heading(f"Throughput over {up} and {right}", f"heat-{mark}", 4), *heats]
+        blocks += [Heading(f"{workload.measure.title} over {up} and {right}", f"heat-{mark}", 4), *heats]
         surfaces = figures.capped(figures.surfaces(view, workload, mark), "surfaces")
         blocks += [Heading("The same as surfaces", f"surface-{mark}", 4), *surfaces]
     for axis in names[::-1]:
-        charts = figures.capped(figures.line_charts(view, workload, axis, "throughput", mark), "charts")
+        charts = figures.capped(figures.line_charts(view, workload, axis, "rate", mark), "charts")
         if charts:
-            title = f"Throughput against {numbers.axis_title(axis).lower()}"
-            blocks += [Heading(title, f"throughput-{mark}-{axis}", 4), *charts]
-    return blocks or [Note("No repeat of this workload gave a throughput.", "warning")]
+            title = f"{workload.measure.title} against {numbers.axis_title(axis).lower()}"
+            blocks += [Heading(title, f"rate-{mark}-{axis}", 4), *charts]
+    return blocks or [Note(f"No repeat of this workload gave a {workload.measure.title.lower()}.", "warning")]
 
 
-def results_table(view: View) -> Table:
-    """Every result: median, 95 % interval, n, spread, operations, latency, verdict."""
-    axes = list(dict.fromkeys(axis for workload in view.workloads for axis in workload.swept))
+def results_tables(view: View) -> list[Table]:
+    """Every result: median, 95 % interval, n, spread, latency, verdict; those of metadata in a table of their own."""
+    found = []
+    for measure in measures_of(view.analysis.rows):
+        workloads = [workload for workload in view.workloads if workload.measure == measure]
+        found.append(_table([row for workload in workloads for row in workload.rows], workloads, measure))
+    return found
+
+
+def _table(rows: list[Row], workloads: list[Workload], measure: Measure) -> Table:
+    axes = list(dict.fromkeys(axis for workload in workloads for axis in workload.swept))
+    other = _other(rows, measure)
     columns = (
         Column("Verdict", facet=True),
         Column("Case"),
@@ -58,25 +68,33 @@ def results_table(view: View) -> Table:
         Column("Workload", facet=True),
         Column("Operation", facet=True),
         *(Column(numbers.axis_title(axis), numeric=True) for axis in axes),
-        Column("Throughput", "MB/s", numeric=True),
-        Column("95 % interval", "MB/s", numeric=True),
+        Column(measure.title, measure.unit, numeric=True),
+        Column("95 % interval", measure.unit, numeric=True),
         Column("n", numeric=True),
         Column("Spread", "%", numeric=True),
-        Column("Operations", "1/s", numeric=True),
+        *other,
         Column("p50", "µs", numeric=True),
         Column("p99", "µs", numeric=True),
     )
-    rows = tuple(_cells(row, axes) for row in view.analysis.rows)
+    unit = "MB/s is 10⁶ bytes per second, " if not measure.metadata or other else ""
     caption = (
-        "Throughput: median over n repeats and its 95 % interval; MB/s is 10⁶ bytes per second, "
-        "KiB and MiB are powers of two. "
+        f"{measure.title}: median over n repeats and its 95 % interval; {unit}KiB and MiB are powers of two. "
         "Spread: coefficient of variation of the repeats. Latencies: all repeats merged."
     )
-    return Table("results-table", columns, rows, caption, interactive=True)
+    name = "metadata-table" if measure.metadata else "results-table"
+    return Table(name, columns, tuple(_cells(row, axes, bool(other)) for row in rows), caption, interactive=True)
 
 
-def _cells(row: Row, axes: list[str]) -> tuple[Cell, ...]:
-    value = row.throughput
+def _other(rows: list[Row], measure: Measure) -> tuple[Column, ...]:
+    """The column of the other measure: operations of data, and the contents of new files if there are any."""
+    if not measure.metadata:
+        return (Column("Operations", "1/s", numeric=True),)
+    return (Column("Contents", "MB/s", numeric=True),) if any(row.throughput for row in rows) else ()
+
+
+def _cells(row: Row, axes: list[str], with_other: bool) -> tuple[Cell, ...]:
+    value, measure = row.rate, measure_of(row.operation)
+    beside, unit = (row.throughput, DATA) if row.metadata else (row.iops, METADATA)
     swept: list[Cell] = []
     for axis in axes:
         setting = getattr(row.case.parameters, axis, row.case.axes.get(axis))
@@ -90,26 +108,26 @@ def _cells(row: Row, axes: list[str]) -> tuple[Cell, ...]:
         row.case.workload,
         numbers.operation_title(row.operation),
         *swept,
-        _speed(value.median if value else None),
-        _interval(value),
+        _speed(value, measure),
+        _interval(value, measure),
         Num(str(value.n) if value else "0", float(value.n) if value else 0.0),
         Num(numbers.NONE, None)
         if value is None or value.spread is None
         else Num(f"{100 * value.spread:.1f}", value.spread),
-        Num(numbers.NONE, None) if row.iops is None else Num(numbers.significant(row.iops.median), row.iops.median),
+        *([_speed(beside, unit)] if with_other else []),
         _time(row.latency.get("p50")),
         _time(row.latency.get("p99")),
     )
 
 
-def _speed(value: float | None) -> Num:
-    return Num(numbers.mb_per_s(value), value)
+def _speed(value: Estimate | None, measure: Measure) -> Num:
+    return Num(measure.number(value.median), value.median) if value else Num(numbers.NONE, None)
 
 
-def _interval(value: Estimate | None) -> Num:
+def _interval(value: Estimate | None, measure: Measure) -> Num:
     if value is None or value.low is None or value.high is None:
         return Num(numbers.NONE, None)
-    return Num(f"{numbers.mb_per_s(value.low)} – {numbers.mb_per_s(value.high)}", value.low)
+    return Num(f"{measure.number(value.low)} – {measure.number(value.high)}", value.low)
 
 
 def _time(value: float | None) -> Num:

@@ -1,0 +1,43 @@
+"""Lists of CPUs as people and the kernel write them: `0-3,6`."""
+
+import re
+
+from assay.model.units import UnitError, shown
+
+MOST_CPUS = 1024
+"""CPUs are numbered from 0 up to below this, and a list names at most as many."""
+
+CPUS_PATTERN = r"^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$"
+"""What `read_cpus` takes as text."""
+
+
+def cpu_numbers(text: str) -> tuple[int, ...]:
+    """The numbers of a list such as `0-3,6`, in its order."""
+    numbers: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        numbers.extend(range(int(first), int(last or first) + 1))
+    return tuple(numbers)
+
+
+def read_cpus(written: object) -> str:
+    """A list of CPUs as it is written, checked; a single CPU may be a number.
+
+    Raises:
+        UnitError: It is no such list, or a CPU comes twice or is numbered too high.
+    """
+    example = "write cpus as a text such as 0-3,6"
+    whole = isinstance(written, int) and not isinstance(written, bool)
+    text = str(written) if whole else written
+    if not isinstance(text, str) or not re.fullmatch(CPUS_PATTERN, text):
+        raise UnitError(f"{shown(written)} is not a list of CPUs", example)
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if last and int(last) < int(first):
+            raise UnitError(f"the CPUs {part} end before they start", f"write {last}-{first}")
+    numbers = cpu_numbers(text)
+    if max(numbers) >= MOST_CPUS:
+        raise UnitError(f"there is no CPU {max(numbers)}", f"CPUs are numbered from 0 to {MOST_CPUS - 1}")
+    if len(set(numbers)) < len(numbers):
+        raise UnitError(f"{shown(text)} names a CPU twice", "name each CPU once")
+    return text

@@ -1,0 +1,137 @@
+"""Places under test, as a study file names them."""
+
+import errno
+import posixpath
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
+
+from assay.model import axis
+from assay.model.axis import Single, fault
+from assay.model.base import Frozen
+from assay.model.units import shown
+
+YEAR_NS = 365 * 86400 * 10**9
+
+
+def _text(written: object) -> str:
+    if not isinstance(written, str):
+        raise fault(f"{shown(written)} is not text", "write text, in quotes if it looks like a number")
+    return written
+
+
+def _path(written: object, info: ValidationInfo) -> str:
+    """An absolute path; relative ones start at the validation context's `base`."""
+    hint = "write an absolute path such as /var/tmp/assay-test"
+    if not isinstance(written, str) or not written:
+        raise fault(f"{shown(written)} is not a path", hint)
+    if not written.isprintable():
+        raise fault("the path has unprintable characters", hint)
+    if written.startswith("~"):
+        raise fault(f"`~` is not expanded in `{written}`", "write the whole path of the home directory")
+    if any(part in ("..", ".") for part in written.split("/")):
+        raise fault(f"`{written}` has a `.` or `..` part", "write the path without them")
+    path = posixpath.join((info.context or {}).get("base", "/"), written)
+    path = "/" + posixpath.normpath(path).lstrip("/")
+    if path == "/":
+        raise fault("`/` cannot be a target", "name a directory below it that Assay may create")
+    return path
+
+
+def _errno(written: object) -> int:
+    if isinstance(written, int) and not isinstance(written, bool) and 1 <= written <= 4095:
+        return written
+    known = {name: number for number, name in errno.errorcode.items()}
+    if isinstance(written, str) and written in known:
+        return known[written]
+    raise fault(f"{shown(written)} is not an errno", "write a name such as EIO or ENOSPC, or a number from 1 to 4095")
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+Path = Annotated[str, BeforeValidator(_path), WithJsonSchema({"type": "string", "minLength": 1})]
+Duration = Annotated[int, Single(axis.duration(0, YEAR_NS))]
+Count = Annotated[int, Single(axis.whole(0, 2**63 - 1))]
+Lane = Annotated[int | None, Single(axis.whole(0, 1023, optional=True))]
+Flag = Annotated[bool, Single(axis.flag())]
+Errno = Annotated[
+    int,
+    BeforeValidator(_errno),
+    WithJsonSchema({"anyOf": [{"enum": sorted(errno.errorcode.values())}, {"type": "integer", "minimum": 1}]}),
+]
+
+
+class FixedLatency(Frozen):
+    """Every operation of the null target takes the same time."""
+
+    distribution: Literal["fixed"]
+    time: Duration = Field(description="Service time.")
+
+
+class UniformLatency(Frozen):
+    """Times equally likely between two bounds."""
+
+    distribution: Literal["uniform"]
+    min: Duration = Field(description="Least service time.")
+    max: Duration = Field(description="Greatest service time.")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "UniformLatency":
+        if self.min > self.max:
+            raise fault("min is above max", "swap them")
+        return self
+
+
+class ExponentialLatency(Frozen):
+    """Memoryless times."""
+
+    distribution: Literal["exponential"]
+    mean: Duration = Field(description="Mean service time.")
+
+
+class Stall(Frozen):
+    """From its n-th operation on the null target stands still."""
+
+    at_op: Count = Field(description="Number of the operation in the phase, from 0, counted per lane.")
+    duration: Duration = Field(description="How long.")
+    lane: Lane = Field(None, description="Only this lane; every lane if left out.")
+
+
+class ScriptedError(Frozen):
+    """The n-th operation on the null target fails."""
+
+    at_op: Count = Field(description="Number of the operation in the phase, from 0, counted per lane.")
+    errno: Errno = Field(description="The error: EIO, ENOSPC ..., or its number.")
+    lane: Lane = Field(None, description="Only this lane; every lane if left out.")
+
+
+class FileTarget(Frozen):
+    """A directory that Assay creates, marks, and alone writes in."""
+
+    kind: Literal["file"]
+    path: Path = Field(
+        description="The directory. Its parent must exist; the directory itself must be new, empty or Assay's."
+    )
+    description: Text = Field("", description="What it is, for the report.")
+
+
+class DeviceTarget(Frozen):
+    """A whole block device, which is overwritten."""
+
+    kind: Literal["device"]
+    path: Path = Field(description="The device, for example /dev/sdx. Everything on it is lost.")
+    description: Text = Field("", description="What it is, for the report.")
+
+
+class NullTarget(Frozen):
+    """No storage: operations end at once, or as scripted."""
+
+    kind: Literal["null"]
+    latency: Annotated[
+        FixedLatency | UniformLatency | ExponentialLatency | None, Field(discriminator="distribution")
+    ] = Field(None, description="Service time of each operation; none if left out.")
+    stalls: tuple[Stall, ...] = Field((), description="Times at which it stands still.")
+    errors: tuple[ScriptedError, ...] = Field((), description="Operations that fail.")
+    description: Text = Field("", description="What it is, for the report.")
+
+
+Target = Annotated[FileTarget | DeviceTarget | NullTarget, Field(discriminator="kind")]

@@ -1,0 +1,19 @@
+"""A rule that a combination of parameters breaks."""
+
+from typing import NamedTuple
+
+
+class Broken(NamedTuple):
+    """A rule that a combination breaks.
+
+    Attributes:
+        field: The field to mend.
+        rule: Short name; further combinations that break it are only counted.
+        message: With the figures of this combination.
+        hint: How to mend it.
+    """
+
+    field: str
+    rule: str
+    message: str
+    hint: str

@@ -1,0 +1,112 @@
+"""Metadata operations: what a workload of them must obey, and which phases it takes.
+
+The engine's side is `validate_tree` and `validate_order` of `engine/crates/spec/src/validate.rs`.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from assay.model.names import LOOKUPS, WHOLE
+from assay.model.units import format_size
+from assay.plan.broken import Broken
+
+MOST_CONTENTS = 1 << 30
+MOST_LEAVES = 1_000_000
+
+CACHE_REASONS = {
+    "direct": "metadata operations have no O_DIRECT",
+    "evict": "names and attributes cannot be evicted one by one",
+}
+"""Cache policies that data has and metadata has not -> why."""
+
+
+class PhasePlan(NamedTuple):
+    """One phase of a job: what is done, and whether it is a result."""
+
+    operation: str
+    measured: bool = True
+
+
+def tree_phases(operations: tuple[str, ...], partial: bool) -> tuple[PhasePlan, ...]:
+    """The operations, each after an unmeasured one that makes what it works on, where nothing before has made it all.
+
+    Args:
+        operations: Metadata operations, in an order without `order_fault`.
+        partial: A `create` may end early and leave files unmade.
+    """
+    phases: list[PhasePlan] = []
+    files = directories = False
+    for operation in operations:
+        if operation == "create":
+            files = not partial
+        elif operation == "mkdir":
+            directories = True
+        elif operation == "rmdir":
+            phases += [] if directories else [PhasePlan("mkdir", measured=False)]
+            directories = False
+        else:
+            phases += [] if files else [PhasePlan("prepare", measured=False)]
+            files = operation != "unlink"
+        phases.append(PhasePlan(operation))
+    return tuple(phases)
+
+
+def order_fault(operations: tuple[str, ...]) -> tuple[str, str] | None:
+    """Why the operations cannot follow each other, with a hint: what is to be made may be there already."""
+    files = directories = False
+    for operation in operations:
+        if operation == "create" and files:
+            return "create: the files are there already", "put create first, or unlink before it"
+        if operation == "mkdir" and directories:
+            return "mkdir: the directories are there already", "put rmdir between two mkdir"
+        if operation in ("mkdir", "rmdir"):
+            directories = operation == "mkdir"
+        else:
+            files = operation != "unlink"
+    return None
+
+
+def tree_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+    """The rules that a combination of parameters of metadata operations breaks."""
+    yield from _shape(values)
+    yield from _manner(values)
+    yield from _duration(values, operations)
+
+
+def _shape(values: Mapping[str, Any]) -> Iterator[Broken]:
+    files, depth, width = values["files"], values["depth"], values["width"]
+    leaves = width**depth
+    if files is not None and leaves > min(files, MOST_LEAVES):
+        message = f"width {width} to the power of depth {depth} makes {leaves:,} directories for {files:,} files"
+        hint = f"at most one for each file, and {MOST_LEAVES:,}: more files, or a smaller width or depth"
+        yield Broken("width", "leaves", message, hint)
+    if values["file_size"] > MOST_CONTENTS:
+        message = f"the contents of a small file are written at once: {format_size(values['file_size'])} is too much"
+        yield Broken("file_size", "contents", message, f"at most {format_size(MOST_CONTENTS)}")
+
+
+def _manner(values: Mapping[str, Any]) -> Iterator[Broken]:
+    reason = CACHE_REASONS.get(values["cache"])
+    if reason:
+        yield Broken(
+            "cache", f"names {values['cache']}", f"{reason}, so cache: {values['cache']} is not possible", _CACHE_HINT
+        )
+    if values["method"] == "mmap":
+        yield Broken("method", "names mmap", "metadata operations have no mmap", "use method: auto, io_uring or sync")
+    if values["preallocate"]:
+        message = "nothing is preallocated for metadata operations"
+        yield Broken("preallocate", "names preallocate", message, "set preallocate: false")
+
+
+_CACHE_HINT = "use cache: keep, or drop to start each phase without cached names"
+
+
+def _duration(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+    """A time that none of the operations takes; where some take it, the others are done as without it."""
+    shown = ", ".join(dict.fromkeys(operations))
+    if values["runtime"] is not None and not LOOKUPS.intersection(operations):
+        message = f"runtime has no effect on {shown}: each name can be changed only once"
+        yield Broken("runtime", "names runtime", message, "remove it, or add stat, open or readdir")
+    if values["time_limit"] is not None and WHOLE.issuperset(operations):
+        message = f"time_limit has no effect on {shown}: they are done to every name"
+        yield Broken("time_limit", "names time_limit", message, "remove it, and choose the time by the number of files")

@@ -1,0 +1,53 @@
+"""What a result is counted in: bytes, or metadata operations, per second."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from assay.model.names import is_metadata
+from assay.model.result import Row
+from assay.report import numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A quantity per second.
+
+    Attributes:
+        title: Its name for headings.
+        unit: Printed after a number or under a heading.
+        scale: How many of what is stored make one of the unit.
+        metadata: It is that of metadata operations.
+    """
+
+    title: str
+    unit: str
+    scale: float
+    metadata: bool
+
+    @property
+    def axis(self) -> str:
+        """Title of an axis."""
+        return f"{self.title} ({self.unit})"
+
+    def number(self, per_second: float | None) -> str:
+        """A value without its unit."""
+        return numbers.NONE if per_second is None else numbers.significant(per_second / self.scale)
+
+    def text(self, per_second: float | None) -> str:
+        """A value with its unit."""
+        return f"{self.number(per_second)} {self.unit}"
+
+
+DATA = Measure("Throughput", "MB/s", 1e6, metadata=False)
+METADATA = Measure("Rate", "operations/s", 1.0, metadata=True)
+
+
+def measure_of(operation: str) -> Measure:
+    """What an operation, or the label of a row, is counted in."""
+    return METADATA if is_metadata(operation) else DATA
+
+
+def measures_of(rows: Iterable[Row]) -> list[Measure]:
+    """What these rows are counted in: at most both, data first."""
+    found = {row.metadata for row in rows}
+    return [measure for measure in (DATA, METADATA) if measure.metadata in found]
