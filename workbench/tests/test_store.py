@@ -356,6 +356,8 @@ def test_intervals_become_parquet(tmp_path: Path) -> None:
         "read_bytes": 0,
         "write_ops": 1,
         "write_bytes": 2**40,
+        "meta_ops": 3,
+        "meta_bytes": 0,
         "errors": 0,
         "p50_ns": 7,
         "p99_ns": None,

@@ -360,7 +360,11 @@ impl Runner<'_> {
     fn failed(&mut self, sample: ErrorSample) {
         self.first_error.get_or_insert_with(|| {
             let (action, object, offset, length) = (&sample.action, &sample.object, sample.offset, sample.length);
-            let place = if length > 0 { format!(" at {offset}, {length} bytes") } else { String::new() };
+            let place = match (self.job.tree.is_some() && sample.lane.is_some(), length) {
+                (true, _) => format!(" of number {offset}"),
+                (false, 0) => String::new(),
+                (false, _) => format!(" at {offset}, {length} bytes"),
+            };
             format!("{action} {object}{place}: {}", sample.message)
         });
         self.emit(&Event::ErrorSample(sample));

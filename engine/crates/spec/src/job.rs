@@ -283,7 +283,8 @@ impl Tree {
 pub enum SyncPolicy {
     /// Nothing: the data may still be in memory when the clock stops.
     None,
-    /// fsync by each lane at the end of each writing phase (iozone -e).
+    /// fsync by each lane at the end of each writing phase (iozone -e). In a tree syncfs, which flushes the whole file
+    /// system, since no call flushes what one lane has made.
     #[default]
     Fsync,
     /// fdatasync by each lane at the end of each writing phase.

@@ -95,18 +95,24 @@ def print_results(store: "RunStore", limit: int | None) -> None:
         return
     shown = results if limit is None else results[:limit]
     per_second = _per_second(shown)
+    rates: dict[str, Callable[[Result], str]] = {
+        "throughput": lambda result: rate_text(result.throughput, metadata=False),
+        "95 % interval": _interval,
+        per_second: lambda result: f"{result.iops:,.0f}" if result.iops is not None else "",
+    }
+    if any(result.metadata for result in shown):
+        # The interval stands beside what it is of.
+        rates = dict(reversed(rates.items()))
+        if all(result.throughput is None for result in shown):
+            del rates["throughput"]
     columns: dict[str, Callable[[Result], str]] = {
         "case": lambda result: result.case,
         "what": lambda result: result.label,
         "operation": lambda result: result.operation,
-        "throughput": lambda result: rate_text(result.throughput, metadata=False),
-        "95 % interval": _interval,
-        per_second: lambda result: f"{result.iops:,.0f}" if result.iops is not None else "",
+        **rates,
         "n": lambda result: str(result.n),
         "verdict": lambda result: result.verdict,
     }
-    if not any(result.throughput is not None or not result.metadata for result in shown):
-        del columns["throughput"]
     rows = [[cell(result) for cell in columns.values()] for result in shown]
     print_table(list(columns), rows, right=("throughput", per_second, "n"))
     if len(results) > len(shown):

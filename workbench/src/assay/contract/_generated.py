@@ -893,7 +893,8 @@ class SyncPolicy(StrEnum):
     """
     fsync = 'fsync'
     """
-    fsync by each lane at the end of each writing phase (iozone -e).
+    fsync by each lane at the end of each writing phase (iozone -e). In a tree syncfs, which flushes the whole file
+    system, since no call flushes what one lane has made.
     """
     fdatasync = 'fdatasync'
     """

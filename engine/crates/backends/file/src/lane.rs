@@ -67,7 +67,7 @@ impl FileLane {
     fn error(&self, errno: Errno) -> SetupError {
         let object = self.place.object_name(self.file);
         if errno == Errno::OPNOTSUPP && self.setup.tuning.iopoll {
-            return SetupError::new("open", object, "cannot be polled for completions here: leave tuning.iopoll out");
+            return SetupError::new("open", object, "cannot be polled for completions here: leave iopoll out");
         }
         SetupError::os("open", object, errno)
     }

@@ -8,7 +8,7 @@ use crate::tree_names::Names;
 use crate::uring::{self, Ring};
 use assay_core::{clock, Buffers, Completion, LaneSetup, Op, OpKind, PhasePlan, SetupError};
 use assay_spec::Operation;
-use io_uring::types::{Fd, SubmitArgs, Timespec};
+use io_uring::types::Fd;
 use io_uring::{IoUring, Probe};
 use std::sync::Arc;
 
@@ -162,7 +162,7 @@ impl TreeRing {
                 return;
             }
             let wait = if satisfied { None } else { deadline.checked_sub(clock::now()).filter(|ns| *ns > 0) };
-            if let Err(errno) = enter(&self.ring, wait) {
+            if let Err(errno) = uring::enter(&self.ring, wait) {
                 self.fail_all(done, errno);
                 return;
             }
@@ -220,22 +220,5 @@ impl Drop for TreeRing {
             std::mem::forget(std::mem::take(&mut self.found));
             std::mem::forget(Arc::clone(&self.buffers));
         }
-    }
-}
-
-/// Hands what was pushed to the kernel, and waits up to `wait_ns` for a completion; none means not at all.
-fn enter(ring: &IoUring, wait_ns: Option<u64>) -> Result<(), i32> {
-    let ns = wait_ns.unwrap_or(0);
-    let time = Timespec::new().sec(ns / 1_000_000_000).nsec((ns % 1_000_000_000) as u32);
-    // Waiting for one, if only for no time, is what makes the kernel run deferred completions.
-    let entered = ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&time));
-    match entered.err().and_then(|error| error.raw_os_error()) {
-        // A time-out, a signal, or a full completion queue: the caller looks again.
-        None | Some(libc::ETIME | libc::EINTR | libc::EBUSY) => Ok(()),
-        Some(libc::EAGAIN) => {
-            std::thread::sleep(std::time::Duration::from_micros(100));
-            Ok(())
-        }
-        Some(errno) => Err(errno),
     }
 }

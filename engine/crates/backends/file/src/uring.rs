@@ -171,7 +171,7 @@ impl Uring {
                 return;
             }
             let wait = if satisfied { None } else { deadline.checked_sub(clock::now()).filter(|ns| *ns > 0) };
-            if let Err(errno) = self.enter(wait) {
+            if let Err(errno) = enter(&self.ring, wait) {
                 self.fail_all(done, errno);
                 return;
             }
@@ -194,23 +194,6 @@ impl Uring {
         }
     }
 
-    /// Hands what was pushed to the kernel, and waits up to `wait_ns` for a completion; none means not at all.
-    fn enter(&self, wait_ns: Option<u64>) -> Result<(), i32> {
-        let ns = wait_ns.unwrap_or(0);
-        let time = Timespec::new().sec(ns / 1_000_000_000).nsec((ns % 1_000_000_000) as u32);
-        // Waiting for one, if only for no time, is what makes the kernel run deferred completions.
-        let entered = self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&time));
-        match entered.err().and_then(|error| error.raw_os_error()) {
-            // A time-out, a signal, or a full completion queue: the caller looks again.
-            None | Some(libc::ETIME | libc::EINTR | libc::EBUSY) => Ok(()),
-            Some(libc::EAGAIN) => {
-                std::thread::sleep(std::time::Duration::from_micros(100));
-                Ok(())
-            }
-            Some(errno) => Err(errno),
-        }
-    }
-
     /// The ring does not work any more: each operation in flight fails once.
     fn fail_all(&mut self, done: &mut Vec<Completion>, errno: i32) {
         for (slot, busy) in self.busy.iter_mut().enumerate().filter(|(_, busy)| **busy) {
@@ -230,6 +213,23 @@ impl Uring {
                 done.push(Completion { slot, result: if code >= 0 { Ok(code as u32) } else { Err(-code) } });
             }
         }
+    }
+}
+
+/// Hands what was pushed to the kernel, and waits up to `wait_ns` for a completion; none means not at all.
+pub(crate) fn enter(ring: &IoUring, wait_ns: Option<u64>) -> Result<(), i32> {
+    let ns = wait_ns.unwrap_or(0);
+    let time = Timespec::new().sec(ns / 1_000_000_000).nsec((ns % 1_000_000_000) as u32);
+    // Waiting for one, if only for no time, is what makes the kernel run deferred completions.
+    let entered = ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&time));
+    match entered.err().and_then(|error| error.raw_os_error()) {
+        // A time-out, a signal, or a full completion queue: the caller looks again.
+        None | Some(libc::ETIME | libc::EINTR | libc::EBUSY) => Ok(()),
+        Some(libc::EAGAIN) => {
+            std::thread::sleep(std::time::Duration::from_micros(100));
+            Ok(())
+        }
+        Some(errno) => Err(errno),
     }
 }
 
