@@ -31,6 +31,7 @@ CHECKS: list[tuple[str, str, list[str]]] = [
 ]
 SUITES: list[tuple[str, str, list[str]]] = [
     ("engine tests", ".", ["cargo", "test", "--no-fail-fast", "--", "--nocapture", "--test-threads=2"]),
+    ("bench tests", "bench", [PYTHON, "-m", "pytest", "-q"]),
     ("workbench tests", "workbench", [PYTHON, "-m", "pytest", "-q"]),
 ]
 

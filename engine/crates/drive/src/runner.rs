@@ -34,6 +34,9 @@ pub type StopFlag = Arc<AtomicBool>;
 
 /// How long lanes that were told to stop are waited for.
 const STOP_PATIENCE_NS: u64 = 5_000_000_000;
+/// The barrier is released this long after the lanes are told, so that all are there: waking one takes microseconds.
+const HEADSTART_NS: u64 = 500_000;
+const HEADSTART_PER_LANE_NS: u64 = 8_000;
 /// The coordinator looks up this often.
 const TICK: Duration = Duration::from_millis(50);
 /// A lane's thread needs little: no recursion, no large locals.
@@ -292,7 +295,7 @@ impl Runner<'_> {
             return self.end_without_work(number, phase, PhaseStatus::Failed);
         };
         let before = resources::snapshot();
-        let start = clock::now() + 500_000 + 20_000 * u64::from(self.job.lanes);
+        let start = clock::now() + HEADSTART_NS + HEADSTART_PER_LANE_NS * u64::from(self.job.lanes);
         self.commands.iter().for_each(|lane| drop(lane.send(Command::Go(start))));
         self.started(number, phase, start, choice, planned);
         let work = self.follow(number, start, &inbox);

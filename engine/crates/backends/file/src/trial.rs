@@ -18,6 +18,8 @@ const ROUNDS: usize = 3;
 /// Operations of one try, or as many as fit in the time.
 const OPERATIONS: u64 = 128;
 const TRY_NS: u64 = 2_000_000;
+/// Operations that take longer than this wait for a device, and one try of each way says enough.
+const SLOW_NS: f64 = 20_000.0;
 /// A way that is against the rule must be better by this factor, so that repeats of a case choose alike.
 const CLEARLY: f64 = 1.5;
 
@@ -94,7 +96,8 @@ fn deep(scratch: &Scratch, setup: &LaneSetup, rule: Choice) -> Choice {
 fn compare(scratch: &Scratch, setup: &LaneSetup, mut one: Way, mut two: Way) -> Option<(Cost, Cost)> {
     let least = |a: Cost, b: Cost| Cost { time: a.time.min(b.time), cpu: a.cpu.min(b.cpu) };
     let (mut first, mut second) = (one.measure(scratch, setup)?, two.measure(scratch, setup)?);
-    for _ in 1..ROUNDS {
+    let rounds = if first.time.min(second.time) > SLOW_NS { 1 } else { ROUNDS };
+    for _ in 1..rounds {
         first = least(first, one.measure(scratch, setup)?);
         second = least(second, two.measure(scratch, setup)?);
     }

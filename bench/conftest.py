@@ -1,0 +1,1 @@
+"""Its place puts the bench's modules on the path of the tests."""

@@ -1,0 +1,88 @@
+"""Run one command and see what it took."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+from model import BenchError, Done, Sample, Step
+
+TIMEOUT_S = 120.0
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    """End the command and all it has started; it leads a process group of its own."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _reason(lines: list[str]) -> str:
+    """The first line that speaks of an error, or the last that says anything."""
+    lines = [line.strip() for line in lines if any(letter.isalnum() for letter in line)] or ["said nothing"]
+    return next((line for line in lines if "error" in line.lower()), lines[-1])[:300]
+
+
+def run(launcher: str, argv: list[str], folder: Path) -> Done:
+    """Run a command through `assay-bare measure`, whose small memory does not hide the command's own peak.
+
+    Raises:
+        BenchError: The command did not end well.
+    """
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        usage_file = Path(scratch) / "usage"
+        process = subprocess.Popen(
+            [launcher, "measure", str(usage_file), *argv],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            cwd=scratch,
+            start_new_session=True,
+        )
+        try:
+            output, errors = process.communicate(timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired as error:
+            raise BenchError(f"{Path(argv[0]).name}: not done after {TIMEOUT_S:.0f} s") from error
+        finally:
+            _stop(process)
+        if process.returncode:
+            why = _reason((errors.strip() or output.strip()).splitlines())
+            raise BenchError(f"{Path(argv[0]).name}: exit code {process.returncode}: {why}")
+        usage = json.loads(usage_file.read_text())
+    return Done(
+        output=output,
+        errors=errors,
+        wall_s=usage["seconds"],
+        cpu_s=(usage["user_ns"] + usage["system_ns"]) / 1e9,
+        rss_bytes=usage["max_rss_bytes"],
+        start_ns=usage["start_ns"],
+    )
+
+
+def run_step(launcher: str, step: Step, folder: Path) -> tuple[Sample, list[str]]:
+    """The figures of one step, and its command as run: an Assay job stands in it as it is, not as a file's name.
+
+    Raises:
+        BenchError: The command failed, or its output is not what was expected.
+    """
+    argv = step.argv
+    extra, shown = [], []
+    if step.job is not None:
+        job_file = folder / "job.json"
+        shown = [json.dumps(step.job)]
+        job_file.write_text(shown[0])
+        extra = [str(job_file)]
+    done = run(launcher, [*argv, *extra], folder)
+    try:
+        sample = step.parse(done)
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, ZeroDivisionError) as error:
+        name = Path(argv[0]).name
+        raise BenchError(f"{name}: its output was not understood ({type(error).__name__}: {error})") from error
+    sample.setdefault("rss_mib", done.rss_bytes / 2**20)
+    return sample, [*argv, *shown]

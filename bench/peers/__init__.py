@@ -1,0 +1,1 @@
+"""One module per program: its command line, and how to read what it says."""

@@ -1,0 +1,9 @@
+"""What is compared, as data. The order is that of the page."""
+
+from __future__ import annotations
+
+from model import Row
+
+from rows import harness, lanes, metadata, reads, sequential
+
+ROWS: list[Row] = [*reads.ROWS, *harness.ROWS, *sequential.ROWS, *metadata.ROWS, *lanes.ROWS]

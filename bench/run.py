@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Assay beside its peers: runs each comparison alternating, prints medians, spreads and ratios, writes the page."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+import machine
+import page
+import tables
+from measure import run_step
+from model import AbsentError, BenchError, Contender, Row, Sample, Setting
+from results import Results, RowResult, load
+from rows import ROWS
+from setting import prepared, read_into_cache
+
+ROUNDS, SECONDS = 10, 0.5
+QUICK_ROUNDS, QUICK_SECONDS = 2, 0.2
+
+
+def options() -> argparse.Namespace:
+    """What the user asks for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, metavar="N", help=f"rounds of each row (default: {ROUNDS})")
+    parser.add_argument("--only", default="", metavar="WORD", help="only rows whose name or title has WORD")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK_ROUNDS} short rounds, to try")
+    parser.add_argument("--disk", type=Path, default=Path("/var/tmp"), metavar="DIR", help="on the disk to measure")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep all figures in FILE")
+    parser.add_argument(
+        "--from", type=Path, metavar="FILE", dest="source", help="measure nothing, show what FILE keeps"
+    )
+    parser.add_argument("--page", action="store_true", help=f"write {page.PAGE.relative_to(page.ROOT)}")
+    parser.add_argument("--list", action="store_true", help="name the rows and end")
+    chosen = parser.parse_args()
+    if chosen.rounds is not None and chosen.rounds < 1:
+        parser.error("--rounds must be at least 1")
+    return chosen
+
+
+def expected_seconds(row: Row, setting: Setting) -> float:
+    """About how long one round of a row takes."""
+    return sum((setting.seconds if c.seconds is None else c.seconds) + c.overhead for c in row.contenders)
+
+
+def run_contender(contender: Contender, setting: Setting) -> tuple[Sample, list[str]]:
+    """All steps of a contender: figures, and commands as run."""
+    launcher = setting.tool("assay-bare")
+    sample: Sample = {}
+    commands: list[list[str]] = []
+    steps = contender.steps(setting)
+    last: Sample | None = None
+    while True:
+        try:
+            step = next(steps) if last is None else steps.send(last)
+        except StopIteration:
+            return sample, commands
+        last, command = run_step(launcher, step, setting.memory)
+        peak = max(sample.get("rss_mib", 0.0), last["rss_mib"])
+        sample |= last | {"rss_mib": peak}
+        commands.append(command)
+
+
+def trial(row: Row, setting: Setting) -> RowResult:
+    """Runs everyone once, unrecorded: who is absent, how fast the first one is, and that caches are warm."""
+    result = RowResult()
+    for contender in row.contenders:
+        result.rounds[contender.key] = []
+        try:
+            sample, result.commands[contender.key] = run_contender(contender, setting)
+            if contender is row.contenders[0]:
+                setting.rate = sample.get("ops_per_s", 0.0)
+        except AbsentError as error:
+            result.absent[contender.key] = str(error)
+        except BenchError as error:
+            result.absent[contender.key] = result.failures[contender.key] = str(error)
+    return result
+
+
+def run_row(row: Row, setting: Setting, rounds: int) -> RowResult:
+    """Every contender once in every round, in an order that changes."""
+    warm(row, setting)
+    result = trial(row, setting)
+    for number in range(rounds):
+        warm(row, setting)
+        order = [c for c in row.contenders if c.key not in result.absent]
+        random.Random(f"{row.key} {number}").shuffle(order)
+        for contender in order:
+            try:
+                sample, _ = run_contender(contender, setting)
+                result.rounds[contender.key].append(sample)
+            except BenchError as error:
+                result.rounds[contender.key].append(None)
+                result.failures[contender.key] = str(error)
+    return result
+
+
+def warm(row: Row, setting: Setting) -> None:
+    """Brings the row's files into the page cache."""
+    for name in row.cached:
+        read_into_cache(setting.file if name == "file" else setting.memory / "data" / "f0")
+
+
+def show(row: Row, result: RowResult) -> None:
+    """One row on the terminal."""
+    print(f"\n{row.title} [{row.key}]")
+    print(tables.plain(tables.of_row(row, result)))
+    goals = tables.of_goals([(row, result)])
+    print(*(f"  {line[3].strip('*')}: {line[1]}{': ' * bool(line[2])}{line[2]}" for line in goals[1:]), sep="\n")
+    for key, why in result.failures.items():
+        print(f"  failed: {key}: {why}")
+    sys.stdout.flush()
+
+
+def measure(rows: list[Row], chosen: argparse.Namespace) -> Results:
+    """All rows, shown as they come."""
+    rounds = chosen.rounds or (QUICK_ROUNDS if chosen.quick else ROUNDS)
+    seconds = QUICK_SECONDS if chosen.quick else SECONDS
+    begin = time.monotonic()
+    with prepared(seconds, chosen.disk) as setting:
+        expected = sum(expected_seconds(row, setting) for row in rows) * (rounds + 1)
+        print(f"{len(rows)} rows, {rounds} rounds: about {expected / 60:.0f} minutes", flush=True)
+        results = Results(machine.describe(setting), machine.versions(setting), rounds, seconds)
+        for number, row in enumerate(rows, 1):
+            results.rows[row.key] = run_row(row, setting, rounds)
+            results.minutes = (time.monotonic() - begin) / 60
+            show(row, results.rows[row.key])
+            print(f"  {number} of {len(rows)} rows after {results.minutes:.1f} minutes", flush=True)
+            if chosen.json:
+                results.save(chosen.json)
+    return results
+
+
+def main() -> int:
+    """Exit code 1 if a contender failed, 2 if the bench could not run."""
+    chosen = options()
+    rows = [row for row in ROWS if chosen.only in row.key or chosen.only.lower() in row.title.lower()]
+    if chosen.list:
+        print(*(f"{row.key:34} {row.title}" for row in rows), sep="\n")
+        return 0
+    if not rows:
+        raise BenchError(f"no row has {chosen.only!r}; --list names them")
+    if chosen.page and chosen.only:
+        raise BenchError("--page needs every row, so --only does not go with it")
+    if chosen.source:
+        results = load(chosen.source)
+        for row in rows:
+            if row.key in results.rows:
+                show(row, results.rows[row.key])
+    else:
+        results = measure(rows, chosen)
+    if chosen.page:
+        page.write(rows, results)
+        print(f"\nwrote {page.PAGE.relative_to(page.ROOT)}")
+    failed = [key for key, result in results.rows.items() if result.failures]
+    if failed:
+        print(f"\nfailed in part: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _stop(number: int, _: object) -> None:
+    raise SystemExit(128 + number)
+
+
+if __name__ == "__main__":
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, _stop)
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        print("bench: stopped", file=sys.stderr)
+        sys.exit(130)
+    except BenchError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        print(f"bench: {error.filename or 'system'}: {error.strerror}", file=sys.stderr)
+        sys.exit(2)
