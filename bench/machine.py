@@ -74,7 +74,7 @@ def versions(setting: Setting) -> dict[str, str]:
                 [setting.tool(name), *words], capture_output=True, text=True, check=False, cwd=setting.memory
             )
             match = re.search(pattern, done.stdout + done.stderr)
-            found[name] = match[1].rstrip(",") if match else "unknown"
+            found[name] = match[1].rstrip(",:") if match else "unknown"
     return found
 
 

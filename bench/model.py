@@ -153,7 +153,7 @@ MEASURES = {
     "closed_per_s": Measure("closed-loop rate", "k op/s", 1e-3),
     "target_share": Measure("done of what was due", "%", 100.0),
     "delay_p50_us": Measure("median delay of the start", "µs"),
-    "delay_p999_us": Measure("p99.9 of that delay", "µs"),
+    "delay_p999_us": Measure("p99.9 delay of the start", "µs"),
     "start_ms": Measure("start to first operation", "ms"),
     "lane_mib": Measure("memory per lane, without buffers", "MiB"),
 }

@@ -138,12 +138,12 @@ def null(depth: int = 1) -> Contender:
 
 
 def names(root: Callable[[Setting], Path], count: int) -> Contender:
-    """Create, stat and unlink `count` empty files, in one job of three phases."""
+    """Create, stat and unlink `count` empty files, in one job of three phases; like the peers, without a flush."""
 
     def make(setting: Setting) -> dict[str, Any]:
         phases = [{"operation": operation} for operation in ("create", "stat", "unlink")]
         tree = {"files": count, "depth": 0, "width": 1}
-        return job(file_target(root(setting), "names"), phases, file_size_bytes=0, tree=tree)
+        return job(file_target(root(setting), "names"), phases, file_size_bytes=0, tree=tree, sync="none")
 
     def parse(done: Done) -> Sample:
         return {f"{name}_per_s": phase_figures(end)["ops_per_s"] for name, end in ends(done).items()}

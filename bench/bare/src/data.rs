@@ -20,7 +20,7 @@ pub(crate) fn run(mut args: Args) -> Result<Figures, String> {
     }
     let buffer = aligned(record * SLOTS)?;
     let spec = DataSpec::default();
-    let data = Data::new(&Base::new(&spec), &spec, 1, 0);
+    let data = Data::new(&Base::new(&spec, 1), &spec, 1, 0);
     let mut lying = [None; SLOTS];
     for (slot, part) in buffer.chunks_mut(record).enumerate() {
         data.fill((slot * record) as u64, part, &mut lying[slot]);

@@ -4,6 +4,9 @@ use crate::{Buffers, SetupError};
 use assay_spec::{BackendCapabilities, CacheAction, Method, Operation, SyncPolicy, Tuning};
 use std::sync::Arc;
 
+/// Of an operation for which a lane has no room.
+const EAGAIN: i32 = rustix::io::Errno::AGAIN.raw_os_error();
+
 /// One operation on a lane's object, or on one name of its tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Op {
@@ -161,6 +164,8 @@ pub trait Lane {
     fn exchange(&mut self, ops: &[Op], done: &mut Vec<Completion>, deadline: u64) {
         let taken = self.submit(ops);
         debug_assert_eq!(taken, ops.len(), "the driver keeps to the lane's depth");
+        let refused = ops[taken..].iter().map(|op| Completion { slot: op.slot, result: Err(EAGAIN) });
+        done.extend(refused);
         self.reap(done, deadline);
     }
 

@@ -108,6 +108,10 @@ fn ticks() -> u64 {
 const CALIBRATION_NS: u64 = 2_000_000;
 /// A clock that is ahead is right again after this long.
 const SLEW_NS: u64 = 1_000_000_000;
+/// A shorter stretch does not give a better rate than the one that is known.
+const LEAST_STRETCH_NS: u64 = 5_000_000;
+/// If the counter is off by more, it has stood still or was set: it is not used any more.
+const TRUST_NS: u64 = 10_000_000;
 /// Fraction bits of the rate.
 const SHIFT: u32 = 32;
 
@@ -115,6 +119,8 @@ const SHIFT: u32 = 32;
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     base: Pair,
+    /// When both clocks were last compared.
+    compared: Pair,
     /// Nanoseconds per tick, times 2^32; 0 if the counter is not used.
     rate: u64,
 }
@@ -125,18 +131,17 @@ impl Clock {
         let Some(origin) = origin() else {
             return Self::of_kernel();
         };
-        let mut clock = Clock { base: origin, rate: 1 };
         while now() < origin.ns + CALIBRATION_NS {
             std::hint::spin_loop();
         }
-        clock.base = Pair::read();
-        clock.rate = rate(origin, clock.base);
-        clock
+        let pair = Pair::read();
+        Clock { base: pair, compared: pair, rate: rate(origin, pair) }
     }
 
     /// CLOCK_MONOTONIC by the vDSO.
     fn of_kernel() -> Self {
-        Clock { base: Pair { ticks: 0, ns: 0 }, rate: 0 }
+        let unused = Pair { ticks: 0, ns: 0 };
+        Clock { base: unused, compared: unused, rate: 0 }
     }
 
     /// Nanoseconds on the scale of [`now`].
@@ -156,17 +161,25 @@ impl Clock {
     }
 
     /// Follows CLOCK_MONOTONIC, whose rate NTP changes. To be called every second or so. Never goes back: a clock that
-    /// is ahead goes slower until the next second.
+    /// is ahead goes slower for a second. After a suspend or a jump of the counter it is the kernel's clock.
     pub fn adjust(&mut self) {
-        let Some(origin) = origin().filter(|_| self.rate > 0) else {
+        if self.rate == 0 {
             return;
-        };
+        }
         let pair = Pair::read();
         let shown = self.at(pair.ticks);
-        let ahead = shown.saturating_sub(pair.ns).min(SLEW_NS / 2);
-        let rate = rate(origin, pair);
+        if pair.ticks < self.compared.ticks || shown.abs_diff(pair.ns) > TRUST_NS {
+            *self = Self::of_kernel();
+            return;
+        }
+        if pair.ns - self.compared.ns < LEAST_STRETCH_NS {
+            return;
+        }
+        let ahead = shown.saturating_sub(pair.ns);
+        let rate = rate(self.compared, pair);
         self.rate = rate - (u128::from(rate) * u128::from(ahead) / u128::from(SLEW_NS)) as u64;
         self.base = Pair { ticks: pair.ticks, ns: pair.ns.max(shown) };
+        self.compared = pair;
     }
 
     /// Waits until `moment` and returns the time then, as [`wait_until`] does.
@@ -176,6 +189,10 @@ impl Clock {
         while time < moment {
             if moment - time > early {
                 let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(moment - early));
+                let kernel = now();
+                if kernel.abs_diff(self.now()) > TRUST_NS {
+                    return kernel;
+                }
             } else {
                 std::hint::spin_loop();
             }

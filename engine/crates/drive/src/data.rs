@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 /// Duplicates and zeros come in blocks of this size.
 const BLOCK: usize = 4096;
-/// The first word of each is its own.
+/// The first word of each is a number.
 const SECTOR: usize = 512;
-/// The base repeats after this many bytes: no compressor in a file system or array looks back that far.
+/// The base repeats after this many bytes. Most compressors in file systems and arrays look back less far; one that
+/// looks back further finds 504 of each 512 bytes again.
 const PERIOD: usize = 1 << 20;
 const WORD: usize = 8;
 /// Blocks that duplicates are copies of.
@@ -27,7 +28,7 @@ pub struct Mismatch {
     pub found: u8,
 }
 
-/// What the data of all objects of a job has in common: `PERIOD` random bytes, with zeros at the end of each block.
+/// What the data of all objects of a seed has in common: `PERIOD` random bytes, with zeros at the end of each block.
 #[derive(Debug)]
 pub struct Base {
     bytes: Box<[u8]>,
@@ -36,14 +37,15 @@ pub struct Base {
 }
 
 impl Base {
-    /// The base for a share of zeros.
-    pub fn new(spec: &DataSpec) -> Arc<Self> {
+    /// The base of a seed, for a share of zeros.
+    pub fn new(spec: &DataSpec, seed: u64) -> Arc<Self> {
+        let key = mix2(seed, 0xA55A);
         let words = BLOCK / WORD;
         let random_bytes = (words - words * usize::from(spec.compressible_percent) / 100) * WORD;
         let mut bytes = vec![0; PERIOD].into_boxed_slice();
         for (index, word) in bytes.chunks_exact_mut(WORD).enumerate() {
             if index * WORD % BLOCK < random_bytes {
-                word.copy_from_slice(&mix(0xA55A_0000 + index as u64).to_le_bytes());
+                word.copy_from_slice(&mix(key.wrapping_add(index as u64)).to_le_bytes());
             }
         }
         Arc::new(Base { bytes, random_bytes })
@@ -59,8 +61,8 @@ pub struct Lying {
 
 /// Makes and checks the data of one object.
 ///
-/// The object is the base again and again, and the first 8 bytes of each 512 are a number that only this sector of this
-/// object has. So no two sectors are equal, nothing within a mebibyte compresses, and a large buffer that is used
+/// The object is the base again and again, and the first 8 bytes of each 512 are a number that no other sector of this
+/// object has, nor, but for one chance in 2^64, another object's. So no two sectors are equal, nothing within a mebibyte compresses, and a large buffer that is used
 /// again for the same position of the base needs new numbers only.
 #[derive(Debug, Clone)]
 pub struct Data {
@@ -165,10 +167,23 @@ impl Data {
         let mut at = 0;
         while at < buffer.len() {
             let part = self.part(offset + at as u64, buffer.len() - at);
-            for (index, byte) in buffer[at..at + part.length].iter_mut().enumerate() {
-                *byte = self.byte(&part, index);
-            }
+            self.fill_part(&part, &mut buffer[at..at + part.length]);
             at += part.length;
+        }
+    }
+
+    /// The base, and over it the numbers of the sectors, as far as they lie in the part.
+    fn fill_part(&self, part: &Part, bytes: &mut [u8]) {
+        bytes.copy_from_slice(&self.base.bytes[part.base + part.from..][..part.length]);
+        let end = (part.from + part.length).min(self.base.random_bytes);
+        for sector in part.from / SECTOR..end.div_ceil(SECTOR) {
+            let number = Self::number(part.key, part.sector + sector as u64).to_le_bytes();
+            let start = (sector * SECTOR).max(part.from);
+            let stop = (sector * SECTOR + WORD).min(part.from + part.length);
+            if start < stop {
+                bytes[start - part.from..stop - part.from]
+                    .copy_from_slice(&number[start - sector * SECTOR..stop - sector * SECTOR]);
+            }
         }
     }
 
@@ -202,7 +217,9 @@ impl Data {
     #[inline]
     fn is_right(&self, part: &Part, bytes: &[u8]) -> bool {
         if !part.from.is_multiple_of(SECTOR) || !part.length.is_multiple_of(SECTOR) {
-            return bytes.iter().enumerate().all(|(index, byte)| *byte == self.byte(part, index));
+            let mut wanted = [0; BLOCK];
+            self.fill_part(part, &mut wanted[..part.length]);
+            return bytes == &wanted[..part.length];
         }
         let base = &self.base.bytes[part.base + part.from..][..part.length];
         let mut right = true;
@@ -224,13 +241,19 @@ mod tests {
     use std::collections::HashSet;
 
     fn data(spec: &DataSpec, seed: u64, object: u64) -> Data {
-        Data::new(&Base::new(spec), spec, seed, object)
+        Data::new(&Base::new(spec, seed), spec, seed, object)
     }
 
     fn made(spec: DataSpec, offset: u64, length: usize) -> Vec<u8> {
         let mut buffer = vec![0xEE; length];
         data(&spec, 9, 3).fill(offset, &mut buffer, &mut None);
         buffer
+    }
+
+    fn byte_by_byte(data: &Data, offset: u64, buffer: &mut [u8]) {
+        for (index, byte) in buffer.iter_mut().enumerate() {
+            *byte = data.byte(&data.part(offset + index as u64, 1), 0);
+        }
     }
 
     proptest! {
@@ -243,6 +266,9 @@ mod tests {
         ) {
             let spec = DataSpec { compressible_percent, duplicate_percent, verify: true };
             let whole = made(spec, offset, length);
+            let mut slowly = vec![0; length];
+            byte_by_byte(&data(&spec, 9, 3), offset, &mut slowly);
+            prop_assert_eq!(&whole, &slowly);
             let cut = cut.min(length);
             let mut parts = made(spec, offset, cut);
             parts.extend(made(spec, offset + cut as u64, length - cut));
@@ -258,7 +284,7 @@ mod tests {
             let spec = DataSpec { compressible_percent, ..DataSpec::default() };
             let data = data(&spec, 4, 5);
             let (mut long, mut short) = (vec![1; sectors * SECTOR], vec![2; sectors * SECTOR]);
-            data.fill_parts(offset * SECTOR as u64, &mut long);
+            byte_by_byte(&data, offset * SECTOR as u64, &mut long);
             let mut lying = None;
             data.fill(before * SECTOR as u64, &mut short, &mut lying);
             data.fill(offset * SECTOR as u64, &mut short, &mut lying);
@@ -266,7 +292,7 @@ mod tests {
             // The same place of the base again, in another object.
             let mut other = data.clone();
             other.select(77);
-            other.fill_parts(offset * SECTOR as u64 + 5 * PERIOD as u64, &mut long);
+            byte_by_byte(&other, offset * SECTOR as u64 + 5 * PERIOD as u64, &mut long);
             other.fill(offset * SECTOR as u64 + 5 * PERIOD as u64, &mut short, &mut lying);
             prop_assert_eq!(&long, &short);
         }

@@ -19,8 +19,8 @@ const ERROR_SAMPLES: u64 = 5;
 /// A waiting lane looks up this often to see whether it shall stop.
 const PATIENCE_NS: u64 = 200_000_000;
 
-/// A lane hands over what it has counted at least this often: fewer than 2^32 operations fit in the time.
-const LONGEST_ACCOUNT_NS: u64 = 30_000_000_000;
+/// A lane hands over what it has counted, and compares clocks, at least this often.
+const LONGEST_ACCOUNT_NS: u64 = 1_000_000_000;
 
 /// Makes everything a lane has written stable.
 const SYNC: Op = Op { kind: OpKind::Sync, slot: 0, length: 0, offset: 0 };
@@ -100,6 +100,8 @@ struct Run<'a> {
     failed: u64,
     issuing: bool,
     begun: bool,
+    /// Something else than operations took time, which must not count as the next one's.
+    distracted: bool,
     /// Some operations write data that has to be made.
     makes_data: bool,
 }
@@ -141,6 +143,7 @@ pub(crate) fn run(
         failed: 0,
         issuing: true,
         begun: false,
+        distracted: true,
     };
     run.all();
     run.outcome
@@ -155,6 +158,7 @@ impl Run<'_> {
             (1, true) => self.one_by_one_in_time(begin),
             _ => self.in_batches(begin),
         };
+        let end = if self.plan.schedule.is_some() { self.sit_out(end) } else { end };
         self.links.shared.announce(Moment::FirstOut, end);
         self.flush(end);
         self.outcome.covered = self.covered();
@@ -178,8 +182,9 @@ impl Run<'_> {
         let mut now = begin;
         while self.may_start(now) {
             let Some(due) = self.due() else { break };
-            if now + PATIENCE_NS < due {
-                now = self.clock.wait_until((now + PATIENCE_NS).min(self.boundary));
+            let look_up = (now + PATIENCE_NS).min(self.boundary).min(self.last_start);
+            if look_up < due {
+                now = self.clock.wait_until(look_up);
                 self.look_up(now);
                 continue;
             }
@@ -203,11 +208,11 @@ impl Run<'_> {
         let now = self.clock.now();
         self.look_up(now);
         self.count(op, start, result, now);
-        if self.plan.verify || !self.begun {
-            self.note_begun(now);
-            return self.clock.now();
+        if self.distracted {
+            self.regain(now)
+        } else {
+            now
         }
-        now
     }
 
     /// When the next operation is due, if it is within the phase.
@@ -219,6 +224,16 @@ impl Run<'_> {
             return None;
         }
         Some(self.phase_start + due)
+    }
+
+    /// In open loop the phase lasts as long as it should, even if the last operation was due long before the end.
+    fn sit_out(&mut self, mut now: u64) -> u64 {
+        let end = self.plan.runtime_ns.map_or(0, |runtime| self.phase_start + runtime);
+        while now < end && !self.outcome.gave_up && !self.links.stop.load(Ordering::Relaxed) {
+            now = self.clock.wait_until(end.min(now + PATIENCE_NS).min(self.boundary));
+            self.look_up(now);
+        }
+        now
     }
 
     /// Several in flight, or at given times.
@@ -241,8 +256,8 @@ impl Run<'_> {
             self.batch.clear();
             now = self.clock.now();
             self.complete(now);
-            if self.plan.verify {
-                now = self.clock.now();
+            if self.distracted {
+                now = self.regain(now);
             }
         }
     }
@@ -389,9 +404,6 @@ impl Run<'_> {
             self.free.push(completion.slot);
         }
         self.done = done;
-        if !self.begun {
-            self.note_begun(now);
-        }
     }
 
     /// Turns the interval and notes moments, before anything completed at `now` is counted.
@@ -401,16 +413,20 @@ impl Run<'_> {
             self.turn_interval(now);
         }
         if self.links.shared.news() != self.seen {
+            self.distracted = true;
             self.note_moments();
         }
     }
 
+    /// The time after something else than operations, and whether the lane has begun.
     #[cold]
-    fn note_begun(&mut self, now: u64) {
+    fn regain(&mut self, now: u64) -> u64 {
         if !self.begun && self.progress().ops > 0 {
             self.begun = true;
             self.links.shared.lane_begun(self.plan.lanes, now);
         }
+        self.distracted = !self.begun;
+        self.clock.now()
     }
 
     /// Counts one operation that took from `start` to `now`.
@@ -450,6 +466,7 @@ impl Run<'_> {
     }
 
     fn verified(&mut self, op: Op) -> bool {
+        self.distracted = true;
         let Some(data) = &self.plan.data else {
             return true;
         };
@@ -467,6 +484,7 @@ impl Run<'_> {
 
     fn fail(&mut self, op: Op, offset: u64, kind: ErrorKind, errno: Option<i32>, message: String) {
         *self.outcome.errors.entry((kind, errno)).or_default() += 1;
+        self.distracted = true;
         self.failed += 1;
         self.collector.errors += 1;
         if self.failed <= ERROR_SAMPLES {
@@ -492,11 +510,11 @@ impl Run<'_> {
     /// Hands over the interval that has ended.
     #[cold]
     fn turn_interval(&mut self, now: u64) {
+        self.distracted = true;
         self.hand_over();
         self.clock.adjust();
         self.interval = (now - self.phase_start) / self.plan.interval_ns;
         self.boundary = self.phase_start + (self.interval + 1) * self.plan.interval_ns;
-        // A bucket has 32 bits: hand over before that many operations can have been done.
         self.boundary = self.boundary.min(now + LONGEST_ACCOUNT_NS);
     }
 

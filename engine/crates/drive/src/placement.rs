@@ -13,7 +13,9 @@ pub(crate) fn apply(tuning: &Tuning, lane: u32) -> Result<(), SetupError> {
     if let Some(node) = tuning.numa_node {
         bind_memory(node)?;
         if tuning.cpus.is_empty() {
-            return run_on(&cpus_of(node)?, &format!("CPUs of NUMA node {node}"));
+            let cpus = cpus_of(node)?;
+            // A node may have memory only.
+            return if cpus.is_empty() { Ok(()) } else { run_on(&cpus, &format!("CPUs of NUMA node {node}")) };
         }
     }
     match tuning.cpus.get(lane as usize % tuning.cpus.len().max(1)) {
@@ -24,7 +26,7 @@ pub(crate) fn apply(tuning: &Tuning, lane: u32) -> Result<(), SetupError> {
 
 fn run_on(cpus: &[u32], what: &str) -> Result<(), SetupError> {
     let mut set = CpuSet::new();
-    for cpu in cpus {
+    for cpu in cpus.iter().filter(|cpu| (**cpu as usize) < CpuSet::MAX_CPU) {
         set.set(*cpu as usize);
     }
     sched_setaffinity(None, &set).map_err(|errno| match errno {
@@ -61,7 +63,7 @@ fn cpus_of(node: u32) -> Result<Vec<u32>, SetupError> {
 /// The numbers of a list such as 0-3,8.
 fn parse_list(text: &str) -> Option<Vec<u32>> {
     let mut numbers = Vec::new();
-    for part in text.split(',') {
+    for part in text.split(',').filter(|part| !part.is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         numbers.extend(first.parse::<u32>().ok()?..=last.parse().ok()?);
     }
@@ -77,6 +79,6 @@ mod tests {
         assert_eq!(parse_list("0-2,7"), Some(vec![0, 1, 2, 7]));
         assert_eq!(parse_list("5"), Some(vec![5]));
         assert_eq!(parse_list("a-b"), None);
-        assert_eq!(parse_list(""), None);
+        assert_eq!(parse_list(""), Some(vec![]));
     }
 }

@@ -15,9 +15,13 @@ fn nanoseconds(time: libc::timeval) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000
 }
 
-/// Greatest resident memory so far, in bytes.
+/// Greatest resident memory so far, in bytes (VmHWM of proc_pid_status(5): getrusage counts from before execve, when
+/// this was the process that started us).
 pub fn max_rss_bytes() -> u64 {
-    usage().ru_maxrss as u64 * 1024
+    let table = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = table.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = line.and_then(|rest| rest.trim().strip_suffix(" kB")).and_then(|number| number.parse::<u64>().ok());
+    kibibytes.map_or_else(|| usage().ru_maxrss as u64 * 1024, |number| number * 1024)
 }
 
 /// What has been used since the process started (getrusage(2), proc_pid_io(5)).

@@ -17,6 +17,7 @@ use assay_spec::{
     ByeStatus, ErrorCount, ErrorKind, ErrorSample, Event, Job, Layout, Level, Log, Operation, Phase, PhaseStart,
     PhaseStatus, Ready, SyncPolicy,
 };
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
 use std::sync::Arc;
@@ -105,7 +106,7 @@ pub fn run(
         threads: Vec::new(),
         covered: (0..job.lanes).map(|lane| if job.reuse_files { share(job, lane).bytes() } else { 0 }).collect(),
         names: Names::new(job),
-        base: backend.capabilities().verify.then(|| Base::new(&job.data)),
+        base: backend.capabilities().verify.then(|| Base::new(&job.data, job.seed)),
         first_error: None,
         setup_errors: Vec::new(),
         give_up_at: None,
@@ -176,6 +177,8 @@ impl Runner<'_> {
     /// Starts the lanes' threads; returns the bytes of their buffers.
     fn open_lanes(&mut self) -> Result<u64, SetupError> {
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let pinned = self.job.tuning.cpus.iter().collect::<BTreeSet<_>>().len();
+        let cpus = if pinned > 0 { pinned.min(cpus) } else { cpus };
         clock::allow_spinning((self.job.lanes as usize) < cpus);
         let (opened, answers) = channel();
         for lane in 0..self.job.lanes {
@@ -191,7 +194,11 @@ impl Runner<'_> {
             self.threads.push(thread);
         }
         drop(opened);
-        answers.into_iter().take(self.job.lanes as usize).sum()
+        let answers: Vec<_> = answers.into_iter().take(self.job.lanes as usize).collect();
+        if answers.len() < self.job.lanes as usize {
+            return Err(SetupError::new("start", "lanes", "a lane has ended before it was open: a defect"));
+        }
+        answers.into_iter().sum()
     }
 
     fn worker(&self, lane: u32, commands: Receiver<Command>) -> Worker {
@@ -312,7 +319,8 @@ impl Runner<'_> {
     fn status_of(&self, operation: Operation, work: &Work) -> PhaseStatus {
         let outcomes = || work.outcomes.iter().flatten();
         // Data that is not whole is no ground for the phases to come.
-        let unprepared = operation == Operation::Prepare && outcomes().any(|lane| lane.error_count() > 0);
+        let makes = matches!(operation, Operation::Prepare | Operation::Create | Operation::Mkdir | Operation::Rename);
+        let unprepared = makes && outcomes().any(|lane| lane.error_count() > 0);
         if work.close_failed || unprepared || outcomes().any(|lane| lane.gave_up) {
             PhaseStatus::Failed
         } else if self.stopped() {

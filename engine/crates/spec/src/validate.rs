@@ -172,10 +172,14 @@ impl Job {
         ensure(tree.depth <= 16, "tree.depth", "must be 0 to 16")?;
         ensure((1..=10_000).contains(&tree.width), "tree.width", "must be 1 to 10,000")?;
         let leaves = tree.leaves();
+        let trees = if self.layout == Layout::Shared { 1 } else { u64::from(self.lanes) };
         ensure(
-            leaves <= 1_000_000 && leaves <= tree.files,
+            leaves <= tree.files && leaves.saturating_mul(trees) <= 1_000_000,
             "tree.width",
-            format!("makes {leaves} directories (width to the power of depth): at most one per file, and 1,000,000"),
+            format!(
+                "makes {leaves} directories in each of {trees} trees (width to the power of depth): at most one per \
+                 file, and 1,000,000 in all"
+            ),
         )?;
         ensure(
             self.file_size_bytes <= self.record_size_bytes,
@@ -191,7 +195,7 @@ impl Job {
 
     /// Follows the files through the phases: what a phase works on must be there, what it makes must not.
     fn validate_order(&self) -> Result<(), JobError> {
-        let (mut files, mut directories) = (self.reuse_files, false);
+        let (mut files, mut directories, mut renamed) = (self.reuse_files, false, false);
         for (index, phase) in self.phases.iter().enumerate() {
             let field = format!("phases[{index}].operation");
             let name = phase.operation.name();
@@ -210,13 +214,18 @@ impl Job {
             }
             match phase.operation {
                 Operation::Create | Operation::Prepare => files = true,
-                Operation::Unlink => files = false,
+                Operation::Unlink => (files, renamed) = (false, false),
+                Operation::Rename => renamed = !renamed,
                 Operation::Mkdir => directories = true,
                 Operation::Rmdir => directories = false,
                 _ => {}
             }
         }
-        Ok(())
+        ensure(
+            !(renamed && self.keep_files),
+            "keep_files",
+            "the files would keep their second names, which no other job looks for: rename them once more",
+        )
     }
 
     fn validate_metadata(&self, phase: &Phase, at: &dyn Fn(&str) -> String) -> Result<(), JobError> {

@@ -9,11 +9,13 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::{Arc, Once};
 
-const PAGE: usize = 4096;
-
 /// The kernel cannot give a page of a mapping (no space, an I/O error, a file cut short) and sends SIGBUS.
 mod fault {
-    use super::{c_void, Cell, MapFlags, Once, ProtFlags, PAGE};
+    use super::{c_void, Cell, MapFlags, Once, ProtFlags};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Bytes of a page; known before the handler can run.
+    static PAGE: AtomicUsize = AtomicUsize::new(4096);
 
     thread_local! {
         /// The mapping that this thread copies from or to: address and length.
@@ -34,6 +36,7 @@ mod fault {
     }
 
     fn install() {
+        PAGE.store(rustix::param::page_size(), Ordering::Relaxed);
         // SAFETY: the action is zeroed and then filled as sigaction(2) says; the handler is async-signal-safe: it reads
         // and writes thread-locals without destructors and calls mmap, sigaction and nothing else.
         unsafe {
@@ -50,11 +53,12 @@ mod fault {
         let address = unsafe { (*info).si_addr() } as usize;
         let (start, length) = WATCHED.get();
         let ours = address >= start && address < start + length;
-        let page = (address / PAGE * PAGE) as *mut c_void;
+        let bytes = PAGE.load(Ordering::Relaxed);
+        let page = (address / bytes * bytes) as *mut c_void;
         let flags = MapFlags::PRIVATE | MapFlags::FIXED;
         // SAFETY: the page lies in a mapping of ours that this thread alone uses.
-        let mended =
-            ours && unsafe { super::mm::mmap_anonymous(page, PAGE, ProtFlags::READ | ProtFlags::WRITE, flags) }.is_ok();
+        let mended = ours
+            && unsafe { super::mm::mmap_anonymous(page, bytes, ProtFlags::READ | ProtFlags::WRITE, flags) }.is_ok();
         if mended {
             MET.set(true);
         } else {
@@ -69,9 +73,12 @@ pub(crate) struct Mmap {
     fd: OwnedFd,
     base: *mut u8,
     length: usize,
+    regular: bool,
     writable: bool,
     data_only: bool,
     buffers: Arc<Buffers>,
+    /// A page of zeros could not be replaced by the file's: nothing read or written here counts any more.
+    broken: Cell<bool>,
 }
 
 impl Mmap {
@@ -97,7 +104,8 @@ impl Mmap {
         // SAFETY: advice on a mapping of ours changes no contents.
         let _ = unsafe { mm::madvise(base, length, advice) };
         fault::watch(base as usize, length);
-        Ok(Mmap { fd, base: base.cast(), length, writable, data_only, buffers })
+        let broken = Cell::new(false);
+        Ok(Mmap { fd, base: base.cast(), length, regular, writable, data_only, buffers, broken })
     }
 
     /// Does the operation; bytes moved, or errno.
@@ -118,15 +126,20 @@ impl Mmap {
                 _ => std::ptr::copy_nonoverlapping(slot, place, op.length as usize),
             }
         }
-        if fault::met() {
-            return Err(self.mend(op).raw_os_error());
+        if fault::met() || self.broken.get() {
+            return self.mend(op).map_err(Errno::raw_os_error);
         }
         Ok(op.length)
     }
 
-    /// Maps the file again where pages of zeros were put; returns what was probably wrong, for the kernel does not say.
-    fn mend(&self, op: &Op) -> Errno {
-        let first = op.offset as usize / PAGE * PAGE;
+    /// Maps the file again where pages of zeros were put; returns the bytes that were there, or what was probably wrong,
+    /// for the kernel does not say.
+    fn mend(&self, op: &Op) -> io::Result<u32> {
+        if self.broken.get() {
+            return Err(Errno::IO);
+        }
+        let page = rustix::param::page_size();
+        let first = op.offset as usize / page * page;
         let length = op.offset as usize + op.length as usize - first;
         let protection = if self.writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
         // SAFETY: replaces pages of our own mapping by the same pages of the file.
@@ -134,12 +147,14 @@ impl Mmap {
             let place = self.base.add(first).cast();
             mm::mmap(place, length, protection, MapFlags::SHARED | MapFlags::FIXED, &self.fd, first as u64)
         };
-        let full = fs::fstatvfs(&self.fd).is_ok_and(|space| space.f_bavail == 0);
-        match mapped {
-            Err(errno) => errno,
-            Ok(_) if full && op.kind == OpKind::Write => Errno::NOSPC,
-            Ok(_) => Errno::IO,
+        mapped.inspect_err(|_| self.broken.set(true))?;
+        let end = fs::fstat(&self.fd)?.st_size as u64;
+        // A device has no size of that kind.
+        if self.regular && end < op.offset + u64::from(op.length) && op.kind == OpKind::Read {
+            return Ok(end.saturating_sub(op.offset) as u32);
         }
+        let full = fs::fstatvfs(&self.fd).is_ok_and(|space| space.f_bavail == 0);
+        Err(if full && op.kind == OpKind::Write { Errno::NOSPC } else { Errno::IO })
     }
 
     fn flush(&self) -> io::Result<()> {

@@ -10,10 +10,13 @@ use assay_core::{clock, Buffers, Completion, LaneSetup, Op, OpKind, PhasePlan, S
 use assay_spec::Operation;
 use io_uring::types::Fd;
 use io_uring::{IoUring, Probe};
+use rustix::process::{getrlimit, Resource};
 use std::sync::Arc;
 
 /// Most leaves that operations in flight may be in.
 const MAX_LEAVES: u64 = 64;
+/// Descriptors that are open for other things.
+const OTHER_DESCRIPTORS: u64 = 32;
 /// What a phase works on.
 struct Attached {
     leaves: Leaves,
@@ -38,13 +41,15 @@ pub(crate) struct TreeRing {
     /// Done without the ring.
     early: Vec<Completion>,
     /// The kernel has failed the ring and may still have what it was given.
-    broken: bool,
+    broken: Option<i32>,
 }
 
 impl TreeRing {
     /// A ring for the lane; must be used on the thread that made it.
     pub(crate) fn new(forest: &Forest, setup: &LaneSetup) -> Result<Self, String> {
-        let most = MAX_LEAVES.saturating_mul(forest.names_per_leaf());
+        let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let leaves = limit.saturating_sub(OTHER_DESCRIPTORS).clamp(1, MAX_LEAVES);
+        let most = leaves.saturating_mul(forest.names_per_leaf());
         let mut depth = setup.queue_depth.min(u32::try_from(most).unwrap_or(u32::MAX));
         let set_up = Ring { sqpoll: setup.tuning.sqpoll, ..Ring::default() };
         let entries = (CHAIN * depth).next_power_of_two();
@@ -73,7 +78,7 @@ impl TreeRing {
             attached: None,
             in_flight: 0,
             early: Vec::new(),
-            broken: false,
+            broken: None,
         })
     }
 
@@ -109,6 +114,10 @@ impl TreeRing {
     }
 
     pub(crate) fn submit(&mut self, ops: &[Op]) -> usize {
+        if let Some(errno) = self.broken {
+            self.early.extend(ops.iter().map(|op| Completion { slot: op.slot, result: Err(errno) }));
+            return ops.len();
+        }
         let Some(attached) = &mut self.attached else { return 0 };
         let mut queue = self.ring.submission();
         for (taken, op) in ops.iter().enumerate() {
@@ -186,7 +195,7 @@ impl TreeRing {
 
     /// The ring does not work any more: each operation in flight fails once.
     fn fail_all(&mut self, done: &mut Vec<Completion>, errno: i32) {
-        self.broken = true;
+        self.broken = Some(errno);
         for (number, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.busy) {
             slot.busy = false;
             done.push(Completion { slot: number as u32, result: Err(errno) });
@@ -214,7 +223,7 @@ impl TreeRing {
 
 impl Drop for TreeRing {
     fn drop(&mut self) {
-        if self.broken || self.in_flight > 0 {
+        if self.broken.is_some() || self.in_flight > 0 {
             // What the kernel may still read and write must stay where it is.
             std::mem::forget(std::mem::take(&mut self.slots));
             std::mem::forget(std::mem::take(&mut self.found));

@@ -138,14 +138,13 @@ impl Way {
         let depth = setup.queue_depth.min(setup.buffers.count() as u32);
         let length = setup.buffers.length() as u64;
         let (mut free, mut done): (Vec<u32>, Vec<Completion>) = ((0..depth).collect(), Vec::new());
-        let (mut started, mut ended, mut batch) = (0, 0, Vec::new());
+        let (mut started, mut ended, mut failed, mut batch) = (0, 0, false, Vec::new());
         let (begin, cpu) = (clock::now(), thread_cpu());
         loop {
-            let more = started < OPERATIONS.max(u64::from(depth)) && clock::now() < begin + TRY_NS;
+            let more = !failed && started < OPERATIONS.max(u64::from(depth)) && clock::now() < begin + TRY_NS;
             if more {
                 for slot in free.drain(..) {
-                    // 7 has no factor in common with the number of records, a power of two or nearly so.
-                    let offset = started * 7 * length % scratch.bytes;
+                    let offset = started * length % scratch.bytes;
                     batch.push(Op { kind: OpKind::Read, slot, length: length as u32, offset });
                     started += 1;
                 }
@@ -155,9 +154,12 @@ impl Way {
             for completion in done.drain(..) {
                 ended += 1;
                 free.push(completion.slot);
-                completion.result.ok().filter(|bytes| u64::from(*bytes) == length)?;
+                failed |= completion.result != Ok(length as u32);
             }
             if !more && ended == started {
+                if failed {
+                    return None;
+                }
                 let each = |ns: u64| ns as f64 / ended as f64;
                 return Some(Cost { time: each(clock::now() - begin), cpu: each(thread_cpu() - cpu) });
             }

@@ -34,6 +34,8 @@ pub(crate) struct Uring {
     busy: Vec<bool>,
     /// Done without the ring.
     early: Vec<Completion>,
+    /// The kernel has failed the ring, with this errno, and may still have what it was given.
+    broken: Option<i32>,
 }
 
 /// Whether the kernel lets this process have a ring.
@@ -78,7 +80,18 @@ impl Uring {
             set_up.registered = unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
         }
         let busy = vec![false; buffers.count()];
-        Ok(Uring { ring, set_up, deferred, buffers, data_only: false, fd: None, in_flight: 0, busy, early: Vec::new() })
+        Ok(Uring {
+            ring,
+            set_up,
+            deferred,
+            buffers,
+            data_only: false,
+            fd: None,
+            in_flight: 0,
+            busy,
+            early: Vec::new(),
+            broken: None,
+        })
     }
 
     /// How the ring is set up, for people.
@@ -127,6 +140,10 @@ impl Uring {
 
     #[inline]
     pub(crate) fn submit(&mut self, ops: &[Op]) -> usize {
+        if let Some(errno) = self.broken {
+            self.early.extend(ops.iter().map(|op| Completion { slot: op.slot, result: Err(errno) }));
+            return ops.len();
+        }
         let how = Entries { buffers: &self.buffers, registered: self.set_up.registered, data_only: self.data_only };
         let mut queue = self.ring.submission();
         let mut taken = 0;
@@ -162,8 +179,8 @@ impl Uring {
     }
 
     pub(crate) fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
-        done.append(&mut self.early);
         let before = done.len();
+        done.append(&mut self.early);
         loop {
             self.collect(done);
             let satisfied = done.len() > before || self.in_flight == 0;
@@ -196,6 +213,7 @@ impl Uring {
 
     /// The ring does not work any more: each operation in flight fails once.
     fn fail_all(&mut self, done: &mut Vec<Completion>, errno: i32) {
+        self.broken = Some(errno);
         for (slot, busy) in self.busy.iter_mut().enumerate().filter(|(_, busy)| **busy) {
             *busy = false;
             done.push(Completion { slot: slot as u32, result: Err(errno) });
@@ -207,11 +225,20 @@ impl Uring {
     fn collect(&mut self, done: &mut Vec<Completion>) {
         for entry in self.ring.completion() {
             let (slot, code) = (entry.user_data() as u32, entry.result());
-            // After `fail_all` a completion may still come; its operation has already been counted.
+            // After `fail_all` a completion may still come; its operation has already been counted, and no other follows.
             if std::mem::take(&mut self.busy[slot as usize]) {
                 self.in_flight -= 1;
                 done.push(Completion { slot, result: if code >= 0 { Ok(code as u32) } else { Err(-code) } });
             }
+        }
+    }
+}
+
+impl Drop for Uring {
+    fn drop(&mut self) {
+        if self.broken.is_some() || self.in_flight > 0 {
+            // What the kernel may still read and write must stay where it is.
+            std::mem::forget(Arc::clone(&self.buffers));
         }
     }
 }
