@@ -107,7 +107,7 @@ RING_1 = Row(
 def _direct(depth: int, *goals: Goal) -> Row:
     """O_DIRECT reads: pread at depth 1, io_uring or libaio above."""
     deep = depth > 1
-    kind = ["ring", "--depth", str(depth)] if deep else ["pread"]
+    kind = ["ring", "--depth", str(depth), "--fixed-buffers"] if deep else ["pread"]
     engine = "io_uring" if deep else "psync"
     return Row(
         key=f"direct-{depth}",

@@ -20,9 +20,9 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: assay-bare COMMAND ...
-  pread FILE       random reads, one at a time     --record --seconds --direct
+  pread FILE       random reads, one at a time     --record --seconds --direct --noatime
   mmap FILE        random copies from a mapping    --record --seconds
-  ring FILE        random reads through io_uring   --record --seconds --depth --direct --fixed-buffers
+  ring FILE        random reads through io_uring   --record --seconds --depth --direct --noatime --fixed-buffers
   nop              io_uring operations that do nothing              --seconds --depth
   sequential FILE  --read, --rewrite or (new file) --write
                    --record --bytes --seconds --passes --direct --fsync

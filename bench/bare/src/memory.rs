@@ -5,6 +5,7 @@ use crate::buffer::aligned;
 use crate::meter::{Figures, Meter, BATCH};
 use crate::offsets::Offsets;
 use crate::reads::open;
+use rustix::fs::OFlags;
 use rustix::mm::{mmap as map, MapFlags, ProtFlags};
 use std::hint::black_box;
 
@@ -13,7 +14,7 @@ pub(crate) fn mmap(mut args: Args) -> Result<Figures, String> {
     let record = args.positive("--record", 4096)? as usize;
     let seconds = args.seconds()?;
     args.finish()?;
-    let (file, size) = open(&path, false)?;
+    let (file, size) = open(&path, OFlags::empty())?;
     let mut offsets = Offsets::new(size, record as u64)?;
     let buffer = aligned(record)?;
     // SAFETY: a new shared mapping at an address of the kernel's choice touches nothing of ours.
