@@ -29,6 +29,7 @@ usage: assay-bare COMMAND ...
   create|stat|open|rename|unlink|mkdir|rmdir DIR   names f0.0, f0.1, ...  --count
   data             --fill or --check Assay's data                   --record --seconds
   clock            readings of CLOCK_MONOTONIC                      --seconds
+  pauses           pauses of more than 50 us in which something else had the CPU, and their sum    --seconds
   measure FILE COMMAND ...   what another program takes, written to FILE";
 
 fn main() -> ExitCode {
@@ -63,6 +64,7 @@ fn run(words: Vec<String>) -> Result<Figures, String> {
         "create" | "stat" | "open" | "rename" | "unlink" | "mkdir" | "rmdir" => names::run(&command, args),
         "data" => data::run(args),
         "clock" => meter::clock(args),
+        "pauses" => meter::pauses(args),
         other => Err(format!("no such command: {other}\n{USAGE}")),
     }
 }

@@ -88,3 +88,24 @@ pub(crate) fn clock(mut args: Args) -> Result<Figures, String> {
     }
     Ok(meter.finish(ops, 0))
 }
+
+/// Looks at the clock and does nothing else. `ops` is how often it saw a pause of more than 50 microseconds, in which
+/// something else had the CPU, and `seconds` how long these pauses were together: no program can be on time in them.
+pub(crate) fn pauses(mut args: Args) -> Result<Figures, String> {
+    const PAUSE: Duration = Duration::from_micros(50);
+    let seconds = args.seconds()?;
+    args.finish()?;
+    let (mut found, mut paused) = (0, Duration::ZERO);
+    let start = Instant::now();
+    let mut last = start;
+    while last - start < Duration::from_secs_f64(seconds) {
+        let now = Instant::now();
+        if now - last > PAUSE {
+            found += 1;
+            paused += now - last;
+        }
+        last = now;
+    }
+    let (user_ns, system_ns) = cpu_ns();
+    Ok(Figures { ops: found, bytes: 0, seconds: paused.as_secs_f64(), user_ns, system_ns })
+}
