@@ -74,7 +74,8 @@ pub struct Job {
     /// Leave the data where it is at the end instead of removing it.
     #[serde(default)]
     pub keep_files: bool,
-    /// The data is already there, from a job with the same seed, layout and sizes that kept its files.
+    /// The data is already there, from a job with the same seed, layout and sizes that kept its files; in a tree, under
+    /// the first names.
     #[serde(default)]
     pub reuse_files: bool,
 }

@@ -195,7 +195,7 @@ impl Job {
 
     /// Follows the files through the phases: what a phase works on must be there, what it makes must not.
     fn validate_order(&self) -> Result<(), JobError> {
-        let (mut files, mut directories, mut renamed) = (self.reuse_files, false, false);
+        let (mut files, mut directories) = (self.reuse_files, false);
         for (index, phase) in self.phases.iter().enumerate() {
             let field = format!("phases[{index}].operation");
             let name = phase.operation.name();
@@ -214,18 +214,13 @@ impl Job {
             }
             match phase.operation {
                 Operation::Create | Operation::Prepare => files = true,
-                Operation::Unlink => (files, renamed) = (false, false),
-                Operation::Rename => renamed = !renamed,
+                Operation::Unlink => files = false,
                 Operation::Mkdir => directories = true,
                 Operation::Rmdir => directories = false,
                 _ => {}
             }
         }
-        ensure(
-            !(renamed && self.keep_files),
-            "keep_files",
-            "the files would keep their second names, which no other job looks for: rename them once more",
-        )
+        Ok(())
     }
 
     fn validate_metadata(&self, phase: &Phase, at: &dyn Fn(&str) -> String) -> Result<(), JobError> {

@@ -1395,7 +1395,8 @@ class Job(BaseModel):
     """
     reuse_files: bool = False
     """
-    The data is already there, from a job with the same seed, layout and sizes that kept its files.
+    The data is already there, from a job with the same seed, layout and sizes that kept its files; in a tree, under
+    the first names.
     """
     seed: Annotated[int, Field(ge=0)] = 0
     """
