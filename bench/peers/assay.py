@@ -99,14 +99,11 @@ def runs(
     key: str = "assay",
     label: str = "Assay",
     seconds: float | None = None,
-    before: Callable[[Setting], None] | None = None,
     against: str | None = None,
 ) -> Contender:
     """The engine with one job."""
 
     def steps(setting: Setting) -> Steps:
-        if before is not None:
-            before(setting)
         yield Step([setting.tool("assay-engine"), "run"], parse, job=make(setting))
 
     return Contender(key, label, steps, seconds=seconds, against=against)

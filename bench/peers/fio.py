@@ -43,14 +43,11 @@ def runs(
     label: str | None = None,
     side: str = "read",
     seconds: float | None = None,
-    before: Callable[[Setting], None] | None = None,
     against: str | None = None,
 ) -> Contender:
     """One job of fio on its command line, as a thread."""
 
     def steps(setting: Setting) -> Steps:
-        if before is not None:
-            before(setting)
         argv = [setting.tool(tool), *BASE, *words(setting)]
         yield Step(argv, lambda done: figures(done, side))
 

@@ -3,8 +3,10 @@
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -218,20 +220,38 @@ def test_study_that_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> Non
     assert "bytes, more than" in assay(tmp_path, "check", "large", expect=2).stderr
 
 
-def test_device_is_held_for_the_whole_run_and_looked_at_before_each_repeat(tmp_path: Path) -> None:
-    extra = "layout: shared\n    runtime: 300ms"
+def device_study(place: Path, device: str, runtime: str) -> str:
+    extra = f"layout: shared\n    runtime: {runtime}"
+    return str(study(place, kind="device", more=f", path: {device}", size="4MiB", extra=extra, cache="direct"))
+
+
+@contextlib.contextmanager
+def running_on_device(place: Path, device: str, runtime: str) -> Iterator[subprocess.Popen[str]]:
+    """A run of six repeats, the first of them finished."""
+    command = [ASSAY, "run", device_study(place, device, runtime), "--destroy"]
+    with subprocess.Popen(command, cwd=place, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        assert any(line.startswith("[1/6]") for line in process.stderr)
+        yield process
+        process.stderr.read()
+
+
+def test_device_is_held_for_the_whole_run(tmp_path: Path) -> None:
+    with loop_device(tmp_path, 16 << 20) as device, running_on_device(tmp_path, device, "3s") as process:
+        refused = assay(tmp_path, "run", str(tmp_path / "study.yaml"), "--destroy", expect=3)
+        assert "in use" in refused.stderr
+        # The first asks to stop after this repeat, the second at once; sent together they could merge.
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGTERM)
+
+
+def test_device_is_looked_at_before_each_repeat(tmp_path: Path) -> None:
     with loop_device(tmp_path, 16 << 20) as device:
-        file = str(study(tmp_path, kind="device", more=f", path: {device}", size="4MiB", extra=extra, cache="direct"))
-        command = [ASSAY, "run", file, "--destroy"]
-        with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
-            assert process.stderr
-            assert any(line.startswith("[1/6]") for line in process.stderr)
-            refused = assay(tmp_path, "run", file, "--destroy", expect=3)
-            assert "in use" in refused.stderr
+        with running_on_device(tmp_path, device, "1s") as process:
             # Whoever has it exclusively between two repeats, as mount(8) does, is left alone.
             fd = wait_for_exclusive(device)
-            process.stderr.read()
-            os.close(fd)
+        os.close(fd)
         assert process.returncode == 1
     with RunStore.open(only_run(tmp_path)) as store:
         counts = store.outcome_counts()

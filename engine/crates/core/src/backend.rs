@@ -170,14 +170,7 @@ pub trait Lane {
     }
 
     /// Does one operation while nothing else is in flight, and returns its result. Same rules.
-    fn execute(&mut self, op: &Op) -> Result<u32, i32> {
-        let mut done = Vec::with_capacity(1);
-        self.submit(std::slice::from_ref(op));
-        while done.is_empty() {
-            self.reap(&mut done, u64::MAX);
-        }
-        done[0].result
-    }
+    fn execute(&mut self, op: &Op) -> Result<u32, i32>;
 
     /// Closes what `begin` opened. Nothing is in flight.
     fn end(&mut self) -> Result<(), SetupError>;

@@ -29,7 +29,7 @@ pub(crate) fn sum(parts: impl IntoIterator<Item = Counts>) -> Counts {
     parts.into_iter().fold(Counts::default(), add)
 }
 
-fn add(totals: &mut Totals, more: &Totals) {
+pub(crate) fn add(totals: &mut Totals, more: &Totals) {
     for (total, part) in totals.iter_mut().zip(more) {
         total.ops += part.ops;
         total.bytes += part.bytes;

@@ -2,7 +2,7 @@
 
 use crate::arrivals::Schedule;
 use crate::data::{Data, Lying};
-use crate::interval::{class, sum, Collector, META, WRITE};
+use crate::interval::{add, class, sum, Collector, META, WRITE};
 use crate::outcome::{LaneMessage, LaneOutcome};
 use crate::pattern::Pattern;
 use crate::phase::{Moment, PhaseShared, MOMENTS};
@@ -25,14 +25,9 @@ const LONGEST_ACCOUNT_NS: u64 = 1_000_000_000;
 /// Makes everything a lane has written stable.
 const SYNC: Op = Op { kind: OpKind::Sync, slot: 0, length: 0, offset: 0 };
 
-/// Flushes what the lane has written and waits for it; the errno if that fails. Nothing else is in flight; `done` is
-/// empty before and afterwards.
-pub(crate) fn sync(channel: &mut dyn Lane, done: &mut Vec<Completion>) -> Result<(), i32> {
-    channel.submit(&[SYNC]);
-    while done.is_empty() {
-        channel.reap(done, u64::MAX);
-    }
-    done.pop().map_or(Ok(()), |completion| completion.result.map(|_| ()))
+/// Flushes what the lane has written and waits for it; the errno if that fails. Nothing else is in flight.
+pub(crate) fn sync(channel: &mut dyn Lane) -> Result<(), i32> {
+    channel.execute(&SYNC).map(|_| ())
 }
 
 /// What a lane does in a phase.
@@ -520,9 +515,7 @@ impl Run<'_> {
 
     fn hand_over(&mut self) {
         if let Some(interval) = self.collector.take() {
-            for (total, part) in self.outcome.counts.iter_mut().zip(interval.counts) {
-                *total = sum([*total, part]);
-            }
+            add(&mut self.outcome.counts, &interval.counts);
             let _ = self.links.messages.send(LaneMessage::Interval(self.interval, interval));
         }
     }
@@ -546,7 +539,7 @@ impl Run<'_> {
         let stopped = self.links.stop.load(Ordering::Relaxed);
         if self.plan.sync_at_end && self.has_changed_something() && !stopped {
             let begin = self.clock.now();
-            let synced = sync(self.channel, &mut self.done);
+            let synced = sync(self.channel);
             end = self.clock.now();
             self.outcome.sync_ns = end - begin;
             if let Err(errno) = synced {

@@ -54,7 +54,7 @@ struct Runner<'a> {
     /// Per lane: bytes from the start of its part that are known to be there; in a tree, files.
     covered: Vec<u64>,
     names: Names,
-    /// What data is made from; none if the backend does not give back what was written.
+    /// What data is made from; none if nothing is written or checked, or the backend does not give back what was written.
     base: Option<Arc<Base>>,
     /// The first failure, in words.
     first_error: Option<String>,
@@ -84,6 +84,12 @@ fn share(job: &Job, lane: u32) -> Share {
     Share::new(job.layout, lane, job.lanes, job.file_size_bytes, job.record_size_bytes)
 }
 
+/// Some phase writes data, or data that is read is checked.
+fn needs_data(job: &Job) -> bool {
+    let writes = |phase: &Phase| phase.operation.writes() || phase.operation == Operation::Create;
+    job.data.verify || job.phases.iter().any(writes)
+}
+
 /// Runs `job` on `backend`. `go` is called when everything is ready and says whether to start.
 ///
 /// Returns how it ended and, if not well, why. What was made on the storage is removed unless the job keeps it.
@@ -106,7 +112,7 @@ pub fn run(
         threads: Vec::new(),
         covered: (0..job.lanes).map(|lane| if job.reuse_files { share(job, lane).bytes() } else { 0 }).collect(),
         names: Names::new(job),
-        base: backend.capabilities().verify.then(|| Base::new(&job.data, job.seed)),
+        base: (backend.capabilities().verify && needs_data(job)).then(|| Base::new(&job.data, job.seed)),
         first_error: None,
         setup_errors: Vec::new(),
         give_up_at: None,

@@ -150,7 +150,7 @@ impl Worker {
 /// Flushes what a phase has left in memory, after its clock has stopped: the next phase shall not pay for it, and a
 /// write that cannot be made stable shall be known.
 fn settle(channel: &mut dyn Lane, object: &str) -> Result<(), SetupError> {
-    lane::sync(channel, &mut Vec::new())
+    lane::sync(channel)
         .map_err(|errno| SetupError { errno: Some(errno), ..SetupError::new("flush", object, os_message(errno)) })
 }
 

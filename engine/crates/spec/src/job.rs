@@ -448,6 +448,11 @@ impl Operation {
         Operation::Rmdir,
     ];
 
+    /// Every operation but `prepare`.
+    pub fn measurable() -> impl Iterator<Item = Operation> {
+        Operation::DATA.into_iter().chain(Operation::METADATA)
+    }
+
     /// The name used in jobs and events.
     pub fn name(self) -> &'static str {
         match self {

@@ -38,6 +38,11 @@ class Evidence:
         return self.place is not None and self.place.kind == "null"
 
     @property
+    def in_memory(self) -> bool:
+        """The store keeps its data in memory, so that no cache can stand before it."""
+        return self.place is not None and self.place.memory_backed
+
+    @property
     def bypasses_cache(self) -> bool:
         """O_DIRECT was used, and means what it says at this place."""
         return self.case.parameters.cache == "direct" and (self.place is None or self.place.direct_bypasses_cache)
@@ -85,6 +90,9 @@ class NotEvaluated:
 
     reason: str
 
+
+MEMORY_ITSELF = NotEvaluated("not applicable: the store is memory itself")
+"""Of rules that ask whether a cache stood before the store."""
 
 Answer = Finding | NotEvaluated | None
 """What a rule says."""

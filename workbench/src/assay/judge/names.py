@@ -3,7 +3,7 @@
 As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
 """
 
-from assay.judge.evidence import Answer, Evidence, NotEvaluated, percent
+from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated, percent
 from assay.model.case import Case
 from assay.model.names import LOOKUPS, is_metadata
 from assay.model.result import Sample
@@ -33,8 +33,8 @@ def cached_names(evidence: Evidence) -> Answer:
     """
     if evidence.operation not in LOOKUPS or evidence.no_storage or not evidence.usable:
         return None
-    if evidence.place is not None and evidence.place.memory_backed:
-        return NotEvaluated("not applicable: the store is memory itself")
+    if evidence.in_memory:
+        return MEMORY_ITSELF
     fetched = sum(sample.device_read_bytes or 0 for sample in evidence.usable)
     emptied = all(sample.cache_done for sample in evidence.usable)
     counted = evidence.counts_reads and evidence.place is not None and evidence.place.device is not None
@@ -79,8 +79,8 @@ def unflushed_names(evidence: Evidence) -> Answer:
         return None
     if sync in ("fsync", "fdatasync"):
         return None
-    if evidence.place is not None and evidence.place.memory_backed:
-        return NotEvaluated("not applicable: the store is memory itself")
+    if evidence.in_memory:
+        return MEMORY_ITSELF
     if sync != "none":
         return NotEvaluated(f"{sync} makes contents stable as they are written; of names it promises nothing")
     operations = min(sample.ops for sample in evidence.usable)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from statistics import median
 
 from assay.judge import names
-from assay.judge.evidence import Answer, Evidence, NotEvaluated, percent
+from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated, percent
 from assay.model.names import READS, WRITES
 from assay.model.result import Sample
 from assay.model.units import about_size
@@ -88,8 +88,8 @@ def cached_read(evidence: Evidence) -> Answer:
     """
     if evidence.operation not in READS or evidence.no_storage or evidence.bypasses_cache or not evidence.usable:
         return None
-    if evidence.place is not None and evidence.place.memory_backed:
-        return NotEvaluated("not applicable: the store is memory itself")
+    if evidence.in_memory:
+        return MEMORY_ITSELF
     if not evidence.counts_reads:
         return _cached_by_size(evidence)
     shares = _device_read_shares(evidence)
@@ -167,8 +167,8 @@ def direct_read(evidence: Evidence) -> Answer:
     """
     if evidence.operation not in READS or evidence.no_storage or not evidence.bypasses_cache or not evidence.usable:
         return None
-    if evidence.place is not None and evidence.place.memory_backed:
-        return NotEvaluated("not applicable: the store is memory itself")
+    if evidence.in_memory:
+        return MEMORY_ITSELF
     if not evidence.counts_reads:
         return NotEvaluated("the kernel does not tell how much was fetched from storage")
     shares = _device_read_shares(evidence)
@@ -196,8 +196,8 @@ def unflushed_write(evidence: Evidence) -> Answer:
     parameters = evidence.case.parameters
     if evidence.operation not in WRITES or parameters.sync != "none" or evidence.no_storage or not evidence.usable:
         return None
-    if evidence.place is not None and evidence.place.memory_backed:
-        return NotEvaluated("not applicable: the store is memory itself")
+    if evidence.in_memory:
+        return MEMORY_ITSELF
     if evidence.bypasses_cache:
         return _unflushed_device(evidence)
     written = min(sample.write_bytes for sample in evidence.usable)

@@ -22,8 +22,8 @@ pub struct FileBackend {
     tree: Option<Arc<Forest>>,
     reuse: bool,
     capabilities: BackendCapabilities,
-    /// What the first lane found out about `auto` holds for all that have its depth and record.
-    choice: OnceLock<((u32, usize), Choice)>,
+    /// What the first lane found out holds for all that have its method, depth and record.
+    choice: OnceLock<((Method, u32, usize), Choice)>,
 }
 
 impl FileBackend {
@@ -184,11 +184,9 @@ impl Backend for FileBackend {
             return Ok(Box::new(TreeLane::open(Arc::clone(tree), setup)?));
         }
         let file = self.file_of(setup.lane);
-        let shape = (setup.queue_depth, setup.buffers.length());
-        let choice = match self.choice.get_or_init(|| (shape, trial::choose(&self.place, &setup))) {
-            (known, choice) if *known == shape && setup.method == Method::Auto => choice.clone(),
-            _ => trial::choose(&self.place, &setup),
-        };
+        let shape = (setup.method, setup.queue_depth, setup.buffers.length());
+        let (known, choice) = self.choice.get_or_init(|| (shape, trial::choose(&self.place, &setup)));
+        let choice = if *known == shape { choice.clone() } else { trial::choose(&self.place, &setup) };
         Ok(Box::new(FileLane::open(Arc::clone(&self.place), file, self.file_size, setup, choice)?))
     }
 

@@ -18,7 +18,8 @@ pub fn general(kind: &str) -> BackendCapabilities {
     let device = kind == "device";
     BackendCapabilities {
         kind: kind.to_owned(),
-        operations: operations(device),
+        // A device has no names.
+        operations: Operation::measurable().filter(|operation| !device || !operation.metadata()).collect(),
         layouts: if device { vec![Layout::Shared] } else { vec![Layout::Separate, Layout::Shared] },
         methods: vec![Method::IoUring, Method::Sync, Method::Mmap],
         direct: true,
@@ -30,12 +31,6 @@ pub fn general(kind: &str) -> BackendCapabilities {
         verify: true,
         place: None,
     }
-}
-
-/// A device has no names.
-fn operations(device: bool) -> Vec<Operation> {
-    let names = Operation::METADATA.into_iter().filter(|_| !device);
-    Operation::DATA.into_iter().chain(names).collect()
 }
 
 /// What can be done at `place`.

@@ -5,7 +5,7 @@ use crate::place::Place;
 use crate::stdio::Stdio;
 use crate::sync_io::SyncIo;
 use crate::trial::Choice;
-use crate::uring::{Ring, Uring};
+use crate::uring::{Queue, Ring, Uring};
 use assay_core::{Completion, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError};
 use assay_spec::{Method, Operation, SyncPolicy};
 use rustix::fs::OFlags;
@@ -113,9 +113,6 @@ impl Lane for FileLane {
     }
 
     fn execute(&mut self, op: &Op) -> Result<u32, i32> {
-        if let Channel::Calls(calls) = &self.channel {
-            return calls.execute(op);
-        }
         match &mut self.channel {
             Channel::Calls(calls) => calls.execute(op),
             Channel::Mapping(mapping) => mapping.execute(op),

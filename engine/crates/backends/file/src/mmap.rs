@@ -1,5 +1,6 @@
 //! Reads and writes through a shared mapping of the file.
 
+use crate::sync_io::{close, SyncIo};
 use assay_core::{Buffers, Op, OpKind};
 use rustix::fd::OwnedFd;
 use rustix::fs;
@@ -111,7 +112,7 @@ impl Mmap {
     /// Does the operation; bytes moved, or errno.
     pub(crate) fn execute(&self, op: &Op) -> Result<u32, i32> {
         if op.kind == OpKind::Sync {
-            return self.flush().map(|()| 0).map_err(Errno::raw_os_error);
+            return self.flush();
         }
         let end = op.offset.checked_add(u64::from(op.length));
         if end.is_none_or(|end| end > self.length as u64) {
@@ -157,14 +158,11 @@ impl Mmap {
         Err(if full && op.kind == OpKind::Write { Errno::NOSPC } else { Errno::IO })
     }
 
-    fn flush(&self) -> io::Result<()> {
+    fn flush(&self) -> Result<u32, i32> {
         // SAFETY: the mapping is ours.
-        unsafe { mm::msync(self.base.cast(), self.length, MsyncFlags::SYNC)? };
-        if self.data_only {
-            fs::fdatasync(&self.fd)
-        } else {
-            fs::fsync(&self.fd)
-        }
+        let written = unsafe { mm::msync(self.base.cast(), self.length, MsyncFlags::SYNC) };
+        written.map_err(Errno::raw_os_error)?;
+        SyncIo::flush(&self.fd, self.data_only)
     }
 
     /// Unmaps and closes the file.
@@ -172,6 +170,6 @@ impl Mmap {
         fault::watch(0, 0);
         // SAFETY: the mapping is ours and nobody uses it any more.
         unsafe { mm::munmap(self.base.cast(), self.length)? };
-        crate::sync_io::close(self.fd)
+        close(self.fd)
     }
 }

@@ -3,6 +3,7 @@
 use crate::tree::Forest;
 use crate::tree_calls::Calls;
 use crate::tree_ring::TreeRing;
+use crate::uring::Queue;
 use assay_core::{Completion, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError};
 use assay_spec::{Method, Operation};
 use std::sync::Arc;

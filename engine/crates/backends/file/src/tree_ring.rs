@@ -5,8 +5,8 @@ use crate::tree_calls::{create_flags, flush};
 use crate::tree_entries::{codes, found, unpack, words, Entries, Found, Slot, CHAIN};
 use crate::tree_leaves::Leaves;
 use crate::tree_names::Names;
-use crate::uring::{self, Ring};
-use assay_core::{clock, Buffers, Completion, LaneSetup, Op, OpKind, PhasePlan, SetupError};
+use crate::uring::{self, Queue, Ring, State};
+use assay_core::{Buffers, Completion, LaneSetup, Op, OpKind, PhasePlan, SetupError};
 use assay_spec::Operation;
 use io_uring::types::Fd;
 use io_uring::{IoUring, Probe};
@@ -29,7 +29,6 @@ pub(crate) struct TreeRing {
     // Dropped first: closing it ends what is in flight.
     ring: IoUring,
     probe: Probe,
-    sqpoll: bool,
     lane: u32,
     depth: u32,
     buffers: Arc<Buffers>,
@@ -37,11 +36,7 @@ pub(crate) struct TreeRing {
     /// Per slot.
     found: Box<[Found]>,
     attached: Option<Attached>,
-    in_flight: usize,
-    /// Done without the ring.
-    early: Vec<Completion>,
-    /// The kernel has failed the ring and may still have what it was given.
-    broken: Option<i32>,
+    state: State,
 }
 
 impl TreeRing {
@@ -69,16 +64,13 @@ impl TreeRing {
         Ok(TreeRing {
             ring,
             probe,
-            sqpoll: set_up.sqpoll,
             lane: setup.lane,
             depth,
             buffers: Arc::clone(&setup.buffers),
             slots: (0..depth).map(|_| Slot::new()).collect(),
             found: (0..depth).map(|_| found()).collect(),
             attached: None,
-            in_flight: 0,
-            early: Vec::new(),
-            broken: None,
+            state: State::default(),
         })
     }
 
@@ -112,23 +104,25 @@ impl TreeRing {
     pub(crate) fn detach(&mut self) {
         self.attached = None;
     }
+}
 
-    pub(crate) fn submit(&mut self, ops: &[Op]) -> usize {
-        if let Some(errno) = self.broken {
-            self.early.extend(ops.iter().map(|op| Completion { slot: op.slot, result: Err(errno) }));
-            return ops.len();
-        }
+impl Queue for TreeRing {
+    fn state(&mut self) -> (&mut IoUring, &mut State) {
+        (&mut self.ring, &mut self.state)
+    }
+
+    fn push(&mut self, ops: &[Op]) -> usize {
         let Some(attached) = &mut self.attached else { return 0 };
         let mut queue = self.ring.submission();
         for (taken, op) in ops.iter().enumerate() {
             if op.kind == OpKind::Sync {
-                self.early.push(Completion { slot: op.slot, result: flush(attached.leaves.folder()) });
+                self.state.early.push(Completion { slot: op.slot, result: flush(attached.leaves.folder()) });
                 continue;
             }
             let (fd, leaf) = match attached.leaves.enter(op.offset) {
                 Ok(entered) => entered,
                 Err(errno) => {
-                    self.early.push(Completion { slot: op.slot, result: Err(errno) });
+                    self.state.early.push(Completion { slot: op.slot, result: Err(errno) });
                     continue;
                 }
             };
@@ -143,64 +137,17 @@ impl TreeRing {
                 attached.leaves.leave(leaf);
                 return taken;
             }
-            self.in_flight += 1;
+            self.state.in_flight += 1;
         }
         ops.len()
     }
 
-    /// Does one operation while nothing else is in flight.
-    pub(crate) fn execute(&mut self, op: &Op) -> Result<u32, i32> {
-        let mut done = std::mem::take(&mut self.early);
-        self.submit(std::slice::from_ref(op));
-        while done.is_empty() {
-            self.reap(&mut done, u64::MAX);
-        }
-        let result = done[0].result;
-        done.clear();
-        self.early = done;
-        result
-    }
-
-    pub(crate) fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
-        let before = done.len();
-        done.append(&mut self.early);
-        loop {
-            self.collect(done);
-            let satisfied = done.len() > before || self.in_flight == 0;
-            if satisfied && self.is_handed_over() {
-                return;
-            }
-            let wait = if satisfied { None } else { deadline.checked_sub(clock::now()).filter(|ns| *ns > 0) };
-            if let Err(errno) = uring::enter(&self.ring, wait) {
-                self.fail_all(done, errno);
-                return;
-            }
-            if wait.is_none() {
-                self.collect(done);
-                return;
-            }
-        }
-    }
-
-    /// The kernel has what was pushed, or its thread will take it by itself.
-    fn is_handed_over(&mut self) -> bool {
-        let sqpoll = self.sqpoll;
-        let queue = self.ring.submission();
-        if sqpoll {
-            !queue.need_wakeup()
-        } else {
-            queue.is_empty()
-        }
-    }
-
-    /// The ring does not work any more: each operation in flight fails once.
     fn fail_all(&mut self, done: &mut Vec<Completion>, errno: i32) {
-        self.broken = Some(errno);
         for (number, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.busy) {
             slot.busy = false;
             done.push(Completion { slot: number as u32, result: Err(errno) });
         }
-        self.in_flight = 0;
+        self.state.in_flight = 0;
     }
 
     fn collect(&mut self, done: &mut Vec<Completion>) {
@@ -214,7 +161,7 @@ impl TreeRing {
             if let Some(result) = slot.told(stage, entry.result(), &self.found[number as usize]) {
                 slot.busy = false;
                 attached.leaves.leave(slot.leaf);
-                self.in_flight -= 1;
+                self.state.in_flight -= 1;
                 done.push(Completion { slot: number, result });
             }
         }
@@ -223,7 +170,7 @@ impl TreeRing {
 
 impl Drop for TreeRing {
     fn drop(&mut self) {
-        if self.broken.is_some() || self.in_flight > 0 {
+        if self.state.broken.is_some() || self.state.in_flight > 0 {
             // What the kernel may still read and write must stay where it is.
             std::mem::forget(std::mem::take(&mut self.slots));
             std::mem::forget(std::mem::take(&mut self.found));

@@ -2,7 +2,7 @@
 
 use crate::place::Place;
 use crate::sync_io::SyncIo;
-use crate::uring::{Ring, Uring};
+use crate::uring::{Queue, Ring, Uring};
 use assay_core::{clock, Buffers, Completion, LaneSetup, Op, OpKind};
 use assay_spec::Method;
 use rustix::fd::OwnedFd;
@@ -37,8 +37,7 @@ pub(crate) fn choose(place: &Place, setup: &LaneSetup) -> Choice {
     let registered = setup.direct;
     let chosen = |method, reason: &str| Choice { method, registered, reason: reason.to_owned() };
     match setup.method {
-        Method::Sync | Method::Mmap => return chosen(setup.method, "asked for"),
-        Method::IoUring => return chosen(Method::IoUring, "asked for"),
+        Method::Sync | Method::Mmap | Method::IoUring => return chosen(setup.method, "asked for"),
         Method::Auto => {}
     }
     if let Err(why) = crate::uring::probe() {

@@ -29,13 +29,91 @@ pub(crate) struct Uring {
     buffers: Arc<Buffers>,
     data_only: bool,
     fd: Option<OwnedFd>,
-    in_flight: usize,
     /// Per slot: whether its operation is in flight.
     busy: Vec<bool>,
+    state: State,
+}
+
+/// What a ring has to do.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) in_flight: usize,
     /// Done without the ring.
-    early: Vec<Completion>,
+    pub(crate) early: Vec<Completion>,
     /// The kernel has failed the ring, with this errno, and may still have what it was given.
-    broken: Option<i32>,
+    pub(crate) broken: Option<i32>,
+}
+
+/// How a lane's operations go into a ring and come out, whatever they are.
+pub(crate) trait Queue {
+    fn state(&mut self) -> (&mut IoUring, &mut State);
+
+    /// Makes entries of operations; how many it had room for.
+    fn push(&mut self, ops: &[Op]) -> usize;
+
+    /// Appends what the completions at hand end.
+    fn collect(&mut self, done: &mut Vec<Completion>);
+
+    /// The ring does not work any more: each operation in flight fails once.
+    fn fail_all(&mut self, done: &mut Vec<Completion>, errno: i32);
+
+    #[inline]
+    fn submit(&mut self, ops: &[Op]) -> usize {
+        let (_, state) = self.state();
+        if let Some(errno) = state.broken {
+            state.early.extend(ops.iter().map(|op| Completion { slot: op.slot, result: Err(errno) }));
+            return ops.len();
+        }
+        self.push(ops)
+    }
+
+    /// Does one operation while nothing else is in flight.
+    fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+        let mut done = std::mem::take(&mut self.state().1.early);
+        self.submit(std::slice::from_ref(op));
+        while done.is_empty() {
+            self.reap(&mut done, u64::MAX);
+        }
+        let result = done[0].result;
+        done.clear();
+        self.state().1.early = done;
+        result
+    }
+
+    fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
+        let before = done.len();
+        done.append(&mut self.state().1.early);
+        loop {
+            self.collect(done);
+            let (ring, state) = self.state();
+            let satisfied = done.len() > before || state.in_flight == 0;
+            if satisfied && is_handed_over(ring) {
+                return;
+            }
+            let wait = if satisfied { None } else { deadline.checked_sub(clock::now()).filter(|ns| *ns > 0) };
+            if let Err(errno) = enter(ring, wait) {
+                state.broken = Some(errno);
+                self.fail_all(done, errno);
+                return;
+            }
+            if wait.is_none() {
+                self.collect(done);
+                return;
+            }
+        }
+    }
+}
+
+/// The kernel has what was pushed, or its thread will take it by itself.
+#[inline]
+fn is_handed_over(ring: &mut IoUring) -> bool {
+    let sqpoll = ring.params().is_setup_sqpoll();
+    let queue = ring.submission();
+    if sqpoll {
+        !queue.need_wakeup()
+    } else {
+        queue.is_empty()
+    }
 }
 
 /// Whether the kernel lets this process have a ring.
@@ -80,18 +158,7 @@ impl Uring {
             set_up.registered = unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
         }
         let busy = vec![false; buffers.count()];
-        Ok(Uring {
-            ring,
-            set_up,
-            deferred,
-            buffers,
-            data_only: false,
-            fd: None,
-            in_flight: 0,
-            busy,
-            early: Vec::new(),
-            broken: None,
-        })
+        Ok(Uring { ring, set_up, deferred, buffers, data_only: false, fd: None, busy, state: State::default() })
     }
 
     /// How the ring is set up, for people.
@@ -137,13 +204,15 @@ impl Uring {
         let _ = self.ring.submitter().register_files_update(0, &[-1]);
         self.fd.take().map_or(Ok(()), close)
     }
+}
+
+impl Queue for Uring {
+    fn state(&mut self) -> (&mut IoUring, &mut State) {
+        (&mut self.ring, &mut self.state)
+    }
 
     #[inline]
-    pub(crate) fn submit(&mut self, ops: &[Op]) -> usize {
-        if let Some(errno) = self.broken {
-            self.early.extend(ops.iter().map(|op| Completion { slot: op.slot, result: Err(errno) }));
-            return ops.len();
-        }
+    fn push(&mut self, ops: &[Op]) -> usize {
         let how = Entries { buffers: &self.buffers, registered: self.set_up.registered, data_only: self.data_only };
         let mut queue = self.ring.submission();
         let mut taken = 0;
@@ -151,7 +220,7 @@ impl Uring {
             if op.kind == OpKind::Sync && self.set_up.iopoll {
                 // A ring that polls can only read and write.
                 let fd = self.fd.as_ref().expect("a file is attached");
-                self.early.push(Completion { slot: op.slot, result: SyncIo::flush(fd, self.data_only) });
+                self.state.early.push(Completion { slot: op.slot, result: SyncIo::flush(fd, self.data_only) });
                 continue;
             }
             // SAFETY: the slot belongs to the kernel until the completion; the buffers outlive the ring.
@@ -161,64 +230,16 @@ impl Uring {
             self.busy[op.slot as usize] = true;
             taken += 1;
         }
-        self.in_flight += taken;
-        ops.len().min(taken + self.early.len())
+        self.state.in_flight += taken;
+        ops.len().min(taken + self.state.early.len())
     }
 
-    /// Does one operation while nothing else is in flight.
-    pub(crate) fn execute(&mut self, op: &Op) -> Result<u32, i32> {
-        let mut done = std::mem::take(&mut self.early);
-        self.submit(std::slice::from_ref(op));
-        while done.is_empty() {
-            self.reap(&mut done, u64::MAX);
-        }
-        let result = done[0].result;
-        done.clear();
-        self.early = done;
-        result
-    }
-
-    pub(crate) fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
-        let before = done.len();
-        done.append(&mut self.early);
-        loop {
-            self.collect(done);
-            let satisfied = done.len() > before || self.in_flight == 0;
-            if satisfied && self.is_handed_over() {
-                return;
-            }
-            let wait = if satisfied { None } else { deadline.checked_sub(clock::now()).filter(|ns| *ns > 0) };
-            if let Err(errno) = enter(&self.ring, wait) {
-                self.fail_all(done, errno);
-                return;
-            }
-            if wait.is_none() {
-                self.collect(done);
-                return;
-            }
-        }
-    }
-
-    /// The kernel has what was pushed, or its thread will take it by itself.
-    #[inline]
-    fn is_handed_over(&mut self) -> bool {
-        let sqpoll = self.set_up.sqpoll;
-        let queue = self.ring.submission();
-        if sqpoll {
-            !queue.need_wakeup()
-        } else {
-            queue.is_empty()
-        }
-    }
-
-    /// The ring does not work any more: each operation in flight fails once.
     fn fail_all(&mut self, done: &mut Vec<Completion>, errno: i32) {
-        self.broken = Some(errno);
         for (slot, busy) in self.busy.iter_mut().enumerate().filter(|(_, busy)| **busy) {
             *busy = false;
             done.push(Completion { slot: slot as u32, result: Err(errno) });
         }
-        self.in_flight = 0;
+        self.state.in_flight = 0;
     }
 
     #[inline]
@@ -227,7 +248,7 @@ impl Uring {
             let (slot, code) = (entry.user_data() as u32, entry.result());
             // After `fail_all` a completion may still come; its operation has already been counted, and no other follows.
             if std::mem::take(&mut self.busy[slot as usize]) {
-                self.in_flight -= 1;
+                self.state.in_flight -= 1;
                 done.push(Completion { slot, result: if code >= 0 { Ok(code as u32) } else { Err(-code) } });
             }
         }
@@ -236,7 +257,7 @@ impl Uring {
 
 impl Drop for Uring {
     fn drop(&mut self) {
-        if self.broken.is_some() || self.in_flight > 0 {
+        if self.state.broken.is_some() || self.state.in_flight > 0 {
             // What the kernel may still read and write must stay where it is.
             std::mem::forget(Arc::clone(&self.buffers));
         }
@@ -244,7 +265,7 @@ impl Drop for Uring {
 }
 
 /// Hands what was pushed to the kernel, and waits up to `wait_ns` for a completion; none means not at all.
-pub(crate) fn enter(ring: &IoUring, wait_ns: Option<u64>) -> Result<(), i32> {
+fn enter(ring: &IoUring, wait_ns: Option<u64>) -> Result<(), i32> {
     let ns = wait_ns.unwrap_or(0);
     let time = Timespec::new().sec(ns / 1_000_000_000).nsec((ns % 1_000_000_000) as u32);
     // Waiting for one, if only for no time, is what makes the kernel run deferred completions.

@@ -20,7 +20,7 @@ impl NullBackend {
     pub fn general_capabilities() -> BackendCapabilities {
         BackendCapabilities {
             kind: "null".to_owned(),
-            operations: operations().filter(|operation| !operation.stdio()).collect(),
+            operations: Operation::measurable().filter(|operation| !operation.stdio()).collect(),
             layouts: vec![Layout::Separate, Layout::Shared],
             methods: vec![Method::Sync],
             direct: true,
@@ -39,10 +39,6 @@ impl NullBackend {
             place: None,
         }
     }
-}
-
-fn operations() -> impl Iterator<Item = Operation> {
-    Operation::DATA.into_iter().chain(Operation::METADATA)
 }
 
 impl Backend for NullBackend {
