@@ -1,0 +1,54 @@
+"""How the rate of a phase went while it lasted."""
+
+from assay.model.base import Frozen
+
+
+class Change(Frozen):
+    """A moment at which the rate changed from one plateau to another.
+
+    Attributes:
+        at_ns: Since the start of the phase.
+        before: Mean rate of the plateau that ends there, in the unit of `Course.mean`.
+        after: Mean rate of the plateau that begins there.
+        p: Share of permutations of the intervals that show as great a change; small means it is no accident.
+    """
+
+    at_ns: int
+    before: float
+    after: float
+    p: float
+
+
+class Course(Frozen):
+    """The rate of one phase of one repeat, from its intervals. Rates are per second: bytes, of metadata operations ops.
+
+    Only whole intervals during which every lane was at work are looked at.
+
+    Attributes:
+        intervals: Number of such intervals.
+        interval_ns: Length of one.
+        mean: Mean rate over them.
+        variation: Their coefficient of variation (standard deviation / mean).
+        range_share: Greatest less least of five equal windows, as a share of the mean (SNIA PTS: at most 20 %).
+        slope_share: What the least-squares line through the five windows gains from first to last, as a share of the
+            mean, with its sign (SNIA PTS: at most 10 % either way).
+        effective: Number of independent intervals that would tell as much as these, which resemble their neighbours.
+        low: Lower end of the 95 % interval of the mean inside this repeat, by batch means; None with too few intervals.
+        high: Upper end.
+        changes: Change points, in time order; empty if there is none, or too few intervals to tell.
+        first_pass: Mean rate while the data was gone through for the first time; None if it never was a second time.
+        later_passes: Mean rate after that.
+    """
+
+    intervals: int
+    interval_ns: int
+    mean: float
+    variation: float
+    range_share: float | None = None
+    slope_share: float | None = None
+    effective: float | None = None
+    low: float | None = None
+    high: float | None = None
+    changes: tuple[Change, ...] = ()
+    first_pass: float | None = None
+    later_passes: float | None = None
