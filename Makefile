@@ -4,7 +4,7 @@ VENV := .venv
 RUNS ?= assay-runs
 export CARGO_TERM_COLOR ?= never
 
-.PHONY: help demo test bench setup engine generate format clean
+.PHONY: help demo test bench agreement setup engine generate format clean
 
 help:                ## this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -19,6 +19,10 @@ test: setup-test     ## every check and test; ends with a count
 bench: setup         ## the engine beside its peers (20 minutes at most); writes docs/performance.md
 	cargo build --release --locked --quiet --package assay-bare
 	$(VENV)/bin/python bench/run.py --page
+
+agreement: setup     ## the same work through fio and Assay (11 minutes); writes docs/agreement.md
+	cargo build --release --locked --quiet --package assay-bare
+	$(VENV)/bin/python bench/agreement/run.py --page
 
 setup: $(VENV)/.runtime engine   ## Python environment and engine
 

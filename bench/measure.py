@@ -1,4 +1,4 @@
-"""Run one command and see what it took."""
+"""Run one command, or one contender, and see what it took."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from model import BenchError, Done, Sample, Step
+from model import BenchError, Contender, Done, Sample, Setting, Step
 
 TIMEOUT_S = 120.0
 
@@ -86,3 +86,21 @@ def run_step(launcher: str, step: Step, folder: Path) -> tuple[Sample, list[str]
         raise BenchError(f"{name}: its output was not understood ({type(error).__name__}: {error})") from error
     sample.setdefault("rss_mib", done.rss_bytes / 2**20)
     return sample, [*argv, *shown]
+
+
+def run_contender(contender: Contender, setting: Setting) -> tuple[Sample, list[list[str]]]:
+    """All steps of a contender: figures, and commands as run."""
+    launcher = setting.tool("assay-bare")
+    sample: Sample = {}
+    commands: list[list[str]] = []
+    steps = contender.steps(setting)
+    last: Sample | None = None
+    while True:
+        try:
+            step = next(steps) if last is None else steps.send(last)
+        except StopIteration:
+            return sample, commands
+        last, command = run_step(launcher, step, setting.memory)
+        peak = max(sample.get("rss_mib", 0.0), last["rss_mib"])
+        sample |= last | {"rss_mib": peak}
+        commands.append(command)

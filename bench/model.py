@@ -52,6 +52,8 @@ class Setting:
     tools: dict[str, Path]
     rate: float = 0.0
     """Operations per second of the row's first contender, from its trial run: others size fixed work by it."""
+    seed: int = 0
+    """Seed of random offsets and data, where a contender takes one."""
 
     def tool(self, name: str) -> str:
         """Path of a program, or AbsentError."""

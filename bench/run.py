@@ -13,8 +13,8 @@ from pathlib import Path
 import machine
 import page
 import tables
-from measure import run_step
-from model import AbsentError, BenchError, Contender, Row, Sample, Setting
+from measure import run_contender
+from model import AbsentError, BenchError, Row, Setting
 from results import Results, RowResult, load
 from rows import ROWS
 from setting import prepared, read_into_cache
@@ -45,24 +45,6 @@ def options() -> argparse.Namespace:
 def expected_seconds(row: Row, setting: Setting) -> float:
     """About how long one round of a row takes."""
     return sum((setting.seconds if c.seconds is None else c.seconds) + c.overhead for c in row.contenders)
-
-
-def run_contender(contender: Contender, setting: Setting) -> tuple[Sample, list[str]]:
-    """All steps of a contender: figures, and commands as run."""
-    launcher = setting.tool("assay-bare")
-    sample: Sample = {}
-    commands: list[list[str]] = []
-    steps = contender.steps(setting)
-    last: Sample | None = None
-    while True:
-        try:
-            step = next(steps) if last is None else steps.send(last)
-        except StopIteration:
-            return sample, commands
-        last, command = run_step(launcher, step, setting.memory)
-        peak = max(sample.get("rss_mib", 0.0), last["rss_mib"])
-        sample |= last | {"rss_mib": peak}
-        commands.append(command)
 
 
 def trial(row: Row, setting: Setting) -> RowResult:

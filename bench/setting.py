@@ -39,7 +39,7 @@ def find_tools() -> dict[str, Path]:
         if not os.access(path, os.X_OK):
             raise BenchError(f"{path} is missing: cargo build --release -p assay-cli -p assay-bare")
         found[name] = path.resolve()
-    for name in PEERS:
+    for name in (*PEERS, "perf"):
         path = shutil.which(name)
         if path:
             found[name] = Path(path)
@@ -53,32 +53,52 @@ def prepared(seconds: float, parent: Path) -> Iterator[Setting]:
     Raises:
         BenchError: There is no room, or another bench runs.
     """
-    tools = find_tools()
-    disk = parent / NAME
-    for folder, needed in ((disk, 3 * GIB), (MEMORY, 4 * GIB)):
-        if shutil.disk_usage(folder.parent).free < needed:
-            raise BenchError(f"{folder.parent} has less than {needed // GIB} GiB free")
-    with _lock():
-        remove(disk)
-        elbencho = Path(f"/var/tmp/elbencho_results_{getpass.getuser()}")
-        keep = elbencho.exists()
+    elbencho = Path(f"/var/tmp/elbencho_results_{getpass.getuser()}")
+    keep = elbencho.exists()
+    with _directories(seconds, parent, 3 * GIB, 4 * GIB) as setting:
         try:
-            for folder in (disk, MEMORY):
-                folder.mkdir(mode=0o700)
-                (folder / MARKER).touch()
-            (disk / "tmpfs").symlink_to(MEMORY)
-            loop, absent = _mount_loop(disk / "ext4")
-            setting = Setting(disk, MEMORY, loop, absent, seconds, tools)
-            for root in (disk, MEMORY):
+            (setting.disk / "tmpfs").symlink_to(MEMORY)
+            setting.loop, setting.loop_absent = _mount_loop(setting.disk / "ext4")
+            for root in (setting.disk, MEMORY):
                 _write_data(setting, root, "data", GIB)
                 _write_data(setting, root, "written", WRITTEN_BYTES)
             yield setting
         finally:
-            remove(disk)
             if not keep:
                 # elbencho makes it whatever its options say.
                 with contextlib.suppress(OSError):
                     elbencho.rmdir()
+
+
+@contextlib.contextmanager
+def one_file(seconds: float, parent: Path, size: int = GIB) -> Iterator[Setting]:
+    """A setting with nothing but the file of `size` bytes on disk below `parent`; one bench at a time.
+
+    Raises:
+        BenchError: There is no room, or another bench runs.
+    """
+    with _directories(seconds, parent, 2 * size, size >> 4) as setting:
+        _write_data(setting, setting.disk, "data", size)
+        yield setting
+
+
+@contextlib.contextmanager
+def _directories(seconds: float, parent: Path, on_disk: int, in_memory: int) -> Iterator[Setting]:
+    """Marked directories with room for so many bytes on disk and in memory; removed afterwards with all in them."""
+    tools = find_tools()
+    disk = parent / NAME
+    for folder, needed in ((disk, on_disk), (MEMORY, in_memory)):
+        if shutil.disk_usage(folder.parent).free < needed:
+            raise BenchError(f"{folder.parent} has less than {needed / GIB:.3g} GiB free")
+    with _lock():
+        remove(disk)
+        try:
+            for folder in (disk, MEMORY):
+                folder.mkdir(mode=0o700)
+                (folder / MARKER).touch()
+            yield Setting(disk, MEMORY, None, "", seconds, tools)
+        finally:
+            remove(disk)
 
 
 @contextlib.contextmanager

@@ -57,6 +57,7 @@ def phase_figures(end: dict[str, Any]) -> Sample:
     used = end["resources"]
     cpu_us = (used["user_ns"] + used["system_ns"]) / 1e3 / ops
     sample = {
+        "ops": ops,
         "phase_cpu_us": cpu_us,
         "cpu_us": cpu_us,
         "cpu_ns": cpu_us * 1e3,
@@ -67,7 +68,7 @@ def phase_figures(end: dict[str, Any]) -> Sample:
     }
     latency = next((end[name] for name in LATENCIES if end.get(name)), None)
     if latency:
-        sample |= {"mean_us": latency["mean_ns"] / 1e3, "p99_us": latency["p99_ns"] / 1e3}
+        sample |= {f"{name}_us": latency[f"{name}_ns"] / 1e3 for name in ("mean", "p50", "p99")}
     return sample
 
 

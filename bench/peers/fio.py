@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from typing import Any
 
 from model import Contender, Done, Sample, Setting, Step, Steps
 
@@ -21,6 +22,7 @@ def figures(done: Done, side: str = "read") -> Sample:
     ops, seconds = part["total_ios"], part["runtime"] / 1e3
     cpu_us = (group["usr_cpu"] + group["sys_cpu"]) / 100 * group["job_runtime"] * 1e3 / ops
     sample = {
+        "ops": ops,
         "cpu_us": cpu_us,
         "cpu_ns": cpu_us * 1e3,
         "ops_per_s": part["iops"],
@@ -28,11 +30,23 @@ def figures(done: Done, side: str = "read") -> Sample:
         "mb_per_s": part["io_bytes"] / 1e6 / seconds,
         "gb_per_s": part["io_bytes"] / 1e9 / seconds,
     }
-    if part["lat_ns"]["mean"] > 0:
-        sample["mean_us"] = part["lat_ns"]["mean"] / 1e3
-    percentile = part["clat_ns"].get("percentile", {}).get("99.000000")
-    if percentile and sample.get("mean_us"):
-        sample["p99_us"] = percentile / 1e3
+    return sample | _latency(part)
+
+
+def _latency(part: dict[str, Any]) -> Sample:
+    """Mean from submission, percentiles from issue (`clat`), or from submission too where `lat_percentiles` is set."""
+    if part["lat_ns"]["mean"] <= 0:
+        return {}
+    sample = {"mean_us": part["lat_ns"]["mean"] / 1e3}
+    clat = part["clat_ns"].get("percentile", {})
+    percentiles = part["lat_ns"].get("percentile", clat)
+    for name, found, key in (
+        ("p50_us", percentiles, "50.000000"),
+        ("p99_us", percentiles, "99.000000"),
+        ("clat_p50_us", clat, "50.000000"),
+    ):
+        if found.get(key):
+            sample[name] = found[key] / 1e3
     return sample
 
 

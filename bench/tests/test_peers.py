@@ -97,7 +97,7 @@ def event_lines(status: str, **fields: object) -> str:
         "write": {"ops": 0, "bytes": 0},
         "last_finisher": {"start_ns": 0, "end_ns": 500_000_000},
         "resources": {"user_ns": 100_000, "system_ns": 300_000},
-        "read_latency": {"mean_ns": 700.0, "p99_ns": 900},
+        "read_latency": {"mean_ns": 700.0, "p50_ns": 600, "p99_ns": 900},
     } | fields
     return "\n".join(json.dumps(e) for e in (end, {"event": "bye", "status": status, "reason": "why"}))
 

@@ -4,9 +4,11 @@ from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
+from assay.analyse.ceilings import unit_of
 from assay.analyse.rows import analyse
 from assay.cli.analysis import judge_row
 from assay.model.case import Case, Parameters
+from assay.model.ceiling import Ceiling
 from assay.model.names import is_metadata
 from assay.model.result import ErrorTally, JobRecord, Place, RunAnalysis, RunInfo, Sample
 
@@ -99,6 +101,12 @@ def make_place(target: str = "disk", **fields: Any) -> Place:
 MEMORY_PLACE = make_place("memory", filesystem="tmpfs", memory_backed=True, direct_bypasses_cache=False, device=None)
 
 
+def make_ceiling(name: Any = "device read", value: float | None = 1e9, target: str = "disk", **fields: Any) -> Ceiling:
+    """A measured ceiling; one without a value has a reason."""
+    ordinary: dict[str, Any] = {"unit": unit_of(name), "how": "made up", "reason": "" if value else "no space"}
+    return Ceiling(name=name, target=target, value=value, **{**ordinary, **fields})
+
+
 def make_run(repeats: int = 3, **fields: Any) -> RunInfo:
     ordinary: dict[str, Any] = {
         "id": "20261121-211503-quickstart",
@@ -122,8 +130,12 @@ def make_run(repeats: int = 3, **fields: Any) -> RunInfo:
     return RunInfo(repeats=repeats, **{**ordinary, **fields})
 
 
-def make_analysis() -> RunAnalysis:
-    """Two targets, two operations, three repeats; one repeat of the disk's write found no space."""
+def make_analysis(**run: Any) -> RunAnalysis:
+    """Two targets, two operations, three repeats; one repeat of the disk's write found no space.
+
+    Args:
+        run: Fields of the run.
+    """
     latencies = {"min": 1000.0, "mean": 2000.5, "p50": 1999.0, "p90": 2500.0, "p99": 2900.0}
     latencies |= {"p99.9": 3000.0, "p99.99": 3000.0, "max": 3000.0}
     axes = {"record_size": 65536}
@@ -166,4 +178,4 @@ def make_analysis() -> RunAnalysis:
         for case in cases
         for repeat in (1, 2, 3)
     ]
-    return analyse(make_run(), cases, (), samples, jobs, judge_row)
+    return analyse(make_run(**run), cases, (), samples, jobs, judge_row)

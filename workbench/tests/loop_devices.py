@@ -17,13 +17,14 @@ def need_root() -> None:
 
 
 @contextlib.contextmanager
-def loop_device(folder: Path, size: int) -> Iterator[str]:
-    """A block device of `size` bytes backed by a file in `folder`."""
+def loop_device(folder: Path, size: int, direct: bool = False) -> Iterator[str]:
+    """A block device of `size` bytes backed by a file in `folder`, which it reads with O_DIRECT if `direct`."""
     need_root()
     image = folder / "image"
     with image.open("wb") as file:
         file.truncate(size)
-    done = subprocess.run(["losetup", "--find", "--show", str(image)], capture_output=True, text=True, check=False)
+    how = ["--direct-io=on"] if direct else []
+    done = subprocess.run(["losetup", "--find", "--show", *how, str(image)], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         pytest.skip(f"no loop device: {done.stderr.strip()}")
     device = done.stdout.strip()

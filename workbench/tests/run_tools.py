@@ -30,6 +30,7 @@ workloads:
     cache: {cache}
     {extra}
 repeats: {repeats}
+ceilings: {ceilings}
 """
 
 
@@ -44,6 +45,7 @@ def study(folder: Path, **changes: object) -> Path:
         "cache": "keep",
         "extra": "",
         "repeats": 3,
+        "ceilings": "none",
         **changes,
     }
     path = folder / "study.yaml"

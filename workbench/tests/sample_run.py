@@ -7,10 +7,12 @@ from functools import cache
 from typing import Any
 
 from hdrh.histogram import HdrHistogram
+from sample_ceilings import ceilings_of, with_ceilings
 
+from assay.analyse.compare import compare
 from assay.model.case import Case, Excluded, Parameters
+from assay.model.ceiling import Ceiling
 from assay.model.result import (
-    Comparison,
     ErrorTally,
     Estimate,
     JobRecord,
@@ -20,7 +22,7 @@ from assay.model.result import (
     RunInfo,
     Sample,
 )
-from assay.model.verdict import RANK, Finding, Verdict
+from assay.model.verdict import Finding, Verdict
 
 KIB, MIB = 1024, 1024 * 1024
 OPERATIONS = ("write", "rewrite", "read", "reread", "random_read", "random_write")
@@ -43,7 +45,7 @@ workloads:
     cache: direct
   depth: {{operations: [random_read], file_size: 64MiB, record_size: 4KiB, queue_depth: [1, 2, 4, 8, 16, 32]}}
   cached: {{operations: [read], file_size: 64MiB, record_size: 64KiB, cache: keep}}
-repeats: 3
+repeats: 4
 order: random
 """
 
@@ -102,7 +104,7 @@ def curve_of(values: list[float]) -> tuple[tuple[float, float], ...]:
 
 def estimate(values: list[float]) -> Estimate:
     """Median with a Student t interval."""
-    half = 4.303 * statistics.stdev(values) / math.sqrt(len(values))
+    half = 3.182 * statistics.stdev(values) / math.sqrt(len(values))
     mean = statistics.fmean(values)
     return Estimate(
         median=statistics.median(values),
@@ -138,7 +140,7 @@ def findings_for(case: Case, operation: str, value: Estimate) -> tuple[Finding, 
     return ()
 
 
-def row_of(case: Case, operation: str, phase: int, seed: int, repeats: int = 3, ops: int = 400) -> Row:
+def row_of(case: Case, operation: str, phase: int, seed: int, repeats: int = 4, ops: int = 400) -> Row:
     """One result with its repeats, the noise drawn from `seed`."""
     rng = random.Random(f"{seed}/{case.id}/{operation}")
     p = case.parameters
@@ -223,42 +225,13 @@ def full_row(case: Case, operation: str, phase: int, repeats: int) -> Row:
     )
 
 
-def compare(rows: list[Row], base: str, other: str) -> tuple[Comparison, ...]:
-    """Ratios with a t interval on the logarithm."""
-    sides = {(r.case.workload, r.operation, r.case.target, tuple(sorted(r.case.axes.items()))): r for r in rows}
-    found = []
-    for (workload, operation, target, axes), mine in sides.items():
-        yours = sides.get((workload, operation, other, axes))
-        if target != base or yours is None or mine.throughput is None or yours.throughput is None:
-            continue
-        logs = [[math.log(s.throughput) for s in row.samples] for row in (mine, yours)]
-        middle = statistics.fmean(logs[1]) - statistics.fmean(logs[0])
-        half = 2.776 * math.sqrt(sum(statistics.variance(x) / len(x) for x in logs))
-        worst = min((mine, yours), key=lambda row: RANK[row.verdict])
-        found.append(
-            Comparison(
-                workload=workload,
-                operation=operation,
-                axes=dict(axes),
-                base=base,
-                other=other,
-                ratio=math.exp(middle),
-                low=math.exp(middle - half),
-                high=math.exp(middle + half),
-                separable=abs(middle) > half,
-                caveat="" if worst.verdict is Verdict.OK else f"{worst.case.target} is {worst.verdict}",
-            )
-        )
-    return tuple(found)
-
-
 def build(
     plan: list[tuple[str, tuple[str, ...], Parameters, dict[str, Any]]],
     targets: tuple[str, ...],
     seed: int,
     question: str,
     path: str = "/var/tmp/assay-sample",
-    repeats: int = 3,
+    repeats: int = 4,
     ops: int = 400,
 ) -> RunAnalysis:
     """A run over `plan` (workload, operations, parameters, axes) on every target."""
@@ -280,8 +253,10 @@ def build(
             cases.append(case)
             rows += [row_of(case, operation, n, seed, repeats, ops) for n, operation in enumerate(operations)]
             jobs += [job_of(case, repeat) for repeat in range(1, repeats + 1)]
+    run = info(targets, question, path, len(jobs), repeats, tuple(ceilings_of(cases, targets)))
+    rows = with_ceilings(rows, run)
     return RunAnalysis(
-        run=info(targets, question, path, len(jobs), repeats),
+        run=run,
         cases=tuple(cases),
         excluded=(
             Excluded(
@@ -293,7 +268,7 @@ def build(
             ),
         ),
         rows=tuple(rows),
-        comparisons=tuple(pair for other in targets[1:] for pair in compare(rows, targets[0], other)),
+        comparisons=compare(rows),
         notes=("The third round of disk was 4 % slower than the first: something else was using the disk.",),
         jobs=tuple(jobs),
     )
@@ -321,7 +296,9 @@ def job_of(case: Case, repeat: int) -> JobRecord:
     )
 
 
-def info(targets: tuple[str, ...], question: str, path: str, planned: int, repeats: int) -> RunInfo:
+def info(
+    targets: tuple[str, ...], question: str, path: str, planned: int, repeats: int, ceilings: tuple[Ceiling, ...] = ()
+) -> RunInfo:
     """Where and how the made-up run took place."""
     kinds = {"disk": ("ext4", False, "/dev/vda"), "memory": ("tmpfs", True, None)}
     places = []
@@ -361,6 +338,7 @@ def info(targets: tuple[str, ...], question: str, path: str, planned: int, repea
             "memory": {"total": "16.4 GiB", "transparent huge pages": "madvise"},
         },
         places=tuple(places),
+        ceilings=ceilings,
         planned=planned,
         finished=planned,
     )

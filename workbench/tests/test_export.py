@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pyarrow.parquet as pq
 import pytest
-from builders import make_analysis
+from builders import make_analysis, make_ceiling
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
@@ -24,7 +24,7 @@ from assay.model.case import Parameters
 from assay.model.result import RunAnalysis
 from assay.report.export_csv import csv_text
 from assay.report.export_json import json_document, json_schema, json_text
-from assay.report.tables import RESULT_COLUMNS, Table, results_table, samples_table
+from assay.report.tables import RESULT_COLUMNS, Table, ceilings_table, results_table, samples_table
 from assay.store import RunMeta, RunStore
 
 SPREADSHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -32,11 +32,20 @@ SPREADSHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 
 @pytest.fixture(scope="module")
 def analysis() -> RunAnalysis:
-    return make_analysis()
+    ceilings = (
+        make_ceiling("memory copy", 9e9, target="", lowest=8e9),
+        make_ceiling("device read", 250e6),
+        make_ceiling("device write", None),
+    )
+    return make_analysis(ceilings=ceilings)
 
 
 Make = Callable[[RunAnalysis], Table]
-TABLES: list[tuple[Make, TableName]] = [(results_table, TableName.RESULTS), (samples_table, TableName.SAMPLES)]
+TABLES: list[tuple[Make, TableName]] = [
+    (results_table, TableName.RESULTS),
+    (samples_table, TableName.SAMPLES),
+    (ceilings_table, TableName.CEILINGS),
+]
 
 
 def exported(analysis: RunAnalysis, format_: Format, folder: Path, table: TableName = TableName.RESULTS) -> Path:
@@ -55,6 +64,14 @@ def test_the_table_holds_the_result(analysis: RunAnalysis) -> None:
     assert second["latency_p99_9_ns"] == row.latency["p99.9"]
     assert second["file_size_bytes"] == row.case.parameters.file_size
     assert second["memory_limit_bytes"] is None
+    assert (second["binding_ceiling"], second["binding_unit"], second["binding_value"]) == (
+        "device read",
+        "bytes/s",
+        250e6,
+    )
+    assert second["binding_share"] == pytest.approx(row.throughput.median / 250e6)
+    assert second["ceiling_shares"] == f"device read: {row.throughput.median / 250e6:.4g}"
+    assert (first["binding_ceiling"], first["binding_share"], first["ceiling_shares"]) == ("", None, "")
 
 
 def test_every_parameter_has_a_column() -> None:
@@ -116,7 +133,7 @@ def test_the_json_schema_refuses_what_is_wrong(analysis: RunAnalysis) -> None:
 @pytest.mark.parametrize(("make", "name"), TABLES)
 def test_xlsx(analysis: RunAnalysis, make: Make, name: TableName, tmp_path: Path) -> None:
     book = read_xlsx(exported(analysis, Format.XLSX, tmp_path))
-    assert list(book) == ["Summary", "Results", "Samples", "Environment", "Study"]
+    assert list(book) == ["Summary", "Results", "Samples", "Ceilings", "Environment", "Study"]
     head, *lines = book[str(name).capitalize()]
     table = make(analysis)
     names = [column.name for column in table.columns]
@@ -218,7 +235,7 @@ def stored(analysis: RunAnalysis, tmp_path_factory: pytest.TempPathFactory) -> P
     order = [(case.id, repeat) for repeat in (1, 2, 3) for case in analysis.cases]
     samples = [sample for row in analysis.rows for sample in row.samples]
     with RunStore.create(root, meta, analysis.cases, (), order, run.study_text) as store:
-        store.describe(run.versions, run.environment, run.places)
+        store.describe(run.versions, run.environment, run.places, run.ceilings)
         for case, repeat in order:
             own = [sample for sample in samples if (sample.case, sample.repeat) == (case, repeat)]
             store.finish_repeat(store.begin_attempt(case, repeat, {}), "ok", 1.0, "", "", own)

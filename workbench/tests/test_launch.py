@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 
-from assay.launch import abilities, cgroup, environment
+from assay.launch import abilities, cgroup
 from assay.launch.binary import find_engine, load_engine
 from assay.launch.doctor import examine
 from assay.launch.engine import Grace, Outcome, _Conversation, run_job
-from assay.launch.environment import capture_environment, describe_device, device_below, mount_of
 from assay.launch.launcher import LocalLauncher
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.case import Case, Parameters
@@ -286,62 +285,6 @@ def test_impossible_limit_leaves_no_group() -> None:
     assert not cap.path.exists()
 
 
-def test_environment_says_what_it_is_or_why_not(tmp_path: Path) -> None:
-    found = capture_environment({"disk": ("file", str(tmp_path / "new")), "none": ("null", "")})
-    assert set(found) == {"host", "kernel", "cpu", "memory", "target disk"}
-    assert all(
-        value.strip() for section in found.values() for value in section.values() if section is not found["kernel"]
-    )
-    assert found["kernel"]["release"] == os.uname().release
-    assert found["memory"]["total"].endswith(" KiB")
-    assert found["target disk"]["path"] == str(tmp_path / "new")
-
-
-MOUNTS = """\
-1 0 252:1 / / rw - ext4 /dev/vda1 rw
-2 1 0:5 / /proc rw,nosuid - proc proc rw
-3 1 0:6 / /srv/my\\040data rw - tmpfs first rw
-4 1 0:7 / /srv/my\\040data rw,noatime - tmpfs second rw,size=1k
-"""
-
-
-def test_mount_of_prefers_the_longest_mount_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mounts = tmp_path / "mountinfo"
-    mounts.write_text(MOUNTS)
-    monkeypatch.setattr(environment, "MOUNTS", mounts)
-    assert mount_of("/srv/my data/x/y") == {
-        "number": "0:7",
-        "mount_point": "/srv/my data",
-        "filesystem": "tmpfs",
-        "source": "second",
-        "options": "rw,noatime,size=1k",
-    }
-    assert mount_of("/proc/self")["mount_point"] == "/proc"
-    assert mount_of("/procession")["mount_point"] == "/"
-    section = capture_environment({"disk": ("file", "/procession")})["target disk"]
-    assert (section["mount_point"], section["filesystem"], section["source"]) == ("/", "ext4", "/dev/vda1")
-
-
-def test_environment_without_a_mount_that_fits_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mounts = tmp_path / "mountinfo"
-    mounts.write_text(MOUNTS.partition("\n")[2])
-    monkeypatch.setattr(environment, "MOUNTS", mounts)
-    with pytest.raises(LookupError):
-        mount_of(str(tmp_path))
-    section = capture_environment({"disk": ("file", str(tmp_path))})["target disk"]
-    assert section["mount"] == f"unknown: {tmp_path}: no mount found"
-    assert device_below(str(tmp_path)) is None
-
-
-def test_kernel_command_line_is_kept_without_credentials() -> None:
-    line = 'quiet root=/dev/vda1 luks.key=abc api_token="a b" Password=x nfs=http://me:word@host/x console=ttyS0'
-    kept = environment.without_secrets(line)
-    assert kept == (
-        "quiet root=/dev/vda1 luks.key=(not kept) api_token=(not kept) Password=(not kept)"
-        " nfs=http://...@host/x console=ttyS0"
-    )
-
-
 def study_of(*policies: str, optional: str = "true") -> tuple[Study, tuple[Case, ...]]:
     text = "study: s\nquestion: why?\ntargets: {a: {kind: file, path: /var/tmp/a}}\nworkloads:\n"
     for policy in policies:
@@ -397,11 +340,6 @@ def test_abilities_of_the_host_are_tried_and_nothing_is_left(tmp_path: Path, mon
     assert "memory cannot be capped" in str(cgroup.limit_fault())
     monkeypatch.setattr(abilities, "DROP_CACHES", tmp_path)
     assert "the page cache cannot be dropped" in str(abilities.drop_fault())
-
-
-def test_device_below_memory_is_none() -> None:
-    assert device_below("/dev/shm") is None
-    assert describe_device("0:99999")["device"].startswith("none")
 
 
 def test_doctor_leaves_nothing_and_gives_remedies(fake: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,6 +134,24 @@ def test_table_filters_by_words_and_by_choice(browser: Any) -> None:
     assert column(browser, "Operation") == ["Reread"]
 
 
+def test_bars_are_as_long_as_the_share_and_go_past_the_mark_above_it(browser: Any) -> None:
+    bars = browser.execute_script(
+        "const table = document.getElementById('results-table');"
+        "return [...table.querySelectorAll('td .bar')].slice(0, 300).map(bar => { bar.closest('tr').hidden = false;"
+        "  const style = getComputedStyle(bar);"
+        "  return [parseFloat(bar.closest('td').dataset.v), style.getPropertyValue('--s'), bar.clientWidth,"
+        "          bar.className, style.backgroundSize] })"
+    )
+    assert len(bars) > 100
+    assert {name for share, _, _, name, _ in bars if share > 1} == {"bar over"}
+    for share, drawn, width, name, sizes in bars:
+        assert float(drawn) == pytest.approx(100 * share, rel=0.01) and width > 30
+        # The mark, then what is filled: 100 % of the ceiling end at 80 % of the bar.
+        filled = float(sizes.split(", ")[1].split("%")[0])
+        assert filled == pytest.approx(80 * min(share, 1), rel=0.01)
+        assert (name == "bar over") == (share > 1)
+
+
 @pytest.mark.parametrize("width", [360, 768, 1400])
 def test_nothing_overflows_sideways(browser: Any, path: Path, width: int) -> None:
     metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
@@ -156,7 +174,7 @@ def test_report_of_names_is_drawn_in_operations(browser: Any, tmp_path: Path) ->
     page.write_text(render_html(build_document(names_run())), encoding="utf-8")
     opened(browser, page)
     assert browser.execute_script("return document.documentElement.dataset.charts") == "drawn"
-    assert column(browser, "Rate", "metadata-table")[:2] == ["20,400", "510,000"]
+    assert column(browser, "Rate", "metadata-table")[:2] == ["20,500", "513,000"]
     text = browser.execute_script("return [...document.querySelectorAll('svg text')].map(t => t.textContent).join()")
     assert "Rate (operations/s)" in text and "MB/s" not in text and "NaN" not in text
 

@@ -119,6 +119,8 @@ pub struct MethodChoice {
     pub reason: String,
     /// Operations it can have in flight.
     pub depth: u32,
+    /// Operations that are best handed over at once, at least 1.
+    pub batch: u32,
 }
 
 /// A kind of storage at one place.
@@ -142,6 +144,16 @@ pub trait Backend: Send + Sync {
 
     /// Name of a lane's object, for error samples.
     fn object_name(&self, lane: u32) -> String;
+
+    /// Major and minor number of the block device that holds the data; none if there is none.
+    fn device(&self) -> Option<(u32, u32)> {
+        None
+    }
+
+    /// Bytes of the files in the host's page cache; none where that is unknown or means nothing.
+    fn cached_bytes(&self) -> Option<u64> {
+        None
+    }
 
     /// Removes everything `prepare` and the phases have made. May be called at any time, also twice.
     fn cleanup(&self) -> Result<(), SetupError>;

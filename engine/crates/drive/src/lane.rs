@@ -49,6 +49,8 @@ pub(crate) struct LanePlan {
     pub(crate) error_limit: u64,
     pub(crate) interval_ns: u64,
     pub(crate) depth: u32,
+    /// Operations handed over at once, at most.
+    pub(crate) batch: u32,
 }
 
 /// What a lane shares with others.
@@ -246,7 +248,9 @@ impl Run<'_> {
                 self.look_up(now);
                 continue;
             }
-            let deadline = self.wake_up(now);
+            let more = self.issuing && self.plan.schedule.is_none() && !self.free.is_empty() && self.left != Some(0);
+            // What is not handed over yet does not wait for what is.
+            let deadline = if more { now } else { self.wake_up(now) };
             self.channel.exchange(&self.batch, &mut self.done, deadline);
             self.batch.clear();
             now = self.clock.now();
@@ -276,7 +280,7 @@ impl Run<'_> {
             return self.issue_due(now);
         }
         let mut filled = false;
-        while self.left != Some(0) {
+        while self.left != Some(0) && self.batch.len() < self.plan.batch as usize {
             let Some(slot) = self.free.pop() else { break };
             filled |= self.prepare_next(slot, now);
         }

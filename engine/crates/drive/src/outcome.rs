@@ -30,6 +30,8 @@ pub(crate) struct LaneOutcome {
     /// Bytes from the start of the lane's part that are known to be on the storage after a sequential write; in a tree,
     /// names made.
     pub(crate) covered: u64,
+    /// Time without a CPU though ready to run; none if unknown.
+    pub(crate) cpu_wait_ns: Option<u64>,
 }
 
 impl LaneOutcome {

@@ -1,6 +1,10 @@
-//! What this process has used.
+//! What this process, its host and its device have used.
 
-use assay_spec::Resources;
+use assay_spec::{DeviceUse, HostCpu, Resources};
+use std::fs::read_to_string;
+
+const SECTOR_BYTES: u64 = 512;
+const MILLISECOND: u64 = 1_000_000;
 
 fn usage() -> libc::rusage {
     // SAFETY: rusage is plain numbers, for which zeros are valid, and getrusage only fills it.
@@ -18,16 +22,73 @@ fn nanoseconds(time: libc::timeval) -> u64 {
 /// Greatest resident memory so far, in bytes (VmHWM of proc_pid_status(5): getrusage counts from before execve, when
 /// this was the process that started us).
 pub fn max_rss_bytes() -> u64 {
-    let table = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let table = read_to_string("/proc/self/status").unwrap_or_default();
     let line = table.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kibibytes = line.and_then(|rest| rest.trim().strip_suffix(" kB")).and_then(|number| number.parse::<u64>().ok());
     kibibytes.map_or_else(|| usage().ru_maxrss as u64 * 1024, |number| number * 1024)
 }
 
-/// What has been used since the process started (getrusage(2), proc_pid_io(5)).
-pub(crate) fn snapshot() -> Resources {
+/// Time the calling thread was ready to run but had no CPU, since it started (second field of schedstat,
+/// Documentation/scheduler/sched-stats.rst of the kernel); none if the kernel does not tell.
+pub(crate) fn cpu_wait_ns() -> Option<u64> {
+    read_to_string("/proc/thread-self/schedstat").ok()?.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// How far the wall clock is before the monotonic one. Slewing moves both alike; setting the wall clock moves this.
+pub(crate) fn wall_offset_ns() -> i64 {
+    let read = |clock| {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: clock_gettime only fills the structure.
+        unsafe { libc::clock_gettime(clock, &raw mut time) };
+        time.tv_sec * 1_000_000_000 + time.tv_nsec
+    };
+    read(libc::CLOCK_REALTIME) - read(libc::CLOCK_MONOTONIC)
+}
+
+/// The numbers of a line, in order.
+fn numbers(line: &str) -> Vec<u64> {
+    line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+}
+
+/// All CPUs together since the host started.
+fn host_cpu() -> Option<HostCpu> {
+    // SAFETY: sysconf takes and gives a number.
+    let ticks = u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok()?;
+    let table = read_to_string("/proc/stat").ok()?;
+    // user nice system idle iowait irq softirq steal; guests are counted in user and nice.
+    let [user, nice, system, idle, iowait, irq, softirq, steal, ..] = numbers(table.lines().next()?)[..] else {
+        return None;
+    };
+    let tick_ns = 1_000_000_000 / ticks;
+    Some(HostCpu {
+        busy_ns: (user + nice + system + irq + softirq) * tick_ns,
+        idle_ns: (idle + iowait) * tick_ns,
+        stolen_ns: steal * tick_ns,
+    })
+}
+
+/// The device since the host started.
+fn device_use((major, minor): (u32, u32)) -> Option<DeviceUse> {
+    let line = read_to_string(format!("/sys/dev/block/{major}:{minor}/stat")).ok()?;
+    let [reads, _, read_sectors, read_ms, writes, _, write_sectors, write_ms, _, busy_ms, ..] = numbers(&line)[..]
+    else {
+        return None;
+    };
+    Some(DeviceUse {
+        read_bytes: read_sectors * SECTOR_BYTES,
+        write_bytes: write_sectors * SECTOR_BYTES,
+        reads,
+        writes,
+        read_ns: read_ms * MILLISECOND,
+        write_ns: write_ms * MILLISECOND,
+        busy_ns: busy_ms * MILLISECOND,
+    })
+}
+
+/// What has been used since the process or the host started (getrusage(2), proc_pid_io(5), proc_stat(5)).
+pub(crate) fn snapshot(device: Option<(u32, u32)>) -> Resources {
     let usage = usage();
-    let table = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
+    let table = read_to_string("/proc/self/io").unwrap_or_default();
     let field = |name: &str| {
         let line = table.lines().find(|line| line.starts_with(name))?;
         line[name.len()..].trim().parse().ok()
@@ -37,6 +98,8 @@ pub(crate) fn snapshot() -> Resources {
         system_ns: nanoseconds(usage.ru_stime),
         read_bytes: field("read_bytes:"),
         write_bytes: field("write_bytes:"),
+        host: host_cpu(),
+        device: device.and_then(device_use),
     }
 }
 
@@ -48,5 +111,20 @@ pub(crate) fn between(from: &Resources, to: &Resources) -> Resources {
         system_ns: to.system_ns - from.system_ns,
         read_bytes: difference(from.read_bytes, to.read_bytes),
         write_bytes: difference(from.write_bytes, to.write_bytes),
+        host: from.host.zip(to.host).map(|(from, to)| HostCpu {
+            busy_ns: to.busy_ns.saturating_sub(from.busy_ns),
+            // The kernel's count of idle time may go back a little (proc_stat(5)).
+            idle_ns: to.idle_ns.saturating_sub(from.idle_ns),
+            stolen_ns: to.stolen_ns.saturating_sub(from.stolen_ns),
+        }),
+        device: from.device.zip(to.device).map(|(from, to)| DeviceUse {
+            read_bytes: to.read_bytes.saturating_sub(from.read_bytes),
+            write_bytes: to.write_bytes.saturating_sub(from.write_bytes),
+            reads: to.reads.saturating_sub(from.reads),
+            writes: to.writes.saturating_sub(from.writes),
+            read_ns: to.read_ns.saturating_sub(from.read_ns),
+            write_ns: to.write_ns.saturating_sub(from.write_ns),
+            busy_ns: to.busy_ns.saturating_sub(from.busy_ns),
+        }),
     }
 }

@@ -15,7 +15,7 @@ use assay_core::random::mix2;
 use assay_core::{clock, Backend, MethodChoice, PhasePlan, SetupError};
 use assay_spec::{
     ByeStatus, ErrorCount, ErrorKind, ErrorSample, Event, Job, Layout, Level, Log, Operation, Phase, PhaseStart,
-    PhaseStatus, Ready, SyncPolicy,
+    PhaseStatus, Ready, SyncPolicy, Target,
 };
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -277,6 +277,7 @@ impl Runner<'_> {
             error_limit: job.error_limit,
             interval_ns: job.interval_ns,
             depth: job.queue_depth,
+            batch: job.queue_depth,
         }
     }
 
@@ -307,7 +308,9 @@ impl Runner<'_> {
             self.commands.iter().for_each(|lane| drop(lane.send(Command::Abort)));
             return self.end_without_work(number, phase, PhaseStatus::Failed);
         };
-        let before = resources::snapshot();
+        let cached_bytes = phase.measured.then(|| self.backend.cached_bytes()).flatten();
+        let device = self.backend.device();
+        let (before, offset) = (resources::snapshot(device), resources::wall_offset_ns());
         let start = clock::now() + HEADSTART_NS + HEADSTART_PER_LANE_NS * u64::from(self.job.lanes);
         self.commands.iter().for_each(|lane| drop(lane.send(Command::Go(start))));
         self.started(number, phase, start, choice, planned);
@@ -315,11 +318,21 @@ impl Runner<'_> {
         let mut end = totals::of(number, phase, self.status_of(phase.operation, &work), start, &shared, &work);
         end.errors.append(&mut self.setup_errors);
         end.cache_done = cache_done;
-        end.resources = resources::between(&before, &resources::snapshot());
+        end.cached_bytes = cached_bytes;
+        end.resources = resources::between(&before, &resources::snapshot(device));
+        end.wall_shift_ns = resources::wall_offset_ns() - offset + self.scripted_step();
         self.note_covered(phase.operation, &work);
         let status = end.status;
         self.emit(&Event::PhaseEnd(end));
         status
+    }
+
+    /// What a script wants seen of the wall clock.
+    fn scripted_step(&self) -> i64 {
+        match &self.job.target {
+            Target::Null(null) => null.clock_step_ns,
+            _ => 0,
+        }
     }
 
     fn status_of(&self, operation: Operation, work: &Work) -> PhaseStatus {

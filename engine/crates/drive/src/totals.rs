@@ -63,6 +63,8 @@ pub(crate) fn of(
         unstarted_ops: outcomes.iter().map(|(_, lane)| lane.unstarted).sum(),
         verified_bytes: outcomes.iter().map(|(_, lane)| lane.verified_bytes).sum(),
         cache_done: String::new(),
+        cached_bytes: None,
+        wall_shift_ns: 0,
         lanes: outcomes.iter().map(|(lane, outcome)| result(*lane, outcome, start)).collect(),
         resources: Resources::default(),
     }
@@ -86,5 +88,6 @@ fn result(lane: u32, outcome: &LaneOutcome, start: u64) -> LaneResult {
         write: outcome.counts[WRITE],
         meta: outcome.counts[META],
         errors: outcome.error_count(),
+        cpu_wait_ns: outcome.cpu_wait_ns,
     }
 }

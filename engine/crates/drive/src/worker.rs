@@ -5,6 +5,7 @@ use crate::lane::{self, LanePlan, Links};
 use crate::outcome::{LaneMessage, LaneOutcome};
 use crate::pattern::PREPARE_BYTES;
 use crate::placement;
+use crate::resources;
 use assay_core::{clock, os_message, Backend, Buffers, Lane, LaneSetup, MethodChoice, PhasePlan, SetupError};
 use assay_spec::{Method, Operation, SyncPolicy, Tuning};
 use std::sync::mpsc::{Receiver, Sender};
@@ -105,13 +106,17 @@ impl Worker {
         collector: &mut Collector,
     ) -> Option<LaneOutcome> {
         let began = channel.begin(phase);
-        let depth = began.as_ref().map_or(0, |choice| choice.depth);
+        let (depth, at_once) = began.as_ref().map_or((0, 0), |choice| (choice.depth, choice.batch));
         let _ = links.messages.send(LaneMessage::Began(began));
         let outcome = match (self.commands.recv(), depth) {
             (Ok(Command::Go(start)), 1..) => {
                 plan.depth = depth;
+                plan.batch = at_once;
+                let waited = resources::cpu_wait_ns();
                 clock::wait_until(start);
-                Some(lane::run(plan, links, channel, buffers, collector, start))
+                let mut outcome = lane::run(plan, links, channel, buffers, collector, start);
+                outcome.cpu_wait_ns = waited.zip(resources::cpu_wait_ns()).map(|(from, to)| to.saturating_sub(from));
+                Some(outcome)
             }
             _ => None,
         };

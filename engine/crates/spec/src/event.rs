@@ -283,6 +283,10 @@ pub struct LaneResult {
     pub meta: Counts,
     /// Failed operations.
     pub errors: u64,
+    /// Time the lane was ready to run while all CPUs it may use ran something else (run delay of /proc/PID/schedstat);
+    /// none if the kernel does not tell.
+    #[serde(default)]
+    pub cpu_wait_ns: Option<u64>,
 }
 
 /// What the engine's process used during a phase.
@@ -296,6 +300,43 @@ pub struct Resources {
     pub read_bytes: Option<u64>,
     /// Bytes sent to the storage layer (write_bytes of proc_pid_io(5)); none if the kernel does not tell.
     pub write_bytes: Option<u64>,
+    /// All CPUs of the host together (proc_stat(5)); none if the kernel does not tell.
+    #[serde(default)]
+    pub host: Option<HostCpu>,
+    /// The block device below the target, whoever used it; none if there is none or the kernel does not tell.
+    #[serde(default)]
+    pub device: Option<DeviceUse>,
+}
+
+/// CPU time of all CPUs of a host, whoever used it, in steps of 10 milliseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[allow(clippy::struct_field_names)]
+pub struct HostCpu {
+    /// At work, interrupts included.
+    pub busy_ns: u64,
+    /// Idle, or idle with I/O outstanding.
+    pub idle_ns: u64,
+    /// Ready to work, but the hypervisor ran something else.
+    pub stolen_ns: u64,
+}
+
+/// Requests that a block device has completed (Documentation/admin-guide/iostats.rst of the kernel).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceUse {
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Read requests.
+    pub reads: u64,
+    /// Write requests.
+    pub writes: u64,
+    /// Time that read requests spent in the device and its queue, added up.
+    pub read_ns: u64,
+    /// Time that write requests spent in the device and its queue, added up.
+    pub write_ns: u64,
+    /// Time with at least one request in the device or its queue.
+    pub busy_ns: u64,
 }
 
 /// Totals of a phase.
@@ -345,6 +386,13 @@ pub struct PhaseEnd {
     pub verified_bytes: u64,
     /// What was done to the cache before the phase, in words; empty if nothing.
     pub cache_done: String,
+    /// Bytes of the phase's files in the host's page cache when it started (cachestat(2), mincore(2)); none for names,
+    /// devices, and where the kernel does not tell.
+    #[serde(default)]
+    pub cached_bytes: Option<u64>,
+    /// How far the wall clock was moved during the phase: its time less the monotonic clock's.
+    #[serde(default)]
+    pub wall_shift_ns: i64,
     /// Lane by lane.
     pub lanes: Vec<LaneResult>,
     /// What the process used.

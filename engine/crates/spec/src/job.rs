@@ -119,6 +119,24 @@ pub struct NullTarget {
     /// Operations that fail.
     #[serde(default)]
     pub errors: Vec<ScriptedError>,
+    /// Moments from which another service time holds.
+    #[serde(default)]
+    pub changes: Vec<ScriptedChange>,
+    /// Each phase has its service times multiplied by a factor drawn between 1 - this and 1 + this percent.
+    #[serde(default)]
+    #[schemars(range(max = 99))]
+    pub vary_percent: u32,
+    /// The wall clock is seen to jump by this many nanoseconds during each phase.
+    #[serde(default)]
+    pub clock_step_ns: i64,
+    /// Each operation copies its bytes from one block of memory of this size to another, what a host can move at most;
+    /// 0 means that nothing is copied. Scripts are not followed then.
+    #[serde(default)]
+    #[schemars(range(max = 1_073_741_824))]
+    pub memory_copy_bytes: u64,
+    /// What is written is made as for storage that keeps it; so that a job costs the engine what it would there.
+    #[serde(default)]
+    pub make_data: bool,
 }
 
 /// Distribution of the scripted service time.
@@ -156,6 +174,19 @@ pub struct ScriptedStall {
     pub at_op: u64,
     /// How long, in nanoseconds.
     pub duration_ns: u64,
+    /// Only this lane; none means every lane.
+    #[serde(default)]
+    pub lane: Option<u32>,
+}
+
+/// From the submission of a lane's n-th operation on, operations take another time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptedChange {
+    /// Number of the operation in the phase, counted from 0 per lane.
+    pub at_op: u64,
+    /// Service time from then on.
+    pub latency: LatencyModel,
     /// Only this lane; none means every lane.
     #[serde(default)]
     pub lane: Option<u32>,

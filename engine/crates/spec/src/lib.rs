@@ -14,12 +14,12 @@ mod validate;
 
 pub use capability::{BackendCapabilities, Capabilities, PlaceCapabilities};
 pub use event::{
-    Bye, ByeStatus, Counts, ErrorCount, ErrorKind, ErrorSample, Event, Hello, Interval, LaneResult, LatencySummary,
-    Level, Log, PhaseEnd, PhaseStart, PhaseStatus, Ready, Resources, Window,
+    Bye, ByeStatus, Counts, DeviceUse, ErrorCount, ErrorKind, ErrorSample, Event, Hello, HostCpu, Interval, LaneResult,
+    LatencySummary, Level, Log, PhaseEnd, PhaseStart, PhaseStatus, Ready, Resources, Window,
 };
 pub use job::{
     Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Job, LatencyModel, Layout, Method, NullTarget,
-    Operation, Phase, ScriptedError, ScriptedStall, SyncPolicy, Target, Tree, Tuning,
+    Operation, Phase, ScriptedChange, ScriptedError, ScriptedStall, SyncPolicy, Target, Tree, Tuning,
 };
 pub use validate::{JobError, MAX_LANES, MAX_QUEUE_DEPTH, MAX_RECORD_BYTES};
 

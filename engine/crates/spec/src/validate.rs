@@ -121,11 +121,15 @@ impl Job {
 
     fn validate_target(&self) -> Result<(), JobError> {
         match &self.target {
-            Target::Null(null) => ensure(
-                null.stalls.len() + null.errors.len() <= 10_000,
-                "target.stalls",
-                "at most 10,000 scripted stalls and errors",
-            ),
+            Target::Null(null) => {
+                ensure(null.vary_percent < 100, "target.vary_percent", "must be at most 99")?;
+                ensure(null.memory_copy_bytes <= 1 << 30, "target.memory_copy_bytes", "must be at most 1 GiB")?;
+                ensure(
+                    null.stalls.len() + null.errors.len() + null.changes.len() <= 10_000,
+                    "target.stalls",
+                    "at most 10,000 scripted stalls, errors and changes",
+                )
+            }
             Target::File(file) => {
                 ensure(
                     absolute_without_dots(&file.root),

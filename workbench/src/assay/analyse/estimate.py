@@ -44,7 +44,8 @@ def estimate(values: Sequence[float]) -> Estimate:
 
     The interval is Student's t on the logarithms, that is, the interval of the geometric mean: it is always
     positive, and right for quantities whose errors are factors, as rates' are. Where a lopsided set of values
-    puts the median outside, the interval is widened to it.
+    puts the median outside, the interval is widened to it. That takes nine values, of which almost half are far from
+    the rest; with normal noise it does not happen, so that 95 of 100 intervals cover the truth all the same.
 
     Args:
         values: One per repeat, any unit, at least one.

@@ -1,14 +1,16 @@
 """From samples to everything that a report needs."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from assay.analyse.ceilings import Ceilings
 from assay.analyse.compare import compare
 from assay.analyse.estimate import estimate
 from assay.analyse.notes import notes
 from assay.analyse.usable import usable
 from assay.model.case import Case, Excluded
+from assay.model.ceiling import Binding
 from assay.model.names import is_metadata
 from assay.model.result import Estimate, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
 from assay.model.units import UnitError, parse_size
@@ -31,8 +33,10 @@ class Judge(Protocol):
         place: Place | None,
         memory_bytes: int | None,
         estimate: Estimate | None,
+        ceilings: tuple[Binding, ...],
         planned: int,
         reasons: tuple[str, ...],
+        within: float | None,
     ) -> tuple[Verdict, tuple[Finding, ...], tuple[str, ...]]:
         """Verdict, findings (the worst first) and rules that lacked evidence; see `assay.judge.evidence.Evidence`."""
         ...
@@ -46,6 +50,7 @@ def analyse(
     jobs: Sequence[JobRecord],
     judge: Judge,
     quick: bool = False,
+    settled: Collection[str] = (),
 ) -> RunAnalysis:
     """Group samples into rows, estimate, pool, judge, compare, and note what is odd.
 
@@ -57,44 +62,96 @@ def analyse(
         jobs: All repeats of those cases as they were executed.
         judge: Gives the verdict of one row.
         quick: Leave out what only a report needs: pooled latencies, curves, comparisons and notes.
+        settled: Ids of cases that are known well enough, of which no more repeats are asked for than were executed.
     """
-    about = _About(run, samples, jobs, judge)
-    rows = tuple(
-        _row(case, label, group, about, quick) for case in cases for label, group in _by_operation(case, about)
-    )
+    of_case: dict[str, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        of_case[sample.case].append(sample)
+    executed: dict[str, list[JobRecord]] = defaultdict(list)
+    for job in jobs:
+        executed[job.case].append(job)
+    maker = RowMaker(run, judge, quick, settled)
+    rows = tuple(row for case in cases for row in maker.rows(case, of_case[case.id], executed[case.id]))
     return RunAnalysis(
         run=run,
         cases=tuple(cases),
         excluded=tuple(excluded),
         rows=rows,
         comparisons=() if quick else compare(rows),
-        notes=() if quick else notes(rows, about.places),
+        notes=() if quick else notes(rows, maker.places),
         jobs=tuple(jobs),
     )
 
 
-class _About:
-    """What the rows of a run have in common, by case and target."""
+class RowMaker:
+    """Makes the rows of a run, case by case, so that not all samples of a large run need to be in memory."""
 
-    def __init__(self, run: RunInfo, samples: Iterable[Sample], jobs: Iterable[JobRecord], judge: Judge) -> None:
-        self.samples: dict[str, list[Sample]] = defaultdict(list)
-        for sample in samples:
-            self.samples[sample.case].append(sample)
-        self.jobs: dict[str, list[JobRecord]] = defaultdict(list)
-        for job in jobs:
-            self.jobs[job.case].append(job)
+    def __init__(self, run: RunInfo, judge: Judge, quick: bool = False, settled: Collection[str] = ()) -> None:
+        """Keep what the rows have in common; arguments as in `analyse`."""
         self.places = {place.target: place for place in run.places}
-        self.memory_bytes = memory_bytes(run.environment)
-        self.repeats = run.repeats
-        self.judge = judge
+        self._memory_bytes = memory_bytes(run.environment)
+        self._repeats = run.repeats
+        self._within = run.repeats_within
+        self._ceilings = Ceilings(run.ceilings)
+        self._judge = judge
+        self._quick = quick
+        self._settled = settled
+
+    def rows(self, case: Case, samples: Sequence[Sample], jobs: Sequence[JobRecord]) -> Iterator[Row]:
+        """The rows of one case, in the order of its operations.
+
+        Args:
+            case: The case.
+            samples: All of its samples, in any order.
+            jobs: All of its repeats as they were executed.
+        """
+        for label, group in _by_operation(case, samples):
+            yield self._row(case, label, group, jobs)
+
+    def _row(self, case: Case, label: str, samples: tuple[Sample, ...], jobs: Sequence[JobRecord]) -> Row:
+        counted = usable(samples)
+        moved = [sample.throughput for sample in counted if sample.moves_data]
+        throughput = estimate(moved) if moved else None
+        iops = estimate([sample.iops for sample in counted]) if counted else None
+        operation, place = label.split(" ", 1)[0], self.places.get(case.target)
+        ceilings = self._ceilings.bindings(case, operation, place, throughput, iops)
+        planned = len(jobs) if case.id in self._settled else self._repeats
+        verdict, findings, not_evaluated = self._judge(
+            case=case,
+            operation=operation,
+            samples=samples,
+            usable=counted,
+            place=place,
+            memory_bytes=self._memory_bytes,
+            estimate=iops if is_metadata(label) else throughput,
+            ceilings=ceilings,
+            planned=planned,
+            reasons=_reasons(samples, jobs) if len(samples) < planned else (),
+            within=self._within,
+        )
+        pooled = () if self._quick else counted
+        latency, pool = _pooled((sample.latency, sample.histogram) for sample in pooled)
+        return Row(
+            case=case,
+            operation=label,
+            throughput=throughput,
+            iops=iops,
+            latency=latency,
+            curve=_curve(pool),
+            samples=samples,
+            verdict=verdict,
+            findings=findings,
+            not_evaluated=not_evaluated,
+            ceilings=ceilings,
+            start_delay=_pooled((sample.start_delay, sample.start_delay_histogram) for sample in pooled)[0],
+        )
 
 
-def _by_operation(case: Case, about: _About) -> list[tuple[str, tuple[Sample, ...]]]:
+def _by_operation(case: Case, samples: Sequence[Sample]) -> list[tuple[str, tuple[Sample, ...]]]:
     """The case's operations in order, each with its samples by repeat.
 
     The second `write` of a case is labelled `write (2)`: phases are kept apart.
     """
-    samples = about.samples.get(case.id, [])
     phases: dict[str, list[int]] = defaultdict(list)
     for operation, phase in sorted({(sample.operation, sample.phase) for sample in samples}):
         phases[operation].append(phase)
@@ -112,41 +169,7 @@ def _by_operation(case: Case, about: _About) -> list[tuple[str, tuple[Sample, ..
     return found
 
 
-def _row(case: Case, label: str, samples: tuple[Sample, ...], about: _About, quick: bool) -> Row:
-    counted = usable(samples)
-    moved = [sample.throughput for sample in counted if sample.moves_data]
-    throughput = estimate(moved) if moved else None
-    iops = estimate([sample.iops for sample in counted]) if counted else None
-    missing = len(samples) < about.repeats
-    verdict, findings, not_evaluated = about.judge(
-        case=case,
-        operation=label.split(" ", 1)[0],
-        samples=samples,
-        usable=counted,
-        place=about.places.get(case.target),
-        memory_bytes=about.memory_bytes,
-        estimate=iops if is_metadata(label) else throughput,
-        planned=about.repeats,
-        reasons=_reasons(samples, about.jobs.get(case.id, [])) if missing else (),
-    )
-    pooled = () if quick else counted
-    latency, pool = _pooled((sample.latency, sample.histogram) for sample in pooled)
-    return Row(
-        case=case,
-        operation=label,
-        throughput=throughput,
-        iops=iops,
-        latency=latency,
-        curve=_curve(pool),
-        samples=samples,
-        verdict=verdict,
-        findings=findings,
-        not_evaluated=not_evaluated,
-        start_delay=_pooled((sample.start_delay, sample.start_delay_histogram) for sample in pooled)[0],
-    )
-
-
-def _reasons(samples: tuple[Sample, ...], jobs: list[JobRecord]) -> tuple[str, ...]:
+def _reasons(samples: tuple[Sample, ...], jobs: Sequence[JobRecord]) -> tuple[str, ...]:
     """Why repeats left no sample, as far as it is known."""
     present = {sample.repeat for sample in samples}
     absent = [job for job in jobs if job.repeat not in present]

@@ -5,20 +5,27 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
 
 from assay.analyse import histograms
 from assay.contract.names import (
     ByeEvent,
     ErrorSampleEvent,
     HelloEvent,
+    IntervalEvent,
     LatencySummary,
     PhaseEndEvent,
     PhaseStartEvent,
     Window,
 )
-from assay.model.result import ErrorTally, Sample, SampleStatus
+from assay.model.course import Course
+from assay.model.names import is_metadata
+from assay.model.result import BlockDeviceUse, ErrorTally, Sample, SampleStatus
 
 _SECOND = 1e9
+LEAST_INTERVALS = 3
+"""With fewer, nothing is said of how the rate went."""
 
 
 @dataclass
@@ -30,6 +37,7 @@ class _Heard:
     starts: dict[int, PhaseStartEvent] = field(default_factory=dict)
     ends: dict[int, PhaseEndEvent] = field(default_factory=dict)
     errors: dict[int, list[ErrorSampleEvent]] = field(default_factory=dict)
+    intervals: dict[int, list[IntervalEvent]] = field(default_factory=dict)
 
 
 def samples_from_events(case_id: str, repeat: int, events: Iterable[object]) -> tuple[Sample, ...]:
@@ -88,6 +96,8 @@ def _listen(events: Iterable[object]) -> _Heard:
                 heard.starts[event.phase] = event
             case PhaseEndEvent():
                 heard.ends[event.phase] = event
+            case IntervalEvent():
+                heard.intervals.setdefault(event.phase, []).append(event)
             case ErrorSampleEvent():
                 heard.errors.setdefault(event.phase, []).append(event)
             case ByeEvent():
@@ -155,9 +165,54 @@ def _ended(case_id: str, repeat: int, end: PhaseEndEvent, heard: _Heard, errors:
         verified_bytes=end.verified_bytes,
         device_read_bytes=end.resources.read_bytes,
         device_write_bytes=end.resources.write_bytes,
+        cpu_wait_ns=_cpu_wait(end),
+        cpus=heard.hello.cpus if heard.hello else 0,
+        **_host_and_device(end),
+        cached_bytes=end.cached_bytes,
+        lane_balance=_lane_balance(end),
+        wall_shift_ns=end.wall_shift_ns or 0,
+        course=_course(end, heard),
         cpu_user_ns=end.resources.user_ns,
         cpu_system_ns=end.resources.system_ns,
     )
+
+
+def _cpu_wait(end: PhaseEndEvent) -> int | None:
+    waits = [lane.cpu_wait_ns for lane in end.lanes]
+    known = [wait for wait in waits if wait is not None]
+    return sum(known) if known and len(known) == len(waits) else None
+
+
+def _lane_balance(end: PhaseEndEvent) -> float | None:
+    done = sorted(lane.read.ops + lane.write.ops + lane.meta.ops for lane in end.lanes)
+    if len(done) < 2 or not (middle := median(done)):
+        return None
+    return done[0] / middle
+
+
+def _host_and_device(end: PhaseEndEvent) -> dict[str, Any]:
+    host, device = end.resources.host, end.resources.device
+    found: dict[str, Any] = {"block": BlockDeviceUse(**device.model_dump()) if device else None}
+    if host:
+        found |= {
+            "host_busy_ns": host.busy_ns,
+            "host_idle_ns": host.idle_ns,
+            "host_stolen_ns": host.stolen_ns,
+        }
+    return found
+
+
+def _course(end: PhaseEndEvent, heard: _Heard) -> Course | None:
+    """With a few intervals only, the modules that know more need not even be loaded."""
+    intervals = heard.intervals.get(end.phase, [])
+    if len(intervals) < LEAST_INTERVALS or heard.hello is None:
+        return None
+    from assay.analyse.course import course_of
+
+    job = heard.hello.job
+    metadata = is_metadata(str(end.operation))
+    data_set = job.file_size_bytes * (job.lanes if str(job.layout) == "separate" else 1)
+    return course_of(intervals, end, None if metadata else data_set, metadata)
 
 
 def _length(window: Window) -> int:

@@ -1,13 +1,14 @@
 """A stored run, analysed and judged: what `show`, `report` and `export` start from."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from assay.analyse.rows import analyse
+from assay.analyse.rows import RowMaker, analyse
 from assay.judge.evidence import Evidence
 from assay.judge.judge import judge
 from assay.model.base import AssayError
-from assay.model.result import RunAnalysis
+from assay.model.result import Row, RunAnalysis
 from assay.model.verdict import Finding, Verdict
 from assay.store import RunStore, find_run
 
@@ -24,7 +25,7 @@ def load_analysis(ref: str, root: Path, case: str | None = None, quick: bool = F
         ref: Id of the run, a unique prefix, `last`, or a path.
         root: Folder of all runs.
         case: Only this case; then there are no comparisons.
-        quick: Leave out what only a report needs: pooled latencies, curves, comparisons and notes.
+        quick: Leave out what only a report needs: pooled latencies, curves, comparisons, notes and the jobs as sent.
 
     Raises:
         AssayError: There is no such run or case.
@@ -45,4 +46,19 @@ def analyse_store(store: RunStore, case: str | None = None, quick: bool = False)
         if not cases:
             raise AssayError(f"run {run.id} has no case {case!r}", f"`assay show {run.id}` names its cases")
     excluded = store.excluded() if case is None else ()
-    return analyse(run, cases, excluded, store.samples(case), store.jobs(case), judge_row, quick)
+    settled = store.settled().keys()
+    jobs = store.jobs(case, whole=not quick)
+    return analyse(run, cases, excluded, store.samples(case), jobs, judge_row, quick, settled)
+
+
+def judged_rows(store: RunStore) -> Iterator[Row]:
+    """The rows of a run as `analyse_store` makes them when it is quick, one after another in plan order.
+
+    Only one case is in memory at a time, so that runs of any size can be judged.
+    """
+    run, settled = store.info(), store.settled()
+    maker = RowMaker(run, judge_row, quick=True, settled=settled)
+    for case, samples in store.measured():
+        # Of what is complete, nobody asks why it is not.
+        complete = case.id not in settled and len(samples) == run.repeats * len(case.operations)
+        yield from maker.rows(case, samples, () if complete else store.jobs(case.id, whole=False))

@@ -39,18 +39,19 @@ def target_faults(loaded: LoadedStudy) -> list[Fault]:
 
 def summary(loaded: LoadedStudy, estimate: StudyEstimate) -> str:
     """One line: cases, repeats, exclusions, time and bytes."""
-    repeats = loaded.study.repeats
     left_out = f", {len(loaded.excluded)} excluded" if loaded.excluded else ""
+    up_to = "up to " if estimate.least_seconds < estimate.seconds else ""
     return (
-        f"{len(loaded.cases)} {'case' if len(loaded.cases) == 1 else 'cases'} x {repeats} "
-        f"{'repeat' if repeats == 1 else 'repeats'}{left_out}; {time_words(estimate)}; "
-        f"writes {about_size(estimate.written)}, reads {about_size(estimate.read)}"
+        f"{len(loaded.cases)} {'case' if len(loaded.cases) == 1 else 'cases'} x {loaded.study.repeating.words}"
+        f"{left_out}; {time_words(estimate)}; "
+        f"writes {up_to}{about_size(estimate.written)}, reads {up_to}{about_size(estimate.read)}"
     )
 
 
 def time_words(estimate: StudyEstimate) -> str:
-    """Expected time, and the bound if there is one."""
-    words = f"about {about_duration(estimate.seconds)}"
+    """Expected time, from the fewest repeats to the most if that is open, and the bound if there is one."""
+    least, most = about_duration(estimate.least_seconds), about_duration(estimate.seconds)
+    words = f"about {most}" if least == most else f"about {least} to {most}"
     if estimate.at_most_seconds is None:
         return words
     return f"{words}, at most {about_duration(estimate.at_most_seconds)}"

@@ -11,6 +11,7 @@ from typing import Any
 from assay.analyse.samples import samples_from_events
 from assay.cli.output import rate_text
 from assay.cli.progress import Progress, TimeLeft
+from assay.cli.settle import settle
 from assay.cli.targets import CGROUP
 from assay.contract._generated import IntervalEvent
 from assay.contract.names import Event, PhaseStartEvent
@@ -98,19 +99,21 @@ class Executor:
         self.destroy = destroy
 
     def run(
-        self, pending: Sequence[tuple[str, int]], seconds: Mapping[str, float], progress: Progress, left: TimeLeft
+        self, planned: Sequence[tuple[str, int]], seconds: Mapping[str, float], progress: Progress, left: TimeLeft
     ) -> None:
         """Execute repeats until all are done or the user stops.
 
         Args:
-            pending: (case id, repeat), in order.
+            planned: (case id, repeat), in order; those that are not asked for when their turn comes are left out.
             seconds: Case id -> estimated seconds of one repeat.
             progress: Is told what happens.
             left: Is told how long it took.
         """
-        for case_id, repeat in pending:
+        for case_id, repeat in planned:
             if self.interruption.count:
                 return
+            if not self.store.is_pending(case_id, repeat):
+                continue
             self._repeat(self.cases[case_id], repeat, seconds.get(case_id, 0.0), progress, left)
 
     def _repeat(self, case: Case, repeat: int, estimated: float, progress: Progress, left: TimeLeft) -> None:
@@ -120,7 +123,7 @@ class Executor:
         attempt = self.store.begin_attempt(case.id, repeat, job)
         progress.begin(case, repeat)
         self._clean_up(case, planned.id)
-        limit = silence_limit(self.study.output.interval, estimated)
+        limit = silence_limit(planned.job.interval_ns, estimated)
         outcome = self._execute(planned, case.target, limit, progress)
         if outcome.status == "crashed":
             self._clean_up(case, planned.id)
@@ -130,6 +133,10 @@ class Executor:
         left.finished(estimated, outcome.seconds)
         samples = samples_from_events(case.id, repeat, read_events(outcome.events.splitlines()))
         self.store.finish_repeat(attempt, outcome.status, outcome.seconds, outcome.reason, outcome.events, samples)
+        fewer = settle(self.store, self.study.repeating, case)
+        if fewer:
+            left.dropped(fewer * estimated)
+            progress.fewer(fewer)
         progress.finish(case, repeat, outcome.status, outcome.reason, outcome.seconds, samples)
 
     def _execute(self, planned: PlannedJob, target: str, limit: float, progress: Progress) -> Outcome:

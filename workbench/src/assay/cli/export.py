@@ -24,6 +24,7 @@ class TableName(StrEnum):
 
     RESULTS = "results"
     SAMPLES = "samples"
+    CEILINGS = "ceilings"
 
 
 def command(
@@ -31,7 +32,7 @@ def command(
     format_: Format = typer.Option(..., "--format", "-f", help="Format of the file."),
     output: str = typer.Option("", "--output", "-o", help="File to write; `-` prints csv and json."),
     table: TableName = typer.Option(
-        TableName.RESULTS, "--table", help="csv and parquet: one line a result, or one line a repeat."
+        TableName.RESULTS, "--table", help="csv and parquet: one line a result, a repeat, or a ceiling."
     ),
     force: bool = typer.Option(False, "--force", help="Replace the file if it exists."),
     out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
@@ -59,7 +60,7 @@ def command(
 def default_path(analysis: RunAnalysis, format_: Format, table: TableName) -> Path:
     """A name in the current directory: `<run id>.xlsx`, `<run id>-samples.csv`, ..."""
     flat = format_ in (Format.CSV, Format.PARQUET)
-    suffix = "-samples" if flat and table is TableName.SAMPLES else ""
+    suffix = f"-{table}" if flat and table is not TableName.RESULTS else ""
     return Path(f"{analysis.run.id}{suffix}.{format_}")
 
 
@@ -97,6 +98,8 @@ def _text(analysis: RunAnalysis, format_: Format, table: TableName) -> str:
 
 
 def _table(analysis: RunAnalysis, name: TableName) -> Table:
-    from assay.report.tables import results_table, samples_table
+    from assay.report.tables import ceilings_table, results_table, samples_table
 
+    if name is TableName.CEILINGS:
+        return ceilings_table(analysis)
     return results_table(analysis) if name is TableName.RESULTS else samples_table(analysis)

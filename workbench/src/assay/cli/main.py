@@ -10,7 +10,21 @@ import typer
 from assay.cli.output import prepare_streams
 from assay.model.base import EXIT_BUG, EXIT_INTERRUPTED, AssayError
 
-COMMANDS = ("init", "check", "plan", "run", "list", "show", "report", "export", "doctor")
+COMMANDS = (
+    "init",
+    "check",
+    "plan",
+    "run",
+    "list",
+    "show",
+    "report",
+    "export",
+    "compare",
+    "history",
+    "env",
+    "ceilings",
+    "doctor",
+)
 
 
 class LazyGroup(typer.core.TyperGroup):

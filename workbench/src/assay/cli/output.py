@@ -110,6 +110,11 @@ def rate_text(per_second: float | None, metadata: bool) -> str:
     return f"{per_second:,.0f} ops/s" if metadata else f"{about_size(per_second)}/s"
 
 
+def ceiling_text(value: float | None, unit: str) -> str:
+    """A ceiling with its unit, `bytes/s` or `operations/s`; empty without one."""
+    return rate_text(value, metadata=unit != "bytes/s")
+
+
 def note(text: str) -> None:
     """Print a line for people on standard error, so that standard output stays clean for data."""
     typer.echo(text, err=True)

@@ -9,6 +9,7 @@ import typer
 from assay.cli.check import summary, time_words
 from assay.cli.output import print_json, print_table
 from assay.cli.studyfile import LoadedStudy, load_study_file
+from assay.model.repeats import within_words
 from assay.model.target import NullTarget
 from assay.model.units import about_duration, about_size
 from assay.plan.estimate import StudyEstimate, estimate_study
@@ -49,6 +50,8 @@ def plan_document(loaded: LoadedStudy, estimate: StudyEstimate) -> dict[str, Any
         "question": study.question,
         "targets": {name: target.model_dump(mode="json") for name, target in study.targets.items()},
         "repeats": study.repeats,
+        "repeats_least": study.repeating.least,
+        "repeats_within": study.repeating.within,
         "seed": study.seed,
         "cases": [
             {
@@ -104,12 +107,17 @@ def _print_excluded(loaded: LoadedStudy) -> None:
 
 def _print_foot(loaded: LoadedStudy, estimate: StudyEstimate) -> None:
     study = loaded.study
-    if study.order == "random":
+    rounds, cases = f"the {study.repeats} rounds", "every case"
+    if study.repeating.within is not None:
+        rounds, cases = f"up to {study.repeats} rounds", "every case that is not known so well yet"
         typer.echo(
-            f"order: random; each of the {study.repeats} rounds has every case once, shuffled by seed {study.seed}"
+            f"until: the 95 % interval of each rate is within {within_words(study.repeating.within)} of its median, "
+            f"after {study.repeating.least} repeats of the case at the earliest"
         )
+    if study.order == "random":
+        typer.echo(f"order: random; each of {rounds} has {cases} once, shuffled by seed {study.seed}")
     else:
-        typer.echo(f"order: sequential; {study.repeats} rounds in plan order")
+        typer.echo(f"order: sequential; {rounds.removeprefix('the ')} in plan order")
     for name, space in estimate.peak_space.items():
         typer.echo(f"space: up to {about_size(space)} on {name}")
     typer.echo(f"time:  {time_words(estimate)}, if these assumptions hold:")

@@ -21,9 +21,10 @@ ALL_LINES = 200
 class TimeLeft:
     """Time left of a run: the estimate, corrected by how the repeats so far compared with theirs."""
 
-    def __init__(self, estimated: float) -> None:
-        """Begin with the estimated seconds of all repeats that are to be done."""
+    def __init__(self, estimated: float, at_most: bool = False) -> None:
+        """Begin with the estimated seconds of all repeats that are to be done, or at most to be done."""
         self._remaining = estimated
+        self._at_most = "at most " if at_most else ""
         self._done_estimated = 0.0
         self._done_measured = 0.0
         self._current: tuple[float, float] | None = None
@@ -38,6 +39,14 @@ class TimeLeft:
         self._done_estimated += estimated
         self._done_measured += measured
         self._current = None
+
+    def dropped(self, estimated: float) -> None:
+        """Repeats that are estimated at `estimated` seconds are not to be done any more; below 0: are added."""
+        self._remaining = max(0.0, self._remaining - estimated)
+
+    def words(self) -> str:
+        """`3 min`, or `at most 3 min`."""
+        return f"{self._at_most}{about_duration(self.seconds())}"
 
     def seconds(self) -> float:
         """Seconds left."""
@@ -76,6 +85,10 @@ class Progress(Protocol):
         """A repeat has ended."""
         ...
 
+    def fewer(self, count: int) -> None:
+        """So many repeats less are to be done: the case at hand is known well enough; below 0: so many more."""
+        ...
+
     def say(self, text: str) -> None:
         """A line for people."""
         ...
@@ -101,6 +114,7 @@ class LineProgress:
         self._gap = 0.0 if total <= ALL_LINES else LINE_GAP_SECONDS
         self._last = float("-inf")
         self._reasons: set[str] = set()
+        self._fewer = ""
 
     def __enter__(self) -> Self:
         return self
@@ -124,14 +138,21 @@ class LineProgress:
     ) -> None:
         """Print the line, unless one was printed just now and this one has no news."""
         self._done += 1
+        fewer, self._fewer = self._fewer, ""
         news = bool(reason) and reason not in self._reasons and len(self._reasons) < ALL_LINES
         now = time.monotonic()
         if now - self._last < self._gap and not news and self._done < self._total:
             return
         self._last = now
         self._reasons.add(reason)
-        left = f"; {about_duration(self._left.seconds())} left" if self._done < self._total else ""
-        note(f"[{self._done}/{self._total}] {finish_text(case, repeat, status, reason, seconds, samples)}{left}")
+        left = f"; {self._left.words()} left" if self._done < self._total else ""
+        text = finish_text(case, repeat, status, reason, seconds, samples)
+        note(f"[{self._done}/{self._total}] {text}{fewer}{left}")
+
+    def fewer(self, count: int) -> None:
+        """Say it in the line of the repeat."""
+        self._total -= count
+        self._fewer = f"; known well enough, {count} repeats saved" if count > 0 else ""
 
     def say(self, text: str) -> None:
         """Print a line."""
@@ -161,6 +182,7 @@ class BarProgress:
             expand=True,
         )
         self._task = self._bar.add_task("", total=total, completed=done, left="", rate="")
+        self._total = total
         self._case = ""
 
     def __enter__(self) -> Self:
@@ -173,7 +195,7 @@ class BarProgress:
         self._bar.stop()
 
     def _update(self, **fields: Any) -> None:
-        self._bar.update(self._task, left=about_duration(self._left.seconds()), **fields)
+        self._bar.update(self._task, left=self._left.words(), **fields)
 
     def begin(self, case: Case, repeat: int) -> None:
         """Show the case at hand."""
@@ -195,6 +217,11 @@ class BarProgress:
         self._update(advance=1)
         if status != "ok":
             self.say(finish_text(case, repeat, status, reason, seconds, samples))
+
+    def fewer(self, count: int) -> None:
+        """Bring the end nearer."""
+        self._total -= count
+        self._update(total=self._total)
 
     def say(self, text: str) -> None:
         """Print a line above the bar."""

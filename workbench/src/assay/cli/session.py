@@ -10,15 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import __version__
+from assay.analyse.environment_diff import environment_diff
 from assay.cli import targets
-from assay.cli.analysis import analyse_store
+from assay.cli.analysis import judged_rows
+from assay.cli.ceilings_run import CeilingMeter
+from assay.cli.check import time_words
 from assay.cli.execute import Executor, Interruption
 from assay.cli.output import note
 from assay.cli.progress import TimeLeft, make_progress
 from assay.cli.series import interval_rows
+from assay.cli.settle import settle_all
+from assay.contract._generated import BackendCapabilities
 from assay.launch.binary import Engine, load_engine
 from assay.launch.cgroup import remove_leftovers
-from assay.launch.environment import capture_environment
+from assay.launch.environment import capture_environment, sources_sha256
 from assay.launch.launcher import LocalLauncher
 from assay.launch.locks import close_all, hold_device
 from assay.model.base import AssayError
@@ -26,6 +31,7 @@ from assay.model.case import Case, Excluded
 from assay.model.study import Study
 from assay.model.target import DeviceTarget
 from assay.model.units import about_duration, about_size
+from assay.plan.ceilings import ceiling_seconds, stated_ceilings
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.load import load_study
 from assay.plan.order import order_jobs
@@ -71,7 +77,7 @@ def start(plan: Plan, out: Path, destroy: bool) -> RunStore:
     study = plan.study
     order = order_jobs([case.id for case in plan.cases], study.repeats, study.order, study.seed)
     estimate = estimate_study(study, plan.cases)
-    note(estimate_text(estimate, len(plan.cases), study.repeats))
+    note(estimate_text(estimate, len(plan.cases), study.repeating.words))
     names = targets.used_targets(study, plan.cases)
     targets.inspect_targets(study, names, destroy)
     store = RunStore.create(out, _meta(plan), plan.cases, plan.excluded, order, plan.text)
@@ -160,17 +166,18 @@ def measured_seconds(store: RunStore) -> dict[str, float]:
     return {case: sum(seconds) / len(seconds) for case, seconds in found.items()}
 
 
-def estimate_text(estimate: StudyEstimate, cases: int, repeats: int) -> str:
+def estimate_text(estimate: StudyEstimate, cases: int, repeats: str) -> str:
     """One line that says beforehand how long it takes and how much is written."""
-    most = "" if estimate.at_most_seconds is None else f", at most {about_duration(estimate.at_most_seconds)}"
+    about = "about" if estimate.least_seconds == estimate.seconds else "up to about"
     return (
-        f"{cases} case{'s' * (cases != 1)} x {repeats} repeats: about {about_duration(estimate.seconds)}{most}, "
-        f"writes about {about_size(estimate.written)}, reads about {about_size(estimate.read)}"
+        f"{cases} case{'s' * (cases != 1)} x {repeats}: {time_words(estimate)}, "
+        f"writes {about} {about_size(estimate.written)}, reads {about} {about_size(estimate.read)}"
     )
 
 
 def _meta(plan: Plan) -> RunMeta:
     study, now = plan.study, time.time()
+    within = study.repeating.within
     return RunMeta(
         id=new_run_id(study.name, now),
         study=study.name,
@@ -180,6 +187,8 @@ def _meta(plan: Plan) -> RunMeta:
         seed=study.seed,
         order=study.order,
         repeats=study.repeats,
+        repeats_within=within,
+        repeats_least=study.repeating.least if within is not None else None,
         command=shlex.join(["assay", *sys.argv[1:]]),
         base=str(Path.cwd()),
     )
@@ -234,6 +243,29 @@ class _Session:
             note(line)
         self._describe()
         self.store.describe(places=places)
+        self._measure_ceilings(backends)
+
+    def _measure_ceilings(self, backends: dict[str, BackendCapabilities]) -> None:
+        """Ceilings come first (DESIGN, section 4, item 5); a run that goes on keeps those it began with."""
+        study = self.plan.study
+        if self.store.info().ceilings:
+            return
+        if study.ceilings == "none":
+            self.store.describe(ceilings=stated_ceilings(study, self.names))
+            return
+        stored = sum(backend.kind != "null" for backend in backends.values())
+        if stored:
+            seconds = ceiling_seconds(stored, self.plan.cases)
+            note(f"ceilings first: what memory, devices and the engine can do at most, about {seconds:.0f} s")
+        meter = CeilingMeter(
+            study, self._launcher(), self.store.folder, self.destroy, stop=lambda: self.interruption.count
+        )
+        ceilings = meter.measure(backends, self.plan.cases)
+        if not self.interruption.count:
+            self.store.describe(ceilings=ceilings)
+
+    def _launcher(self) -> LocalLauncher:
+        return LocalLauncher(self.engine.path, (self.store.engine_lock_fd, *self.devices))
 
     def _describe(self) -> None:
         """Record versions and environment; what differs when a run is resumed is kept beside what was."""
@@ -242,31 +274,49 @@ class _Session:
         found = {name: (study.targets[name].kind, targets.target_path(study, name)) for name in self.names}
         versions = {
             "assay": __version__,
+            "assay_sha256": sources_sha256(),
             "assay-engine": self.engine.version,
             "engine_sha256": self.engine.sha256,
             "study_sha256": hashlib.sha256(self.plan.text.encode()).hexdigest(),
             "python": platform.python_version(),
         }
+        environment = capture_environment(found)
         if not info.versions:
-            self.store.describe(versions=versions, environment=capture_environment(found))
+            self.store.describe(versions=versions, environment=environment)
             return
         changed = {name: value for name, value in versions.items() if info.versions.get(name) != value}
         if changed:
             note(f"warning: the run goes on with another {', '.join(sorted(changed))} than it began with")
             later = {f"{name} (resumed)": value for name, value in changed.items()}
             self.store.describe(versions={**info.versions, **later})
+        self._compare_environment(info.environment, environment)
+
+    def _compare_environment(self, before: dict[str, dict[str, str]], now: dict[str, dict[str, str]]) -> None:
+        """Keep what commonly changes results and is not as it was when the run began; sections `NAME (resumed)`."""
+        begun = {name: section for name, section in before.items() if not name.endswith(" (resumed)")}
+        changed = [difference for difference in environment_diff(begun, now) if difference.matters]
+        later: dict[str, dict[str, str]] = {}
+        for item in changed:
+            later.setdefault(f"{item.section} (resumed)", {})[item.name] = item.after or ""
+        if changed:
+            names = ", ".join(f"{item.section} {item.name}" for item in changed)
+            note(f"warning: the run goes on in another environment than it began in: {names}")
+            self.store.describe(environment={**before, **later})
 
     def _measure(self) -> None:
+        repeating = self.plan.study.repeating
+        settle_all(self.store, repeating, self.plan.cases)
         pending = self.store.pending()
-        total = len(self.store.order())
+        total = self.store.info().planned
         seconds = {case.case: case.seconds for case in self.estimate.cases}
-        left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending))
-        to_do = f"{len(pending)} of {total} repeats to do, about {about_duration(left.seconds())}"
+        left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending), repeating.within is not None)
+        about = "about" if repeating.within is None else "at most about"
+        to_do = f"{len(pending)} of {total} repeats to do, {about} {about_duration(left.seconds())}"
         note(f"run {self.store.folder.name}: {to_do}")
-        launcher = LocalLauncher(self.engine.path, (self.store.engine_lock_fd, *self.devices))
+        launcher = self._launcher()
         executor = Executor(self.plan.study, self.plan.cases, self.store, launcher, self.interruption, self.destroy)
         with make_progress(total, total - len(pending), left) as progress:
-            executor.run(pending, seconds, progress, left)
+            executor.run(self.store.pending(settled_too=True), seconds, progress, left)
 
     def _give_back(self) -> None:
         for line in targets.release_targets(self.store):
@@ -281,6 +331,6 @@ class _Session:
             for row in interval_rows(case, repeat, self.store.events(case, repeat).splitlines())
         )
         self.store.write_intervals(rows)
-        self.store.save_results(analyse_store(self.store, quick=True).rows)
+        self.store.save_results(judged_rows(self.store))
         bad = set(self.store.outcome_counts()) - {"ok"}
         self.store.set_status("complete with errors" if bad else "complete")

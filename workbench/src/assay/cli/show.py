@@ -12,6 +12,7 @@ from assay.model.base import AssayError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from assay.model.ceiling import Ceiling
     from assay.model.result import JobRecord, Row, Sample
     from assay.store import Result, RunStore
 
@@ -44,6 +45,7 @@ def command(
 
 def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     from assay.cli.output import print_json
+    from assay.model.repeats import within_words
 
     info = store.info()
     if as_json:
@@ -58,6 +60,12 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     typer.echo(f"question {info.question}")
     for place in info.places:
         typer.echo(f"target   {place.target}: {place.path or place.kind} ({place.filesystem})")
+    for line in _ceiling_lines(info.ceilings):
+        typer.echo(f"ceilings {line}")
+    if info.repeats_within is not None:
+        known = f"{len(store.settled())} of {len(store.cases())} cases are"
+        until = f"until known within {within_words(info.repeats_within)}"
+        typer.echo(f"repeats  {info.repeats_least} to {info.repeats} of each case, {until}: {known}")
     for status, count in store.outcome_counts().items():
         if status != "ok":
             typer.echo(f"repeats  {count} {status}")
@@ -66,6 +74,18 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     print_results(store, limit)
     if store.verdict_counts():
         typer.echo(f"verdicts {verdict_text(store.verdict_counts())}")
+
+
+def _ceiling_lines(ceilings: "Sequence[Ceiling]") -> "list[str]":
+    """What the host and each target can do at most, a line each; the engine's own are one per kind of job."""
+    from assay.cli.output import ceiling_text
+    from assay.model.ceiling import HOST_WIDE
+
+    found: dict[str, list[str]] = {}
+    for item in sorted(ceilings, key=lambda item: item.target != HOST_WIDE):
+        if item.value and item.name != "engine":
+            found.setdefault(item.target, []).append(f"{item.name} {ceiling_text(item.value, item.unit)}")
+    return [f"{'host' if target == HOST_WIDE else target}: {', '.join(words)}" for target, words in found.items()]
 
 
 def results_of(store: "RunStore", limit: int = -1) -> "list[Result]":
@@ -111,8 +131,11 @@ def print_results(store: "RunStore", limit: int | None) -> None:
         "operation": lambda result: result.operation,
         **rates,
         "n": lambda result: str(result.n),
-        "verdict": lambda result: result.verdict,
+        "closest ceiling": lambda result: _closest(result.ceiling, result.share),
+        "verdict": lambda result: ", ".join(filter(None, (result.verdict, result.also))),
     }
+    if not any(result.ceiling for result in shown):
+        del columns["closest ceiling"]
     rows = [[cell(result) for cell in columns.values()] for result in shown]
     print_table(list(columns), rows, right=("throughput", per_second, "n"))
     if len(results) > len(shown):
@@ -130,6 +153,15 @@ def _interval(result: "Result") -> str:
     return f"{rate_text(result.low, result.metadata)} to {rate_text(result.high, result.metadata)}"
 
 
+def _closest(ceiling: str, share: float | None) -> str:
+    """A ceiling and the share of it: `device read 93 %`."""
+    from assay.report import numbers
+
+    if share is None:
+        return "none known"
+    return f"{ceiling} {numbers.share(share)}" + (" (above it)" if share > 1 else "")
+
+
 def verdict_text(counts: dict[str, int]) -> str:
     """Such as `12 ok, 2 cached`, the worst first but ok in front."""
     from assay.model.verdict import RANK, Verdict
@@ -142,6 +174,9 @@ def result_json(result: "Result") -> dict[str, Any]:
     """A result for programs; the units are in the names."""
     value = asdict(result)
     ends = {"low": value.pop("low"), "high": value.pop("high")}
+    value["also"] = result.also.split(", ") if result.also else []
+    value["ceiling"] = result.ceiling or None
+    value["share_of_ceiling"] = value.pop("share")
     value["bytes_per_s"] = value.pop("throughput")
     value["operations_per_s"] = value.pop("iops")
     of = {"bytes_per_s": not result.metadata, "operations_per_s": result.metadata}
@@ -167,6 +202,8 @@ def _show_case(store: "RunStore", case_id: str, as_json: bool) -> None:
         )
         return
     typer.echo(f"case     {case_id}: {analysis.cases[0].label}")
+    if reason := store.settled().get(case_id):
+        typer.echo(f"repeats  {reason}")
     for row in analysis.rows:
         _print_findings(row)
     samples = [sample for row in analysis.rows for sample in row.samples]
@@ -182,16 +219,23 @@ def _show_case(store: "RunStore", case_id: str, as_json: bool) -> None:
 
 def _row_json(row: "Row") -> dict[str, Any]:
     value: dict[str, Any] = row.model_dump(mode="json", exclude={"case", "curve"})
+    value["binding"] = row.binding.name if row.binding else None
     return value
 
 
 def _print_findings(row: "Row") -> None:
+    from assay.report import reasons
+
     typer.echo(f"{row.operation}: {row.verdict}")
     for finding in row.findings:
-        typer.echo(f"  {finding.verdict}: {finding.text}")
+        rule = "" if finding.rule == finding.verdict else f" ({finding.rule})"
+        typer.echo(f"  {finding.verdict}{rule}: {finding.text}")
         typer.echo(f"    remedy: {finding.remedy}")
-    for reason in row.not_evaluated:
-        typer.echo(f"  not evaluated: {reason}")
+    if row.ceilings:
+        typer.echo(f"  ceilings: {', '.join(_closest(item.name, item.share) for item in row.ceilings)}")
+    for lack in reasons.grouped([row]):
+        words = "not evaluated" if lack.applies else "not applicable"
+        typer.echo(f"  {words}: {', '.join(lack.rules)}: {lack.reason}")
     for sample in row.samples:
         for tally in sample.errors:
             typer.echo(f"  repeat {sample.repeat}: {tally.count} x {tally.example}")

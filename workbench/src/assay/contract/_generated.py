@@ -103,6 +103,41 @@ class DataSpec(BaseModel):
     """
 
 
+class DeviceUse(BaseModel):
+    """
+    Requests that a block device has completed (Documentation/admin-guide/iostats.rst of the kernel).
+    """
+
+    busy_ns: Annotated[int, Field(ge=0)]
+    """
+    Time with at least one request in the device or its queue.
+    """
+    read_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes read.
+    """
+    read_ns: Annotated[int, Field(ge=0)]
+    """
+    Time that read requests spent in the device and its queue, added up.
+    """
+    reads: Annotated[int, Field(ge=0)]
+    """
+    Read requests.
+    """
+    write_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes written.
+    """
+    write_ns: Annotated[int, Field(ge=0)]
+    """
+    Time that write requests spent in the device and its queue, added up.
+    """
+    writes: Annotated[int, Field(ge=0)]
+    """
+    Write requests.
+    """
+
+
 class ErrorKind(StrEnum):
     """
     Why an operation failed.
@@ -305,6 +340,25 @@ class ByeEvent(BaseModel):
     event: Literal['bye']
 
 
+class HostCpu(BaseModel):
+    """
+    CPU time of all CPUs of a host, whoever used it, in steps of 10 milliseconds.
+    """
+
+    busy_ns: Annotated[int, Field(ge=0)]
+    """
+    At work, interrupts included.
+    """
+    idle_ns: Annotated[int, Field(ge=0)]
+    """
+    Idle, or idle with I/O outstanding.
+    """
+    stolen_ns: Annotated[int, Field(ge=0)]
+    """
+    Ready to work, but the hypervisor ran something else.
+    """
+
+
 class Interval(BaseModel):
     """
     What was completed between two instants. Adding up the intervals of a phase gives its totals exactly.
@@ -363,6 +417,11 @@ class LaneResult(BaseModel):
     One lane's share of a phase.
     """
 
+    cpu_wait_ns: Annotated[int | None, Field(ge=0)] = None
+    """
+    Time the lane was ready to run while all CPUs it may use ran something else (run delay of /proc/PID/schedstat);
+    none if the kernel does not tell.
+    """
     end_ns: Annotated[int, Field(ge=0)]
     """
     Finished, flush included, nanoseconds after the phase's start.
@@ -820,6 +879,14 @@ class Resources(BaseModel):
     What the engine's process used during a phase.
     """
 
+    device: DeviceUse | None = None
+    """
+    The block device below the target, whoever used it; none if there is none or the kernel does not tell.
+    """
+    host: HostCpu | None = None
+    """
+    All CPUs of the host together (proc_stat(5)); none if the kernel does not tell.
+    """
     read_bytes: Annotated[int | None, Field(ge=0)] = None
     """
     Bytes fetched from the storage layer (read_bytes of proc_pid_io(5)); none if the kernel does not tell.
@@ -835,6 +902,31 @@ class Resources(BaseModel):
     write_bytes: Annotated[int | None, Field(ge=0)] = None
     """
     Bytes sent to the storage layer (write_bytes of proc_pid_io(5)); none if the kernel does not tell.
+    """
+
+
+class ScriptedChange(BaseModel):
+    """
+    From the submission of a lane's n-th operation on, operations take another time.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    at_op: Annotated[int, Field(ge=0)]
+    """
+    Number of the operation in the phase, counted from 0 per lane.
+    """
+    lane: Annotated[int | None, Field(ge=0)] = None
+    """
+    Only this lane; none means every lane.
+    """
+    latency: Annotated[
+        FixedLatency | UniformLatency | ExponentialLatency,
+        Field(discriminator='distribution'),
+    ]
+    """
+    Service time from then on.
     """
 
 
@@ -918,6 +1010,14 @@ class NullTarget(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
     )
+    changes: Annotated[list[ScriptedChange], Field(validate_default=True)] = []
+    """
+    Moments from which another service time holds.
+    """
+    clock_step_ns: int = 0
+    """
+    The wall clock is seen to jump by this many nanoseconds during each phase.
+    """
     errors: Annotated[list[ScriptedError], Field(validate_default=True)] = []
     """
     Operations that fail.
@@ -927,9 +1027,22 @@ class NullTarget(BaseModel):
     """
     Service time of each operation; none means instant.
     """
+    make_data: bool = False
+    """
+    What is written is made as for storage that keeps it; so that a job costs the engine what it would there.
+    """
+    memory_copy_bytes: Annotated[int, Field(ge=0, le=1073741824)] = 0
+    """
+    Each operation copies its bytes from one block of memory of this size to another, what a host can move at most;
+    0 means that nothing is copied. Scripts are not followed then.
+    """
     stalls: Annotated[list[ScriptedStall], Field(validate_default=True)] = []
     """
     Times at which the device does nothing.
+    """
+    vary_percent: Annotated[int, Field(ge=0, le=99)] = 0
+    """
+    Each phase has its service times multiplied by a factor drawn between 1 - this and 1 + this percent.
     """
 
 
@@ -1234,6 +1347,11 @@ class PhaseEndEvent(BaseModel):
     """
     What was done to the cache before the phase, in words; empty if nothing.
     """
+    cached_bytes: Annotated[int | None, Field(ge=0)] = None
+    """
+    Bytes of the phase's files in the host's page cache when it started (cachestat(2), mincore(2)); none for names,
+    devices, and where the kernel does not tell.
+    """
     errors: list[ErrorCount]
     """
     Failed operations by kind.
@@ -1310,6 +1428,10 @@ class PhaseEndEvent(BaseModel):
     verified_bytes: Annotated[int, Field(ge=0)]
     """
     Bytes that were checked and found right.
+    """
+    wall_shift_ns: int = 0
+    """
+    How far the wall clock was moved during the phase: its time less the monotonic clock's.
     """
     write: Counts
     """
@@ -1445,6 +1567,11 @@ class PhaseEnd(BaseModel):
     """
     What was done to the cache before the phase, in words; empty if nothing.
     """
+    cached_bytes: Annotated[int | None, Field(ge=0)] = None
+    """
+    Bytes of the phase's files in the host's page cache when it started (cachestat(2), mincore(2)); none for names,
+    devices, and where the kernel does not tell.
+    """
     errors: list[ErrorCount]
     """
     Failed operations by kind.
@@ -1521,6 +1648,10 @@ class PhaseEnd(BaseModel):
     verified_bytes: Annotated[int, Field(ge=0)]
     """
     Bytes that were checked and found right.
+    """
+    wall_shift_ns: int = 0
+    """
+    How far the wall clock was moved during the phase: its time less the monotonic clock's.
     """
     write: Counts
     """

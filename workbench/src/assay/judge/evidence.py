@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from assay.model.case import Case
+from assay.model.ceiling import Binding
+from assay.model.cpus import cpu_numbers
 from assay.model.result import Estimate, Place, Sample
 from assay.model.verdict import Finding
 
@@ -18,8 +20,11 @@ class Evidence:
         place: Where the target is; None if it was never looked at.
         memory_bytes: Memory of the host; None if unknown.
         estimate: The rate: bytes, or metadata operations, per second; None without a usable repeat.
-        planned: Repeats that the study asks for.
+        ceilings: How close the result is to each ceiling that applies to it, the closest first.
+        planned: Repeats that are asked for: of a case that was known well enough before the last one, only those that
+            were executed.
         reasons: Why repeats left no sample, one line each.
+        within: The study repeats each case until `estimate.reach` is at most this share; None if it does not.
     """
 
     case: Case
@@ -29,8 +34,10 @@ class Evidence:
     place: Place | None
     memory_bytes: int | None
     estimate: Estimate | None
+    ceilings: tuple[Binding, ...]
     planned: int
     reasons: tuple[str, ...] = ()
+    within: float | None = None
 
     @property
     def no_storage(self) -> bool:
@@ -78,6 +85,11 @@ class Evidence:
         """Size of all files of the case together."""
         parameters = self.case.parameters
         return parameters.file_size * (parameters.lanes if parameters.layout == "separate" else 1)
+
+    def lane_cpus(self, sample: Sample) -> int:
+        """CPUs that the lanes could use at once in a repeat; 0 if unknown."""
+        parameters = self.case.parameters
+        return min(parameters.lanes, len(cpu_numbers(parameters.cpus)) if parameters.cpus else sample.cpus)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,8 @@ A rule about the data path looks at usable repeats only; what is wrong with the 
 
 import math
 from collections.abc import Callable
-from statistics import median
 
-from assay.judge import names
+from assay.judge import cache, course, lanes, limits, names
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated, percent
 from assay.model.names import READS, WRITES
 from assay.model.result import Sample
@@ -22,10 +21,6 @@ SPREAD = 0.10
 """Greatest coefficient of variation over repeats."""
 SUSTAINED = 0.99
 """Least share of the asked-for rate (DESIGN, section 3)."""
-SKEW_SHARE, SKEW_NS = 0.01, 50_000_000
-"""Greatest difference of the lanes' starts: share of the elapsed time, nanoseconds."""
-FINISH_SHARE = 0.10
-"""Greatest difference of the lanes' ends: share of the elapsed time."""
 LEAST_REPEATS = 3
 
 
@@ -80,11 +75,11 @@ def _incomplete_remedy(bad: list[Sample]) -> str:
 def cached_read(evidence: Evidence) -> Answer:
     """Reads that memory answered instead of the device.
 
-    The kernel counts the bytes that a process made it fetch from storage (read_bytes of proc_pid_io(5)); the
-    repeat in which they fell furthest short of the bytes read decides. Where O_DIRECT bypasses the cache, that is
-    for `direct_read` to check. Where the kernel does not count, the size of the data decides: DESIGN, section 4,
-    item 1 (at least twice every memory that could hold it, or the cache emptied before). A cache that was left on
-    purpose still gets the verdict: what it shows is not the device.
+    The kernel counts the bytes that a process made it fetch from storage; the repeat in which they fell furthest
+    short of the bytes read decides. Where O_DIRECT bypasses the cache, that is for `direct_read` to check. Where the
+    kernel does not count, the size of the data decides: at least twice every memory that could hold it, or the cache
+    emptied before. A cache that was left on purpose still gets the verdict: what it shows is not the device.
+    Source: read_bytes of proc_pid_io(5); DESIGN, section 4, item 1.
     """
     if evidence.operation not in READS or evidence.no_storage or evidence.bypasses_cache or not evidence.usable:
         return None
@@ -262,85 +257,62 @@ def _chance(evidence: Evidence, sample: Sample) -> float:
 
 
 def unstable(evidence: Evidence) -> Answer:
-    """Repeats that differ too much: coefficient of variation above 10 %.
+    """Repeats that differ too much: coefficient of variation above 10 %, or an interval wider than the study asks for.
 
     Source: SNIA Solid State Storage Performance Test Specification takes a range of 20 % of the mean as steady;
-    a coefficient of variation of 10 % is about that range for three repeats.
+    a coefficient of variation of 10 % is about that range for three repeats. `within` is the study's own word.
     """
     estimate = evidence.estimate
     if estimate is None:
         return None
     if estimate.n < LEAST_REPEATS or estimate.spread is None:
         return NotEvaluated(f"needs {LEAST_REPEATS} repeats, has {estimate.n}")
-    if estimate.spread <= SPREAD:
+    within, reach = evidence.within, estimate.reach
+    wide = within is not None and len(evidence.samples) >= evidence.planned and (reach is None or reach > within)
+    if estimate.spread <= SPREAD and not wide:
         return None
     metadata = evidence.case.metadata
     lowest, *_, highest = sorted(sample.rate for sample in evidence.usable)
     ends = [f"{value:,.0f} operations/s" if metadata else f"{about_size(value)}/s" for value in (lowest, highest)]
     unit = "per_s" if metadata else "bytes_per_s"
+    text = f"repeats vary by {percent(estimate.spread)} (standard deviation / mean, n = {estimate.n}): "
+    text += f"from {ends[0]} to {ends[1]}"
+    numbers = {"coefficient_of_variation": estimate.spread, f"lowest_{unit}": lowest, f"highest_{unit}": highest}
+    if wide and reach is not None:
+        text += f"; the 95 % interval reaches {percent(reach)} from the median, {percent(within or 0)} was asked for"
+        numbers["interval_reach"] = reach
     return Finding(
         verdict=Verdict.UNSTABLE,
         rule="unstable",
-        text=f"repeats vary by {percent(estimate.spread)} (standard deviation / mean, n = {estimate.n}): "
-        f"from {ends[0]} to {ends[1]}",
+        text=text,
         remedy="Run longer or larger repeats, or more of them, and look for other load on the machine.",
-        numbers={
-            "coefficient_of_variation": estimate.spread,
-            f"lowest_{unit}": lowest,
-            f"highest_{unit}": highest,
-        },
+        numbers=numbers,
     )
-
-
-def skewed(evidence: Evidence) -> Answer:
-    """Lanes that did not work at the same time: the total is not that of all lanes together.
-
-    Source: DESIGN, section 4, item 4 (barrier, measured skew, first and last finisher). Starts may differ by 1 % of
-    the elapsed time and 50 ms, ends by 10 % of it; the median over repeats decides, so that one odd repeat does not.
-    """
-    samples = [sample for sample in evidence.usable if sample.elapsed_ns > 0]
-    if evidence.case.parameters.lanes < 2 or not samples:
-        return None
-    start_ns = median(sample.skew_ns for sample in samples)
-    start = median(sample.skew_ns / sample.elapsed_ns for sample in samples)
-    finish = median(sample.finish_spread_ns / sample.elapsed_ns for sample in samples)
-    parts = []
-    if start > SKEW_SHARE or start_ns > SKEW_NS:
-        parts.append(f"lanes started {start_ns / 1e6:,.3g} ms apart, {percent(start)} of the elapsed time")
-    if finish > FINISH_SHARE:
-        parts.append(f"the last lane ended {percent(finish)} of the elapsed time after the first")
-    if not parts:
-        return None
-    return Finding(
-        verdict=Verdict.SKEWED,
-        rule="skewed",
-        text="; ".join(parts),
-        remedy=f"Use {'more' if evidence.case.metadata else 'larger'} files or a runtime, so that all lanes work"
-        " together for most of the time; "
-        "compare the steady rate.",
-        numbers={"start_skew_ns": start_ns, "start_skew_share": start, "finish_spread_share": finish},
-    )
-
-
-def impossible(evidence: Evidence) -> Answer:  # noqa: ARG001
-    """A rate above a ceiling that cannot be exceeded.
-
-    Source: DESIGN, section 4, item 6. Without a measured ceiling there is nothing to hold the rate against.
-    """
-    return NotEvaluated("no ceilings measured")
 
 
 RULES: tuple[Callable[[Evidence], Answer], ...] = (
-    impossible,
+    limits.impossible,
     incomplete,
     cached_read,
+    cache.above_device,
+    cache.later_passes,
     direct_read,
     names.cached_names,
     unflushed_write,
+    cache.flush_without_effect,
     names.unflushed_names,
     unsustained,
+    course.no_steady_state,
+    course.throttled,
+    course.bursting,
     names.late_engine,
     unstable,
-    skewed,
+    lanes.skewed,
+    lanes.uneven_lanes,
+    lanes.clock_set,
+    limits.engine_bound,
+    limits.busy_client,
+    limits.starved_client,
+    limits.network_bound,
 )
 """All rules, in the order in which they are tried."""

@@ -151,6 +151,16 @@ def rate(least: float, most: float) -> Kind:
     return Kind(units.parse_rate, units.format_rate, schema, least, most, optional=True)
 
 
+def throughput() -> Kind:
+    """Bytes per second; may be left out."""
+    schema = {
+        "type": "string",
+        "pattern": units.THROUGHPUT_PATTERN,
+        "description": "A throughput such as 500MB/s, or in bits 10Gb/s.",
+    }
+    return Kind(units.parse_throughput, units.format_throughput, schema, 1.0, 1e15, optional=True)
+
+
 def whole(least: int, most: int, optional: bool = False) -> Kind:
     """A whole number."""
     schema = {"type": "integer", "minimum": least, "maximum": most}

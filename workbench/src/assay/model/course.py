@@ -10,7 +10,7 @@ class Change(Frozen):
         at_ns: Since the start of the phase.
         before: Mean rate of the plateau that ends there, in the unit of `Course.mean`.
         after: Mean rate of the plateau that begins there.
-        p: Share of permutations of the intervals that show as great a change; small means it is no accident.
+        p: Share of series of mere noise that show as great a change; small means it is no accident.
     """
 
     at_ns: int
@@ -29,6 +29,8 @@ class Course(Frozen):
         interval_ns: Length of one.
         mean: Mean rate over them.
         variation: Their coefficient of variation (standard deviation / mean).
+        middle_range: From the lower to the upper quartile of the intervals, as a share of their median: how flat the rate
+            is but for a few odd intervals; None with too few intervals.
         range_share: Greatest less least of five equal windows, as a share of the mean (SNIA PTS: at most 20 %).
         slope_share: What the least-squares line through the five windows gains from first to last, as a share of the
             mean, with its sign (SNIA PTS: at most 10 % either way).
@@ -44,6 +46,7 @@ class Course(Frozen):
     interval_ns: int
     mean: float
     variation: float
+    middle_range: float | None = None
     range_share: float | None = None
     slope_share: float | None = None
     effective: float | None = None

@@ -6,8 +6,17 @@ from pydantic import Field
 
 from assay.model.base import Frozen
 from assay.model.case import Case, Excluded
+from assay.model.ceiling import Binding, Ceiling
+from assay.model.course import Course
 from assay.model.names import is_metadata
+from assay.model.repeats import repeats_words
 from assay.model.verdict import Finding, Verdict
+
+EXCEEDED = 1.25
+"""A ceiling was measured in a short time on a machine that is never quite quiet: up to this share it may still bind."""
+
+LEAST_COMPARED = 4
+"""With fewer repeats on a side no difference is called: the Mann-Whitney test could not go below 0.05."""
 
 SampleStatus = Literal["done", "time_limit", "failed", "skipped", "stopped", "crashed"]
 
@@ -25,6 +34,23 @@ class ErrorTally(Frozen):
     errno: str | None
     count: int
     example: str
+
+
+class BlockDeviceUse(Frozen):
+    """Requests that a block device completed during a phase, of all its users (iostats of the kernel).
+
+    Attributes:
+        read_ns: Time the read requests spent in the device and its queue, added up; likewise `write_ns`.
+        busy_ns: Time with at least one request there.
+    """
+
+    read_bytes: int
+    write_bytes: int
+    reads: int
+    writes: int
+    read_ns: int
+    write_ns: int
+    busy_ns: int
 
 
 class Sample(Frozen):
@@ -50,6 +76,15 @@ class Sample(Frozen):
         finish_spread_ns: From the first lane's end to the last lane's.
         device_read_bytes: Bytes the kernel fetched from storage for the engine; None if it does not tell.
         device_write_bytes: Bytes the kernel sent to storage for the engine; None if it does not tell.
+        cpu_wait_ns: Time the lanes were ready to run but had no CPU, added up; None if the kernel does not tell.
+        cpus: CPUs the engine may use.
+        host_busy_ns: Time of all CPUs of the host at work, whoever's; likewise idle, and taken by the hypervisor.
+        block: What the block device below did, for whomever; None where there is none.
+        cached_bytes: Of the files in the host's page cache when the phase started; None if unknown.
+        lane_balance: Operations of the lane that did least / of the median lane; None with one lane or lanes without
+            operations.
+        wall_shift_ns: How far the wall clock was set during the phase.
+        course: How the rate went; None with too few intervals.
         target_per_s: Open loop: operations per second asked for.
         unstarted_ops: Open loop: operations due but never started.
         errors: Failures of the phase, set-up included; of a skipped phase those of the phase that made it be skipped.
@@ -89,6 +124,16 @@ class Sample(Frozen):
     device_write_bytes: int | None = None
     cpu_user_ns: int = 0
     cpu_system_ns: int = 0
+    cpu_wait_ns: int | None = None
+    cpus: int = 0
+    host_busy_ns: int | None = None
+    host_idle_ns: int | None = None
+    host_stolen_ns: int | None = None
+    block: BlockDeviceUse | None = None
+    cached_bytes: int | None = None
+    lane_balance: float | None = None
+    wall_shift_ns: int = 0
+    course: Course | None = None
 
     @property
     def metadata(self) -> bool:
@@ -150,7 +195,13 @@ class RunInfo(Frozen):
         versions: Name -> version or hash: assay, assay-engine, engine_sha256, study_sha256, python, ...
         environment: Section -> name -> value as text, e.g. environment["memory"]["total"]; missing items say why.
         places: One per target.
-        planned: Planned repeats of all cases together; finished: how many have an outcome.
+        ceilings: Measured before the cases or stated in the study.
+        repeats: Repeats of each case; with `repeats_within` the greatest number of them.
+        planned: Repeats that are asked for, of all cases together; finished: how many have an outcome. Those of cases
+            that were known well enough before are not asked for any more.
+        repeats_within: A case is not repeated any more when neither end of the 95 % interval of any of its rates is
+            further from the median than this share of it; None if the number of repeats is fixed.
+        repeats_least: Fewest repeats of a case, then; else None.
     """
 
     id: str
@@ -171,6 +222,14 @@ class RunInfo(Frozen):
     places: tuple[Place, ...]
     planned: int
     finished: int
+    ceilings: tuple[Ceiling, ...] = ()
+    repeats_within: float | None = None
+    repeats_least: int | None = None
+
+    @property
+    def repeats_words(self) -> str:
+        """`3 repeats`, or `8 to 30 repeats`."""
+        return repeats_words(self.repeats, self.repeats_least)
 
 
 class Estimate(Frozen):
@@ -189,6 +248,13 @@ class Estimate(Frozen):
     n: int
     spread: float | None
 
+    @property
+    def reach(self) -> float | None:
+        """From the median to the further end of the interval, as a share of the median; None without an interval."""
+        if self.low is None or self.high is None or self.median <= 0:
+            return None
+        return max(self.high - self.median, self.median - self.low) / self.median
+
 
 class Row(Frozen):
     """The result of one operation of one case over all its repeats.
@@ -201,6 +267,7 @@ class Row(Frozen):
         curve: (percentile in percent, nanoseconds) points of the pooled histogram, for drawing.
         findings: All that apply, the worst first; empty means ok.
         not_evaluated: Rules that lacked evidence, with the reason.
+        ceilings: How close it is to each ceiling that applies to it, the closest first.
     """
 
     case: Case
@@ -214,6 +281,27 @@ class Row(Frozen):
     findings: tuple[Finding, ...]
     not_evaluated: tuple[str, ...] = ()
     start_delay: dict[str, float] = Field(default_factory=dict)
+    ceilings: tuple[Binding, ...] = ()
+
+    @property
+    def binding(self) -> Binding | None:
+        """The ceiling that holds it: the one it is closest to, or above.
+
+        Of an impossible result the one that makes it so. A cached one is not held by those it went around: of those
+        that were exceeded one counts only if it is below no other.
+        """
+        found = {finding.verdict: finding for finding in self.findings}
+        if Verdict.IMPOSSIBLE in found:
+            share = found[Verdict.IMPOSSIBLE].numbers.get("share")
+            items = [item for item in self.ceilings if item.share == share]
+        else:
+            items = [item for item in self.ceilings if Verdict.CACHED in found and item.share <= EXCEEDED]
+        return max(items or self.ceilings, key=lambda item: item.share, default=None)
+
+    @property
+    def exceeded(self) -> tuple[Binding, ...]:
+        """The other ceilings that it is further above than their measurement leaves open, the most exceeded first."""
+        return tuple(item for item in self.ceilings if item.share > EXCEEDED and item is not self.binding)
 
     @property
     def metadata(self) -> bool:
@@ -227,14 +315,19 @@ class Row(Frozen):
 
 
 class Comparison(Frozen):
-    """One operation at the same parameters on two targets.
+    """One operation at the same parameters on two targets, or in two runs.
 
     Attributes:
         ratio: Rate of `other` divided by that of `base`: throughput, or metadata operations per second.
         low: Lower end of the 95 % interval of the ratio; None if it could not be computed.
         high: Upper end.
-        separable: The interval excludes 1.
+        separable: The difference is significant; `assay.analyse.compare` has the rule.
         caveat: Why the figures should not be compared (a bad verdict on a side); empty if none.
+        n_base: Repeats of the base; likewise `n_other`.
+        p: Of Welch's t on the logarithms of the rates, two-sided; None if it could not be computed.
+        p_adjusted: The same after Holm's adjustment over all comparisons made together.
+        p_ranks: Of the Mann-Whitney test, two-sided.
+        effect: Cliff's delta, from -1 (every repeat of `other` is slower) to 1 (every one is faster).
     """
 
     workload: str
@@ -247,6 +340,17 @@ class Comparison(Frozen):
     high: float | None
     separable: bool
     caveat: str
+    n_base: int
+    n_other: int
+    p: float | None = None
+    p_adjusted: float | None = None
+    p_ranks: float | None = None
+    effect: float | None = None
+
+    @property
+    def too_few(self) -> bool:
+        """A side has too few repeats for any difference to be called."""
+        return min(self.n_base, self.n_other) < LEAST_COMPARED
 
 
 class JobRecord(Frozen):

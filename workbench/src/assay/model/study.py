@@ -14,6 +14,7 @@ from assay.model import axis, names
 from assay.model.axis import Axis, Kind, Single, Sweep, fault
 from assay.model.base import Frozen
 from assay.model.case import Parameters
+from assay.model.repeats import Repeats, RepeatsField
 from assay.model.target import YEAR_NS, Flag, Target, Text
 from assay.model.units import one_of, shown
 
@@ -21,6 +22,10 @@ MOST_CASES = 100_000
 """A study with more cases than this, before `where` and `exclude`, is refused."""
 MOST_JOBS = 1_000_000
 """A study with more cases x repeats than this is refused."""
+INTERVALS = 20
+"""So many intervals, if possible, show how the rate of a phase goes."""
+LEAST_INTERVAL, MOST_INTERVAL = 50_000_000, 1_000_000_000
+"""Bounds in nanoseconds of an interval that the study leaves open."""
 MOST_OPERATIONS = 30
 """So that a job stays within 64 phases when each operation needs data to be prepared."""
 
@@ -264,10 +269,18 @@ class Workload(Frozen):
 class Output(Frozen):
     """What is kept of a run."""
 
-    interval: Annotated[int, Single(axis.duration(10**7, 3600 * 10**9))] = Field(
-        10**9, description="Length of the intervals in which progress is recorded.", json_schema_extra={"default": "1s"}
+    interval: Annotated[int | None, Single(axis.duration(10**7, 3600 * 10**9, optional=True))] = Field(
+        None,
+        description="Length of the intervals in which progress is recorded. Left out: a twentieth of the runtime, but "
+        "at least 50ms and at most 1s; 1s without a runtime.",
     )
     keep_files: Flag = Field(False, description="Leave the test data in place after each case.")
+
+    def interval_for(self, runtime: int | None) -> int:
+        """Length of the intervals of a case that runs for `runtime`, both in nanoseconds."""
+        if self.interval is not None:
+            return self.interval
+        return MOST_INTERVAL if runtime is None else max(LEAST_INTERVAL, min(MOST_INTERVAL, runtime // INTERVALS))
 
 
 class Study(Frozen):
@@ -278,8 +291,12 @@ class Study(Frozen):
     description: Text = Field("", description="More about it, for the report.")
     targets: dict[Name, Target] = Field(description="Name -> place under test.", min_length=1)
     workloads: dict[Name, Workload] = Field(description="Name -> what is done.", min_length=1)
-    repeats: Annotated[int, Single(axis.whole(1, 1000))] = Field(
-        3, description="Independent executions of each case. Intervals need at least 3."
+    repeating: Annotated[Repeats, RepeatsField()] = Field(
+        Repeats(most=3, least=3),
+        alias="repeats",
+        description="Independent executions of each case. Intervals need at least 3. With within and max: until the "
+        "results are known that well.",
+        json_schema_extra={"default": 3},
     )
     order: Literal["random", "sequential"] = Field(
         "random", description="random: each round has every case once, shuffled; sequential: rounds in plan order."
@@ -288,7 +305,17 @@ class Study(Frozen):
     hosts: Annotated[tuple[Host, ...], BeforeValidator(_listed)] = Field(
         ("localhost",), description="Machines that generate the load."
     )
+    ceilings: Literal["measure", "none"] = Field(
+        "measure",
+        description="measure: what memory, device and engine can do at most is measured before the cases, which takes "
+        "a few seconds for each target; none: it is not, and rules that need it are not evaluated.",
+    )
     output: Output = Field(default_factory=Output, description="What is kept.")
+
+    @property
+    def repeats(self) -> int:
+        """Planned executions of each case; with `repeating.within` set, the greatest number of them."""
+        return self.repeating.most
 
 
 def study_schema() -> dict[str, Any]:

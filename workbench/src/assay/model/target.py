@@ -52,6 +52,10 @@ Path = Annotated[str, BeforeValidator(_path), WithJsonSchema({"type": "string", 
 Duration = Annotated[int, Single(axis.duration(0, YEAR_NS))]
 Count = Annotated[int, Single(axis.whole(0, 2**63 - 1))]
 Lane = Annotated[int | None, Single(axis.whole(0, 1023, optional=True))]
+Percent = Annotated[int, Single(axis.whole(0, 99))]
+ClockStep = Annotated[int, Single(axis.duration(0, YEAR_NS))]
+Throughput = Annotated[float | None, Single(axis.throughput())]
+Rate = Annotated[float | None, Single(axis.rate(0.001, 1e12))]
 Flag = Annotated[bool, Single(axis.flag())]
 Errno = Annotated[
     int,
@@ -104,6 +108,29 @@ class ScriptedError(Frozen):
     lane: Lane = Field(None, description="Only this lane; every lane if left out.")
 
 
+class ScriptedChange(Frozen):
+    """From its n-th operation on the null target takes another time."""
+
+    at_op: Count = Field(description="Number of the operation in the phase, from 0, counted per lane.")
+    latency: Annotated[FixedLatency | UniformLatency | ExponentialLatency, Field(discriminator="distribution")] = Field(
+        description="Service time from then on."
+    )
+    lane: Lane = Field(None, description="Only this lane; every lane if left out.")
+
+
+class StatedCeilings(Frozen):
+    """What a target cannot exceed according to its maker, its catalogue or its contract.
+
+    A result above one of these is called impossible.
+    """
+
+    read: Throughput = Field(None, description="Bytes read per second.")
+    write: Throughput = Field(None, description="Bytes written per second.")
+    read_iops: Rate = Field(None, description="Read operations per second.")
+    write_iops: Rate = Field(None, description="Write operations per second.")
+    link: Throughput = Field(None, description="Bytes per second of the network link to it, either way.")
+
+
 class FileTarget(Frozen):
     """A directory that Assay creates, marks, and alone writes in."""
 
@@ -111,6 +138,7 @@ class FileTarget(Frozen):
     path: Path = Field(
         description="The directory. Its parent must exist; the directory itself must be new, empty or Assay's."
     )
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
     description: Text = Field("", description="What it is, for the report.")
 
 
@@ -119,6 +147,7 @@ class DeviceTarget(Frozen):
 
     kind: Literal["device"]
     path: Path = Field(description="The device, for example /dev/sdx. Everything on it is lost.")
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
     description: Text = Field("", description="What it is, for the report.")
 
 
@@ -131,6 +160,12 @@ class NullTarget(Frozen):
     ] = Field(None, description="Service time of each operation; none if left out.")
     stalls: tuple[Stall, ...] = Field((), description="Times at which it stands still.")
     errors: tuple[ScriptedError, ...] = Field((), description="Operations that fail.")
+    changes: tuple[ScriptedChange, ...] = Field((), description="Moments from which another service time holds.")
+    vary_percent: Percent = Field(
+        0, description="Service times of each phase differ by up to this many percent from those of another."
+    )
+    clock_step: ClockStep = Field(0, description="The wall clock is seen to jump by this much during each phase.")
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
     description: Text = Field("", description="What it is, for the report.")
 
 

@@ -34,6 +34,9 @@ DURATION_UNITS = {
 }
 """Unit of time -> nanoseconds."""
 
+BIT_UNITS = {"kb": 10**3, "Mb": 10**6, "Gb": 10**9, "Tb": 10**12}
+"""Unit of data on a wire -> bits."""
+
 RATE_UNIT = "/s"
 
 Hint = Callable[[str, str], str]
@@ -44,6 +47,8 @@ SIZE_PATTERN = rf"^{_NUMBER} ?({'|'.join(SIZE_UNITS)})$"
 """What `parse_size` takes as text."""
 DURATION_PATTERN = rf"^{_NUMBER} ?({'|'.join(DURATION_UNITS)})$"
 """What `parse_duration` takes."""
+THROUGHPUT_PATTERN = rf"^{_NUMBER} ?({'|'.join([*SIZE_UNITS, *BIT_UNITS])}) ?/ ?s$"
+"""What `parse_throughput` takes."""
 RATE_PATTERN = rf"^{_NUMBER} ?/ ?s$"
 """What `parse_rate` takes."""
 
@@ -109,6 +114,27 @@ def parse_rate(written: object) -> float:
     if found["sign"]:
         raise UnitError(f"{written} is negative", "a rate is above 0")
     return float(found["number"])
+
+
+def parse_throughput(written: object) -> float:
+    """Bytes per second from `500MB/s`, `1.2 GiB/s` or, as links are sold, `10Gb/s` (bits).
+
+    Raises:
+        UnitError: Not of that form, or negative.
+    """
+    example = "write throughputs as 500MB/s or, in bits, 10Gb/s"
+    if not isinstance(written, str) or not written.rstrip().endswith("/s"):
+        raise UnitError(f"{shown(written)} is not a throughput", example)
+    amount = written.rstrip().removesuffix("/s")
+    bits = _QUANTITY.fullmatch(amount.strip())
+    if bits and bits["unit"] in BIT_UNITS and not bits["sign"]:
+        return float(Fraction(bits["number"]) * BIT_UNITS[bits["unit"]] / 8)
+    return float(_parse(amount, "a throughput", SIZE_UNITS, example, _size_hint))
+
+
+def format_throughput(rate: float) -> str:
+    """A spelling of `rate` bytes per second that `parse_throughput` reads back, to the byte."""
+    return f"{format_size(round(rate))}{RATE_UNIT}"
 
 
 def format_size(size: int) -> str:

@@ -74,11 +74,12 @@ class CaseEstimate(Frozen):
 
 
 class StudyEstimate(Frozen):
-    """All repeats of all cases.
+    """All repeats of all cases; where their number is not fixed, the greatest one.
 
     Attributes:
         jobs: Repeats of all cases together.
         seconds: Expected.
+        least_seconds: Expected with the fewest repeats; equal to `seconds` where their number is fixed.
         at_most_seconds: Bound from runtime and time_limit; None if a phase has neither.
         written: Bytes written.
         read: Bytes read.
@@ -89,6 +90,7 @@ class StudyEstimate(Frozen):
 
     jobs: int
     seconds: float
+    least_seconds: float
     at_most_seconds: float | None
     written: int
     read: int
@@ -116,9 +118,11 @@ def estimate_study(
             known[key] = estimate_case(study.targets[case.target], case)
         seconds = measured.get(case.id, known[key].seconds)
         estimates.append(known[key].model_copy(update={"case": case.id, "seconds": seconds}))
+    round_seconds = sum(item.seconds for item in estimates)
     return StudyEstimate.model_construct(
         jobs=len(cases) * study.repeats,
-        seconds=sum(item.seconds for item in estimates) * study.repeats,
+        seconds=round_seconds * study.repeats,
+        least_seconds=round_seconds * study.repeating.least,
         at_most_seconds=_at_most(estimates, study.repeats),
         written=sum(item.written for item in estimates) * study.repeats,
         read=sum(item.read for item in estimates) * study.repeats,

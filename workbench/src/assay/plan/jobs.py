@@ -14,6 +14,7 @@ from assay.contract._generated import (
     NullTarget,
     Operation,
     Phase,
+    ScriptedChange,
     ScriptedError,
     ScriptedStall,
     Tree,
@@ -146,7 +147,7 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
             verify=parameters.verify,
         ),
         phases=[_phase(planned, case) for planned in plan_phases(case)],
-        interval_ns=study.output.interval,
+        interval_ns=study.output.interval_for(parameters.runtime),
         keep_files=study.output.keep_files,
     )
     limit = parameters.memory_limit if parameters.cache == "limit" else None
@@ -205,6 +206,11 @@ def _target(target: model.Target, name: str, destroy: bool) -> FileTarget | Devi
         latency=_latency(target.latency),
         stalls=[ScriptedStall(at_op=item.at_op, duration_ns=item.duration, lane=item.lane) for item in target.stalls],
         errors=[ScriptedError(at_op=item.at_op, errno=item.errno, lane=item.lane) for item in target.errors],
+        changes=[
+            ScriptedChange(at_op=item.at_op, latency=_latency(item.latency), lane=item.lane) for item in target.changes
+        ],
+        vary_percent=target.vary_percent,
+        clock_step_ns=target.clock_step,
     )
 
 

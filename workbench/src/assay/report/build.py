@@ -7,6 +7,7 @@ from assay.report.sections import (
     answer,
     appendix,
     caching,
+    ceilings,
     comparison,
     environment,
     latency,
@@ -18,7 +19,20 @@ from assay.report.sections import (
 )
 from assay.report.view import View
 
-_SECTIONS = (answer, options, method, environment, verdicts, results, caching, latency, comparison, notes, appendix)
+_SECTIONS = (
+    answer,
+    options,
+    method,
+    environment,
+    ceilings,
+    verdicts,
+    results,
+    caching,
+    latency,
+    comparison,
+    notes,
+    appendix,
+)
 
 
 def build_document(analysis: RunAnalysis) -> Document:
@@ -30,7 +44,7 @@ def build_document(analysis: RunAnalysis) -> Document:
     meta = (
         ("Measured", f"{numbers.moment(run.created_at)}{took}"),
         ("Targets", ", ".join(view.targets)),
-        ("Extent", f"{numbers.plural(len(analysis.cases), 'case')}, {numbers.plural(run.repeats, 'repeat')} each"),
+        ("Extent", f"{numbers.plural(len(analysis.cases), 'case')}, {run.repeats_words} each"),
         ("Repeats done", f"{run.finished:,} of {run.planned:,}"),
         ("Status", run.status),
         ("Run", run.id),

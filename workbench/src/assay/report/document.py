@@ -26,10 +26,16 @@ class Mono:
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """A verdict as a coloured label."""
+    """A verdict as a coloured label.
+
+    Attributes:
+        hint: Why, for a reader who points at it.
+        also: Verdicts that the same result has besides.
+    """
 
     verdict: Verdict
     hint: str = ""
+    also: tuple[Verdict, ...] = ()
 
 
 Span = str | Strong | Mono | Badge
@@ -44,7 +50,19 @@ class Num(NamedTuple):
     value: float | None
 
 
-Cell = str | Num | Badge | Mono
+class Share(NamedTuple):
+    """A share of a ceiling, drawn as a bar with a mark at all of it; above 1 the bar goes past the mark.
+
+    Attributes:
+        value: None if no ceiling is known.
+        more: What else is to be said, in few words.
+    """
+
+    value: float | None
+    more: str = ""
+
+
+Cell = str | Num | Badge | Mono | Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +137,7 @@ class KeyFigure:
         claim: What it means, in a few words.
         details: Small print, one line each.
         target: Number of the target that it favours, for its colour; None for no one.
+        limit: What holds it, in words, and the share of that ceiling; None if no ceiling is known.
     """
 
     label: str
@@ -126,6 +145,7 @@ class KeyFigure:
     claim: str
     details: tuple[str, ...] = ()
     target: int | None = None
+    limit: tuple[str, Share] | None = None
 
 
 @dataclass(frozen=True, slots=True)

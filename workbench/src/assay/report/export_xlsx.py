@@ -1,4 +1,4 @@
-"""A run as a spreadsheet: Summary, Results, Samples, Environment, Study."""
+"""A run as a spreadsheet: Summary, Results, Samples, Ceilings, Environment, Study."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.model.names import is_metadata
 from assay.model.result import RunAnalysis
-from assay.report.tables import Column, Table, results_table, samples_table, verdict_counts
+from assay.report.tables import Column, Table, ceilings_table, results_table, samples_table, verdict_counts
 
 _WIDEST = 40
 _MOST_BARS = 60
@@ -25,6 +25,7 @@ def write_xlsx(analysis: RunAnalysis, path: Path) -> None:
         results = results_table(analysis)
         _write_table(book, "Results", results)
         _write_table(book, "Samples", samples_table(analysis))
+        _write_table(book, "Ceilings", ceilings_table(analysis))
         _write_pairs(book, "Environment", _environment(analysis))
         _write_study(book, analysis.run.study_text)
         _write_summary(book, summary, analysis, results)
@@ -44,7 +45,7 @@ def _write_table(book: Any, name: str, table: Table) -> None:
     head = book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"})
     formats = _formats(book)
     for place, column in enumerate(table.columns):
-        style = formats["share"] if column.name.endswith("_spread") else formats.get(column.kind)
+        style = formats["share"] if column.name.endswith(("_spread", "_share")) else formats.get(column.kind)
         sheet.set_column(place, place, _width(column, table), style)
         sheet.write_string(0, place, column.name, head)
         sheet.write_comment(0, place, column.title)
@@ -110,7 +111,7 @@ def _write_summary(book: Any, sheet: Any, analysis: RunAnalysis, results: Table)
         ("Run", run.id),
         ("Started", started),
         ("Status", run.status),
-        ("Repeats", f"{run.finished} of {run.planned} executed, {run.repeats} for each case"),
+        ("Repeats", f"{run.finished} of {run.planned} executed, {run.repeats_words} of each case"),
         ("Command", run.command),
         ("Units", "MB is 10^6 bytes, MiB is 2^20 bytes; units are in the column names"),
     )

@@ -8,13 +8,14 @@ not evaluated: no `unsafe-eval`.
 import base64
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from html import escape
 from importlib import resources
 from typing import Any
 
 from assay.report import document as doc
+from assay.report import numbers
 from assay.report.surface import surface_svg
 
 Writer = Callable[[Any], str]
@@ -129,7 +130,20 @@ def _span(span: doc.Span) -> str:
 
 def _badge(badge: doc.Badge) -> str:
     hint = f' title="{escape(badge.hint)}"' if badge.hint else ""
-    return f'<b class="v {badge.verdict.value}"{hint}>{badge.verdict.value}</b>'
+    # Drawn by the style sheet, so that filters still find one verdict in the cell.
+    also = f' data-also="+ {", ".join(badge.also)}"' if badge.also else ""
+    return f'<b class="v {badge.verdict.value}"{hint}{also}>{badge.verdict.value}</b>'
+
+
+def _bar(share: doc.Share) -> str:
+    """The bar alone; the number stands beside it, so that nobody depends on seeing the bar."""
+    if share.value is None:
+        return ""
+    return f'<i class="bar{" over" if share.value > 1 else ""}" style="--s:{min(100 * share.value, 999):.3g}"></i>'
+
+
+def _share_words(share: doc.Share) -> str:
+    return numbers.share(share.value) + (", above it" if share.value is not None and share.value > 1 else "")
 
 
 def _heading(block: doc.Heading) -> str:
@@ -155,7 +169,8 @@ def _key_figures(block: doc.KeyFigures) -> str:
         details = "".join(f"<li>{escape(line)}</li>" for line in item.details)
         shade = f" t{item.target % 8}" if item.target is not None else ""
         claim = f"<p class=claim>{escape(item.claim)}</p>"
-        words = f"<h3>{escape(item.label)}</h3><p class=value>{escape(item.value)}</p>{claim}<ul>{details}</ul>"
+        limit = f"<p class=limit>{_bar(item.limit[1])}{escape(item.limit[0])}</p>" if item.limit else ""
+        words = f"<h3>{escape(item.label)}</h3><p class=value>{escape(item.value)}</p>{claim}<ul>{details}</ul>{limit}"
         cards.append(f'<article class="figure{shade}">{words}</article>')
     return f"<div class=figures>{''.join(cards)}</div>"
 
@@ -179,20 +194,39 @@ def _cell(cell: doc.Cell) -> str:
         plain = cell.text.replace(",", "")
         sortable = cell.value is None or plain.replace(".", "", 1).isdigit()
         return f"<td>{escape(cell.text)}" if sortable else f"<td data-v={cell.value:.12g}>{escape(cell.text)}"
+    if isinstance(cell, doc.Share):
+        place = "" if cell.value is None else f" data-v={cell.value:.4g}"
+        more = f"<small>{escape(cell.more)}</small>" if cell.more else ""
+        return f"<td{place}>{_share_words(cell)}{_bar(cell)}{more}"
     return f"<td>{escape(cell) if isinstance(cell, str) else _span(cell)}"
 
 
 def _alignments(document: doc.Document) -> str:
     """Right alignment of numeric columns, per table: cells stay bare, which keeps long tables small."""
-    rules = []
-    for table in _tables(document):
-        places = [place for place, column in enumerate(table.columns, 1) if column.numeric]
-        rules += [f"#{table.id} :is(td,th):nth-child({place})" for place in places]
-    return f"{','.join(rules)}{{text-align:right;white-space:nowrap}}\n" if rules else ""
+    places = [
+        (table.id, place)
+        for table in _tables(document)
+        for place, column in enumerate(table.columns, 1)
+        if column.numeric
+    ]
+    if not places:
+        return ""
+    whole, cells = (
+        ",".join(f"#{name} {tag}:nth-child({place})" for name, place in places) for tag in (":is(td,th)", "td")
+    )
+    return f"{whole}{{text-align:right}}\n{cells}{{white-space:nowrap}}\n"
 
 
 def _tables(document: doc.Document) -> list[doc.Table]:
-    return [block for section in document.sections for block in section.blocks if isinstance(block, doc.Table)]
+    return [table for section in document.sections for table in _tables_in(section.blocks)]
+
+
+def _tables_in(blocks: tuple[doc.Block, ...]) -> Iterator[doc.Table]:
+    for block in blocks:
+        if isinstance(block, doc.Table):
+            yield block
+        elif isinstance(block, doc.Fold):
+            yield from _tables_in(block.blocks)
 
 
 def _chart(chart: doc.Chart) -> str:

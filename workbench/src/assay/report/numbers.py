@@ -82,6 +82,24 @@ def latency(nanoseconds: float) -> str:
     return f"{significant(nanoseconds)} ns"
 
 
+def p_value(p: float | None) -> str:
+    """A p-value with three decimals, as benchstat prints it; `<0.001` below that."""
+    return NONE if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def signed(value: float | None, decimals: int = 2) -> str:
+    """A number with its sign: `+0.56`, `−1.00`."""
+    if value is None:
+        return NONE
+    text = f"{abs(value):.{decimals}f}"
+    return text if not float(text) else f"{'+' if value > 0 else '−'}{text}"
+
+
+def repeats(before: int, after: int) -> str:
+    """The number of repeats of two sides: `10`, or `10+9` where they differ."""
+    return f"{before}" if before == after else f"{before}+{after}"
+
+
 def count(value: float) -> str:
     """A whole number, thousands separated."""
     return f"{value:,.0f}"
@@ -100,6 +118,15 @@ def size(amount: float) -> str:
 def ratio(value: float) -> str:
     """`8.3×`."""
     return f"{significant(value, 2 if value >= 2 else 3)}×"
+
+
+def share(value: float | None) -> str:
+    """A share of a ceiling: `93 %`, `0.4 %`, `130 %`; from twice the ceiling on `5.6×`."""
+    if value is None:
+        return NONE
+    if value >= 2:
+        return ratio(value)
+    return f"{100 * value:.0f} %" if value >= 0.0995 else f"{significant(100 * value, 2)} %"
 
 
 def seconds(value: float) -> str:

@@ -119,6 +119,14 @@ def _findings(row: Row) -> str:
     return " | ".join(f"{finding.verdict}: {finding.text}" for finding in row.findings)
 
 
+def _binding(row: Row, name: str, missing: Value = None) -> Value:
+    return missing if row.binding is None else getattr(row.binding, name)
+
+
+def _ceilings(row: Row) -> str:
+    return " | ".join(f"{item.name}: {item.share:.4g}" for item in row.ceilings)
+
+
 _RESULTS: tuple[_Spec, ...] = (
     ("case", "text", "Case", lambda row: row.case.id),
     ("target", "text", "Target", lambda row: row.case.target),
@@ -130,6 +138,11 @@ _RESULTS: tuple[_Spec, ...] = (
     *_estimate("iops", "per_s", "Operations per second", lambda row: row.iops),
     *_latencies("all repeats pooled"),
     *_parameters(),
+    ("binding_ceiling", "text", "Ceiling that it is closest to", lambda row: _binding(row, "name", "")),
+    ("binding_unit", "text", "Unit of that ceiling", lambda row: _binding(row, "unit", "")),
+    ("binding_value", "number", "That ceiling, in binding_unit", lambda row: _binding(row, "value")),
+    ("binding_share", "number", "Measured / that ceiling", lambda row: _binding(row, "share")),
+    ("ceiling_shares", "text", "Measured / ceiling, for each that applies", _ceilings),
     ("findings", "text", "Why the verdict is not ok", _findings),
     ("not_evaluated", "text", "Rules that lacked evidence", lambda row: " | ".join(row.not_evaluated)),
     ("label", "text", "Case in words", lambda row: row.case.label),
@@ -147,6 +160,46 @@ def _field(name: str, kind: Kind, title: str, field: str = "") -> _Spec:
 def _throughput(name: str, title: str, field: str) -> _Spec:
     """Empty for operations that move no data."""
     return (name, "number", title, lambda sample: getattr(sample, field) if sample.moves_data else None)
+
+
+def _block() -> list[_Spec]:
+    """What the block device below did, of all its users."""
+
+    def spec(name: str, title: str) -> _Spec:
+        return (
+            f"block_{name}",
+            "integer",
+            f"Block device below, all its users: {title}",
+            lambda sample: getattr(sample.block, name, None),
+        )
+
+    return [
+        spec("read_bytes", "bytes read"),
+        spec("write_bytes", "bytes written"),
+        spec("reads", "read requests"),
+        spec("writes", "write requests"),
+        spec("busy_ns", "time with at least one request"),
+    ]
+
+
+def _course() -> list[_Spec]:
+    """How the rate went."""
+
+    def spec(name: str, kind: Kind, title: str) -> _Spec:
+        return (
+            f"course_{name}",
+            kind,
+            f"Course of the rate: {title}",
+            lambda sample: getattr(sample.course, name, None),
+        )
+
+    return [
+        spec("intervals", "integer", "whole intervals"),
+        spec("effective", "number", "independent intervals that would tell as much"),
+        spec("variation", "number", "standard deviation / mean of the intervals"),
+        spec("range_share", "number", "range over five equal windows / mean"),
+        spec("slope_share", "number", "gain of the least-squares line / mean"),
+    ]
 
 
 _SAMPLES: tuple[_Spec, ...] = (
@@ -182,6 +235,28 @@ _SAMPLES: tuple[_Spec, ...] = (
     _field("device_write_bytes", "integer", "Bytes sent to storage"),
     _field("cpu_user_ns", "integer", "CPU time in user space"),
     _field("cpu_system_ns", "integer", "CPU time in the kernel"),
+    _field("cpu_wait_ns", "integer", "Time that lanes were ready to run but had no CPU, added up"),
+    _field("cpus", "integer", "CPUs that the engine may use"),
+    _field("host_busy_ns", "integer", "Time of all CPUs of the host at work, whoever's"),
+    _field("host_idle_ns", "integer", "Time of all CPUs of the host idle"),
+    _field("host_stolen_ns", "integer", "Time of all CPUs of the host taken by the hypervisor"),
+    *_block(),
+    _field("cached_bytes", "integer", "Of the files in the page cache when the phase started"),
+    _field("lane_balance", "number", "Operations of the lane that did least / of the median lane"),
+    _field("wall_shift_ns", "integer", "How far the wall clock was set during the phase"),
+    *_course(),
+)
+
+
+_CEILINGS: tuple[_Spec, ...] = (
+    ("target", "text", "Whose it is; empty: this machine's", lambda item: item.target),
+    ("ceiling", "text", "Which", lambda item: item.name),
+    ("kind_of_job", "text", "Of the engine's: which jobs it holds for", lambda item: item.kind),
+    ("unit", "text", "What it is counted in", lambda item: item.unit),
+    ("value", "number", "Best pass or stated value, in unit", lambda item: item.value),
+    ("lowest", "number", "Worst pass, in unit", lambda item: item.lowest),
+    ("how", "text", "How it was measured, or where it was stated", lambda item: item.how),
+    ("reason", "text", "Why there is no value", lambda item: item.reason),
 )
 
 
@@ -193,6 +268,8 @@ RESULT_COLUMNS = _columns(_RESULTS)
 """Columns of the table of results."""
 SAMPLE_COLUMNS = _columns(_SAMPLES)
 """Columns of the table of samples."""
+CEILING_COLUMNS = _columns(_CEILINGS)
+"""Columns of the table of ceilings."""
 
 
 def _records(specs: tuple[_Spec, ...], items: Iterator[Any]) -> tuple[Record, ...]:
@@ -208,6 +285,11 @@ def samples_table(analysis: RunAnalysis) -> Table:
     """One record for each repeat of each operation of each case, also those that failed."""
     samples = (sample for row in analysis.rows for sample in row.samples)
     return Table("samples", SAMPLE_COLUMNS, _records(_SAMPLES, samples))
+
+
+def ceilings_table(analysis: RunAnalysis) -> Table:
+    """One record for each ceiling that was measured or stated, also those that could not be."""
+    return Table("ceilings", CEILING_COLUMNS, _records(_CEILINGS, iter(analysis.run.ceilings)))
 
 
 def verdict_counts(analysis: RunAnalysis) -> dict[str, int]:

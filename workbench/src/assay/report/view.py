@@ -17,14 +17,24 @@ _LEAST_CELLS = 6
 Axes = dict[str, AxisValue]
 
 
+def verdicts_of(row: Row) -> tuple[Verdict, ...]:
+    """All verdicts of a row, each once, the worst first."""
+    return tuple(dict.fromkeys((row.verdict, *(finding.verdict for finding in row.findings))))
+
+
 def sound(row: Row) -> bool:
     """The row has a rate that is the storage's own; if it is unstable, its interval says how well it is known."""
-    return row.verdict in SOUND and row.rate is not None
+    return row.rate is not None and SOUND.issuperset(verdicts_of(row))
+
+
+def false(row: Row) -> bool:
+    """One of its verdicts says that its rate is not the storage's, though another one may be worse."""
+    return not FALSE.isdisjoint(verdicts_of(row))
 
 
 def plausible(row: Row) -> bool:
     """The row has a rate that is the storage's, however doubtful."""
-    return row.verdict not in FALSE and row.rate is not None
+    return row.rate is not None and not false(row)
 
 
 def numeric(values: Iterable[AxisValue]) -> bool:
@@ -93,11 +103,11 @@ class Workload:
         Either the cache was kept on purpose and did answer, or on some target nothing but a cache answered. Metadata
         operations keep the caches as a rule, which answer those that look at names but not those that change them.
         """
-        false = [row for row in self.rows if row.verdict in FALSE]
-        if false and all(row.case.parameters.cache == "keep" and not row.metadata for row in self.rows):
+        untrue = [row for row in self.rows if false(row)]
+        if untrue and all(row.case.parameters.cache == "keep" and not row.metadata for row in self.rows):
             return True
-        rest = {row.case.target for row in self.rows if row.verdict not in FALSE}
-        return any(row.case.target not in rest for row in false)
+        rest = {row.case.target for row in self.rows if not false(row)}
+        return any(row.case.target not in rest for row in untrue)
 
 
 def point(axes: Axes, names: Iterable[str]) -> str:

@@ -3,11 +3,14 @@
 import json
 import sqlite3
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Self
 
 from assay.model.case import Case, Excluded
+from assay.model.ceiling import Ceiling
 from assay.model.result import JobRecord, Place, RunInfo, Sample
 from assay.store.lock import RunLock, run_is_alive
 from assay.store.records import Attempt, JournalEntry, Result
@@ -70,8 +73,11 @@ class RunReader:
             versions=details["versions"],
             environment=details["environment"],
             places=tuple(Place.model_validate(place) for place in details["places"]),
+            ceilings=tuple(Ceiling.model_validate(ceiling) for ceiling in details.get("ceilings", ())),
             planned=row[10],
             finished=row[12],
+            repeats_within=details.get("repeats_within"),
+            repeats_least=details.get("repeats_least"),
         )
 
     def base(self) -> str:
@@ -85,7 +91,8 @@ class RunReader:
 
     def cases(self, case_id: str | None = None) -> tuple[Case, ...]:
         """All cases in plan order, or the one of that id (none if there is no such case)."""
-        rows = self._db.execute("SELECT document FROM cases WHERE ? IN ('', id) ORDER BY position", (case_id or "",))
+        only, key = _only("id", case_id)
+        rows = self._db.execute(f"SELECT document FROM cases{only} ORDER BY position", key)
         return tuple(Case.model_validate_json(row[0]) for row in rows)
 
     def excluded(self) -> tuple[Excluded, ...]:
@@ -106,33 +113,71 @@ class RunReader:
         """All planned repeats as (case id, repeat), in the order of execution."""
         return list(self._db.execute("SELECT case_id, repeat FROM plan ORDER BY position"))
 
-    def pending(self) -> list[tuple[str, int]]:
-        """Planned repeats still to be executed, in order: without an outcome, or crashed or stopped."""
+    def pending(self, settled_too: bool = False) -> list[tuple[str, int]]:
+        """Planned repeats still to be executed, in order: without an outcome, or crashed or stopped.
+
+        Args:
+            settled_too: Also those without an outcome of cases that are known well enough.
+        """
         return list(
             self._db.execute(
                 "SELECT p.case_id, p.repeat FROM plan p LEFT JOIN outcomes o USING (case_id, repeat)"
-                " WHERE o.status IS NULL OR o.status IN (?, ?) ORDER BY p.position",
-                RETRIED,
+                " WHERE o.status IN (?, ?) OR (o.status IS NULL AND (? OR p.case_id NOT IN"
+                " (SELECT case_id FROM settled))) ORDER BY p.position",
+                (*RETRIED, settled_too),
             )
         )
 
+    def is_pending(self, case_id: str, repeat: int) -> bool:
+        """Whether a planned repeat is one of `pending`."""
+        row = self._db.execute(
+            "SELECT status FROM outcomes WHERE case_id = ? AND repeat = ?", (case_id, repeat)
+        ).fetchone()
+        return row[0] in RETRIED if row else not self.is_settled(case_id)
+
+    def is_settled(self, case_id: str) -> bool:
+        """Whether a case is known well enough."""
+        return self._db.execute("SELECT 1 FROM settled WHERE case_id = ?", (case_id,)).fetchone() is not None
+
+    def settled(self) -> dict[str, str]:
+        """Cases that are known well enough, so that repeats without an outcome are not needed -> why."""
+        return dict(self._db.execute("SELECT case_id, reason FROM settled ORDER BY case_id"))
+
     def samples(self, case_id: str | None = None) -> tuple[Sample, ...]:
         """All samples, or those of one case, ordered by case, repeat and phase."""
+        only, key = _only("s.case_id", case_id)
         rows = self._db.execute(
-            "SELECT s.document FROM samples s JOIN cases c ON c.id = s.case_id WHERE ? IN ('', s.case_id)"
+            f"SELECT s.document FROM samples s JOIN cases c ON c.id = s.case_id{only}"
             " ORDER BY c.position, s.repeat, s.phase",
-            (case_id or "",),
+            key,
         )
         return tuple(Sample.model_validate_json(row[0]) for row in rows)
 
-    def jobs(self, case_id: str | None = None) -> tuple[JobRecord, ...]:
-        """The repeats that have an outcome, as they were executed, ordered by case and repeat."""
+    def measured(self) -> Iterator[tuple[Case, tuple[Sample, ...]]]:
+        """Every case in plan order with its samples as `samples` orders them; only one case is in memory at a time."""
         rows = self._db.execute(
-            "SELECT o.case_id, o.repeat, o.status, a.started_at, a.seconds, a.reason, a.job,"
+            "SELECT c.document, s.document FROM cases c LEFT JOIN samples s ON s.case_id = c.id"
+            " ORDER BY c.position, s.repeat, s.phase"
+        )
+        for case, group in groupby(rows, key=itemgetter(0)):
+            samples = (Sample.model_validate_json(sample) for _, sample in group if sample is not None)
+            yield Case.model_validate_json(case), tuple(samples)
+
+    def jobs(self, case_id: str | None = None, whole: bool = True) -> tuple[JobRecord, ...]:
+        """The repeats that have an outcome, as they were executed, ordered by case and repeat.
+
+        Args:
+            case_id: Only of this case.
+            whole: With the job as it was sent to the engine, which of a large run is most of the work; else it is empty.
+        """
+        only, key = _only("o.case_id", case_id)
+        job = "a.job" if whole else "NULL"
+        rows = self._db.execute(
+            f"SELECT o.case_id, o.repeat, o.status, a.started_at, a.seconds, a.reason, {job},"
             " (SELECT count(*) FROM attempts n WHERE n.case_id = o.case_id AND n.repeat = o.repeat)"
             " FROM outcomes o JOIN attempts a ON a.id = o.attempt JOIN cases c ON c.id = o.case_id"
-            " WHERE ? IN ('', o.case_id) ORDER BY c.position, o.repeat",
-            (case_id or "",),
+            f"{only} ORDER BY c.position, o.repeat",
+            key,
         )
         return tuple(
             JobRecord(
@@ -142,7 +187,7 @@ class RunReader:
                 started_at=row[3],
                 seconds=row[4],
                 reason=row[5],
-                job=json.loads(row[6]),
+                job=json.loads(row[6]) if whole else {},
                 attempts=row[7],
             )
             for row in rows
@@ -150,10 +195,9 @@ class RunReader:
 
     def attempts(self, case_id: str | None = None) -> list[Attempt]:
         """Every start of the engine, the first one first; also those that came to nothing."""
+        only, key = _only("case_id", case_id)
         rows = self._db.execute(
-            "SELECT id, case_id, repeat, started_at, seconds, status, reason FROM attempts WHERE ? IN ('', case_id)"
-            " ORDER BY id",
-            (case_id or "",),
+            f"SELECT id, case_id, repeat, started_at, seconds, status, reason FROM attempts{only} ORDER BY id", key
         )
         return [Attempt(*row) for row in rows]
 
@@ -176,10 +220,12 @@ class RunReader:
             case_id: Only of this case.
             limit: At most so many; -1 for all.
         """
+        only, key = _only("r.case_id", case_id)
         rows = self._db.execute(
-            "SELECT r.case_id, c.label, r.operation, r.verdict, r.throughput, r.low, r.high, r.iops, r.n, r.finding"
-            " FROM results r JOIN cases c ON c.id = r.case_id WHERE ? IN ('', r.case_id) ORDER BY r.position LIMIT ?",
-            (case_id or "", limit),
+            "SELECT r.case_id, c.label, r.operation, r.verdict, r.throughput, r.low, r.high, r.iops, r.n, r.finding,"
+            f" r.also, r.ceiling, r.share FROM results r JOIN cases c ON c.id = r.case_id{only}"
+            " ORDER BY r.position LIMIT ?",
+            (*key, limit),
         )
         return [Result(*row) for row in rows]
 
@@ -195,3 +241,8 @@ class RunReader:
             (only_open,),
         )
         return [JournalEntry(row[0], row[1], row[2], json.loads(row[3]), row[4], row[5]) for row in rows]
+
+
+def _only(column: str, case_id: str | None) -> tuple[str, tuple[str, ...]]:
+    """A condition that finds one case by its index, and its value; nothing if all are asked for."""
+    return ("", ()) if case_id is None else (f" WHERE {column} = ?", (case_id,))

@@ -12,7 +12,9 @@ class RunMeta:
     """What is known of a run before it starts; times in seconds since 1970.
 
     Attributes:
+        repeats: Repeats of each case; with `repeats_within` the greatest number of them.
         base: Directory where the study's relative target paths start.
+        repeats_within: As in `assay.model.result.RunInfo`; likewise `repeats_least`.
     """
 
     id: str
@@ -28,6 +30,8 @@ class RunMeta:
     versions: dict[str, str] = field(default_factory=dict)
     environment: dict[str, dict[str, str]] = field(default_factory=dict)
     places: tuple[Place, ...] = ()
+    repeats_within: float | None = None
+    repeats_least: int | None = None
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,9 @@ class Result:
         iops: Median of operations per second.
         n: Number of usable repeats.
         finding: The worst finding in words; empty if the verdict is ok.
+        also: Its other verdicts, the worst first, with commas between; empty if it has one only.
+        ceiling: Name of the ceiling that it is closest to; empty if none is known.
+        share: Measured / that ceiling.
     """
 
     case: str
@@ -90,6 +97,9 @@ class Result:
     iops: float | None
     n: int
     finding: str
+    also: str = ""
+    ceiling: str = ""
+    share: float | None = None
 
     @property
     def metadata(self) -> bool:
@@ -99,7 +109,8 @@ class Result:
 
 def brief(row: Row) -> Result:
     """A row of the analysis in brief."""
-    throughput, rate = row.throughput, row.rate
+    throughput, rate, binding = row.throughput, row.rate, row.binding
+    others = dict.fromkeys(finding.verdict for finding in row.findings if finding.verdict is not row.verdict)
     return Result(
         case=row.case.id,
         label=row.case.label,
@@ -111,4 +122,7 @@ def brief(row: Row) -> Result:
         iops=row.iops.median if row.iops else None,
         n=rate.n if rate else 0,
         finding=row.findings[0].text if row.findings else "",
+        also=", ".join(others),
+        ceiling=binding.name if binding else "",
+        share=binding.share if binding else None,
     )

@@ -15,6 +15,7 @@ from typing import Any
 
 from assay.model.base import EXIT_INCOMPLETE, AssayError
 from assay.model.case import Case, Excluded
+from assay.model.ceiling import Ceiling
 from assay.model.result import Place, Row, Sample
 from assay.store.lock import ENGINE_LOCK, RUN_LOCK, RunLock, is_locked
 from assay.store.reader import DATABASE, RETRIED, STUDY, RunReader
@@ -136,8 +137,9 @@ class RunStore(RunReader):
         versions: Mapping[str, str] | None = None,
         environment: Mapping[str, Mapping[str, str]] | None = None,
         places: Sequence[Place] | None = None,
+        ceilings: Sequence[Ceiling] | None = None,
     ) -> None:
-        """Record versions, environment and places; what is None stays as it is."""
+        """Record versions, environment, places and ceilings; what is None stays as it is."""
         with self._transaction():
             details = json.loads(self._db.execute("SELECT details FROM run").fetchone()[0])
             if versions is not None:
@@ -146,6 +148,8 @@ class RunStore(RunReader):
                 details["environment"] = {name: dict(section) for name, section in environment.items()}
             if places is not None:
                 details["places"] = [place.model_dump(mode="json") for place in places]
+            if ceilings is not None:
+                details["ceilings"] = [ceiling.model_dump(mode="json") for ceiling in ceilings]
             self._db.execute("UPDATE run SET details = ?", (json.dumps(details),))
 
     def set_status(self, status: str) -> None:
@@ -211,6 +215,32 @@ class RunStore(RunReader):
         case_id, repeat = self._db.execute("SELECT case_id, repeat FROM attempts WHERE id = ?", (attempt,)).fetchone()
         return str(case_id), int(repeat)
 
+    def settle(self, case_id: str, reason: str) -> int:
+        """Record that a case is known well enough, or with an empty reason that after all it is not.
+
+        Its repeats without an outcome are then no longer asked for, or asked for again; the plan keeps them.
+
+        Returns:
+            How many repeats fewer the run has; below 0 if they are more.
+        """
+        was = self.is_settled(case_id)
+        if not was and not reason:
+            return 0
+        with self._transaction():
+            self._db.execute("DELETE FROM settled WHERE case_id = ?", (case_id,))
+            if reason:
+                self._db.execute("INSERT INTO settled VALUES (?, ?)", (case_id, reason))
+            if was and reason:
+                return 0
+            (idle,) = self._db.execute(
+                "SELECT count(*) FROM plan LEFT JOIN outcomes USING (case_id, repeat)"
+                " WHERE case_id = ? AND status IS NULL",
+                (case_id,),
+            ).fetchone()
+            fewer = -int(idle) if was else int(idle)
+            self._db.execute("UPDATE run SET planned = planned - ?", (fewer,))
+        return fewer
+
     def close_lost_attempts(self, reason: str) -> int:
         """End the attempts that a dead workbench left open; returns how many there were."""
         with self._transaction():
@@ -221,13 +251,12 @@ class RunStore(RunReader):
 
     def save_results(self, rows: Iterable[Row]) -> None:
         """Keep what the analysis says of each operation of each case, for `show`; replaces what was there."""
-        columns = ("case", "operation", "verdict", "throughput", "low", "high", "iops", "n", "finding")
-        values = ([getattr(result, column) for column in columns] for result in map(brief, rows))
+        kept = ("operation", "verdict", "throughput", "low", "high", "iops", "n", "finding", "also", "ceiling", "share")
+        values = ([result.case, *(getattr(result, name) for name in kept)] for result in map(brief, rows))
         with self._transaction():
             self._db.execute("DELETE FROM results")
             self._db.executemany(
-                "INSERT INTO results (case_id, operation, verdict, throughput, low, high, iops, n, finding)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                f"INSERT INTO results (case_id, {', '.join(kept)}) VALUES (?{', ?' * len(kept)})",
                 values,
             )
 
@@ -302,6 +331,8 @@ def _insert_plan(
         "versions": meta.versions,
         "environment": meta.environment,
         "places": [place.model_dump(mode="json") for place in meta.places],
+        "repeats_within": meta.repeats_within,
+        "repeats_least": meta.repeats_least,
     }
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(

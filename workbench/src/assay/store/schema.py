@@ -52,8 +52,23 @@ MIGRATIONS = (
         recorded_at REAL NOT NULL, removed_at REAL
     );
     """,
+    """
+    CREATE TABLE settled (case_id TEXT PRIMARY KEY REFERENCES cases (id), reason TEXT NOT NULL) WITHOUT ROWID;
+    """,
+    """
+    ALTER TABLE results ADD COLUMN also TEXT NOT NULL DEFAULT '';
+    ALTER TABLE results ADD COLUMN ceiling TEXT NOT NULL DEFAULT '';
+    ALTER TABLE results ADD COLUMN share REAL;
+    """,
 )
 """Script number n takes a file from version n to n + 1; a published script is never edited."""
+
+STAND_INS = (
+    "",
+    "CREATE TEMP VIEW settled AS SELECT NULL AS case_id, NULL AS reason WHERE 0;",
+    "CREATE TEMP VIEW results AS SELECT *, '' AS also, '' AS ceiling, NULL AS share FROM main.results;",
+)
+"""What a reader, who must not change the file, puts in place of what script n adds and an older file has not."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
 
@@ -85,10 +100,13 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
             f"{path}: written by a newer Assay (version {version} of the store, this one knows {SCHEMA_VERSION})",
             "update Assay",
         )
-    if version < SCHEMA_VERSION and not write:
+    if version == 0 and not write:
         connection.close()
         raise AssayError(f"{path}: holds no run", "its creation did not end; remove the folder")
-    migrate(connection, version)
+    if write:
+        migrate(connection, version)
+    else:
+        connection.executescript("PRAGMA temp_store = MEMORY;" + "".join(STAND_INS[version:]))
     return connection
 
 

@@ -3,12 +3,12 @@
 use crate::capability;
 use crate::lane::FileLane;
 use crate::place::Place;
+use crate::residency;
 use crate::tree::Forest;
 use crate::tree_lane::TreeLane;
 use crate::trial::{self, Choice};
 use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
 use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, Operation, Tree};
-use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{self, Advice, FallocateFlags, OFlags};
 use rustix::process::{self, Resource, Rlimit};
 use std::sync::{Arc, OnceLock};
@@ -113,24 +113,12 @@ impl FileBackend {
             let fd = self.place.open(file, OFlags::RDONLY)?;
             fs::fsync(&fd).map_err(error)?;
             fs::fadvise(&fd, 0, None, Advice::DontNeed).map_err(error)?;
-            left = left.zip(cached_pages(&fd)).map(|(sum, pages)| sum + pages);
+            left = left.zip(residency::cached_pages(&fd)).map(|(sum, pages)| sum + pages);
         }
         let left =
             left.map_or_else(|| "the kernel does not tell what is left".to_owned(), |n| format!("{n} pages left"));
         Ok(format!("{} file(s) flushed and evicted with posix_fadvise(DONTNEED), {left}", self.files))
     }
-}
-
-/// Pages of a file in the page cache (cachestat(2), Linux 6.5); none if the kernel does not tell.
-fn cached_pages(fd: &OwnedFd) -> Option<u64> {
-    const CACHESTAT: libc::c_long = 451;
-    // struct cachestat_range { off, len }: a length of 0 means to the end.
-    let range = [0_u64; 2];
-    // struct cachestat { nr_cache, nr_dirty, nr_writeback, nr_evicted, nr_recently_evicted }
-    let mut answer = [0_u64; 5];
-    // SAFETY: both arrays have the layout of the structures and live through the call.
-    let code = unsafe { libc::syscall(CACHESTAT, fd.as_raw_fd(), range.as_ptr(), answer.as_mut_ptr(), 0) };
-    (code == 0).then_some(answer[0])
 }
 
 /// Each lane of a tree has directories and files open; the usual soft limit of 1024 is for programs that use select(2).
@@ -195,6 +183,19 @@ impl Backend for FileBackend {
             Some(tree) => tree.object_name(lane),
             None => self.place.object_name(self.file_of(lane)),
         }
+    }
+
+    fn device(&self) -> Option<(u32, u32)> {
+        self.place.device_number()
+    }
+
+    fn cached_bytes(&self) -> Option<u64> {
+        if self.tree.is_some() {
+            return None;
+        }
+        let pages = |file| residency::cached_pages(&self.place.open(file, OFlags::RDONLY).ok()?);
+        let pages: Option<u64> = (0..self.files).map(pages).sum();
+        Some(pages? * rustix::param::page_size() as u64)
     }
 
     fn cleanup(&self) -> Result<(), SetupError> {

@@ -5,6 +5,7 @@ mod capability;
 mod lane;
 mod mmap;
 mod place;
+mod residency;
 mod stdio;
 mod sync_io;
 mod tree;

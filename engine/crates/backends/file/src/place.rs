@@ -137,6 +137,17 @@ impl Place {
         Ok(Place::Device { path, _claim: claim })
     }
 
+    /// Major and minor number of the device, or of the one below the directory's file system; none where the file
+    /// system has no block device of its own (major number 0).
+    pub(crate) fn device_number(&self) -> Option<(u32, u32)> {
+        let number = match self {
+            Place::Directory { root_fd, .. } => fs::fstat(root_fd).ok()?.st_dev,
+            Place::Device { path, .. } => fs::stat(path).ok()?.st_rdev,
+        };
+        let parts = (fs::major(number), fs::minor(number));
+        (parts.0 != 0).then_some(parts)
+    }
+
     /// Makes the job's own directory.
     pub(crate) fn create(&self) -> Result<(), SetupError> {
         let Place::Directory { root_fd, name, .. } = self else {

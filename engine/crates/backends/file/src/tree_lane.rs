@@ -85,12 +85,12 @@ impl Lane for TreeLane {
             let words = ring.attach(&self.forest, plan)?;
             self.channel = Channel::Ring;
             let reason = format!("{}; {words}", self.reason);
-            return Ok(MethodChoice { method: Method::IoUring, reason, depth: ring.depth() });
+            return Ok(MethodChoice { method: Method::IoUring, reason, depth: ring.depth(), batch: ring.depth() });
         }
         let (forest, buffers) = (Arc::clone(&self.forest), Arc::clone(&self.setup.buffers));
         self.channel = Channel::Calls(Box::new(Calls::open(forest, self.setup.lane, buffers, plan)?));
         let reason = format!("{}; plain calls: {}", obstacle.as_ref().unwrap_or(&self.reason), calls(plan.operation));
-        Ok(MethodChoice { method: Method::Sync, reason, depth: 1 })
+        Ok(MethodChoice { method: Method::Sync, reason, depth: 1, batch: 1 })
     }
 
     fn execute(&mut self, op: &Op) -> Result<u32, i32> {

@@ -265,11 +265,16 @@ impl Drop for Uring {
 }
 
 /// Hands what was pushed to the kernel, and waits up to `wait_ns` for a completion; none means not at all.
-fn enter(ring: &IoUring, wait_ns: Option<u64>) -> Result<(), i32> {
-    let ns = wait_ns.unwrap_or(0);
-    let time = Timespec::new().sec(ns / 1_000_000_000).nsec((ns % 1_000_000_000) as u32);
-    // Waiting for one, if only for no time, is what makes the kernel run deferred completions.
-    let entered = ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&time));
+fn enter(ring: &mut IoUring, wait_ns: Option<u64>) -> Result<(), i32> {
+    let entered = match wait_ns {
+        None if !ring.params().is_setup_sqpoll() => submit_only(ring),
+        _ => {
+            let ns = wait_ns.unwrap_or(0);
+            let time = Timespec::new().sec(ns / 1_000_000_000).nsec((ns % 1_000_000_000) as u32);
+            // Waiting for one, if only for no time, is what makes the kernel run deferred completions.
+            ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&time))
+        }
+    };
     match entered.err().and_then(|error| error.raw_os_error()) {
         // A time-out, a signal, or a full completion queue: the caller looks again.
         None | Some(libc::ETIME | libc::EINTR | libc::EBUSY) => Ok(()),
@@ -279,6 +284,15 @@ fn enter(ring: &IoUring, wait_ns: Option<u64>) -> Result<(), i32> {
         }
         Some(errno) => Err(errno),
     }
+}
+
+/// Hands over and lets the kernel run deferred completions. Waiting for no time would do the same, but with a timer and
+/// a turn of the scheduler.
+fn submit_only(ring: &mut IoUring) -> std::io::Result<usize> {
+    const GETEVENTS: u32 = 1;
+    let pushed = ring.submission().len() as u32;
+    // SAFETY: no argument is passed.
+    unsafe { ring.submitter().enter::<libc::sigset_t>(pushed, 0, GETEVENTS, None) }
 }
 
 /// Makes submission entries.

@@ -1,5 +1,6 @@
 //! The null backend.
 
+use crate::copy::CopyLane;
 use crate::lane::NullLane;
 use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
 use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, NullTarget, Operation, SyncPolicy};
@@ -43,7 +44,7 @@ impl NullBackend {
 
 impl Backend for NullBackend {
     fn capabilities(&self) -> BackendCapabilities {
-        Self::general_capabilities()
+        BackendCapabilities { verify: self.target.make_data, ..Self::general_capabilities() }
     }
 
     fn prepare(&self) -> Result<(), SetupError> {
@@ -55,6 +56,10 @@ impl Backend for NullBackend {
     }
 
     fn open_lane(&self, setup: LaneSetup) -> Result<Box<dyn Lane>, SetupError> {
+        let copied = self.target.memory_copy_bytes;
+        if copied > 0 {
+            return Ok(Box::new(CopyLane::new(copied, setup.queue_depth)));
+        }
         Ok(Box::new(NullLane::new(&self.target, self.seed, &setup)))
     }
 

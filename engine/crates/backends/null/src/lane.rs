@@ -2,16 +2,27 @@
 
 use assay_core::random::{exponential, mix2, unit};
 use assay_core::{clock, Completion, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
-use assay_spec::{LatencyModel, Method, NullTarget};
+use assay_spec::{LatencyModel, Method, NullTarget, ScriptedChange};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 /// What a script does at given operations.
 struct Script {
+    first: Option<LatencyModel>,
     latency: Option<LatencyModel>,
+    changes: Vec<ScriptedChange>,
+    /// Changes that have come.
+    changed: usize,
+    vary: f64,
+    /// Of this phase's service times.
+    factor: f64,
+    /// Phases begun.
+    phases: u64,
     stalls: BTreeMap<u64, u64>,
     errors: BTreeMap<u64, i32>,
     seed: u64,
+    /// All lanes draw the same factors from it.
+    common_seed: u64,
     /// Operations submitted in this phase.
     submitted: u64,
     /// The device stands still until then.
@@ -20,20 +31,39 @@ struct Script {
 
 impl Script {
     fn new(target: &NullTarget, seed: u64, lane: u32) -> Option<Self> {
-        if *target == NullTarget::default() {
+        let unscripted = NullTarget { make_data: target.make_data, ..NullTarget::default() };
+        if *target == unscripted {
             return None;
         }
         let ours = |only: Option<u32>| only.is_none_or(|number| number == lane);
         let stalls = target.stalls.iter().filter(|stall| ours(stall.lane));
         let errors = target.errors.iter().filter(|error| ours(error.lane));
+        let mut changes: Vec<_> = target.changes.iter().filter(|change| ours(change.lane)).cloned().collect();
+        changes.sort_by_key(|change| change.at_op);
         Some(Script {
+            first: target.latency.clone(),
             latency: target.latency.clone(),
+            changes,
+            changed: 0,
+            vary: f64::from(target.vary_percent) / 100.0,
+            factor: 1.0,
+            phases: 0,
             stalls: stalls.map(|stall| (stall.at_op, stall.duration_ns)).collect(),
             errors: errors.map(|error| (error.at_op, error.errno)).collect(),
             seed: mix2(seed, u64::from(lane)),
+            common_seed: seed,
             submitted: 0,
             still_until: 0,
         })
+    }
+
+    fn begin(&mut self) {
+        self.submitted = 0;
+        self.still_until = 0;
+        self.changed = 0;
+        self.latency.clone_from(&self.first);
+        self.factor = 1.0 + self.vary * (2.0 * unit(mix2(self.common_seed, !self.phases)) - 1.0);
+        self.phases += 1;
     }
 
     /// When the operation submitted at `now` ends, and how.
@@ -42,6 +72,10 @@ impl Script {
         self.submitted += 1;
         if let Some(duration) = self.stalls.get(&number) {
             self.still_until = self.still_until.max(now + duration);
+        }
+        while let Some(change) = self.changes.get(self.changed).filter(|change| change.at_op <= number) {
+            self.latency = Some(change.latency.clone());
+            self.changed += 1;
         }
         let word = mix2(self.seed, number);
         let service = match self.latency {
@@ -53,6 +87,7 @@ impl Script {
             }
             Some(LatencyModel::Exponential { mean_ns }) => exponential(word, mean_ns as f64) as u64,
         };
+        let service = (service as f64 * self.factor) as u64;
         let result = self.errors.get(&number).map_or(Ok(op.length), |errno| Err(*errno));
         (now.max(self.still_until) + service, result)
     }
@@ -83,11 +118,10 @@ impl NullLane {
 impl Lane for NullLane {
     fn begin(&mut self, _plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
         if let Some(script) = &mut self.script {
-            script.submitted = 0;
-            script.still_until = 0;
+            script.begin();
         }
         let reason = "the null device needs no kernel".to_owned();
-        Ok(MethodChoice { method: Method::Sync, reason, depth: self.depth })
+        Ok(MethodChoice { method: Method::Sync, reason, depth: self.depth, batch: self.depth })
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {

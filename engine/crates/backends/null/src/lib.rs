@@ -2,6 +2,7 @@
 //! and its stalls and errors prove that the statistics hide nothing.
 
 mod backend;
+mod copy;
 mod lane;
 
 pub use backend::NullBackend;

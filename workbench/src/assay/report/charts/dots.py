@@ -80,7 +80,7 @@ def _labels(names: list[str]) -> Spec:
 def ratio_chart(pairs: Sequence[Comparison], view: View) -> Spec:
     """Ratio of rates with its 95 % interval, one line per point, a mark at 1.
 
-    Coloured after the faster target where the interval excludes 1, grey where it does not; hollow where a side's
+    Coloured after the faster target where the difference is significant, grey where it is not; hollow where a side's
     verdict speaks against comparing; without a dot where a side is no result of the storage at all.
     """
     data = [_ratio_datum(pair, view) for pair in pairs]

@@ -9,7 +9,7 @@ from assay.model.result import Row
 from assay.report import numbers
 from assay.report.charts.theme import INK, TOOLTIP, VERDICT_COLOURS, Spec, decades, finish, measured
 from assay.report.measure import measure_of
-from assay.report.view import FALSE, plausible
+from assay.report.view import plausible
 
 _CELL_HEIGHT = 34
 _PANEL_WIDTH = 380
@@ -65,7 +65,7 @@ def _ordinal(channel: str, axis: str, labels: list[str]) -> Spec:
 def _datum(row: Row, axes: tuple[str, str], domain: tuple[float, float]) -> Spec:
     speed = row.rate.median / measure_of(row.operation).scale if row.rate else None
     up, right = (row.case.axes.get(axis) for axis in axes)
-    drawn = speed is not None and row.verdict not in FALSE
+    drawn = speed is not None and plausible(row)
     return {
         "t": row.case.target,
         "x": _label(axes[1], right),

@@ -3,8 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from assay.model.result import Comparison, Row
-from assay.model.verdict import Verdict
+from assay.model.result import LEAST_COMPARED, Comparison, Row
+from assay.model.verdict import SOUND, Verdict
 from assay.report import numbers
 from assay.report.document import (
     Badge,
@@ -15,6 +15,7 @@ from assay.report.document import (
     Note,
     Paragraph,
     Section,
+    Share,
     Span,
     Strong,
     Text,
@@ -35,6 +36,8 @@ _KINDS = {
 _RANDOM = frozenset({"random_read", "random_write", "random_mix"})
 _SMALL = 16 * 1024
 """Up to this record size operations per second say more than MB/s."""
+_HELD = 0.8
+"""From this share of a ceiling on it counts as what limits a result; below, as the closest one that is known."""
 
 
 def kind_of(operation: str) -> str:
@@ -92,7 +95,8 @@ def section(view: View) -> Section:
     blocks: list[Block] = []
     if view.run.finished < view.run.planned:
         missing = view.run.planned - view.run.finished
-        words = f"This run is {view.run.status}: {missing:,} of {view.run.planned:,} repeats are missing."
+        up_to = "" if view.run.repeats_within is None else "up to "
+        words = f"This run is {view.run.status}: {up_to}{missing:,} of {view.run.planned:,} repeats are missing."
         blocks.append(Note(f"{words} The answer rests on the rest.", "warning"))
     doubt = _doubt(view)
     if doubt:
@@ -112,13 +116,19 @@ def _doubt(view: View) -> Note | None:
     """A warning if fewer than half of the results are sound, with what helps most."""
     rows = view.analysis.rows
     bad = [row for row in rows if not sound(row)]
-    remedies = Counter(row.findings[0].remedy for row in bad if row.findings)
+    remedies = Counter(_remedy(row) for row in bad if row.findings)
     if 2 * len(bad) <= len(rows) or not remedies:
         return None
     words = (
         f"Only {len(rows) - len(bad):,} of {numbers.plural(len(rows), 'result')} are sound, so that this answer stands "
     )
     return Note(f"{words}on few of them. What helps most of the others: {remedies.most_common(1)[0][0]}", "warning")
+
+
+def _remedy(row: Row) -> str:
+    """What helps most against what keeps a result out."""
+    found = [finding for finding in row.findings if finding.verdict not in SOUND]
+    return (found or list(row.findings))[0].remedy
 
 
 def _all(fair: int) -> str:
@@ -186,9 +196,21 @@ def _figure(duel: Duel, view: View) -> KeyFigure:
         )
     loser = duel.base if winner == duel.other else duel.other
     claim = f"{winner} faster than {loser}"
-    return KeyFigure(
-        duel.kind, numbers.ratio(duel.factor(duel.middle)), claim, tuple(details), view.targets.index(winner)
-    )
+    mine = [row for pair in duel.fair for row in view.sides(pair) if row is not None and row.case.target == winner]
+    value = numbers.ratio(duel.factor(duel.middle))
+    return KeyFigure(duel.kind, value, claim, tuple(details), view.targets.index(winner), _limit(mine, winner))
+
+
+def _limit(rows: list[Row], target: str) -> tuple[str, Share] | None:
+    """The ceiling that most of these results are closest to, and the median share of it."""
+    found = [row.binding for row in rows if row.binding is not None]
+    if not found:
+        return None
+    (name, points), *_ = Counter(binding.name for binding in found).most_common(1)
+    share = numbers.median([binding.share for binding in found if binding.name == name])
+    words = f"{target} is limited by" if share >= _HELD else f"Closest known ceiling of {target}"
+    at = "" if points == len(rows) == 1 else f" (median of {points:,} of {numbers.plural(len(rows), 'point')})"
+    return f"{words}: {name}, {numbers.share(share)} of it{at}", Share(share)
 
 
 def _medians(duel: Duel, view: View) -> str:
@@ -225,7 +247,7 @@ def _speed(kind: str, target: str, rows: list[Row], view: View) -> KeyFigure:
     if small:
         details.append(f"up to {numbers.count(max(small))} operations/s with records up to 16 KiB")
     value = measure.text(numbers.median(speeds))
-    return KeyFigure(kind, value, target, tuple(details), view.targets.index(target))
+    return KeyFigure(kind, value, target, tuple(details), view.targets.index(target), _limit(rows, target))
 
 
 def _remarks(view: View, duels: list[Duel]) -> list[Text]:
@@ -234,10 +256,12 @@ def _remarks(view: View, duels: list[Duel]) -> list[Text]:
     fair = [pair for duel in duels for pair in duel.fair]
     if fair:
         lost = sum(not pair.separable for pair in fair)
-        words = (
-            f"{lost:,} of {numbers.plural(len(fair), 'fair comparison')} not separable: the 95 % interval includes 1."
-        )
-        found.append(words if lost else f"{_all(len(fair))} separable: no 95 % interval includes 1.")
+        few = sum(pair.too_few for pair in fair)
+        words = f"{lost:,} of {numbers.plural(len(fair), 'fair comparison')} not separable: "
+        words += "the repeats do not show which one is faster."
+        if few:
+            words += f" {few:,} of them {'has' if few == 1 else 'have'} fewer than {LEAST_COMPARED} repeats on a side."
+        found.append(words if lost else f"{_all(len(fair))} separable: significant, adjusted for their number.")
     counts: Counter[Verdict] = Counter(row.verdict for row in view.analysis.rows)
     bad = [verdict for verdict in Verdict if verdict is not Verdict.OK and counts[verdict]]
     spans: list[Span] = [
@@ -246,9 +270,8 @@ def _remarks(view: View, duels: list[Duel]) -> list[Text]:
     spans.append(Badge(Verdict.OK))
     for verdict in bad:
         spans += [", ", f"{counts[verdict]:,} ", Badge(verdict)]
-    rest = ". Only ok and unstable results enter this answer, unstable ones with their wide intervals; " + (
-        "the others are shown below with their mark." if bad else "no others occurred."
-    )
+    rest = ". Only results that are ok, or unstable and nothing else, enter this answer, unstable ones with their wide "
+    rest += "intervals; " + ("the others are shown below with their mark." if bad else "no others occurred.")
     found.append((*spans, rest))
     unit = "" if all(row.metadata for row in view.analysis.rows) else "; MB is 10⁶ bytes"
     found.append(f"Speeds are medians over independent repeats, per second of wall time with the flush included{unit}.")

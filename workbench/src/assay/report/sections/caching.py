@@ -7,7 +7,7 @@ from assay.report import numbers
 from assay.report.charts.dots import cache_chart
 from assay.report.document import Badge, Block, Cell, Chart, Column, Gallery, Mono, Num, Paragraph, Section, Table
 from assay.report.measure import DATA, METADATA, Measure, measure_of
-from assay.report.view import FALSE, View, sound
+from assay.report.view import View, false, sound
 
 _MOST_ROWS = 200
 _MOST_DRAWN = 16
@@ -15,14 +15,14 @@ _MOST_DRAWN = 16
 
 def section(view: View) -> Section | None:
     """The section; None if no result is cached or impossible."""
-    false = [row for row in view.analysis.rows if row.verdict in FALSE]
-    if not false:
+    untrue = [row for row in view.analysis.rows if false(row)]
+    if not untrue:
         return None
-    pairs = [(row, _honest(row, view)) for row in false[:_MOST_ROWS]]
+    pairs = [(row, _honest(row, view)) for row in untrue[:_MOST_ROWS]]
     blocks: list[Block] = [Paragraph(tuple(_words(pairs)) or _NO_PAIR)]
     charts = tuple(chart for measure in (DATA, METADATA) if (chart := _chart(pairs, measure, view)) is not None)
     blocks += [Gallery(charts)] if charts else []
-    blocks.append(_table(pairs, len(false)))
+    blocks.append(_table(pairs, len(untrue)))
     return Section("caching", "What a cache does to a number", tuple(blocks))
 
 

@@ -1,6 +1,6 @@
 """The comparison between targets: ratio and difference with interval, point by point."""
 
-from assay.model.result import Comparison
+from assay.model.result import LEAST_COMPARED, Comparison
 from assay.report import figures, numbers
 from assay.report.charts.dots import ratio_chart
 from assay.report.document import Block, Cell, Chart, Column, Gallery, Note, Num, Paragraph, Section, Table
@@ -11,6 +11,14 @@ _MOST_POINTS = 30
 """Points in one chart."""
 _MOST_ROWS = 5000
 
+RULE = (
+    "A difference is significant, and two results separable, if three things hold: Welch's t test on the logarithms "
+    "gives p < 0.05 after Holm's adjustment for all comparisons of this page; the Mann-Whitney test of the pair itself "
+    f"gives p < 0.05, so that no single repeat decides; and both have at least {LEAST_COMPARED} repeats. Otherwise the "
+    "repeats do not show which one is faster. Effect is Cliff's delta: 1 if every repeat of the second is faster than "
+    "every repeat of the first, −1 if every one is slower, 0 if neither is more often faster."
+)
+
 
 def section(view: View) -> Section | None:
     """The section; None if there is nothing to compare."""
@@ -19,10 +27,16 @@ def section(view: View) -> Section | None:
         return None
     words = (
         "Each dot is the throughput (of metadata operations the rate) of one target divided by that of the other at "
-        "the same parameters, with its 95 % interval. "
-        "Where the interval includes 1 the two are not separable: the repeats do not show which one is faster."
+        "the same parameters, with its 95 % interval."
     )
-    blocks: list[Block] = [Paragraph(words)]
+    blocks: list[Block] = [Paragraph(words), Paragraph(RULE)]
+    few = sum(pair.too_few for pair in pairs)
+    if few:
+        words = (
+            f"A side has fewer than {LEAST_COMPARED} repeats in {few:,} of {numbers.plural(len(pairs), 'comparison')}. "
+        )
+        words += "So few cannot show that one is faster, however far apart they are."
+        blocks.append(Note(words, "warning"))
     charts = _charts(view)
     blocks.append(Gallery(tuple(charts[: figures.MOST_FIGURES])))
     if len(charts) > figures.MOST_FIGURES:
@@ -45,7 +59,8 @@ def _charts(view: View) -> list[Chart]:
         title = numbers.operation_title(operation) + (f" · {workload}" if several else "")
         title += f" · {other} ÷ {base}" if len(view.targets) > 2 else ""
         caption = (
-            f"Ratio of median {measure_of(operation).title.lower()}s, 95 % interval; the dashed line is no difference."
+            f"Ratio of median {measure_of(operation).title.lower()}s, 95 % interval; the dashed line is no difference. "
+            "Grey: not separable."
         )
         if len(pairs) > _MOST_POINTS:
             caption += f" The first {_MOST_POINTS} of {len(pairs)} points."
@@ -66,6 +81,9 @@ def _table(pairs: list[Comparison], measure: Measure, view: View) -> Table:
         Column("Difference", measure.unit, numeric=True),
         Column("from", measure.unit, numeric=True),
         Column("to", measure.unit, numeric=True),
+        Column("p", "adjusted", numeric=True),
+        Column("Effect", "δ", numeric=True),
+        Column("n"),
         Column("Caveat"),
     )
     rows = tuple(_cells(pair, view) for pair in pairs[:_MOST_ROWS])
@@ -84,22 +102,27 @@ def _cells(pair: Comparison, view: View) -> tuple[Cell, ...]:
     base = side.rate.median if side and side.rate else None
     ratios = (pair.ratio, pair.low, pair.high) if drawn else (None, None, None)
     differences = [None if base is None or ratio is None else base * (ratio - 1) for ratio in ratios]
-    if not drawn:
-        result = "not compared"
-    elif not pair.separable:
-        result = "not separable"
-    else:
-        result = f"{pair.other if pair.ratio > 1 else pair.base} faster"
     return (
         pair.workload,
         numbers.operation_title(pair.operation),
         where,
         f"{pair.other} ÷ {pair.base}",
-        result,
+        _result(pair, drawn),
         *(Num(numbers.NONE if ratio is None else numbers.significant(ratio), ratio) for ratio in ratios),
         *(Num(_signed(value, measure_of(pair.operation)), value) for value in differences),
+        Num(numbers.p_value(pair.p_adjusted if drawn else None), pair.p_adjusted if drawn else None),
+        Num(numbers.signed(pair.effect if drawn else None), pair.effect if drawn else None),
+        numbers.repeats(pair.n_base, pair.n_other),
         pair.caveat or numbers.NONE,
     )
+
+
+def _result(pair: Comparison, drawn: bool) -> str:
+    if not drawn:
+        return "not compared"
+    if pair.too_few:
+        return "too few repeats"
+    return f"{pair.other if pair.ratio > 1 else pair.base} faster" if pair.separable else "not separable"
 
 
 def _signed(value: float | None, measure: Measure) -> str:

@@ -1,14 +1,44 @@
 """The environment: the machine and the software, as found."""
 
-from assay.report.document import Block, Facts, Heading, Note, Section
+from assay.report.document import Block, Facts, Fold, Mono, Note, Paragraph, Section
 from assay.report.view import View
+
+_BRIEF: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("Host", "host", ("name", "vendor", "product", "system")),
+    ("Cloud", "cloud", ("provider", "instance_type", "zone")),
+    ("Kernel", "kernel", ("release", "version")),
+    ("Processor", "cpu", ("model", "usable", "governor")),
+    ("Memory", "memory", ("total",)),
+)
+"""Label, and the section and names of what a reader wants to see first."""
+_BRIEF_OF_TARGET = ("filesystem", "options", "device", "model", "scheduler")
+_PREFIX = {"usable": "CPUs ", "governor": "governor ", "scheduler": "scheduler "}
+"""What is put before values that do not speak for themselves."""
 
 
 def section(view: View) -> Section:
-    """One list per part of the machine."""
+    """What a reader wants to see first, then all of it in one fold per part of the machine."""
+    environment = view.run.environment
     blocks: list[Block] = []
-    for place, (name, values) in enumerate(view.run.environment.items()):
-        blocks += [Heading(name[:1].upper() + name[1:], f"environment-{place}", 4), Facts(tuple(values.items()))]
+    brief = [(label, part, names) for label, part, names in _BRIEF if part in environment]
+    brief += [(_title(part), part, _BRIEF_OF_TARGET) for part in environment if part.startswith("target ")]
+    facts = [(label, _known(environment[part], names)) for label, part, names in brief]
+    if any(text for _, text in facts):
+        blocks.append(Facts(tuple((label, text) for label, text in facts if text)))
+    for name, values in environment.items():
+        count = f"{len(values)} item{'s' * (len(values) != 1)}"
+        blocks.append(Fold(f"{_title(name)}: {count}", (Facts(tuple(values.items())),)))
     if not blocks:
         blocks.append(Note("The run holds no description of its environment.", "warning"))
+    else:
+        blocks.append(Paragraph(("Two runs are compared with ", Mono("assay env --diff RUN RUN"), ".")))
     return Section("environment", "Environment", tuple(blocks))
+
+
+def _title(name: str) -> str:
+    return name[:1].upper() + name[1:]
+
+
+def _known(values: dict[str, str], names: tuple[str, ...]) -> str:
+    found = ((_PREFIX.get(name, ""), values.get(name, "")) for name in names)
+    return "; ".join(prefix + value for prefix, value in found if value and not value.startswith(("none:", "unknown")))

@@ -3,6 +3,8 @@
 import re
 
 from assay.model.case import AxisValue, Case
+from assay.model.repeats import within_words
+from assay.model.result import RunInfo
 from assay.report import numbers
 from assay.report.document import Block, Bullets, Cell, Column, Heading, Section, Table, Text
 from assay.report.view import View, Workload
@@ -61,13 +63,15 @@ def section(view: View) -> Section:
 def _principles(view: View) -> list[Text]:
     run = view.run
     cases = numbers.plural(len(view.analysis.cases), "case")
+    held = "every case" if run.repeats_within is None else "every case that is not known well enough yet"
     order = (
-        "each round holds every case once, in a new random order, so that a drift of the machine hits all alike"
+        f"each round holds {held} once, in a new random order, so that a drift of the machine hits all alike"
         if run.order == "random"
         else "cases run one after the other in the order of the study"
     )
     return [
-        f"{cases}, {numbers.plural(run.repeats, 'repeat')} each; order {run.order}: {order}. Seed {run.seed}.",
+        f"{cases}, {run.repeats_words} each; order {run.order}: {order}. Seed {run.seed}.",
+        *_until(run),
         "A repeat is an independent execution. Results are medians over repeats with a 95 % interval; "
         "samples within one repeat never enter an interval.",
         "Writes are timed up to and including the flush that the workload asks for.",
@@ -78,6 +82,17 @@ def _principles(view: View) -> list[Text]:
         "Data is a function of seed, object and offset: unique and incompressible unless a workload says otherwise.",
         "Each result is judged by rules. One that a cache or a failure may have made is never in a headline; one whose "
         "repeats differ much is called unstable, and its interval says how far it is known.",
+    ]
+
+
+def _until(run: RunInfo) -> list[Text]:
+    """What decides how often a case is repeated, if the study does not."""
+    if run.repeats_within is None:
+        return []
+    return [
+        "A case counts as known well enough when the 95 % interval of each of its rates reaches at most "
+        f"{within_words(run.repeats_within)} of the median to either side; it is then not repeated any more. That is "
+        f"asked after {run.repeats_least} repeats at the earliest: with fewer, a narrow interval is too often chance."
     ]
 
 

@@ -2,9 +2,9 @@
 
 from assay.model.result import Estimate, Row
 from assay.report import figures, numbers
-from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Table
+from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Share, Table
 from assay.report.measure import DATA, METADATA, Measure, measure_of, measures_of
-from assay.report.view import View, Workload
+from assay.report.view import View, Workload, verdicts_of
 
 _MARKS = (
     "Filled marks have the verdict ok, hollow and hatched ones another. Cached and impossible results never set "
@@ -50,7 +50,7 @@ def _charts(view: View, workload: Workload, mark: str) -> list[Block]:
 
 
 def results_tables(view: View) -> list[Table]:
-    """Every result: median, 95 % interval, n, spread, latency, verdict; those of metadata in a table of their own."""
+    """Every result: verdict, median, closest ceiling, interval, n, spread, latency; metadata in a table of its own."""
     found = []
     for measure in measures_of(view.analysis.rows):
         workloads = [workload for workload in view.workloads if workload.measure == measure]
@@ -69,6 +69,8 @@ def _table(rows: list[Row], workloads: list[Workload], measure: Measure) -> Tabl
         Column("Operation", facet=True),
         *(Column(numbers.axis_title(axis), numeric=True) for axis in axes),
         Column(measure.title, measure.unit, numeric=True),
+        Column("Closest ceiling", facet=True),
+        Column("Share of it", numeric=True),
         Column("95 % interval", measure.unit, numeric=True),
         Column("n", numeric=True),
         Column("Spread", "%", numeric=True),
@@ -79,7 +81,8 @@ def _table(rows: list[Row], workloads: list[Workload], measure: Measure) -> Tabl
     unit = "MB/s is 10⁶ bytes per second, " if not measure.metadata or other else ""
     caption = (
         f"{measure.title}: median over n repeats and its 95 % interval; {unit}KiB and MiB are powers of two. "
-        "Spread: coefficient of variation of the repeats. Latencies: all repeats merged."
+        "Spread: coefficient of variation of the repeats. Latencies: all repeats merged. The bar ends at 125 % of the "
+        "ceiling, the mark in it is the ceiling itself; what is above it is hatched."
     )
     name = "metadata-table" if measure.metadata else "results-table"
     return Table(name, columns, tuple(_cells(row, axes, bool(other)) for row in rows), caption, interactive=True)
@@ -102,13 +105,14 @@ def _cells(row: Row, axes: list[str], with_other: bool) -> tuple[Cell, ...]:
         swept.append(Num(text, float(setting)) if isinstance(setting, int | float) else text)
     hint = " ".join(finding.text for finding in row.findings)
     return (
-        Badge(row.verdict, hint),
+        Badge(row.verdict, hint, verdicts_of(row)[1:]),
         row.case.id,
         row.case.target,
         row.case.workload,
         numbers.operation_title(row.operation),
         *swept,
         _speed(value, measure),
+        *closest(row),
         _interval(value, measure),
         Num(str(value.n) if value else "0", float(value.n) if value else 0.0),
         Num(numbers.NONE, None)
@@ -118,6 +122,15 @@ def _cells(row: Row, axes: list[str], with_other: bool) -> tuple[Cell, ...]:
         _time(row.latency.get("p50")),
         _time(row.latency.get("p99")),
     )
+
+
+def closest(row: Row) -> tuple[str, Share]:
+    """The ceiling that binds, and the share of it, with the ceiling that was exceeded most besides."""
+    if row.binding is None:
+        return "none known", Share(None)
+    above = row.exceeded[0] if row.exceeded else None
+    words = f"above {above.name}: {numbers.share(above.share)}" if above else ""
+    return row.binding.name, Share(row.binding.share, words)
 
 
 def _speed(value: Estimate | None, measure: Measure) -> Num:

@@ -4,20 +4,20 @@ from collections import Counter
 
 from assay.model.result import Row
 from assay.model.verdict import Verdict
-from assay.report import numbers
-from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Section, Table
-from assay.report.view import View
+from assay.report import numbers, reasons
+from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Table
+from assay.report.view import View, verdicts_of
 
 _MEANING = {
-    Verdict.IMPOSSIBLE: "above what the hardware can do: the measurement is wrong",
+    Verdict.IMPOSSIBLE: "above a limit that nothing can exceed: something else was measured",
     Verdict.INCOMPLETE: "operations failed or a repeat is missing",
-    Verdict.CACHED: "memory answered in place of the storage",
-    Verdict.UNSUSTAINED: "the rate asked for was not reached",
-    Verdict.THROTTLED: "something held the storage back during the run",
-    Verdict.BURSTING: "speed on credit: it would not last",
+    Verdict.CACHED: "memory did the work: it answered reads, or still held what was written",
+    Verdict.UNSUSTAINED: "the rate asked for was not reached, or the rate never became steady",
+    Verdict.THROTTLED: "something before the device held the rate while the device was idle",
+    Verdict.BURSTING: "fast at first, then slower: the first speed does not last",
     Verdict.UNSTABLE: "the repeats differ too much",
-    Verdict.SKEWED: "the lanes did not work at the same time",
-    Verdict.CLIENT_BOUND: "the machine that measured was the limit",
+    Verdict.SKEWED: "the lanes did not work together, or the clock was set meanwhile",
+    Verdict.CLIENT_BOUND: "the machine that measured was the limit: the engine, or too little CPU for it",
     Verdict.NETWORK_BOUND: "the network was the limit",
     Verdict.OK: "nothing speaks against it",
 }
@@ -25,48 +25,70 @@ _MOST = 200
 
 
 def section(view: View) -> Section:
-    """Counts per verdict and target, then every result that is not ok."""
+    """Counts per verdict and target, then what speaks against each result that is not ok, then what was not judged."""
     bad = [row for row in view.analysis.rows if row.verdict is not Verdict.OK]
     blocks: list[Block] = [_counts(view)]
     if not bad:
         blocks.append(Note("Every result has the verdict ok."))
     else:
         blocks += [Heading("Results that are not ok", "verdicts-list"), _list(bad, view)]
-    skipped = Counter(reason for row in view.analysis.rows for reason in row.not_evaluated)
-    if skipped:
-        columns = (Column("Rule and reason"), Column("Results", numeric=True))
-        rows = tuple((reason, Num(numbers.count(n), float(n))) for reason, n in skipped.most_common(40))
-        blocks += [Heading("Rules that lacked evidence", "verdicts-skipped"), Table("skipped-table", columns, rows)]
-    return Section("verdicts", "Verdicts", tuple(blocks))
+    return Section("verdicts", "Verdicts", (*blocks, *_lacking(view)))
+
+
+def _lacking(view: View) -> list[Block]:
+    """The rules that were not evaluated, once per reason."""
+    found = reasons.grouped(view.analysis.rows)
+    if not found:
+        return []
+    words = "A result is ok if every rule that could be evaluated was content. These were not, for lack of evidence:"
+    columns = (Column("Rules"), Column("Why"), Column("Results", f"of {len(view.analysis.rows):,}", numeric=True))
+    rows = tuple(
+        (
+            ", ".join(name.replace("_", " ") for name in lack.rules),
+            ("" if lack.applies else "nothing to say: ")
+            + lack.reason
+            + (f" (and {lack.more:,} with other figures)" if lack.more else ""),
+            Num(numbers.count(lack.results), float(lack.results)),
+        )
+        for lack in found
+    )
+    heading = Heading("Rules that lacked evidence", "verdicts-skipped")
+    return [heading, Paragraph(words), Table("skipped-table", columns, rows)]
 
 
 def _counts(view: View) -> Table:
-    counts = Counter((row.verdict, row.case.target) for row in view.analysis.rows)
+    counts = Counter((verdict, row.case.target) for row in view.analysis.rows for verdict in verdicts_of(row))
     seen = [verdict for verdict in Verdict if any(counts[verdict, target] for target in view.targets)]
     columns = (Column("Verdict"), Column("What it means"), *(Column(target, numeric=True) for target in view.targets))
     rows: list[tuple[Cell, ...]] = []
     for verdict in reversed(seen):
         cells = (Num(numbers.count(n), float(n)) for n in (counts[verdict, target] for target in view.targets))
         rows.append((Badge(verdict), _MEANING[verdict], *cells))
-    return Table("verdict-counts", columns, tuple(rows), "Number of results per verdict and target.")
+    caption = "Number of results per verdict and target."
+    if any(len(verdicts_of(row)) > 1 for row in view.analysis.rows):
+        caption += " A result with several verdicts counts for each."
+    return Table("verdict-counts", columns, tuple(rows), caption)
 
 
 def _list(bad: list[Row], view: View) -> Table:
     columns = (
         Column("Verdict", facet=True),
         Column("Target", facet=True),
-        Column("Operation", facet=True),
+        Column("Operation"),
         Column("At"),
         Column("What was seen"),
         Column("Remedy"),
     )
-    rows: list[tuple[Cell, ...]] = []
-    for row in bad[:_MOST]:
+    # What is the same for several operations of a case is said once.
+    found: dict[tuple[Verdict, str, str, str, str], list[str]] = {}
+    for row in bad:
         where = f"{row.case.workload}: {view.point_of(row)}".rstrip(": ")
-        text = " ".join(finding.text for finding in row.findings) or numbers.NONE
-        remedy = " ".join(dict.fromkeys(finding.remedy for finding in row.findings)) or numbers.NONE
-        rows.append((Badge(row.verdict), row.case.target, numbers.operation_title(row.operation), where, text, remedy))
-    caption = (
-        f"The first {_MOST} of {len(bad):,}; the others are in the table of all results." if len(bad) > _MOST else ""
-    )
+        for finding in row.findings:
+            key = (finding.verdict, row.case.target, where, finding.text, finding.remedy)
+            found.setdefault(key, []).append(numbers.operation_title(row.operation))
+    rows: list[tuple[Cell, ...]] = [
+        (Badge(verdict), target, numbers.listing(operations), where, text, remedy)
+        for (verdict, target, where, text, remedy), operations in list(found.items())[:_MOST]
+    ]
+    caption = f"The first {_MOST} of {len(found):,}; the table of all results shows each." if len(found) > _MOST else ""
     return Table("verdict-list", columns, tuple(rows), caption, interactive=len(rows) > 12)

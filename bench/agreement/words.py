@@ -1,0 +1,78 @@
+"""Sentences about a workload; each says what was measured, and nothing else."""
+
+from __future__ import annotations
+
+from results import RowResult
+from tables import number
+
+from agreement.compare import TOLERANCE, Line, Ratio, Verdict, against, compare
+from agreement.series import CALLS
+from agreement.show import MEASURES, both_runs, lines, of_ratio, percent
+from agreement.workloads import Workload
+
+
+def sentences(work: Workload, result: RowResult) -> list[str]:
+    """What follows from the figures of a workload."""
+    found = {line.measure: line for line in lines(result)}
+    if len(found) < len(MEASURES):
+        return ["No round is whole, so nothing follows."]
+    differing = [line for line in found.values() if line.verdict is Verdict.DIFFER]
+    return [_noise(found), _outside(result, found["p50_us"]), *(_why(work, result, line) for line in differing)]
+
+
+def name(measure: str) -> str:
+    """The measure without its unit."""
+    return MEASURES[measure].partition(",")[0]
+
+
+def _noise(found: dict[str, Line]) -> str:
+    parts = [f"{name(m)} {percent(line.same_fio)} and {percent(line.same_assay)}" for m, line in found.items()]
+    return f"Two runs of the same tool in one round are apart by (median; fio and Assay): {', '.join(parts)}."
+
+
+def _outside(result: RowResult, p50: Line) -> str:
+    """What the tools leave out of their latency, and the p50 with it."""
+    parts = []
+    for tool, label in (("fio", "fio"), ("assay", "Assay")):
+        whole, outside = (both_runs(result.rounds, tool, measure) for measure in ("op_us", "outside_us"))
+        if whole and outside:
+            parts.append(f"{label} {number(max(0.0, outside.median))} of {number(whole.median)} µs")
+    both = compare(result.rounds, "p50_all_us")
+    words = f"In no latency is, of an operation's time: {', '.join(parts)}"
+    if both:
+        words += f"; with it the p50 latencies have the ratio {of_ratio(both.ratio)}, without it {of_ratio(p50.ratio)}"
+    return words + "."
+
+
+def _why(work: Workload, result: RowResult, line: Line) -> str:
+    """For a measure that differs: what else was measured that moves it."""
+    gap = abs(line.ratio.median - 1)
+    reasons = []
+    whole = compare(result.rounds, "p50_all_us") if line.measure == "p50_us" else None
+    if whole and gap - abs(whole.ratio.median - 1) > TOLERANCE:
+        reasons.append(f"with the time that is in no latency it is {percent(abs(whole.ratio.median - 1))}")
+    for variant in work.variants:
+        other = against(result.rounds, variant.key, line.measure)
+        if other and _moves(other[0]):
+            reasons.append(f"fio's own changes by × {of_ratio(other[0])} if it hands over {variant.batch} at a time")
+    per_call = [_per_call(result, key) for key in ("fio", "assay")]
+    if len(reasons) and work.variants and all(per_call):
+        reasons.append(f"in a call fio hands over {number(per_call[0])} operations, Assay {number(per_call[1])}")
+    if not reasons:
+        return f"**{name(line.measure)}** differs by {percent(gap)}, and nothing that is measured here explains it."
+    return f"**{name(line.measure)}** differs by {percent(gap)}: {'; '.join(reasons)}."
+
+
+def _moves(ratio: Ratio) -> bool:
+    """More than what is tolerated, and not by luck: 1 is outside the interval."""
+    return (
+        abs(ratio.median - 1) > TOLERANCE
+        and ratio.interval is not None
+        and not (ratio.interval[0] <= 1 <= ratio.interval[1])
+    )
+
+
+def _per_call(result: RowResult, key: str) -> float:
+    """Operations handed over in a call; 0 if not counted."""
+    samples = result.rounds.get(CALLS.format(key), [])
+    return (samples[0] or {}).get("ops_per_call", 0.0) if samples else 0.0

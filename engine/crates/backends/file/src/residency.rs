@@ -1,0 +1,66 @@
+//! How much of a file is in the page cache.
+
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fs;
+use rustix::mm::{self, MapFlags, ProtFlags};
+
+/// Mapped at once.
+const STRETCH_BYTES: u64 = 1 << 30;
+
+/// Pages of a file in the page cache; none if the kernel does not tell.
+pub(crate) fn cached_pages(fd: &OwnedFd) -> Option<u64> {
+    by_cachestat(fd).or_else(|| by_mincore(fd))
+}
+
+/// cachestat(2), Linux 6.5.
+fn by_cachestat(fd: &OwnedFd) -> Option<u64> {
+    const CACHESTAT: libc::c_long = 451;
+    // struct cachestat_range { off, len }: a length of 0 means to the end.
+    let range = [0_u64; 2];
+    // struct cachestat { nr_cache, nr_dirty, nr_writeback, nr_evicted, nr_recently_evicted }
+    let mut answer = [0_u64; 5];
+    // SAFETY: both arrays have the layout of the structures and live through the call.
+    let code = unsafe { libc::syscall(CACHESTAT, fd.as_raw_fd(), range.as_ptr(), answer.as_mut_ptr(), 0) };
+    (code == 0).then_some(answer[0])
+}
+
+/// mincore(2), which needs the file to be mapped and may be owned by whoever asks.
+fn by_mincore(fd: &OwnedFd) -> Option<u64> {
+    let size = u64::try_from(fs::fstat(fd).ok()?.st_size).ok()?;
+    let mut pages = 0;
+    for start in (0..size).step_by(STRETCH_BYTES as usize) {
+        pages += resident(fd, start, (size - start).min(STRETCH_BYTES) as usize)?;
+    }
+    Some(pages)
+}
+
+/// Resident pages of a stretch that starts at a page.
+fn resident(fd: &OwnedFd, start: u64, length: usize) -> Option<u64> {
+    let mut states = vec![0_u8; length.div_ceil(rustix::param::page_size())];
+    // SAFETY: a new mapping that nobody else knows, not touched, and removed right away; `states` has a byte per page.
+    let code = unsafe {
+        let address = mm::mmap(std::ptr::null_mut(), length, ProtFlags::READ, MapFlags::SHARED, fd, start).ok()?;
+        let code = libc::mincore(address, length, states.as_mut_ptr());
+        let _ = mm::munmap(address, length);
+        code
+    };
+    (code == 0).then(|| states.iter().filter(|state| **state & 1 == 1).count() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{by_cachestat, by_mincore};
+    use std::io::Write;
+
+    #[test]
+    fn both_ways_agree_on_a_file_just_written() {
+        let path = std::env::temp_dir().join(format!("assay-residency-{}", std::process::id()));
+        let mut file = std::fs::File::options().create(true).truncate(true).read(true).write(true).open(&path).unwrap();
+        file.write_all(&vec![7; 100_000]).unwrap();
+        let fd = file.into();
+        let pages = 100_000_u64.div_ceil(rustix::param::page_size() as u64);
+        assert_eq!(by_mincore(&fd), Some(pages));
+        assert!(by_cachestat(&fd).is_none_or(|told| told == pages));
+        std::fs::remove_file(path).unwrap();
+    }
+}

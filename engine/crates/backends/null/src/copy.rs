@@ -1,0 +1,59 @@
+//! A lane whose operations copy memory, and nothing else.
+
+use assay_core::{Completion, Lane, MethodChoice, Op, PhasePlan, SetupError};
+use assay_spec::Method;
+
+/// Copies from one block of memory to another, on and on.
+pub(crate) struct CopyLane {
+    from: Vec<u8>,
+    to: Vec<u8>,
+    at: usize,
+    depth: u32,
+    ended: Vec<Completion>,
+}
+
+impl CopyLane {
+    /// Two blocks of so many bytes, more than 0.
+    pub(crate) fn new(bytes: u64, depth: u32) -> Self {
+        // Written once, so that every page is there.
+        CopyLane { from: vec![1; bytes as usize], to: vec![2; bytes as usize], at: 0, depth, ended: Vec::new() }
+    }
+
+    fn copy(&mut self, mut length: usize) {
+        while length > 0 {
+            let part = length.min(self.from.len() - self.at);
+            self.to[self.at..self.at + part].copy_from_slice(&self.from[self.at..self.at + part]);
+            std::hint::black_box(&mut self.to);
+            self.at = (self.at + part) % self.from.len();
+            length -= part;
+        }
+    }
+}
+
+impl Lane for CopyLane {
+    fn begin(&mut self, _plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
+        let reason = "memory is copied, by no call of the kernel".to_owned();
+        Ok(MethodChoice { method: Method::Sync, reason, depth: self.depth, batch: self.depth })
+    }
+
+    fn submit(&mut self, ops: &[Op]) -> usize {
+        for op in ops {
+            let result = self.execute(op);
+            self.ended.push(Completion { slot: op.slot, result });
+        }
+        ops.len()
+    }
+
+    fn reap(&mut self, done: &mut Vec<Completion>, _deadline: u64) {
+        done.append(&mut self.ended);
+    }
+
+    fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+        self.copy(op.length as usize);
+        Ok(op.length)
+    }
+
+    fn end(&mut self) -> Result<(), SetupError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,187 @@
+"""How the rate of a phase went while it lasted: from the engine's intervals to a course."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from assay.analyse.changes import Floats, change_points
+from assay.analyse.estimate import mean_deviation, student_t
+from assay.contract.names import IntervalEvent, PhaseEndEvent, Window
+from assay.model.course import Change, Course
+
+LEAST = 5
+"""Fewer intervals have a mean and a variation only: SNIA's steady state looks at five rounds."""
+WINDOWS = 5
+"""Rounds of the measurement window in SNIA's Solid State Storage Performance Test Specification (PTS) 2.0, 2.1.24."""
+
+_NS = 1e9
+
+
+class IntervalRate(NamedTuple):
+    """A stretch of a phase in which every lane worked; nanoseconds since the phase's start, and its rate per second."""
+
+    start_ns: int
+    end_ns: int
+    rate: float
+
+
+def course_of(
+    events_of_one_phase: Sequence[IntervalEvent], end: PhaseEndEvent, data_set_bytes: int | None, metadata: bool
+) -> Course | None:
+    """The course of one phase; None with fewer than two whole intervals in which every lane worked.
+
+    Args:
+        events_of_one_phase: Its intervals in any order; an interval that came in parts is added up.
+        end: Its end.
+        data_set_bytes: What one pass over the data moves; None if passes mean nothing.
+        metadata: Rates are of operations, not of bytes.
+    """
+    if end.steady is None:
+        return None
+    before, intervals = whole_intervals(events_of_one_phase, end.steady, metadata)
+    rest = None if data_set_bytes is None or metadata else data_set_bytes - before
+    return course(intervals, rest)
+
+
+def whole_intervals(events: Sequence[IntervalEvent], steady: Window, metadata: bool) -> tuple[int, list[IntervalRate]]:
+    """The intervals of a phase that lie wholly in a window, and how much was done before the first of them.
+
+    The engine reports no interval in which nothing was completed; those are put in with the rate 0. An interval that is
+    shorter than the others, as the last one may be, is left out.
+
+    Args:
+        events: Of one phase, in any order; several of one index are added up.
+        steady: The window in which every lane worked.
+        metadata: Count operations, not bytes.
+    """
+    length = max((event.end_ns - event.start_ns for event in events), default=0)
+    if length <= 0:
+        return 0, []
+    amounts: dict[int, int] = {}
+    for event in events:
+        parts = (event.read, event.write, event.meta)
+        amount = sum(part.ops for part in parts) if metadata else sum(part.bytes for part in parts)
+        amounts[event.index] = amounts.get(event.index, 0) + amount
+    first, stop = -(-steady.start_ns // length), steady.end_ns // length
+    before = sum(amount for index, amount in amounts.items() if index < first)
+    rates = (amounts.get(index, 0) * _NS / length for index in range(first, stop))
+    return before, [
+        IntervalRate(index * length, (index + 1) * length, rate) for index, rate in enumerate(rates, start=first)
+    ]
+
+
+def course(intervals: Sequence[IntervalRate], data_set_bytes: int | None = None) -> Course | None:
+    """What the intervals of one phase tell; None with fewer than two.
+
+    Args:
+        intervals: In time order, without gaps.
+        data_set_bytes: What is left of the first pass over the data when the first interval begins, for rates in bytes;
+            None if passes mean nothing.
+    """
+    if len(intervals) < 2:
+        return None
+    rates = [interval.rate for interval in intervals]
+    mean, deviation = mean_deviation(rates)
+    first, later = _passes(intervals, data_set_bytes)
+    more = _more(intervals, np.array(rates), mean) if len(rates) >= LEAST and mean > 0 else {}
+    return Course(
+        intervals=len(rates),
+        interval_ns=intervals[0].end_ns - intervals[0].start_ns,
+        mean=mean,
+        variation=deviation / mean if mean > 0 else 0.0,
+        first_pass=first,
+        later_passes=later,
+        **more,
+    )
+
+
+def _more(intervals: Sequence[IntervalRate], rates: Floats, mean: float) -> dict[str, Any]:
+    windows = _window_means(rates, WINDOWS)
+    # Least squares over the places -2, -1, 0, 1, 2; from the first to the last there are four steps.
+    slope = float(windows @ np.arange(-2.0, 3.0)) / 10
+    low, high = _batch_interval(rates, mean)
+    lower, middle, upper = np.quantile(rates, (0.25, 0.5, 0.75))
+    return {
+        "middle_range": float((upper - lower) / middle) if middle > 0 else None,
+        "range_share": float(np.ptp(windows)) / mean,
+        "slope_share": 4 * slope / mean,
+        "effective": effective_size(rates),
+        "low": low,
+        "high": high,
+        "changes": _changes(intervals, rates),
+    }
+
+
+def _window_means(rates: Floats, count: int) -> Floats:
+    """Means of so many windows of equal length; an interval that two windows share counts in both by its parts."""
+    sums = np.concatenate(([0.0], np.cumsum(rates)))
+    ends = np.interp(np.linspace(0, len(rates), count + 1), np.arange(len(sums)), sums)
+    means: Floats = np.diff(ends) * (count / len(rates))
+    return means
+
+
+def effective_size(values: Floats) -> float:
+    """Number of independent values that would tell as much of the mean, at most their number.
+
+    n / (1 + 2 * sum of autocorrelations), summed in pairs as long as a pair is positive (initial positive sequence,
+    Geyer 1992, "Practical Markov chain Monte Carlo", Statistical Science 7).
+
+    Args:
+        values: In time order, at least two.
+    """
+    count = len(values)
+    centred = values - values.mean()
+    # Padded to twice the length, so that the circular correlation is the plain one.
+    spectrum = np.fft.rfft(centred, 1 << (2 * count - 1).bit_length())
+    covariances = np.fft.irfft(spectrum.real**2 + spectrum.imag**2)[:count]
+    if covariances[0] <= 0:
+        return float(count)
+    pairs = covariances[: count // 2 * 2].reshape(-1, 2).sum(axis=1) / covariances[0]
+    ended = np.flatnonzero(pairs <= 0)
+    positive = pairs[: ended[0]] if len(ended) else pairs
+    return float(count / max(1.0, 2 * positive.sum() - 1))
+
+
+def _batch_interval(rates: Floats, mean: float) -> tuple[float | None, float | None]:
+    """The 95 % interval of the mean by Student's t over batch means: 10 batches, 5 with fewer than 20 intervals.
+
+    Schmeiser 1982, "Batch size effects in the analysis of simulation output", Operations Research 30: few and long
+    batches are as good as many, and less dependent. None with fewer than 10 intervals.
+    """
+    if len(rates) < 10:
+        return None, None
+    count = 10 if len(rates) >= 20 else 5
+    _, deviation = mean_deviation(_window_means(rates, count).tolist())
+    reach = student_t(count - 1) * deviation / math.sqrt(count)
+    return max(0.0, mean - reach), mean + reach
+
+
+def _changes(intervals: Sequence[IntervalRate], rates: Floats) -> tuple[Change, ...]:
+    points = change_points(rates)
+    places = [0, *(point.at for point in points), len(rates)]
+    levels = [float(rates[start:end].mean()) for start, end in pairwise(places)]
+    return tuple(
+        Change(at_ns=intervals[point.at].start_ns, before=before, after=after, p=point.p)
+        for point, (before, after) in zip(points, pairwise(levels), strict=True)
+    )
+
+
+def _passes(intervals: Sequence[IntervalRate], data_set_bytes: int | None) -> tuple[float | None, float | None]:
+    """Mean rates of the intervals wholly in the first pass, and wholly after it."""
+    if data_set_bytes is None:
+        return None, None
+    first: list[float] = []
+    later: list[float] = []
+    done = 0.0
+    for interval in intervals:
+        begun, done = done, done + interval.rate * (interval.end_ns - interval.start_ns) / _NS
+        if done <= data_set_bytes:
+            first.append(interval.rate)
+        elif begun >= data_set_bytes:
+            later.append(interval.rate)
+    if not first or not later:
+        return None, None
+    return math.fsum(first) / len(first), math.fsum(later) / len(later)

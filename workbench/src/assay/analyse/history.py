@@ -1,0 +1,70 @@
+"""The runs of one study over time: where a result went from one level to another."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from assay.analyse.changes import change_points
+from assay.analyse.environment_diff import environment_diff
+from assay.model.comparison import NO_RESULT, Boundary, History, HistoryChange, HistoryPoint, HistoryRow, RunName
+from assay.model.result import RunInfo
+
+LEAST_RUNS = 4
+"""With fewer runs no change can be told from noise."""
+_LEAST_LEVEL = 2
+
+Series = Mapping[str, Sequence[HistoryPoint]]
+"""Name of a row -> its result in each run that has it, in time order."""
+
+
+def history(study: str, runs: Sequence[RunInfo], series: Series, metadata: Iterable[str]) -> History:
+    """Find the change points of every row.
+
+    A change is looked for in the logarithms of the medians, one a run, because noise of rates comes in factors, and
+    because repeats of one run resemble each other more than those of different runs. A level is at least two runs
+    long: one odd run is no change. Results whose verdict says that they are no result are left out.
+
+    Args:
+        study: Its name.
+        runs: The oldest first; points say the place in this list.
+        series: What was measured.
+        metadata: Names of the rows whose rates are operations per second.
+    """
+    counted = frozenset(metadata)
+    rows = [_row(name, points, name in counted) for name, points in series.items()]
+    rows.sort(key=lambda row: -max((change.after for change in row.changes), default=-1))
+    places = sorted({(change.before, change.after) for row in rows for change in row.changes})
+    return History(
+        study=study,
+        runs=tuple(RunName.of(run) for run in runs),
+        rows=tuple(rows),
+        boundaries=tuple(_boundary(before, after, runs) for before, after in places),
+    )
+
+
+def _row(name: str, points: Sequence[HistoryPoint], metadata: bool) -> HistoryRow:
+    usable = [point for point in points if point.verdict not in NO_RESULT and point.median > 0]
+    left_out = (point.run for point in points if point.verdict in NO_RESULT)
+    return HistoryRow(
+        name=name, metadata=metadata, points=tuple(usable), left_out=tuple(left_out), changes=_changes(usable)
+    )
+
+
+def _changes(points: Sequence[HistoryPoint]) -> tuple[HistoryChange, ...]:
+    if len(points) < LEAST_RUNS:
+        return ()
+    logs = [math.log(point.median) for point in points]
+    found = change_points(logs, least=_LEAST_LEVEL)
+    ends = [0, *(point.at for point in found), len(logs)]
+    levels = [math.fsum(logs[start:end]) / (end - start) for start, end in pairwise(ends)]
+    return tuple(
+        HistoryChange(
+            before=points[point.at - 1].run, after=points[point.at].run, ratio=math.exp(after - before), p=point.p
+        )
+        for point, (before, after) in zip(found, pairwise(levels), strict=True)
+    )
+
+
+def _boundary(before: int, after: int, runs: Sequence[RunInfo]) -> Boundary:
+    old, new = ({"versions": run.versions, **run.environment} for run in (runs[before], runs[after]))
+    return Boundary(before=before, after=after, differences=environment_diff(old, new))

@@ -1,0 +1,66 @@
+"""`assay ceilings`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from assay.cli.output import note
+from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED
+
+if TYPE_CHECKING:
+    from assay.cli.ceilings_place import Measured
+
+
+def command(
+    target: str = typer.Argument(
+        ...,
+        metavar="TARGET",
+        help="A directory that Assay may make, one in which it may make its own, or a block device.",
+    ),
+    destroy: bool = typer.Option(False, "--destroy", help="The block device may be overwritten."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
+    """Measure what this machine's memory and one place can do at most.
+
+    Takes about 5 seconds. Writes up to 256 MiB into a directory of its own, and removes it. `assay run` does the same
+    before its cases. Exit codes: 0 all were measured, 1 some could not be, 3 refused, 130 interrupted.
+
+    Example: `assay ceilings /var/tmp`, `assay ceilings /dev/sdx --destroy --json`
+    """
+    from assay.cli.ceilings_place import measure_place
+    from assay.cli.output import print_json
+
+    try:
+        found = measure_place(Path(target).absolute(), destroy)
+    except KeyboardInterrupt:
+        note("stopped: nothing was measured to the end, and what was made is removed")
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    if as_json:
+        print_json({"target": found.place.path, "place": found.place, "ceilings": found.ceilings})
+    else:
+        _print(found)
+    missing = sum(item.value is None for item in found.ceilings)
+    if missing:
+        note(f"{missing} of {len(found.ceilings)} ceilings could not be measured")
+        raise typer.Exit(EXIT_INCOMPLETE)
+
+
+def _print(found: "Measured") -> None:
+    from assay.cli.output import ceiling_text, print_table
+
+    place = found.place
+    on = f" on {place.device}" if place.device and place.device != place.path else ""
+    typer.echo(f"target   {place.path} ({place.filesystem}{on})")
+    for line in place.limits:
+        typer.echo(f"limit    {line}")
+    rows = [
+        [
+            item.name,
+            ceiling_text(item.value, item.unit),
+            ceiling_text(item.lowest, item.unit),
+            item.how if item.value else f"not measured: {item.reason}",
+        ]
+        for item in found.ceilings
+    ]
+    print_table(["what", "best pass", "worst pass", "how"], rows, right=("best pass", "worst pass"))

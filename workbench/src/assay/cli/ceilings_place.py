@@ -1,0 +1,196 @@
+"""The ceilings of one place, measured outside a run, with a run's precautions."""
+
+import contextlib
+import json
+import os
+import stat
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.cli import targets
+from assay.cli.ceilings_run import CeilingMeter
+from assay.cli.execute import Interruption
+from assay.cli.output import note
+from assay.launch.binary import Engine, load_engine
+from assay.launch.launcher import LocalLauncher
+from assay.launch.locks import close_all, hold_device
+from assay.launch.places import HARMLESS, MARKER
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.ceiling import Ceiling
+from assay.model.result import Place
+from assay.model.study import Study
+from assay.model.target import DeviceTarget
+from assay.plan.load import load_study
+from assay.store import RunMeta, RunStore, new_run_id
+from assay.store.find import run_folders
+from assay.store.lock import RUN_LOCK, is_locked
+
+NAME = "place"
+"""The one target of the study that is made up for it."""
+OWN_DIRECTORY = "assay-ceilings"
+"""Made in a directory that holds other things."""
+ENGINE_WAIT_SECONDS = 30.0
+"""How long to wait for the engine of a workbench that died; it ends by itself when it notices."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was found.
+
+    Attributes:
+        place: Where the target turned out to be.
+        ceilings: Those of the host first.
+    """
+
+    place: Place
+    ceilings: tuple[Ceiling, ...]
+
+
+def measure_place(path: Path, destroy: bool) -> Measured:
+    """Measure memory and one place; everything that was made is removed.
+
+    A run without cases stands behind it, so that what is made is in a journal first, and is removed by the next call
+    even if this one is killed.
+
+    Args:
+        path: Absolute: a directory that may be made or is Assay's or empty, one in which another may be made, or a
+            block device.
+        destroy: The user has confirmed that a block device may be overwritten.
+
+    Raises:
+        AssayError: Refused or impossible.
+        KeyboardInterrupt: The user stopped it.
+    """
+    engine = load_engine()
+    study, text = _study(path)
+    root = _folder_of_runs()
+    interruption = Interruption()
+    try:
+        _remove_leftovers(root)
+        targets.inspect_targets(study, [NAME], destroy)
+        with interruption.watch():
+            store = _create(root, text)
+            try:
+                found = _measure(study, store, engine, destroy, interruption)
+            finally:
+                _remove(store)
+    except AssayError as error:
+        # The user has not named the target.
+        raise AssayError(error.message.removeprefix(f"target {NAME}: "), error.hint, error.exit_code) from error
+    finally:
+        with contextlib.suppress(OSError):
+            root.rmdir()
+    if interruption.count:
+        raise KeyboardInterrupt
+    return found
+
+
+def _study(path: Path) -> tuple[Study, str]:
+    """A study of the place; its workload is never executed."""
+    kind = "device" if path.is_block_device() else "file"
+    place = path if kind == "device" else _own_directory(path)
+    document = {
+        "study": "ceilings",
+        "question": "What can this place do at most?",
+        "targets": {NAME: {"kind": kind, "path": str(place)}},
+        "workloads": {"none": {"operations": ["read"], "file_size": "1MiB", "record_size": "1MiB"}},
+    }
+    text = json.dumps(document)
+    loaded = load_study(text.encode())
+    if loaded.study is None:
+        message = loaded.problems[0].message.removeprefix(f"targets.{NAME}.path: ")
+        raise AssayError(message, loaded.problems[0].hint)
+    return loaded.study, text
+
+
+def _own_directory(path: Path) -> Path:
+    """The directory itself, or one in it if it holds things that are not Assay's."""
+    try:
+        names = {item.name for item in path.iterdir()}
+    except OSError:
+        # It does not exist yet, as it should be; anything else is for the inspection to say.
+        return path
+    return path if MARKER in names or not names - HARMLESS else path / OWN_DIRECTORY
+
+
+def _folder_of_runs() -> Path:
+    """A folder of this user's own, the same every time, so that the next call finds what a killed one has left."""
+    root = Path(tempfile.gettempdir(), f"assay-ceilings-{os.getuid()}")
+    try:
+        with contextlib.suppress(FileExistsError):
+            root.mkdir(mode=0o700)
+        found = root.lstat()
+    except OSError as error:
+        raise AssayError(f"{root}: {error.strerror}", "set TMPDIR to a folder that can be written") from error
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise AssayError(
+            f"{root}: not a folder of this user", "remove it, or set TMPDIR to another folder", EXIT_REFUSED
+        )
+    return root
+
+
+def _create(root: Path, text: str) -> RunStore:
+    now = time.time()
+    meta = RunMeta(
+        id=new_run_id("ceilings", now),
+        study="ceilings",
+        question="",
+        description="",
+        created_at=now,
+        seed=1,
+        order="sequential",
+        repeats=1,
+        command="assay ceilings",
+    )
+    try:
+        return RunStore.create(root, meta, (), (), (), text)
+    except AssayError as error:
+        raise AssayError(error.message, "set TMPDIR to a folder with some MiB of space", error.exit_code) from error
+
+
+def _measure(study: Study, store: RunStore, engine: Engine, destroy: bool, interruption: Interruption) -> Measured:
+    """Claim the target, measure, and give it back whatever happens."""
+    devices: list[int] = []
+    path = targets.target_path(study, NAME)
+    device = isinstance(study.targets[NAME], DeviceTarget)
+    try:
+        if device:
+            devices = hold_device(path)
+        targets.claim_targets(study, [NAME], store)
+        backends = targets.probe_targets(study, [NAME], engine)
+        places = targets.make_places(study, backends)
+        note(f"measuring for about 5 s, {'on' if device else 'in'} {path}, where at most 256 MiB are written")
+        launcher = LocalLauncher(engine.path, (store.engine_lock_fd, *devices))
+        meter = CeilingMeter(study, launcher, store.folder, destroy, stop=lambda: interruption.count)
+        return Measured(places[0], meter.measure(backends, ()))
+    finally:
+        _release(store)
+        close_all(devices)
+
+
+def _release(store: RunStore) -> None:
+    for line in targets.release_targets(store):
+        note(f"warning: could not be removed: {line}")
+
+
+def _remove(store: RunStore) -> None:
+    """Remove the run, unless it is still needed to remove what it made."""
+    if store.journal():
+        store.set_status("interrupted")
+        store.close()
+    else:
+        store.discard()
+
+
+def _remove_leftovers(root: Path) -> None:
+    """Remove what calls that were killed have left, at whatever target."""
+    for folder in run_folders(root):
+        if is_locked(folder / RUN_LOCK):
+            continue
+        # Another call may be cleaning up at this moment; then it is its business.
+        with contextlib.suppress(AssayError):
+            store = RunStore.open(folder, write=True, wait=ENGINE_WAIT_SECONDS)
+            _release(store)
+            _remove(store)

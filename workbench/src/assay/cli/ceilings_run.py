@@ -1,0 +1,104 @@
+"""Measures the ceilings of a run, or of one target, with the engine."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from assay.analyse.ceilings import measured_ceilings
+from assay.analyse.samples import samples_from_events
+from assay.contract._generated import BackendCapabilities
+from assay.contract.reader import read_events
+from assay.launch.engine import run_job
+from assay.launch.launcher import Launcher
+from assay.launch.places import remove_case_directory
+from assay.model.case import Case
+from assay.model.ceiling import HOST_WIDE, Ceiling
+from assay.model.result import Sample
+from assay.model.study import Study
+from assay.model.target import FileTarget
+from assay.plan import ceilings as plan
+
+SILENCE_LIMIT = 60.0
+"""Seconds without an event after which the engine counts as hung; the flush after a second of writing is longest."""
+
+
+class CeilingMeter:
+    """Measures what this host and a study's targets can do at most."""
+
+    def __init__(
+        self,
+        study: Study,
+        launcher: Launcher,
+        folder: Path,
+        destroy: bool,
+        stop: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """Nothing is started yet.
+
+        Args:
+            study: Names the targets.
+            launcher: Starts engines.
+            folder: The run's, which the marks of its directories name.
+            destroy: The user has confirmed that devices may be overwritten.
+            stop: As for `run_job`; once it says so, the rest is left out.
+        """
+        self.study = study
+        self.launcher = launcher
+        self.folder = folder
+        self.destroy = destroy
+        self.stop = stop
+        self.cpus = min(8, len(os.sched_getaffinity(0)))
+
+    def measure(self, places: Mapping[str, BackendCapabilities], cases: Sequence[Case]) -> tuple[Ceiling, ...]:
+        """All ceilings that the cases can be held against.
+
+        Args:
+            places: Target -> what can be done there.
+            cases: All cases.
+        """
+        found = plan.stated_ceilings(self.study, places)
+        jobs, left_out = plan.engine_jobs(self.study, cases)
+        stored = [name for name, place in places.items() if place.kind != "null"]
+        for job in [*(plan.copy_jobs(self.cpus) if stored else ()), *jobs]:
+            found += self._run(job)
+        if left_out:
+            reason = f"{left_out} kinds of job more than the {plan.MOST_KINDS} that are measured"
+            found.append(
+                Ceiling(name="engine", target=HOST_WIDE, unit="operations/s", value=None, how="", reason=reason)
+            )
+        for name in stored:
+            found += self._target(name, places[name])
+        return tuple(found)
+
+    def _target(self, name: str, place: BackendCapabilities) -> list[Ceiling]:
+        self._clean_up(name)
+        try:
+            first = plan.writing_job(self.study, name, place, self.destroy)
+            if isinstance(first, Ceiling):
+                return [first]
+            samples, reason = self._samples(first)
+            found = measured_ceilings(name, first.phases, samples, first.how, reason=reason)
+            written = sum(sample.write_bytes for sample in samples) // plan.LARGE * plan.LARGE
+            if written >= plan.LARGE:
+                for job in plan.reading_jobs(self.study, name, place, written, self.cpus, self.destroy):
+                    found += self._run(job)
+            elif not found:
+                found.append(plan.unwritten(name, reason))
+            return found
+        finally:
+            self._clean_up(name)
+
+    def _run(self, job: plan.CeilingJob) -> list[Ceiling]:
+        samples, reason = self._samples(job)
+        return measured_ceilings(job.target, job.phases, samples, job.how, job.kind, reason)
+
+    def _samples(self, job: plan.CeilingJob) -> tuple[tuple[Sample, ...], str]:
+        if self.stop():
+            return (), "stopped by the user"
+        outcome = run_job(self.launcher, job.job.model_dump_json(), SILENCE_LIMIT, stop=self.stop)
+        return samples_from_events("ceiling", 1, read_events(outcome.events.splitlines())), outcome.reason
+
+    def _clean_up(self, name: str) -> None:
+        target = self.study.targets[name]
+        if isinstance(target, FileTarget):
+            remove_case_directory(target.path, plan.DIRECTORY, self.folder)

@@ -1,0 +1,165 @@
+"""`assay compare`."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from assay.cli.output import note
+from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, AssayError
+
+if TYPE_CHECKING:
+    from assay.model.comparison import ComparedRow, RunsComparison, Side
+
+BY = ("target",)
+_PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%")
+
+
+def command(
+    runs: list[str] = typer.Argument(
+        ..., metavar="RUN [RUN]", help="Id of a run, a unique beginning of it, `last`, or a path; the older one first."
+    ),
+    by: str = typer.Option(
+        "", "--by", metavar="target", help="Of one run: its targets against each other. Of two: each against each."
+    ),
+    fail_if_slower: str = typer.Option(
+        "",
+        "--fail-if-slower",
+        metavar="PERCENT",
+        help="Exit with 1 if a row is slower by more than that.",
+    ),
+    everything: bool = typer.Option(False, "--all", help="All rows, also of a large study those without a difference."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+    html: Path | None = typer.Option(None, "--html", metavar="FILE", help="Write a page too; it is replaced."),
+    out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+) -> None:
+    """Compare two runs, or the targets of one: difference, interval, effect, significant or not.
+
+    Rows are the same if target, workload, operation and parameters are. If the runs have one target each, its name does
+    not matter. `~` means no significant difference: p is Welch's t on logarithms, adjusted for the number of rows
+    (Holm); the Mann-Whitney test must agree, and both sides need 4 repeats. What differs in the environment is printed
+    below.
+
+    With --fail-if-slower 5% the exit code is 1 if a row is significantly slower and its median fell by more than 5 %.
+    It is also 1 if a result is missing or incomplete in the second run, or has become cached or impossible there: a
+    benchmark that broke must not pass.
+
+    Example: `assay compare 20261121 last`, `assay compare last --by target`, `assay compare a b --fail-if-slower 5%`
+    """
+    allowed = _share(fail_if_slower) if fail_if_slower else None
+    found = _compared(runs, by, out, latencies=as_json or html is not None)
+    if html is not None:
+        _write_page(found, html)
+    if as_json:
+        from assay.cli.output import print_json
+
+        print_json(_json(found, allowed))
+    else:
+        from assay.cli.compare_text import print_comparison
+
+        print_comparison(found, everything)
+    if html is not None:
+        note(f"wrote {html}")
+    if allowed is not None:
+        raise typer.Exit(_verdict(found, allowed))
+
+
+def _share(text: str) -> float:
+    read = _PERCENT.fullmatch(text.strip())
+    if not read or float(read[1]) >= 100:
+        raise AssayError(f"--fail-if-slower {text!r} is not a percentage below 100", "write --fail-if-slower 5%")
+    return float(read[1]) / 100
+
+
+def _compared(runs: list[str], by: str, out: Path, latencies: bool) -> "RunsComparison":
+    from assay.analyse.runs import compare_runs, compare_targets
+    from assay.cli.analysis import load_analysis
+
+    if by and by not in BY:
+        raise AssayError(f"--by {by!r} is unknown", "write --by target")
+    if len(runs) > 2:
+        raise AssayError(f"{len(runs)} runs are named", "name two; `assay history STUDY` looks at all runs of a study")
+    if len(runs) == 1 and not by:
+        raise AssayError("one run is named", "name two, or compare the targets of one with --by target")
+    analyses = [load_analysis(run, out, quick=not latencies) for run in runs]
+    if len(analyses) == 1:
+        return compare_targets(analyses[0])
+    before, after = analyses
+    if before.run.id == after.run.id and not by:
+        raise AssayError(f"both are run {before.run.id}", "name two runs, or compare its targets with --by target")
+    return compare_runs(before, after, by_target=bool(by))
+
+
+def _write_page(found: "RunsComparison", path: Path) -> None:
+    from assay.report.atomic import write_whole
+    from assay.report.compared import comparison_document
+    from assay.report.html import render_html
+
+    text = render_html(comparison_document(found))
+    write_whole(path, lambda temporary: _write(temporary, text), force=True)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _verdict(found: "RunsComparison", allowed: float) -> int:
+    """Say on standard error what --fail-if-slower found; the exit code."""
+    from assay.analyse.runs import gate
+
+    result = gate(found, allowed)
+    for row in result.slower:
+        note(f"slower: {row.name}: {100 * (1 - row.comparison.ratio):.1f} %, more than {100 * allowed:g} %")
+    for line in result.broken:
+        note(f"broken: {line}")
+    for line in result.unjudged:
+        note(f"not judged: {line}")
+    return EXIT_INCOMPLETE if result.slower or result.broken else EXIT_OK
+
+
+def _json(found: "RunsComparison", allowed: float | None) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "before": found.before,
+        "after": found.after,
+        "rows": [_row_json(row) for row in found.rows],
+        "uncompared": found.uncompared,
+        "environment_differences": found.differences,
+    }
+    if allowed is not None:
+        from assay.analyse.runs import gate
+
+        result = gate(found, allowed)
+        names = [row.name for row in result.slower]
+        value["gate"] = {"allowed": allowed, "slower": names, "broken": result.broken, "not_judged": result.unjudged}
+    return value
+
+
+def _row_json(row: "ComparedRow") -> dict[str, Any]:
+    """A row for programs: rates in `unit`, differences as shares of the rate before."""
+    pair = row.comparison
+    return {
+        "target_before": pair.base,
+        "target_after": pair.other,
+        "workload": pair.workload,
+        "operation": pair.operation,
+        "axes": pair.axes,
+        "what": row.what,
+        "unit": "operations/s" if row.metadata else "bytes/s",
+        "before": _side_json(row.before),
+        "after": _side_json(row.after),
+        "difference": pair.ratio - 1,
+        "difference_low": None if pair.low is None else pair.low - 1,
+        "difference_high": None if pair.high is None else pair.high - 1,
+        "effect": pair.effect,
+        "p": pair.p,
+        "p_adjusted": pair.p_adjusted,
+        "p_ranks": pair.p_ranks,
+        "significant": pair.separable,
+        "too_few_repeats": pair.too_few,
+        "caveat": pair.caveat,
+    }
+
+
+def _side_json(side: "Side") -> dict[str, Any]:
+    return {**side.rate.model_dump(), "verdict": str(side.verdict), "p50_ns": side.p50_ns, "p99_ns": side.p99_ns}

@@ -1,0 +1,155 @@
+"""A comparison of runs as text, in the style of Go's benchstat."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+
+import typer
+
+from assay.analyse.runs import geometric_means
+from assay.cli.output import rate_text
+from assay.model.comparison import ComparedRow, RunName, RunsComparison
+from assay.model.environment import EnvironmentDifference
+from assay.model.result import LEAST_COMPARED, Estimate
+
+FIRST_ROWS = 40
+FIRST_DIFFERENCES = 12
+NOTHING = "~"
+
+Cells = tuple[str, ...]
+
+_NUMBERS = ("95 % interval", "p", "effect", "n", "")
+
+
+def print_comparison(found: RunsComparison, everything: bool) -> None:
+    """Print a table for each pair of targets, what could not be compared, and what differs in the environment.
+
+    Args:
+        found: The comparison.
+        everything: Also of more than `FIRST_ROWS` rows all; otherwise those with a difference or a caveat come first.
+    """
+    one = found.before.id == found.after.id
+    if one:
+        typer.echo(f"run     {run_words(found.before)}")
+    else:
+        typer.echo(f"before  {run_words(found.before)}")
+        typer.echo(f"after   {run_words(found.after)}")
+    shown = list(found.rows) if everything else _first(found.rows)
+    for (base, other), rows in groupby(shown, key=lambda row: (row.comparison.base, row.comparison.other)):
+        typer.echo(f"\n{base if base == other else f'{other} against {base}'}")
+        _print_table(list(rows), [row for row in found.rows if _pair(row) == (base, other)])
+    typer.echo("")
+    if len(shown) < len(found.rows):
+        typer.echo(f"{len(found.rows) - len(shown)} more rows without a significant difference: --all")
+    _print_summary(found)
+    _print_differences(found.differences, one)
+
+
+def run_words(run: RunName) -> str:
+    """Such as `20261121-211503-quickstart (complete, 2026-11-21 21:15 UTC)`."""
+    return f"{run.id} ({run.status}, {datetime.fromtimestamp(run.created_at, UTC):%Y-%m-%d %H:%M} UTC)"
+
+
+def _pair(row: ComparedRow) -> tuple[str, str]:
+    return row.comparison.base, row.comparison.other
+
+
+def _first(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
+    """At most so many rows, in their order; those worth a look, then others."""
+    worth = sorted(range(len(rows)), key=lambda place: not (rows[place].comparison.separable or _remarks(rows[place])))
+    return [rows[place] for place in sorted(worth[:FIRST_ROWS])]
+
+
+def _print_table(rows: Sequence[ComparedRow], every: Sequence[ComparedRow]) -> None:
+    base, other = _pair(rows[0])
+    names = ("before", "after") if base == other else (base, other)
+    lines = [("", *names, f"vs {names[0]}", *_NUMBERS), *map(_cells, rows), *_means(every)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    for line in lines:
+        cells = [
+            cell.ljust(width) if column in (0, len(widths) - 1) else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        typer.echo(f"{cells[0]}  | {cells[1]} | {'  '.join(cells[2:])}".rstrip())
+
+
+def _cells(row: ComparedRow) -> Cells:
+    pair = row.comparison
+    interval = "" if pair.low is None or pair.high is None else f"{_change(pair.low)} to {_change(pair.high)}"
+    return (
+        row.what,
+        _estimate(row.before.rate, row.metadata),
+        _estimate(row.after.rate, row.metadata),
+        _change(pair.ratio) if pair.separable else NOTHING,
+        interval,
+        _p(pair.p_adjusted),
+        "" if pair.effect is None else f"{pair.effect:+.2f}",
+        f"{pair.n_base}" if pair.n_base == pair.n_other else f"{pair.n_base}+{pair.n_other}",
+        _remarks(row),
+    )
+
+
+def _estimate(rate: Estimate, metadata: bool) -> str:
+    reach = "?" if rate.reach is None else f"{100 * rate.reach:.0f}%"
+    return f"{rate_text(rate.median, metadata)} ± {reach:>3}"
+
+
+def _change(ratio: float) -> str:
+    return f"{100 * (ratio - 1):+.1f}%"
+
+
+def _p(p: float | None) -> str:
+    return "" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _remarks(row: ComparedRow) -> str:
+    """Why the figures should be taken with care; empty if nothing speaks against them."""
+    few = "too few repeats" if row.comparison.too_few else ""
+    return "; ".join(words for words in (row.comparison.caveat, few) if words)
+
+
+def _means(rows: Iterable[ComparedRow]) -> list[Cells]:
+    """A line for bytes and one for metadata operations, whose rates have no common mean."""
+    lines = []
+    every = list(rows)
+    for metadata in (False, True):
+        means = geometric_means([row for row in every if row.metadata == metadata])
+        if means:
+            before, after, count = means
+            name = f"geometric mean of {count} {'row' if count == 1 else 'rows'}"
+            rates = (rate_text(rate, metadata) + " " * 6 for rate in (before, after))
+            lines.append((name, *rates, _change(after / before), "", "", "", "", ""))
+    return lines
+
+
+def _print_summary(found: RunsComparison) -> None:
+    differ = [row.comparison for row in found.rows if row.comparison.separable]
+    slower = sum(pair.ratio < 1 for pair in differ)
+    same = len(found.rows) - len(differ)
+    counts = f"{len(differ) - slower} faster, {slower} slower, {same} without a significant difference (~)"
+    typer.echo(f"{len(found.rows)} rows: {counts}")
+    few = sum(row.comparison.too_few for row in found.rows)
+    if few:
+        typer.echo(f"{few} of them have fewer than {LEAST_COMPARED} repeats on a side: no difference is called there")
+    for row in found.uncompared:
+        typer.echo(f"not compared: {row.name}: {row.reason}")
+
+
+def _print_differences(differences: Sequence[EnvironmentDifference], one: bool) -> None:
+    if one:
+        return
+    matter = [difference for difference in differences if difference.matters]
+    if not matter:
+        typer.echo("nothing that commonly changes results differs in the environment")
+        return
+    typer.echo("\nIn the environment these differ, which commonly changes results:")
+    print_differences(matter)
+
+
+def print_differences(differences: Sequence[EnvironmentDifference]) -> None:
+    """Print one line each, the first ones."""
+    for item in differences[:FIRST_DIFFERENCES]:
+        before, after = item.before or "(not recorded)", item.after or "(not recorded)"
+        typer.echo(f"  {item.section} {item.name}: {before} -> {after}")
+    if len(differences) > FIRST_DIFFERENCES:
+        typer.echo(f"  and {len(differences) - FIRST_DIFFERENCES} more: assay env --diff RUN RUN")

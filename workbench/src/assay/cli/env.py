@@ -1,0 +1,148 @@
+"""`assay env`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from assay.cli.output import note
+from assay.model.base import AssayError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.model.environment import EnvironmentDifference
+
+    Environment = Mapping[str, Mapping[str, str]]
+
+
+def command(
+    runs: list[str] = typer.Argument(
+        None,
+        metavar="RUN",
+        help="Id of a run, a unique beginning of it, `last`, or a path. Default: here and now.",
+    ),
+    diff: bool = typer.Option(False, "--diff", help="Only what differs between two runs."),
+    target: str = typer.Option("", "--target", metavar="PATH", help="Describe this folder or device too; without RUN."),
+    out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
+    """Show what a run's results depend on: machine, kernel, settings, storage, network, versions.
+
+    Without RUN that of this machine now. With --diff what differs between two runs, the important first.
+
+    Example: `assay env --target /var/tmp`, `assay env last`, `assay env --diff 20261121 last`
+    """
+    runs = runs or []
+    _check(runs, diff, target)
+    if diff:
+        _show_difference(runs[0], runs[1], out, as_json)
+        return
+    environment = stored_environment(_folder(runs[0], out)) if runs else _here(target)
+    if as_json:
+        from assay.cli.output import print_json
+
+        print_json(environment)
+        return
+    _print(environment)
+
+
+def _check(runs: list[str], diff: bool, target: str) -> None:
+    if diff and len(runs) != 2:
+        raise AssayError(
+            f"--diff compares two runs, but {len(runs) or 'none'} {'is' if len(runs) < 2 else 'are'} named",
+            "`assay env --diff RUN RUN`; `assay list` names the runs",
+        )
+    if len(runs) > 1 and not diff:
+        raise AssayError(f"{len(runs)} runs are named", "name one, or compare two with --diff")
+    if runs and target:
+        raise AssayError("--target describes a place of this machine now, not of a run", "leave out RUN or --target")
+
+
+def _folder(run: str, out: Path) -> Path:
+    from assay.store import find_run
+
+    return find_run(run, out)
+
+
+def stored_environment(folder: Path) -> "Environment":
+    """Section -> name -> value as stored with a run, its versions as the section `versions`.
+
+    Raises:
+        AssayError: It cannot be read.
+    """
+    from assay.store import RunStore
+
+    with RunStore.open(folder) as store:
+        info = store.info()
+    return {"versions": info.versions, **info.environment}
+
+
+def _here(target: str) -> "Environment":
+    """This machine now."""
+    import platform
+
+    from assay import __version__
+    from assay.launch.binary import load_engine
+    from assay.launch.environment import capture_environment, sources_sha256
+
+    versions = {"assay": __version__, "assay_sha256": sources_sha256()}
+    try:
+        engine = load_engine()
+        versions |= {"assay-engine": engine.version, "engine_sha256": engine.sha256}
+    except AssayError as error:
+        versions["assay-engine"] = f"unknown: {error.message}"
+    versions["python"] = platform.python_version()
+    places = {}
+    if target:
+        path = Path(target).absolute()
+        if not path.exists():
+            raise AssayError(f"{target}: there is no such folder or device", "name one that exists")
+        places[str(path)] = ("device" if path.is_block_device() else "file", str(path))
+    return {"versions": versions, **capture_environment(places)}
+
+
+def _print(environment: "Environment") -> None:
+    for place, (section, values) in enumerate(environment.items()):
+        typer.echo(("\n" if place else "") + section)
+        width = max((len(name) for name in values), default=0)
+        for name, value in values.items():
+            typer.echo(f"  {name:<{width}}  {value}")
+
+
+def _show_difference(first: str, second: str, out: Path, as_json: bool) -> None:
+    from assay.analyse.environment_diff import environment_diff, varying_values
+
+    folders = _folder(first, out), _folder(second, out)
+    before, after = (stored_environment(folder) for folder in folders)
+    differences, varying = environment_diff(before, after), varying_values(before, after)
+    names = [folder.resolve().name for folder in folders]
+    if as_json:
+        from assay.cli.output import print_json
+
+        print_json({"before": names[0], "after": names[1], "differences": differences, "varying": varying})
+        return
+    matters = [difference for difference in differences if difference.matters]
+    others = [difference for difference in differences if not difference.matters]
+    if not differences:
+        items = sum(len(values) for values in before.values())
+        typer.echo(f"the environments are the same: {items} items in {len(before)} sections")
+    elif not matters:
+        typer.echo("nothing that commonly changes results differs")
+    _print_differences("These commonly change results:", matters, names)
+    _print_differences("These seldom do, or one side does not know:", others, names)
+    _print_differences("These vary by nature, and are no sign of another environment:", list(varying), names)
+    for name, environment in zip(names, (before, after), strict=True):
+        if len(environment) < 2:
+            note(f"warning: run {name} holds no description of its environment")
+
+
+def _print_differences(title: str, differences: "list[EnvironmentDifference]", names: list[str]) -> None:
+    from assay.cli.output import print_table
+
+    if differences:
+        absent = "(not recorded)"
+        rows = [[item.section, item.name, item.before or absent, item.after or absent] for item in differences]
+        # A title of the table's own would be folded to the table's width.
+        typer.echo(title)
+        print_table(["section", "name", *names], rows)

@@ -1,0 +1,122 @@
+"""Further rules about caches: rates a device cannot have, second passes, flushes without effect.
+
+As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
+"""
+
+from statistics import median
+
+from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated, percent
+from assay.model.names import MIXES, READS, WRITES
+from assay.model.result import EXCEEDED, Sample
+from assay.model.units import about_size
+from assay.model.verdict import Finding, Verdict
+
+FASTER = 1.5
+"""Later passes over the same data are at most this much faster than the first."""
+FLUSHED_SHARE = 0.5
+"""A flush that works has brought at least this share of the data to the device."""
+LEAST_BYTES = 1 << 20
+"""With less written, metadata and rounding hide what was flushed."""
+COMPRESSING = ("btrfs", "zfs", "f2fs", "bcachefs")
+"""File systems that may store less than they are given."""
+
+
+def above_device(evidence: Evidence) -> Answer:
+    """Reads faster than the device was found to be, where the kernel does not count what the device delivered.
+
+    Where it counts, that decides (`cached_read`, `direct_read`). 1.25 times is allowed: ceilings are measured in a
+    short time.
+    Source: DESIGN, section 4, items 1 and 5.
+    """
+    if evidence.operation not in READS or evidence.operation in MIXES or not evidence.usable or evidence.no_storage:
+        return None
+    if evidence.in_memory:
+        return MEMORY_ITSELF
+    if evidence.counts_reads:
+        return None
+    devices = [item for item in evidence.ceilings if item.name in ("device read", "device random read")]
+    if not devices:
+        return NotEvaluated("the device's own rate is not known")
+    worst = max(devices, key=lambda item: item.share)
+    if worst.share <= EXCEEDED:
+        return None
+    return Finding(
+        verdict=Verdict.CACHED,
+        rule="above_device",
+        text=f"{worst.share:.3g} times as fast as the device was found to be (`{worst.name}`: {worst.how})",
+        remedy="Use cache: direct, drop or limit, or a data set of at least twice the memory.",
+        numbers={"share": worst.share},
+    )
+
+
+def later_passes(evidence: Evidence) -> Answer:
+    """Reads that went over the same data several times, and were much faster from the second time on.
+
+    In most repeats, more than 1.5 times. The kernel's counts may not show it where a cache is below the kernel.
+    Source: DESIGN, section 4, item 1.
+    """
+    if evidence.operation not in READS or evidence.operation in MIXES or evidence.no_storage:
+        return None
+    pairs = [
+        (sample.course.first_pass, sample.course.later_passes)
+        for sample in evidence.usable
+        if sample.course and sample.course.first_pass and sample.course.later_passes
+    ]
+    if not pairs:
+        return NotEvaluated("no repeat went over its data twice, with intervals short enough to see it")
+    if evidence.in_memory:
+        return MEMORY_ITSELF
+    gain = median(later / first for first, later in pairs)
+    if gain <= FASTER:
+        return None
+    return Finding(
+        verdict=Verdict.CACHED,
+        rule="later_passes",
+        text=f"from the second pass over the data on, reads were {gain:.3g} times as fast as in the first",
+        remedy="Use a larger data set or leave runtime out, so that each byte is read once.",
+        numbers={"later_to_first": gain},
+    )
+
+
+def flush_without_effect(evidence: Evidence) -> Answer:
+    """Writes whose time includes a flush, though the device got much less than was written.
+
+    A flush that does nothing (a library put before fsync, a file system or hypervisor told to ignore it) makes all
+    write rates those of memory. Data written several times before the flush counts once. Not judged where the data
+    or the file system may be compressed.
+    Source: the device's own count of sectors written (iostats of the kernel); DESIGN, section 4, item 2.
+    """
+    parameters = evidence.case.parameters
+    flushed = parameters.sync != "none"
+    if evidence.operation not in WRITES or not flushed or evidence.no_storage or not evidence.usable:
+        return None
+    if evidence.in_memory:
+        return MEMORY_ITSELF
+    place = evidence.place
+    if parameters.compressible or parameters.duplicate or (place and place.filesystem in COMPRESSING):
+        return NotEvaluated("the device may be given less than is written: data or file system are compressible")
+    shares = [share for sample in evidence.usable if (share := _device_share(sample, evidence)) is not None]
+    if not shares:
+        return NotEvaluated("no block device below that counts what is written, or less than 1 MiB written")
+    share = median(shares)
+    if share >= FLUSHED_SHARE:
+        return None
+    return Finding(
+        verdict=Verdict.CACHED,
+        rule="flush_without_effect",
+        text=f"only {percent(share)} of the data had reached the device after the flush"
+        f" ({parameters.sync}; {about_size(evidence.usable[0].write_bytes)} written a repeat)",
+        remedy="Find out who ignores flushes (mount options, LD_PRELOAD, the hypervisor's cache mode), and stop that.",
+        numbers={"device_share": share},
+    )
+
+
+def _device_share(sample: Sample, evidence: Evidence) -> float | None:
+    parameters = evidence.case.parameters
+    distinct = evidence.data_set_bytes
+    if evidence.operation == "record_rewrite" and not evidence.bypasses_cache:
+        distinct = (parameters.record_size or 0) * parameters.lanes
+    written = min(sample.write_bytes, distinct)
+    if sample.block is None or written < LEAST_BYTES:
+        return None
+    return sample.block.write_bytes / written

@@ -1,0 +1,88 @@
+"""The rules about lanes that did not work together, and about clocks.
+
+As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
+"""
+
+from statistics import median
+
+from assay.judge.evidence import Answer, Evidence, percent
+from assay.model.verdict import Finding, Verdict
+
+SKEW_SHARE, SKEW_NS = 0.01, 50_000_000
+"""Greatest difference of the lanes' starts: share of the elapsed time, nanoseconds."""
+FINISH_SHARE = 0.10
+"""Greatest difference of the lanes' ends: share of the elapsed time."""
+LEAST_BALANCE = 0.5
+"""In a phase that runs for a given time, the slowest lane does at least this share of the median lane's operations."""
+CLOCK_STEP_NS = 100_000_000
+"""Readings of two clocks can be this far apart when the machine stands still between them."""
+
+
+def skewed(evidence: Evidence) -> Answer:
+    """Lanes that did not work at the same time: the total is not that of all lanes together.
+
+    Source: DESIGN, section 4, item 4 (barrier, measured skew, first and last finisher). Starts may differ by 1 % of
+    the elapsed time and 50 ms, ends by 10 % of it; the median over repeats decides, so that one odd repeat does not.
+    """
+    samples = [sample for sample in evidence.usable if sample.elapsed_ns > 0]
+    if evidence.case.parameters.lanes < 2 or not samples:
+        return None
+    start_ns = median(sample.skew_ns for sample in samples)
+    start = median(sample.skew_ns / sample.elapsed_ns for sample in samples)
+    finish = median(sample.finish_spread_ns / sample.elapsed_ns for sample in samples)
+    parts = []
+    if start > SKEW_SHARE or start_ns > SKEW_NS:
+        parts.append(f"lanes started {start_ns / 1e6:,.3g} ms apart, {percent(start)} of the elapsed time")
+    if finish > FINISH_SHARE:
+        parts.append(f"the last lane ended {percent(finish)} of the elapsed time after the first")
+    if not parts:
+        return None
+    return Finding(
+        verdict=Verdict.SKEWED,
+        rule="skewed",
+        text="; ".join(parts),
+        remedy=f"Use {'more' if evidence.case.metadata else 'larger'} files or a runtime, so that all lanes work"
+        " together for most of the time; "
+        "compare the steady rate.",
+        numbers={"start_skew_ns": start_ns, "start_skew_share": start, "finish_spread_share": finish},
+    )
+
+
+def uneven_lanes(evidence: Evidence) -> Answer:
+    """A lane that did much less than the others in the same time; in a median repeat, below half of the median lane.
+
+    Where lanes stop at a given time, a slow one does not end late, it does less.
+    Source: DESIGN, section 4, item 4.
+    """
+    shares = [sample.lane_balance for sample in evidence.usable if sample.lane_balance is not None]
+    if evidence.case.parameters.lanes < 2 or not shares:
+        return None
+    share = median(shares)
+    if share >= LEAST_BALANCE:
+        return None
+    return Finding(
+        verdict=Verdict.SKEWED,
+        rule="uneven_lanes",
+        text=f"the slowest lane did {percent(share)} of the operations of the median lane",
+        remedy="Find out what that lane has of its own (a file, a path, a CPU): the total hides two different speeds.",
+        numbers={"slowest_lane_share": share},
+    )
+
+
+def clock_set(evidence: Evidence) -> Answer:
+    """The wall clock was set during a phase.
+
+    Intervals and latencies come from the monotonic clock, which nobody can set; but times of day in the result, and
+    what is compared with other machines by them, are off.
+    Source: clock_gettime(2): CLOCK_REALTIME is affected by discontinuous jumps, CLOCK_MONOTONIC is not.
+    """
+    shift = max((sample.wall_shift_ns for sample in evidence.usable), key=abs, default=0)
+    if abs(shift) < CLOCK_STEP_NS:
+        return None
+    return Finding(
+        verdict=Verdict.SKEWED,
+        rule="clock_set",
+        text=f"the wall clock was set {'forward' if shift > 0 else 'back'} by {abs(shift) / 1e9:.3g} s during a phase",
+        remedy="Let chronyd or ntpd slew the clock instead of setting it, and run the study again.",
+        numbers={"clock_step_s": shift / 1e9},
+    )

@@ -1,0 +1,192 @@
+"""The rules that hold a result against ceilings, and those about the client's own limits.
+
+As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
+"""
+
+from collections.abc import Iterable
+from statistics import median
+
+from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated, percent
+from assay.model.ceiling import Binding
+from assay.model.result import EXCEEDED
+from assay.model.units import about_size
+from assay.model.verdict import Finding, Verdict
+
+STATED = 1.05
+"""A stated ceiling is exact, but rates are rounded when they are stated."""
+ENGINE_SHARE = 0.8
+"""From this share of the null backend's rate on, the engine is part of what is measured: within 1.25x of it."""
+LINK_SHARE = 0.9
+"""A link is full from this share on; protocols take some of the rest."""
+BUSY_SHARE = 0.9
+"""CPU time of the engine / the time it had on the CPUs it can use at once."""
+WAIT_SHARE = 0.1
+"""Time of the lanes without a CPU, and of the host's CPUs taken by the hypervisor."""
+LEAST_NS = 10_000_000
+"""CPU time is counted too coarsely for phases shorter than this."""
+
+NO_CEILINGS = NotEvaluated("no ceilings measured")
+TOO_SHORT = NotEvaluated("the phases are shorter than 10 ms")
+
+
+def impossible(evidence: Evidence) -> Answer:
+    """A rate above a ceiling that cannot be exceeded.
+
+    Those are what the study states of its target; what the CPUs copy when both blocks are in their own caches, for
+    results whose data is copied; and what the engine does without storage. Measured ceilings are exceeded only from
+    1.25 times on: they come from a fraction of a second on a machine that is never quite quiet. What a device was
+    found to do is no such ceiling, since caches before it are faster: that is for the rules about caches.
+    Source: DESIGN, section 4, item 6.
+    """
+    hard = [item for item in evidence.ceilings if item.name in ("cache copy", "engine") or _stated(item)]
+    if not hard:
+        return NO_CEILINGS
+    broken = [item for item in hard if item.share > (STATED if _stated(item) else EXCEEDED)]
+    if not broken:
+        return None
+    worst = max(broken, key=lambda item: item.share)
+    return Finding(
+        verdict=Verdict.IMPOSSIBLE,
+        rule="impossible",
+        text=f"{_rate(worst)} is {worst.share:.3g} times the ceiling `{worst.name}` ({_ceiling(worst)}; {worst.how})",
+        remedy="Do not use the number. Find out what answered instead (a cache, most often), or correct the ceiling.",
+        numbers=_numbers(worst),
+    )
+
+
+def engine_bound(evidence: Evidence) -> Answer:
+    """The engine without storage is hardly faster: within 1.25 times on the null backend, with the same kind of job.
+
+    Source: DESIGN, section 4, item 5.
+    """
+    if evidence.no_storage:
+        return NotEvaluated("not applicable: the target is the engine's own null device")
+    found = _named(evidence.ceilings, "engine")
+    if found is None:
+        return NO_CEILINGS
+    if found.share < ENGINE_SHARE:
+        return None
+    return Finding(
+        verdict=Verdict.CLIENT_BOUND,
+        rule="engine_bound",
+        text=f"{_rate(found)} is {percent(found.share)} of what the engine does without storage ({_ceiling(found)})",
+        remedy="Use larger records, or more lanes or hosts: this measures the load generator.",
+        numbers=_numbers(found),
+    )
+
+
+def busy_client(evidence: Evidence) -> Answer:
+    """The engine had no CPU time left, in a median repeat, so that a faster store would not show.
+
+    CPU time of the engine, kernel included, over the elapsed time of as many CPUs as lanes can use at once.
+    Source: getrusage(2).
+    """
+    parameters = evidence.case.parameters
+    if evidence.no_storage:
+        return NotEvaluated("not applicable: the target is the engine's own null device")
+    if evidence.in_memory:
+        return MEMORY_ITSELF
+    if parameters.sqpoll or parameters.iopoll:
+        return NotEvaluated("not applicable: who polls keeps a CPU busy, however fast the store is")
+    lanes = parameters.lanes
+    samples = [sample for sample in evidence.usable if sample.elapsed_ns >= LEAST_NS]
+    if not samples:
+        return TOO_SHORT if evidence.usable else None
+    used = [
+        (sample.cpu_user_ns + sample.cpu_system_ns) / (sample.elapsed_ns * cpus)
+        for sample in samples
+        if (cpus := evidence.lane_cpus(sample))
+    ]
+    if not used:
+        return NotEvaluated("how many CPUs the engine could use is unknown")
+    share = median(used)
+    if share < BUSY_SHARE:
+        return None
+    return Finding(
+        verdict=Verdict.CLIENT_BOUND,
+        rule="busy_client",
+        text=f"the engine used {percent(share)} of the CPU time its {lanes} lane{'s' * (lanes > 1)} can use:"
+        " a faster store would not show",
+        remedy="Use larger records, more lanes on more CPUs, or more hosts; cache: direct costs less CPU a byte.",
+        numbers={"engine_cpu_share": share},
+    )
+
+
+def starved_client(evidence: Evidence) -> Answer:
+    """Something else had the CPUs: lanes that were ready to run waited for one, or the hypervisor had taken them.
+
+    In a median repeat, more than 10 % of the lanes' time or of the host's CPU time.
+    Source: run delay of /proc/PID/schedstat (Documentation/scheduler/sched-stats.rst), steal of proc_stat(5).
+    """
+    samples = [sample for sample in evidence.usable if sample.elapsed_ns >= LEAST_NS]
+    if not samples:
+        return TOO_SHORT if evidence.usable else None
+    lanes = evidence.case.parameters.lanes
+    waits = [sample.cpu_wait_ns / (sample.elapsed_ns * lanes) for sample in samples if sample.cpu_wait_ns is not None]
+    stolen = [
+        sample.host_stolen_ns / total
+        for sample in samples
+        if sample.host_stolen_ns is not None
+        and (total := (sample.host_busy_ns or 0) + (sample.host_idle_ns or 0) + sample.host_stolen_ns) >= LEAST_NS
+    ]
+    if not waits and not stolen:
+        return NotEvaluated("the kernel does not tell how long lanes waited for a CPU")
+    wait, steal = median(waits or [0.0]), median(stolen or [0.0])
+    parts = []
+    if wait > WAIT_SHARE:
+        parts.append(f"lanes that were ready to run waited for a CPU {percent(wait)} of the time")
+    if steal > WAIT_SHARE:
+        parts.append(f"the hypervisor took {percent(steal)} of the host's CPU time")
+    if not parts:
+        return None
+    return Finding(
+        verdict=Verdict.CLIENT_BOUND,
+        rule="starved_client",
+        text="; ".join(parts),
+        remedy="Stop what else runs on this machine, give the engine more CPUs, or use fewer lanes.",
+        numbers={"cpu_wait_share": wait, "stolen_share": steal},
+    )
+
+
+def network_bound(evidence: Evidence) -> Answer:
+    """The link to the target is full: from 90 % of its bandwidth on.
+
+    Source: DESIGN, section 4, item 5.
+    """
+    found = _named(evidence.ceilings, "link")
+    if found is None:
+        return NotEvaluated("no network link is known on the way to the target")
+    if found.share < LINK_SHARE:
+        return None
+    return Finding(
+        verdict=Verdict.NETWORK_BOUND,
+        rule="network_bound",
+        text=f"{_rate(found)} is {percent(found.share)} of the link's bandwidth ({_ceiling(found)}; {found.how})",
+        remedy="This measures the network: use a faster link or several, or more hosts, to see the store.",
+        numbers=_numbers(found),
+    )
+
+
+def _stated(item: Binding) -> bool:
+    return item.name.startswith("stated") or item.name == "link"
+
+
+def _named(ceilings: Iterable[Binding], name: str) -> Binding | None:
+    return next((item for item in ceilings if item.name == name), None)
+
+
+def _amount(item: Binding, value: float) -> str:
+    return f"{about_size(value)}/s" if item.unit == "bytes/s" else f"{value:,.4g} operations/s"
+
+
+def _rate(item: Binding) -> str:
+    return _amount(item, item.measured)
+
+
+def _ceiling(item: Binding) -> str:
+    return _amount(item, item.value)
+
+
+def _numbers(item: Binding) -> dict[str, float]:
+    unit = "bytes_per_s" if item.unit == "bytes/s" else "per_s"
+    return {"share": item.share, f"measured_{unit}": item.measured, f"ceiling_{unit}": item.value}

@@ -1,0 +1,63 @@
+"""What a result depends on besides the study: the machine, its kernel and its storage.
+
+Everything is text. `unknown: why` could not be found out, `none: why` is known not to be there.
+"""
+
+from collections.abc import Mapping
+
+from assay.launch.environment.cloud import SERVICE, describe_cloud
+from assay.launch.environment.cpu import describe_cpu
+from assay.launch.environment.groups import describe_groups
+from assay.launch.environment.machine import (
+    describe_host,
+    describe_kernel,
+    describe_limits,
+    describe_memory,
+    describe_settings,
+)
+from assay.launch.environment.network import describe_interfaces, describe_network
+from assay.launch.environment.reading import THIS_MACHINE, Files, Section, without_secrets
+from assay.launch.environment.sources import sources_sha256
+from assay.launch.environment.storage import describe_device, describe_target, device_below, mount_of
+
+__all__ = [
+    "Section",
+    "capture_environment",
+    "describe_device",
+    "device_below",
+    "mount_of",
+    "sources_sha256",
+    "without_secrets",
+]
+
+
+def capture_environment(
+    targets: Mapping[str, tuple[str, str]], files: Files = THIS_MACHINE, service: str = SERVICE
+) -> dict[str, Section]:
+    """Look at this machine.
+
+    Args:
+        targets: Name -> (kind, path) of each target.
+        files: Where the kernel tells.
+        service: Base address of a cloud's metadata service; asked only if the firmware names a cloud.
+
+    Returns:
+        Section -> name -> value: `host`, `cloud`, `kernel`, `cpu`, `memory`, `control groups`, `limits`, `sysctl`,
+        `network` and `network NAME` for each interface that is up, and `target NAME` for each target but null ones.
+    """
+    found = {
+        "host": describe_host(files),
+        "cloud": describe_cloud(files, service),
+        "kernel": describe_kernel(files),
+        "cpu": describe_cpu(files),
+        "memory": describe_memory(files),
+        "control groups": describe_groups(files),
+        "limits": describe_limits(),
+        "sysctl": describe_settings(files),
+        "network": describe_network(files),
+        **describe_interfaces(files),
+    }
+    for name, (kind, path) in targets.items():
+        if kind != "null":
+            found[f"target {name}"] = describe_target(kind, path, files)
+    return found

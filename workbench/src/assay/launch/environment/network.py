@@ -1,0 +1,123 @@
+"""Network interfaces that are up: speed, MTU, driver and what they take off the kernel's hands."""
+
+import array
+import contextlib
+import fcntl
+import socket
+import struct
+
+from assay.launch.environment.reading import Files, Section
+
+INTERFACES = "/sys/class/net"
+IFF_UP = 1
+SIOCETHTOOL = 0x8946
+GET_DRIVER = 0x03
+GET_FLAGS = 0x25
+LRO_FLAG = 1 << 15
+OFFLOADS = {
+    "rx_checksum": 0x14,
+    "tx_checksum": 0x16,
+    "scatter_gather": 0x18,
+    "tcp_segmentation": 0x1E,
+    "generic_segmentation": 0x23,
+    "generic_receive": 0x2B,
+}
+"""Our name -> number of the question (ETHTOOL_GRXCSUM ... ETHTOOL_GGRO). Source: include/uapi/linux/ethtool.h."""
+NOT_TOLD = "the driver does not tell"
+
+
+def describe_network(files: Files) -> Section:
+    """The names of the interfaces that are up."""
+    shown, ports = _find_interfaces(files)
+    names = ", ".join(shown) or "none but lo is up"
+    if ports:
+        names += f"; left out: {ports} virtual port{'s' * (ports != 1)} of bridges or bonds"
+    return {"interfaces": names}
+
+
+def describe_interfaces(files: Files) -> dict[str, Section]:
+    """`network NAME` -> what is known of this interface.
+
+    Left out are those that are down, `lo`, and virtual ports of bridges and bonds, of which a host of containers has
+    hundreds.
+    """
+    shown, _ = _find_interfaces(files)
+    return {f"network {name}": _interface(name, files) for name in shown}
+
+
+def _find_interfaces(files: Files) -> tuple[list[str], int]:
+    """Names of those to describe, and how many ports are left out."""
+    up = [name for name in files.names(INTERFACES) if name != "lo" and _is_up(name, files)]
+    ports = {name for name in up if files.exists(f"{INTERFACES}/{name}/master")}
+    ports = {name for name in ports if not files.exists(f"{INTERFACES}/{name}/device")}
+    return [name for name in up if name not in ports], len(ports)
+
+
+def _is_up(name: str, files: Files) -> bool:
+    flags = files.read(f"{INTERFACES}/{name}/flags")
+    return flags.startswith("0x") and bool(int(flags, 16) & IFF_UP)
+
+
+def _interface(name: str, files: Files) -> Section:
+    folder = f"{INTERFACES}/{name}"
+    section = {
+        "driver": _driver(name),
+        "state": files.read(f"{folder}/operstate"),
+        "speed": _speed(name, files),
+        "duplex": duplex if (duplex := files.read(f"{folder}/duplex")) in ("full", "half") else f"unknown: {NOT_TOLD}",
+        "mtu": files.read(f"{folder}/mtu"),
+        "transmit_queue": files.read(f"{folder}/tx_queue_len"),
+        "queues": _queues(name, files),
+        **_offloads(name),
+    }
+    if files.exists(f"{folder}/bonding/mode"):
+        section["bond"] = f"{files.read(f'{folder}/bonding/mode')} of {files.read(f'{folder}/bonding/slaves')}"
+    return section
+
+
+def _speed(name: str, files: Files) -> str:
+    """A driver that cannot tell gives -1, or an error when asked."""
+    speed = files.read(f"{INTERFACES}/{name}/speed")
+    return f"{speed} Mbit/s" if speed.isdigit() else f"unknown: {NOT_TOLD}"
+
+
+def _queues(name: str, files: Files) -> str:
+    names = files.names(f"{INTERFACES}/{name}/queues")
+    receive = sum(queue.startswith("rx") for queue in names)
+    return f"{receive} receive, {len(names) - receive} transmit"
+
+
+def _ask(name: str, question: bytes) -> bytes:
+    """Ask a driver (SIOCETHTOOL, netdevice(7)); the answer replaces the question.
+
+    Raises:
+        OSError: It does not answer.
+    """
+    buffer = array.array("B", question)
+    with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as asking:
+        fcntl.ioctl(asking, SIOCETHTOOL, struct.pack("16sP16x", name.encode()[:15], buffer.buffer_info()[0]))
+    return buffer.tobytes()
+
+
+def _driver(name: str) -> str:
+    """Name, version and firmware (struct ethtool_drvinfo)."""
+    try:
+        answer = _ask(name, struct.pack("I192x", GET_DRIVER))
+    except OSError as error:
+        return f"unknown: {error.strerror}"
+    parts = [answer[start : start + 32].split(b"\0")[0].decode(errors="replace") for start in (4, 36, 68)]
+    driver, version, firmware = parts
+    return f"{driver} {version}".strip() + (f", firmware {firmware}" if firmware not in ("", "N/A") else "")
+
+
+def _offloads(name: str) -> Section:
+    """`on`, `off`, or why not known; offloads are what the interface does instead of the kernel."""
+    found = {}
+    for offload, number in (*OFFLOADS.items(), ("large_receive", GET_FLAGS)):
+        try:
+            value = struct.unpack("II", _ask(name, struct.pack("II", number, 0)))[1]
+        except OSError as error:
+            found[offload] = f"unknown: {error.strerror}"
+            continue
+        found[offload] = "on" if value & (LRO_FLAG if number == GET_FLAGS else ~0) else "off"
+    return found

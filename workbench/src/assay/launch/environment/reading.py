@@ -1,0 +1,152 @@
+"""Read the files in which Linux tells about a machine."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+Section = dict[str, str]
+"""Name -> value as text. `unknown: why` could not be found out; `none: why` is known not to be there."""
+
+SECRET = re.compile(
+    r"""(\S*(?:key|token|passw|passphrase|pwd|secret|credential)[^\s=]*)=("[^"]*"|\S*)""", re.IGNORECASE
+)
+"""A parameter whose name looks like a credential's: name and value."""
+USER_IN_URL = re.compile(r"://[^/\s@]+@")
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a machine.
+
+    Attributes:
+        root: `/`, or a folder that stands for it.
+    """
+
+    root: Path = Path("/")
+
+    def path(self, name: str) -> Path:
+        """Where the file of this absolute name is."""
+        return self.root / name.lstrip("/")
+
+    def text(self, name: str) -> str:
+        """Content with single spaces between words.
+
+        Raises:
+            OSError: It is not there or cannot be read.
+        """
+        return " ".join(self.path(name).read_text(encoding="utf-8", errors="replace").split())
+
+    def read(self, name: str, missing: str = "") -> str:
+        """Content, or why there is none.
+
+        Args:
+            name: Absolute.
+            missing: What it means that there is no such file; `unknown` if empty.
+        """
+        try:
+            return self.text(name) or "none"
+        except FileNotFoundError as error:
+            return f"none: {missing}" if missing else f"unknown: {name}: {error.strerror}"
+        except OSError as error:
+            return f"unknown: {name}: {error.strerror}"
+
+    def lines(self, name: str) -> list[str]:
+        """Lines of a file; none if it cannot be read."""
+        try:
+            return self.path(name).read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return []
+
+    def names(self, folder: str) -> list[str]:
+        """Names in a folder, sorted with numbers as numbers; none if there is no such folder."""
+        try:
+            found = [entry.name for entry in self.path(folder).iterdir()]
+        except OSError:
+            return []
+        return sorted(found, key=lambda name: re.sub(r"\d+", lambda digits: digits[0].zfill(8), name))
+
+    def exists(self, name: str) -> bool:
+        """Whether there is such a file or folder that this user can see."""
+        try:
+            return self.path(name).exists()
+        except OSError:
+            return False
+
+
+THIS_MACHINE = Files()
+
+
+def attempt(find: Callable[[], str]) -> str:
+    """What `find` returns, or why it fails."""
+    try:
+        return find()
+    except (OSError, ValueError, LookupError) as error:
+        return f"unknown: {error}"
+
+
+def chosen(text: str) -> str:
+    """The value in brackets of a sysfs file such as `always [madvise] never`."""
+    return text.split("[")[1].split("]")[0] if "[" in text and "]" in text else text
+
+
+def yes_or_no(text: str) -> str:
+    """`yes` for `1` and `no` for `0`; anything else as it is."""
+    return {"0": "no", "1": "yes"}.get(text, text)
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A line of /proc/self/mountinfo (proc_pid_mountinfo(5)).
+
+    Attributes:
+        number: major:minor of the file system.
+        root: The part of the file system that is seen.
+        point: Where it is seen.
+        options: Of the mount and of the file system, each once.
+    """
+
+    number: str
+    root: str
+    point: str
+    filesystem: str
+    source: str
+    options: tuple[str, ...]
+
+
+def read_mounts(files: Files) -> list[Mount]:
+    """All mounts that this process sees.
+
+    Raises:
+        OSError: /proc is not there.
+    """
+    found = []
+    for line in files.path("/proc/self/mountinfo").read_text(errors="replace").splitlines():
+        before, dash, after = line.partition(" - ")
+        fields, about = before.split(" "), after.split(" ")
+        if dash and len(fields) >= 6 and len(about) >= 3:
+            options = tuple(dict.fromkeys(f"{fields[5]},{about[2]}".split(",")))
+            root, point, source = (_unescaped(field) for field in (fields[3], fields[4], about[1]))
+            found.append(Mount(fields[2], root, point, about[0], source or "none", options))
+    return found
+
+
+def _unescaped(field: str) -> str:
+    r"""Blanks and the like are written as `\040`."""
+    return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), field)
+
+
+def number_list(numbers: Iterable[int]) -> str:
+    """Such as `0-3,6`, as the kernel writes lists of CPUs."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ",".join(f"{first}-{last}" if last > first else str(first) for first, last in parts)
+
+
+def without_secrets(command_line: str) -> str:
+    """A kernel command line without the values of parameters that look like credentials, which are never stored."""
+    return USER_IN_URL.sub("://...@", SECRET.sub(r"\1=(not kept)", command_line))

@@ -1,0 +1,256 @@
+"""What lies below a target: its mount, its file system, its block device, and the devices below that."""
+
+import os
+import stat
+from pathlib import Path
+
+from assay.launch.environment.reading import (
+    THIS_MACHINE,
+    Files,
+    Section,
+    attempt,
+    chosen,
+    read_mounts,
+    without_secrets,
+    yes_or_no,
+)
+
+NOT_OFFERED = "not offered for this device"
+MOST_LAYERS = 8
+"""Devices are not followed deeper than this."""
+
+OVERLAY_FOLDERS = ("lowerdir", "upperdir", "workdir")
+"""Options of overlayfs that name the folders of one container; long, other for each, and of no effect on speed."""
+
+QUEUE = {
+    "scheduler": "scheduler",
+    "requests": "nr_requests",
+    "hardware_queues": "",
+    "read_ahead_kib": "read_ahead_kb",
+    "largest_request_kib": "max_sectors_kb",
+    "rotational": "rotational",
+    "write_cache": "write_cache",
+    "write_throttle_us": "wbt_lat_usec",
+    "merges": "nomerges",
+    "completion_cpu": "rq_affinity",
+    "polling": "io_poll",
+    "logical_block_bytes": "logical_block_size",
+    "physical_block_bytes": "physical_block_size",
+    "discard_bytes": "discard_max_bytes",
+}
+"""Our name -> file in the folder `queue` of a device. Source: Documentation/ABI/stable/sysfs-block."""
+MERGES = {"0": "all", "1": "simple ones only", "2": "none"}
+COMPLETION = {"0": "any", "1": "of the same group", "2": "the one that asked"}
+
+
+def describe_target(kind: str, path: str, files: Files) -> Section:
+    """Where a target of this kind and path lies."""
+    section = {"path": path}
+    if kind == "file":
+        section |= _mount(path, files) | _space(path)
+        number = attempt(lambda: _number_below(mount_of(path, files), files))
+    else:
+        number = attempt(lambda: _number(Path(path).stat().st_rdev))
+    return section | describe_device(number, files)
+
+
+def _number(device: int) -> str:
+    return f"{os.major(device)}:{os.minor(device)}"
+
+
+def _number_below(mount: Section, files: Files) -> str:
+    """major:minor of what is mounted; file systems such as btrfs have one of their own, and only name the device."""
+    if not _folder(mount["number"], files).exists() and mount["source"].startswith("/dev/"):
+        found = files.path(mount["source"])
+        if found.exists() and stat.S_ISBLK(found.stat().st_mode):
+            return _number(found.stat().st_rdev)
+    return mount["number"]
+
+
+def _mount(path: str, files: Files) -> Section:
+    try:
+        mount = mount_of(path, files)
+    except (OSError, LookupError) as error:
+        return {"mount": f"unknown: {error}"}
+    return {name: mount[name] for name in ("filesystem", "source", "mount_point", "options")}
+
+
+def mount_of(path: str, files: Files = THIS_MACHINE) -> Section:
+    """The mount that a path lies on, from /proc/self/mountinfo (proc_pid_mountinfo(5)).
+
+    Args:
+        path: A path; if it does not exist, its nearest ancestor counts.
+        files: Where /proc is.
+
+    Returns:
+        number (major:minor), mount_point, filesystem, source, options; without credentials.
+
+    Raises:
+        OSError: /proc is not there.
+        LookupError: No mount fits.
+    """
+    real = os.path.realpath(path)
+    best: Section = {}
+    for mount in read_mounts(files):
+        inside = real == mount.point or real.startswith(mount.point.rstrip("/") + "/")
+        # Of two mounts at the same place the later one hides the earlier one.
+        if inside and len(mount.point) >= len(best.get("mount_point", "")):
+            options = (option for option in mount.options if option.partition("=")[0] not in OVERLAY_FOLDERS)
+            best = {
+                "number": mount.number,
+                "mount_point": mount.point,
+                "filesystem": mount.filesystem,
+                "source": without_secrets(mount.source),
+                "options": ",".join(without_secrets(option) for option in options),
+            }
+    if not best:
+        raise LookupError(f"{path}: no mount found")
+    return best
+
+
+def _space(path: str) -> Section:
+    """Size and free space of the file system, from statvfs(3)."""
+    place = Path(os.path.realpath(path))
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    try:
+        found = os.statvfs(place)
+    except OSError as error:
+        return {"filesystem_bytes": f"unknown: {error.strerror}"}
+    return {
+        "filesystem_block_bytes": str(found.f_bsize),
+        "filesystem_bytes": str(found.f_blocks * found.f_frsize),
+        "free_bytes": str(found.f_bavail * found.f_frsize),
+        "free_inodes": str(found.f_favail) if found.f_files else "none: not counted by this file system",
+    }
+
+
+def _folder(number: str, files: Files) -> Path:
+    return files.path("/sys/dev/block") / number
+
+
+def describe_device(number: str, files: Files = THIS_MACHINE) -> Section:
+    """Block device of this major:minor, as sysfs tells, and those below it; says so if there is none.
+
+    The devices below, such as the disks of a logical volume, have one item `below NAME` each.
+    """
+    if number.startswith("unknown"):
+        return {"device": number}
+    folder = _folder(number, files)
+    if not folder.exists():
+        return {"device": "none: not on a block device of this machine"}
+    folder = folder.resolve()
+    disk = _disk(folder)
+    section = {
+        "device": f"/dev/{folder.name}",
+        "model": _model(disk),
+        "bytes": attempt(lambda: str(int((folder / "size").read_text()) * 512)),
+        **_link(disk),
+        **_queue(disk),
+        "stacked": _stacked(disk, files),
+    }
+    for lower in _all_below(disk, files):
+        queue = _queue(lower)
+        facts = ", ".join(f"{name} {value}" for name, value in queue.items() if not value.startswith("none:"))
+        section[f"below {lower.name}"] = f"model {_model(lower)}; {facts}"
+    return section
+
+
+def _disk(folder: Path) -> Path:
+    return folder.parent if (folder / "partition").exists() else folder
+
+
+def _read(path: Path, missing: str = NOT_OFFERED) -> str:
+    return Files(path.parent).read(path.name, missing)
+
+
+def _model(disk: Path) -> str:
+    """Vendor, model and firmware as the disk tells them; of a mapped device its name."""
+    parts = [_read(disk / "device" / name, "") for name in ("vendor", "model", "firmware_rev", "rev")]
+    told = [part for part in parts if not part.startswith(("unknown", "none", "0x"))]
+    if told:
+        return " ".join(told)
+    if (disk / "dm" / "name").exists():
+        return _read(disk / "dm" / "name")
+    driver = disk / "device" / "driver"
+    return f"unknown: {driver.resolve().name if driver.exists() else 'this kind of device'} does not tell"
+
+
+def _link(disk: Path) -> Section:
+    """Speed and width of the PCIe link of a disk that has one of its own, and its NUMA node."""
+    controller = disk / "device" / "device"
+    found = {}
+    if (controller / "current_link_speed").exists():
+        width = _read(controller / "current_link_width")
+        found["pcie_link"] = f"{_read(controller / 'current_link_speed')} x{width}"
+    node = _read(controller / "numa_node", "")
+    if node.isdigit():
+        found["numa_node"] = node
+    return found
+
+
+def _queue(disk: Path) -> Section:
+    found = {}
+    for name, file in QUEUE.items():
+        found[name] = _read(disk / "queue" / file) if file else _hardware_queues(disk)
+    found["scheduler"] = chosen(found["scheduler"])
+    for name in ("rotational", "polling"):
+        found[name] = yes_or_no(found[name])
+    found["merges"] = MERGES.get(found["merges"], found["merges"])
+    found["completion_cpu"] = COMPLETION.get(found["completion_cpu"], found["completion_cpu"])
+    return found
+
+
+def _hardware_queues(disk: Path) -> str:
+    folder = disk / "mq"
+    return str(sum(1 for _ in folder.iterdir())) if folder.is_dir() else f"none: {NOT_OFFERED}"
+
+
+def _stacked(disk: Path, files: Files) -> str:
+    """What a device consists of if it is no disk itself."""
+    if (disk / "loop" / "backing_file").exists():
+        direct = {"0": "off", "1": "on"}.get(_read(disk / "loop" / "dio"), "not known")
+        return f"loop device of {_read(disk / 'loop' / 'backing_file')}, direct I/O {direct}"
+    names = ", ".join(lower.name for lower in _below(disk, files))
+    if (disk / "md" / "level").exists():
+        chunk = _read(disk / "md" / "chunk_size")
+        return f"{_read(disk / 'md' / 'level')} of {names}, chunk {chunk} bytes, {_read(disk / 'md' / 'array_state')}"
+    if (disk / "dm" / "uuid").exists():
+        # LVM-..., CRYPT-..., mpath-...: the part before the first dash says who mapped it.
+        return f"mapped ({_read(disk / 'dm' / 'uuid').partition('-')[0]}) on {names}"
+    return f"on {names}" if names else "no"
+
+
+def _below(disk: Path, files: Files) -> list[Path]:
+    """The devices right below; of a loop device that of its file."""
+    backing = disk / "loop" / "backing_file"
+    if backing.exists():
+        try:
+            number = _number_below(mount_of(_read(backing), files), files)
+        except (OSError, LookupError):
+            return []
+        found = [_folder(number, files)]
+    else:
+        slaves = disk / "slaves"
+        found = sorted(slaves.iterdir()) if slaves.is_dir() else []
+    return [path.resolve() for path in found if path.exists()]
+
+
+def _all_below(disk: Path, files: Files) -> list[Path]:
+    """Every disk at any depth below, each once."""
+    found: dict[Path, None] = {}
+    level = [disk]
+    for _ in range(MOST_LAYERS):
+        level = [_disk(lower) for upper in level for lower in _below(upper, files)]
+        level = [path for path in dict.fromkeys(level) if path not in found and path != disk]
+        found |= dict.fromkeys(level)
+    return list(found)
+
+
+def device_below(path: str, files: Files = THIS_MACHINE) -> str | None:
+    """Block device that a directory's file system lies on, such as /dev/vda; None if there is none."""
+    try:
+        folder = _folder(_number_below(mount_of(path, files), files), files)
+    except (OSError, LookupError):
+        return None
+    return f"/dev/{folder.resolve().name}" if folder.exists() else None

@@ -1,0 +1,182 @@
+"""Two runs beside each other, and the runs of one study over time."""
+
+from assay.model.base import Frozen
+from assay.model.environment import EnvironmentDifference
+from assay.model.result import Comparison, Estimate, RunInfo
+from assay.model.verdict import Verdict
+
+NO_RESULT = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE})
+"""Verdicts of numbers that are not the storage's, or not whole: no difference of theirs says anything."""
+
+
+class RunName(Frozen):
+    """A run by name.
+
+    Attributes:
+        created_at: Seconds since 1970.
+    """
+
+    id: str
+    folder: str
+    study: str
+    status: str
+    created_at: float
+
+    @classmethod
+    def of(cls, run: RunInfo) -> "RunName":
+        """That of a run."""
+        return cls(id=run.id, folder=run.folder, study=run.study, status=run.status, created_at=run.created_at)
+
+
+class Side(Frozen):
+    """What one side of a comparison has measured.
+
+    Attributes:
+        rate: Bytes per second, of metadata operations operations per second.
+        finding: Why its verdict is not ok; empty if it is.
+        p50_ns: Of all repeats pooled; None if it was not recorded or not asked for; likewise `p99_ns`.
+    """
+
+    rate: Estimate
+    verdict: Verdict
+    finding: str
+    p50_ns: float | None
+    p99_ns: float | None
+
+
+class ComparedRow(Frozen):
+    """One operation at the same parameters, before and after.
+
+    Attributes:
+        what: Workload, parameters and operation in words, without the target.
+        metadata: The rate is operations per second.
+        comparison: `base` and `other` are the targets before and after.
+    """
+
+    what: str
+    metadata: bool
+    comparison: Comparison
+    before: Side
+    after: Side
+
+    @property
+    def judged(self) -> bool:
+        """Both sides have numbers of the storage's own, and enough repeats to call a difference."""
+        return not self.comparison.too_few and not {self.before.verdict, self.after.verdict} & NO_RESULT
+
+    @property
+    def name(self) -> str:
+        """With the target: `disk / grid / record_size=4KiB, read`."""
+        base, other = self.comparison.base, self.comparison.other
+        return f"{base if base == other else f'{base} -> {other}'} / {self.what}"
+
+
+class UncomparedRow(Frozen):
+    """One operation that cannot be compared: it is in one run only, or a side has no rate.
+
+    Attributes:
+        name: With the target, as in `ComparedRow`.
+        before: Its verdict in the first run; None if it is not there; likewise `after`.
+        reason: Why, in words.
+    """
+
+    name: str
+    before: Verdict | None
+    after: Verdict | None
+    reason: str
+
+
+class RunsComparison(Frozen):
+    """Two runs, or the targets of one, row by row.
+
+    Attributes:
+        before: The first run.
+        after: The second one; the same if the targets of one run are compared.
+        rows: By pair of targets, then in plan order.
+        differences: Of the environments, what commonly changes results first.
+    """
+
+    before: RunName
+    after: RunName
+    rows: tuple[ComparedRow, ...]
+    uncompared: tuple[UncomparedRow, ...]
+    differences: tuple[EnvironmentDifference, ...]
+
+
+class HistoryPoint(Frozen):
+    """A row in one run.
+
+    Attributes:
+        run: Number of the run in the history.
+        median: Bytes per second, of metadata operations operations per second.
+        low: Lower end of the 95 % interval; None with fewer than 2 repeats; likewise `high`.
+        n: Usable repeats.
+    """
+
+    run: int
+    median: float
+    low: float | None
+    high: float | None
+    n: int
+    verdict: Verdict
+
+
+class HistoryChange(Frozen):
+    """A row went from one level to another.
+
+    Attributes:
+        before: Number of the last run of the old level.
+        after: Number of the first run of the new one.
+        ratio: Geometric mean of the new level's medians divided by that of the old one's.
+        p: See `assay.analyse.changes`.
+    """
+
+    before: int
+    after: int
+    ratio: float
+    p: float
+
+
+class HistoryRow(Frozen):
+    """One operation at the same parameters in all runs.
+
+    Attributes:
+        name: Target, workload, parameters and operation in words.
+        metadata: The rate is operations per second.
+        points: In time order; runs without a usable number are missing.
+        left_out: Numbers of runs in which its verdict is one of `NO_RESULT`.
+    """
+
+    name: str
+    metadata: bool
+    points: tuple[HistoryPoint, ...]
+    left_out: tuple[int, ...]
+    changes: tuple[HistoryChange, ...]
+
+
+class Boundary(Frozen):
+    """What differs between two runs between which something changed.
+
+    Attributes:
+        before: Number of the earlier run.
+        after: Number of the later one.
+    """
+
+    before: int
+    after: int
+    differences: tuple[EnvironmentDifference, ...]
+
+
+class History(Frozen):
+    """The runs of one study.
+
+    Attributes:
+        runs: The oldest first.
+        rows: Those that changed first, the latest change first; then in plan order.
+        boundaries: One for each place in `rows` at which something changed, in time order.
+    """
+
+    study: str
+    runs: tuple[RunName, ...]
+    rows: tuple[HistoryRow, ...]
+    boundaries: tuple[Boundary, ...]

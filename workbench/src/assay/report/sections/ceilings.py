@@ -1,0 +1,107 @@
+"""The ceilings: what memory, engine and targets can do at most, and how many results come close to it."""
+
+from collections.abc import Iterable
+
+from assay.model.ceiling import HOST_WIDE, Binding, Ceiling
+from assay.report import numbers
+from assay.report.document import Block, Cell, Column, Fold, Note, Num, Paragraph, Section, Share, Table
+from assay.report.measure import DATA, METADATA
+from assay.report.view import View
+
+_WORDS = (
+    "What could be had at most was measured before the cases, or is stated in the study. Each result is held against "
+    "the ceilings that apply to it; the one it comes closest to is named beside it. A result close to the engine or to "
+    "a copy in memory says little about the storage. A measured ceiling comes from a fraction of a second, so that up "
+    "to 125 % of it is no contradiction."
+)
+_NONE = "No ceiling was measured or stated, so that no result could be held against what machine and storage can do."
+_COLUMNS = (
+    Column("Of", facet=True),
+    Column("Ceiling"),
+    Column("Best pass", numeric=True),
+    Column("Worst pass", numeric=True),
+    Column("Closest for", "results", numeric=True),
+    Column("Closest result", numeric=True),
+    Column("How it was found, or why not"),
+)
+_THIS_MACHINE = "this machine"
+
+Key = tuple[str, str]
+"""Target and name of a ceiling."""
+
+
+def section(view: View) -> Section:
+    """One table of all ceilings; those of the engine, one per kind of job, are one line there and a fold below."""
+    ceilings = view.run.ceilings
+    if not ceilings:
+        return Section("ceilings", "Ceilings", (Note(_NONE, "warning"),))
+    engine = [item for item in ceilings if item.name == "engine"]
+    bound = _bound(view)
+    rows = [_cells(item, bound) for item in ceilings if item.name != "engine" and item.target == HOST_WIDE]
+    rows += [_engine(engine, bound)] if engine else []
+    rows += [_cells(item, bound) for item in ceilings if item.name != "engine" and item.target != HOST_WIDE]
+    blocks: list[Block] = [Paragraph(_WORDS), Table("ceilings-table", _COLUMNS, tuple(rows))]
+    if len(engine) > 1:
+        summary = f"The engine's own, one per kind of job: {numbers.plural(len(engine), 'kind')}"
+        blocks.append(Fold(summary, (_kinds(engine),)))
+    return Section("ceilings", "Ceilings", tuple(blocks))
+
+
+def _bound(view: View) -> dict[Key, list[Binding]]:
+    """Target and ceiling -> how close the results come that are closest to it."""
+    host = {item.name for item in view.run.ceilings if item.target == HOST_WIDE}
+    found: dict[Key, list[Binding]] = {}
+    for row in view.analysis.rows:
+        if row.binding is not None:
+            target = HOST_WIDE if row.binding.name in host else row.case.target
+            found.setdefault((target, row.binding.name), []).append(row.binding)
+    return found
+
+
+def _cells(item: Ceiling, bound: dict[Key, list[Binding]]) -> tuple[Cell, ...]:
+    return (
+        item.target or _THIS_MACHINE,
+        item.name,
+        _value(item.value, item.unit),
+        _value(item.lowest, item.unit),
+        *_closest(bound.get((item.target, item.name), [])),
+        item.how if item.value else f"not known: {item.reason}",
+    )
+
+
+def _engine(engine: list[Ceiling], bound: dict[Key, list[Binding]]) -> tuple[Cell, ...]:
+    """One line for all kinds of job: their range."""
+    known = [item.value for item in engine if item.value]
+    missing = "; ".join(dict.fromkeys(item.reason for item in engine if not item.value))
+    how = f"the same kinds of job without storage: {numbers.plural(len(known), 'kind')}, the fastest and the slowest"
+    words = "; ".join(part for part in (how if known else "", f"not known: {missing}" if missing else "") if part)
+    unit = engine[0].unit
+    ends = (_value(max(known, default=None), unit), _value(min(known, default=None), unit))
+    return (_THIS_MACHINE, "engine", *ends, *_closest(bound.get((HOST_WIDE, "engine"), [])), words)
+
+
+def _closest(bindings: list[Binding]) -> tuple[Num, Share]:
+    """How many results are closest to a ceiling, and how close the closest one is."""
+    number = len(bindings)
+    return Num(numbers.count(number), float(number)), Share(max((item.share for item in bindings), default=None))
+
+
+def _kinds(engine: Iterable[Ceiling]) -> Table:
+    columns = (
+        Column("Kind of job"),
+        Column("Best pass", numeric=True),
+        Column("Worst pass", numeric=True),
+        Column("Why not"),
+    )
+    rows = [
+        (item.kind or numbers.NONE, _value(item.value, item.unit), _value(item.lowest, item.unit), item.reason)
+        for item in sorted(engine, key=lambda item: item.kind)
+    ]
+    caption = "What decides the engine's own cost of an operation. Operations that verify what they read have none."
+    return Table("engine-table", columns, tuple(rows), caption)
+
+
+def _value(value: float | None, unit: str) -> Num:
+    if value is None:
+        return Num(numbers.NONE, None)
+    return Num((DATA if unit == "bytes/s" else METADATA).text(value), value)

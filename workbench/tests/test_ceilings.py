@@ -1,0 +1,268 @@
+"""Ceilings: the jobs that measure them, which results they apply to, and what is kept for `assay show`."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import MEMORY_PLACE, MIB, make_analysis, make_case, make_ceiling, make_place, make_sample
+from hypothesis import given
+from hypothesis import strategies as st
+from old_runs import make_old
+from plan_tools import backend, load, study, written
+from run_tools import ASSAY, ENGINE, needs_engine
+
+from assay.analyse.ceilings import Ceilings, measured_ceilings
+from assay.model.case import Case, Parameters
+from assay.model.ceiling import HOST_WIDE, Binding, Ceiling, job_kind
+from assay.model.names import DATA, METADATA, MIXES, READS
+from assay.model.result import EXCEEDED, Estimate, Place
+from assay.model.verdict import Finding, Verdict
+from assay.plan import ceilings as plan
+from assay.plan.expand import expand
+from assay.store import RunMeta, RunStore
+
+COMMON: dict[str, Any] = {
+    "lanes": st.integers(1, 64),
+    "queue_depth": st.integers(1, 256),
+    "file_size": st.integers(0, 1 << 40),
+    "cache": st.sampled_from(["direct", "keep", "drop"]),
+    "verify": st.booleans(),
+    "compressible": st.integers(0, 100),
+    "duplicate": st.integers(0, 100),
+    "read_percent": st.integers(0, 100),
+}
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Any case, of data or of names."""
+    fields = {name: draw(strategy) for name, strategy in COMMON.items()}
+    if draw(st.booleans()):
+        operations, fields["record_size"] = DATA, draw(st.integers(1, 1 << 30))
+    else:
+        operations, fields["files"] = METADATA, draw(st.integers(1, 10**6))
+    chosen = draw(st.lists(st.sampled_from(operations), min_size=1, max_size=4))
+    return make_case(operations=tuple(chosen), **{"record_size": None, "cache": "keep", **fields})
+
+
+# The jobs.
+
+
+@given(cases())
+def test_every_operation_that_is_not_verified_has_a_kind_of_job(case: Case) -> None:
+    for operation in case.operations:
+        kind = job_kind(case.parameters, operation)
+        checked = operation in READS and case.parameters.verify
+        assert (kind is None) == checked
+        if kind is not None and not (operation in READS and operation not in MIXES):
+            bigger = case.parameters.model_copy(update={"lanes": case.parameters.lanes + 1})
+            assert job_kind(bigger, operation) != kind
+
+
+def planned(data: dict[str, Any]) -> list[plan.CeilingJob]:
+    found = load(data)
+    assert found.study is not None, found.problems
+    jobs, left_out = plan.engine_jobs(found.study, expand(found.study).cases)
+    assert left_out == 0
+    return jobs
+
+
+def accepted(job: plan.CeilingJob) -> None:
+    """The engine takes the job."""
+    text = job.job.model_dump_json() + "\n"
+    done = subprocess.run([ENGINE, "check", "-"], input=text, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, (done.stderr, text)
+    assert job.phases and max(job.phases) < len(job.job.phases)
+
+
+@needs_engine
+@pytest.mark.parametrize("operations", [list(DATA), list(METADATA)], ids=["data", "names"])
+def test_engine_accepts_the_jobs_without_storage(operations: list[str]) -> None:
+    data = written(w_operations=operations, w_lanes=[1, 3], w_record_size=["4KiB", "1MiB"], w_compressible=20)
+    workload = data["workloads"]["w"]
+    if operations[0] in METADATA:
+        workload |= {"files": 100, "file_size": ["0B", "4KiB"]}
+        del workload["record_size"]
+    jobs = planned(data)
+    assert len({job.kind for job in jobs}) == len(jobs)
+    assert {job.job.lanes for job in jobs} == {1, 3}
+    for job in [*jobs, *plan.copy_jobs(2)]:
+        accepted(job)
+        measured = {number for number, phase in enumerate(job.job.phases) if phase.measured}
+        assert set(job.phases) == measured
+
+
+@needs_engine
+@pytest.mark.parametrize("direct", [True, False])
+def test_engine_accepts_the_jobs_at_a_place(direct: bool) -> None:
+    found = study()
+    place = backend(
+        direct=direct,
+        direct_bypasses_cache=direct,
+        place={"path": "/tmp/x", "filesystem": "ext4", "free_bytes": 1 << 40, "limits": []},
+    )
+    first = plan.writing_job(found, "disk", place, destroy=False)
+    assert isinstance(first, plan.CeilingJob)
+    jobs = [first, *plan.reading_jobs(found, "disk", place, 256 * MIB, 2, destroy=False)]
+    for job in jobs:
+        accepted(job)
+    names = {name for job in jobs for name in job.phases.values()}
+    on_device = {"device read", "device random read", "device random write"}
+    assert names == {"device write", "page cache read"} | (on_device if direct else set())
+    # Only the last one removes the file.
+    assert [job.job.keep_files for job in jobs] == [True] * (len(jobs) - 1) + [False]
+
+
+def test_kinds_beyond_the_most_are_counted() -> None:
+    found = study(w_lanes={"from": 1, "to": 101, "step": 1}, w_operations=["read"])
+    jobs, left_out = plan.engine_jobs(found, expand(found).cases)
+    assert (len(jobs), left_out) == (plan.MOST_KINDS, 1)
+
+
+def test_too_little_space_is_a_reason() -> None:
+    place = backend(place={"path": "/tmp/x", "filesystem": "ext4", "free_bytes": 60 * MIB, "limits": []})
+    found = plan.writing_job(study(), "disk", place, destroy=False)
+    assert isinstance(found, Ceiling)
+    assert (found.value, found.reason) == (None, "less than 64 MiB are free")
+
+
+# From passes to ceilings, from ceilings to what a result is close to.
+
+
+def test_the_best_pass_is_the_ceiling_and_failed_ones_do_not_count() -> None:
+    passes = [make_sample(throughput=rate, phase=phase) for phase, rate in enumerate((3e8, 5e8, 9e8))]
+    passes[2] = passes[2].model_copy(update={"status": "failed"})
+    (found,) = measured_ceilings("disk", dict.fromkeys(range(3), "device read"), passes, "how")
+    assert (found.value, found.lowest, found.reason) == (5e8, 3e8, "")
+    (missing,) = measured_ceilings("disk", {0: "device read"}, passes[2:], "how", reason="the engine was killed")
+    assert (missing.value, missing.lowest, missing.reason) == (None, None, "the engine was killed")
+
+
+ALL = tuple(
+    make_ceiling(name, 1e9, target=HOST_WIDE if name in ("memory copy", "cache copy") else "disk")
+    for name in (
+        *("memory copy", "cache copy", "page cache read", "device read", "device write", "device random read"),
+        *("device random write", "stated read", "stated write", "stated read IOPS", "stated write IOPS", "link"),
+    )
+)
+
+
+def names_of(operation: str, place: Place | None = None, **parameters: Any) -> set[str]:
+    case = make_case(operations=(operation,), **parameters)
+    rate = Estimate(median=1e8, low=None, high=None, n=1, spread=None)
+    found = Ceilings(ALL).bindings(case, operation, place or make_place(), rate, rate)
+    return {binding.name for binding in found}
+
+
+STATED_READ, STATED_WRITE = {"stated read", "stated read IOPS", "link"}, {"stated write", "stated write IOPS", "link"}
+COPIES = {"memory copy", "cache copy"}
+
+
+@pytest.mark.parametrize(
+    ("operation", "parameters", "expected"),
+    [
+        ("read", {}, STATED_READ | {"device read"}),
+        ("random_read", {"record_size": 4096}, STATED_READ | {"device read", "device random read"}),
+        ("random_read", {"record_size": MIB}, STATED_READ | {"device read"}),
+        ("write", {}, STATED_WRITE | {"device write"}),
+        ("random_write", {"record_size": 4096}, STATED_WRITE | {"device write", "device random write"}),
+        ("random_mix", {}, STATED_READ | STATED_WRITE),
+        ("read", {"cache": "drop"}, STATED_READ | COPIES | {"page cache read", "device read"}),
+        ("read", {"cache": "keep"}, STATED_READ | COPIES | {"page cache read"}),
+        ("write", {"cache": "keep", "sync": "none"}, STATED_WRITE | COPIES),
+        ("write", {"cache": "keep", "sync": "fsync"}, STATED_WRITE | COPIES | {"device write"}),
+        ("stat", {}, set()),
+    ],
+)
+def test_which_ceilings_apply(operation: str, parameters: dict[str, Any], expected: set[str]) -> None:
+    assert names_of(operation, **{"cache": "direct", **parameters}) == expected
+
+
+def test_no_device_holds_what_is_in_memory_and_nothing_the_null_target() -> None:
+    memory = MEMORY_PLACE.model_copy(update={"target": "disk"})
+    assert names_of("read", memory) == STATED_READ | COPIES | {"page cache read"}
+    assert names_of("read", make_place(kind="null", filesystem="null")) == STATED_READ
+
+
+def test_engine_ceiling_is_that_of_the_same_kind_of_job() -> None:
+    case = make_case(lanes=2)
+    kinds = (job_kind(case.parameters, "read") or "", job_kind(Parameters(file_size=1, record_size=1), "read") or "")
+    pairs = zip((4e3, 9e9), kinds, strict=True)
+    known = [make_ceiling("engine", value, target=HOST_WIDE, kind=kind) for value, kind in pairs]
+    rate = Estimate(median=1e3, low=None, high=None, n=1, spread=None)
+    (found,) = Ceilings(known).bindings(case, "read", make_place(), None, rate)
+    assert (found.name, found.unit, found.share) == ("engine", "operations/s", 0.25)
+
+
+ROW = make_analysis().rows[1]
+
+
+def finding(verdict: Verdict, **numbers: float) -> Finding:
+    return Finding(verdict=verdict, rule=verdict.value, text="seen", remedy="do this", numbers=numbers)
+
+
+@given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=5, unique=True), st.data())
+def test_binding_is_the_closest_but_a_cached_result_is_not_held_by_what_it_went_around(
+    shares: list[float], data: st.DataObject
+) -> None:
+    items = tuple(
+        Binding(name="device read", unit="bytes/s", value=1.0, measured=share, share=share, how="")
+        for share in sorted(shares, reverse=True)
+    )
+    row = ROW.model_copy(update={"ceilings": items})
+    assert row.binding is not None and row.binding.share == max(shares)
+    cached = row.model_copy(update={"verdict": Verdict.CACHED, "findings": (finding(Verdict.CACHED),)})
+    below = [share for share in shares if share <= EXCEEDED]
+    assert cached.binding is not None and cached.binding.share == max(below or shares)
+    above = sorted((share for share in shares if share > EXCEEDED), reverse=True)
+    assert [item.share for item in cached.exceeded] == (above if below else above[1:])
+    broken = data.draw(st.sampled_from(shares))
+    found = (finding(Verdict.IMPOSSIBLE, share=broken), finding(Verdict.CACHED))
+    impossible = row.model_copy(update={"verdict": Verdict.IMPOSSIBLE, "findings": found})
+    assert impossible.binding is not None and impossible.binding.share == broken
+
+
+def test_row_without_ceilings_has_no_binding() -> None:
+    assert ROW.ceilings == () and ROW.binding is None and ROW.exceeded == ()
+
+
+# Kept with the results, for `assay show`.
+
+
+def stored(root: Path) -> Path:
+    """A finished run with a ceiling, as `assay run` leaves it."""
+    found = make_analysis(ceilings=(make_ceiling("device read", 400e6),))
+    meta = RunMeta("r1", "s", "", "", 1.8e9, 1, "random", 3, "assay run")
+    order = [(case.id, repeat) for case in found.cases for repeat in (1, 2, 3)]
+    with RunStore.create(root, meta, found.cases, (), order, "study: s\n") as store:
+        store.describe(ceilings=found.run.ceilings)
+        store.save_results(found.rows)
+        store.set_status("complete")
+        return store.folder
+
+
+def test_show_has_the_closest_ceiling_of_each_result(tmp_path: Path) -> None:
+    folder = stored(tmp_path)
+    text = subprocess.run([ASSAY, "show", folder], capture_output=True, text=True, check=True).stdout
+    assert "ceilings disk: device read 400 MB/s" in text
+    read = next(line for line in text.splitlines() if "c0001" in line and " read " in line)
+    assert "device read 51 %" in read
+    assert "none known" in next(line for line in text.splitlines() if "c0001" in line and " write " in line)
+    shown = json.loads(subprocess.run([ASSAY, "show", folder, "--json"], capture_output=True, check=True).stdout)
+    results = {(item["case"], item["operation"]): item for item in shown["results"]}
+    assert results["c0001", "read"]["ceiling"] == "device read"
+    assert results["c0001", "read"]["share_of_ceiling"] == pytest.approx(0.51, abs=0.005)
+    assert results["c0001", "write"]["ceiling"] is None and results["c0001", "write"]["share_of_ceiling"] is None
+
+
+def test_run_of_an_older_version_is_shown_without_ceilings_and_can_go_on(tmp_path: Path) -> None:
+    folder = stored(tmp_path)
+    make_old(folder / "run.sqlite", 2)
+    with RunStore.open(folder) as store:
+        assert {(result.also, result.ceiling, result.share) for result in store.results()} == {("", "", None)}
+    with RunStore.open(folder, write=True) as store:
+        assert {(result.also, result.ceiling, result.share) for result in store.results()} == {("", "", None)}
+        store.save_results(make_analysis(ceilings=(make_ceiling("device read", 400e6),)).rows)
+        assert [result.ceiling for result in store.results()] == ["", "device read", "", ""]

@@ -1,0 +1,32 @@
+"""The page of a comparison in a real browser."""
+
+from pathlib import Path
+
+from stored_runs import DAY, STARTED, noisy, store_run
+from test_report_browser import opened, pytestmark, started
+
+from assay.analyse.runs import compare_runs
+from assay.cli.analysis import load_analysis
+from assay.report.compared import comparison_document
+from assay.report.html import render_html
+
+__all__ = ["pytestmark"]
+
+
+def test_differences_are_drawn_and_the_console_is_silent(tmp_path: Path) -> None:
+    speeds = {("disk", operation): noisy(3e8, seed=seed) for seed, operation in enumerate(("write", "read", "reread"))}
+    slow = {key: [0.8 * value for value in values] for key, values in speeds.items()}
+    store_run(tmp_path, "a", speeds)
+    store_run(tmp_path, "b", slow, created_at=STARTED + DAY)
+    page = tmp_path / "page.html"
+    found = compare_runs(load_analysis("a", tmp_path), load_analysis("b", tmp_path))
+    page.write_text(render_html(comparison_document(found)), encoding="utf-8")
+    driver = started()
+    try:
+        opened(driver, page)
+        assert driver.execute_script("return document.documentElement.dataset.charts") == "drawn"
+        dots = driver.execute_script("return document.querySelectorAll('.chart svg .mark-symbol path').length")
+        assert dots >= 3
+        assert driver.get_log("browser") == []
+    finally:
+        driver.quit()

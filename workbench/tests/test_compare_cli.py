@@ -1,0 +1,254 @@
+"""`assay compare`: two runs, or the targets of one; what makes a check fail, and what it says."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from run_tools import ASSAY, assay
+from stored_runs import DAY, STARTED, noisy, store_run
+
+from assay.analyse.runs import compare_runs, gate
+from assay.cli.analysis import load_analysis
+from assay.model.comparison import RunsComparison
+from assay.report.compared import comparison_document
+from assay.report.document import Table
+from assay.report.html import render_html
+
+WRITE, READ = ("disk", "write"), ("disk", "read")
+GOOD = {WRITE: noisy(300e6, seed=1), READ: noisy(500e6, seed=2)}
+LATER = {"created_at": STARTED + DAY}
+
+
+def two(folder: Path, before: dict[tuple[str, str], list[float]], after: Any, **changes: Any) -> None:
+    """Runs `a` and `b` of the same study."""
+    store_run(folder / "assay-runs", "a", before)
+    store_run(folder / "assay-runs", "b", after, **LATER, **changes)
+
+
+def slower(by: float, count: int = 10) -> dict[tuple[str, str], list[float]]:
+    return {WRITE: noisy(300e6 * (1 - by), count, seed=3), READ: noisy(500e6, count, seed=4)}
+
+
+def check(folder: Path, expect: int, percent: str = "5%") -> list[str]:
+    """Lines on standard error of a check of `b` against `a`."""
+    return assay(folder, "compare", "a", "b", "--fail-if-slower", percent, expect=expect).stderr.splitlines()
+
+
+def test_text_has_a_line_for_each_row_and_what_differs_in_the_environment(tmp_path: Path) -> None:
+    kernel = {"kernel": {"release": "6.1.0-29-amd64"}, "memory": {"total": "8 GiB"}}
+    two(tmp_path, GOOD, slower(0.1), environment=kernel)
+    lines = assay(tmp_path, "compare", "a", "last").stdout.splitlines()
+    assert lines[0].startswith("before  a (complete, 2026-11-21 19:15 UTC)")
+    assert lines[3] == "disk"
+    head, write, read, mean = lines[4:8]
+    assert head.split() == ["|", "before", "|", "after", "vs", "before", "95", "%", "interval", "p", "effect", "n"]
+    assert write.startswith("grid / record_size=65536, write  | 303 MB/s ±  2% | ")
+    assert "  -11.9%  " in write and write.split()[-3:] == ["<0.001", "-0.96", "10"]
+    assert read.split()[-7] == "~" and read.endswith("10")
+    assert mean.startswith("geometric mean of 2 rows         | 389 MB/s")
+    assert "2 rows: 0 faster, 1 slower, 1 without a significant difference (~)" in lines
+    assert "  kernel release: 6.1.0-28-amd64 -> 6.1.0-29-amd64" in lines
+    assert len({line.index("|") for line in lines[4:8]}) == 1
+
+
+def test_json_has_the_figures(tmp_path: Path) -> None:
+    two(tmp_path, GOOD, slower(0.1))
+    found = json.loads(assay(tmp_path, "compare", "a", "b", "--json").stdout)
+    assert (found["before"]["id"], found["after"]["id"]) == ("a", "b")
+    write, read = found["rows"]
+    assert (write["significant"], read["significant"]) == (True, False)
+    assert write["difference_low"] < write["difference"] < write["difference_high"] < 0
+    assert write["before"]["median"] == pytest.approx(303.2e6, rel=1e-3) and write["before"]["n"] == 10
+    assert write["unit"] == "bytes/s" and write["axes"] == {"record_size": 65536}
+    assert write["p_adjusted"] == pytest.approx(2 * write["p"]) and write["effect"] == pytest.approx(-0.96)
+    assert found["environment_differences"] == [] and found["uncompared"] == [] and "gate" not in found
+
+
+def test_the_same_rates_pass_and_a_slowdown_fails(tmp_path: Path) -> None:
+    two(tmp_path, GOOD, slower(0.0))
+    assert check(tmp_path, expect=0) == []
+    store_run(tmp_path / "assay-runs", "c", slower(0.1), created_at=STARTED + 2 * DAY)
+    done = assay(tmp_path, "compare", "a", "c", "--fail-if-slower", "5 %", "--json", expect=1)
+    assert done.stderr == "slower: disk / grid / record_size=65536, write: 11.9 %, more than 5 %\n"
+    answer = json.loads(done.stdout)["gate"]
+    assert answer["slower"] == ["disk / grid / record_size=65536, write"] and answer["broken"] == []
+    assay(tmp_path, "compare", "a", "c", "--fail-if-slower", "20%")
+    assay(tmp_path, "compare", "c", "a", "--fail-if-slower", "5%")
+
+
+def test_results_that_vanish_or_break_fail_the_check(tmp_path: Path) -> None:
+    two(tmp_path, GOOD, {WRITE: noisy(300e6, seed=3)})
+    assert check(tmp_path, expect=1) == ["broken: disk / grid / record_size=65536, read: only in the first run"]
+    short = {WRITE: noisy(300e6, seed=3), READ: noisy(500e6, 9, seed=4)}
+    store_run(tmp_path / "assay-runs", "c", short, **LATER)
+    (line,) = assay(tmp_path, "compare", "a", "c", "--fail-if-slower", "5%", expect=1).stderr.splitlines()
+    assert line.startswith("broken: disk / grid / record_size=65536, read: incomplete now: 1 of 10 repeats missing")
+    store_run(tmp_path / "assay-runs", "d", GOOD, **LATER, samples={READ: {"status": "failed"}})
+    (line,) = assay(tmp_path, "compare", "a", "d", "--fail-if-slower", "5%", expect=1).stderr.splitlines()
+    assert line.startswith("broken: disk / grid / record_size=65536, read: no usable repeat in the second run")
+
+
+def test_a_false_number_is_never_counted_silently(tmp_path: Path) -> None:
+    cached = {"samples": {READ: {"device_read_bytes": 0}}}
+    fast = {WRITE: noisy(300e6, seed=3), READ: noisy(5e9, seed=4)}
+    two(tmp_path, GOOD, fast, **cached)
+    (line,) = check(tmp_path, expect=1)
+    assert line.startswith("broken: disk / grid / record_size=65536, read: cached now: ")
+    text = assay(tmp_path, "compare", "a", "b").stdout
+    assert "after is cached" in text and "geometric mean of 1 row " in text
+    # Honest now: slower than the cache was, but that is no slowdown.
+    lines = assay(tmp_path, "compare", "b", "a", "--fail-if-slower", "5%").stderr.splitlines()
+    assert lines == ["not judged: disk / grid / record_size=65536, read: before is cached"]
+    store_run(tmp_path / "assay-runs", "c", slower(0.0) | {READ: noisy(4e9, seed=5)}, **LATER, **cached)
+    lines = assay(tmp_path, "compare", "b", "c", "--fail-if-slower", "5%").stderr.splitlines()
+    assert lines == ["not judged: disk / grid / record_size=65536, read: before is cached and after is cached"]
+
+
+def test_too_few_repeats_are_said_and_do_not_pass_by_themselves(tmp_path: Path) -> None:
+    two(tmp_path, {key: values[:3] for key, values in GOOD.items()}, slower(0.5, 3))
+    *lines, last = check(tmp_path, expect=1)
+    assert last == "broken: no row could be judged" or "broken: no row could be judged" in lines
+    assert any("3 and 3 repeats, but at least 4 are needed" in line for line in [*lines, last])
+    text = assay(tmp_path, "compare", "a", "b").stdout
+    assert text.count("too few repeats") == 2 and "0 faster, 0 slower" in text
+
+
+def test_rows_of_one_run_only_are_listed(tmp_path: Path) -> None:
+    more = slower(0.0) | {("ssd", "read"): noisy(1e9, seed=5)}
+    two(tmp_path, GOOD, more)
+    listed = "not compared: ssd / grid / record_size=65536, read: only in the second run"
+    assert listed in assay(tmp_path, "compare", "a", "b").stdout.splitlines()
+    assert check(tmp_path, expect=0) == ["not judged: ssd / grid / record_size=65536, read: only in the second run"]
+
+
+def test_other_parameters_are_other_rows(tmp_path: Path) -> None:
+    two(tmp_path, GOOD, GOOD, axes={"record_size": 4096})
+    found = json.loads(assay(tmp_path, "compare", "a", "b", "--json").stdout)
+    assert found["rows"] == [] and len(found["uncompared"]) == 4
+
+
+def test_one_target_each_is_compared_whatever_its_name(tmp_path: Path) -> None:
+    two(tmp_path, {("old", "read"): noisy(500e6, seed=1)}, {("new", "read"): noisy(700e6, seed=2)})
+    text = assay(tmp_path, "compare", "a", "b").stdout
+    assert "\nnew against old\n" in text and "1 rows: 1 faster" in text
+
+
+def test_targets_without_a_common_name_need_a_word(tmp_path: Path) -> None:
+    def speeds(*names: str) -> dict[tuple[str, str], list[float]]:
+        return {(name, "read"): noisy(500e6, seed=seed) for seed, name in enumerate(names)}
+
+    two(tmp_path, speeds("p", "q"), speeds("r"))
+    refused = assay(tmp_path, "compare", "a", "b", expect=2).stderr
+    assert "no target in common: p, q and r" in refused and "hint: `--by target`" in refused
+    text = assay(tmp_path, "compare", "a", "b", "--by", "target").stdout
+    assert "r against p" in text and "r against q" in text
+
+
+def test_targets_of_one_run(tmp_path: Path) -> None:
+    rates = {"p": 1e8, "q": 2e8, "r": 4e8}
+    three = {(name, "read"): noisy(rate, seed=seed) for seed, (name, rate) in enumerate(rates.items())}
+    store_run(tmp_path / "assay-runs", "a", three)
+    text = assay(tmp_path, "compare", "a", "--by", "target").stdout
+    assert [line for line in text.splitlines() if " against " in line] == ["q against p", "r against p", "r against q"]
+    assert "3 rows: 3 faster, 0 slower" in text and "environment" not in text
+    store_run(tmp_path / "assay-runs", "b", {("p", "read"): noisy(1e8)})
+    assert "has one target, p" in assay(tmp_path, "compare", "b", "--by", "target", expect=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("a",), "one run is named"),
+        (("a", "a"), "both are run a"),
+        (("a", "b", "a"), "3 runs are named"),
+        (("a", "b", "--by", "kernel"), "--by 'kernel' is unknown"),
+        (("a", "b", "--fail-if-slower", "5"), "'5' is not a percentage"),
+        (("a", "b", "--fail-if-slower", "-5%"), "'-5%' is not a percentage"),
+        (("a", "b", "--fail-if-slower", "100%"), "'100%' is not a percentage"),
+        (("a", "b", "--fail-if-slower", "x%"), "'x%' is not a percentage"),
+        (("a", "z"), "there is no run 'z'"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_a_hint(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    two(tmp_path, GOOD, GOOD)
+    done = assay(tmp_path, "compare", *arguments, expect=2)
+    error, hint = done.stderr.splitlines()
+    assert error.startswith("error: ") and message in error and hint.startswith("hint: ") and done.stdout == ""
+
+
+def test_of_many_rows_those_with_a_difference_are_shown(tmp_path: Path) -> None:
+    same = {(f"t{number:02}", "read"): noisy(5e8, 5, seed=number) for number in range(50)}
+    other = {key: noisy(5e8, 5, seed=200 + place) for place, key in enumerate(same)}
+    other["t47", "read"] = noisy(1e9, 5, seed=7)
+    two(tmp_path, same, other)
+    text = assay(tmp_path, "compare", "a", "b").stdout
+    assert "\nt47\n" in text and "\nt48\n" not in text
+    assert "10 more rows without a significant difference: --all" in text
+    assert "50 rows: 1 faster, 0 slower, 49 without" in text
+    assert "\nt48\n" in assay(tmp_path, "compare", "a", "b", "--all").stdout
+
+
+def test_the_page_is_whole_and_holds_every_row(tmp_path: Path) -> None:
+    two(tmp_path, GOOD, slower(0.1))
+    page = tmp_path / "page.html"
+    page.write_text("old")
+    assert "wrote page.html" in assay(tmp_path, "compare", "a", "b", "--html", "page.html").stderr
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>") and text.rstrip().endswith("</html>")
+    assert "default-src 'none'" in text and "grid / record_size=65536, write" in text
+    assert {path.name for path in tmp_path.iterdir()} == {"assay-runs", "page.html"}
+    refused = assay(tmp_path, "compare", "a", "b", "--html", "none/page.html", expect=2).stderr
+    assert "cannot write none/page.html" in refused
+
+
+def comparison(folder: Path) -> RunsComparison:
+    before, after = (load_analysis(name, folder / "assay-runs") for name in "ab")
+    return compare_runs(before, after)
+
+
+def test_the_document_tells_false_numbers_apart(tmp_path: Path) -> None:
+    two(tmp_path, GOOD, slower(0.1) | {READ: noisy(5e9, seed=4)}, samples={READ: {"device_read_bytes": 0}})
+    found = comparison(tmp_path)
+    document = comparison_document(found)
+    assert document == comparison_document(found)
+    tables = {block.id: block for part in document.sections for block in part.blocks if isinstance(block, Table)}
+    assert [row[1] for row in tables["rows-0"].rows] == ["slower", "a side is false"]
+    assert all(len(row) == len(table.columns) for table in tables.values() for row in table.rows)
+    answer = document.sections[0]
+    assert "0 faster, 1 slower, 0 without a significant difference, of 1 row." in repr(answer)
+    # The false rate is in no headline.
+    assert "5,0" not in repr(answer) and "1 row not counted here" in repr(answer)
+    assert 'id="rows-0"' in render_html(document)
+
+
+def test_names_from_a_study_cannot_break_the_page(tmp_path: Path) -> None:
+    evil = "<script>alert(1)</script>"
+    two(tmp_path, {(evil, "read"): noisy(1e8)}, {(evil, "read"): noisy(1e8, seed=2)})
+    assert "<script>alert" not in render_html(comparison_document(comparison(tmp_path)))
+
+
+def test_rates_of_metadata_have_their_own_unit_and_mean(tmp_path: Path) -> None:
+    rates = {("disk", "write"): noisy(3e8, 5), ("names", "stat"): [50e3] * 5}
+    two(tmp_path, rates, rates)
+    text = assay(tmp_path, "compare", "a", "b").stdout
+    assert "50,000 ops/s ±  0%" in text
+    assert text.count("geometric mean of 1 row ") == 2
+    units = [row["unit"] for row in json.loads(assay(tmp_path, "compare", "a", "b", "--json").stdout)["rows"]]
+    assert units == ["bytes/s", "operations/s"]
+
+
+def test_a_slowdown_counts_only_beyond_what_is_allowed(tmp_path: Path) -> None:
+    two(tmp_path, GOOD, slower(0.1))
+    found = comparison(tmp_path)
+    fall = 1 - found.rows[0].comparison.ratio
+    assert [row.what for row in gate(found, fall - 1e-6).slower] == ["grid / record_size=65536, write"]
+    assert gate(found, fall + 1e-6) == ((), (), ())
+
+
+def test_standard_output_is_json_alone(tmp_path: Path) -> None:
+    two(tmp_path, GOOD, slower(0.1))
+    command = [ASSAY, "compare", "a", "b", "--json", "--fail-if-slower", "5%", "--html", "page.html"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and json.loads(done.stdout)["gate"]["allowed"] == 0.05

@@ -1,0 +1,187 @@
+"""The course of a phase: which intervals count, and what is read from them."""
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.analyse.changes import change_points
+from assay.analyse.course import IntervalRate, course, course_of, effective_size, whole_intervals
+from assay.contract.names import IntervalEvent, PhaseEndEvent, Window
+from assay.model.course import Course
+
+S = 10**9
+MB = 10**6
+
+
+def event(index: int, amount: int = 100 * MB, **changes: Any) -> IntervalEvent:
+    """An interval of one second in which `amount` bytes were read, in operations of a megabyte."""
+    fields: dict[str, Any] = {
+        "event": "interval",
+        "phase": 0,
+        "index": index,
+        "start_ns": index * S,
+        "end_ns": (index + 1) * S,
+        "read": {"ops": amount // MB, "bytes": amount},
+        "write": {"ops": 0, "bytes": 0},
+        "errors": 0,
+    }
+    return IntervalEvent.model_validate(fields | changes)
+
+
+def window(start: float, end: float) -> Window:
+    return Window(start_ns=int(start * S), end_ns=int(end * S), ops=1, bytes=1)
+
+
+def rates(values: list[float], length: int = S) -> list[IntervalRate]:
+    return [IntervalRate(n * length, (n + 1) * length, value) for n, value in enumerate(values)]
+
+
+def found(values: list[float], data_set: int | None = None) -> Course:
+    answer = course(rates(values), data_set)
+    assert answer is not None
+    return answer
+
+
+def test_only_whole_intervals_in_which_every_lane_worked_count() -> None:
+    events = [event(n, (n + 1) * MB) for n in range(6)]
+    before, got = whole_intervals(events, window(0.4, 4.9), metadata=False)
+    assert [interval.start_ns for interval in got] == [1 * S, 2 * S, 3 * S]
+    assert [interval.rate for interval in got] == [2 * MB, 3 * MB, 4 * MB]
+    assert before == MB
+
+
+def test_parts_of_an_interval_are_added_up_and_silence_is_a_rate_of_zero() -> None:
+    events = [event(0), event(2, 50 * MB), event(3), event(2, 7 * MB)]
+    _, got = whole_intervals(events, window(0, 4), metadata=False)
+    assert [interval.rate / MB for interval in got] == [100, 0, 57, 100]
+
+
+def test_the_last_interval_is_left_out_if_it_is_shorter() -> None:
+    events = [event(0), event(1), event(2, 10 * MB, end_ns=2 * S + S // 10)]
+    _, got = whole_intervals(events, window(0, 2.1), metadata=False)
+    assert [interval.rate / MB for interval in got] == [100, 100]
+
+
+def test_reads_writes_and_contents_are_added_and_metadata_counts_operations() -> None:
+    both = {"write": {"ops": 3, "bytes": 6 * MB}, "meta": {"ops": 5, "bytes": MB}}
+    events = [event(n, 100 * MB, **both) for n in range(2)]
+    assert whole_intervals(events, window(0, 2), metadata=False)[1][0].rate == 107 * MB
+    assert whole_intervals(events, window(0, 2), metadata=True)[1][0].rate == 108
+
+
+def test_nothing_is_said_without_a_steady_time_or_with_less_than_two_intervals() -> None:
+    end = {"steady": window(0, 1.5)}
+    assert course_of([event(0), event(1)], PhaseEndEvent.model_construct(**end), None, False) is None
+    assert course_of([event(0), event(1)], PhaseEndEvent.model_construct(steady=None), None, False) is None
+    assert course_of([], PhaseEndEvent.model_construct(**end), None, False) is None
+    assert course([]) is None and course(rates([1.0])) is None
+
+
+def test_passes_count_from_the_start_of_the_phase() -> None:
+    """250 MB are read in the first 2.5 s, of which the first second is not steady; then memory answers."""
+    events = [event(0), event(1), *(event(n, 400 * MB) for n in range(2, 6))]
+    end = PhaseEndEvent.model_construct(steady=window(0.5, 6))
+    got = course_of(events, end, 250 * MB, metadata=False)
+    assert got is not None and (got.first_pass, got.later_passes) == (100 * MB, 400 * MB)
+    assert got.intervals == 5 and got.interval_ns == S
+    whole = course_of(events, end, 10**12, metadata=False)
+    assert whole is not None and (whole.first_pass, whole.later_passes) == (None, None)
+    early = course_of(events, end, 50 * MB, metadata=False)
+    assert early is not None and (early.first_pass, early.later_passes) == (None, None)
+
+
+def test_few_intervals_have_a_mean_and_a_variation_only() -> None:
+    got = found([90.0, 100.0, 110.0, 100.0])
+    assert (got.intervals, got.mean) == (4, 100.0)
+    assert got.variation == pytest.approx(math.sqrt(200 / 3) / 100)
+    assert (got.range_share, got.slope_share, got.effective, got.low, got.high, got.changes) == (*[None] * 5, ())
+
+
+def test_range_and_slope_are_those_of_five_equal_windows() -> None:
+    """SNIA's numbers: 20 % between the best and the worst round, and what the line through the rounds gains."""
+    got = found([80.0, 90.0, 100.0, 110.0, 120.0])
+    assert got.range_share == pytest.approx(0.4) and got.slope_share == pytest.approx(0.4)
+    got = found([120.0, 120.0, 110.0, 110.0, 100.0, 100.0, 90.0, 90.0, 80.0, 80.0])
+    assert got.range_share == pytest.approx(0.4) and got.slope_share == pytest.approx(-0.4)
+    got = found([100.0, 110.0, 100.0, 90.0, 100.0])
+    assert got.range_share == pytest.approx(0.2) and got.slope_share == pytest.approx(-0.08)
+
+
+def test_windows_are_equal_whatever_the_number_of_intervals() -> None:
+    """A straight line gains 4/5 of its height from the first fifth's middle to the last's."""
+    for count in (5, 7, 13, 101):
+        line = [100.0 + 50.0 * (n + 0.5) / count for n in range(count)]
+        got = found(line)
+        assert got.slope_share == pytest.approx(0.8 * 50 / 125, rel=0.03)
+
+
+def test_a_change_has_its_time_and_its_levels() -> None:
+    high, low = [200.0, 202.0, 198.0, 201.0, 199.0], [100.0, 101.0, 99.0, 100.5, 99.5]
+    got = course([IntervalRate(n * S // 2 + S, (n + 1) * S // 2 + S, rate) for n, rate in enumerate(high + low)])
+    assert got is not None
+    (change,) = got.changes
+    assert (change.at_ns, change.before, change.after) == (3 * S + S // 2, 200.0, 100.0)
+    assert change.p < 0.01
+
+
+def test_the_interval_of_the_mean_is_that_of_batches() -> None:
+    assert found([100.0, 104.0] * 4).low is None
+    got = found([100.0, 104.0] * 10)
+    assert (got.low, got.high) == (pytest.approx(102.0), pytest.approx(102.0))
+    got = found([100.0] * 10 + [104.0] * 10)
+    deviation = 2 * math.sqrt(10 / 9)
+    assert got.low is not None and got.high is not None
+    assert got.high - 102.0 == 102.0 - got.low == pytest.approx(2.262157 * deviation / math.sqrt(10))
+
+
+def test_effective_size() -> None:
+    assert effective_size(np.array([1.0, 2.0] * 10)) == 20
+    assert effective_size(np.full(7, 3.0)) == 7
+    assert effective_size(np.array([1.0] * 10 + [2.0] * 10)) < 4
+
+
+def test_a_phase_that_stands_still_is_no_error() -> None:
+    got = found([0.0] * 20)
+    assert (got.mean, got.variation, got.changes, got.range_share) == (0.0, 0.0, (), None)
+
+
+@given(st.lists(st.floats(0, 1e12), min_size=2, max_size=60), st.one_of(st.none(), st.integers(-(10**9), 10**13)))
+def test_any_series_has_a_course(values: list[float], data_set: int | None) -> None:
+    got = found(values, data_set)
+    assert got == found(values, data_set)
+    assert (got.first_pass is None) == (got.later_passes is None)
+    numbers = [number for number in got.model_dump(exclude={"changes"}).values() if number is not None]
+    assert all(math.isfinite(number) for number in numbers)
+    if got.effective is not None:
+        assert 0 < got.effective <= len(values) and got.range_share is not None and got.range_share >= 0
+    times = [change.at_ns for change in got.changes]
+    assert times == sorted(set(times))
+
+
+@given(st.lists(st.floats(1, 1e3), min_size=0, max_size=80), st.integers(-40, 40), st.integers(2, 4))
+def test_change_points_do_not_depend_on_the_unit(values: list[float], power: int, least: int) -> None:
+    places = [point.at for point in change_points(values, least)]
+    assert [point.at for point in change_points([math.ldexp(value, power) for value in values], least)] == places
+    ends = [0, *places, len(values)]
+    assert not places or all(after - before >= least for before, after in pairwise(ends))
+
+
+def test_change_points_of_equal_values_and_of_two_levels_without_noise() -> None:
+    assert change_points([0.1 + 0.2, 0.3] * 20) == ()
+    assert change_points([5.0] * 100) == ()
+    assert [point.at for point in change_points([1.0, 1.0, 2.0, 2.0], least=2)] == [2]
+    assert [point.at for point in change_points([1.0] * 300 + [2.0] * 41 + [1.0] * 300)] == [300, 341]
+
+
+def test_one_stall_is_no_change_and_hides_none() -> None:
+    random = np.random.default_rng(20260107)
+    flat = (100 + random.standard_normal(60)).tolist()
+    stalled = [*flat[:30], 0.0, *flat[31:]]
+    assert change_points(stalled) == ()
+    step = [value * (1.0 if place < 40 else 0.9) for place, value in enumerate(stalled)]
+    assert [point.at for point in change_points(step)] == [40]

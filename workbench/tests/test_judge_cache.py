@@ -1,0 +1,158 @@
+"""The rules about caches that the kernel's count of fetched bytes does not show."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from builders import MEMORY_PLACE, MIB, make_place
+from judge_tools import (
+    LOOP_PLACE,
+    NFS_PLACE,
+    NULL_PLACE,
+    Rule,
+    about_names,
+    bind,
+    evidence,
+    fires,
+    lacks,
+    make_course,
+    odd_repeats,
+)
+
+from assay.judge import cache
+from assay.judge.evidence import Evidence
+from assay.judge.rules import RULES
+from assay.model.verdict import Finding, Verdict
+
+
+def uncounted(share: float, operation: str = "read", **changes: Any) -> Evidence:
+    """Reads over a network, at this share of what its device was found to do."""
+    fields = {"place": NFS_PLACE, "device_read_bytes": 0, "ceilings": (bind("device read", share),)}
+    return evidence(operation, **{**fields, **changes})
+
+
+def passes(gain: float | None, operation: str = "read", **changes: Any) -> Evidence:
+    """From the second pass on, so many times as fast as in the first."""
+    course = make_course(first_pass=100e6, later_passes=gain and gain * 100e6)
+    return evidence(operation, **{"course": course, **changes})
+
+
+def flushed(share: float, operation: str = "write", sync: str = "fsync", **changes: Any) -> Evidence:
+    """Of the 16 MiB that were written, this share reached the device."""
+    parameters = {"cache": "keep", "sync": sync, **changes.pop("parameters", {})}
+    block = {"write_bytes": int(share * 16 * MIB)}
+    return evidence(operation, parameters=parameters, **{"block": block, **changes})
+
+
+FASTER_RANDOM = (bind("device read", 0.2), bind("device random read", 1.26))
+ONE_RECORD = {"record_size": 2 * MIB}
+BTRFS = make_place("disk", filesystem="btrfs")
+
+FIRING: list[tuple[Rule, str, Evidence]] = [
+    (cache.above_device, "1.26 times as fast as the device was found to be (`device read`: made up)", uncounted(1.26)),
+    (cache.above_device, "(`device random read`", uncounted(1, "random_read", ceilings=FASTER_RANDOM)),
+    (cache.above_device, "1.3 times", uncounted(1.3, place=LOOP_PLACE, device_read_bytes=16 * MIB)),
+    (cache.later_passes, "reads were 1.51 times as fast as in the first", passes(1.51)),
+    (cache.later_passes, "reads were 20 times", passes(20, "random_read")),
+    (cache.flush_without_effect, "only 49 % of the data had reached the device after the flush (fsync", flushed(0.49)),
+    (cache.flush_without_effect, "49 %", replace(flushed(0.49), place=None)),
+    (cache.flush_without_effect, "only 0 % of the data had", flushed(0, sync="o_dsync")),
+    (cache.flush_without_effect, "49 %", flushed(0.49, "random_mix", write_bytes=16 * MIB)),
+    # Of 64 MiB, the data was written four times before the flush; 8 of its 16 MiB are half.
+    (cache.flush_without_effect, "49 %", flushed(0.49, bytes=64 * MIB)),
+    (cache.flush_without_effect, "49 %", flushed(0.49, parameters={"lanes": 4, "layout": "shared"}, bytes=64 * MIB)),
+    (cache.flush_without_effect, "12 %", flushed(0.49, parameters={"lanes": 4}, bytes=64 * MIB)),
+    # One record of 2 MiB, written again and again, reaches the device once.
+    (cache.flush_without_effect, "49 %", flushed(0.98 / 16, "record_rewrite", parameters=ONE_RECORD)),
+    (cache.flush_without_effect, "49 %", flushed(0.98 / 8, "record_rewrite", parameters=ONE_RECORD | {"lanes": 2})),
+    (cache.flush_without_effect, "only 6.2 %", flushed(1 / 16, "record_rewrite", parameters={"cache": "direct"})),
+]
+
+SILENT: list[tuple[Rule, Evidence]] = [
+    (cache.above_device, uncounted(1.25)),
+    (cache.above_device, uncounted(9.0, "write")),
+    (cache.above_device, uncounted(9.0, "random_mix")),
+    (cache.above_device, uncounted(9.0, place=NULL_PLACE)),
+    (cache.above_device, uncounted(9.0, status="failed")),
+    # Where the kernel counts what the device delivered, that decides.
+    (cache.above_device, uncounted(9.0, place=make_place(), device_read_bytes=16 * MIB)),
+    (cache.later_passes, passes(1.5)),
+    (cache.later_passes, passes(9.0, "write")),
+    (cache.later_passes, passes(9.0, "sequential_mix")),
+    (cache.later_passes, passes(9.0, place=NULL_PLACE)),
+    (cache.later_passes, about_names(course=make_course(later_passes=9e9))),
+    (cache.flush_without_effect, flushed(0.5)),
+    (cache.flush_without_effect, replace(flushed(0.5), place=None)),
+    (cache.flush_without_effect, flushed(0.0, sync="none")),
+    (cache.flush_without_effect, flushed(0.0, "read")),
+    (cache.flush_without_effect, flushed(0.0, place=NULL_PLACE)),
+    (cache.flush_without_effect, flushed(0.0, status="failed")),
+    (cache.flush_without_effect, flushed(0.51, bytes=64 * MIB)),
+    (cache.flush_without_effect, flushed(1.02 / 16, "record_rewrite", parameters=ONE_RECORD)),
+    (cache.flush_without_effect, about_names("create")),
+]
+
+UNANSWERED: list[tuple[Rule, str, Evidence]] = [
+    (cache.above_device, "not applicable: the store is memory itself", uncounted(9.0, place=MEMORY_PLACE)),
+    (cache.above_device, "the device's own rate is not known", uncounted(9.0, ceilings=(bind("link", 0.5),))),
+    (cache.later_passes, "went over its data twice", passes(None)),
+    (cache.later_passes, "went over its data twice", passes(9.0, course=None)),
+    (cache.later_passes, "went over its data twice", passes(9.0, course=make_course(first_pass=None))),
+    (cache.later_passes, "not applicable: the store is memory itself", passes(9.0, place=MEMORY_PLACE)),
+    (cache.flush_without_effect, "not applicable: the store is memory itself", flushed(0.0, place=MEMORY_PLACE)),
+    (cache.flush_without_effect, "compressible", flushed(0.0, parameters={"compressible": 50})),
+    (cache.flush_without_effect, "compressible", flushed(0.0, parameters={"duplicate": 50})),
+    (cache.flush_without_effect, "compressible", flushed(0.0, place=BTRFS)),
+    (cache.flush_without_effect, "no block device below", flushed(0.0, block=None)),
+    (cache.flush_without_effect, "less than 1 MiB", flushed(0.0, bytes=MIB - 1)),
+    (cache.flush_without_effect, "less than 1 MiB", flushed(0.0, "record_rewrite")),
+]
+
+
+@pytest.mark.parametrize(("rule", "words", "bad"), FIRING)
+def test_fires(rule: Rule, words: str, bad: Evidence) -> None:
+    fires(rule, Verdict.CACHED, words, bad)
+
+
+@pytest.mark.parametrize(("rule", "good"), SILENT)
+def test_keeps_silent(rule: Rule, good: Evidence) -> None:
+    assert rule(good) is None
+
+
+@pytest.mark.parametrize(("rule", "words", "poor"), UNANSWERED)
+def test_says_what_it_lacks(rule: Rule, words: str, poor: Evidence) -> None:
+    lacks(rule, words, poor)
+
+
+def test_every_rule_here_is_tested() -> None:
+    here = {rule for rule in RULES if rule.__module__ == cache.__name__}
+    assert {rule for rule, *_ in FIRING} == {rule for rule, *_ in SILENT} == {rule for rule, *_ in UNANSWERED} == here
+
+
+@pytest.mark.parametrize(
+    ("rule", "bad", "fields"),
+    [
+        (cache.later_passes, {"course": make_course(later_passes=900e6)}, {}),
+        (cache.flush_without_effect, {"block": {"write_bytes": 0}}, {"operation": "write"}),
+    ],
+)
+def test_the_median_repeat_decides(rule: Rule, bad: dict[str, Any], fields: dict[str, Any]) -> None:
+    assert not odd_repeats(rule, bad, 2, 5, **fields)
+    assert odd_repeats(rule, bad, 3, 5, **fields)
+
+
+def test_repeats_that_do_not_tell_are_left_out() -> None:
+    once = {"course": make_course(first_pass=None, later_passes=None)}
+    assert odd_repeats(cache.later_passes, {"course": make_course(later_passes=900e6)}, 1, 5, **once)
+    assert odd_repeats(cache.flush_without_effect, {"block": {"write_bytes": 0}}, 1, 5, operation="write", block=None)
+
+
+def test_what_the_device_got_of_less_than_a_mebibyte_is_judged_from_one_mebibyte_on() -> None:
+    found = cache.flush_without_effect(flushed(0.0, bytes=MIB))
+    assert isinstance(found, Finding) and "1.05 MB written a repeat" in found.text
+
+
+def test_the_numbers_are_what_was_compared() -> None:
+    assert fires(cache.above_device, Verdict.CACHED, "", uncounted(2.0)).numbers == {"share": 2.0}
+    assert fires(cache.later_passes, Verdict.CACHED, "", passes(2.0)).numbers == {"later_to_first": 2.0}
+    assert fires(cache.flush_without_effect, Verdict.CACHED, "", flushed(0.25)).numbers == {"device_share": 0.25}

@@ -1,0 +1,179 @@
+"""The rules about how the rate went while a phase lasted."""
+
+from typing import Any
+
+import pytest
+from judge_tools import NULL_PLACE, Rule, about_names, evidence, fires, lacks, make_change, make_course, odd_repeats
+
+from assay.judge import course
+from assay.judge.evidence import Evidence
+from assay.judge.rules import RULES
+from assay.model.verdict import Verdict
+
+S = 10**9
+HELD = {
+    "elapsed_ns": S,
+    "course": make_course(variation=0.01),
+    "latency": {"mean": 800_000.0},
+    "block": {"busy_ns": S // 10, "read_ns": 256 * 200_000},
+    "cpu_user_ns": S // 10,
+    "cpu_system_ns": S // 10,
+}
+"""256 operations of 0.8 ms that take 0.2 ms in a device that is idle most of the time."""
+FLUSHED = {"cache": "direct", "sync": "o_dsync"}
+
+
+def went(operation: str = "read", **changes: Any) -> Evidence:
+    """The course of each repeat, with these changes."""
+    fields = {name: changes.pop(name) for name in ("place", "parameters", "status") if name in changes}
+    return evidence(operation, course=make_course(**changes), **fields)
+
+
+def dropped(*plateaus: float, p: float = 0.001, **changes: Any) -> Evidence:
+    """The rate went from plateau to plateau, in MB/s."""
+    pairs = enumerate(zip(plateaus, plateaus[1:], strict=False), start=1)
+    return went(changes=tuple(make_change(a * 1e6, b * 1e6, at / 4, p) for at, (a, b) in pairs), **changes)
+
+
+def held(operation: str = "read", **changes: Any) -> Evidence:
+    """Something holds the rate, apart from what is changed; `block` changes are put beside the others."""
+    if isinstance(changes.get("block"), dict):
+        changes["block"] = HELD["block"] | changes["block"]
+    return evidence(operation, **{**HELD, **changes})
+
+
+FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
+    (course.no_steady_state, Verdict.UNSUSTAINED, "the rate ranges over 21 % of its mean", went(range_share=0.21)),
+    (course.no_steady_state, Verdict.UNSUSTAINED, "its trend gains 11 % from", went(slope_share=0.11)),
+    (course.no_steady_state, Verdict.UNSUSTAINED, "its trend loses 11 % from", went(slope_share=-0.11)),
+    (course.no_steady_state, Verdict.UNSUSTAINED, "21 %", went(range_share=0.21, intervals=5, place=NULL_PLACE)),
+    (
+        course.bursting,
+        Verdict.BURSTING,
+        "after 0.25 s the rate fell from 100 MB/s to 79 MB/s: the first is a burst",
+        dropped(100, 79),
+    ),
+    (course.bursting, Verdict.BURSTING, "after 0.5 s the rate fell from 100 MB/s to 50 MB/s", dropped(60, 100, 50)),
+    (course.bursting, Verdict.BURSTING, "from 100 MB/s to 50 MB/s", dropped(100, 50, 70)),
+    (course.bursting, Verdict.BURSTING, "fell from 150 MB/s to 100 MB/s", dropped(100, 150, 100, 90)),
+    (course.bursting, Verdict.BURSTING, "79 MB/s", dropped(100, 79, p=0.049, intervals=5)),
+    (
+        course.bursting,
+        Verdict.BURSTING,
+        "fell from 5e+04 operations/s to 2e+04 operations/s",
+        about_names(course=make_course(changes=(make_change(50e3, 20e3),))),
+    ),
+    (course.throttled, Verdict.THROTTLED, "(intervals vary by 1 %) while the device is busy only 10 % of", held()),
+    (course.throttled, Verdict.THROTTLED, "operations take 4 times as long as the device needs", held()),
+    (course.throttled, Verdict.THROTTLED, "vary by 4.9 %", held(course=make_course(variation=0.049))),
+    (course.throttled, Verdict.THROTTLED, "busy only 49 %", held(block={"busy_ns": int(0.49 * S)})),
+    (course.throttled, Verdict.THROTTLED, "2 times as long", held(latency={"mean": 400_000.0})),
+    (course.throttled, Verdict.THROTTLED, "busy", held(cpu_user_ns=int(0.3 * S), cpu_system_ns=int(0.19 * S))),
+    (course.throttled, Verdict.THROTTLED, "busy", held(block={"read_bytes": int(0.91 * (16 << 20))})),
+    (course.throttled, Verdict.THROTTLED, "busy", held("write", block={"write_ns": 256 * 200_000, "read_ns": 0})),
+    # On two lanes with two CPUs there is twice as much CPU time.
+    (course.throttled, Verdict.THROTTLED, "busy", held(cpu_user_ns=int(0.9 * S), cpu_system_ns=0, parameters={"lanes": 2})),
+    # What the device did too fast to be counted took no time.
+    (course.throttled, Verdict.THROTTLED, "take 800 times as long", held(block={"read_ns": 0})),
+]
+
+SILENT: list[tuple[Rule, Evidence]] = [
+    (course.no_steady_state, went(range_share=0.19, slope_share=0.09)),
+    (course.no_steady_state, went(range_share=0.19, slope_share=-0.09)),
+    (course.no_steady_state, went(range_share=0.9, status="failed")),
+    (course.bursting, dropped(100, 81)),
+    (course.bursting, dropped(100, 200)),
+    (course.bursting, dropped(100, 50, p=0.051)),
+    # It came back, so the first plateau was no burst.
+    (course.bursting, dropped(100, 50, 100)),
+    (course.bursting, dropped(100, 50, 81)),
+    # Step by step, each to more than 80 % of the one before, is a drift.
+    (course.bursting, dropped(100, 85, 73, 62)),
+    (course.bursting, dropped(100, 50, status="failed")),
+    (course.throttled, held(course=make_course(variation=0.051))),
+    (course.throttled, held(block={"busy_ns": int(0.51 * S)})),
+    (course.throttled, held(latency={"mean": 398_000.0})),
+    (course.throttled, held(cpu_user_ns=int(0.3 * S), cpu_system_ns=int(0.21 * S))),
+    (course.throttled, held(cpu_user_ns=int(0.9 * S), parameters={"lanes": 2, "cpus": "1"})),
+    (course.throttled, held(block={"read_bytes": int(0.89 * (16 << 20))})),
+    (course.throttled, held(block={"reads": 0, "read_ns": 0, "read_bytes": 0})),
+    (course.throttled, held(place=NULL_PLACE)),
+    (course.throttled, held(status="failed")),
+    (course.throttled, about_names(**HELD)),
+]
+
+FEW = "needs phases of at least 5 whole intervals"
+UNANSWERED: list[tuple[Rule, str, Evidence]] = [
+    (course.no_steady_state, FEW, went(range_share=0.9, intervals=4)),
+    (course.no_steady_state, FEW, went(range_share=None)),
+    (course.no_steady_state, FEW, evidence(course=None)),
+    (course.bursting, FEW, dropped(100, 50, intervals=4)),
+    (course.bursting, FEW, evidence(course=None)),
+    (course.throttled, "not applicable: the study itself holds the rate", held(parameters={"rate": 100.0})),
+    (course.throttled, "waits for a flush", held("write", parameters=FLUSHED)),
+    (course.throttled, "waits for a flush", held("random_mix", parameters={"cache": "direct", "sync": "o_sync"})),
+    (course.throttled, "no block device below", held(block=None)),
+    (course.throttled, "no block device below", held(latency={})),
+    (course.throttled, "no block device below", held(elapsed_ns=0)),
+    (course.throttled, FEW, held(course=make_course(variation=0.01, intervals=4))),
+    (course.throttled, FEW, held(course=None)),
+]
+
+
+@pytest.mark.parametrize(("rule", "verdict", "words", "bad"), FIRING)
+def test_fires(rule: Rule, verdict: Verdict, words: str, bad: Evidence) -> None:
+    fires(rule, verdict, words, bad)
+
+
+@pytest.mark.parametrize(("rule", "good"), SILENT)
+def test_keeps_silent(rule: Rule, good: Evidence) -> None:
+    assert rule(good) is None
+
+
+@pytest.mark.parametrize(("rule", "words", "poor"), UNANSWERED)
+def test_says_what_it_lacks(rule: Rule, words: str, poor: Evidence) -> None:
+    lacks(rule, words, poor)
+
+
+def test_every_rule_here_is_tested() -> None:
+    here = {rule for rule in RULES if rule.__module__ == course.__name__}
+    assert {rule for rule, *_ in FIRING} == {rule for rule, *_ in SILENT} == {rule for rule, *_ in UNANSWERED} == here
+
+
+UNSTEADY = {"course": make_course(range_share=0.9)}
+BURST = {"course": make_course(changes=(make_change(100e6, 10e6),))}
+
+
+@pytest.mark.parametrize(
+    ("rule", "bad"), [(course.no_steady_state, UNSTEADY), (course.bursting, BURST), (course.throttled, HELD)]
+)
+def test_more_than_half_of_the_repeats_must_agree(rule: Rule, bad: dict[str, Any]) -> None:
+    assert [odd_repeats(rule, bad, odd, of) for odd, of in ((1, 1), (1, 2), (1, 3), (2, 3), (2, 4), (3, 4))] == [
+        True,
+        False,
+        False,
+        True,
+        False,
+        True,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "bad"), [(course.no_steady_state, UNSTEADY), (course.bursting, BURST), (course.throttled, HELD)]
+)
+def test_repeats_without_a_course_do_not_count_as_steady(rule: Rule, bad: dict[str, Any]) -> None:
+    assert odd_repeats(rule, bad, 1, 5, course=None)
+    assert odd_repeats(rule, bad, 1, 5, course=make_course(intervals=4))
+
+
+def test_the_numbers_are_those_of_the_repeats_that_show_it() -> None:
+    shares = ((0.5, 0.4), (0.3, -0.2), (0.7, -0.3), (0.01, 0.01))
+    each = [{"course": make_course(range_share=spread, slope_share=slope)} for spread, slope in shares]
+    found = fires(course.no_steady_state, Verdict.UNSUSTAINED, "loses 20 %", evidence(changes=each))
+    assert found.numbers == {"range_share": 0.5, "slope_share": -0.2}
+    falls = ((0.1, 90e6, 30e6), (0.2, 100e6, 40e6), (0.3, 110e6, 50e6))
+    each = [{"course": make_course(changes=(make_change(before, after, at),))} for at, before, after in falls]
+    found = fires(course.bursting, Verdict.BURSTING, "after 0.2 s", evidence(changes=[*each, {}]))
+    assert found.numbers == {"at_s": 0.2, "before_per_s": 100e6, "after_per_s": 40e6}
+    found = fires(course.throttled, Verdict.THROTTLED, "", evidence(changes=[HELD, HELD, {}]))
+    assert found.numbers == {"interval_variation": 0.01, "device_busy_share": 0.1, "latency_to_device_time": 4.0}

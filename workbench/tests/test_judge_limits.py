@@ -1,0 +1,171 @@
+"""The rules that hold a result against ceilings, and those about the client's own limits."""
+
+from typing import Any
+
+import pytest
+from builders import MEMORY_PLACE, MS
+from judge_tools import NULL_PLACE, Rule, about_names, bind, evidence, fires, lacks, odd_repeats
+
+from assay.judge import limits
+from assay.judge.evidence import Evidence
+from assay.judge.judge import judge
+from assay.judge.rules import RULES
+from assay.model.ceiling import CeilingName
+from assay.model.verdict import Verdict
+
+S = 10**9
+
+
+def at(name: CeilingName, share: float, **changes: Any) -> Evidence:
+    """One ceiling is known, and the result is at this share of it."""
+    return evidence(ceilings=(bind(name, share),), **changes)
+
+
+def used(user: float, system: float, elapsed_ns: int = S, **changes: Any) -> Evidence:
+    """The engine used so many seconds of CPU time in each second."""
+    times = {"cpu_user_ns": int(user * elapsed_ns), "cpu_system_ns": int(system * elapsed_ns)}
+    return evidence(elapsed_ns=elapsed_ns, **times, **changes)
+
+
+def waited(share: float, lanes: int = 1, stolen: float | None = 0.0, elapsed_ns: int = S, **changes: Any) -> Evidence:
+    """Lanes waited for this share of their time; so much of the host's time was taken."""
+    host = {"host_busy_ns": S, "host_idle_ns": S, "host_stolen_ns": None}
+    if stolen is not None:
+        host["host_stolen_ns"] = int(2 * S * stolen / (1 - stolen))
+    wait = {"cpu_wait_ns": int(share * lanes * elapsed_ns)}
+    parameters = {"cache": "direct", "lanes": lanes}
+    return evidence(parameters=parameters, elapsed_ns=elapsed_ns, **{**host, **wait, **changes})
+
+
+BOTH_STATED = (bind("stated read", 1.2), bind("link", 3.0))
+PINNED = {"cache": "direct", "lanes": 2, "cpus": "0"}
+POLLED = {"cache": "direct", "method": "io_uring", "iopoll": True}
+QUIET_HOST = {"host_busy_ns": 1 * MS, "host_idle_ns": 1 * MS, "host_stolen_ns": 1 * MS}
+
+FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
+    (limits.impossible, Verdict.IMPOSSIBLE, "1.06 GB/s is 1.06 times the ceiling `stated read`", at("stated read", 1.06)),
+    (limits.impossible, Verdict.IMPOSSIBLE, "`stated write` (1 GB/s; made up)", at("stated write", 1.06)),
+    (limits.impossible, Verdict.IMPOSSIBLE, "`stated read IOPS` (5e+04 op", at("stated read IOPS", 1.06)),
+    (limits.impossible, Verdict.IMPOSSIBLE, "`link`", at("link", 1.06)),
+    (limits.impossible, Verdict.IMPOSSIBLE, "1.26 times the ceiling `cache copy`", at("cache copy", 1.26)),
+    (limits.impossible, Verdict.IMPOSSIBLE, "6.3e+04 operations/s is 1.26 times", at("engine", 1.26)),
+    (limits.impossible, Verdict.IMPOSSIBLE, "3 times the ceiling `link`", evidence(ceilings=BOTH_STATED)),
+    (limits.engine_bound, Verdict.CLIENT_BOUND, "is 80 % of what the engine does without", at("engine", 0.8)),
+    (limits.engine_bound, Verdict.CLIENT_BOUND, "is 110 % of", at("engine", 1.1, place=MEMORY_PLACE)),
+    (limits.busy_client, Verdict.CLIENT_BOUND, "used 90 % of the CPU time its 1 lane can", used(0.5, 0.4)),
+    (
+        limits.busy_client,
+        Verdict.CLIENT_BOUND,
+        "90 % of the CPU time its 4 lanes can",
+        used(1.0, 0.8, parameters={"cache": "direct", "lanes": 4}),
+    ),
+    # Pinned to one CPU, two lanes have one, whatever the machine has.
+    (limits.busy_client, Verdict.CLIENT_BOUND, "its 2 lanes can", used(0.5, 0.4, parameters=PINNED)),
+    (limits.busy_client, Verdict.CLIENT_BOUND, "used 100 %", used(1.0, 0.0, elapsed_ns=10 * MS)),
+    (limits.starved_client, Verdict.CLIENT_BOUND, "waited for a CPU 11 % of the time", waited(0.11)),
+    (limits.starved_client, Verdict.CLIENT_BOUND, "waited for a CPU 11 % of the time", waited(0.11, lanes=4)),
+    (limits.starved_client, Verdict.CLIENT_BOUND, "waited for a CPU 11 %", waited(0.11, stolen=None, place=NULL_PLACE)),
+    (limits.starved_client, Verdict.CLIENT_BOUND, "the hypervisor took 11 % of", waited(0.05, stolen=0.11)),
+    (limits.starved_client, Verdict.CLIENT_BOUND, "hypervisor took 11 %", waited(0.0, stolen=0.11, cpu_wait_ns=None)),
+    (limits.starved_client, Verdict.CLIENT_BOUND, "50 % of the time; the hypervisor took 50 %", waited(0.5, stolen=0.5)),
+    (limits.network_bound, Verdict.NETWORK_BOUND, "is 90 % of the link's bandwidth (1 GB/s; made up)", at("link", 0.9)),
+]
+
+SILENT: list[tuple[Rule, Evidence]] = [
+    (limits.impossible, at("stated read", 1.04)),
+    (limits.impossible, at("stated write IOPS", 1.04)),
+    (limits.impossible, at("link", 1.04)),
+    (limits.impossible, at("cache copy", 1.24)),
+    (limits.impossible, at("engine", 1.24)),
+    # What caches can exceed is not for this rule.
+    (limits.impossible, evidence(ceilings=(bind("device read", 9.0), bind("memory copy", 2.0), bind("link", 0.1)))),
+    (limits.engine_bound, at("engine", 0.79)),
+    (limits.busy_client, used(0.5, 0.38)),
+    (limits.busy_client, used(1.0, 0.76, parameters={"cache": "direct", "lanes": 4})),
+    (limits.busy_client, used(0.9, 0.9, cpus=8, parameters={"cache": "direct", "lanes": 8})),
+    (limits.busy_client, evidence(status="failed")),
+    (limits.starved_client, waited(0.09)),
+    (limits.starved_client, waited(0.09, lanes=4)),
+    (limits.starved_client, waited(0.0, stolen=0.09)),
+    (limits.starved_client, evidence(status="failed")),
+    # A host that hardly ran was hardly seen.
+    (limits.starved_client, waited(0.0, **QUIET_HOST)),
+    (limits.network_bound, at("link", 0.89)),
+]
+
+UNANSWERED: list[tuple[Rule, str, Evidence]] = [
+    (limits.impossible, "no ceilings measured", evidence(ceilings=())),
+    (limits.impossible, "no ceilings measured", at("device read", 9.0)),
+    (limits.impossible, "no ceilings measured", at("memory copy", 9.0)),
+    (limits.engine_bound, "no ceilings measured", at("device read", 0.9)),
+    (limits.engine_bound, "not applicable: the target is the engine's own", at("engine", 0.9, place=NULL_PLACE)),
+    (limits.busy_client, "not applicable: the target is the engine's own", used(1.0, 0.0, place=NULL_PLACE)),
+    (limits.busy_client, "not applicable: the store is memory itself", used(1.0, 0.0, place=MEMORY_PLACE)),
+    (limits.busy_client, "not applicable: who polls", used(1.0, 0.0, parameters=POLLED)),
+    (limits.busy_client, "not applicable: who polls", used(1.0, 0.0, parameters={"cache": "direct", "sqpoll": True})),
+    (limits.busy_client, "shorter than 10 ms", used(1.0, 0.0, elapsed_ns=9 * MS)),
+    (limits.busy_client, "how many CPUs", used(1.0, 0.0, cpus=0)),
+    (limits.starved_client, "shorter than 10 ms", waited(0.5, elapsed_ns=9 * MS)),
+    (limits.starved_client, "does not tell", waited(0.0, stolen=None, cpu_wait_ns=None)),
+    (limits.starved_client, "does not tell", waited(0.0, cpu_wait_ns=None, **QUIET_HOST)),
+    (limits.network_bound, "no network link", at("device read", 0.9)),
+]
+
+
+@pytest.mark.parametrize(("rule", "verdict", "words", "bad"), FIRING)
+def test_fires(rule: Rule, verdict: Verdict, words: str, bad: Evidence) -> None:
+    fires(rule, verdict, words, bad)
+
+
+@pytest.mark.parametrize(("rule", "good"), SILENT)
+def test_keeps_silent(rule: Rule, good: Evidence) -> None:
+    assert rule(good) is None
+
+
+@pytest.mark.parametrize(("rule", "words", "poor"), UNANSWERED)
+def test_says_what_it_lacks(rule: Rule, words: str, poor: Evidence) -> None:
+    lacks(rule, words, poor)
+
+
+def test_every_rule_here_is_tested() -> None:
+    here = {rule for rule in RULES if rule.__module__ == limits.__name__}
+    assert {rule for rule, *_ in FIRING} == {rule for rule, *_ in SILENT} == {rule for rule, *_ in UNANSWERED} == here
+
+
+@pytest.mark.parametrize(
+    ("rule", "bad"),
+    [
+        (limits.busy_client, {"cpu_user_ns": S}),
+        (limits.starved_client, {"cpu_wait_ns": S // 2}),
+        (limits.starved_client, {"host_stolen_ns": S}),
+    ],
+)
+def test_the_median_repeat_decides(rule: Rule, bad: dict[str, Any]) -> None:
+    assert not odd_repeats(rule, bad, 2, 5, elapsed_ns=S)
+    assert odd_repeats(rule, bad, 3, 5, elapsed_ns=S)
+
+
+def test_repeats_that_do_not_tell_are_left_out() -> None:
+    short = {"elapsed_ns": MS, "cpu_user_ns": 0, "cpu_wait_ns": 0}
+    busy = {"elapsed_ns": S, "cpu_user_ns": S, "cpu_wait_ns": S}
+    for rule in (limits.busy_client, limits.starved_client):
+        assert odd_repeats(rule, busy, 1, 5, **short)
+    untold = [{"cpu_wait_ns": None}, {"cpu_wait_ns": None}, {"cpu_wait_ns": S // 2}]
+    fires(limits.starved_client, Verdict.CLIENT_BOUND, "50 %", evidence(changes=untold, elapsed_ns=S))
+
+
+def test_the_numbers_have_the_unit_of_the_ceiling() -> None:
+    found = fires(limits.impossible, Verdict.IMPOSSIBLE, "", at("stated read", 2.0)).numbers
+    assert found == {"share": 2.0, "measured_bytes_per_s": 2e9, "ceiling_bytes_per_s": 1e9}
+    found = fires(limits.engine_bound, Verdict.CLIENT_BOUND, "", at("engine", 0.9)).numbers
+    assert found == {"share": 0.9, "measured_per_s": 45_000.0, "ceiling_per_s": 50_000.0}
+
+
+def test_an_impossible_result_is_worse_than_all_else() -> None:
+    bad = at("stated read", 2.0, status="failed", wall_shift_ns=S)
+    assert [finding.verdict for finding in judge(bad)[1]][:2] == [Verdict.IMPOSSIBLE, Verdict.INCOMPLETE]
+
+
+def test_metadata_operations_have_an_engine_ceiling_too() -> None:
+    fires(limits.engine_bound, Verdict.CLIENT_BOUND, "85 %", about_names(ceilings=(bind("engine", 0.85),)))
+    assert limits.engine_bound(about_names(ceilings=(bind("engine", 0.75),))) is None

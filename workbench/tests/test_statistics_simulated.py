@@ -1,0 +1,181 @@
+"""What is promised of intervals, comparisons and change points, held against simulated measurements of a known truth.
+
+Every simulation has its seed, so that it gives the same figures each time.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from builders import make_case, make_sample
+
+from assay.analyse.adaptive import enough
+from assay.analyse.changes import change_points
+from assay.analyse.compare import compare_pairs
+from assay.analyse.course import IntervalRate, course
+from assay.analyse.estimate import estimate
+from assay.model.result import Comparison, Estimate, Row
+from assay.model.verdict import Verdict
+
+Floats = npt.NDArray[np.float64]
+Noise = Callable[[np.random.Generator, tuple[int, ...], float], Floats]
+
+TRUE = 500e6
+TRIALS = 4000
+PAIRS = 1000
+ROWS = 6
+REPEATS = 10
+SEEDS = {"coverage": 20260101, "adaptive": 20260102, "same": 20260103, "slower": 20260104, "course": 20260105}
+SEED_CHANGES = 20260106
+
+
+def _normal(random: np.random.Generator, shape: tuple[int, ...], sigma: float) -> Floats:
+    return 1 + sigma * random.standard_normal(shape)
+
+
+def _log_normal(random: np.random.Generator, shape: tuple[int, ...], sigma: float) -> Floats:
+    return np.exp(sigma * random.standard_normal(shape))
+
+
+def _heavy_tailed(random: np.random.Generator, shape: tuple[int, ...], sigma: float) -> Floats:
+    """Student's t with 3 degrees of freedom on the logarithms, scaled to that standard deviation."""
+    return np.exp(sigma / np.sqrt(3) * random.standard_t(3, shape))
+
+
+NOISES: dict[str, Noise] = {"normal": _normal, "log-normal": _log_normal, "heavy-tailed": _heavy_tailed}
+
+
+def covered(found: Estimate) -> bool:
+    assert found.low is not None and found.high is not None
+    return found.low <= TRUE <= found.high
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 10])
+@pytest.mark.parametrize("sigma", [0.03, 0.1])
+@pytest.mark.parametrize("noise", ["normal", "log-normal"])
+def test_the_interval_covers_the_truth_in_93_to_97_of_100(noise: str, sigma: float, n: int) -> None:
+    random = np.random.default_rng(SEEDS["coverage"] + n)
+    values = (TRUE * NOISES[noise](random, (TRIALS, n), sigma)).tolist()
+    assert 0.93 <= np.mean([covered(estimate(row)) for row in values]) <= 0.97
+
+
+@pytest.mark.parametrize("sigma", [0.03, 0.1])
+@pytest.mark.parametrize("noise", ["normal", "log-normal"])
+def test_the_interval_covers_the_truth_in_90_of_100_where_its_width_decides_when_to_stop(
+    noise: str, sigma: float
+) -> None:
+    random = np.random.default_rng(SEEDS["adaptive"])
+    series = (TRUE * NOISES[noise](random, (TRIALS, 30), sigma)).tolist()
+    counts = [next((n for n in range(1, 30) if enough(values[:n], 0.05)), 30) for values in series]
+    hits = [covered(estimate(values[:n])) for values, n in zip(series, counts, strict=True)]
+    assert np.mean(hits) >= 0.90
+    assert min(counts) >= 8 and np.median(counts) == (8 if sigma == 0.03 else 23)
+
+
+def rows(values: Floats) -> list[Row]:
+    """One row for each line of values."""
+    found = []
+    for number, rates in enumerate(values.tolist()):
+        case = make_case(f"c{number:04}", axes={"record_size": 4096 * (number + 1)})
+        samples = tuple(make_sample(case.id, repeat, rate) for repeat, rate in enumerate(rates, start=1))
+        figure = estimate(rates)
+        found.append(
+            Row(
+                case=case,
+                operation="read",
+                throughput=figure,
+                iops=None,
+                latency={},
+                curve=(),
+                samples=samples,
+                verdict=Verdict.OK,
+                findings=(),
+            )
+        )
+    return found
+
+
+def compared(random: np.random.Generator, noise: str, slowdown: float) -> tuple[Comparison, ...]:
+    """Two runs of six rows whose true rates differ; of the second run the first row is slower."""
+    true = TRUE * np.geomspace(1, 4, ROWS)[:, None]
+    before, after = (true * NOISES[noise](random, (ROWS, REPEATS), 0.03) for _ in range(2))
+    after[0] *= 1 - slowdown
+    return compare_pairs(list(zip(rows(before), rows(after), strict=True)))
+
+
+@pytest.mark.parametrize("noise", list(NOISES))
+def test_any_difference_is_called_in_at_most_5_of_100_pairs_of_equal_runs(noise: str) -> None:
+    random = np.random.default_rng(SEEDS["same"])
+    called = [any(pair.separable for pair in compared(random, noise, 0.0)) for _ in range(PAIRS)]
+    # Not none either: a rule that calls nothing would pass too.
+    assert 0 < np.mean(called) <= 0.05
+
+
+@pytest.mark.parametrize("noise", list(NOISES))
+def test_a_row_that_is_10_percent_slower_is_found_in_at_least_95_of_100(noise: str) -> None:
+    random = np.random.default_rng(SEEDS["slower"])
+    found = [compared(random, noise, 0.1)[0] for _ in range(PAIRS // 4)]
+    assert np.mean([pair.separable and pair.ratio < 1 for pair in found]) >= 0.95
+
+
+def wandering(random: np.random.Generator, count: int, likeness: float) -> Floats:
+    """Autoregressive noise of order one with the variance 1."""
+    fresh = random.standard_normal(count)
+    values = fresh.copy()
+    for place in range(1, count):
+        values[place] = likeness * values[place - 1] + np.sqrt(1 - likeness**2) * fresh[place]
+    return values
+
+
+@pytest.mark.parametrize(("likeness", "share", "coverage"), [(0.0, 1.0, 0.93), (0.5, 1 / 3, 0.9), (0.8, 1 / 9, 0.8)])
+def test_effective_size_and_batch_means_see_that_intervals_resemble_their_neighbours(
+    likeness: float, share: float, coverage: float
+) -> None:
+    """The effective share is (1 - r) / (1 + r). With r = 0.8 batches of 20 intervals still resemble each other."""
+    random = np.random.default_rng(SEEDS["course"])
+    shares, hits = [], []
+    for _ in range(400):
+        rates = TRUE * (1 + 0.05 * wandering(random, 200, likeness))
+        found = course([IntervalRate(n * 10**9, (n + 1) * 10**9, rate) for n, rate in enumerate(rates.tolist())])
+        assert found is not None and found.effective is not None and found.low is not None and found.high is not None
+        shares.append(found.effective / 200)
+        hits.append(found.low <= TRUE <= found.high)
+    assert np.median(shares) == pytest.approx(share, rel=0.3)
+    assert coverage <= np.mean(hits) <= 0.98
+
+
+@pytest.mark.parametrize("count", [8, 12, 30, 60])
+@pytest.mark.parametrize("noise", list(NOISES))
+def test_a_series_without_a_change_shows_one_in_at_most_3_of_100(noise: str, count: int) -> None:
+    random = np.random.default_rng(SEED_CHANGES)
+    series = NOISES[noise](random, (400, count), 0.03)
+    assert np.mean([bool(change_points(values)) for values in series]) <= 0.03
+
+
+@pytest.mark.parametrize("count", [30, 120])
+def test_a_series_that_wanders_seldom_shows_a_change(count: int) -> None:
+    random = np.random.default_rng(SEED_CHANGES)
+    assert np.mean([bool(change_points(wandering(random, count, 0.5))) for _ in range(300)]) <= 0.15
+
+
+@pytest.mark.parametrize(
+    ("levels", "changes"),
+    [
+        ([100] * 20 + [50] * 40, [20]),
+        ([100] * 5 + [70] * 5, [5]),
+        ([100] * 25 + [50] * 10 + [100] * 25, [25, 35]),
+        ([100] * 20 + [80] * 20 + [60] * 20, [20, 40]),
+        ([100] * 500 + [80] * 500, [500]),
+    ],
+)
+def test_changes_are_found_where_they_are(levels: list[float], changes: list[int]) -> None:
+    random = np.random.default_rng(SEED_CHANGES)
+    near = 0
+    for _ in range(50):
+        values = np.array(levels) * _normal(random, (len(levels),), 0.03)
+        places = [point.at for point in change_points(values)]
+        near += len(places) == len(changes) and all(
+            abs(place - true) <= 1 for place, true in zip(places, changes, strict=True)
+        )
+    assert near >= 47
