@@ -37,6 +37,13 @@ def passes(gain: float | None, operation: str = "read", **changes: Any) -> Evide
     return evidence(operation, **{"course": course, **changes})
 
 
+def again(device: int, operation: str = "write", times: int = 4, sync: str = "fsync", **changes: Any) -> Evidence:
+    """16 MiB were written over and over before a flush; the device got so many MiB."""
+    parameters = {"cache": "keep", "sync": sync, **changes.pop("parameters", {})}
+    fields = {"bytes": times * 16 * MIB, "block": {"write_bytes": device * MIB}}
+    return evidence(operation, parameters=parameters, **{**fields, **changes})
+
+
 def flushed(share: float, operation: str = "write", sync: str = "fsync", **changes: Any) -> Evidence:
     """Of the 16 MiB that were written, this share reached the device."""
     parameters = {"cache": "keep", "sync": sync, **changes.pop("parameters", {})}
@@ -45,10 +52,17 @@ def flushed(share: float, operation: str = "write", sync: str = "fsync", **chang
 
 
 FASTER_RANDOM = (bind("device read", 0.2), bind("device random read", 1.26))
+KEPT: dict[str, Any] = {"parameters": {"cache": "keep"}}
 ONE_RECORD = {"record_size": 2 * MIB}
 BTRFS = make_place("disk", filesystem="btrfs")
 
 FIRING: list[tuple[Rule, str, Evidence]] = [
+    # 64 MiB over the same 16 MiB, of which the device got each once.
+    (cache.absorbed_writes, "the same 16.8 MB were written again and again", flushed(1.0, bytes=64 * MIB)),
+    (cache.absorbed_writes, "got 89 % of the bytes", flushed(0.89 * 4, bytes=64 * MIB)),
+    (cache.absorbed_writes, "got 0.39 % of", flushed(1 / 16 / 16, "record_rewrite", bytes=16 * MIB)),
+    (cache.absorbed_writes, "the same 131 kB", again(16, "record_rewrite", parameters={"lanes": 2})),
+    (cache.absorbed_writes, "the same 67.1 MB", again(16, times=5, parameters={"lanes": 4}, sync="fdatasync")),
     (cache.above_device, "1.26 times as fast as the device was found to be (`device read`: made up)", uncounted(1.26)),
     (cache.above_device, "(`device random read`", uncounted(1, "random_read", ceilings=FASTER_RANDOM)),
     (cache.above_device, "1.3 times", uncounted(1.3, place=LOOP_PLACE, device_read_bytes=16 * MIB)),
@@ -69,6 +83,16 @@ FIRING: list[tuple[Rule, str, Evidence]] = [
 ]
 
 SILENT: list[tuple[Rule, Evidence]] = [
+    (cache.absorbed_writes, flushed(0.1)),
+    (cache.absorbed_writes, again(72, times=5)),
+    (cache.absorbed_writes, again(16, parameters={"lanes": 4})),
+    (cache.absorbed_writes, again(16, sync="none")),
+    (cache.absorbed_writes, again(16, place=NULL_PLACE)),
+    (cache.absorbed_writes, again(16, status="failed")),
+    (cache.absorbed_writes, again(0, "record_rewrite", bytes=MIB)),
+    (cache.absorbed_writes, flushed(0.1, bytes=64 * MIB, sync="o_dsync")),
+    (cache.absorbed_writes, flushed(0.1, bytes=64 * MIB, parameters={"cache": "direct"})),
+    (cache.absorbed_writes, flushed(0.1, "read", bytes=64 * MIB)),
     (cache.above_device, uncounted(1.25)),
     (cache.above_device, uncounted(9.0, "write")),
     (cache.above_device, uncounted(9.0, "random_mix")),
@@ -93,6 +117,8 @@ SILENT: list[tuple[Rule, Evidence]] = [
 ]
 
 UNANSWERED: list[tuple[Rule, str, Evidence]] = [
+    (cache.absorbed_writes, "no block device below counts", flushed(0.0, bytes=64 * MIB, block=None)),
+    (cache.absorbed_writes, "not applicable: the store is memory", flushed(0.0, bytes=64 * MIB, place=MEMORY_PLACE)),
     (cache.above_device, "not applicable: the store is memory itself", uncounted(9.0, place=MEMORY_PLACE)),
     (cache.above_device, "the device's own rate is not known", uncounted(9.0, ceilings=(bind("link", 0.5),))),
     (cache.later_passes, "went over its data twice", passes(None)),
@@ -134,6 +160,7 @@ def test_every_rule_here_is_tested() -> None:
     [
         (cache.later_passes, {"course": make_course(later_passes=900e6)}, {}),
         (cache.flush_without_effect, {"block": {"write_bytes": 0}}, {"operation": "write"}),
+        (cache.absorbed_writes, {"block": {"write_bytes": 0}}, {"operation": "write", "bytes": 64 * MIB, **KEPT}),
     ],
 )
 def test_the_median_repeat_decides(rule: Rule, bad: dict[str, Any], fields: dict[str, Any]) -> None:
@@ -155,4 +182,6 @@ def test_what_the_device_got_of_less_than_a_mebibyte_is_judged_from_one_mebibyte
 def test_the_numbers_are_what_was_compared() -> None:
     assert fires(cache.above_device, Verdict.CACHED, "", uncounted(2.0)).numbers == {"share": 2.0}
     assert fires(cache.later_passes, Verdict.CACHED, "", passes(2.0)).numbers == {"later_to_first": 2.0}
+    found = fires(cache.absorbed_writes, Verdict.CACHED, "", again(16)).numbers
+    assert found == {"device_share": 0.25, "distinct_bytes": 16 * MIB}
     assert fires(cache.flush_without_effect, Verdict.CACHED, "", flushed(0.25)).numbers == {"device_share": 0.25}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from builders import MEMORY_PLACE, MS
-from judge_tools import NULL_PLACE, Rule, about_names, bind, evidence, fires, lacks, odd_repeats
+from judge_tools import NFS_PLACE, NULL_PLACE, Rule, about_names, bind, evidence, fires, lacks, odd_repeats
 
 from assay.judge import limits
 from assay.judge.evidence import Evidence
@@ -108,7 +108,7 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (limits.starved_client, "shorter than 10 ms", waited(0.5, elapsed_ns=9 * MS)),
     (limits.starved_client, "does not tell", waited(0.0, stolen=None, cpu_wait_ns=None)),
     (limits.starved_client, "does not tell", waited(0.0, cpu_wait_ns=None, **QUIET_HOST)),
-    (limits.network_bound, "no network link", at("device read", 0.9)),
+    (limits.network_bound, "no network link", at("device read", 0.9, place=NFS_PLACE)),
 ]
 
 

@@ -297,7 +297,7 @@ def test_guide_names_every_rule_and_verdict_with_its_thresholds() -> None:
         f"less than {rules.SUSTAINED:.0%} of the rate asked for",
         f"more than {course.RANGE_SHARE:.0%} of its mean",
         f"loses more than {course.SLOPE_SHARE:.0%}",
-        f"vary by {course.FLAT:.0%} at most",
+        f"the middle half of the intervals lies within {course.FLAT:.0%}",
         f"busy less than {course.IDLE:.0%}",
         f"at least {course.WAITING:g} times as long",
         f"fell to {course.LOWER:.0%} or less",

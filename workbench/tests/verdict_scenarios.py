@@ -69,6 +69,7 @@ SCENARIOS = (
         {
             ("disk/cached-read", "read"): "cached",
             ("disk/unflushed-write", "write"): "cached",
+            ("disk/written-over", "record_rewrite"): "cached",
             ("stated/impossible-read", "read"): "impossible",
         },
     ),

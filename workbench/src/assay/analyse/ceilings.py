@@ -38,7 +38,11 @@ def measured_ceilings(
     passes: dict[CeilingName, list[float]] = {name: [] for name in phases.values()}
     for sample in samples:
         name = phases.get(sample.phase)
-        if name is not None and sample.status in ("done", "time_limit") and not sample.errors:
+        if name is None or sample.status not in ("done", "time_limit") or sample.errors:
+            continue
+        if name in ("device read", "device random read") and _from_memory(sample):
+            reason = "O_DIRECT was answered from memory, not by the device"
+        else:
             passes[name].append(sample.iops if name in COUNTED else sample.throughput)
     found = []
     for name, rates in passes.items():
@@ -56,6 +60,17 @@ def measured_ceilings(
             )
         )
     return found
+
+
+def _from_memory(sample: Sample) -> bool:
+    """The device delivered less than half of what was read from it (read_bytes of proc_pid_io(5))."""
+    return sample.device_read_bytes is not None and 2 * sample.device_read_bytes < sample.read_bytes
+
+
+def without_device(found: Sequence[Ceiling], reason: str) -> list[Ceiling]:
+    """The ceilings of a target whose device could not be measured for that reason."""
+    gone = {"value": None, "lowest": None, "reason": reason}
+    return [item.model_copy(update=gone) if item.name.startswith("device") else item for item in found]
 
 
 def unit_of(name: CeilingName) -> Unit:

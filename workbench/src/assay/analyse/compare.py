@@ -116,4 +116,10 @@ def caveat(base: Row, other: Row, names: tuple[str, str] | None = None) -> str:
     """Which of two rows has a verdict that speaks against comparing them; empty if none."""
     called = names or (base.case.target, other.case.target)
     pairs = zip(called, (base, other), strict=True)
-    return " and ".join(f"{name} is {row.verdict}" for name, row in pairs if row.verdict not in SOUND)
+    return " and ".join(f"{name} is {' and '.join(bad)}" for name, row in pairs if (bad := _unsound(row)))
+
+
+def _unsound(row: Row) -> list[str]:
+    """Its verdicts that are not the storage's own, the worst first; a result can have several."""
+    found = dict.fromkeys([row.verdict, *(finding.verdict for finding in row.findings)])
+    return [str(verdict) for verdict in found if verdict not in SOUND]

@@ -170,6 +170,7 @@ def _ended(case_id: str, repeat: int, end: PhaseEndEvent, heard: _Heard, errors:
         **_host_and_device(end),
         cached_bytes=end.cached_bytes,
         lane_balance=_lane_balance(end),
+        flush_ns=max((lane.sync_ns for lane in end.lanes), default=0),
         wall_shift_ns=end.wall_shift_ns or 0,
         course=_course(end, heard),
         cpu_user_ns=end.resources.user_ns,

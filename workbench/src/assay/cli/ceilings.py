@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from assay.cli.output import note
-from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED
+from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
 
 if TYPE_CHECKING:
     from assay.cli.ceilings_place import Measured
@@ -31,6 +31,8 @@ def command(
     from assay.cli.ceilings_place import measure_place
     from assay.cli.output import print_json
 
+    if not target:
+        raise AssayError("TARGET is empty", "name a directory or a block device")
     try:
         found = measure_place(Path(target).absolute(), destroy)
     except KeyboardInterrupt:
@@ -52,7 +54,8 @@ def _print(found: "Measured") -> None:
     place = found.place
     on = f" on {place.device}" if place.device and place.device != place.path else ""
     typer.echo(f"target   {place.path} ({place.filesystem}{on})")
-    for line in place.limits:
+    below = f"lies on {place.stacked_on}: what is measured is partly this machine's memory"
+    for line in (*place.limits, *([below] if place.stacked_on else ())):
         typer.echo(f"limit    {line}")
     rows = [
         [

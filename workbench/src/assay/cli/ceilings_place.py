@@ -89,7 +89,10 @@ def measure_place(path: Path, destroy: bool) -> Measured:
 
 def _study(path: Path) -> tuple[Study, str]:
     """A study of the place; its workload is never executed."""
-    kind = "device" if path.is_block_device() else "file"
+    try:
+        kind = "device" if path.is_block_device() else "file"
+    except OSError as error:
+        raise AssayError(f"{path}: {error.strerror}", "name a directory or a block device") from error
     place = path if kind == "device" else _own_directory(path)
     document = {
         "study": "ceilings",
@@ -164,7 +167,7 @@ def _measure(study: Study, store: RunStore, engine: Engine, destroy: bool, inter
         note(f"measuring for about 5 s, {'on' if device else 'in'} {path}, where at most 256 MiB are written")
         launcher = LocalLauncher(engine.path, (store.engine_lock_fd, *devices))
         meter = CeilingMeter(study, launcher, store.folder, destroy, stop=lambda: interruption.count)
-        return Measured(places[0], meter.measure(backends, ()))
+        return Measured(places[0], meter.measure(backends, (), places))
     finally:
         _release(store)
         close_all(devices)

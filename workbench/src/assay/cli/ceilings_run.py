@@ -4,8 +4,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from assay.analyse.ceilings import measured_ceilings
+from assay.analyse.ceilings import measured_ceilings, without_device
 from assay.analyse.samples import samples_from_events
+from assay.cli.targets import IN_MEMORY
 from assay.contract._generated import BackendCapabilities
 from assay.contract.reader import read_events
 from assay.launch.engine import run_job
@@ -13,13 +14,22 @@ from assay.launch.launcher import Launcher
 from assay.launch.places import remove_case_directory
 from assay.model.case import Case
 from assay.model.ceiling import HOST_WIDE, Ceiling
-from assay.model.result import Sample
+from assay.model.result import Place, Sample
 from assay.model.study import Study
 from assay.model.target import FileTarget
 from assay.plan import ceilings as plan
 
 SILENCE_LIMIT = 60.0
 """Seconds without an event after which the engine counts as hung; the flush after a second of writing is longest."""
+
+
+def _no_device(place: Place | None) -> str:
+    """Why there is no device at a place, or none that can be reached; empty if there is."""
+    if place is None or place.filesystem in IN_MEMORY:
+        return ""
+    if place.memory_backed:
+        return "the store is memory itself"
+    return f"below lies {place.stacked_on}, which answers from the host's memory" if place.stacked_on else ""
 
 
 class CeilingMeter:
@@ -49,12 +59,15 @@ class CeilingMeter:
         self.stop = stop
         self.cpus = min(8, len(os.sched_getaffinity(0)))
 
-    def measure(self, places: Mapping[str, BackendCapabilities], cases: Sequence[Case]) -> tuple[Ceiling, ...]:
+    def measure(
+        self, places: Mapping[str, BackendCapabilities], cases: Sequence[Case], known: Sequence[Place] = ()
+    ) -> tuple[Ceiling, ...]:
         """All ceilings that the cases can be held against.
 
         Args:
             places: Target -> what can be done there.
             cases: All cases.
+            known: Where the targets are: no device can be measured through memory.
         """
         found = plan.stated_ceilings(self.study, places)
         jobs, left_out = plan.engine_jobs(self.study, cases)
@@ -66,8 +79,11 @@ class CeilingMeter:
             found.append(
                 Ceiling(name="engine", target=HOST_WIDE, unit="operations/s", value=None, how="", reason=reason)
             )
+        where = {place.target: place for place in known}
         for name in stored:
-            found += self._target(name, places[name])
+            reason = _no_device(where.get(name))
+            ceilings = self._target(name, places[name])
+            found += without_device(ceilings, reason) if reason else ceilings
         return tuple(found)
 
     def _target(self, name: str, place: BackendCapabilities) -> list[Ceiling]:

@@ -20,18 +20,19 @@ def command(
     runs: list[str] = typer.Argument(
         ..., metavar="RUN [RUN]", help="Id of a run, a unique beginning of it, `last`, or a path; the older one first."
     ),
-    by: str = typer.Option(
-        "", "--by", metavar="target", help="Of one run: its targets against each other. Of two: each against each."
+    by: str | None = typer.Option(
+        None, "--by", metavar="target", help="Of one run: its targets against each other. Of two: each against each."
     ),
-    fail_if_slower: str = typer.Option(
-        "",
+    fail_if_slower: str | None = typer.Option(
+        None,
         "--fail-if-slower",
         metavar="PERCENT",
         help="Exit with 1 if a row is slower by more than that.",
     ),
     everything: bool = typer.Option(False, "--all", help="All rows, also of a large study those without a difference."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
-    html: Path | None = typer.Option(None, "--html", metavar="FILE", help="Write a page too; it is replaced."),
+    html: Path | None = typer.Option(None, "--html", metavar="FILE", help="Write a page too."),
+    force: bool = typer.Option(False, "--force", help="Replace the page's file if it exists."),
     out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
 ) -> None:
     """Compare two runs, or the targets of one: difference, interval, effect, significant or not.
@@ -47,10 +48,10 @@ def command(
 
     Example: `assay compare 20261121 last`, `assay compare last --by target`, `assay compare a b --fail-if-slower 5%`
     """
-    allowed = _share(fail_if_slower) if fail_if_slower else None
+    allowed = None if fail_if_slower is None else _share(fail_if_slower)
     found = _compared(runs, by, out, latencies=as_json or html is not None)
     if html is not None:
-        _write_page(found, html)
+        _write_page(found, html, force)
     if as_json:
         from assay.cli.output import print_json
 
@@ -72,11 +73,11 @@ def _share(text: str) -> float:
     return float(read[1]) / 100
 
 
-def _compared(runs: list[str], by: str, out: Path, latencies: bool) -> "RunsComparison":
+def _compared(runs: list[str], by: str | None, out: Path, latencies: bool) -> "RunsComparison":
     from assay.analyse.runs import compare_runs, compare_targets
     from assay.cli.analysis import load_analysis
 
-    if by and by not in BY:
+    if by is not None and by not in BY:
         raise AssayError(f"--by {by!r} is unknown", "write --by target")
     if len(runs) > 2:
         raise AssayError(f"{len(runs)} runs are named", "name two; `assay history STUDY` looks at all runs of a study")
@@ -86,18 +87,20 @@ def _compared(runs: list[str], by: str, out: Path, latencies: bool) -> "RunsComp
     if len(analyses) == 1:
         return compare_targets(analyses[0])
     before, after = analyses
-    if before.run.id == after.run.id and not by:
+    if before.run.id == after.run.id:
+        if by:
+            return compare_targets(before)
         raise AssayError(f"both are run {before.run.id}", "name two runs, or compare its targets with --by target")
     return compare_runs(before, after, by_target=bool(by))
 
 
-def _write_page(found: "RunsComparison", path: Path) -> None:
+def _write_page(found: "RunsComparison", path: Path, force: bool) -> None:
     from assay.report.atomic import write_whole
     from assay.report.compared import comparison_document
     from assay.report.html import render_html
 
     text = render_html(comparison_document(found))
-    write_whole(path, lambda temporary: _write(temporary, text), force=True)
+    write_whole(path, lambda temporary: _write(temporary, text), force, "--html")
 
 
 def _write(path: Path, text: str) -> None:

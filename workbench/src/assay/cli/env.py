@@ -23,7 +23,9 @@ def command(
         help="Id of a run, a unique beginning of it, `last`, or a path. Default: here and now.",
     ),
     diff: bool = typer.Option(False, "--diff", help="Only what differs between two runs."),
-    target: str = typer.Option("", "--target", metavar="PATH", help="Describe this folder or device too; without RUN."),
+    target: str | None = typer.Option(
+        None, "--target", metavar="PATH", help="Describe this folder or device too; without RUN."
+    ),
     out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
@@ -47,7 +49,7 @@ def command(
     _print(environment)
 
 
-def _check(runs: list[str], diff: bool, target: str) -> None:
+def _check(runs: list[str], diff: bool, target: str | None) -> None:
     if diff and len(runs) != 2:
         raise AssayError(
             f"--diff compares two runs, but {len(runs) or 'none'} {'is' if len(runs) < 2 else 'are'} named",
@@ -55,6 +57,8 @@ def _check(runs: list[str], diff: bool, target: str) -> None:
         )
     if len(runs) > 1 and not diff:
         raise AssayError(f"{len(runs)} runs are named", "name one, or compare two with --diff")
+    if target == "":
+        raise AssayError("--target is empty", "name a folder or device")
     if runs and target:
         raise AssayError("--target describes a place of this machine now, not of a run", "leave out RUN or --target")
 
@@ -78,7 +82,7 @@ def stored_environment(folder: Path) -> "Environment":
     return {"versions": info.versions, **info.environment}
 
 
-def _here(target: str) -> "Environment":
+def _here(target: str | None) -> "Environment":
     """This machine now."""
     import platform
 
@@ -96,8 +100,12 @@ def _here(target: str) -> "Environment":
     places = {}
     if target:
         path = Path(target).absolute()
-        if not path.exists():
-            raise AssayError(f"{target}: there is no such folder or device", "name one that exists")
+        try:
+            path.stat()
+        except FileNotFoundError:
+            raise AssayError(f"{target}: there is no such folder or device", "name one that exists") from None
+        except OSError as error:
+            raise AssayError(f"{target}: {error.strerror}", "name a folder or device that can be read") from error
         places[str(path)] = ("device" if path.is_block_device() else "file", str(path))
     return {"versions": versions, **capture_environment(places)}
 

@@ -44,9 +44,10 @@ class Interruption:
 
     @contextlib.contextmanager
     def watch(self) -> Iterator[None]:
-        """Take the signals over meanwhile."""
+        """Take the signals over meanwhile, except those that whoever started Assay has it ignore, as `nohup` does."""
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        before = {number: signal.signal(number, self._take) for number in numbers}
+        heard = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, self._take) for number in heard}
         try:
             yield
         finally:

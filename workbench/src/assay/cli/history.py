@@ -11,11 +11,13 @@ from assay.model.base import AssayError
 if TYPE_CHECKING:
     from assay.model.comparison import History, HistoryPoint, HistoryRow
     from assay.model.result import RunInfo
-    from assay.store import RunStore
+    from assay.store import Result, RunStore
 
 FIRST_ROWS = 40
 MOST_DRAWN = 40
 """Runs in a sparkline: the latest."""
+MOST_NAMED = 8
+"""Runs named in a note."""
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
@@ -29,7 +31,7 @@ def command(
 
     One line a result: the median of each run as a small chart, and the change points with the date of the first run
     after them. Those that changed come first. Below stands what differs in the environment around each change. At
-    least 4 runs are needed; a change must last for 2.
+    least 4 complete runs are needed; a change must last for 2.
 
     Example: `assay history nightly`, `assay history study.yaml --json`
     """
@@ -45,8 +47,13 @@ def command(
 def _name(study: str) -> str:
     """The name of a study from what a user typed: the name itself, or a file's path."""
     path = Path(study)
-    if not path.is_file():
-        return study
+    try:
+        if not path.is_file():
+            return study
+    except OSError as error:
+        raise AssayError(
+            f"{study}: cannot be read: {error.strerror}", "give the name of a study, or its file"
+        ) from error
     from assay.cli.studyfile import read_study, refuse
     from assay.plan.load import load_study
 
@@ -58,48 +65,75 @@ def _name(study: str) -> str:
 
 def _history(study: str, out: Path) -> "History":
     from assay.analyse.history import LEAST_RUNS, history
-    from assay.store import RunStore, list_runs
+    from assay.store import RunStore
+    from assay.store.damage import damage_told
 
-    runs = [run for run in list_runs(out) if run.study == study]
-    if not runs:
-        names = sorted({run.study for run in list_runs(out) if run.study})
-        known = f"there are runs of {', '.join(names[:8])}" if names else "start one with `assay run STUDY`"
-        raise AssayError(f"there are no runs of study {study!r} in {out}", known)
-    if len(runs) < LEAST_RUNS:
-        counts = f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}"
+    infos: list[RunInfo] = []
+    series: dict[str, dict[str, list[HistoryPoint]]] = {}
+    metadata: set[str] = set()
+    for folder in _complete(study, out):
+        try:
+            with RunStore.open(folder) as store, damage_told(folder):
+                info, results = store.info(), _results(store)
+                points = [(name, parameters, _point(result, len(infos))) for name, parameters, result in results]
+        except AssayError as error:
+            note(f"note: left out: {error.message}")
+            continue
+        infos.append(info)
+        metadata |= {name for name, _, result in results if result.metadata}
+        for name, parameters, point in points:
+            series.setdefault(name, {}).setdefault(parameters, []).append(point)
+    if len(infos) < LEAST_RUNS:
+        counts = f"{len(infos) or 'no'} complete {'run' if len(infos) == 1 else 'runs'}"
         raise AssayError(
             f"study {study!r} has {counts} in {out}, but a history needs at least {LEAST_RUNS}",
             "`assay compare RUN RUN` compares two",
         )
-    infos: list[RunInfo] = []
-    series: dict[str, dict[str, list[HistoryPoint]]] = {}
-    metadata: set[str] = set()
-    for number, run in enumerate(runs):
-        with RunStore.open(Path(run.folder)) as store:
-            infos.append(store.info())
-            _read(store, number, series, metadata)
     return history(study, infos, _named(series), metadata)
 
 
-def _read(
-    store: "RunStore", number: int, series: "dict[str, dict[str, list[HistoryPoint]]]", metadata: set[str]
-) -> None:
-    """Add the results of one run: by their name, and by all parameters, which a later study may have changed."""
+def _complete(study: str, out: Path) -> list[Path]:
+    """Folders of the study's runs that came to their end, the oldest first; of the others it is said why not."""
+    from assay.store import list_runs
+
+    found = list_runs(out)
+    for run in found:
+        if run.problem:
+            note(f"note: left out: {run.problem}")
+    runs = [run for run in found if run.study == study and not run.problem]
+    if not runs:
+        names = sorted({run.study for run in found if run.study})
+        known = f"there are runs of {', '.join(names[:8])}" if names else "start one with `assay run STUDY`"
+        raise AssayError(f"there are no runs of study {study!r} in {out}", known)
+    ended = [run for run in runs if run.status.startswith("complete")]
+    if others := [f"{run.id} ({run.status})" for run in runs if run not in ended]:
+        more = f", and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+        counts = f"{len(others)} {'run' if len(others) == 1 else 'runs'}"
+        note(f"note: left out: {counts} without an end: {', '.join(others[:MOST_NAMED])}{more}")
+    return [Path(run.folder) for run in ended]
+
+
+def _results(store: "RunStore") -> "list[tuple[str, str, Result]]":
+    """The results of a run with their names and all parameters, which a later study may have changed."""
     from assay.cli.show import results_of
+
+    parameters = {case.id: case.parameters.model_dump_json() for case in store.cases()}
+    return [(f"{result.label}, {result.operation}", parameters[result.case], result) for result in results_of(store)]
+
+
+def _point(result: "Result", run: int) -> "HistoryPoint":
     from assay.model.comparison import HistoryPoint
     from assay.model.verdict import Verdict
 
-    parameters = {case.id: case.parameters.model_dump_json() for case in store.cases()}
-    for result in results_of(store):
-        rate = result.iops if result.metadata else result.throughput
-        name = f"{result.label}, {result.operation}"
-        if result.metadata:
-            metadata.add(name)
-        verdict = Verdict(result.verdict)
-        point = HistoryPoint(
-            run=number, median=rate or 0.0, low=result.low, high=result.high, n=result.n, verdict=verdict
-        )
-        series.setdefault(name, {}).setdefault(parameters[result.case], []).append(point)
+    rate = result.iops if result.metadata else result.throughput
+    return HistoryPoint(
+        run=run,
+        median=rate or 0.0,
+        low=result.low,
+        high=result.high,
+        n=result.n,
+        verdict=Verdict(result.verdict),
+    )
 
 
 def _named(series: "dict[str, dict[str, list[HistoryPoint]]]") -> "dict[str, list[HistoryPoint]]":

@@ -260,7 +260,7 @@ class _Session:
         meter = CeilingMeter(
             study, self._launcher(), self.store.folder, self.destroy, stop=lambda: self.interruption.count
         )
-        ceilings = meter.measure(backends, self.plan.cases)
+        ceilings = meter.measure(backends, self.plan.cases, self.store.info().places)
         if not self.interruption.count:
             self.store.describe(ceilings=ceilings)
 

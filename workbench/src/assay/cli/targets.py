@@ -9,7 +9,7 @@ from assay.contract._generated import BackendCapabilities
 from assay.launch.abilities import tuning_problems
 from assay.launch.binary import Engine, probe_place
 from assay.launch.cgroup import find_hierarchy, remove_group
-from assay.launch.environment import device_below
+from assay.launch.environment import device_below, mount_of
 from assay.launch.places import check_apart, claim_target, inspect_target, release_target, target_marker
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.case import Case
@@ -23,6 +23,8 @@ from assay.store import JournalEntry, RunStore, run_is_alive
 
 DIRECTORY = "directory"
 """Kind of the journal's entries for claimed directories."""
+IN_MEMORY = ("tmpfs", "ramfs")
+"""File systems that are memory."""
 CGROUP = "cgroup"
 """Kind of the journal's entries for memory groups."""
 
@@ -184,7 +186,7 @@ def make_places(study: Study, backends: dict[str, BackendCapabilities]) -> tuple
                 kind=backend.kind,
                 path=path,
                 filesystem=filesystem,
-                memory_backed=filesystem in ("tmpfs", "ramfs"),
+                memory_backed=filesystem in IN_MEMORY or _in_memory_below(path, device),
                 direct_bypasses_cache=backend.direct_bypasses_cache and stacked_on is None,
                 free_bytes=place.free_bytes if place else 0,
                 device=device,
@@ -193,6 +195,32 @@ def make_places(study: Study, backends: dict[str, BackendCapabilities]) -> tuple
             )
         )
     return tuple(places)
+
+
+def _in_memory_below(path: str, device: str | None, sysfs: Path = Path("/sys/class/block")) -> bool:
+    """Whether what looks like a disk is memory: a RAM disk, a loop device whose file is in memory, an overlay there.
+
+    Mapped devices lie on their `slaves`, partitions on their disk.
+    Source: Documentation/ABI/testing/sysfs-block-loop of the kernel, `backing_file`; overlayfs, `upperdir`.
+    """
+    if device is None:
+        with contextlib.suppress(OSError, LookupError):
+            mount = mount_of(path) if path else {}
+            options = dict(option.partition("=")[::2] for option in mount.get("options", "").split(","))
+            upper = options.get("upperdir", "")
+            return mount.get("filesystem") == "overlay" and bool(upper) and mount_of(upper)["filesystem"] in IN_MEMORY
+        return False
+    folder = (sysfs / Path(device).resolve().name).resolve()
+    if (folder / "partition").exists():
+        folder = folder.parent
+    if folder.name.startswith(("zram", "ram")):
+        return True
+    backing = folder / "loop" / "backing_file"
+    with contextlib.suppress(OSError, LookupError):
+        if backing.exists():
+            return mount_of(backing.read_text().strip())["filesystem"] in IN_MEMORY
+    below = [f"/dev/{item.name}" for item in (folder / "slaves").glob("*")]
+    return bool(below) and all(_in_memory_below("", item, sysfs) for item in below)
 
 
 def _cached_below(device: str, sysfs: Path = Path("/sys/class/block")) -> str | None:

@@ -13,6 +13,8 @@ from assay.model.verdict import Finding, Verdict
 
 FASTER = 1.5
 """Later passes over the same data are at most this much faster than the first."""
+REACHED_SHARE = 0.9
+"""At least this share of the bytes written must have gone to the device."""
 FLUSHED_SHARE = 0.5
 """A flush that works has brought at least this share of the data to the device."""
 LEAST_BYTES = 1 << 20
@@ -78,6 +80,47 @@ def later_passes(evidence: Evidence) -> Answer:
     )
 
 
+def absorbed_writes(evidence: Evidence) -> Answer:
+    """Writes over the same data again and again, of which memory took most and the flush at the end only the last.
+
+    Judged where more was written than there is data, through the page cache: what the device got, whoever sent it, is
+    then the most that was written to it. Below 90 % of the bytes written the rate is one of memory.
+    Source: the device's own count of sectors written (iostats of the kernel); DESIGN, section 4, item 2.
+    """
+    parameters = evidence.case.parameters
+    flushed = parameters.sync in ("fsync", "fdatasync")
+    if evidence.operation not in WRITES or not flushed or evidence.no_storage or evidence.bypasses_cache:
+        return None
+    if evidence.in_memory:
+        return MEMORY_ITSELF
+    distinct = _distinct(evidence)
+    again = [sample for sample in evidence.usable if sample.write_bytes > distinct and sample.write_bytes > LEAST_BYTES]
+    if not again:
+        return None
+    shares = [sample.block.write_bytes / sample.write_bytes for sample in again if sample.block is not None]
+    if not shares:
+        return NotEvaluated("data was written over before the flush, and no block device below counts what it got")
+    share = median(shares)
+    if share >= REACHED_SHARE:
+        return None
+    return Finding(
+        verdict=Verdict.CACHED,
+        rule="absorbed_writes",
+        text=f"the same {about_size(distinct)} were written again and again in memory; the device got"
+        f" {percent(share)} of the bytes written",
+        remedy="Use cache: direct or sync: o_dsync, or leave runtime out, so that each byte is written once.",
+        numbers={"device_share": share, "distinct_bytes": distinct},
+    )
+
+
+def _distinct(evidence: Evidence) -> int:
+    """Bytes that there are to be written; iozone's record rewrite writes one record of each lane only."""
+    parameters = evidence.case.parameters
+    if evidence.operation == "record_rewrite" and not evidence.bypasses_cache:
+        return (parameters.record_size or 0) * parameters.lanes
+    return evidence.data_set_bytes
+
+
 def flush_without_effect(evidence: Evidence) -> Answer:
     """Writes whose time includes a flush, though the device got much less than was written.
 
@@ -112,11 +155,7 @@ def flush_without_effect(evidence: Evidence) -> Answer:
 
 
 def _device_share(sample: Sample, evidence: Evidence) -> float | None:
-    parameters = evidence.case.parameters
-    distinct = evidence.data_set_bytes
-    if evidence.operation == "record_rewrite" and not evidence.bypasses_cache:
-        distinct = (parameters.record_size or 0) * parameters.lanes
-    written = min(sample.write_bytes, distinct)
+    written = min(sample.write_bytes, _distinct(evidence))
     if sample.block is None or written < LEAST_BYTES:
         return None
     return sample.block.write_bytes / written

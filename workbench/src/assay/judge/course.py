@@ -25,6 +25,8 @@ IDLE = 0.5
 WAITING = 2.0
 """Operations take at least this many times as long as the device needs for its requests."""
 LEAST_INTERVALS = 5
+LEAST_OPERATIONS = 125
+"""25 in each of the five windows, so that one more or less in a window is 4 %."""
 
 TOO_FEW = NotEvaluated(
     f"needs phases of at least {LEAST_INTERVALS} whole intervals: a longer runtime or a shorter output.interval"
@@ -43,6 +45,10 @@ def no_steady_state(evidence: Evidence) -> Answer:
     through them gains or loses more than 10 % of it.
     Source: SNIA Solid State Storage Performance Test Specification 2.0.2, 2.1.27 (steady state).
     """
+    if evidence.case.parameters.rate is not None:
+        return NotEvaluated("not applicable: the study itself sets the rate")
+    if evidence.usable and median(sample.ops for sample in evidence.usable) < LEAST_OPERATIONS:
+        return NotEvaluated(f"needs phases of at least {LEAST_OPERATIONS} operations, so that each window has enough")
     courses = [course for course in _courses(evidence) if course.range_share is not None]
     if not courses:
         return TOO_FEW if evidence.usable else None
@@ -109,10 +115,11 @@ def _rate(value: float, evidence: Evidence) -> str:
 def throttled(evidence: Evidence) -> Answer:
     """Something holds the rate although neither the device nor the client is full.
 
-    In most repeats of a closed loop: the rate is flat (the middle half of the intervals within 5 %), the data does come from or go to
-    the device, but the device has a request less than half of the time and takes less than half as long for each as
-    operations take, and the engine uses less than half of its CPU time. So operations wait before the device: at a
-    limit of a cgroup (blkio, io.max), of a device-mapper target, or of a queue. Not judged where each write is flushed.
+    In most repeats of a closed loop: the rate is flat (the middle half of the intervals within 5 % of their median),
+    the data does come from or go to the device, but the device has a request less than half of the time and takes less
+    than half as long for each as operations take, and the engine uses less than half of its CPU time. So operations
+    wait before the device: at a limit of a cgroup (blkio, io.max), of a device-mapper target, or of a queue. Not judged
+    where each write is flushed.
     Source: the device's counts (iostats of the kernel); Little's law: what is in flight and not in the device, waits.
     """
     if evidence.no_storage or evidence.case.metadata or not evidence.usable:
@@ -136,8 +143,8 @@ def throttled(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.THROTTLED,
         rule="throttled",
-        text=f"the rate is held flat (intervals vary by {percent(flat)} about their median) while the device is busy only {percent(busy)}"
-        f" of the time; operations take {waited:.3g} times as long as the device needs for them",
+        text=f"the rate is held flat (intervals vary by {percent(flat)} about their median) while the device is busy"
+        f" only {percent(busy)} of the time; operations take {waited:.3g} times as long as the device needs for them",
         remedy="Look for a limit before the device: cgroup blkio.throttle or io.max, a device-mapper target, a quota.",
         numbers={"interval_variation": flat, "device_busy_share": busy, "latency_to_device_time": waited},
     )

@@ -34,8 +34,8 @@ class Evidence:
     place: Place | None
     memory_bytes: int | None
     estimate: Estimate | None
-    ceilings: tuple[Binding, ...]
     planned: int
+    ceilings: tuple[Binding, ...] = ()
     reasons: tuple[str, ...] = ()
     within: float | None = None
 

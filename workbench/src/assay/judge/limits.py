@@ -153,7 +153,10 @@ def network_bound(evidence: Evidence) -> Answer:
 
     Source: DESIGN, section 4, item 5.
     """
-    found = _named(evidence.ceilings, "link")
+    found, place = _named(evidence.ceilings, "link"), evidence.place
+    if found is None and place is not None and (place.device or place.memory_backed or place.kind == "null"):
+        # There is no network on the way.
+        return None
     if found is None:
         return NotEvaluated("no network link is known on the way to the target")
     if found.share < LINK_SHARE:

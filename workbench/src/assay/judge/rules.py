@@ -226,6 +226,7 @@ def _unflushed_device(evidence: Evidence) -> Finding:
 def unsustained(evidence: Evidence) -> Answer:
     """Open loop: the rate asked for was not kept up.
 
+    The flush at the end is in the elapsed time, but no operation is due then.
     Source: DESIGN, section 3: achieved / target below 0.99. Poisson arrivals are themselves uncertain by
     1/sqrt(operations), of which three times are allowed.
     """
@@ -233,7 +234,7 @@ def unsustained(evidence: Evidence) -> Answer:
     if not asked:
         return None
     unstarted = max(sample.unstarted_ops for sample in asked)
-    shares = [sample.iops / sample.target_per_s for sample in asked if sample.target_per_s]
+    shares = [_achieved(sample) / sample.target_per_s for sample in asked if sample.target_per_s]
     least = min(shares)
     if unstarted == 0 and all(
         share >= SUSTAINED - _chance(evidence, sample) for share, sample in zip(shares, asked, strict=True)
@@ -248,6 +249,11 @@ def unsustained(evidence: Evidence) -> Answer:
         remedy="Ask for a lower rate, or more lanes, or a greater queue depth; latencies here are those of a queue.",
         numbers={"achieved_share": least, "target_per_s": target, "unstarted_ops": unstarted},
     )
+
+
+def _achieved(sample: Sample) -> float:
+    working = sample.elapsed_ns - sample.flush_ns
+    return sample.iops * sample.elapsed_ns / working if working > 0 else sample.iops
 
 
 def _chance(evidence: Evidence, sample: Sample) -> float:
@@ -299,6 +305,7 @@ RULES: tuple[Callable[[Evidence], Answer], ...] = (
     direct_read,
     names.cached_names,
     unflushed_write,
+    cache.absorbed_writes,
     cache.flush_without_effect,
     names.unflushed_names,
     unsustained,

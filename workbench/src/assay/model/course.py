@@ -29,8 +29,8 @@ class Course(Frozen):
         interval_ns: Length of one.
         mean: Mean rate over them.
         variation: Their coefficient of variation (standard deviation / mean).
-        middle_range: From the lower to the upper quartile of the intervals, as a share of their median: how flat the rate
-            is but for a few odd intervals; None with too few intervals.
+        middle_range: From the lower to the upper quartile of the intervals, as a share of their median: how flat the
+            rate is but for a few odd intervals; None with too few intervals.
         range_share: Greatest less least of five equal windows, as a share of the mean (SNIA PTS: at most 20 %).
         slope_share: What the least-squares line through the five windows gains from first to last, as a share of the
             mean, with its sign (SNIA PTS: at most 10 % either way).

@@ -83,6 +83,7 @@ class Sample(Frozen):
         cached_bytes: Of the files in the host's page cache when the phase started; None if unknown.
         lane_balance: Operations of the lane that did least / of the median lane; None with one lane or lanes without
             operations.
+        flush_ns: Longest flush of a lane at the end of the phase.
         wall_shift_ns: How far the wall clock was set during the phase.
         course: How the rate went; None with too few intervals.
         target_per_s: Open loop: operations per second asked for.
@@ -132,6 +133,7 @@ class Sample(Frozen):
     block: BlockDeviceUse | None = None
     cached_bytes: int | None = None
     lane_balance: float | None = None
+    flush_ns: int = 0
     wall_shift_ns: int = 0
     course: Course | None = None
 

@@ -126,10 +126,12 @@ def parse_throughput(written: object) -> float:
     if not isinstance(written, str) or not written.rstrip().endswith("/s"):
         raise UnitError(f"{shown(written)} is not a throughput", example)
     amount = written.rstrip().removesuffix("/s")
-    bits = _QUANTITY.fullmatch(amount.strip())
-    if bits and bits["unit"] in BIT_UNITS and not bits["sign"]:
-        return float(Fraction(bits["number"]) * BIT_UNITS[bits["unit"]] / 8)
-    return float(_parse(amount, "a throughput", SIZE_UNITS, example, _size_hint))
+    found = _QUANTITY.fullmatch(amount.strip())
+    if found and found["sign"]:
+        raise UnitError(f"{written} is negative", "a throughput is above 0")
+    if found and found["unit"] in BIT_UNITS:
+        return float(Fraction(found["number"]) * BIT_UNITS[found["unit"]] / 8)
+    return float(_parse(amount, "a throughput", SIZE_UNITS, example, _throughput_hint))
 
 
 def format_throughput(rate: float) -> str:
@@ -211,6 +213,10 @@ def _size_hint(number: str, unit: str) -> str:
         power = "KMGTP".index(letter) + 1
         return f"write {number}{letter}iB (x 2^{10 * power}) or {number}{decimal} (x 10^{3 * power})"
     return f"units of size are {', '.join(SIZE_UNITS)}, spelled exactly so"
+
+
+def _throughput_hint(_number: str, _unit: str) -> str:
+    return f"units are {', '.join(SIZE_UNITS)} and, in bits, {', '.join(BIT_UNITS)}, spelled so, then {RATE_UNIT}"
 
 
 def _not_negative(value: int, written: object, what: str) -> int:

@@ -1,8 +1,7 @@
 """From the text of a study file to a Study, or to all that is wrong with it."""
 
 import difflib
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -15,8 +14,10 @@ from assay.model.target import (
     FileTarget,
     FixedLatency,
     NullTarget,
+    ScriptedChange,
     ScriptedError,
     Stall,
+    StatedCeilings,
     UniformLatency,
 )
 from assay.model.units import one_of, shown
@@ -38,6 +39,7 @@ _EXAMPLES = {
     "path": "/var/tmp/assay-test",
     "at_op": "1000",
     "errno": "EIO",
+    "latency": "{distribution: fixed, time: 1ms}",
     "when": "record_size == 4KiB",
     "why": "takes an hour",
 }
@@ -204,32 +206,53 @@ def _tag_words(given: Any, context: dict[str, Any]) -> tuple[str, str]:
 
 
 def _key_hint(path: Path) -> str:
+    others = [model for model in _models(path) if path[-1] in _keys(model)]
+    if others:
+        return f"it is only for {' and '.join(map(_tag, others))}"
     near = _meant(path)
     return f"did you mean `{near[0]}`?" if near else f"known here: {', '.join(_known_keys(path))}"
 
 
+def _tag(model: type[BaseModel]) -> str:
+    """What says in the file that a mapping is of this kind: `kind: file`."""
+    name = "kind" if "kind" in model.model_fields else "distribution"
+    (value,) = get_args(model.model_fields[name].annotation)
+    return f'{name}: "null"' if value == "null" else f"{name}: {value}"
+
+
 def _meant(path: Path) -> list[str]:
-    return difflib.get_close_matches(str(path[-1]), list(_known_keys(path)), n=1)
+    return difflib.get_close_matches(str(path[-1]), _known_keys(path), n=1)
 
 
-def _known_keys(path: Path) -> Iterator[str]:
-    models: tuple[type[BaseModel], ...] = (Study,)
+def _known_keys(path: Path) -> list[str]:
+    models = _models(path)
+    known = dict.fromkeys(key for model in models for key in _keys(model))
+    return [*known, "defaults"] if models == (Study,) else [*known]
+
+
+def _keys(model: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _models(path: Path) -> tuple[type[BaseModel], ...]:
+    """What the mapping that holds the last part of a path may be."""
     match path[:-1]:
         case ("targets", _):
-            models = (FileTarget, DeviceTarget, NullTarget)
-        case ("targets", _, "latency"):
-            models = (FixedLatency, UniformLatency, ExponentialLatency)
+            return (FileTarget, DeviceTarget, NullTarget)
+        case ("targets", _, "ceilings"):
+            return (StatedCeilings,)
+        case ("targets", _, "latency") | ("targets", _, "changes", _, "latency"):
+            return (FixedLatency, UniformLatency, ExponentialLatency)
         case ("targets", _, "stalls", _):
-            models = (Stall,)
+            return (Stall,)
         case ("targets", _, "errors", _):
-            models = (ScriptedError,)
+            return (ScriptedError,)
+        case ("targets", _, "changes", _):
+            return (ScriptedChange,)
         case ("workloads", _):
-            models = (Workload,)
+            return (Workload,)
         case ("workloads", _, "exclude", _):
-            models = (Exclusion,)
+            return (Exclusion,)
         case ("output",):
-            models = (Output,)
-    names = dict.fromkeys(field.alias or name for model in models for name, field in model.model_fields.items())
-    yield from names
-    if models == (Study,):
-        yield "defaults"
+            return (Output,)
+    return (Study,)

@@ -1,40 +1,75 @@
 """Files that appear whole or not at all."""
 
 import os
+import shutil
+import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from assay.model.base import AssayError
 
+Write = Callable[[Path], None]
 
-def write_whole(path: Path, write: Callable[[Path], None], force: bool = False) -> None:
-    """Let `write` fill a temporary file beside `path`, then give it that name.
+
+def write_whole(path: Path, write: Write, force: bool = False, option: str = "--output") -> None:
+    """Let `write` fill a temporary file, then give it the name `path`.
+
+    What a symbolic link points to is replaced, not the link. A FIFO or a character device such as `/dev/stdout` stays,
+    and is written into.
 
     Args:
         path: Where the file shall be.
         write: Writes to the path it is given.
-        force: Replace what is there.
+        force: Replace the file that is there.
+        option: Option of the command that names `path`.
 
     Raises:
         AssayError: The file exists and `force` is not set, or it cannot be written.
     """
-    if path.exists() and not force:
-        raise AssayError(f"{path} exists already", "use --force to replace it, or --output FILE for another name")
+    hint = f"choose another place with {option}"
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        mode = _mode(path)
+        if stat.S_ISBLK(mode):
+            raise AssayError(f"{path} is a block device: what is on it would be lost", hint)
+        if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode):
+            _write_into(path, write)
+            return
+        if mode and not force:
+            raise AssayError(f"{path} exists already", f"use --force to replace it, or {option} FILE for another name")
+        _replace(Path(os.path.realpath(path)), write)
     except OSError as error:
-        raise AssayError(f"cannot write {path}: {error.strerror}", "choose another place with --output") from error
+        raise AssayError(f"cannot write {path}: {error.strerror}", hint) from error
+
+
+def _mode(path: Path) -> int:
+    """What is at the end of a path, as `st_mode`; 0 if nothing."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return 0
+
+
+def _replace(path: Path, write: Write) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     os.close(handle)
     temporary = Path(name)
     try:
         write(temporary)
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
-    except OSError as error:
-        raise AssayError(f"cannot write {path}: {error.strerror}", "choose another place with --output") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _write_into(path: Path, write: Write) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        # Some formats are not written from the front to the end.
+        temporary = Path(folder, "whole")
+        write(temporary)
+        # Without O_CREAT: what is there is neither made nor replaced.
+        with temporary.open("rb") as source, os.fdopen(os.open(path, os.O_WRONLY | os.O_CLOEXEC), "wb") as target:
+            shutil.copyfileobj(source, target)
 
 
 def _umask() -> int:

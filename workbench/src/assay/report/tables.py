@@ -197,6 +197,7 @@ def _course() -> list[_Spec]:
         spec("intervals", "integer", "whole intervals"),
         spec("effective", "number", "independent intervals that would tell as much"),
         spec("variation", "number", "standard deviation / mean of the intervals"),
+        spec("middle_range", "number", "from lower to upper quartile of the intervals / their median"),
         spec("range_share", "number", "range over five equal windows / mean"),
         spec("slope_share", "number", "gain of the least-squares line / mean"),
     ]

@@ -1,9 +1,11 @@
 """Find runs by what a user types."""
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.model.base import AssayError
+from assay.store.damage import damage_told
 from assay.store.lock import run_is_alive
 from assay.store.reader import DATABASE
 from assay.store.schema import connect
@@ -31,54 +33,85 @@ class RunSummary:
 
 
 def run_folders(root: Path) -> list[Path]:
-    """Folders of runs below `root`, the oldest first; empty if there is no such folder."""
-    if not root.is_dir():
-        return []
-    visible = (folder for folder in root.iterdir() if not folder.name.startswith("."))
-    return sorted(folder for folder in visible if (folder / DATABASE).is_file())
+    """Folders of runs below `root`, the oldest first; empty if there is no such folder.
+
+    Raises:
+        AssayError: The folder cannot be read.
+    """
+    try:
+        if not root.is_dir():
+            return []
+        visible = (folder for folder in root.iterdir() if not folder.name.startswith("."))
+        return sorted(folder for folder in visible if (folder / DATABASE).is_file())
+    except OSError as error:
+        raise AssayError(
+            f"{root}: cannot be read: {error.strerror}", "give the folder of the runs with --out"
+        ) from error
 
 
 def list_runs(root: Path) -> list[RunSummary]:
-    """All runs below `root`, the oldest first; one that cannot be read is listed with the reason."""
+    """All runs below `root`, the oldest first; one that cannot be read is listed with the reason.
+
+    Raises:
+        AssayError: The folder cannot be read.
+    """
     return sorted((_summary(folder) for folder in run_folders(root)), key=lambda run: (run.created_at, run.id))
 
 
 def _summary(folder: Path) -> RunSummary:
     try:
-        connection = connect(folder / DATABASE, write=False)
-        row = connection.execute(
-            "SELECT id, study, status, created_at, planned, (SELECT count(*) FROM outcomes),"
-            " (SELECT count(*) FROM cases) FROM run"
-        ).fetchone()
-        connection.close()
+        with damage_told(folder), contextlib.closing(connect(folder / DATABASE, write=False)) as connection:
+            found = connection.execute(
+                "SELECT id, study, status, created_at, planned, (SELECT count(*) FROM outcomes),"
+                " (SELECT count(*) FROM cases) FROM run"
+            ).fetchone()
+            name, study, status, created_at, planned, finished, cases = found
+            created_at = float(created_at)
     except AssayError as error:
         return RunSummary(folder.name, "", "unreadable", 0.0, 0, 0, 0, str(folder), error.message)
-    status = "interrupted" if row[2] == "running" and not run_is_alive(folder) else row[2]
-    return RunSummary(row[0], row[1], status, row[3], row[4], row[5], row[6], str(folder))
+    if status == "running" and not run_is_alive(folder):
+        status = "interrupted"
+    return RunSummary(name, study, status, created_at, planned, finished, cases, str(folder))
 
 
 def find_run(ref: str, root: Path) -> Path:
     """The folder of a run.
 
     Args:
-        ref: An id, a unique prefix of one, `last`, or a path.
+        ref: An id or the name of the run's folder, a unique prefix of one, `last`, or a path.
         root: Folder of all runs.
 
     Raises:
         AssayError: There is no such run, or more than one.
     """
     path = Path(ref)
-    if (path / DATABASE).is_file():
-        return path
+    try:
+        if ref and (path / DATABASE).is_file():
+            return path
+        is_folder = bool(ref) and path.is_dir()
+    except OSError as error:
+        raise AssayError(f"{ref}: cannot be read: {error.strerror}", "`assay list` names the runs") from error
     runs = list_runs(root)
+    if ref == "last" and runs:
+        return Path(runs[-1].folder)
+    found = _called(ref, runs)
+    if not found and is_folder:
+        raise AssayError(f"the folder {ref} holds no run (it has no {DATABASE})", "`assay list` names the runs")
     if not runs:
         raise AssayError(f"there are no runs in {root}", "start one with `assay run STUDY`, or use --out")
-    if ref == "last":
-        return Path(runs[-1].folder)
-    found = [run for run in runs if run.id == ref] or [run for run in runs if ref and run.id.startswith(ref)]
     if not found:
         raise AssayError(f"there is no run {ref!r} in {root}", "`assay list` names the runs")
     if len(found) > 1:
-        names = ", ".join(run.id for run in found[:3]) + (", ..." if len(found) > 3 else "")
+        names = ", ".join(Path(run.folder).name for run in found[:3]) + (", ..." if len(found) > 3 else "")
         raise AssayError(f"{ref!r} fits {len(found)} runs in {root}: {names}", "type more of the name")
     return Path(found[0].folder)
+
+
+def _called(ref: str, runs: list[RunSummary]) -> list[RunSummary]:
+    """The runs that a name fits: the folder's before the id, as it may have been renamed, and whole before in part."""
+    names = {run.folder: (Path(run.folder).name, run.id) for run in runs}
+    return (
+        [run for run in runs if names[run.folder][0] == ref]
+        or [run for run in runs if run.id == ref]
+        or [run for run in runs if ref and any(name.startswith(ref) for name in names[run.folder])]
+    )

@@ -12,6 +12,7 @@ from typing import Self
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Ceiling
 from assay.model.result import JobRecord, Place, RunInfo, Sample
+from assay.store.damage import damage_told, mapping, tells_damage
 from assay.store.lock import RunLock, run_is_alive
 from assay.store.records import Attempt, JournalEntry, Result
 
@@ -42,6 +43,7 @@ class RunReader:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @tells_damage
     def info_status(self) -> str:
         """`running`, `interrupted`, `complete` or `complete with errors`; a run whose workbench died is interrupted."""
         status = str(self._db.execute("SELECT status FROM run").fetchone()[0])
@@ -49,13 +51,14 @@ class RunReader:
             return "interrupted"
         return status
 
+    @tells_damage
     def info(self) -> RunInfo:
         """The run without its results."""
         row = self._db.execute(
             "SELECT id, study, question, description, created_at, finished_at, seed, case_order, repeats, command,"
             " planned, details, (SELECT count(*) FROM outcomes) FROM run"
         ).fetchone()
-        details = json.loads(row[11])
+        details = mapping(row[11], "versions", "environment", "places")
         return RunInfo(
             id=row[0],
             folder=str(self.folder.absolute()),
@@ -80,26 +83,30 @@ class RunReader:
             repeats_least=details.get("repeats_least"),
         )
 
+    @tells_damage
     def base(self) -> str:
         """Directory where the study's relative target paths start."""
-        details = json.loads(self._db.execute("SELECT details FROM run").fetchone()[0])
-        return str(details["base"])
+        (details,) = self._db.execute("SELECT details FROM run").fetchone()
+        return str(mapping(details, "base")["base"])
 
     def study_text(self) -> str:
         """The study file as it was."""
         return (self.folder / STUDY).read_bytes().decode()
 
+    @tells_damage
     def cases(self, case_id: str | None = None) -> tuple[Case, ...]:
         """All cases in plan order, or the one of that id (none if there is no such case)."""
         only, key = _only("id", case_id)
         rows = self._db.execute(f"SELECT document FROM cases{only} ORDER BY position", key)
         return tuple(Case.model_validate_json(row[0]) for row in rows)
 
+    @tells_damage
     def excluded(self) -> tuple[Excluded, ...]:
         """What the study leaves out."""
         rows = self._db.execute("SELECT document FROM excluded ORDER BY position")
         return tuple(Excluded.model_validate_json(row[0]) for row in rows)
 
+    @tells_damage
     def left_out(self) -> list[tuple[str, str, str, int]]:
         """What the study leaves out in brief: (workload, rule, reason, number of points)."""
         return list(
@@ -109,10 +116,12 @@ class RunReader:
             )
         )
 
+    @tells_damage
     def order(self) -> list[tuple[str, int]]:
         """All planned repeats as (case id, repeat), in the order of execution."""
         return list(self._db.execute("SELECT case_id, repeat FROM plan ORDER BY position"))
 
+    @tells_damage
     def pending(self, settled_too: bool = False) -> list[tuple[str, int]]:
         """Planned repeats still to be executed, in order: without an outcome, or crashed or stopped.
 
@@ -128,6 +137,7 @@ class RunReader:
             )
         )
 
+    @tells_damage
     def is_pending(self, case_id: str, repeat: int) -> bool:
         """Whether a planned repeat is one of `pending`."""
         row = self._db.execute(
@@ -135,14 +145,17 @@ class RunReader:
         ).fetchone()
         return row[0] in RETRIED if row else not self.is_settled(case_id)
 
+    @tells_damage
     def is_settled(self, case_id: str) -> bool:
         """Whether a case is known well enough."""
         return self._db.execute("SELECT 1 FROM settled WHERE case_id = ?", (case_id,)).fetchone() is not None
 
+    @tells_damage
     def settled(self) -> dict[str, str]:
         """Cases that are known well enough, so that repeats without an outcome are not needed -> why."""
         return dict(self._db.execute("SELECT case_id, reason FROM settled ORDER BY case_id"))
 
+    @tells_damage
     def samples(self, case_id: str | None = None) -> tuple[Sample, ...]:
         """All samples, or those of one case, ordered by case, repeat and phase."""
         only, key = _only("s.case_id", case_id)
@@ -155,20 +168,22 @@ class RunReader:
 
     def measured(self) -> Iterator[tuple[Case, tuple[Sample, ...]]]:
         """Every case in plan order with its samples as `samples` orders them; only one case is in memory at a time."""
-        rows = self._db.execute(
-            "SELECT c.document, s.document FROM cases c LEFT JOIN samples s ON s.case_id = c.id"
-            " ORDER BY c.position, s.repeat, s.phase"
-        )
-        for case, group in groupby(rows, key=itemgetter(0)):
-            samples = (Sample.model_validate_json(sample) for _, sample in group if sample is not None)
-            yield Case.model_validate_json(case), tuple(samples)
+        with damage_told(self.folder):
+            rows = self._db.execute(
+                "SELECT c.document, s.document FROM cases c LEFT JOIN samples s ON s.case_id = c.id"
+                " ORDER BY c.position, s.repeat, s.phase"
+            )
+            for case, group in groupby(rows, key=itemgetter(0)):
+                samples = (Sample.model_validate_json(sample) for _, sample in group if sample is not None)
+                yield Case.model_validate_json(case), tuple(samples)
 
+    @tells_damage
     def jobs(self, case_id: str | None = None, whole: bool = True) -> tuple[JobRecord, ...]:
         """The repeats that have an outcome, as they were executed, ordered by case and repeat.
 
         Args:
             case_id: Only of this case.
-            whole: With the job as it was sent to the engine, which of a large run is most of the work; else it is empty.
+            whole: With the job as it was sent to the engine, in a large run most of the work; else it is empty.
         """
         only, key = _only("o.case_id", case_id)
         job = "a.job" if whole else "NULL"
@@ -193,6 +208,7 @@ class RunReader:
             for row in rows
         )
 
+    @tells_damage
     def attempts(self, case_id: str | None = None) -> list[Attempt]:
         """Every start of the engine, the first one first; also those that came to nothing."""
         only, key = _only("case_id", case_id)
@@ -201,6 +217,7 @@ class RunReader:
         )
         return [Attempt(*row) for row in rows]
 
+    @tells_damage
     def events(self, case_id: str, repeat: int) -> str:
         """The engine's output of a repeat that has an outcome: NDJSON as it came; empty if there is none."""
         row = self._db.execute(
@@ -209,10 +226,12 @@ class RunReader:
         ).fetchone()
         return zlib.decompress(row[0]).decode() if row and row[0] else ""
 
+    @tells_damage
     def outcome_counts(self) -> dict[str, int]:
         """Number of repeats by outcome."""
         return dict(self._db.execute("SELECT status, count(*) FROM outcomes GROUP BY status ORDER BY status"))
 
+    @tells_damage
     def results(self, case_id: str | None = None, limit: int = -1) -> list[Result]:
         """What the analysis said at the end of the run, in plan order; empty before that.
 
@@ -229,10 +248,12 @@ class RunReader:
         )
         return [Result(*row) for row in rows]
 
+    @tells_damage
     def verdict_counts(self) -> dict[str, int]:
         """Number of results by verdict; empty before the end of the run."""
         return dict(self._db.execute("SELECT verdict, count(*) FROM results GROUP BY verdict"))
 
+    @tells_damage
     def journal(self, only_open: bool = True) -> list[JournalEntry]:
         """What was made, the newest first; by default only what may still be there."""
         rows = self._db.execute(

@@ -1,0 +1,87 @@
+"""What is said of a run whose data cannot be understood."""
+
+import contextlib
+import json
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterator
+from functools import wraps
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from pydantic import ValidationError
+
+from assay.model.base import AssayError
+
+HINT = "restore it from a copy"
+
+
+class _HasFolder(Protocol):
+    folder: Path
+
+
+Self = TypeVar("Self", bound=_HasFolder)
+Args = ParamSpec("Args")
+Answer = TypeVar("Answer")
+
+
+@contextlib.contextmanager
+def damage_told(folder: Path) -> Iterator[None]:
+    """Turn what goes wrong while a run is read into one line.
+
+    Args:
+        folder: The run's.
+
+    Raises:
+        AssayError: It is damaged, or its files cannot be read.
+    """
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        # Such as a table that is missing, or JSON that is none; the others come from outside, such as a lock.
+        if error.sqlite_errorcode == sqlite3.SQLITE_ERROR:
+            raise AssayError(f"{folder} is damaged: {error}", HINT) from error
+        raise AssayError(f"{folder}: cannot be read: {error}", "see its rights and the space on its disk") from error
+    except OSError as error:
+        raise AssayError(f"{error.filename or folder}: cannot be read: {error.strerror}", HINT) from error
+    except (sqlite3.Error, ValueError, LookupError, TypeError, zlib.error) as error:
+        raise AssayError(f"{folder} is damaged: {_words(error)}", HINT) from error
+
+
+def tells_damage(
+    read: Callable[Concatenate[Self, Args], Answer],
+) -> Callable[Concatenate[Self, Args], Answer]:
+    """`damage_told` around a method that reads a run and returns what it found."""
+
+    @wraps(read)
+    def reading(self: Self, /, *args: Args.args, **kwargs: Args.kwargs) -> Answer:
+        with damage_told(self.folder):
+            return read(self, *args, **kwargs)
+
+    return reading
+
+
+def mapping(text: str, *keys: str) -> dict[str, Any]:
+    """A JSON mapping that must have these keys.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise ValueError("a mapping is missing where one should be")
+    if missing := [key for key in keys if key not in found]:
+        raise ValueError(f"{', '.join(missing)} missing in its details")
+    return found
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(map(str, (error.title, *first["loc"])))
+        return f"{place}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+    if isinstance(error, json.JSONDecodeError):
+        return f"no JSON where some should be: {error}"
+    if isinstance(error, TypeError | LookupError):
+        return "what it holds has another form than it should"
+    return str(error)
