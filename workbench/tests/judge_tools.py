@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from builders import GIB, MIB, MS, make_case, make_names, make_place, make_sample
+from builders import GIB, MS, make_case, make_names, make_place, make_sample
 
 from assay.analyse.estimate import estimate
 from assay.analyse.usable import usable

@@ -1,5 +1,6 @@
 """What tests of whole runs share: a study, the `assay` program, and the look at what a run left."""
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,9 @@ from assay.launch.binary import find_engine
 from assay.model.base import AssayError
 from assay.store import RunStore, list_runs, run_is_alive
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell that starts the tests in the background has them ignore Ctrl-C, and Assay would go on doing so.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 ASSAY = str(Path(sys.executable).with_name("assay"))
 try:
     ENGINE = str(find_engine())

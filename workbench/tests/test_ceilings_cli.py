@@ -106,6 +106,8 @@ def test_too_small_a_place_is_told_and_the_exit_code_says_so(tmp_path: Path, lef
         ("/etc/hostname", "exists and is not a directory", 3),
         ("/dev/null", "exists and is not a directory", 3),
         ("/no-such-place/x", "/no-such-place: does not exist", 3),
+        ("", "TARGET is empty", 2),
+        ("/" + "x" * 300, "File name too long", 2),
         ("../x", "has a `.` or `..` part", 2),
     ],
 )

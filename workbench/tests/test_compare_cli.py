@@ -164,11 +164,18 @@ def test_targets_of_one_run(tmp_path: Path) -> None:
         (("a", "a"), "both are run a"),
         (("a", "b", "a"), "3 runs are named"),
         (("a", "b", "--by", "kernel"), "--by 'kernel' is unknown"),
+        (("a", "b", "--by", ""), "--by '' is unknown"),
+        (("a", "a", "--by", "target"), "run a has one target, disk"),
+        (("a", "b", "--fail-if-slower", ""), "'' is not a percentage"),
         (("a", "b", "--fail-if-slower", "5"), "'5' is not a percentage"),
         (("a", "b", "--fail-if-slower", "-5%"), "'-5%' is not a percentage"),
         (("a", "b", "--fail-if-slower", "100%"), "'100%' is not a percentage"),
         (("a", "b", "--fail-if-slower", "x%"), "'x%' is not a percentage"),
         (("a", "z"), "there is no run 'z'"),
+        (("assay-runs", "a"), "the folder assay-runs holds no run"),
+        (("a", "b" * 300), "File name too long"),
+        (("a", "b", "--out", "b" * 300), "File name too long"),
+        (("a", "b", "--html", "b" * 300), "File name too long"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_a_hint(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
@@ -194,13 +201,15 @@ def test_the_page_is_whole_and_holds_every_row(tmp_path: Path) -> None:
     two(tmp_path, GOOD, slower(0.1))
     page = tmp_path / "page.html"
     page.write_text("old")
-    assert "wrote page.html" in assay(tmp_path, "compare", "a", "b", "--html", "page.html").stderr
+    mine = assay(tmp_path, "compare", "a", "b", "--html", "page.html", expect=2).stderr
+    assert "page.html exists already" in mine and "--html FILE" in mine and page.read_text() == "old"
+    assert "wrote page.html" in assay(tmp_path, "compare", "a", "b", "--html", "page.html", "--force").stderr
     text = page.read_text(encoding="utf-8")
     assert text.startswith("<!doctype html>") and text.rstrip().endswith("</html>")
     assert "default-src 'none'" in text and "grid / record_size=65536, write" in text
     assert {path.name for path in tmp_path.iterdir()} == {"assay-runs", "page.html"}
     refused = assay(tmp_path, "compare", "a", "b", "--html", "none/page.html", expect=2).stderr
-    assert "cannot write none/page.html" in refused
+    assert "cannot write none/page.html" in refused and "--html" in refused
 
 
 def comparison(folder: Path) -> RunsComparison:

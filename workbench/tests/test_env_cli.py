@@ -199,6 +199,8 @@ def test_env_diff_of_the_same_says_so(tmp_path: Path, store: Store) -> None:
         (("--diff", "a", "b", "c"), "error: --diff compares two runs, but 3 are named"),
         (("a", "b"), "error: 2 runs are named"),
         (("a", "--target", "/"), "error: --target describes a place of this machine now, not of a run"),
+        (("--target", ""), "error: --target is empty"),
+        (("--target", "x" * 300), f"error: {'x' * 300}: File name too long"),
         (("--target", "nowhere"), "error: nowhere: there is no such folder or device"),
         (("a",), "error: there are no runs in assay-runs"),
     ],

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import os
 import re
+import stat
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +24,7 @@ from assay.cli.main import app
 from assay.model.base import AssayError
 from assay.model.case import Parameters
 from assay.model.result import RunAnalysis
+from assay.report.atomic import write_whole
 from assay.report.export_csv import csv_text
 from assay.report.export_json import json_document, json_schema, json_text
 from assay.report.tables import RESULT_COLUMNS, Table, ceilings_table, results_table, samples_table
@@ -217,6 +220,46 @@ def test_a_file_is_replaced_only_by_force(analysis: RunAnalysis, format_: Format
 def test_a_place_that_cannot_be_written_is_one_clear_error(analysis: RunAnalysis, tmp_path: Path) -> None:
     with pytest.raises(AssayError, match="cannot write"):
         write_export(analysis, Format.CSV, TableName.RESULTS, tmp_path / "missing" / "x.csv", force=False)
+
+
+def whole(path: Path) -> None:
+    path.write_text("whole")
+
+
+def test_what_a_link_points_to_is_replaced(tmp_path: Path) -> None:
+    link, page = tmp_path / "link", tmp_path / "page"
+    link.symlink_to("page")
+    for old in ("", "old"):
+        if old:
+            page.write_text(old)
+        write_whole(link, whole, force=True)
+        assert link.is_symlink() and page.read_text() == "whole"
+    assert sorted(tmp_path.iterdir()) == [link, page]
+
+
+def test_a_fifo_is_written_into_and_stays(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    # Open already, so that nobody waits.
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_whole(fifo, whole)
+        assert os.read(reader, 100) == b"whole" and fifo.is_fifo()
+    finally:
+        os.close(reader)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes device nodes")
+def test_a_device_is_never_replaced(tmp_path: Path) -> None:
+    full, disk = tmp_path / "full", tmp_path / "disk"
+    os.mknod(full, 0o600 | stat.S_IFCHR, os.makedev(1, 7))
+    # A number that no driver has: nothing could be lost.
+    os.mknod(disk, 0o600 | stat.S_IFBLK, os.makedev(250, 255))
+    for node, words in ((full, "No space left"), (disk, "is a block device")):
+        before = node.stat().st_mode
+        with pytest.raises(AssayError, match=words):
+            write_whole(node, whole, force=True)
+        assert node.stat().st_mode == before
 
 
 def test_default_names(analysis: RunAnalysis) -> None:

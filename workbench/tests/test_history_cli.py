@@ -1,6 +1,8 @@
 """`assay history`: the results of a study from run to run."""
 
+import contextlib
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -102,11 +104,38 @@ def test_what_is_wrong_is_one_line_and_a_hint(tmp_path: Path) -> None:
     assert missing[0] == "error: there are no runs of study 'nightly' in assay-runs"
     nightly(tmp_path, [1.0] * 3)
     few = assay(tmp_path, "history", "nightly", expect=2).stderr.splitlines()
-    assert few[0].endswith("has 3 runs in assay-runs, but a history needs at least 4")
+    assert few[0].endswith("has 3 complete runs in assay-runs, but a history needs at least 4")
     other = assay(tmp_path, "history", "weekly", expect=2).stderr.splitlines()
     assert other[1] == "hint: there are runs of nightly"
     (tmp_path / "broken.yaml").write_text("study: [")
     assert "broken.yaml:" in assay(tmp_path, "history", "broken.yaml", expect=2).stderr
+    assert "File name too long" in assay(tmp_path, "history", "x" * 300, expect=2).stderr
+
+
+def spoil(folder: Path, statement: str) -> None:
+    with contextlib.closing(sqlite3.connect(folder / "run.sqlite")) as database, database:
+        database.execute(statement)
+
+
+def test_runs_that_cannot_be_used_are_left_out_and_named(tmp_path: Path) -> None:
+    nightly(tmp_path, [1.0] * 8)
+    runs = tmp_path / "assay-runs"
+    spoil(runs / "run-01", "UPDATE cases SET document = '{}'")
+    spoil(runs / "run-02", "UPDATE run SET status = 'interrupted'")
+    (runs / "run-03" / "run.sqlite").write_bytes(b"x" * 5000)
+    (runs / "empty").mkdir()
+    (runs / "empty" / "run.sqlite").touch()
+    done = assay(tmp_path, "history", "nightly")
+    assert done.stdout.startswith("study nightly: 5 runs, ")
+    notes = done.stderr.splitlines()
+    assert len(notes) == 4 and all(note.startswith("note: left out: ") for note in notes)
+    assert "/empty/" in notes[0] + notes[1] and "/run-03/" in notes[0] + notes[1]
+    assert notes[2] == "note: left out: 1 run without an end: run-02 (interrupted)"
+    assert "run-01 is damaged: Case.id: field required" in notes[3]
+    spoil(runs / "run-04", "UPDATE run SET details = 'null'")
+    spoil(runs / "run-05", "DROP TABLE results")
+    refused = assay(tmp_path, "history", "nightly", expect=2).stderr
+    assert "has 3 complete runs in assay-runs, but a history needs at least 4" in refused
 
 
 def test_of_many_results_the_first_are_shown_and_chance_is_told(tmp_path: Path) -> None:

@@ -11,15 +11,13 @@ from judge_tools import (
     NULL_PLACE,
     Rule,
     about_names,
-    bind,
     evidence,
     fires,
     lacks,
-    make_course,
 )
 
 from assay.judge import names, rules
-from assay.judge.evidence import Evidence, NotEvaluated, percent
+from assay.judge.evidence import Evidence, percent
 from assay.judge.judge import judge
 from assay.model.result import ErrorTally
 from assay.model.verdict import Finding, Verdict
@@ -223,9 +221,9 @@ def test_every_rule_here_is_tested() -> None:
     assert {rule for rule, *_ in UNANSWERED} <= here
     # Each of the others has a file of tests of its own, which says so of its module.
     others = {rule.__module__.rsplit(".", 1)[1] for rule in set(rules.RULES) - here}
-    assert others == {path.stem.removeprefix("test_judge_") for path in Path(__file__).parent.glob("test_judge_*.py")} - {
-        "any"
-    }
+    assert others == {
+        path.stem.removeprefix("test_judge_") for path in Path(__file__).parent.glob("test_judge_*.py")
+    } - {"any"}
 
 
 @pytest.mark.parametrize("rule", rules.RULES, ids=lambda rule: rule.__name__)
@@ -240,7 +238,14 @@ def test_good_evidence_is_ok_and_every_rule_can_be_evaluated(operation: str) -> 
 
 def test_without_the_new_evidence_the_rules_that_need_it_say_so() -> None:
     poor = evidence(
-        ceilings=(), course=None, block=None, cpus=0, cpu_wait_ns=None, host_stolen_ns=None, latency={}, lane_balance=None
+        ceilings=(),
+        course=None,
+        block=None,
+        cpus=0,
+        cpu_wait_ns=None,
+        host_stolen_ns=None,
+        latency={},
+        lane_balance=None,
     )
     verdict, findings, not_evaluated = judge(poor)
     assert (verdict, findings) == (Verdict.OK, ())

@@ -1,5 +1,6 @@
 """The rules about how the rate went while a phase lasted."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from assay.judge.rules import RULES
 from assay.model.verdict import Verdict
 
 S = 10**9
-HELD = {
+HELD: dict[str, Any] = {
     "elapsed_ns": S,
     "course": make_course(variation=0.01),
     "latency": {"mean": 800_000.0},
@@ -20,6 +21,14 @@ HELD = {
     "cpu_system_ns": S // 10,
 }
 """256 operations of 0.8 ms that take 0.2 ms in a device that is idle most of the time."""
+HALF_AND_HALF = {
+    "reads": 128,
+    "writes": 128,
+    "read_ns": 128 * 200_000,
+    "write_ns": 128 * 200_000,
+    "read_bytes": 8 << 20,
+    "write_bytes": 8 << 20,
+}
 FLUSHED = {"cache": "direct", "sync": "o_dsync"}
 PACED = {"cache": "direct", "rate": 100.0}
 
@@ -32,7 +41,7 @@ def went(operation: str = "read", **changes: Any) -> Evidence:
 
 def dropped(*plateaus: float, p: float = 0.001, **changes: Any) -> Evidence:
     """The rate went from plateau to plateau, in MB/s."""
-    pairs = enumerate(zip(plateaus, plateaus[1:], strict=False), start=1)
+    pairs = enumerate(pairwise(plateaus), start=1)
     return went(changes=tuple(make_change(a * 1e6, b * 1e6, at / 4, p) for at, (a, b) in pairs), **changes)
 
 
@@ -65,7 +74,12 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
         "fell from 5e+04 operations/s to 2e+04 operations/s",
         about_names(course=make_course(changes=(make_change(50e3, 20e3),))),
     ),
-    (course.throttled, Verdict.THROTTLED, "vary by 1 % about their median) while the device is busy only 10 % of", held()),
+    (
+        course.throttled,
+        Verdict.THROTTLED,
+        "vary by 1 % about their median) while the device is busy only 10 % of",
+        held(),
+    ),
     (course.throttled, Verdict.THROTTLED, "operations take 4 times as long as the device needs", held()),
     (course.throttled, Verdict.THROTTLED, "vary by 5 %", held(course=make_course(variation=0.05))),
     # A few odd intervals leave the others as they are.
@@ -75,8 +89,17 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (course.throttled, Verdict.THROTTLED, "busy", held(cpu_user_ns=int(0.3 * S), cpu_system_ns=int(0.19 * S))),
     (course.throttled, Verdict.THROTTLED, "busy", held(block={"read_bytes": int(0.91 * (16 << 20))})),
     (course.throttled, Verdict.THROTTLED, "busy", held("write", block={"write_ns": 256 * 200_000, "read_ns": 0})),
+    (course.throttled, Verdict.THROTTLED, "4 times", held("random_mix", block=HALF_AND_HALF, read_bytes=8 << 20)),
+    (course.throttled, Verdict.THROTTLED, "busy", held(cpus=0)),
+    # Reads do not wait for flushes.
+    (course.throttled, Verdict.THROTTLED, "busy", held(parameters=FLUSHED)),
     # On two lanes with two CPUs there is twice as much CPU time.
-    (course.throttled, Verdict.THROTTLED, "busy", held(cpu_user_ns=int(0.9 * S), cpu_system_ns=0, parameters={"lanes": 2})),
+    (
+        course.throttled,
+        Verdict.THROTTLED,
+        "busy",
+        held(cpu_user_ns=int(0.9 * S), cpu_system_ns=0, parameters={"lanes": 2}),
+    ),
     # What the device did too fast to be counted took no time.
     (course.throttled, Verdict.THROTTLED, "take 800 times as long", held(block={"read_ns": 0})),
 ]
@@ -173,6 +196,12 @@ def test_repeats_without_a_course_do_not_count_as_steady(rule: Rule, bad: dict[s
     assert odd_repeats(rule, bad, 1, 5, course=make_course(intervals=4))
 
 
+def test_the_median_number_of_operations_decides_whether_there_are_enough() -> None:
+    few = {"ops": 10}
+    assert odd_repeats(course.no_steady_state, few, 2, 5, **UNSTEADY)
+    assert not odd_repeats(course.no_steady_state, few, 3, 5, **UNSTEADY)
+
+
 def test_the_numbers_are_those_of_the_repeats_that_show_it() -> None:
     shares = ((0.5, 0.4), (0.3, -0.2), (0.7, -0.3), (0.01, 0.01))
     each = [{"course": make_course(range_share=spread, slope_share=slope)} for spread, slope in shares]
@@ -182,5 +211,11 @@ def test_the_numbers_are_those_of_the_repeats_that_show_it() -> None:
     each = [{"course": make_course(changes=(make_change(before, after, at),))} for at, before, after in falls]
     found = fires(course.bursting, Verdict.BURSTING, "after 0.2 s", evidence(changes=[*each, {}]))
     assert found.numbers == {"at_s": 0.2, "before_per_s": 100e6, "after_per_s": 40e6}
-    found = fires(course.throttled, Verdict.THROTTLED, "", evidence(changes=[HELD, HELD, {}]))
-    assert found.numbers == {"interval_variation": 0.01, "device_busy_share": 0.1, "latency_to_device_time": 4.0}
+    each = [
+        HELD
+        | {"course": make_course(variation=flat), "latency": {"mean": 200_000.0 * waited}}
+        | {"block": HELD["block"] | {"busy_ns": int(busy * S)}}
+        for flat, busy, waited in ((0.01, 0.4, 8), (0.03, 0.2, 4), (0.02, 0.1, 2.5))
+    ]
+    found = fires(course.throttled, Verdict.THROTTLED, "", evidence(changes=[*each, {}]))
+    assert found.numbers == {"interval_variation": 0.02, "device_busy_share": 0.2, "latency_to_device_time": 4.0}

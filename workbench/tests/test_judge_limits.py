@@ -43,7 +43,12 @@ POLLED = {"cache": "direct", "method": "io_uring", "iopoll": True}
 QUIET_HOST = {"host_busy_ns": 1 * MS, "host_idle_ns": 1 * MS, "host_stolen_ns": 1 * MS}
 
 FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
-    (limits.impossible, Verdict.IMPOSSIBLE, "1.06 GB/s is 1.06 times the ceiling `stated read`", at("stated read", 1.06)),
+    (
+        limits.impossible,
+        Verdict.IMPOSSIBLE,
+        "1.06 GB/s is 1.06 times the ceiling `stated read`",
+        at("stated read", 1.06),
+    ),
     (limits.impossible, Verdict.IMPOSSIBLE, "`stated write` (1 GB/s; made up)", at("stated write", 1.06)),
     (limits.impossible, Verdict.IMPOSSIBLE, "`stated read IOPS` (5e+04 op", at("stated read IOPS", 1.06)),
     (limits.impossible, Verdict.IMPOSSIBLE, "`link`", at("link", 1.06)),
@@ -67,7 +72,12 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (limits.starved_client, Verdict.CLIENT_BOUND, "waited for a CPU 11 %", waited(0.11, stolen=None, place=NULL_PLACE)),
     (limits.starved_client, Verdict.CLIENT_BOUND, "the hypervisor took 11 % of", waited(0.05, stolen=0.11)),
     (limits.starved_client, Verdict.CLIENT_BOUND, "hypervisor took 11 %", waited(0.0, stolen=0.11, cpu_wait_ns=None)),
-    (limits.starved_client, Verdict.CLIENT_BOUND, "50 % of the time; the hypervisor took 50 %", waited(0.5, stolen=0.5)),
+    (
+        limits.starved_client,
+        Verdict.CLIENT_BOUND,
+        "50 % of the time; the hypervisor took 50 %",
+        waited(0.5, stolen=0.5),
+    ),
     (limits.network_bound, Verdict.NETWORK_BOUND, "is 90 % of the link's bandwidth (1 GB/s; made up)", at("link", 0.9)),
 ]
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from run_tools import ASSAY, ENGINE, SLOW, assay, check_nothing_left, check_whole, needs_engine, only_run, study
 
+from assay.cli.execute import Interruption
 from assay.store import ENGINE_LOCK, RunStore, list_runs
 from assay.store.lock import is_locked
 
@@ -142,6 +143,20 @@ def test_interruption_removes_the_data_and_says_how_to_go_on(
     assert f"{done} of 12 repeats done" in assay(tmp_path, "show", "last").stdout
     assay(tmp_path, "run", only_run(tmp_path).name, "--resume")
     check_whole(tmp_path, phases=2)
+
+
+def test_a_signal_that_the_caller_ignores_stays_ignored() -> None:
+    seen = []
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        interruption = Interruption()
+        with interruption.watch():
+            for number in (signal.SIGHUP, signal.SIGTERM):
+                signal.raise_signal(number)
+                seen.append(interruption.count)
+        assert seen == [0, 1] and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_resume_refuses_a_changed_study_and_a_run_in_progress(tmp_path: Path, start: Start) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import make_case
@@ -12,7 +13,8 @@ from assay.analyse.samples import samples_from_events
 from assay.cli.analysis import judge_row
 from assay.contract.names import IntervalEvent
 from assay.contract.reader import BrokenLine, read_events, read_line
-from assay.model.result import ErrorTally, Sample
+from assay.model.course import Course
+from assay.model.result import BlockDeviceUse, ErrorTally, Sample
 from assay.model.verdict import Verdict
 
 CONTRACT = Path(__file__).resolve().parents[2] / "contract"
@@ -37,7 +39,7 @@ def test_every_line_is_valid_and_read(path: Path) -> None:
 
 def test_there_are_golden_files() -> None:
     names = {"good-run", "no-space", "no-space-prepare", "no-space-preallocate", "crashed", "open-loop"}
-    assert {path.stem for path in GOLDEN} >= {*names, "two-lanes-mixed"}
+    assert {path.stem for path in GOLDEN} >= {*names, "two-lanes-mixed", "evidence"}
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
@@ -138,8 +140,10 @@ def test_the_finding_names_errno_size_and_path(name: str) -> None:
             place=None,
             memory_bytes=None,
             estimate=None,
+            ceilings=(),
             planned=1,
             reasons=(),
+            within=None,
         )
         assert verdict is Verdict.INCOMPLETE
         for words in ("ENOSPC", " bytes", "/var/tmp/assay-golden/golden-", "repeat 2"):
@@ -232,6 +236,127 @@ def test_mixed_operations_are_merged_and_preparation_is_no_sample() -> None:
     assert sample.latency["mean"] == pytest.approx(mean)
     assert sample.latency["min"] == min(reads["min_ns"], writes["min_ns"])
     assert writes["p50_ns"] < sample.latency["p50"] < reads["p50_ns"]
+
+
+def changed(end: dict[str, Any], name: str = "evidence") -> Sample:
+    """The last phase of a golden file with other fields in its end; `lanes` and `resources` are changed one by one."""
+    whole = lines(name)
+    event = json.loads(whole[-2])
+    lanes = end.pop("lanes", [{}] * len(event["lanes"]))
+    event["lanes"] = [lane | more for lane, more in zip(event["lanes"], lanes, strict=True)]
+    event["resources"] |= end.pop("resources", {})
+    return samples_from_events("c0001", 1, read_events([*whole[:-2], json.dumps(event | end), whole[-1]]))[-1]
+
+
+def counts(ops: int) -> dict[str, Any]:
+    return {"read": {"ops": ops, "bytes": 4096 * ops}}
+
+
+def test_what_host_and_device_say_is_kept() -> None:
+    (sample,) = samples("evidence")
+    assert (sample.cpu_wait_ns, sample.cpus) == (31_508_841 + 32_693_342, 2)
+    assert (sample.host_busy_ns, sample.host_idle_ns, sample.host_stolen_ns) == (260_000_000, 100_000_000, 20_000_000)
+    assert sample.block == BlockDeviceUse(
+        read_bytes=145_752_064,
+        write_bytes=0,
+        reads=2224,
+        writes=0,
+        read_ns=311_000_000,
+        write_ns=0,
+        busy_ns=176_000_000,
+    )
+    assert (sample.cached_bytes, sample.wall_shift_ns) == (0, 10)
+    assert sample.lane_balance == 1093 / 1112
+    assert sample.course is not None
+    assert (sample.course.intervals, sample.course.interval_ns) == (9, 20_000_000)
+    assert sample.course.mean == pytest.approx(sample.steady, rel=0.03)
+    assert (sample.course.first_pass, sample.course.later_passes) == (None, None)
+
+
+def test_the_clock_may_be_set_either_way() -> None:
+    assert changed({"wall_shift_ns": -2_000_000_000}).wall_shift_ns == -2_000_000_000
+    assert changed({"wall_shift_ns": None}).wall_shift_ns == 0
+
+
+@pytest.mark.parametrize("waits", [(None, 5), (5, None), (None, None)])
+def test_waiting_that_one_lane_does_not_tell_is_unknown(waits: tuple[int | None, int | None]) -> None:
+    assert changed({"lanes": [{"cpu_wait_ns": wait} for wait in waits]}).cpu_wait_ns is None
+    assert changed({"lanes": [{"cpu_wait_ns": 2}, {"cpu_wait_ns": 3}]}).cpu_wait_ns == 5
+
+
+@pytest.mark.parametrize(
+    ("operations", "balance"),
+    [((100, 100), 1.0), ((50, 150), 0.5), ((150, 50), 0.5), ((0, 10), 0.0), ((0, 0), None)],
+)
+def test_the_slowest_lane_is_held_against_the_median_one(operations: tuple[int, ...], balance: float | None) -> None:
+    assert changed({"lanes": [counts(ops) for ops in operations]}).lane_balance == balance
+
+
+def test_one_lane_has_nothing_to_be_held_against() -> None:
+    assert [sample.lane_balance for sample in samples("good-run")] == [None, None]
+
+
+def test_of_many_lanes_the_median_counts_and_of_any_operation() -> None:
+    event = json.loads(lines("evidence")[-2])
+    lane = event["lanes"][0]
+    nothing = {"ops": 0, "bytes": 0}
+    kinds = ("read", "write", "meta")
+    each = [{**lane, "read": nothing, kinds[n % 3]: {"ops": 100 + n, "bytes": 0}} for n in range(16)]
+    each[7] = {**lane, **counts(10)}
+    told = [*lines("evidence")[:-2], json.dumps(event | {"lanes": each})]
+    assert samples_from_events("c0001", 1, read_events(told))[0].lane_balance == 10 / 107
+
+
+def test_the_longest_flush_of_a_lane_is_kept() -> None:
+    assert [sample.flush_ns for sample in samples("two-lanes-mixed")] == [1_600_000]
+    assert changed({"lanes": [{"sync_ns": 7}, {"sync_ns": 3}]}).flush_ns == 7
+
+
+def test_where_nothing_counts_nothing_is_known() -> None:
+    sample = changed({"cached_bytes": None, "resources": {"host": None, "device": None}})
+    assert (sample.block, sample.host_busy_ns, sample.host_idle_ns, sample.host_stolen_ns) == (None, None, None, None)
+    assert sample.cached_bytes is None
+    assert changed({"cached_bytes": 4096}).cached_bytes == 4096
+
+
+def test_three_intervals_make_a_course_and_two_do_not() -> None:
+    whole = lines("evidence")
+    of_phase = [line for line in whole if '"interval"' in line and json.loads(line).get("phase") == 1]
+    rest = [line for line in whole if line not in of_phase]
+    for count in (2, 3):
+        told = [*rest[:-2], *of_phase[1 : 1 + count], *rest[-2:]]
+        (sample,) = samples_from_events("c0001", 1, read_events(told))
+        assert (sample.course is not None) == (count == 3)
+
+
+def test_passes_over_the_data_are_those_of_all_lanes() -> None:
+    def course(mebibytes: int, layout: str) -> Course | None:
+        whole = lines("evidence")
+        hello = json.loads(whole[0])
+        hello["job"] |= {"file_size_bytes": mebibytes << 20, "layout": layout}
+        return samples_from_events("c0001", 1, read_events([json.dumps(hello), *whole[1:]]))[0].course
+
+    separate = course(32, "separate")
+    assert separate is not None and separate.first_pass is not None and separate.later_passes is not None
+    assert separate == course(64, "shared") != course(32, "shared")
+
+
+@pytest.mark.parametrize("path", [path for path in GOLDEN if path.stem != "evidence"], ids=lambda path: path.stem)
+def test_old_events_are_read_and_what_they_do_not_tell_is_unknown(path: Path) -> None:
+    text = path.read_text()
+    assert not [name for name in ("cpu_wait_ns", "cached_bytes", "wall_shift_ns", '"host"', '"device"') if name in text]
+    found = samples_from_events("c0001", 1, read_events(text.splitlines()))
+    assert found
+    for sample in found:
+        assert (sample.cpu_wait_ns, sample.block, sample.cached_bytes, sample.wall_shift_ns) == (None, None, None, 0)
+        assert (sample.host_busy_ns, sample.host_idle_ns, sample.host_stolen_ns) == (None, None, None)
+
+
+def test_a_sample_comes_back_from_the_store_as_it_was() -> None:
+    for path in GOLDEN:
+        for sample in samples(path.stem):
+            text = sample.model_dump_json(exclude_defaults=True)
+            assert Sample.model_validate_json(text) == sample
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Runs on disk: nothing lost, nothing twice, whatever dies."""
 
+import contextlib
 import errno
 import json
 import os
@@ -321,6 +322,45 @@ def test_find_run(tmp_path: Path) -> None:
         find_run("x", tmp_path)
     with pytest.raises(AssayError, match="there are no runs"):
         find_run("last", tmp_path / "none")
+
+
+def test_a_renamed_folder_is_found_by_its_name_and_by_the_id(tmp_path: Path) -> None:
+    for name in ("alpha", "beta"):
+        create(tmp_path, name=name).close()
+    (tmp_path / "20270115-080000-alpha").rename(tmp_path / "baseline")
+    for name in ("baseline", "base", "20270115-080000-alpha", "20270115-080000-a"):
+        assert find_run(name, tmp_path) == tmp_path / "baseline"
+    with pytest.raises(AssayError, match=r"fits 2 runs in .*: baseline, 20270115-080000-beta"):
+        find_run("2027", tmp_path)
+    (tmp_path / "other").mkdir()
+    with pytest.raises(AssayError, match="holds no run"):
+        find_run(str(tmp_path / "other"), tmp_path)
+
+
+DAMAGE = {
+    "UPDATE run SET details = 'x'": "no JSON where some should be",
+    "UPDATE run SET details = 'null'": "a mapping is missing",
+    "UPDATE run SET details = json_remove(details, '$.versions', '$.places')": "versions, places missing",
+    "UPDATE run SET details = json_set(details, '$.places', NULL)": "another form",
+    "UPDATE run SET details = json_set(details, '$.environment', 1)": "RunInfo.environment: ",
+    "UPDATE cases SET document = '{}'": "Case.id: field required",
+    "DELETE FROM run": "another form",
+    "DROP TABLE outcomes": "no such table",
+}
+
+
+@pytest.mark.parametrize("statement", DAMAGE)
+def test_a_damaged_run_is_told_in_one_line(tmp_path: Path, statement: str) -> None:
+    with create(tmp_path) as store:
+        folder = store.folder
+    with contextlib.closing(sqlite3.connect(folder / "run.sqlite")) as database, database:
+        database.execute(statement)
+    with RunStore.open(folder) as store, pytest.raises(AssayError) as told:
+        store.info()
+        store.cases()
+    assert told.value.message.startswith(f"{folder} is damaged: ") and DAMAGE[statement] in told.value.message
+    assert "\n" not in told.value.message and told.value.hint == "restore it from a copy"
+    assert list_runs(tmp_path)[0].folder == str(folder)
 
 
 def test_exact_id_wins_over_prefix(tmp_path: Path) -> None:

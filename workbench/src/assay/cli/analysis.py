@@ -40,11 +40,9 @@ def load_analysis(ref: str, root: Path, case: str | None = None, quick: bool = F
 def analyse_store(store: RunStore, case: str | None = None, quick: bool = False) -> RunAnalysis:
     """Analyse and judge an open run; arguments and errors as in `load_analysis`."""
     run = store.info()
-    cases = store.cases()
-    if case is not None:
-        cases = tuple(found for found in cases if found.id == case)
-        if not cases:
-            raise AssayError(f"run {run.id} has no case {case!r}", f"`assay show {run.id}` names its cases")
+    cases = store.cases(case)
+    if case is not None and not cases:
+        raise AssayError(f"run {run.id} has no case {case!r}", f"`assay show {run.id}` names its cases")
     excluded = store.excluded() if case is None else ()
     settled = store.settled().keys()
     jobs = store.jobs(case, whole=not quick)
