@@ -20,7 +20,6 @@ from judge_tools import fill, make_change, make_course
 from assay.cli.analysis import judged_rows
 from assay.model.case import Case, Parameters
 from assay.model.ceiling import Ceiling, job_kind
-from assay.model.result import Sample
 from assay.store import RunMeta, RunStore
 
 OPERATIONS = ("write", "random_read")
@@ -138,10 +137,10 @@ def judged(folder: Path) -> dict[str, float]:
     """Judge a run and keep its results, in this process.
 
     Returns:
-        `rows`; `findings`; `seconds` on the wall; `cpu` seconds; `reference`: CPU seconds of a loop in Python, which says
-        how fast this machine is just now; `peak_bytes` of memory.
+        `rows`; `findings`; `seconds` on the wall; `cpu` seconds; `reference`: CPU seconds of a loop in Python, which
+        says how fast this machine is just now; `peak_bytes` of memory.
     """
-    before = _reference()
+    before = reference_loop()
     started, cpu = time.perf_counter(), time.process_time()
     findings = 0
     with RunStore.open(folder, write=True) as store:
@@ -157,14 +156,19 @@ def judged(folder: Path) -> dict[str, float]:
     cpu, seconds = time.process_time() - cpu, time.perf_counter() - started
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     peak = 1024 * int(status["VmHWM"].split()[0])
-    reference = median([*before, *_reference()])
+    reference = median([*before, *reference_loop()])
     return {
-        **{"rows": rows, "findings": findings, "seconds": seconds, "cpu": cpu},
-        **{"reference": reference, "peak_bytes": peak},
+        "rows": rows,
+        "findings": findings,
+        "seconds": seconds,
+        "cpu": cpu,
+        "reference": reference,
+        "peak_bytes": peak,
     }
 
 
-def _reference() -> list[float]:
+def reference_loop() -> list[float]:
+    """CPU seconds of the same work in Python, several times."""
     times = []
     for _ in range(5):
         started, total = time.process_time(), 0
@@ -195,9 +199,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         found = judged_apart(build(Path(folder), options.cases, options.bad))
     print(
-        f"{options.cases:,} cases, {found['rows']:,.0f} results, {found['findings']:,.0f} findings:"
-        f" {found['seconds']:.2f} s, {found['cpu']:.2f} s of CPU time ({found['cpu'] / found['reference']:.0f} times the"
-        f" reference loop), {found['peak_bytes'] / 1e6:.0f} MB"
+        f"{options.cases:,} cases, {found['rows']:,} results, {found['findings']:,} findings: {found['seconds']:.2f} s,"
+        f" {found['cpu']:.2f} s of CPU time ({found['cpu'] / found['reference']:.0f} times the reference loop),"
+        f" {found['peak_bytes'] / 1e6:.0f} MB"
     )
 
 

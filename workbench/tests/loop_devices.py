@@ -24,7 +24,8 @@ def loop_device(folder: Path, size: int, direct: bool = False) -> Iterator[str]:
     with image.open("wb") as file:
         file.truncate(size)
     how = ["--direct-io=on"] if direct else []
-    done = subprocess.run(["losetup", "--find", "--show", *how, str(image)], capture_output=True, text=True, check=False)
+    command = ["losetup", "--find", "--show", *how, str(image)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         pytest.skip(f"no loop device: {done.stderr.strip()}")
     device = done.stdout.strip()

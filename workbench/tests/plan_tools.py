@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.contract._generated import BackendCapabilities
+from assay.model.case import Case
 from assay.model.study import Study
+from assay.plan.expand import expand
 from assay.plan.load import Loaded, load_study
 
 REPOSITORY = Path(__file__).parents[2]
@@ -53,3 +55,11 @@ def backend(kind: str = "file", **changes: Any) -> BackendCapabilities:
         "verify": True,
     }
     return BackendCapabilities.model_validate(able | changes)
+
+
+def first_case(**changes: Any) -> tuple[Study, Case]:
+    """A study and its first case; changes as in `written`."""
+    found = study(**changes)
+    expansion = expand(found)
+    assert not expansion.faults
+    return found, expansion.cases[0]

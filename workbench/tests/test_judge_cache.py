@@ -52,6 +52,7 @@ def flushed(share: float, operation: str = "write", sync: str = "fsync", **chang
 
 
 FASTER_RANDOM = (bind("device read", 0.2), bind("device random read", 1.26))
+CREATED = about_names("create", write_bytes=64 * MIB, block={"write_bytes": 0})
 KEPT: dict[str, Any] = {"parameters": {"cache": "keep"}}
 ONE_RECORD = {"record_size": 2 * MIB}
 BTRFS = make_place("disk", filesystem="btrfs")
@@ -113,7 +114,8 @@ SILENT: list[tuple[Rule, Evidence]] = [
     (cache.flush_without_effect, flushed(0.0, status="failed")),
     (cache.flush_without_effect, flushed(0.51, bytes=64 * MIB)),
     (cache.flush_without_effect, flushed(1.02 / 16, "record_rewrite", parameters=ONE_RECORD)),
-    (cache.flush_without_effect, about_names("create")),
+    (cache.flush_without_effect, CREATED),
+    (cache.absorbed_writes, CREATED),
 ]
 
 UNANSWERED: list[tuple[Rule, str, Evidence]] = [

@@ -91,6 +91,7 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (course.throttled, Verdict.THROTTLED, "busy", held("write", block={"write_ns": 256 * 200_000, "read_ns": 0})),
     (course.throttled, Verdict.THROTTLED, "4 times", held("random_mix", block=HALF_AND_HALF, read_bytes=8 << 20)),
     (course.throttled, Verdict.THROTTLED, "busy", held(cpus=0)),
+    (course.throttled, Verdict.THROTTLED, "busy", held(course=make_course(variation=0.01, intervals=5))),
     # Reads do not wait for flushes.
     (course.throttled, Verdict.THROTTLED, "busy", held(parameters=FLUSHED)),
     # On two lanes with two CPUs there is twice as much CPU time.

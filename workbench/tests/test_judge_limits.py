@@ -1,9 +1,10 @@
 """The rules that hold a result against ceilings, and those about the client's own limits."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from builders import MEMORY_PLACE, MS
+from builders import MEMORY_PLACE, MS, make_place
 from judge_tools import NFS_PLACE, NULL_PLACE, Rule, about_names, bind, evidence, fires, lacks, odd_repeats
 
 from assay.judge import limits
@@ -33,13 +34,14 @@ def waited(share: float, lanes: int = 1, stolen: float | None = 0.0, elapsed_ns:
     if stolen is not None:
         host["host_stolen_ns"] = int(2 * S * stolen / (1 - stolen))
     wait = {"cpu_wait_ns": int(share * lanes * elapsed_ns)}
-    parameters = {"cache": "direct", "lanes": lanes}
+    parameters = {"cache": "direct", "lanes": lanes, **changes.pop("parameters", {})}
     return evidence(parameters=parameters, elapsed_ns=elapsed_ns, **{**host, **wait, **changes})
 
 
 BOTH_STATED = (bind("stated read", 1.2), bind("link", 3.0))
 PINNED = {"cache": "direct", "lanes": 2, "cpus": "0"}
 POLLED = {"cache": "direct", "method": "io_uring", "iopoll": True}
+OPEN = {"rate": 100.0}
 QUIET_HOST = {"host_busy_ns": 1 * MS, "host_idle_ns": 1 * MS, "host_stolen_ns": 1 * MS}
 
 FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
@@ -70,6 +72,8 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (limits.starved_client, Verdict.CLIENT_BOUND, "waited for a CPU 11 % of the time", waited(0.11)),
     (limits.starved_client, Verdict.CLIENT_BOUND, "waited for a CPU 11 % of the time", waited(0.11, lanes=4)),
     (limits.starved_client, Verdict.CLIENT_BOUND, "waited for a CPU 11 %", waited(0.11, stolen=None, place=NULL_PLACE)),
+    (limits.starved_client, Verdict.CLIENT_BOUND, "waited for a CPU 50 %", waited(0.5, elapsed_ns=10 * MS)),
+    (limits.starved_client, Verdict.CLIENT_BOUND, "hypervisor took 11 %", waited(0.5, stolen=0.11, parameters=OPEN)),
     (limits.starved_client, Verdict.CLIENT_BOUND, "the hypervisor took 11 % of", waited(0.05, stolen=0.11)),
     (limits.starved_client, Verdict.CLIENT_BOUND, "hypervisor took 11 %", waited(0.0, stolen=0.11, cpu_wait_ns=None)),
     (
@@ -82,10 +86,10 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
 ]
 
 SILENT: list[tuple[Rule, Evidence]] = [
-    (limits.impossible, at("stated read", 1.04)),
+    (limits.impossible, at("stated read", 1.05)),
     (limits.impossible, at("stated write IOPS", 1.04)),
     (limits.impossible, at("link", 1.04)),
-    (limits.impossible, at("cache copy", 1.24)),
+    (limits.impossible, at("cache copy", 1.25)),
     (limits.impossible, at("engine", 1.24)),
     # What caches can exceed is not for this rule.
     (limits.impossible, evidence(ceilings=(bind("device read", 9.0), bind("memory copy", 2.0), bind("link", 0.1)))),
@@ -94,13 +98,20 @@ SILENT: list[tuple[Rule, Evidence]] = [
     (limits.busy_client, used(1.0, 0.76, parameters={"cache": "direct", "lanes": 4})),
     (limits.busy_client, used(0.9, 0.9, cpus=8, parameters={"cache": "direct", "lanes": 8})),
     (limits.busy_client, evidence(status="failed")),
-    (limits.starved_client, waited(0.09)),
-    (limits.starved_client, waited(0.09, lanes=4)),
-    (limits.starved_client, waited(0.0, stolen=0.09)),
+    (limits.starved_client, waited(0.1)),
+    # At a rate lanes watch the clock; whether they came late is for `late_engine`.
+    (limits.starved_client, waited(0.9, parameters=OPEN)),
+    (limits.starved_client, waited(0.1, lanes=4)),
+    (limits.starved_client, waited(0.0, stolen=0.1)),
     (limits.starved_client, evidence(status="failed")),
     # A host that hardly ran was hardly seen.
     (limits.starved_client, waited(0.0, **QUIET_HOST)),
     (limits.network_bound, at("link", 0.89)),
+    # There is no network on the way to these.
+    *(
+        (limits.network_bound, at("device read", 0.9, place=place))
+        for place in (make_place(), MEMORY_PLACE, NULL_PLACE)
+    ),
 ]
 
 UNANSWERED: list[tuple[Rule, str, Evidence]] = [
@@ -118,6 +129,8 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (limits.starved_client, "shorter than 10 ms", waited(0.5, elapsed_ns=9 * MS)),
     (limits.starved_client, "does not tell", waited(0.0, stolen=None, cpu_wait_ns=None)),
     (limits.starved_client, "does not tell", waited(0.0, cpu_wait_ns=None, **QUIET_HOST)),
+    (limits.starved_client, "open loop", waited(0.9, stolen=None, parameters=OPEN)),
+    (limits.network_bound, "no network link", replace(at("device read", 0.9), place=None)),
     (limits.network_bound, "no network link", at("device read", 0.9, place=NFS_PLACE)),
 ]
 

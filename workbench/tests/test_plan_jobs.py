@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
-from plan_tools import REPOSITORY, load, study, written
+from plan_tools import REPOSITORY, first_case, load, study, written
 
 from assay.cli.init import PRESETS
 from assay.contract._generated import Capabilities, Job
@@ -22,13 +22,6 @@ ENGINE = Path(os.environ.get("ASSAY_ENGINE", REPOSITORY / "target/release/assay-
 needs_engine = pytest.mark.skipif(
     not ENGINE.exists(), reason=f"NO ENGINE at {ENGINE}: build it with `cargo build --release`"
 )
-
-
-def first_case(**changes):
-    found = study(**changes)
-    expansion = expand(found)
-    assert not expansion.faults
-    return found, expansion.cases[0]
 
 
 def test_a_job_says_what_the_case_says():
@@ -229,14 +222,34 @@ def test_jobs_come_in_the_order_asked_for():
     assert [(job.case, job.repeat) for job in plan_jobs(found, cases, order)] == list(order)
 
 
-NULL = {
-    "kind": "null",
-    "latency": {"distribution": "exponential", "mean": "10us"},
-    "stalls": [{"at_op": 9, "duration": "1ms"}],
-    "errors": [{"at_op": 3, "errno": "EIO", "lane": 0}],
-}
-TARGETS = st.sampled_from(
-    [{"kind": "file", "path": "/tmp/assay-test"}, {"kind": "device", "path": "/dev/sdx"}, {"kind": "null"}, NULL]
+TIMES = st.sampled_from(["0ns", "1ns", "10us", "8760h"])
+LATENCIES = st.one_of(
+    TIMES.map(lambda time: {"distribution": "fixed", "time": time}),
+    TIMES.map(lambda mean: {"distribution": "exponential", "mean": mean}),
+    TIMES.map(lambda least: {"distribution": "uniform", "min": least, "max": "8760h"}),
+)
+PLACES = {"at_op": st.sampled_from([0, 9, 2**63 - 1]), "lane": st.sampled_from([0, 1023])}
+
+
+def scripts(**fields):
+    """Lists of what the null target does at some operation."""
+    place = {"at_op": PLACES["at_op"], **fields}
+    return st.lists(st.fixed_dictionaries(place, optional={"lane": PLACES["lane"]}), max_size=3)
+
+
+NULLS = st.fixed_dictionaries(
+    {"kind": st.just("null")},
+    optional={
+        "latency": LATENCIES,
+        "stalls": scripts(duration=TIMES),
+        "errors": scripts(errno=st.sampled_from(["EIO", 4095])),
+        "changes": scripts(latency=LATENCIES),
+        "vary_percent": st.sampled_from([0, 1, 99]),
+        "clock_step": TIMES,
+    },
+)
+TARGETS = NULLS | st.sampled_from(
+    [{"kind": "file", "path": "/tmp/assay-test"}, {"kind": "device", "path": "/dev/sdx"}, {"kind": "null"}]
 )
 FILES = st.integers(20, 62).map(lambda power: 2**power) | st.integers(1, 2**63 - 1)
 RECORDS = st.integers(9, 30).map(lambda power: 2**power) | st.integers(1, 2**30)

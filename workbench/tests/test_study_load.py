@@ -112,6 +112,21 @@ def test_a_script_for_the_null_target():
     assert [(item.errno, item.lane) for item in target.errors] == [(5, None), (28, None)]
 
 
+def test_stated_ceilings_are_bytes_and_operations_per_second():
+    stated = {"read": "500MB/s", "write": "1.5 GiB/s", "read_iops": "98000/s", "write_iops": "0.5/s", "link": "10Gb/s"}
+    for target in ({"kind": "file", "path": "/a"}, {"kind": "device", "path": "/dev/sdx"}, {"kind": "null"}):
+        found = study(targets={"t": {**target, "ceilings": stated}}, w_layout="shared").targets["t"].ceilings
+        assert (found.read, found.write, found.link) == (5e8, 1.5 * 2**30, 1.25e9)
+        assert (found.read_iops, found.write_iops) == (98000.0, 0.5)
+        nothing = study(targets={"t": target}, w_layout="shared").targets["t"].ceilings
+        assert set(nothing.model_dump().values()) == {None}
+
+
+def test_ceilings_are_measured_unless_the_study_says_no():
+    assert study().ceilings == "measure"
+    assert study(ceilings="none").ceilings == "none"
+
+
 @pytest.mark.parametrize("word", ["yes", "on", "True", "1:30", "010", "2024-01-01", "0x10", "1_000", "inf", ".5"])
 def test_yaml_words_that_surprise_elsewhere_are_text_here(word):
     loaded = load_study(f"study: a\nquestion: {word}\ntargets: 1\nworkloads: 1\n".encode())

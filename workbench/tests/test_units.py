@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,6 +83,47 @@ def test_other_durations_are_refused(written):
 def test_other_rates_are_refused(written):
     with pytest.raises(units.UnitError):
         units.parse_rate(written)
+
+
+@given(st.integers(1, 10**15))
+def test_a_throughput_survives_to_the_byte(rate):
+    assert units.parse_throughput(units.format_throughput(rate)) == rate
+
+
+@pytest.mark.parametrize(
+    ("written", "rate"),
+    [
+        ("500MB/s", 5e8),
+        ("500 MB / s", 5e8),
+        (" 1.5GiB/s", 1.5 * 2**30),
+        ("1B/s", 1.0),
+        ("10Gb/s", 1.25e9),
+        ("2.5 Gb/s", 312.5e6),
+        ("100Mb/s", 12.5e6),
+        ("8kb/s", 1000.0),
+        ("1Tb/s", 1.25e11),
+    ],
+)
+def test_throughputs_as_documented(written, rate):
+    assert units.parse_throughput(written) == rate
+    assert re.search(units.THROUGHPUT_PATTERN, written.strip())
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["10gbps", "10Gbps", "500MB", "10GB/m", "10gb/s", "10Gib/s", "10b/s", "10/s", "/s", "MB/s", 5, 1e9, None, True, []],
+)
+def test_other_throughputs_are_refused_with_a_hint(written):
+    with pytest.raises(units.UnitError) as caught:
+        units.parse_throughput(written)
+    assert "Gb" in caught.value.hint
+    assert not isinstance(written, str) or not re.search(units.THROUGHPUT_PATTERN, written)
+
+
+@pytest.mark.parametrize("written", ["-5MB/s", "-10Gb/s"])
+def test_a_negative_throughput_is_called_so(written):
+    with pytest.raises(units.UnitError, match=f"{written} is negative"):
+        units.parse_throughput(written)
 
 
 @pytest.mark.parametrize(

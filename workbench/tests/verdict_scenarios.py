@@ -110,9 +110,7 @@ def execute(scenario: Scenario) -> Found:
         (folder / "study.yaml").write_text(text)
         command = [ASSAY, "run", "study.yaml", "--destroy"]
         joins = (lambda: (group / "cgroup.procs").write_text(str(os.getpid()))) if group else None
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, preexec_fn=joins, check=False  # noqa: PLW1509
-        )
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, preexec_fn=joins, check=False)
         assert done.returncode in (0, 1), done.stderr
         (run,) = list_runs(folder / "assay-runs")
         with RunStore.open(Path(run.folder)) as store:
@@ -128,7 +126,7 @@ def execute(scenario: Scenario) -> Found:
 @contextlib.contextmanager
 def throttle(device: str) -> Iterator[Path]:
     """A control group whose processes read at most `LIMIT` bytes per second from a device."""
-    number = os.stat(device).st_rdev
+    number = Path(device).stat().st_rdev
     group = BLKIO / f"assay-verdict-{os.getpid()}"
     group.mkdir()
     try:

@@ -115,14 +115,17 @@ def busy_client(evidence: Evidence) -> Answer:
 def starved_client(evidence: Evidence) -> Answer:
     """Something else had the CPUs: lanes that were ready to run waited for one, or the hypervisor had taken them.
 
-    In a median repeat, more than 10 % of the lanes' time or of the host's CPU time.
+    In a median repeat, more than 10 % of the lanes' time or of the host's CPU time. In open loop lanes watch the clock
+    between operations and lose little when they are kept from that: `late_engine` says whether they came late.
     Source: run delay of /proc/PID/schedstat (Documentation/scheduler/sched-stats.rst), steal of proc_stat(5).
     """
     samples = [sample for sample in evidence.usable if sample.elapsed_ns >= LEAST_NS]
     if not samples:
         return TOO_SHORT if evidence.usable else None
     lanes = evidence.case.parameters.lanes
-    waits = [sample.cpu_wait_ns / (sample.elapsed_ns * lanes) for sample in samples if sample.cpu_wait_ns is not None]
+    closed = evidence.case.parameters.rate is None
+    known = [sample for sample in samples if sample.cpu_wait_ns is not None and closed]
+    waits = [(sample.cpu_wait_ns or 0) / (sample.elapsed_ns * lanes) for sample in known]
     stolen = [
         sample.host_stolen_ns / total
         for sample in samples
@@ -130,7 +133,7 @@ def starved_client(evidence: Evidence) -> Answer:
         and (total := (sample.host_busy_ns or 0) + (sample.host_idle_ns or 0) + sample.host_stolen_ns) >= LEAST_NS
     ]
     if not waits and not stolen:
-        return NotEvaluated("the kernel does not tell how long lanes waited for a CPU")
+        return NotEvaluated("the kernel does not tell how long lanes waited for a CPU" if closed else "open loop")
     wait, steal = median(waits or [0.0]), median(stolen or [0.0])
     parts = []
     if wait > WAIT_SHARE:

@@ -53,6 +53,7 @@ RATE_PATTERN = rf"^{_NUMBER} ?/ ?s$"
 """What `parse_rate` takes."""
 
 _QUANTITY = re.compile(rf"(?P<sign>-?)(?P<number>{_NUMBER}) ?(?P<unit>[A-Za-zµ]*)")
+_PER_SECOND = re.compile(r"(?P<amount>.*?) ?/ ?s")
 _RATE = re.compile(rf"(?P<sign>-?)(?P<number>{_NUMBER}) ?/ ?s")
 
 
@@ -123,10 +124,11 @@ def parse_throughput(written: object) -> float:
         UnitError: Not of that form, or negative.
     """
     example = "write throughputs as 500MB/s or, in bits, 10Gb/s"
-    if not isinstance(written, str) or not written.rstrip().endswith("/s"):
+    per_second = _PER_SECOND.fullmatch(written.strip()) if isinstance(written, str) else None
+    if not per_second:
         raise UnitError(f"{shown(written)} is not a throughput", example)
-    amount = written.rstrip().removesuffix("/s")
-    found = _QUANTITY.fullmatch(amount.strip())
+    amount = per_second["amount"]
+    found = _QUANTITY.fullmatch(amount)
     if found and found["sign"]:
         raise UnitError(f"{written} is negative", "a throughput is above 0")
     if found and found["unit"] in BIT_UNITS:
