@@ -25,7 +25,7 @@ TRIES = 4
 FEW, MANY = 1 << 14, 1 << 17
 RECORD = 512
 #: The same for names, which take longer to make.
-FEW_NAMES, MANY_NAMES = 1 << 12, 1 << 14
+FEW_NAMES, MANY_NAMES = 1 << 12, 1 << 16
 
 CASES: dict[str, dict[str, object]] = {
     "null, depth 1, random read": {"kind": "null", "operation": "random_read"},

@@ -14,7 +14,7 @@ CALL = "syscalls:sys_enter_io_uring_enter"
 
 
 ASSAY_BATCH = 8
-"""Assay hands over so many operations in a call with O_DIRECT, or a quarter of the depth (DIRECT_BATCH of the engine)."""
+"""Assay hands over so many operations in a call with O_DIRECT, or a quarter of the depth."""
 
 
 @dataclass(frozen=True)
