@@ -68,9 +68,9 @@ def _from_memory(sample: Sample) -> bool:
 
 
 def without_device(found: Sequence[Ceiling], reason: str) -> list[Ceiling]:
-    """The ceilings of a target whose device could not be measured for that reason."""
+    """The ceilings of a target whose device could not be measured for that reason; one that has a reason keeps it."""
     gone = {"value": None, "lowest": None, "reason": reason}
-    return [item.model_copy(update=gone) if item.name.startswith("device") else item for item in found]
+    return [item.model_copy(update=gone) if item.name.startswith("device") and item.value else item for item in found]
 
 
 def unit_of(name: CeilingName) -> Unit:
