@@ -119,6 +119,7 @@ SILENT: list[tuple[Rule, Evidence]] = [
 ]
 
 UNANSWERED: list[tuple[Rule, str, Evidence]] = [
+    (cache.absorbed_writes, "compressible", flushed(0.1, bytes=64 * MIB, place=BTRFS)),
     (cache.absorbed_writes, "no block device below counts", flushed(0.0, bytes=64 * MIB, block=None)),
     (cache.absorbed_writes, "not applicable: the store is memory", flushed(0.0, bytes=64 * MIB, place=MEMORY_PLACE)),
     (cache.above_device, "not applicable: the store is memory itself", uncounted(9.0, place=MEMORY_PLACE)),

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from judge_tools import about_names, evidence, fires
+from builders import MIB
+from judge_tools import LOOP_PLACE, NFS_PLACE, about_names, evidence, fires
 
 from assay.judge import rules
 from assay.judge.evidence import percent
@@ -47,14 +48,30 @@ def test_spread_is_told_in_the_unit_of_the_rate() -> None:
     assert (names["lowest_per_s"], names["highest_per_s"]) == (30e3, 70e3)
     # Not the study's own width where it asked for none.
     assert "interval_reach" not in data
-    # 11 % and 9 %.
-    assert rules.unstable(evidence(speeds=(90e6, 100e6, 111e6))) is not None
-    assert rules.unstable(evidence(speeds=(91e6, 100e6, 109e6))) is None
+    # 10.5 % and 9.5 %.
+    assert rules.unstable(evidence(speeds=(89.5e6, 100e6, 110.5e6))) is not None
+    assert rules.unstable(evidence(speeds=(90.5e6, 100e6, 109.5e6))) is None
 
 
 def test_a_deliberate_cache_is_named_as_such() -> None:
     found = rules.cached_read(evidence(parameters=KEEP, device_read_bytes=0))
     assert isinstance(found, Finding) and "on purpose" in found.remedy
+
+
+def test_the_worst_repeat_is_told_beside_all_of_them() -> None:
+    each = [{"device_read_bytes": 12 * MIB}, {"device_read_bytes": 8 * MIB}]
+    numbers = fires(rules.cached_read, Verdict.CACHED, "38 % of", evidence(parameters=KEEP, changes=each)).numbers
+    assert (numbers["memory_share"], numbers["worst_memory_share"]) == (0.375, 0.5)
+    numbers = fires(
+        rules.direct_read, Verdict.CACHED, "25 %", evidence(changes=[{"device_read_bytes": 4 * MIB}, {}])
+    ).numbers
+    assert numbers == {"worst_device_share": 0.25}
+
+
+def test_below_a_loop_device_the_cache_is_that_of_the_loop_device() -> None:
+    for place, words in ((LOOP_PLACE, "losetup"), (NFS_PLACE, "Use cache: direct, drop or limit")):
+        found = rules.cached_read(evidence(parameters={"cache": "evict"}, device_read_bytes=0, place=place))
+        assert isinstance(found, Finding) and words in found.remedy
 
 
 def test_the_guide_explains_every_verdict() -> None:

@@ -15,7 +15,7 @@ from assay.model.course import Change, Course
 LEAST = 5
 """Fewer intervals have a mean and a variation only: SNIA's steady state looks at five rounds."""
 WINDOWS = 5
-"""Rounds of the measurement window in SNIA's Solid State Storage Performance Test Specification (PTS) 2.0, 2.1.24."""
+"""Rounds of the measurement window in SNIA's Solid State Storage Performance Test Specification (PTS) 2.0."""
 
 _NS = 1e9
 

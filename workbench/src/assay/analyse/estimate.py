@@ -79,5 +79,4 @@ def mean_deviation(values: Sequence[float]) -> tuple[float, float]:
     In floating point, two passes; the fractions of `statistics.stdev` take most of the time of a large run.
     """
     mean = math.fsum(values) / len(values)
-    squares = math.fsum((value - mean) ** 2 for value in values)
-    return mean, math.sqrt(squares / (len(values) - 1))
+    return mean, math.dist(values, [mean] * len(values)) / math.sqrt(len(values) - 1)

@@ -19,6 +19,7 @@ FLUSHED_SHARE = 0.5
 """A flush that works has brought at least this share of the data to the device."""
 LEAST_BYTES = 1 << 20
 """With less written, metadata and rounding hide what was flushed."""
+COMPRESSIBLE = NotEvaluated("the device may be given less than is written: data or file system are compressible")
 COMPRESSING = ("btrfs", "zfs", "f2fs", "bcachefs")
 """File systems that may store less than they are given."""
 
@@ -97,6 +98,8 @@ def absorbed_writes(evidence: Evidence) -> Answer:
     again = [sample for sample in evidence.usable if sample.write_bytes > distinct and sample.write_bytes > LEAST_BYTES]
     if not again:
         return None
+    if parameters.compressible or parameters.duplicate or (evidence.place and evidence.place.filesystem in COMPRESSING):
+        return COMPRESSIBLE
     shares = [sample.block.write_bytes / sample.write_bytes for sample in again if sample.block is not None]
     if not shares:
         return NotEvaluated("data was written over before the flush, and no block device below counts what it got")
@@ -137,7 +140,7 @@ def flush_without_effect(evidence: Evidence) -> Answer:
         return MEMORY_ITSELF
     place = evidence.place
     if parameters.compressible or parameters.duplicate or (place and place.filesystem in COMPRESSING):
-        return NotEvaluated("the device may be given less than is written: data or file system are compressible")
+        return COMPRESSIBLE
     shares = [share for sample in evidence.usable if (share := _device_share(sample, evidence)) is not None]
     if not shares:
         return NotEvaluated("no block device below that counts what is written, or less than 1 MiB written")

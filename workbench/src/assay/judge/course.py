@@ -22,6 +22,8 @@ FLAT = 0.05
 """Range of the middle half of the intervals of a rate that something holds, as a share of their median."""
 IDLE = 0.5
 """A device is not full below this share of the time with a request in it; a client, below this share of CPU time."""
+REACHED = 0.9
+"""At least this share of the data comes from the device, or goes to it."""
 WAITING = 2.0
 """Operations take at least this many times as long as the device needs for its requests."""
 LEAST_INTERVALS = 5
@@ -43,7 +45,7 @@ def no_steady_state(evidence: Evidence) -> Answer:
 
     In most repeats, the range of the rate over five equal windows exceeds 20 % of the mean, or the least-squares line
     through them gains or loses more than 10 % of it.
-    Source: SNIA Solid State Storage Performance Test Specification 2.0.2, 2.1.27 (steady state).
+    Source: SNIA Solid State Storage Performance Test Specification 2.0, definition of steady state.
     """
     if evidence.case.parameters.rate is not None:
         return NotEvaluated("not applicable: the study itself sets the rate")
@@ -154,11 +156,12 @@ def _held(sample: Sample, evidence: Evidence) -> bool:
     block, course = sample.block, sample.course
     if block is None or course is None or _flatness(course) > FLAT:
         return False
+    if block.busy_ns >= IDLE * sample.elapsed_ns or _waiting(sample) < WAITING:
+        return False
+    if block.read_bytes + block.write_bytes < REACHED * sample.bytes:
+        return False
     cpus = max(evidence.lane_cpus(sample), 1)
-    cpu = (sample.cpu_user_ns + sample.cpu_system_ns) / (sample.elapsed_ns * cpus)
-    reached = block.read_bytes + block.write_bytes >= 0.9 * sample.bytes
-    idle = block.busy_ns < IDLE * sample.elapsed_ns and cpu < IDLE
-    return idle and reached and _waiting(sample) >= WAITING
+    return sample.cpu_user_ns + sample.cpu_system_ns < IDLE * sample.elapsed_ns * cpus
 
 
 def _flatness(course: Course) -> float:

@@ -133,7 +133,9 @@ def starved_client(evidence: Evidence) -> Answer:
         and (total := (sample.host_busy_ns or 0) + (sample.host_idle_ns or 0) + sample.host_stolen_ns) >= LEAST_NS
     ]
     if not waits and not stolen:
-        return NotEvaluated("the kernel does not tell how long lanes waited for a CPU" if closed else "open loop")
+        return NotEvaluated(
+            "the kernel does not tell how long lanes waited for a CPU" if closed else "not applicable: open loop"
+        )
     wait, steal = median(waits or [0.0]), median(stolen or [0.0])
     parts = []
     if wait > WAIT_SHARE:
