@@ -24,21 +24,24 @@ def test_bad_studies_get_their_verdicts(scenario: Scenario) -> None:
 
 @pytest.mark.parametrize("scenario", cases("good"), ids=lambda scenario: scenario.file)
 def test_good_studies_get_none(scenario: Scenario) -> None:
-    """No rule may fire on the same result each time; other load on the machine makes one fire now and then, rightly."""
+    """No rule may fire on the same result each time.
+
+    Other load on the machine makes one fire now and then, rightly. A try in which a rule blames the machine tells
+    nothing of the others; with fewer than two other tries nothing is known.
+    """
     if reason := why_not(scenario):
         pytest.skip(reason)
-    every: dict[tuple[str, str, str], str] | None = None
+    quiet: list[dict[tuple[str, str, str], str]] = []
     for _ in range(TRIES):
-        found = {
-            (*key, rule): text
-            for key, texts in execute(scenario).items()
-            for text in texts
-            if (rule := text.split("(", 1)[1].split(":", 1)[0]) not in OF_THE_MACHINE
-        }
-        every = found if every is None else {key: text for key, text in found.items() if key in every}
-        if not every:
+        texts = {key: found for key, found in execute(scenario).items() if found}
+        fired = {(*key, text.split("(", 1)[1].split(":", 1)[0]): text for key, found in texts.items() for text in found}
+        if not fired:
             return
-    assert every == {}
+        if not any(rule in OF_THE_MACHINE for *_, rule in fired):
+            quiet.append(fired)
+    if len(quiet) < 2:
+        pytest.skip(f"other load on this machine disturbed {TRIES - len(quiet)} of {TRIES} tries")
+    assert {key: text for key, text in quiet[0].items() if all(key in fired for fired in quiet)} == {}
 
 
 def test_every_bad_study_says_what_it_expects() -> None:
