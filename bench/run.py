@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import signal
 import sys
 import time
 from pathlib import Path
@@ -15,6 +14,7 @@ import page
 import tables
 from measure import run_contender
 from model import AbsentError, BenchError, Row, Setting
+from program import start
 from results import Results, RowResult, load
 from rows import ROWS
 from setting import prepared, read_into_cache
@@ -144,21 +144,5 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def _stop(number: int, _: object) -> None:
-    raise SystemExit(128 + number)
-
-
 if __name__ == "__main__":
-    for ending in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, _stop)
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        print("bench: stopped", file=sys.stderr)
-        sys.exit(130)
-    except BenchError as error:
-        print(f"bench: {error}", file=sys.stderr)
-        sys.exit(2)
-    except OSError as error:
-        print(f"bench: {error.filename or 'system'}: {error.strerror}", file=sys.stderr)
-        sys.exit(2)
+    start("bench", main)

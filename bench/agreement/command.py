@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import time
 from pathlib import Path
@@ -106,24 +105,3 @@ def main(words: list[str] | None = None) -> int:
         page.write(results)
         print(f"wrote {page.PAGE.relative_to(ROOT)}")
     return 1 if any(result.failures for _, result in there) else 0
-
-
-def _stop(number: int, _: object) -> None:
-    raise SystemExit(128 + number)
-
-
-def start() -> None:
-    """Runs `main`; what goes wrong is one line and exit code 2."""
-    for ending in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, _stop)
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        print("agreement: stopped", file=sys.stderr)
-        sys.exit(130)
-    except BenchError as error:
-        print(f"agreement: {error}", file=sys.stderr)
-        sys.exit(2)
-    except OSError as error:
-        print(f"agreement: {error.filename or 'system'}: {error.strerror}", file=sys.stderr)
-        sys.exit(2)

@@ -7,6 +7,8 @@ from pathlib import Path
 if __name__ == "__main__":
     # The bench's modules, in place of this directory's.
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
-    from agreement.command import start
+    from program import start
 
-    start()
+    from agreement.command import main
+
+    start("agreement", main)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from assay.analyse.ceilings import measured_ceilings, without_device
 from assay.analyse.samples import samples_from_events
-from assay.cli.targets import IN_MEMORY
 from assay.contract._generated import BackendCapabilities
 from assay.contract.reader import read_events
 from assay.launch.engine import run_job
@@ -14,7 +13,7 @@ from assay.launch.launcher import Launcher
 from assay.launch.places import remove_case_directory
 from assay.model.case import Case
 from assay.model.ceiling import HOST_WIDE, Ceiling
-from assay.model.result import Place, Sample
+from assay.model.result import IN_MEMORY, Place, Sample
 from assay.model.study import Study
 from assay.model.target import FileTarget
 from assay.plan import ceilings as plan

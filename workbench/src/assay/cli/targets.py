@@ -13,7 +13,7 @@ from assay.launch.environment import device_below, mount_of
 from assay.launch.places import check_apart, claim_target, inspect_target, release_target, target_marker
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.case import Case
-from assay.model.result import Place
+from assay.model.result import IN_MEMORY, Place
 from assay.model.study import Study
 from assay.model.target import DeviceTarget, FileTarget
 from assay.model.units import about_size
@@ -23,8 +23,6 @@ from assay.store import JournalEntry, RunStore, run_is_alive
 
 DIRECTORY = "directory"
 """Kind of the journal's entries for claimed directories."""
-IN_MEMORY = ("tmpfs", "ramfs")
-"""File systems that are memory."""
 CGROUP = "cgroup"
 """Kind of the journal's entries for memory groups."""
 

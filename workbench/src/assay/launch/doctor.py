@@ -17,6 +17,7 @@ from assay.launch.abilities import DROP_CACHES, drop_fault
 from assay.launch.binary import load_engine
 from assay.launch.cgroup import MemoryCap, find_hierarchy
 from assay.model.base import AssayError
+from assay.model.result import IN_MEMORY
 
 Status = Literal["ok", "limited", "missing"]
 
@@ -113,7 +114,7 @@ def _is_memory(folder: str) -> bool:
     from assay.launch.environment import mount_of
 
     with contextlib.suppress(OSError, LookupError):
-        return mount_of(folder)["filesystem"] in ("tmpfs", "ramfs")
+        return mount_of(folder)["filesystem"] in IN_MEMORY
     return False
 
 

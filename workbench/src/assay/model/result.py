@@ -18,6 +18,9 @@ EXCEEDED = 1.25
 LEAST_COMPARED = 4
 """With fewer repeats on a side no difference is called: the Mann-Whitney test could not go below 0.05."""
 
+IN_MEMORY = ("tmpfs", "ramfs")
+"""File systems that are memory."""
+
 SampleStatus = Literal["done", "time_limit", "failed", "skipped", "stopped", "crashed"]
 
 

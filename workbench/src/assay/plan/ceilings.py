@@ -17,6 +17,7 @@ from assay.model.base import Frozen
 from assay.model.case import Case, Parameters
 from assay.model.ceiling import HOST_WIDE, Ceiling, CeilingName, job_kind
 from assay.model.names import is_metadata
+from assay.model.result import IN_MEMORY
 from assay.model.study import Study
 from assay.model.target import NullTarget as StudyNullTarget
 from assay.plan.jobs import SPEC_VERSION
@@ -176,7 +177,7 @@ def writing_job(study: Study, name: str, place: BackendCapabilities, destroy: bo
         sync="none" if direct else "fdatasync",
     )
     how = f"1 MiB writes, {_way(direct)}, {size >> 20} MiB or one second"
-    in_memory = place.place is not None and place.place.filesystem in ("tmpfs", "ramfs")
+    in_memory = place.place is not None and place.place.filesystem in IN_MEMORY
     return CeilingJob(target=name, job=job, phases={} if in_memory else {0: "device write"}, how=how)
 
 
