@@ -16,23 +16,25 @@ demo: setup          ## measure disk against memory (3 minutes at most) and writ
 test: setup-test     ## every check and test; ends with a count
 	$(VENV)/bin/python tools/run_tests.py
 
-bench: setup         ## the engine beside its peers (20 minutes at most); writes docs/performance.md
-	cargo build --release --locked --quiet --package assay-bare
+bench: setup bare    ## the engine beside its peers (20 minutes at most); writes docs/performance.md
 	$(VENV)/bin/python bench/run.py --page
 
-agreement: setup     ## the same work through fio and Assay (11 minutes); writes docs/agreement.md
-	cargo build --release --locked --quiet --package assay-bare
+agreement: setup bare   ## the same work through fio and Assay (11 minutes); writes docs/agreement.md
 	$(VENV)/bin/python bench/agreement/run.py --page
 
 setup: $(VENV)/.runtime engine   ## Python environment and engine
 
 .PHONY: setup-test
-setup-test: $(VENV)/.development engine
+setup-test: $(VENV)/.development engine bare
 	@sh tools/bootstrap.sh tests
 
 engine:              ## build assay-engine
 	@sh tools/bootstrap.sh
 	cargo build --release --locked --quiet --package assay-cli
+
+.PHONY: bare
+bare: engine         # the loops that the benches measure against
+	cargo build --release --locked --quiet --package assay-bare
 
 $(VENV)/bin/python:
 	@PYTHON=$(PYTHON) sh tools/bootstrap.sh
