@@ -6,6 +6,7 @@
 
 import argparse
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -17,13 +18,15 @@ from statistics import median
 from builders import MS, hdr, make_ceiling, make_place, make_sample
 from judge_tools import fill, make_change, make_course
 
-from assay.cli.analysis import judged_rows
+from assay.cli.judging import judged_results
 from assay.model.case import Case, Parameters
 from assay.model.ceiling import Ceiling, job_kind
 from assay.store import RunMeta, RunStore
+from assay.store.records import Result
 
 OPERATIONS = ("write", "random_read")
 REPEATS = 5
+WHO = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
 TARGETS = ("disk", "nas")
 
 
@@ -137,25 +140,26 @@ def judged(folder: Path) -> dict[str, float]:
     """Judge a run and keep its results, in this process.
 
     Returns:
-        `rows`; `findings`; `seconds` on the wall; `cpu` seconds; `reference`: CPU seconds of a loop in Python, which
-        says how fast this machine is just now; `peak_bytes` of memory.
+        `rows`; `findings`: rows with any; `seconds` on the wall; `cpu` seconds, other processes included; `reference`:
+        CPU seconds of a loop in Python, which says how fast this machine is just now; `peak_bytes` of memory of
+        this process and of the largest other one.
     """
     before = reference_loop()
-    started, cpu = time.perf_counter(), time.process_time()
+    started, cpu = time.perf_counter(), cpu_seconds()
     findings = 0
     with RunStore.open(folder, write=True) as store:
 
-        def counted() -> Iterable[object]:
+        def counted() -> Iterable[Result]:
             nonlocal findings
-            for row in judged_rows(store):
-                findings += len(row.findings)
-                yield row
+            for result in judged_results(store):
+                findings += bool(result.finding)
+                yield result
 
-        store.save_results(counted())  # type: ignore[arg-type]
+        store.save_results(counted())
         rows = sum(store.verdict_counts().values())
-    cpu, seconds = time.process_time() - cpu, time.perf_counter() - started
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    peak = 1024 * int(status["VmHWM"].split()[0])
+    cpu, seconds = cpu_seconds() - cpu, time.perf_counter() - started
+    # Memory in KiB: getrusage(2).
+    peak = 1024 * sum(resource.getrusage(who).ru_maxrss for who in WHO)
     reference = median([*before, *reference_loop()])
     return {
         "rows": rows,
@@ -165,6 +169,11 @@ def judged(folder: Path) -> dict[str, float]:
         "reference": reference,
         "peak_bytes": peak,
     }
+
+
+def cpu_seconds() -> float:
+    """Of this process and those that it has waited for."""
+    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, WHO))
 
 
 def reference_loop() -> list[float]:

@@ -22,6 +22,7 @@ from assay.model.verdict import Finding, Verdict
 from assay.plan import ceilings as plan
 from assay.plan.expand import expand
 from assay.store import RunMeta, RunStore
+from assay.store.records import brief
 
 COMMON: dict[str, Any] = {
     "lanes": st.integers(1, 64),
@@ -238,7 +239,7 @@ def stored(root: Path) -> Path:
     order = [(case.id, repeat) for case in found.cases for repeat in (1, 2, 3)]
     with RunStore.create(root, meta, found.cases, (), order, "study: s\n") as store:
         store.describe(ceilings=found.run.ceilings)
-        store.save_results(found.rows)
+        store.save_results(map(brief, found.rows))
         store.set_status("complete")
         return store.folder
 
@@ -264,5 +265,5 @@ def test_run_of_an_older_version_is_shown_without_ceilings_and_can_go_on(tmp_pat
         assert {(result.also, result.ceiling, result.share) for result in store.results()} == {("", "", None)}
     with RunStore.open(folder, write=True) as store:
         assert {(result.also, result.ceiling, result.share) for result in store.results()} == {("", "", None)}
-        store.save_results(make_analysis(ceilings=(make_ceiling("device read", 400e6),)).rows)
+        store.save_results(map(brief, make_analysis(ceilings=(make_ceiling("device read", 400e6),)).rows))
         assert [result.ceiling for result in store.results()] == ["", "device read", "", ""]

@@ -18,6 +18,7 @@ from assay.model.case import Case, Parameters
 from assay.model.result import Estimate, Row, Sample
 from assay.model.verdict import Verdict
 from assay.store import RunMeta, RunStore, list_runs
+from assay.store.records import brief
 
 pytestmark = needs_engine
 
@@ -337,16 +338,18 @@ def test_list_and_show_of_10_000_cases_take_less_than_a_second(tmp_path: Path) -
         store.finish_repeat(attempt, "ok", 0.1, "", "", samples)
     figure = Estimate(median=1e6, low=9e5, high=1.1e6, n=3, spread=0.1)
     store.save_results(
-        Row(
-            case=case,
-            operation=operation,
-            throughput=figure,
-            iops=figure,
-            latency={},
-            curve=(),
-            samples=(),
-            verdict=Verdict.OK,
-            findings=(),
+        brief(
+            Row(
+                case=case,
+                operation=operation,
+                throughput=figure,
+                iops=figure,
+                latency={},
+                curve=(),
+                samples=(),
+                verdict=Verdict.OK,
+                findings=(),
+            )
         )
         for case in cases
         for operation in case.operations

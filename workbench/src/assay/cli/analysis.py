@@ -49,14 +49,19 @@ def analyse_store(store: RunStore, case: str | None = None, quick: bool = False)
     return analyse(run, cases, excluded, store.samples(case), jobs, judge_row, quick, settled)
 
 
-def judged_rows(store: RunStore) -> Iterator[Row]:
+def judged_rows(store: RunStore, part: int = 0, parts: int = 1) -> Iterator[Row]:
     """The rows of a run as `analyse_store` makes them when it is quick, one after another in plan order.
 
     Only one case is in memory at a time, so that runs of any size can be judged.
+
+    Args:
+        store: The run.
+        part: Only the cases of this part, as `RunStore.measured` counts them.
+        parts: How many parts there are.
     """
     run, settled = store.info(), store.settled()
     maker = RowMaker(run, judge_row, quick=True, settled=settled)
-    for case, samples in store.measured():
+    for case, samples in store.measured(part, parts):
         # Of what is complete, nobody asks why it is not.
         complete = case.id not in settled and len(samples) == run.repeats * len(case.operations)
         yield from maker.rows(case, samples, () if complete else store.jobs(case.id, whole=False))

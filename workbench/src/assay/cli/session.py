@@ -12,10 +12,10 @@ from pathlib import Path
 from assay import __version__
 from assay.analyse.environment_diff import environment_diff
 from assay.cli import targets
-from assay.cli.analysis import judged_rows
 from assay.cli.ceilings_run import CeilingMeter
 from assay.cli.check import time_words
 from assay.cli.execute import Executor, Interruption
+from assay.cli.judging import judged_results
 from assay.cli.output import note
 from assay.cli.progress import TimeLeft, make_progress
 from assay.cli.series import interval_rows
@@ -331,6 +331,6 @@ class _Session:
             for row in interval_rows(case, repeat, self.store.events(case, repeat).splitlines())
         )
         self.store.write_intervals(rows)
-        self.store.save_results(judged_rows(self.store))
+        self.store.save_results(judged_results(self.store))
         bad = set(self.store.outcome_counts()) - {"ok"}
         self.store.set_status("complete with errors" if bad else "complete")

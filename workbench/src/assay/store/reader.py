@@ -101,6 +101,11 @@ class RunReader:
         return tuple(Case.model_validate_json(row[0]) for row in rows)
 
     @tells_damage
+    def case_count(self) -> int:
+        """How many cases there are."""
+        return int(self._db.execute("SELECT count(*) FROM cases").fetchone()[0])
+
+    @tells_damage
     def excluded(self) -> tuple[Excluded, ...]:
         """What the study leaves out."""
         rows = self._db.execute("SELECT document FROM excluded ORDER BY position")
@@ -166,12 +171,20 @@ class RunReader:
         )
         return tuple(Sample.model_validate_json(row[0]) for row in rows)
 
-    def measured(self) -> Iterator[tuple[Case, tuple[Sample, ...]]]:
-        """Every case in plan order with its samples as `samples` orders them; only one case is in memory at a time."""
+    def measured(self, part: int = 0, parts: int = 1) -> Iterator[tuple[Case, tuple[Sample, ...]]]:
+        """Every case in plan order with its samples as `samples` orders them; only one case is in memory at a time.
+
+        Args:
+            part: Only those of this part of all cases, counted from 0.
+            parts: How many parts of about the same size there are, in plan order.
+        """
         with damage_told(self.folder):
+            first, count = self._db.execute("SELECT min(position), count(*) FROM cases").fetchone()
+            bounds = [(first or 0) + count * border // parts for border in (part, part + 1)]
             rows = self._db.execute(
                 "SELECT c.document, s.document FROM cases c LEFT JOIN samples s ON s.case_id = c.id"
-                " ORDER BY c.position, s.repeat, s.phase"
+                " WHERE c.position >= ? AND c.position < ? ORDER BY c.position, s.repeat, s.phase",
+                bounds,
             )
             for case, group in groupby(rows, key=itemgetter(0)):
                 samples = (Sample.model_validate_json(sample) for _, sample in group if sample is not None)

@@ -16,10 +16,10 @@ from typing import Any
 from assay.model.base import EXIT_INCOMPLETE, AssayError
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Ceiling
-from assay.model.result import Place, Row, Sample
+from assay.model.result import Place, Sample
 from assay.store.lock import ENGINE_LOCK, RUN_LOCK, RunLock, is_locked
 from assay.store.reader import DATABASE, RETRIED, STUDY, RunReader
-from assay.store.records import RunMeta, brief
+from assay.store.records import Result, RunMeta
 from assay.store.schema import connect, create
 from assay.store.series import write_parquet
 
@@ -249,10 +249,10 @@ class RunStore(RunReader):
             )
         return cursor.rowcount
 
-    def save_results(self, rows: Iterable[Row]) -> None:
+    def save_results(self, results: Iterable[Result]) -> None:
         """Keep what the analysis says of each operation of each case, for `show`; replaces what was there."""
         kept = ("operation", "verdict", "throughput", "low", "high", "iops", "n", "finding", "also", "ceiling", "share")
-        values = ([result.case, *(getattr(result, name) for name in kept)] for result in map(brief, rows))
+        values = ([result.case, *(getattr(result, name) for name in kept)] for result in results)
         with self._transaction():
             self._db.execute("DELETE FROM results")
             self._db.executemany(
