@@ -15,8 +15,8 @@ from assay.store.records import brief
 def test_10_000_cases_are_judged_in_little_memory_and_time(tmp_path: Path) -> None:
     found = judged_apart(build(tmp_path, 10_000))
     assert (found["rows"], found["findings"]) == (20_000, 0)
-    # Measured on two CPUs: 130 MB, 3.2 to 3.6 s, and CPU time of 65 to 75 times the loop in Python. The limit leaves room
-    # for a machine on which something else takes turns.
+    # Measured on two CPUs: 130 MB, 3.2 to 3.6 s, and CPU time of 65 to 75 times the loop in Python. The limit leaves
+    # room for a machine on which something else takes turns.
     assert found["peak_bytes"] < 500e6
     assert found["cpu"] < 200 * found["reference"]
 
