@@ -2,13 +2,11 @@
 
 import pytest
 from run_tools import needs_engine
-from verdict_scenarios import SCENARIOS, Scenario, execute, faults, why_not
+from verdict_scenarios import OF_THE_MACHINE, SCENARIOS, Scenario, execute, faults, why_not
 
 pytestmark = needs_engine
 
 TRIES = 4
-OF_THE_MACHINE = ("starved_client", "late_engine")
-"""Rules that blame other load on the machine, of which this test knows nothing."""
 
 
 def cases(prefix: str) -> list[Scenario]:

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,11 @@ DISK, MEMORY = "/var/tmp", "/dev/shm"
 BLKIO = Path("/sys/fs/cgroup/blkio")
 LIMIT = 10 << 20
 """Bytes per second of the limited device."""
+
+OF_THE_MACHINE = ("starved_client", "late_engine")
+"""Rules that blame other load on the machine: a try in which one fires tells nothing of the others."""
+MOST_TRIES = 4
+"""So many times as often as asked for a good study is tried, so that enough tries are undisturbed."""
 
 Found = dict[tuple[str, str], tuple[str, ...]]
 """(target/workload, operation) -> verdicts, the worst first."""
@@ -166,6 +170,32 @@ def faults(scenario: Scenario, found: Found) -> list[str]:
     return lines
 
 
+def disturbed(found: Found) -> bool:
+    """Whether a rule blames the machine."""
+    return any(f"({rule}:" in text for texts in found.values() for text in texts for rule in OF_THE_MACHINE)
+
+
+def repeat(scenario: Scenario, times: int, verbose: bool) -> bool:
+    """Run a study so often, a good one until so many tries were undisturbed; print and say whether all was as it must."""
+    right = tries = spoilt = 0
+    good = scenario.file.startswith("good")
+    while tries - spoilt < times and tries < (MOST_TRIES if good else 1) * times:
+        tries += 1
+        found = execute(scenario)
+        lines = faults(scenario, found)
+        if verbose:
+            print("\n".join(f"    {' '.join(key)}: {'; '.join(got) or 'ok'}" for key, got in found.items()))
+        if good and disturbed(found):
+            spoilt += 1
+            continue
+        right += not lines
+        for line in lines:
+            print(f"  {scenario.file} {tries}: {line}", flush=True)
+    other = f"; {spoilt} more were disturbed by other load on the machine, and say so" if spoilt else ""
+    print(f"{scenario.file:16} {right} of {tries - spoilt} as it must be{other}", flush=True)
+    return right == tries - spoilt == times
+
+
 def main() -> int:
     """Exit code 1 if anything was not as it must be."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -173,7 +203,7 @@ def main() -> int:
     parser.add_argument("--verbose", action="store_true", help="print all findings")
     parser.add_argument("--only", default="", help="only studies whose name contains this")
     options = parser.parse_args()
-    bad: Counter[str] = Counter()
+    bad = 0
     for scenario in SCENARIOS:
         if options.only not in scenario.file:
             continue
@@ -181,18 +211,8 @@ def main() -> int:
         if reason:
             print(f"{scenario.file:16} SKIPPED: {reason}")
             continue
-        right = 0
-        for time_number in range(1, options.times + 1):
-            found = execute(scenario)
-            lines = faults(scenario, found)
-            if options.verbose:
-                print("\n".join(f"    {' '.join(key)}: {'; '.join(got) or 'ok'}" for key, got in found.items()))
-            right += not lines
-            bad[scenario.file] += bool(lines)
-            for line in lines:
-                print(f"  {scenario.file} {time_number}: {line}", flush=True)
-        print(f"{scenario.file:16} {right} of {options.times} as it must be", flush=True)
-    return 1 if bad.total() else 0
+        bad += not repeat(scenario, options.times, options.verbose)
+    return 1 if bad else 0
 
 
 if __name__ == "__main__":
