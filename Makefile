@@ -28,9 +28,9 @@ setup: $(VENV)/.runtime engine   ## Python environment and engine
 setup-test: $(VENV)/.development engine bare
 	@sh tools/bootstrap.sh tests
 
-engine:              ## build assay-engine
+engine:              ## build assay-engine and assay-switch
 	@sh tools/bootstrap.sh
-	cargo build --release --locked --quiet --package assay-cli
+	cargo build --release --locked --quiet --package assay-cli --package assay-switch
 
 .PHONY: bare
 bare: engine         # the loops that the benches measure against

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Make sure that what the Makefile needs is there: Python >= 3.11 with venv, Rust >= 1.88, a C linker; with
-# "tests" also Chromium for the report's browser test and valgrind to count instructions. Installs Debian packages where it may, says how otherwise.
+# "tests" also Chromium for the report's browser test, valgrind to count instructions and what the cluster in a box runs.
+# Installs Debian packages where it may, says how otherwise.
 set -eu
 
 install() {
@@ -11,6 +12,27 @@ install() {
     echo "installing $*" >&2
     $as_root apt-get -qq update >/dev/null 2>&1 || true
     DEBIAN_FRONTEND=noninteractive $as_root apt-get -qq install -y --no-install-recommends "$@" >/dev/null
+}
+
+# What the cluster in a box runs. The packages' daemons must not start on the machine itself: policy-rc.d forbids it
+# meanwhile, unless the administrator has one already.
+box_programs() {
+    missing=""
+    for pair in sshd:openssh-server iperf3:iperf3 ganesha.nfsd:nfs-ganesha rpcbind:rpcbind ip:iproute2 tc:iproute2 \
+        ping:iputils-ping nfs-cp:libnfs-utils mkfs.ext4:e2fsprogs nsenter:util-linux losetup:mount; do
+        PATH="$PATH:/usr/sbin:/sbin" command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
+    done
+    ls /usr/lib/*/ganesha/libfsalvfs.so >/dev/null 2>&1 || missing="$missing nfs-ganesha-vfs"
+    [ -n "$missing" ] || return 0
+    policy=/usr/sbin/policy-rc.d
+    if [ "$(id -u)" = 0 ] && [ ! -e $policy ]; then
+        printf '#!/bin/sh\nexit 101\n' >$policy
+        chmod 755 $policy
+        trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+    fi
+    # Some of these words are the same; apt-get does not mind.
+    # shellcheck disable=SC2086
+    RUNLEVEL=1 install $missing || echo "note: no$missing: tests of the cluster in a box will be skipped" >&2
 }
 
 fail() {
@@ -32,4 +54,5 @@ if [ "${1:-}" = tests ]; then
     if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then
         install chromium chromium-driver || echo "note: no chromium and chromium-driver: the browser test will be skipped" >&2
     fi
+    box_programs
 fi

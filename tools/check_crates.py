@@ -5,12 +5,13 @@ import json
 import subprocess
 import sys
 
-BACKENDS = {"assay-backend-file", "assay-backend-null"}
+BACKENDS = {"assay-backend-file", "assay-backend-nfs", "assay-backend-null"}
 ALLOWED = {
     "assay-spec": set(),
     "assay-core": {"assay-spec"},
     "assay-drive": {"assay-spec", "assay-core"},
     "assay-cli": {"assay-spec", "assay-core", "assay-drive", *BACKENDS},
+    "assay-switch": set(),
     "assay-bare": {"assay-spec", "assay-drive"},
     **{backend: {"assay-spec", "assay-core"} for backend in BACKENDS},
 }

@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,24 +47,33 @@ def command_reference() -> str:
     program = [sys.executable, "-c", "from assay.cli.main import main; main()"]
     environment = {**os.environ, "TERMINAL_WIDTH": "100", "NO_COLOR": "1", "TERM": "dumb"}
     parts = ["# Commands", "", "Generated from the help of each command by `make generate`.", ""]
-    for name in COMMANDS:
-        words = [*program, name, "--help"]
-        text = subprocess.run(words, check=True, capture_output=True, text=True, env=environment).stdout
+    for words in [word for name in COMMANDS for word in ([name], *([name, inner] for inner in subcommands(name)))]:
+        shell = [*program, *words, "--help"]
+        text = subprocess.run(shell, check=True, capture_output=True, text=True, env=environment).stdout
         lines = [line.rstrip() for line in text.replace("Usage: -c ", "Usage: assay ").strip("\n").splitlines()]
-        parts += [f"## assay {name}", "", "```text", *lines, "```", ""]
+        parts += [f"## assay {' '.join(words)}", "", "```text", *lines, "```", ""]
     return "\n".join(parts)
 
 
-def generated() -> dict[str, str]:
-    """Path below the project -> text."""
+def subcommands(name: str) -> list[str]:
+    """Names of the commands below a command, if it has any."""
+    from assay.cli.main import LazyGroup
+
+    command = LazyGroup().get_command(None, name)
+    return list(getattr(command, "commands", {}))
+
+
+def generated() -> Iterator[tuple[str, str]]:
+    """Paths below the project and their texts; what others need comes first."""
+    for what in ("job", "event", "capabilities"):
+        yield f"contract/{what}.schema.json", engine("schema", what)
+    yield "contract/capabilities.json", engine("capabilities")
+    yield "workbench/src/assay/contract/_generated.py", classes()
+
     from assay.model.study import study_schema
 
-    files = {f"contract/{what}.schema.json": engine("schema", what) for what in ("job", "event", "capabilities")}
-    files["contract/study.schema.json"] = json.dumps(study_schema(), indent=2) + "\n"
-    files["contract/capabilities.json"] = engine("capabilities")
-    files["workbench/src/assay/contract/_generated.py"] = classes()
-    files["docs/reference/commands.md"] = command_reference()
-    return files
+    yield "contract/study.schema.json", json.dumps(study_schema(), indent=2) + "\n"
+    yield "docs/reference/commands.md", command_reference()
 
 
 def main() -> int:
@@ -72,7 +82,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; fail on a difference")
     check = parser.parse_args().check
     stale = []
-    for name, text in generated().items():
+    for name, text in generated():
         path = ROOT / name
         old = path.read_text() if path.exists() else ""
         if old == text:

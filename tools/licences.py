@@ -19,9 +19,10 @@ PERMISSIVE = {
     "Apache-2.0 WITH LLVM-exception", "BSL-1.0",
 }  # fmt: skip
 # Use and redistribution as a library are allowed; changes to its own files must stay open.
-WEAK_COPYLEFT = {"MPL-2.0"}
+WEAK_COPYLEFT = {"MPL-2.0", "LGPL-2.1-or-later"}
 # Packages whose metadata names the licence in words only; looked up in their licence files.
 KNOWN = {
+    "clustershell": "LGPL-2.1-or-later",
     "contourpy": "BSD-3-Clause", "matplotlib": "PSF-2.0", "cycler": "BSD-3-Clause", "hdrhistogram": "Apache-2.0",
     "pbr": "Apache-2.0", "rich": "MIT", "xlsxwriter": "BSD-2-Clause", "kiwisolver": "BSD-3-Clause",
     "python-dateutil": "Apache-2.0", "six": "MIT", "shellingham": "ISC", "markdown-it-py": "MIT", "mdurl": "MIT",

@@ -15,8 +15,9 @@ import pytest
 
 from assay.launch import abilities, cgroup
 from assay.launch.binary import find_engine, load_engine
+from assay.launch.conversation import Conversation, Grace
 from assay.launch.doctor import examine
-from assay.launch.engine import Grace, Outcome, _Conversation, run_job
+from assay.launch.engine import Outcome, run_job
 from assay.launch.launcher import LocalLauncher
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.case import Case, Parameters
@@ -66,13 +67,13 @@ def test_normal_job(fake: Path) -> None:
 
 
 def test_engine_that_ends_before_anybody_looks_is_heard(fake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    send = _Conversation._send
+    send = Conversation._send
 
-    def send_and_linger(talk: _Conversation, pipe: Any) -> None:
+    def send_and_linger(talk: Conversation, pipe: Any) -> None:
         send(talk, pipe)
         talk.process.wait(timeout=10)
 
-    monkeypatch.setattr(_Conversation, "_send", send_and_linger)
+    monkeypatch.setattr(Conversation, "_send", send_and_linger)
     assert execute(fake, "normal").status == "ok"
 
 

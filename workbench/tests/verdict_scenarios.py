@@ -176,7 +176,7 @@ def disturbed(found: Found) -> bool:
 
 
 def repeat(scenario: Scenario, times: int, verbose: bool) -> bool:
-    """Run a study so often, a good one until so many tries were undisturbed; print and say whether all was as it must."""
+    """Run a study so often, a good one until so many tries were undisturbed; prints and returns if all was right."""
     right = tries = spoilt = 0
     good = scenario.file.startswith("good")
     while tries - spoilt < times and tries < (MOST_TRIES if good else 1) * times:

@@ -2,6 +2,7 @@
 
 use anyhow::bail;
 use assay_backend_file::FileBackend;
+use assay_backend_nfs::NfsBackend;
 use assay_backend_null::NullBackend;
 use assay_core::{Backend, SetupError};
 use assay_spec::{BackendCapabilities, Job, Method, Operation, Target};
@@ -13,6 +14,7 @@ pub(crate) fn general() -> Vec<BackendCapabilities> {
         NullBackend::general_capabilities(),
         assay_backend_file::general("file"),
         assay_backend_file::general("device"),
+        assay_backend_nfs::general(),
     ]
 }
 
@@ -21,15 +23,16 @@ pub(crate) fn open(job: &Job) -> Result<Arc<dyn Backend>, SetupError> {
     Ok(match &job.target {
         Target::Null(target) => Arc::new(NullBackend::new(target.clone(), job.seed)),
         Target::File(target) => {
-            let files = FileBackend::files_for(job.layout, job.lanes);
+            let files = FileBackend::files_for(job);
             let backend = FileBackend::directory(&target.root, &target.directory, files, job.file_size_bytes)?;
-            let backend = backend.reusing(job.reuse_files);
+            let backend = backend.reusing(job.reuse_files).among(job);
             Arc::new(match &job.tree {
-                Some(tree) => backend.with_tree(tree.clone(), job.layout, job.lanes),
+                Some(tree) => backend.with_tree(tree.clone(), job),
                 None => backend,
             })
         }
         Target::Device(target) => Arc::new(FileBackend::device(&target.path, job.file_size_bytes)?),
+        Target::Nfs(target) => Arc::new(NfsBackend::open(target, job)?),
     })
 }
 
@@ -43,6 +46,7 @@ fn kind(target: &Target) -> &'static str {
         Target::Null(_) => "null",
         Target::File(_) => "file",
         Target::Device(_) => "device",
+        Target::Nfs(_) => "nfs",
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::backends;
 use crate::run::print_line;
+use crate::target;
 use assay_backend_file::FileBackend;
 use assay_core::Backend;
 use assay_spec::{Capabilities, SPEC_VERSION};
@@ -15,13 +16,17 @@ pub(crate) struct Arguments {
     /// Try what can be done on this block device; nothing is written.
     #[arg(long)]
     device: Option<String>,
+    /// Ask the servers of the NFS target in this file (- is standard input); nothing is written.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["root", "device"])]
+    target: Option<String>,
 }
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let backends = match (&arguments.root, &arguments.device) {
-        (Some(root), _) => vec![FileBackend::directory(root, "probe", 1, 1)?.capabilities()],
-        (None, Some(device)) => vec![FileBackend::device(device, 1)?.capabilities()],
-        (None, None) => backends::general(),
+    let backends = match (&arguments.root, &arguments.device, &arguments.target) {
+        (_, _, Some(file)) => vec![assay_backend_nfs::probe(&target::read(file, Some("any"))?)?],
+        (Some(root), ..) => vec![FileBackend::directory(root, "probe", 0..1, 1)?.capabilities()],
+        (None, Some(device), None) => vec![FileBackend::device(device, 1)?.capabilities()],
+        (None, None, None) => backends::general(),
     };
     let answer =
         Capabilities { spec_version: SPEC_VERSION, engine_version: env!("CARGO_PKG_VERSION").to_owned(), backends };

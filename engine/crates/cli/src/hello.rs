@@ -24,6 +24,10 @@ fn memory_bytes() -> u64 {
     info.totalram as u64 * u64::from(info.mem_unit)
 }
 
+fn boot_id() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|text| text.trim().to_owned()).unwrap_or_default()
+}
+
 pub(crate) fn event(job: &Job, text: &str, backend: BackendCapabilities) -> Hello {
     Hello {
         spec_version: SPEC_VERSION,
@@ -38,6 +42,7 @@ pub(crate) fn event(job: &Job, text: &str, backend: BackendCapabilities) -> Hell
         cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
         memory_bytes: memory_bytes(),
         kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
+        boot_id: boot_id(),
         backend,
     }
 }

@@ -3,11 +3,13 @@
 mod backends;
 mod capabilities;
 mod check;
+mod clean;
 mod control;
 mod hello;
 mod job;
 mod run;
 mod schema;
+mod target;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -38,6 +40,12 @@ enum Command {
     ///
     /// Example: assay-engine capabilities --root /mnt/x/assay
     Capabilities(capabilities::Arguments),
+    /// Remove what killed jobs have left in an NFS target.
+    ///
+    /// FILE holds a job's target as JSON, its `directory` is what is removed, below a `root` that has Assay's mark.
+    ///
+    /// Example: assay-engine clean --root target.json
+    Clean(clean::Arguments),
     /// Print the JSON Schema of jobs, events or capabilities.
     ///
     /// Example: assay-engine schema job
@@ -51,6 +59,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::main(&arguments),
         Command::Check(arguments) => check::main(&arguments),
         Command::Capabilities(arguments) => capabilities::main(&arguments),
+        Command::Clean(arguments) => clean::main(&arguments),
         Command::Schema(arguments) => schema::main(&arguments),
     };
     result.unwrap_or_else(|error| {

@@ -30,26 +30,31 @@ const QUEUE: usize = 10_000;
 /// A reader that takes nothing for this long counts as gone.
 const READER_PATIENCE: Duration = Duration::from_secs(30);
 
+/// Lines on their way to standard output; none is the end.
+pub(crate) type LineQueue = SyncSender<Option<String>>;
+
 /// Writes events on a thread of its own, so that a reader that hangs cannot keep the engine from stopping.
 struct Lines {
-    queue: SyncSender<String>,
+    queue: LineQueue,
     writer: JoinHandle<()>,
 }
 
 impl Lines {
     fn start() -> Self {
-        let (queue, lines) = sync_channel::<String>(QUEUE);
+        let (queue, lines) = sync_channel::<Option<String>>(QUEUE);
         let writer = std::thread::spawn(move || {
             // Ends at the first line that nobody takes; the next `emit` then fails.
-            let _ = lines.into_iter().try_for_each(|line| print_line(&line));
+            let _ = lines.into_iter().map_while(|line| line).try_for_each(|line| print_line(&line));
         });
         Lines { queue, writer }
     }
 
     /// Waits a while until everything has been written.
     fn finish(self) {
-        drop(self.queue);
         let end = Instant::now() + Duration::from_secs(5);
+        while matches!(self.queue.try_send(None), Err(TrySendError::Full(_))) && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         while !self.writer.is_finished() && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -58,7 +63,7 @@ impl Lines {
 
 impl EventSink for Lines {
     fn emit(&mut self, event: &Event) -> std::io::Result<()> {
-        let mut line = serde_json::to_string(event).map_err(std::io::Error::other)?;
+        let mut line = Some(serde_json::to_string(event).map_err(std::io::Error::other)?);
         let end = Instant::now() + READER_PATIENCE;
         loop {
             line = match self.queue.try_send(line) {
@@ -77,12 +82,12 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if job.wait_for_go && arguments.file != "-" {
         anyhow::bail!("wait_for_go: give the job on standard input, where go can follow");
     }
-    let control = Control::listen(arguments.file == "-");
+    let mut sink = Lines::start();
+    let control = Control::listen(arguments.file == "-", &job, sink.queue.clone());
     let backend = backends::open(&job)?;
     backends::check(&job, &backend.capabilities())?;
-    let mut sink = Lines::start();
     sink.emit(&Event::Hello(hello::event(&job, &text, backend.capabilities())))?;
-    let mut go = || !job.wait_for_go || control.wait_for_go();
+    let mut go = || control.wait_for_go();
     let (status, reason) = assay_drive::run(&job, &backend, &mut sink, &control.stop, &mut go);
     if let Some(reason) = &reason {
         eprintln!("{}: {reason}", if status == ByeStatus::Refused { "error" } else { "note" });

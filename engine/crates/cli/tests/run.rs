@@ -236,31 +236,6 @@ fn a_stop_line_the_end_of_input_and_a_signal_each_end_the_job_in_order() {
 }
 
 #[test]
-fn a_job_waits_for_go() {
-    let job = null_job(&json!({"wait_for_go": true, "phases": [{"operation": "read"}]}));
-    let mut child = engine().arg("run").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    writeln!(child.stdin.as_mut().unwrap(), "{job}").unwrap();
-    let (sender, lines) = std::sync::mpsc::channel();
-    let output = BufReader::new(child.stdout.take().unwrap());
-    let reader =
-        std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-    while !lines.recv().unwrap().contains(r#""event":"ready""#) {}
-    let early = lines.recv_timeout(Duration::from_millis(300));
-    assert!(early.is_err(), "started before go: {early:?}");
-    writeln!(child.stdin.as_mut().unwrap(), r#"{{"go": true}}"#).unwrap();
-    assert!(lines.iter().last().unwrap().contains(r#""status":"ok""#));
-    reader.join().unwrap().unwrap();
-    child.wait().unwrap();
-}
-
-#[test]
-fn a_job_that_waits_needs_the_control_channel() {
-    let said = run(&null_job(&json!({"wait_for_go": true, "phases": [{"operation": "read"}]})));
-    assert_eq!(said.code, 2);
-    assert!(said.stderr.contains("wait_for_go"), "{}", said.stderr);
-}
-
-#[test]
 fn a_stuck_lane_neither_keeps_the_engine_nor_bends_the_totals() {
     let job = null_job(&json!({
         "target": {"kind": "null", "latency": {"distribution": "fixed", "ns": 1_000_000},

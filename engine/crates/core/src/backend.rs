@@ -96,7 +96,7 @@ pub struct PhasePlan {
 /// What a lane needs to know when it is opened.
 #[derive(Clone)]
 pub struct LaneSetup {
-    /// Number of the lane, from 0.
+    /// Number of the lane among those of all processes that do the job together, from 0.
     pub lane: u32,
     /// Operations in flight that the driver will want.
     pub queue_depth: u32,
@@ -131,7 +131,7 @@ pub trait Backend: Send + Sync {
     /// What it can do at its place.
     fn capabilities(&self) -> BackendCapabilities;
 
-    /// Makes the place ready for a job of `lanes` lanes. Called once, before anything else.
+    /// Makes the place ready. Called once, before anything else; other processes may do the same for the same job.
     fn prepare(&self) -> Result<(), SetupError>;
 
     /// Creates or empties files and treats the cache. Called by one thread before the lanes begin a phase.
@@ -142,7 +142,7 @@ pub trait Backend: Send + Sync {
     /// Opens a worker's own connection. Called on the worker's thread.
     fn open_lane(&self, setup: LaneSetup) -> Result<Box<dyn Lane>, SetupError>;
 
-    /// Name of a lane's object, for error samples.
+    /// Name of a lane's object, for error samples; lanes are numbered as in `LaneSetup`.
     fn object_name(&self, lane: u32) -> String;
 
     /// Major and minor number of the block device that holds the data; none if there is none.

@@ -17,4 +17,4 @@ mod totals;
 mod worker;
 
 pub use resources::max_rss_bytes;
-pub use runner::{run, EventSink, StopFlag};
+pub use runner::{run, EventSink, Go, StopFlag};

@@ -14,8 +14,8 @@ use crate::worker::{Command, Worker};
 use assay_core::random::mix2;
 use assay_core::{clock, Backend, MethodChoice, PhasePlan, SetupError};
 use assay_spec::{
-    ByeStatus, ErrorCount, ErrorKind, ErrorSample, Event, Job, Layout, Level, Log, Operation, Phase, PhaseStart,
-    PhaseStatus, Ready, SyncPolicy, Target,
+    Barrier, BarrierStep, ByeStatus, ErrorCount, ErrorKind, ErrorSample, Event, Job, Layout, Level, Log, Operation,
+    Phase, PhaseStart, PhaseStatus, Ready, SyncPolicy, Target,
 };
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -69,19 +69,29 @@ pub(crate) struct Work {
     /// Per lane; none if it was abandoned.
     pub(crate) outcomes: Vec<Option<LaneOutcome>>,
     pub(crate) timeline: Timeline,
+    /// Number of the first lane here among those of all processes.
+    pub(crate) first_lane: u32,
     /// A file could not be closed or flushed after the phase.
     close_failed: bool,
 }
 
 impl Work {
-    fn new(number: u32, interval_ns: u64, lanes: u32) -> Self {
-        Work { outcomes: vec![None; lanes as usize], timeline: Timeline::new(number, interval_ns), close_failed: false }
+    fn new(number: u32, job: &Job, lanes: u32) -> Self {
+        Work {
+            outcomes: vec![None; lanes as usize],
+            timeline: Timeline::new(number, job.interval_ns),
+            first_lane: job.first_lane(),
+            close_failed: false,
+        }
     }
 }
 
-/// The part of the data that is a lane's.
+/// What comes from outside at a barrier: when to go on, on this process's monotonic clock (0: at once); none: not at all.
+pub type Go<'a> = dyn FnMut() -> Option<u64> + 'a;
+
+/// The part of the data that is a lane's, numbered among all.
 fn share(job: &Job, lane: u32) -> Share {
-    Share::new(job.layout, lane, job.lanes, job.file_size_bytes, job.record_size_bytes)
+    Share::new(job.layout, lane, job.all_lanes(), job.file_size_bytes, job.record_size_bytes)
 }
 
 /// Some phase writes data, or data that is read is checked.
@@ -90,7 +100,7 @@ fn needs_data(job: &Job) -> bool {
     job.data.verify || job.phases.iter().any(writes)
 }
 
-/// Runs `job` on `backend`. `go` is called when everything is ready and says whether to start.
+/// Runs `job` on `backend`. `go` is called at each barrier if the job waits there.
 ///
 /// Returns how it ended and, if not well, why. What was made on the storage is removed unless the job keeps it.
 pub fn run(
@@ -98,7 +108,7 @@ pub fn run(
     backend: &Arc<dyn Backend>,
     sink: &mut dyn EventSink,
     stop: &StopFlag,
-    go: &mut dyn FnMut() -> bool,
+    go: &mut Go<'_>,
 ) -> (ByeStatus, Option<String>) {
     if let Err(error) = backend.prepare() {
         return (ByeStatus::Refused, Some(error.to_string()));
@@ -110,7 +120,9 @@ pub fn run(
         stop: Arc::clone(stop),
         commands: Vec::new(),
         threads: Vec::new(),
-        covered: (0..job.lanes).map(|lane| if job.reuse_files { share(job, lane).bytes() } else { 0 }).collect(),
+        covered: (0..job.lanes)
+            .map(|index| if job.reuse_files { share(job, job.first_lane() + index).bytes() } else { 0 })
+            .collect(),
         names: Names::new(job),
         base: (backend.capabilities().verify && needs_data(job)).then(|| Base::new(&job.data, job.seed)),
         first_error: None,
@@ -118,6 +130,10 @@ pub fn run(
         give_up_at: None,
     };
     let ended = runner.all(go);
+    if !job.keep_files && ended.0 != ByeStatus::Stopped {
+        // Others may still be at work on the same files.
+        let _ = runner.barrier(BarrierStep::Cleanup, None, go);
+    }
     runner.commands.clear();
     let stuck = ended.0 == ByeStatus::Stopped && !runner.join_until(runner.give_up_at.unwrap_or(u64::MAX));
     if !stuck {
@@ -134,19 +150,16 @@ pub fn run(
 }
 
 impl Runner<'_> {
-    fn all(&mut self, go: &mut dyn FnMut() -> bool) -> (ByeStatus, Option<String>) {
+    fn all(&mut self, go: &mut Go<'_>) -> (ByeStatus, Option<String>) {
         let buffer_bytes = match self.open_lanes() {
             Ok(bytes) => bytes,
             Err(error) => return (ByeStatus::Refused, Some(error.to_string())),
         };
         self.emit(&Event::Ready(Ready { at_ns: clock::now(), buffer_bytes }));
-        if !go() {
-            return (ByeStatus::Stopped, Some("stopped before the start".to_owned()));
-        }
         let mut failed = None;
         for (number, phase) in self.job.phases.iter().enumerate() {
             let status = match failed {
-                None if !self.stopped() => self.phase(number as u32, phase),
+                None if !self.stopped() => self.phase(number as u32, phase, go),
                 _ => {
                     let status = if failed.is_some() { PhaseStatus::Skipped } else { PhaseStatus::Stopped };
                     self.end_without_work(number as u32, phase, status)
@@ -167,6 +180,19 @@ impl Runner<'_> {
                 None => (ByeStatus::Ok, None),
             },
         }
+    }
+
+    /// Waits for the others, if the job says so; when to go on, or none if the job is to stop instead.
+    fn barrier(&mut self, step: BarrierStep, phase: Option<u32>, go: &mut Go<'_>) -> Option<u64> {
+        if !self.job.wait_for_go {
+            return Some(0);
+        }
+        self.emit(&Event::Barrier(Barrier { step, phase, at_ns: clock::now() }));
+        let at = go();
+        if at.is_none() {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        at
     }
 
     fn stopped(&self) -> bool {
@@ -207,12 +233,13 @@ impl Runner<'_> {
         answers.into_iter().sum()
     }
 
-    fn worker(&self, lane: u32, commands: Receiver<Command>) -> Worker {
+    fn worker(&self, index: u32, commands: Receiver<Command>) -> Worker {
         let job = self.job;
         let bytes = if job.tree.is_some() { job.file_size_bytes.max(1) } else { job.record_size_bytes };
         Worker {
             backend: Arc::clone(&self.backend),
-            lane,
+            index,
+            lane: job.first_lane() + index,
             queue_depth: job.queue_depth,
             buffer_bytes: bytes as usize,
             method: job.method,
@@ -247,17 +274,18 @@ impl Runner<'_> {
         }
     }
 
-    fn lane_plan(&self, number: u32, phase: &Phase, plan: &PhasePlan, lane: u32) -> LanePlan {
+    fn lane_plan(&self, number: u32, phase: &Phase, plan: &PhasePlan, index: u32) -> LanePlan {
         let job = self.job;
+        let lane = job.first_lane() + index;
         let share = share(job, lane);
         let seed = mix2(job.seed, u64::from(number) + 1);
         let file = if job.layout == Layout::Shared { 0 } else { u64::from(lane) };
         let order_seed = if job.layout == Layout::Shared { seed } else { mix2(seed, u64::from(lane)) };
         let pattern = if let Some(tree) = &job.tree {
-            let (from, to) = self.names.range(phase.operation, lane);
+            let (from, to) = self.names.range(phase.operation, index);
             Pattern::names(phase.operation, tree, from, to, job.file_size_bytes)
         } else if phase.operation == Operation::Prepare {
-            Pattern::fill(share, self.covered[lane as usize])
+            Pattern::fill(share, self.covered[index as usize])
         } else {
             Pattern::new(phase.operation, share, phase.stride_records, phase.read_percent, order_seed)
         };
@@ -272,7 +300,7 @@ impl Runner<'_> {
             first_object: job.tree.as_ref().map(|tree| u64::from(lane) * tree.files),
             runtime_ns: phase.runtime_ns,
             time_limit_ns: phase.time_limit_ns,
-            schedule: phase.rate_per_s.map(|rate| Schedule::new(phase.arrivals, rate, lane, job.lanes, seed)),
+            schedule: phase.rate_per_s.map(|rate| Schedule::new(phase.arrivals, rate, lane, job.all_lanes(), seed)),
             sync_at_end: matches!(plan.sync, SyncPolicy::Fsync | SyncPolicy::Fdatasync),
             error_limit: job.error_limit,
             interval_ns: job.interval_ns,
@@ -281,7 +309,10 @@ impl Runner<'_> {
         }
     }
 
-    fn phase(&mut self, number: u32, phase: &Phase) -> PhaseStatus {
+    fn phase(&mut self, number: u32, phase: &Phase, go: &mut Go<'_>) -> PhaseStatus {
+        if self.barrier(BarrierStep::Setup, Some(number), go).is_none() {
+            return self.end_without_work(number, phase, PhaseStatus::Stopped);
+        }
         let plan = self.plan(phase);
         let cache_done = match self.backend.begin_phase(&plan) {
             Ok(done) => done,
@@ -308,10 +339,15 @@ impl Runner<'_> {
             self.commands.iter().for_each(|lane| drop(lane.send(Command::Abort)));
             return self.end_without_work(number, phase, PhaseStatus::Failed);
         };
+        let Some(at) = self.barrier(BarrierStep::Start, Some(number), go) else {
+            self.commands.iter().for_each(|lane| drop(lane.send(Command::Abort)));
+            return self.end_without_work(number, phase, PhaseStatus::Stopped);
+        };
         let cached_bytes = phase.measured.then(|| self.backend.cached_bytes()).flatten();
         let device = self.backend.device();
         let (before, offset) = (resources::snapshot(device), resources::wall_offset_ns());
-        let start = clock::now() + HEADSTART_NS + HEADSTART_PER_LANE_NS * u64::from(self.job.lanes);
+        let headstart = HEADSTART_NS + HEADSTART_PER_LANE_NS * u64::from(self.job.lanes);
+        let start = at.max(clock::now() + headstart);
         self.commands.iter().for_each(|lane| drop(lane.send(Command::Go(start))));
         self.started(number, phase, start, choice, planned);
         let work = self.follow(number, start, &inbox);
@@ -423,7 +459,7 @@ impl Runner<'_> {
 
     /// Passes intervals and errors on until every lane has ended or, after a stop, patience is at an end.
     fn follow(&mut self, number: u32, start: u64, inbox: &Receiver<LaneMessage>) -> Work {
-        let mut work = Work::new(number, self.job.interval_ns, self.job.lanes);
+        let mut work = Work::new(number, self.job, self.job.lanes);
         while work.outcomes.iter().any(Option::is_none) {
             match inbox.recv_timeout(TICK) {
                 Ok(LaneMessage::Interval(index, part)) => work.timeline.add(index, &part),
@@ -477,7 +513,7 @@ impl Runner<'_> {
     }
 
     fn end_without_work(&mut self, number: u32, phase: &Phase, status: PhaseStatus) -> PhaseStatus {
-        let nothing = Work::new(number, self.job.interval_ns, 0);
+        let nothing = Work::new(number, self.job, 0);
         let mut end = totals::of(number, phase, status, 0, &PhaseShared::default(), &nothing);
         end.errors.append(&mut self.setup_errors);
         self.emit(&Event::PhaseEnd(end));

@@ -27,7 +27,7 @@ pub(crate) fn of(
 ) -> PhaseEnd {
     let since = |time: u64| time.saturating_sub(start);
     let outcomes: Vec<(u32, &LaneOutcome)> =
-        work.outcomes.iter().enumerate().filter_map(|(lane, outcome)| Some((lane as u32, outcome.as_ref()?))).collect();
+        (work.first_lane..).zip(&work.outcomes).filter_map(|(lane, outcome)| Some((lane, outcome.as_ref()?))).collect();
     let counts = work.timeline.counts();
     let total = sum(counts);
     let last = outcomes.iter().map(|(_, lane)| since(lane.end)).max().unwrap_or(0);

@@ -27,6 +27,9 @@ pub(crate) enum Command {
 /// A lane's thread.
 pub(crate) struct Worker {
     pub(crate) backend: Arc<dyn Backend>,
+    /// Among the lanes of this process.
+    pub(crate) index: u32,
+    /// Among the lanes of all processes.
     pub(crate) lane: u32,
     pub(crate) queue_depth: u32,
     /// Bytes of one buffer.
@@ -63,13 +66,13 @@ impl Worker {
                 self.phase(channel.as_mut(), &buffers, &phase, &mut plan, &links, &mut collector)
             };
             let Some(outcome) = outcome else { continue };
-            let _ = links.messages.send(LaneMessage::Ended(self.lane, Box::new(outcome)));
+            let _ = links.messages.send(LaneMessage::Ended(self.index, Box::new(outcome)));
         }
     }
 
     /// Takes its place, then buffers near it, then a channel.
     fn open(&self) -> Result<(Box<dyn Lane>, Arc<Buffers>), SetupError> {
-        placement::apply(&self.tuning, self.lane)?;
+        placement::apply(&self.tuning, self.index)?;
         self.channel(self.queue_depth, self.buffer_bytes, self.method, self.tuning.clone())
     }
 

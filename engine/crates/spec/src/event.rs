@@ -18,6 +18,12 @@ pub enum Event {
     /// Lanes and files are ready.
     #[schemars(title = "ReadyEvent")]
     Ready(Ready),
+    /// Waiting for `go`.
+    #[schemars(title = "BarrierEvent")]
+    Barrier(Barrier),
+    /// Answer to a `ping`.
+    #[schemars(title = "PongEvent")]
+    Pong(Pong),
     /// The lanes have been released from the barrier.
     #[schemars(title = "PhaseStartEvent")]
     PhaseStart(PhaseStart),
@@ -65,17 +71,54 @@ pub struct Hello {
     pub memory_bytes: u64,
     /// Kernel release.
     pub kernel: String,
+    /// Identity of the machine since its start (/proc/sys/kernel/random/boot_id): hosts that are containers or namespaces
+    /// of one machine have the same; empty if unknown.
+    #[serde(default)]
+    pub boot_id: String,
     /// What the job's backend can do at the job's target, as found by trying.
     pub backend: BackendCapabilities,
 }
 
-/// Everything is open; the job starts now, or at `go`.
+/// Everything is open.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ready {
     /// Monotonic time.
     pub at_ns: u64,
     /// Bytes of the I/O buffers of all lanes.
     pub buffer_bytes: u64,
+}
+
+/// What engines that do a job together wait for each other with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(title = "BarrierStep")]
+pub enum BarrierStep {
+    /// Creating and opening what the phase needs.
+    Setup,
+    /// Starting the lanes.
+    Start,
+    /// Removing the data of the job.
+    Cleanup,
+}
+
+/// The engine waits for `go`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Barrier {
+    /// With what.
+    pub step: BarrierStep,
+    /// Number of the phase; none before the data is removed.
+    pub phase: Option<u32>,
+    /// Monotonic time.
+    pub at_ns: u64,
+}
+
+/// Answer to a line `{"ping":N}` on standard input.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pong {
+    /// The number that came with it.
+    pub ping: u64,
+    /// Monotonic time of the answer.
+    pub at_ns: u64,
 }
 
 /// A phase has started.

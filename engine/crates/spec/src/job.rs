@@ -64,9 +64,22 @@ pub struct Job {
     #[serde(default = "second")]
     #[schemars(range(min = 10_000_000, max = 3_600_000_000_000_u64))]
     pub interval_ns: u64,
-    /// Wait for a `{"go":true}` line on standard input after `ready`.
+    /// Engine processes that do this job together, each with `lanes` lanes; they differ in `rank` only. Lanes are
+    /// numbered through all of them: lane i of rank r is lane r x lanes + i.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 65_536))]
+    pub ranks: u32,
+    /// Number of this process, from 0.
+    #[serde(default)]
+    pub rank: u32,
+    /// At each `barrier` event wait for a line `{"go":true,"at_ns":T}` on standard input: before a phase is set up, before
+    /// its lanes start, which they do at that time of this engine's monotonic clock, and before the data is removed.
     #[serde(default)]
     pub wait_for_go: bool,
+    /// When standard input has brought no line for so long, the controller is gone and the job stops.
+    #[serde(default)]
+    #[schemars(range(min = 100_000_000, max = 3_600_000_000_000_u64))]
+    pub lease_ns: Option<u64>,
     /// A lane stops after this many failed operations in a phase.
     #[serde(default = "hundred")]
     #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
@@ -89,6 +102,12 @@ fn second() -> u64 {
 fn hundred() -> u64 {
     100
 }
+fn mebibyte() -> u64 {
+    1 << 20
+}
+fn minute() -> u64 {
+    60_000_000_000
+}
 
 /// The place that is measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -104,6 +123,9 @@ pub enum Target {
     /// A whole block device, which is overwritten.
     #[schemars(title = "DeviceTarget")]
     Device(DeviceTarget),
+    /// Files below an NFS export, reached without the kernel's client.
+    #[schemars(title = "NfsTarget")]
+    Nfs(NfsTarget),
 }
 
 /// A device that does nothing, instantly or after a scripted time. Measures the engine and tests the statistics.
@@ -226,6 +248,48 @@ pub struct DeviceTarget {
     pub destroy: bool,
 }
 
+/// Files in `root`/`directory` of an export, through NFS version 3 over TCP (RFC 1813), spoken by the engine itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NfsTarget {
+    /// Servers of the same kind of export, each `HOST` or `HOST:PORT`; lane i uses the (i modulo n)-th.
+    #[schemars(length(min = 1, max = 1024))]
+    pub servers: Vec<String>,
+    /// Path that the servers export.
+    pub export: String,
+    /// Name of the directory in the export that the engine makes and marks with a file `.assay-target`; one that is
+    /// there without the mark is refused.
+    pub root: String,
+    /// Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
+    pub directory: String,
+    /// Port of the mount service; none: the server's portmapper is asked.
+    #[serde(default)]
+    pub mount_port: Option<u16>,
+    /// TCP connections of each lane (nfs(5) nconnect).
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 16))]
+    pub nconnect: u32,
+    /// Bytes of one READ call at most (nfs(5) rsize); the server may allow less.
+    #[serde(default = "mebibyte")]
+    #[schemars(range(min = 1024, max = 1_073_741_824))]
+    pub rsize: u64,
+    /// Bytes of one WRITE call at most (nfs(5) wsize); the server may allow less.
+    #[serde(default = "mebibyte")]
+    #[schemars(range(min = 1024, max = 1_073_741_824))]
+    pub wsize: u64,
+    /// User that calls are made as (AUTH_SYS); none: the engine's own.
+    #[serde(default)]
+    pub uid: Option<u32>,
+    /// Group that calls are made as; none: the engine's own.
+    #[serde(default)]
+    pub gid: Option<u32>,
+    /// A call without a reply for so long fails (ETIMEDOUT). Until then a broken connection is made anew and what is
+    /// without a reply is sent again, as by a hard mount.
+    #[serde(default = "minute")]
+    #[schemars(range(min = 100_000_000, max = 3_600_000_000_000_u64))]
+    pub timeout_ns: u64,
+}
+
 /// How lanes share files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -253,6 +317,8 @@ pub enum Method {
     Sync,
     /// Memory copies from and to a shared mapping of the file, one operation at a time. Never chosen by `auto`.
     Mmap,
+    /// The engine speaks the store's protocol itself; no file system of the host is between.
+    Protocol,
 }
 
 /// What an expert may choose. Nothing of it is on by itself.

@@ -14,14 +14,15 @@ mod validate;
 
 pub use capability::{BackendCapabilities, Capabilities, PlaceCapabilities};
 pub use event::{
-    Bye, ByeStatus, Counts, DeviceUse, ErrorCount, ErrorKind, ErrorSample, Event, Hello, HostCpu, Interval, LaneResult,
-    LatencySummary, Level, Log, PhaseEnd, PhaseStart, PhaseStatus, Ready, Resources, Window,
+    Barrier, BarrierStep, Bye, ByeStatus, Counts, DeviceUse, ErrorCount, ErrorKind, ErrorSample, Event, Hello, HostCpu,
+    Interval, LaneResult, LatencySummary, Level, Log, PhaseEnd, PhaseStart, PhaseStatus, Pong, Ready, Resources,
+    Window,
 };
 pub use job::{
-    Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Job, LatencyModel, Layout, Method, NullTarget,
-    Operation, Phase, ScriptedChange, ScriptedError, ScriptedStall, SyncPolicy, Target, Tree, Tuning,
+    Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Job, LatencyModel, Layout, Method, NfsTarget,
+    NullTarget, Operation, Phase, ScriptedChange, ScriptedError, ScriptedStall, SyncPolicy, Target, Tree, Tuning,
 };
-pub use validate::{JobError, MAX_LANES, MAX_QUEUE_DEPTH, MAX_RECORD_BYTES};
+pub use validate::{JobError, MAX_LANES, MAX_QUEUE_DEPTH, MAX_RANKS, MAX_RECORD_BYTES};
 
 /// Version of the contract. A job with another one is refused.
 pub const SPEC_VERSION: u32 = 1;

@@ -1,11 +1,13 @@
 //! Rules of a job that its types alone cannot express.
 
-use crate::{CacheAction, Job, Layout, Method, Operation, Phase, SyncPolicy, Target, Tree, SPEC_VERSION};
+use crate::{CacheAction, Job, Layout, Method, NfsTarget, Operation, Phase, SyncPolicy, Target, Tree, SPEC_VERSION};
 
 /// Most lanes of one engine.
 pub const MAX_LANES: u32 = 1024;
 /// Most operations in flight per lane.
 pub const MAX_QUEUE_DEPTH: u32 = 4096;
+/// Most engine processes that do a job together.
+pub const MAX_RANKS: u32 = 65_536;
 /// Largest record.
 pub const MAX_RECORD_BYTES: u64 = 1 << 30;
 /// Buffers start on pages.
@@ -48,7 +50,45 @@ fn absolute_without_dots(path: &str) -> bool {
     path.starts_with('/') && !path.contains('\0') && path.split('/').all(|part| part != ".." && part != ".")
 }
 
+impl NfsTarget {
+    fn validate(&self) -> Result<(), JobError> {
+        let server = |name: &String| {
+            (1..=255).contains(&name.len())
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-:[]%".contains(&b))
+        };
+        ensure(
+            (1..=1024).contains(&self.servers.len()) && self.servers.iter().all(server),
+            "target.servers",
+            "must be 1 to 1024 names or addresses, each with :PORT if it is not 2049",
+        )?;
+        ensure(absolute_without_dots(&self.export), "target.export", "must be an absolute path without . or .. parts")?;
+        let name = "must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot";
+        ensure(plain_name(&self.root), "target.root", name)?;
+        ensure(plain_name(&self.directory), "target.directory", name)?;
+        ensure(self.mount_port != Some(0), "target.mount_port", "must be 1 to 65535")?;
+        ensure((1..=16).contains(&self.nconnect), "target.nconnect", "must be 1 to 16")?;
+        let size = |bytes| (1024..=1_u64 << 30).contains(&bytes);
+        ensure(size(self.rsize), "target.rsize", "must be 1 KiB to 1 GiB")?;
+        ensure(size(self.wsize), "target.wsize", "must be 1 KiB to 1 GiB")?;
+        ensure(
+            (100_000_000..=3_600_000_000_000).contains(&self.timeout_ns),
+            "target.timeout_ns",
+            "must be 100 ms to 1 h",
+        )
+    }
+}
+
 impl Job {
+    /// Lanes of all engine processes that do this job together.
+    pub fn all_lanes(&self) -> u32 {
+        self.lanes.saturating_mul(self.ranks)
+    }
+
+    /// Number of the first lane of this process among all.
+    pub fn first_lane(&self) -> u32 {
+        self.lanes.saturating_mul(self.rank)
+    }
+
     /// Checks every rule that needs no look at the host.
     ///
     /// # Errors
@@ -91,9 +131,16 @@ impl Job {
             "file_size_bytes",
             format!("must be {least} to 2^63 - 1"),
         )?;
+        ensure((1..=MAX_RANKS).contains(&self.ranks), "ranks", format!("must be 1 to {MAX_RANKS}"))?;
+        ensure(self.rank < self.ranks, "rank", format!("must be below ranks, which is {}", self.ranks))?;
+        ensure(
+            self.lease_ns.is_none_or(|ns| (100_000_000..=3_600_000_000_000).contains(&ns)),
+            "lease_ns",
+            "must be 100 ms to 1 h",
+        )?;
         let share = match self.layout {
             Layout::Separate => self.file_size_bytes,
-            Layout::Shared => self.file_size_bytes / u64::from(self.lanes),
+            Layout::Shared => self.file_size_bytes / u64::from(self.all_lanes()),
         };
         ensure(
             self.tree.is_some() || self.record_size_bytes <= share,
@@ -151,6 +198,7 @@ impl Job {
                 ensure(device.destroy, "target.destroy", "must be true: everything on the device is lost")?;
                 ensure(self.layout == Layout::Shared, "layout", "must be shared for a device")
             }
+            Target::Nfs(nfs) => nfs.validate(),
         }
     }
 
@@ -176,7 +224,7 @@ impl Job {
         ensure(tree.depth <= 16, "tree.depth", "must be 0 to 16")?;
         ensure((1..=10_000).contains(&tree.width), "tree.width", "must be 1 to 10,000")?;
         let leaves = tree.leaves();
-        let trees = if self.layout == Layout::Shared { 1 } else { u64::from(self.lanes) };
+        let trees = if self.layout == Layout::Shared { 1 } else { u64::from(self.all_lanes()) };
         ensure(
             leaves <= tree.files && leaves.saturating_mul(trees) <= 1_000_000,
             "tree.width",

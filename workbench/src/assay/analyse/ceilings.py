@@ -1,11 +1,13 @@
 """Ceilings from what was measured, and how close a result comes to those that apply to it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
+from assay.analyse.links import link_ceilings, link_limits
 from assay.model.case import Case
 from assay.model.ceiling import HOST_WIDE, Binding, Ceiling, CeilingName, job_kind
 from assay.model.names import MIXES, READS, is_metadata
+from assay.model.network import Direction, Network
 from assay.model.result import Estimate, Place, Sample
 
 Unit = Literal["bytes/s", "operations/s"]
@@ -78,12 +80,17 @@ def unit_of(name: CeilingName) -> Unit:
     return "operations/s" if name in COUNTED or name.endswith("IOPS") else "bytes/s"
 
 
+_LINKS: dict[str, CeilingName] = {"client": "client link", "server": "server link", "shared": "shared link"}
+
+
 class Ceilings:
     """All ceilings of a run, by what they hold for."""
 
-    def __init__(self, ceilings: Sequence[Ceiling]) -> None:
-        """Sort them."""
+    def __init__(self, ceilings: Sequence[Ceiling], hosts: Sequence[str] = (), network: Network | None = None) -> None:
+        """Sort them; hosts and network are the run's."""
         self._known = {(item.target, item.name, item.kind): item for item in ceilings if item.value}
+        self._hosts = hosts
+        self._links = link_ceilings(network) if network is not None else ()
 
     def bindings(
         self,
@@ -102,10 +109,10 @@ class Ceilings:
             throughput: Bytes per second; None where no data is moved.
             iops: Operations per second.
         """
-        if not self._known or iops is None:
+        if iops is None:
             return ()
+        found = list(self._network(case, operation, place, throughput))
         rates = {"bytes/s": throughput.median if throughput else 0.0, "operations/s": iops.median}
-        found = []
         for target, name, kind in self._applying(case, operation, place):
             ceiling = self._known.get((target, name, kind))
             if ceiling is not None and ceiling.value and rates[ceiling.unit]:
@@ -122,9 +129,33 @@ class Ceilings:
                 )
         return tuple(sorted(found, key=lambda binding: -binding.share))
 
+    def _network(
+        self, case: Case, operation: str, place: Place | None, throughput: Estimate | None
+    ) -> Iterator[Binding]:
+        """The tightest of the links that the data takes, in each direction on its own: links carry both at once."""
+        if place is None or not place.servers or not self._links or throughput is None:
+            return
+        clients, servers = self._hosts[: case.parameters.hosts], place.servers[: case.parameters.servers]
+        reads = case.parameters.read_percent / 100 if operation in MIXES else float(operation in READS)
+        shares: tuple[tuple[Direction, float], ...] = (("write", 1 - reads), ("read", reads))
+        for direction, share in shares:
+            limits = link_limits(self._links, clients, servers, direction)
+            if share and limits:
+                limit, measured = limits[0], share * throughput.median
+                names = ", ".join(limit.hosts[:3]) + (" and others" if len(limit.hosts) > 3 else "")
+                yield Binding(
+                    name=_LINKS[limit.place],
+                    unit="bytes/s",
+                    value=limit.value,
+                    measured=measured,
+                    share=measured / limit.value,
+                    how=f"{names}, {direction}: {limit.how}" if names else f"{direction}: {limit.how}",
+                )
+
     def _applying(self, case: Case, operation: str, place: Place | None) -> Iterable[tuple[str, CeilingName, str]]:
         parameters, target = case.parameters, case.target
-        if place is not None and place.kind != "null":
+        # What one engine does at most says nothing of several.
+        if place is not None and place.kind != "null" and parameters.hosts == 1:
             kind = job_kind(parameters, operation)
             if kind is not None:
                 yield HOST_WIDE, "engine", kind

@@ -83,7 +83,7 @@ def _slow_first_repeat(row: Row, place: Place | None) -> Iterator[str]:  # noqa:
 
 
 def _uneven_lanes(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
-    if row.case.parameters.lanes < 2:
+    if row.case.parameters.all_lanes < 2:
         return
     pairs = [
         (sample.first_finisher_iops if row.metadata else sample.first_finisher, sample.rate)

@@ -92,7 +92,7 @@ class RowMaker:
         self._memory_bytes = memory_bytes(run.environment)
         self._repeats = run.repeats
         self._within = run.repeats_within
-        self._ceilings = Ceilings(run.ceilings)
+        self._ceilings = Ceilings(run.ceilings, run.hosts, run.network)
         self._judge = judge
         self._quick = quick
         self._settled = settled

@@ -29,8 +29,8 @@ LEAST_INTERVALS = 3
 
 
 @dataclass
-class _Heard:
-    """What the events of one repeat said, by phase."""
+class Heard:
+    """What the events of one repeat on one host said, by phase."""
 
     hello: HelloEvent | None = None
     bye: ByeEvent | None = None
@@ -51,23 +51,25 @@ def samples_from_events(case_id: str, repeat: int, events: Iterable[object]) -> 
         repeat: Its number.
         events: What `assay.contract.reader` read; whatever is no event is passed over.
     """
-    heard = _listen(events)
+    heard = listen(events)
     if heard.hello is None:
         return ()
-    planned = [(number, phase) for number, phase in enumerate(heard.hello.job.phases) if phase.measured]
-    samples = []
-    for number, phase in planned:
-        end = heard.ends.get(number)
-        if end is None:
-            samples.append(_unended(case_id, repeat, number, str(phase.operation), heard))
-        elif end.status.value == "skipped":
-            samples.append(_ended(case_id, repeat, end, heard, _errors_before(number, heard)))
-        else:
-            samples.append(_ended(case_id, repeat, end, heard, _errors(number, heard)))
-    return tuple(samples)
+    planned = [number for number, phase in enumerate(heard.hello.job.phases) if phase.measured]
+    return tuple(phase_sample(case_id, repeat, number, heard) for number in planned)
 
 
-def _errors(number: int, heard: _Heard) -> tuple[ErrorTally, ...]:
+def phase_sample(case_id: str, repeat: int, number: int, heard: Heard) -> Sample:
+    """One phase of one repeat, of which there was a `hello`; arguments as of `samples_from_events`."""
+    assert heard.hello is not None
+    end = heard.ends.get(number)
+    if end is None:
+        return _unended(case_id, repeat, number, str(heard.hello.job.phases[number].operation), heard)
+    skipped = end.status.value == "skipped"
+    errors = _errors_before(number, heard) if skipped else errors_of(number, heard)
+    return ended_sample(case_id, repeat, end, heard, errors)
+
+
+def errors_of(number: int, heard: Heard) -> tuple[ErrorTally, ...]:
     """Failures of a phase; those outside operations (open, preallocate, flush) may be known by their samples only."""
     examples = heard.errors.get(number, ())
     end = heard.ends.get(number)
@@ -76,18 +78,19 @@ def _errors(number: int, heard: _Heard) -> tuple[ErrorTally, ...]:
     return _tallies({**uncounted, **counts}, examples)
 
 
-def _errors_before(number: int, heard: _Heard) -> tuple[ErrorTally, ...]:
+def _errors_before(number: int, heard: Heard) -> tuple[ErrorTally, ...]:
     """Why a phase was skipped: the failures of the phase that failed before it, which may be unmeasured."""
     failed = [end for end in heard.ends.values() if end.phase < number and end.status.value == "failed"]
     if not failed:
         return ()
     last = max(failed, key=lambda end: end.phase)
-    found = _errors(last.phase, heard)
+    found = errors_of(last.phase, heard)
     return tuple(tally.model_copy(update={"example": f"in {last.operation.value}: {tally.example}"}) for tally in found)
 
 
-def _listen(events: Iterable[object]) -> _Heard:
-    heard = _Heard()
+def listen(events: Iterable[object]) -> Heard:
+    """Sort events by phase; whatever is no event is passed over."""
+    heard = Heard()
     for event in events:
         match event:
             case HelloEvent():
@@ -107,7 +110,7 @@ def _listen(events: Iterable[object]) -> _Heard:
     return heard
 
 
-def _unended(case_id: str, repeat: int, number: int, operation: str, heard: _Heard) -> Sample:
+def _unended(case_id: str, repeat: int, number: int, operation: str, heard: Heard) -> Sample:
     status: SampleStatus = "crashed"
     if heard.bye is not None and heard.bye.status != "ok":
         status = "stopped" if heard.bye.status == "stopped" else "failed"
@@ -121,16 +124,17 @@ def _unended(case_id: str, repeat: int, number: int, operation: str, heard: _Hea
         started_at=_wall_clock(number, heard),
         method=str(start.method) if start else "",
         method_reason=start.method_reason if start else "",
-        errors=_errors(number, heard),
+        errors=errors_of(number, heard),
     )
 
 
-def _ended(case_id: str, repeat: int, end: PhaseEndEvent, heard: _Heard, errors: tuple[ErrorTally, ...]) -> Sample:
+def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, errors: tuple[ErrorTally, ...]) -> Sample:
+    """The sample of a phase that ended; `heard` has its start, its intervals and the `hello`."""
     start = heard.starts.get(end.phase)
     elapsed = end.last_finisher.end_ns - end.last_finisher.start_ns
     ends = [lane.end_ns for lane in end.lanes]
-    latency, histogram = _latency((end.read_latency, end.write_latency, end.meta_latency))
-    delay, delay_histogram = _latency((end.start_delay,))
+    latency, histogram = merged_latency((end.read_latency, end.write_latency, end.meta_latency))
+    delay, delay_histogram = merged_latency((end.start_delay,))
     first = end.first_finisher if end.lanes else None
     return Sample(
         case=case_id,
@@ -203,7 +207,7 @@ def _host_and_device(end: PhaseEndEvent) -> dict[str, Any]:
     return found
 
 
-def _course(end: PhaseEndEvent, heard: _Heard) -> Course | None:
+def _course(end: PhaseEndEvent, heard: Heard) -> Course | None:
     """With a few intervals only, the modules that know more need not even be loaded."""
     intervals = heard.intervals.get(end.phase, [])
     if len(intervals) < LEAST_INTERVALS or heard.hello is None:
@@ -212,7 +216,7 @@ def _course(end: PhaseEndEvent, heard: _Heard) -> Course | None:
 
     job = heard.hello.job
     metadata = is_metadata(str(end.operation))
-    data_set = job.file_size_bytes * (job.lanes if str(job.layout) == "separate" else 1)
+    data_set = job.file_size_bytes * (job.lanes * (job.ranks or 1) if str(job.layout) == "separate" else 1)
     return course_of(intervals, end, None if metadata else data_set, metadata)
 
 
@@ -224,7 +228,7 @@ def _rate(amount: int, nanoseconds: int) -> float | None:
     return amount * _SECOND / nanoseconds if nanoseconds > 0 else None
 
 
-def _wall_clock(number: int, heard: _Heard) -> float:
+def _wall_clock(number: int, heard: Heard) -> float:
     """Start of a phase in seconds since 1970; the job's own start if the phase never began."""
     assert heard.hello is not None
     start = heard.starts.get(number)
@@ -232,7 +236,7 @@ def _wall_clock(number: int, heard: _Heard) -> float:
     return (heard.hello.wall_ns + since) / _SECOND
 
 
-def _latency(summaries: Sequence[LatencySummary | None]) -> tuple[dict[str, float], str | None]:
+def merged_latency(summaries: Sequence[LatencySummary | None]) -> tuple[dict[str, float], str | None]:
     """Order statistics and histogram of all operations of a phase, reads and writes merged."""
     parts = [summary for summary in summaries if summary is not None]
     if not parts:

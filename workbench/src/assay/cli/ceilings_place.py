@@ -162,10 +162,10 @@ def _measure(study: Study, store: RunStore, engine: Engine, destroy: bool, inter
         if device:
             devices = hold_device(path)
         targets.claim_targets(study, [NAME], store)
-        backends = targets.probe_targets(study, [NAME], engine)
+        launcher = LocalLauncher(engine.path, (store.engine_lock_fd, *devices))
+        backends = targets.probe_targets(study, [NAME], engine, launcher)
         places = targets.make_places(study, backends)
         note(f"measuring for about 5 s, {'on' if device else 'in'} {path}, where at most 256 MiB are written")
-        launcher = LocalLauncher(engine.path, (store.engine_lock_fd, *devices))
         meter = CeilingMeter(study, launcher, store.folder, destroy, stop=lambda: interruption.count)
         return Measured(places[0], meter.measure(backends, (), places))
     finally:

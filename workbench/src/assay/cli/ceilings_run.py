@@ -70,7 +70,7 @@ class CeilingMeter:
         """
         found = plan.stated_ceilings(self.study, places)
         jobs, left_out = plan.engine_jobs(self.study, cases)
-        stored = [name for name, place in places.items() if place.kind != "null"]
+        stored = [name for name, place in places.items() if place.kind not in ("null", "nfs")]
         for job in [*(plan.copy_jobs(self.cpus) if stored else ()), *jobs]:
             found += self._run(job)
         if left_out:

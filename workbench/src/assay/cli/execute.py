@@ -9,11 +9,13 @@ from types import FrameType
 from typing import Any
 
 from assay.analyse.samples import samples_from_events
+from assay.cli.fleet import Fleet, samples_of
 from assay.cli.output import rate_text
 from assay.cli.progress import Progress, TimeLeft
 from assay.cli.settle import settle
 from assay.cli.targets import CGROUP
 from assay.contract._generated import IntervalEvent
+from assay.contract._generated import NfsTarget as JobNfsTarget
 from assay.contract.names import Event, PhaseStartEvent
 from assay.contract.reader import read_events
 from assay.launch.cgroup import MemoryCap
@@ -21,16 +23,22 @@ from assay.launch.devices import inspect_device
 from assay.launch.engine import Outcome, run_job
 from assay.launch.launcher import Launcher
 from assay.launch.places import remove_case_directory
+from assay.launch.questions import clean_target
 from assay.model.base import AssayError
 from assay.model.case import Case
+from assay.model.result import Sample
 from assay.model.study import Study
-from assay.model.target import DeviceTarget, FileTarget
-from assay.model.units import format_size
-from assay.plan.jobs import PlannedJob, plan_job
+from assay.model.target import DeviceTarget, FileTarget, NfsTarget
+from assay.model.units import about_duration, format_size
+from assay.plan.jobs import PlannedJob, in_directory, nfs_target, plan_job, together
 from assay.store import RunStore
 
 LEAST_SILENCE = 120.0
 """An engine counts as hung after this many seconds without an event, or more (see `silence_limit`)."""
+TOLD_SECONDS = 5.0
+"""A wait that is longer than this is told."""
+LOOK_SECONDS = 0.2
+"""While it waits, a run looks so often whether it shall stop."""
 SILENT_INTERVALS = 10
 SILENT_ESTIMATES = 10
 
@@ -70,6 +78,11 @@ def silence_limit(interval_ns: int, estimated: float) -> float:
     return max(LEAST_SILENCE, 60 + SILENT_INTERVALS * interval_ns / 1e9, SILENT_ESTIMATES * estimated)
 
 
+def time_of_day(moment: float) -> str:
+    """Local date and time of a moment in seconds since 1970."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment))
+
+
 class Executor:
     """Executes what is pending of a run whose targets are ready."""
 
@@ -81,6 +94,7 @@ class Executor:
         launcher: Launcher,
         interruption: Interruption,
         destroy: bool = False,
+        fleet: Fleet | None = None,
     ) -> None:
         """Nothing is started yet.
 
@@ -91,7 +105,9 @@ class Executor:
             launcher: Where engines run.
             interruption: Asked whether to stop.
             destroy: The user has confirmed that devices may be overwritten.
+            fleet: The machines that generate the load; only this one if left out.
         """
+        self.fleet = fleet
         self.study = study
         self.cases = {case.id: case for case in cases}
         self.store = store
@@ -100,7 +116,12 @@ class Executor:
         self.destroy = destroy
 
     def run(
-        self, planned: Sequence[tuple[str, int]], seconds: Mapping[str, float], progress: Progress, left: TimeLeft
+        self,
+        planned: Sequence[tuple[str, int]],
+        seconds: Mapping[str, float],
+        progress: Progress,
+        left: TimeLeft,
+        due: Mapping[tuple[str, int], float] | None = None,
     ) -> None:
         """Execute repeats until all are done or the user stops.
 
@@ -109,17 +130,30 @@ class Executor:
             seconds: Case id -> estimated seconds of one repeat.
             progress: Is told what happens.
             left: Is told how long it took.
+            due: Time, in seconds since 1970, before which a repeat does not start; at once where there is none.
         """
         for case_id, repeat in planned:
             if self.interruption.count:
                 return
             if not self.store.is_pending(case_id, repeat):
                 continue
+            if not self._wait((due or {}).get((case_id, repeat), 0.0), progress):
+                return
             self._repeat(self.cases[case_id], repeat, seconds.get(case_id, 0.0), progress, left)
+
+    def _wait(self, moment: float, progress: Progress) -> bool:
+        """Wait until then; False if the user stops meanwhile."""
+        if moment > time.time() + TOLD_SECONDS:
+            progress.say(f"the next repeat is due at {time_of_day(moment)}, in {about_duration(moment - time.time())}")
+        while time.time() < moment:
+            if self.interruption.count:
+                return False
+            time.sleep(min(LOOK_SECONDS, max(0.0, moment - time.time())))
+        return True
 
     def _repeat(self, case: Case, repeat: int, estimated: float, progress: Progress, left: TimeLeft) -> None:
         left.begin(estimated)
-        planned = plan_job(self.study, case, repeat, self.destroy)
+        planned = self._plan(case, repeat)
         job: dict[str, Any] = planned.job.model_dump(mode="json")
         attempt = self.store.begin_attempt(case.id, repeat, job)
         progress.begin(case, repeat)
@@ -132,7 +166,7 @@ class Executor:
             self.store.abandon_attempt(attempt, outcome.seconds, "stopped by the user", outcome.events)
             return
         left.finished(estimated, outcome.seconds)
-        samples = samples_from_events(case.id, repeat, read_events(outcome.events.splitlines()))
+        samples = self._samples(case, repeat, outcome.events)
         self.store.finish_repeat(attempt, outcome.status, outcome.seconds, outcome.reason, outcome.events, samples)
         fewer = settle(self.store, self.study.repeating, case)
         if fewer:
@@ -140,10 +174,29 @@ class Executor:
             progress.fewer(fewer)
         progress.finish(case, repeat, outcome.status, outcome.reason, outcome.seconds, samples)
 
+    def _plan(self, case: Case, repeat: int) -> PlannedJob:
+        """The job; in a place that several runs may use at once, its directory has the name of the run."""
+        planned = plan_job(self.study, case, repeat, self.destroy)
+        job = planned.job
+        if self.fleet is not None:
+            job = together(job, case.parameters.hosts)
+        if isinstance(job.target, JobNfsTarget):
+            job = in_directory(job, f"{self.store.folder.name}-{planned.id}")
+        return planned.model_copy(update={"job": job})
+
+    def _samples(self, case: Case, repeat: int, events: str) -> tuple[Sample, ...]:
+        if self.fleet is not None:
+            return samples_of(case.id, repeat, events)
+        return samples_from_events(case.id, repeat, read_events(events.splitlines()))
+
     def _execute(self, planned: PlannedJob, target: str, limit: float, progress: Progress) -> Outcome:
         started_at = time.time()
         try:
             self._check_device(target)
+            if self.fleet is not None:
+                return self.fleet.run(
+                    planned.job, limit, lambda _host, event: _tell(event, progress), lambda: self.interruption.count
+                )
             with self._capped(planned.memory_limit) as cap:
                 outcome = run_job(
                     self.launcher,
@@ -181,6 +234,12 @@ class Executor:
         target = self.study.targets[case.target]
         if isinstance(target, FileTarget):
             remove_case_directory(target.path, name, self.store.folder)
+        elif isinstance(target, NfsTarget):
+            directory = f"{self.store.folder.name}-{name}"
+            clean_target(self._first_launcher(), nfs_target(target, directory).model_dump_json())
+
+    def _first_launcher(self) -> Launcher:
+        return self.fleet.launchers[0] if self.fleet is not None else self.launcher
 
 
 class _ImpossibleError(Exception):

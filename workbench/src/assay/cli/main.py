@@ -23,6 +23,8 @@ COMMANDS = (
     "history",
     "env",
     "ceilings",
+    "preflight",
+    "testbed",
     "doctor",
 )
 
@@ -39,6 +41,10 @@ class LazyGroup(typer.core.TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"assay.cli.{cmd_name}")
+        if hasattr(module, "app"):
+            group = typer.main.get_group(module.app)
+            group.name = cmd_name
+            return group
         single = typer.Typer(add_completion=False, rich_markup_mode="markdown")
         single.command(name=cmd_name)(module.command)
         found = typer.main.get_command(single)

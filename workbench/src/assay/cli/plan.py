@@ -14,7 +14,7 @@ from assay.model.target import NullTarget
 from assay.model.units import about_duration, about_size
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.jobs import job_id, plan_phases
-from assay.plan.order import order_jobs
+from assay.plan.schedule import timetable
 
 FIRST_CASES = 20
 
@@ -44,7 +44,7 @@ def command(
 def plan_document(loaded: LoadedStudy, estimate: StudyEstimate) -> dict[str, Any]:
     """The plan for programs: sizes in bytes, times in seconds, durations of the study in nanoseconds."""
     study = loaded.study
-    order = order_jobs([case.id for case in loaded.cases], study.repeats, study.order, study.seed)
+    order, due = timetable(study, loaded.cases)
     return {
         "study": study.name,
         "question": study.question,
@@ -63,7 +63,11 @@ def plan_document(loaded: LoadedStudy, estimate: StudyEstimate) -> dict[str, Any
             for case, item in zip(loaded.cases, estimate.cases, strict=True)
         ],
         "excluded": [vars(item) for item in loaded.excluded],
-        "order": {"kind": study.order, "jobs": [job_id(case, repeat) for case, repeat in order]},
+        "order": {
+            "kind": study.order,
+            "jobs": [job_id(case, repeat) for case, repeat in order],
+            "due_seconds": [due[job] for job in order] if due else None,
+        },
         "estimate": {key: value for key, value in vars(estimate).items() if key != "cases"},
     }
 
@@ -71,6 +75,8 @@ def plan_document(loaded: LoadedStudy, estimate: StudyEstimate) -> dict[str, Any
 def _print_head(loaded: LoadedStudy, estimate: StudyEstimate) -> None:
     typer.echo(f"{loaded.study.name}: {loaded.study.question}")
     typer.echo(summary(loaded, estimate))
+    if loaded.study.schedule is not None:
+        typer.echo(f"schedule: the repeats are spread over {about_duration(loaded.study.schedule.over / 1e9)}")
     for name, target in loaded.study.targets.items():
         place = "no storage" if isinstance(target, NullTarget) else target.path
         typer.echo(

@@ -46,7 +46,8 @@ def _start(study: str, out: Path, destroy: bool) -> "RunStore":
     if not study:
         raise AssayError("there is no study to run", "name one: `assay run STUDY`; `assay init` writes one")
     loaded = load_study_file(study_path(study))
-    plan = Plan(loaded.study, loaded.text, loaded.source, str(loaded.path), loaded.cases, loaded.excluded)
+    folder = loaded.path.absolute().parent
+    plan = Plan(loaded.study, loaded.text, loaded.source, str(loaded.path), folder, loaded.cases, loaded.excluded)
     return start(plan, out, destroy)
 
 

@@ -6,6 +6,7 @@ import platform
 import shlex
 import sys
 import time
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,26 +16,29 @@ from assay.cli import targets
 from assay.cli.ceilings_run import CeilingMeter
 from assay.cli.check import time_words
 from assay.cli.execute import Executor, Interruption
+from assay.cli.fleet import Fleet
+from assay.cli.gather import gathered, keep_companions
 from assay.cli.judging import judged_results
 from assay.cli.output import note
 from assay.cli.progress import TimeLeft, make_progress
 from assay.cli.series import interval_rows
 from assay.cli.settle import settle_all
+from assay.cli.wires import measure_network
 from assay.contract._generated import BackendCapabilities
 from assay.launch.binary import Engine, load_engine
 from assay.launch.cgroup import remove_leftovers
 from assay.launch.environment import capture_environment, sources_sha256
-from assay.launch.launcher import LocalLauncher
+from assay.launch.launcher import Launcher, LocalLauncher
 from assay.launch.locks import close_all, hold_device
 from assay.model.base import AssayError
 from assay.model.case import Case, Excluded
 from assay.model.study import Study
-from assay.model.target import DeviceTarget
+from assay.model.target import DeviceTarget, NfsTarget
 from assay.model.units import about_duration, about_size
 from assay.plan.ceilings import ceiling_seconds, stated_ceilings
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.load import load_study
-from assay.plan.order import order_jobs
+from assay.plan.schedule import timetable
 from assay.plan.source import Source
 from assay.store import RunMeta, RunStore, list_runs, lock_holders, new_run_id
 from assay.store.lock import ENGINE_LOCK, RUN_LOCK, is_locked
@@ -49,12 +53,14 @@ class Plan:
 
     Attributes:
         file: Its name for messages.
+        folder: Where the file is; names of other files in it start there.
     """
 
     study: Study
     text: str
     source: Source
     file: str
+    folder: Path
     cases: tuple[Case, ...]
     excluded: tuple[Excluded, ...]
 
@@ -75,7 +81,7 @@ def start(plan: Plan, out: Path, destroy: bool) -> RunStore:
     """
     engine = load_engine()
     study = plan.study
-    order = order_jobs([case.id for case in plan.cases], study.repeats, study.order, study.seed)
+    order = timetable(study, plan.cases).order
     estimate = estimate_study(study, plan.cases)
     note(estimate_text(estimate, len(plan.cases), study.repeating.words))
     names = targets.used_targets(study, plan.cases)
@@ -101,7 +107,7 @@ def resume(folder: Path, destroy: bool) -> RunStore:
             problem = loaded.problems[0]
             raise AssayError(problem.text(str(folder / "study.yaml")).splitlines()[0], problem.hint)
         file = str(folder / "study.yaml")
-        plan = Plan(loaded.study, store.study_text(), loaded.source, file, store.cases(), store.excluded())
+        plan = Plan(loaded.study, store.study_text(), loaded.source, file, folder, store.cases(), store.excluded())
         estimate = estimate_study(plan.study, plan.cases, measured_seconds(store))
         targets.inspect_targets(plan.study, targets.used_targets(plan.study, plan.cases), destroy, store.folder.name)
         store.close_lost_attempts("the workbench died")
@@ -205,6 +211,7 @@ class _Session:
         self.destroy = destroy
         self.names = targets.used_targets(plan.study, plan.cases)
         self.interruption = Interruption()
+        self.fleet: Fleet | None = None
         self.devices: list[int] = []
         """Open descriptors that keep the devices locked until the run is over."""
 
@@ -213,7 +220,7 @@ class _Session:
         for group in remove_leftovers():
             note(f"warning: {group}: left by a run that died, and could not be removed")
         try:
-            with self.interruption.watch():
+            with self.interruption.watch(), self._gathered() as self.fleet:
                 try:
                     self._prepare()
                     self._measure()
@@ -230,19 +237,26 @@ class _Session:
         self._conclude()
         return self.store
 
+    def _gathered(self) -> AbstractContextManager[Fleet | None]:
+        keep_companions(self.plan.study, self.plan.folder, self.store.folder)
+        return gathered(self.plan.study, self.plan.cases, self.store.folder, self.engine)
+
     def _prepare(self) -> None:
         study, plan = self.plan.study, self.plan
         for name in self.names:
             if isinstance(study.targets[name], DeviceTarget):
                 self.devices += hold_device(targets.target_path(study, name))
         targets.claim_targets(study, self.names, self.store)
-        backends = targets.probe_targets(study, self.names, self.engine)
+        backends = targets.probe_targets(study, self.names, self.engine, self._first_launcher())
         targets.check_capable(study, plan.cases, backends, plan.source, plan.file)
         places = targets.make_places(study, backends)
         for line in targets.space_notes(self.estimate.peak_space, places):
             note(line)
         self._describe()
-        self.store.describe(places=places)
+        hosts = [host.name for host in self.fleet.hosts] if self.fleet is not None else None
+        self.store.describe(places=places, hosts=hosts)
+        if study.network == "measure" and self.store.info().network is None:
+            self.store.describe(network=measure_network(study, self.fleet))
         self._measure_ceilings(backends)
 
     def _measure_ceilings(self, backends: dict[str, BackendCapabilities]) -> None:
@@ -253,16 +267,19 @@ class _Session:
         if study.ceilings == "none":
             self.store.describe(ceilings=stated_ceilings(study, self.names))
             return
-        stored = sum(backend.kind != "null" for backend in backends.values())
+        stored = sum(backend.kind not in ("null", "nfs") for backend in backends.values())
         if stored:
             seconds = ceiling_seconds(stored, self.plan.cases)
             note(f"ceilings first: what memory, devices and the engine can do at most, about {seconds:.0f} s")
         meter = CeilingMeter(
-            study, self._launcher(), self.store.folder, self.destroy, stop=lambda: self.interruption.count
+            study, self._first_launcher(), self.store.folder, self.destroy, stop=lambda: self.interruption.count
         )
         ceilings = meter.measure(backends, self.plan.cases, self.store.info().places)
         if not self.interruption.count:
             self.store.describe(ceilings=ceilings)
+
+    def _first_launcher(self) -> Launcher:
+        return self.fleet.launchers[0] if self.fleet is not None else self._launcher()
 
     def _launcher(self) -> LocalLauncher:
         return LocalLauncher(self.engine.path, (self.store.engine_lock_fd, *self.devices))
@@ -271,7 +288,8 @@ class _Session:
         """Record versions and environment; what differs when a run is resumed is kept beside what was."""
         info = self.store.info()
         study = self.plan.study
-        found = {name: (study.targets[name].kind, targets.target_path(study, name)) for name in self.names}
+        local = [name for name in self.names if not isinstance(study.targets[name], NfsTarget)]
+        found = {name: (study.targets[name].kind, targets.target_path(study, name)) for name in local}
         versions = {
             "assay": __version__,
             "assay_sha256": sources_sha256(),
@@ -281,6 +299,8 @@ class _Session:
             "python": platform.python_version(),
         }
         environment = capture_environment(found)
+        if self.fleet is not None:
+            environment |= self.fleet.environment()
         if not info.versions:
             self.store.describe(versions=versions, environment=environment)
             return
@@ -314,12 +334,17 @@ class _Session:
         to_do = f"{len(pending)} of {total} repeats to do, {about} {about_duration(left.seconds())}"
         note(f"run {self.store.folder.name}: {to_do}")
         launcher = self._launcher()
-        executor = Executor(self.plan.study, self.plan.cases, self.store, launcher, self.interruption, self.destroy)
+        executor = Executor(
+            self.plan.study, self.plan.cases, self.store, launcher, self.interruption, self.destroy, self.fleet
+        )
         with make_progress(total, total - len(pending), left) as progress:
-            executor.run(self.store.pending(settled_too=True), seconds, progress, left)
+            due = timetable(self.plan.study, self.plan.cases).due
+            begun = self.store.info().created_at
+            moments = {job: begun + seconds for job, seconds in due.items()}
+            executor.run(self.store.pending(settled_too=True), seconds, progress, left, moments)
 
     def _give_back(self) -> None:
-        for line in targets.release_targets(self.store):
+        for line in targets.release_targets(self.store, self._first_launcher()):
             note(f"warning: could not be removed: {line}")
         close_all(self.devices)
 

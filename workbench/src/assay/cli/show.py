@@ -208,6 +208,7 @@ def _show_case(store: "RunStore", case_id: str, as_json: bool) -> None:
         _print_findings(row)
     samples = [sample for row in analysis.rows for sample in row.samples]
     _print_samples(samples)
+    _print_hosts(analysis.rows)
     _print_start_delays(analysis.rows)
     _print_methods(samples)
     for attempt in attempts:
@@ -262,6 +263,30 @@ def _print_samples(samples: "list[Sample]") -> None:
         del columns["throughput"]
     rows = [[cell(sample) for cell in columns.values()] for sample in samples]
     print_table(list(columns), rows, right=("repeat", "throughput", per_second, *PERCENTILES))
+
+
+def _print_hosts(rows: "tuple[Row, ...]") -> None:
+    """Where several hosts made a result: what each had of it, medians over repeats."""
+    from assay.analyse.hosts import lines
+    from assay.cli.output import print_table
+
+    cells = [
+        [
+            row.operation,
+            line.host,
+            rate_text(line.rate, row.metadata),
+            rate_text(line.bytes, metadata=False).removesuffix("/s"),
+            rate_text(line.stonewall_bytes, metadata=False).removesuffix("/s"),
+            _latency(line.p50_ns),
+            _latency(line.p99_ns),
+            f"{line.cpu_share:.2f}",
+        ]
+        for row in rows
+        for line in lines(row)
+    ]
+    if cells:
+        heads = ["operation", "host", "rate", "moved", "until the first ended", "p50", "p99", "CPUs used"]
+        print_table(heads, cells, right=tuple(heads[2:]))
 
 
 def _print_start_delays(rows: "tuple[Row, ...]") -> None:

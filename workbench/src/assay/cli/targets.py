@@ -1,6 +1,7 @@
 """A run's targets: looked at, claimed, tried out, and given back."""
 
 import contextlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -10,17 +11,22 @@ from assay.launch.abilities import tuning_problems
 from assay.launch.binary import Engine, probe_place
 from assay.launch.cgroup import find_hierarchy, remove_group
 from assay.launch.environment import device_below, mount_of
+from assay.launch.launcher import Launcher
 from assay.launch.places import check_apart, claim_target, inspect_target, release_target, target_marker
+from assay.launch.questions import clean_target, probe_target
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.case import Case
 from assay.model.result import IN_MEMORY, Place
 from assay.model.study import Study
-from assay.model.target import DeviceTarget, FileTarget
+from assay.model.target import FileTarget, NfsTarget, NullTarget
 from assay.model.units import about_size
 from assay.plan.capable import backends_by_kind, capability_faults
+from assay.plan.jobs import nfs_target
 from assay.plan.source import Source
 from assay.store import JournalEntry, RunStore, run_is_alive
 
+EXPORT = "export"
+"""Kind of the journal's entries for directories in exports."""
 DIRECTORY = "directory"
 """Kind of the journal's entries for claimed directories."""
 CGROUP = "cgroup"
@@ -53,7 +59,7 @@ def used_targets(study: Study, cases: Iterable[Case]) -> list[str]:
 def target_path(study: Study, name: str) -> str:
     """Directory or device of a target; empty for the null target."""
     target = study.targets[name]
-    return target.path if isinstance(target, FileTarget | DeviceTarget) else ""
+    return "" if isinstance(target, NullTarget) else target.path
 
 
 def inspect_targets(study: Study, names: Sequence[str], destroy: bool, own_run: str = "") -> None:
@@ -69,11 +75,12 @@ def inspect_targets(study: Study, names: Sequence[str], destroy: bool, own_run: 
         AssayError: Assay must not write to one of them; nothing was written.
     """
     problems: list[tuple[str, str]] = []
-    for name in names:
+    local = [name for name in names if not isinstance(study.targets[name], NfsTarget)]
+    for name in local:
         found = inspect_target(study.targets[name].kind, target_path(study, name), destroy, own_run)
         problems += [(f"target {name}: {message}", hint) for message, hint in found]
     refuse(problems)
-    places = {name: target_path(study, name) for name in names if target_path(study, name)}
+    places = {name: target_path(study, name) for name in local if target_path(study, name)}
     refuse(check_apart(places))
     for name, path in places.items():
         if isinstance(study.targets[name], FileTarget):
@@ -97,6 +104,8 @@ def claim_targets(study: Study, names: Sequence[str], store: RunStore) -> None:
     keep = study.output.keep_files
     for name in names:
         target = study.targets[name]
+        if isinstance(target, NfsTarget):
+            store.record(EXPORT, target.path, {"target": nfs_target(target, "none").model_dump(mode="json")})
         if not isinstance(target, FileTarget):
             continue
         made = target.path in made_by_us
@@ -104,17 +113,32 @@ def claim_targets(study: Study, names: Sequence[str], store: RunStore) -> None:
         claim_target(target.path, store.folder.name, store.folder, run_is_alive, made, keep)
 
 
-def release_targets(store: RunStore) -> list[str]:
-    """Remove everything that the run made outside its folder; returns what could not be removed, one line each."""
+def release_targets(store: RunStore, launcher: Launcher | None = None) -> list[str]:
+    """Remove everything that the run made outside its folder; returns what could not be removed, one line each.
+
+    Args:
+        store: The run, open for writing.
+        launcher: Where exports can be reached from; left out where there can be none.
+    """
     left = []
     for entry in store.journal():
-        problems = _release(entry, store.folder)
+        problems = _release_export(entry, launcher) if entry.kind == EXPORT else _release(entry, store.folder)
         left += problems or []
         if problems == []:
             # A results disk that is full must not keep the next target from being given back.
             with contextlib.suppress(AssayError):
                 store.removed(entry.id)
     return left
+
+
+def _release_export(entry: JournalEntry, launcher: Launcher | None) -> list[str]:
+    if launcher is None:
+        return [f"{entry.name}: no host can reach it"]
+    try:
+        clean_target(launcher, json.dumps(entry.details["target"]), whole=True)
+    except AssayError as error:
+        return [f"{entry.name}: {error.message}"]
+    return []
 
 
 def _release(entry: JournalEntry, folder: Path) -> list[str] | None:
@@ -127,8 +151,16 @@ def _release(entry: JournalEntry, folder: Path) -> list[str] | None:
     return None if kept and not problems else problems
 
 
-def probe_targets(study: Study, names: Sequence[str], engine: Engine) -> dict[str, BackendCapabilities]:
+def probe_targets(
+    study: Study, names: Sequence[str], engine: Engine, launcher: Launcher
+) -> dict[str, BackendCapabilities]:
     """What the engine can do at each target, found by trying; for the null target what it says of itself.
+
+    Args:
+        study: The study.
+        names: The targets that are used.
+        engine: The engine of this machine.
+        launcher: Where exports can be reached from.
 
     Raises:
         AssayError: The engine refuses a place.
@@ -140,7 +172,11 @@ def probe_targets(study: Study, names: Sequence[str], engine: Engine) -> dict[st
         if kind == "null" and kind in general:
             found[name] = general[kind]
             continue
+        target = study.targets[name]
         try:
+            if isinstance(target, NfsTarget):
+                found[name] = probe_target(launcher, nfs_target(target, "none").model_dump_json())
+                continue
             found[name] = probe_place(engine.path, kind, target_path(study, name))
         except AssayError as error:
             raise AssayError(f"target {name}: {error.message}", error.hint, EXIT_REFUSED) from None
@@ -175,8 +211,8 @@ def make_places(study: Study, backends: dict[str, BackendCapabilities]) -> tuple
     for name, backend in backends.items():
         place = backend.place
         filesystem = place.filesystem if place else backend.kind
-        path = target_path(study, name)
-        device = path if backend.kind == "device" else device_below(path) if path else None
+        path, target = target_path(study, name), study.targets[name]
+        device = path if backend.kind == "device" else device_below(path) if backend.kind == "file" else None
         stacked_on = _cached_below(device) if device else None
         places.append(
             Place(
@@ -184,12 +220,13 @@ def make_places(study: Study, backends: dict[str, BackendCapabilities]) -> tuple
                 kind=backend.kind,
                 path=path,
                 filesystem=filesystem,
-                memory_backed=filesystem in IN_MEMORY or _in_memory_below(path, device),
+                memory_backed=filesystem in IN_MEMORY or (backend.kind != "nfs" and _in_memory_below(path, device)),
                 direct_bypasses_cache=backend.direct_bypasses_cache and stacked_on is None,
                 free_bytes=place.free_bytes if place else 0,
                 device=device,
                 limits=tuple(place.limits) if place else (),
                 stacked_on=stacked_on,
+                servers=target.host_names if isinstance(target, NfsTarget) else (),
             )
         )
     return tuple(places)

@@ -24,6 +24,25 @@ class Arrivals(StrEnum):
     """
 
 
+class BarrierStep(StrEnum):
+    """
+    What engines that do a job together wait for each other with.
+    """
+
+    setup = 'setup'
+    """
+    Creating and opening what the phase needs.
+    """
+    start = 'start'
+    """
+    Starting the lanes.
+    """
+    cleanup = 'cleanup'
+    """
+    Removing the data of the job.
+    """
+
+
 class ByeStatus(StrEnum):
     """
     How a job ended.
@@ -218,6 +237,42 @@ class ReadyEvent(BaseModel):
     Bytes of the I/O buffers of all lanes.
     """
     event: Literal['ready']
+
+
+class BarrierEvent(BaseModel):
+    """
+    Waiting for `go`.
+    """
+
+    at_ns: Annotated[int, Field(ge=0)]
+    """
+    Monotonic time.
+    """
+    phase: Annotated[int | None, Field(ge=0)] = None
+    """
+    Number of the phase; none before the data is removed.
+    """
+    step: BarrierStep
+    """
+    With what.
+    """
+    event: Literal['barrier']
+
+
+class PongEvent(BaseModel):
+    """
+    Answer to a `ping`.
+    """
+
+    at_ns: Annotated[int, Field(ge=0)]
+    """
+    Monotonic time of the answer.
+    """
+    ping: Annotated[int, Field(ge=0)]
+    """
+    The number that came with it.
+    """
+    event: Literal['pong']
 
 
 class IntervalEvent(BaseModel):
@@ -619,6 +674,10 @@ class Method(StrEnum):
     """
     Memory copies from and to a shared mapping of the file, one operation at a time. Never chosen by `auto`.
     """
+    protocol = 'protocol'
+    """
+    The engine speaks the store's protocol itself; no file system of the host is between.
+    """
 
 
 class Operation(StrEnum):
@@ -859,9 +918,24 @@ class PlaceCapabilities(BaseModel):
     """
 
 
+class Pong(BaseModel):
+    """
+    Answer to a line `{"ping":N}` on standard input.
+    """
+
+    at_ns: Annotated[int, Field(ge=0)]
+    """
+    Monotonic time of the answer.
+    """
+    ping: Annotated[int, Field(ge=0)]
+    """
+    The number that came with it.
+    """
+
+
 class Ready(BaseModel):
     """
-    Everything is open; the job starts now, or at `go`.
+    Everything is open.
     """
 
     at_ns: Annotated[int, Field(ge=0)]
@@ -1084,6 +1158,63 @@ class DeviceTarget(BaseModel):
     """
 
 
+class NfsTarget(BaseModel):
+    """
+    Files below an NFS export, reached without the kernel's client.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    directory: str
+    """
+    Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
+    """
+    export: str
+    """
+    Path that the servers export.
+    """
+    gid: Annotated[int | None, Field(ge=0)] = None
+    """
+    Group that calls are made as; none: the engine's own.
+    """
+    kind: Literal['nfs']
+    mount_port: Annotated[int | None, Field(ge=0, le=65535)] = None
+    """
+    Port of the mount service; none: the server's portmapper is asked.
+    """
+    nconnect: Annotated[int, Field(ge=1, le=16)] = 1
+    """
+    TCP connections of each lane (nfs(5) nconnect).
+    """
+    root: str
+    """
+    Name of the directory in the export that the engine makes and marks with a file `.assay-target`; one that is
+    there without the mark is refused.
+    """
+    rsize: Annotated[int, Field(ge=1024, le=1073741824)] = 1048576
+    """
+    Bytes of one READ call at most (nfs(5) rsize); the server may allow less.
+    """
+    servers: Annotated[list[str], Field(max_length=1024, min_length=1)]
+    """
+    Servers of the same kind of export, each `HOST` or `HOST:PORT`; lane i uses the (i modulo n)-th.
+    """
+    timeout_ns: Annotated[int, Field(ge=100000000, le=3600000000000)] = 60000000000
+    """
+    A call without a reply for so long fails (ETIMEDOUT). Until then a broken connection is made anew and what is
+    without a reply is sent again, as by a hard mount.
+    """
+    uid: Annotated[int | None, Field(ge=0)] = None
+    """
+    User that calls are made as (AUTH_SYS); none: the engine's own.
+    """
+    wsize: Annotated[int, Field(ge=1024, le=1073741824)] = 1048576
+    """
+    Bytes of one WRITE call at most (nfs(5) wsize); the server may allow less.
+    """
+
+
 class Tree(BaseModel):
     """
     The files that metadata operations work on (vdbench: depth, width, files; mdtest: -z, -b, -n).
@@ -1218,6 +1349,25 @@ class BackendCapabilities(BaseModel):
     verify: bool
     """
     Whether data can be verified.
+    """
+
+
+class Barrier(BaseModel):
+    """
+    The engine waits for `go`.
+    """
+
+    at_ns: Annotated[int, Field(ge=0)]
+    """
+    Monotonic time.
+    """
+    phase: Annotated[int | None, Field(ge=0)] = None
+    """
+    Number of the phase; none before the data is removed.
+    """
+    step: BarrierStep
+    """
+    With what.
     """
 
 
@@ -1495,6 +1645,10 @@ class Job(BaseModel):
     """
     How lanes share files.
     """
+    lease_ns: Annotated[int | None, Field(ge=100000000, le=3600000000000)] = None
+    """
+    When standard input has brought no line for so long, the controller is gone and the job stops.
+    """
     method: Method = Method.auto
     """
     How operations reach the kernel.
@@ -1510,6 +1664,15 @@ class Job(BaseModel):
     queue_depth: Annotated[int, Field(ge=1, le=4096)] = 1
     """
     Operations each lane keeps in flight.
+    """
+    rank: Annotated[int, Field(ge=0)] = 0
+    """
+    Number of this process, from 0.
+    """
+    ranks: Annotated[int, Field(ge=1, le=65536)] = 1
+    """
+    Engine processes that do this job together, each with `lanes` lanes; they differ in `rank` only. Lanes are
+    numbered through all of them: lane i of rank r is lane r x lanes + i.
     """
     record_size_bytes: Annotated[int, Field(ge=1, le=1073741824)]
     """
@@ -1533,7 +1696,7 @@ class Job(BaseModel):
     What makes writes stable, and when. Its time is part of the measured time.
     """
     target: Annotated[
-        NullTarget | FileTarget | DeviceTarget, Field(discriminator='kind')
+        NullTarget | FileTarget | DeviceTarget | NfsTarget, Field(discriminator='kind')
     ]
     """
     Where the data goes.
@@ -1554,7 +1717,8 @@ class Job(BaseModel):
     """
     wait_for_go: bool = False
     """
-    Wait for a `{"go":true}` line on standard input after `ready`.
+    At each `barrier` event wait for a line `{"go":true,"at_ns":T}` on standard input: before a phase is set up, before
+    its lanes start, which they do at that time of this engine's monotonic clock, and before the data is removed.
     """
 
 
@@ -1672,6 +1836,11 @@ class HelloEvent(BaseModel):
     """
     What the job's backend can do at the job's target, as found by trying.
     """
+    boot_id: str = ''
+    """
+    Identity of the machine since its start (/proc/sys/kernel/random/boot_id): hosts that are containers or namespaces
+    of one machine have the same; empty if unknown.
+    """
     clock: str
     """
     Where the time stamps come from.
@@ -1732,6 +1901,11 @@ class Hello(BaseModel):
     """
     What the job's backend can do at the job's target, as found by trying.
     """
+    boot_id: str = ''
+    """
+    Identity of the machine since its start (/proc/sys/kernel/random/boot_id): hosts that are containers or namespaces
+    of one machine have the same; empty if unknown.
+    """
     clock: str
     """
     Where the time stamps come from.
@@ -1789,7 +1963,7 @@ class Contract(BaseModel):
 
     capabilities: Capabilities
     event: Annotated[
-        HelloEvent | ReadyEvent | PhaseStartEvent | IntervalEvent | ErrorSampleEvent | LogEvent | PhaseEndEvent | ByeEvent,
+        HelloEvent | ReadyEvent | BarrierEvent | PongEvent | PhaseStartEvent | IntervalEvent | ErrorSampleEvent | LogEvent | PhaseEndEvent | ByeEvent,
         Field(discriminator='event'),
     ]
     """

@@ -120,7 +120,7 @@ def _distinct(evidence: Evidence) -> int:
     """Bytes that there are to be written; iozone's record rewrite writes one record of each lane only."""
     parameters = evidence.case.parameters
     if evidence.operation == "record_rewrite" and not evidence.bypasses_cache:
-        return (parameters.record_size or 0) * parameters.lanes
+        return (parameters.record_size or 0) * parameters.all_lanes
     return evidence.data_set_bytes
 
 

@@ -45,6 +45,11 @@ class Evidence:
         return self.place is not None and self.place.kind == "null"
 
     @property
+    def across_network(self) -> bool:
+        """The engine speaks to servers itself: no file system and no page cache of this host is between."""
+        return self.place is not None and bool(self.place.servers)
+
+    @property
     def in_memory(self) -> bool:
         """The store keeps its data in memory, so that no cache can stand before it."""
         return self.place is not None and self.place.memory_backed
@@ -84,12 +89,14 @@ class Evidence:
     def data_set_bytes(self) -> int:
         """Size of all files of the case together."""
         parameters = self.case.parameters
-        return parameters.file_size * (parameters.lanes if parameters.layout == "separate" else 1)
+        return parameters.file_size * (parameters.all_lanes if parameters.layout == "separate" else 1)
 
     def lane_cpus(self, sample: Sample) -> int:
         """CPUs that the lanes could use at once in a repeat; 0 if unknown."""
         parameters = self.case.parameters
-        return min(parameters.lanes, len(cpu_numbers(parameters.cpus)) if parameters.cpus else sample.cpus)
+        if parameters.cpus:
+            return min(parameters.lanes, len(cpu_numbers(parameters.cpus))) * parameters.hosts
+        return min(parameters.all_lanes, sample.cpus)
 
 
 @dataclass(frozen=True, slots=True)

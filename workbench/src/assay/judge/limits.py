@@ -25,6 +25,9 @@ WAIT_SHARE = 0.1
 LEAST_NS = 10_000_000
 """CPU time is counted too coarsely for phases shorter than this."""
 
+LINKS = ("link", "client link", "server link", "shared link")
+HARD = ("cache copy", "engine", *LINKS)
+
 NO_CEILINGS = NotEvaluated("no ceilings measured")
 TOO_SHORT = NotEvaluated("the phases are shorter than 10 ms")
 
@@ -32,13 +35,14 @@ TOO_SHORT = NotEvaluated("the phases are shorter than 10 ms")
 def impossible(evidence: Evidence) -> Answer:
     """A rate above a ceiling that cannot be exceeded.
 
-    Those are what the study states of its target; what the CPUs copy when both blocks are in their own caches, for
-    results whose data is copied; and what the engine does without storage. Measured ceilings are exceeded only from
-    1.25 times on: they come from a fraction of a second on a machine that is never quite quiet. What a device was
-    found to do is no such ceiling, since caches before it are faster: that is for the rules about caches.
+    Those are what the study states of its target; what the links carry that the data takes; what the CPUs copy when
+    both blocks are in their own caches, for results whose data is copied; and what the engine does without storage.
+    Measured ceilings are exceeded only from 1.25 times on: they come from a fraction of a second on a machine that is
+    never quite quiet. What a device was found to do is no such ceiling, since caches before it are faster: that is for
+    the rules about caches.
     Source: DESIGN, section 4, item 6.
     """
-    hard = [item for item in evidence.ceilings if item.name in ("cache copy", "engine") or _stated(item)]
+    hard = [item for item in evidence.ceilings if item.name in HARD or _stated(item)]
     if not hard:
         return NO_CEILINGS
     broken = [item for item in hard if item.share > (STATED if _stated(item) else EXCEEDED)]
@@ -88,7 +92,7 @@ def busy_client(evidence: Evidence) -> Answer:
         return MEMORY_ITSELF
     if parameters.sqpoll or parameters.iopoll:
         return NotEvaluated("not applicable: who polls keeps a CPU busy, however fast the store is")
-    lanes = parameters.lanes
+    lanes = parameters.all_lanes
     samples = [sample for sample in evidence.usable if sample.elapsed_ns >= LEAST_NS]
     if not samples:
         return TOO_SHORT if evidence.usable else None
@@ -122,7 +126,7 @@ def starved_client(evidence: Evidence) -> Answer:
     samples = [sample for sample in evidence.usable if sample.elapsed_ns >= LEAST_NS]
     if not samples:
         return TOO_SHORT if evidence.usable else None
-    lanes = evidence.case.parameters.lanes
+    lanes = evidence.case.parameters.all_lanes
     closed = evidence.case.parameters.rate is None
     known = [sample for sample in samples if sample.cpu_wait_ns is not None and closed]
     waits = [(sample.cpu_wait_ns or 0) / (sample.elapsed_ns * lanes) for sample in known]
@@ -154,11 +158,13 @@ def starved_client(evidence: Evidence) -> Answer:
 
 
 def network_bound(evidence: Evidence) -> Answer:
-    """The link to the target is full: from 90 % of its bandwidth on.
+    """A link between client and server is full: from 90 % of its bandwidth on.
 
+    Of links that were measured the tightest is among the ceilings, for each direction on its own.
     Source: DESIGN, section 4, item 5.
     """
-    found, place = _named(evidence.ceilings, "link"), evidence.place
+    links = [item for item in evidence.ceilings if item.name in LINKS]
+    found, place = max(links, key=lambda item: item.share, default=None), evidence.place
     if found is None and place is not None and (place.device or place.memory_backed or place.kind == "null"):
         # There is no network on the way.
         return None
@@ -169,10 +175,18 @@ def network_bound(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.NETWORK_BOUND,
         rule="network_bound",
-        text=f"{_rate(found)} is {percent(found.share)} of the link's bandwidth ({_ceiling(found)}; {found.how})",
+        text=f"{_rate(found)} is {percent(found.share)} of {_link(found)} ({_ceiling(found)}; {found.how})",
         remedy="This measures the network: use a faster link or several, or more hosts, to see the store.",
         numbers=_numbers(found),
     )
+
+
+def _link(item: Binding) -> str:
+    """Such as `the bandwidth of the client's link`."""
+    owner = item.name.removesuffix("link").strip()
+    if owner == "shared":
+        return "the bandwidth of a link that all share"
+    return f"the bandwidth of the {owner}'s link" if owner else "the link's bandwidth"
 
 
 def _stated(item: Binding) -> bool:

@@ -81,7 +81,11 @@ def cached_read(evidence: Evidence) -> Answer:
     emptied before. A cache that was left on purpose still gets the verdict: what it shows is not the device.
     Source: read_bytes of proc_pid_io(5); DESIGN, section 4, item 1.
     """
-    if evidence.operation not in READS or evidence.no_storage or evidence.bypasses_cache or not evidence.usable:
+    if evidence.operation not in READS or evidence.no_storage or not evidence.usable:
+        return None
+    if evidence.across_network:
+        return NotEvaluated("this host keeps no cache of it; what the servers answer from their memory is not known")
+    if evidence.bypasses_cache:
         return None
     if evidence.in_memory:
         return MEMORY_ITSELF

@@ -20,6 +20,12 @@ class Parameters(Frozen):
     """Everything that decides what a case does, resolved. Sizes in bytes, times in nanoseconds.
 
     Metadata operations have no `record_size`, data operations no `files`.
+
+    Attributes:
+        hosts: Machines that generate the load: the first ones of the study's.
+        servers: Servers of the target that are used: the first ones; None means all.
+        streams: Lanes of all hosts together, if the study counts so; `lanes` follows from it.
+        lanes: Of each host.
     """
 
     file_size: int
@@ -27,6 +33,9 @@ class Parameters(Frozen):
     files: int | None = None
     depth: int = 0
     width: int = 1
+    hosts: int = 1
+    servers: int | None = None
+    streams: int | None = None
     lanes: int = 1
     layout: Literal["separate", "shared"] = "separate"
     queue_depth: int = 1
@@ -51,9 +60,14 @@ class Parameters(Frozen):
     duplicate: int = 0
 
     @property
+    def all_lanes(self) -> int:
+        """Lanes of all hosts together."""
+        return self.lanes * self.hosts
+
+    @property
     def all_files(self) -> int:
         """Small files of all lanes together; 0 with data operations."""
-        return (self.files or 0) * self.lanes
+        return (self.files or 0) * self.all_lanes
 
     @property
     def leaves(self) -> int:

@@ -20,6 +20,9 @@ CeilingName = Literal[
     "stated read IOPS",
     "stated write IOPS",
     "link",
+    "client link",
+    "server link",
+    "shared link",
 ]
 
 HOST_WIDE = ""

@@ -9,6 +9,7 @@ from assay.model.case import Case, Excluded
 from assay.model.ceiling import Binding, Ceiling
 from assay.model.course import Course
 from assay.model.names import is_metadata
+from assay.model.network import Network
 from assay.model.repeats import repeats_words
 from assay.model.verdict import Finding, Verdict
 
@@ -56,6 +57,35 @@ class BlockDeviceUse(Frozen):
     busy_ns: int
 
 
+class HostShare(Frozen):
+    """What one of several hosts did of a measured phase.
+
+    Attributes:
+        host: Its name.
+        status: How the phase ended there.
+        elapsed_ns: From its barrier to its last lane's end.
+        throughput: Bytes per second of that time.
+        iops: Operations per second of that time.
+        latency: `p50`, `p99` and `max` -> nanoseconds.
+        stonewall_bytes: Bytes moved when the first lane of any host ended (iozone: xfer), linear within its intervals.
+        cpu_ns: CPU time of its engine.
+        uncertainty_ns: Its clock is known this well against the controller's; None if they were never compared.
+    """
+
+    host: str
+    status: SampleStatus
+    ops: int = 0
+    bytes: int = 0
+    elapsed_ns: int = 0
+    throughput: float = 0.0
+    iops: float = 0.0
+    latency: dict[str, float] = Field(default_factory=dict)
+    stonewall_bytes: int = 0
+    cpu_ns: int = 0
+    failed_operations: int = 0
+    uncertainty_ns: int | None = None
+
+
 class Sample(Frozen):
     """One measured phase of one repeat of one case. Rates are per second of wall time, flush included.
 
@@ -89,6 +119,8 @@ class Sample(Frozen):
         flush_ns: Longest flush of a lane at the end of the phase.
         wall_shift_ns: How far the wall clock was set during the phase.
         course: How the rate went; None with too few intervals.
+        hosts: What each of several hosts did of it; empty with one engine.
+        clock_uncertainty_ns: With several hosts, `skew_ns` is right within this.
         target_per_s: Open loop: operations per second asked for.
         unstarted_ops: Open loop: operations due but never started.
         errors: Failures of the phase, set-up included; of a skipped phase those of the phase that made it be skipped.
@@ -139,6 +171,8 @@ class Sample(Frozen):
     flush_ns: int = 0
     wall_shift_ns: int = 0
     course: Course | None = None
+    hosts: tuple[HostShare, ...] = ()
+    clock_uncertainty_ns: int = 0
 
     @property
     def metadata(self) -> bool:
@@ -172,6 +206,7 @@ class Place(Frozen):
         limits: What this place cannot do, one line each.
         stacked_on: What lies below the device and may answer from the host's memory, such as `/dev/loop0, a loop
             device without direct I/O`; None if nothing is known of such a thing.
+        servers: Names of the servers of a target across a network, in order; empty where none are known.
     """
 
     target: str
@@ -184,6 +219,7 @@ class Place(Frozen):
     device: str | None
     limits: tuple[str, ...] = ()
     stacked_on: str | None = None
+    servers: tuple[str, ...] = ()
 
 
 class RunInfo(Frozen):
@@ -207,6 +243,8 @@ class RunInfo(Frozen):
         repeats_within: A case is not repeated any more when neither end of the 95 % interval of any of its rates is
             further from the median than this share of it; None if the number of repeats is fixed.
         repeats_least: Fewest repeats of a case, then; else None.
+        hosts: Names of the machines that generate the load, in order; empty if it is this one only.
+        network: What lies between them and the servers; None if it was not measured.
     """
 
     id: str
@@ -230,6 +268,8 @@ class RunInfo(Frozen):
     ceilings: tuple[Ceiling, ...] = ()
     repeats_within: float | None = None
     repeats_least: int | None = None
+    hosts: tuple[str, ...] = ()
+    network: Network | None = None
 
     @property
     def repeats_words(self) -> str:

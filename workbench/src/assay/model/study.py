@@ -14,7 +14,9 @@ from assay.model import axis, names
 from assay.model.axis import Axis, Kind, Single, Sweep, fault
 from assay.model.base import Frozen
 from assay.model.case import Parameters
+from assay.model.hosts import Hosts, HostsField
 from assay.model.repeats import Repeats, RepeatsField
+from assay.model.schedule import Schedule
 from assay.model.target import YEAR_NS, Flag, Target, Text
 from assay.model.units import one_of, shown
 
@@ -35,6 +37,9 @@ KINDS: Mapping[str, Kind] = {
     "files": axis.whole(1, 10**9, optional=True),
     "depth": axis.whole(0, 16),
     "width": axis.whole(1, 10_000),
+    "hosts": axis.whole(1, 4096),
+    "servers": axis.whole(1, 1024, optional=True),
+    "streams": axis.whole(1, 2**20, optional=True),
     "lanes": axis.whole(1, 1024),
     "layout": axis.choice(("separate", "shared")),
     "queue_depth": axis.whole(1, 4096),
@@ -91,15 +96,8 @@ def _operation(written: object) -> str:
     raise fault(f"{shown(written)} is not an operation", one_of(written, names.OPERATIONS))
 
 
-def _host(written: object) -> str:
-    if written == "localhost":
-        return "localhost"
-    raise fault(f"{shown(written)} cannot be used as a host", "only localhost is possible in this version")
-
-
 Name = Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string", "pattern": f"^{_PLAIN_NAME.pattern}$"})]
 OperationName = Annotated[str, BeforeValidator(_operation), WithJsonSchema({"enum": list(names.OPERATIONS)})]
-Host = Annotated[str, BeforeValidator(_host), WithJsonSchema({"const": "localhost"})]
 
 
 class Exclusion(Frozen):
@@ -154,7 +152,16 @@ class Workload(Frozen):
     width: Annotated[Axis, Sweep(KINDS["width"])] = _parameter(
         "width", "Metadata operations: directories in each directory that is not one of the deepest."
     )
-    lanes: Annotated[Axis, Sweep(KINDS["lanes"])] = _parameter("lanes", "Worker threads.")
+    hosts: Annotated[Axis, Sweep(KINDS["hosts"])] = _parameter(
+        "hosts", "Machines that generate the load together: the first so many of the study's hosts."
+    )
+    servers: Annotated[Axis, Sweep(KINDS["servers"])] = _parameter(
+        "servers", "Servers of the target that are used, the first so many. Left out: all it has."
+    )
+    streams: Annotated[Axis, Sweep(KINDS["streams"])] = _parameter(
+        "streams", "Worker threads of all hosts together, instead of lanes; a multiple of hosts."
+    )
+    lanes: Annotated[Axis, Sweep(KINDS["lanes"])] = _parameter("lanes", "Worker threads of each host.")
     layout: Annotated[Axis, Sweep(KINDS["layout"])] = _parameter(
         "layout",
         "separate: one file per lane; shared: one file, of which each lane has a part. With metadata operations: a "
@@ -301,9 +308,27 @@ class Study(Frozen):
     order: Literal["random", "sequential"] = Field(
         "random", description="random: each round has every case once, shuffled; sequential: rounds in plan order."
     )
+    schedule: Schedule | None = Field(
+        None,
+        description="Spreads the repeats over hours. May have `repeats` and `order` in it, which then stand for those "
+        "of the study.",
+    )
     seed: Annotated[int, Single(axis.whole(0, 2**53 - 1))] = Field(1, description="Decides the order and the data.")
-    hosts: Annotated[tuple[Host, ...], BeforeValidator(_listed)] = Field(
-        ("localhost",), description="Machines that generate the load."
+    hosts: Annotated[Hosts, HostsField()] = Field(
+        Hosts(),
+        description="Machines that generate the load: a node set such as client[1-8], a list of such, or inventory: "
+        "FILE. Left out: this machine; with a testbed its hosts with the role client.",
+        json_schema_extra={"default": "localhost"},
+    )
+    testbed: Text | None = Field(
+        None,
+        description="A cluster in a box that is brought up for the run and taken down after it: the name of a preset "
+        "(`assay testbed list`) or a file that describes one.",
+    )
+    network: Literal["measure", "none"] = Field(
+        "measure",
+        description="measure: what the links between hosts and servers carry is measured before the cases, if there "
+        "are any; none: it is not, and rules that need it are not evaluated.",
     )
     ceilings: Literal["measure", "none"] = Field(
         "measure",
@@ -311,6 +336,20 @@ class Study(Frozen):
         "a few seconds for each target; none: it is not, and rules that need it are not evaluated.",
     )
     output: Output = Field(default_factory=Output, description="What is kept.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _schedule_in_one_place(cls, written: Any) -> Any:
+        """`repeats` and `order` may be written in `schedule`, where they read well."""
+        schedule = written.get("schedule") if isinstance(written, dict) else None
+        if not isinstance(schedule, dict):
+            return written
+        inner = {field: schedule[field] for field in ("repeats", "order") if field in schedule}
+        for field in inner:
+            if field in written:
+                raise fault(f"{field} is written in schedule and beside it", "keep one", "schedule", field)
+        rest = {field: value for field, value in schedule.items() if field not in inner}
+        return {**written, **inner, "schedule": rest}
 
     @property
     def repeats(self) -> int:

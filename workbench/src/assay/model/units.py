@@ -37,6 +37,12 @@ DURATION_UNITS = {
 BIT_UNITS = {"kb": 10**3, "Mb": 10**6, "Gb": 10**9, "Tb": 10**12}
 """Unit of data on a wire -> bits."""
 
+LINK_UNITS = {"bit": 1, "kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9, **BIT_UNITS}
+"""Unit of data on a link -> bits; the second spelling of each is that of throughputs."""
+
+LOSS_UNITS = {"ppm": 1, "%": 10**4}
+"""Unit of a share of lost frames -> frames of a million."""
+
 RATE_UNIT = "/s"
 
 Hint = Callable[[str, str], str]
@@ -51,6 +57,10 @@ THROUGHPUT_PATTERN = rf"^{_NUMBER} ?({'|'.join([*SIZE_UNITS, *BIT_UNITS])}) ?/ ?
 """What `parse_throughput` takes."""
 RATE_PATTERN = rf"^{_NUMBER} ?/ ?s$"
 """What `parse_rate` takes."""
+LINK_PATTERN = rf"^{_NUMBER} ?({'|'.join(LINK_UNITS)}) ?/ ?s$"
+"""What `parse_link` takes."""
+LOSS_PATTERN = rf"^{_NUMBER} ?({'|'.join(LOSS_UNITS)})$"
+"""What `parse_loss` takes as text."""
 
 _QUANTITY = re.compile(rf"(?P<sign>-?)(?P<number>{_NUMBER}) ?(?P<unit>[A-Za-zµ]*)")
 _PER_SECOND = re.compile(r"(?P<amount>.*?) ?/ ?s")
@@ -134,6 +144,50 @@ def parse_throughput(written: object) -> float:
     if found and found["unit"] in BIT_UNITS:
         return float(Fraction(found["number"]) * BIT_UNITS[found["unit"]] / 8)
     return float(_parse(amount, "a throughput", SIZE_UNITS, example, _throughput_hint))
+
+
+def parse_link(written: object) -> int:
+    """Bits per second of a link from `1 Gbit/s` or `100Mb/s`.
+
+    Raises:
+        UnitError: Not of that form, in bytes, or not a whole number of bits.
+    """
+    example = "write the speed of a link in bits: 1 Gbit/s or 100 Mbit/s"
+    per_second = _PER_SECOND.fullmatch(written.strip()) if isinstance(written, str) else None
+    if not per_second:
+        raise UnitError(f"{shown(written)} is not the speed of a link", example)
+    return _parse(per_second["amount"], "the speed of a link", LINK_UNITS, example, lambda _number, _unit: example)
+
+
+def format_link(speed: int) -> str:
+    """A spelling of `speed` bits per second that `parse_link` reads back."""
+    unit = next(unit for unit in ("Gbit", "Mbit", "kbit", "bit") if speed % LINK_UNITS[unit] == 0)
+    return f"{speed // LINK_UNITS[unit]} {unit}/s"
+
+
+def parse_loss(written: object) -> int:
+    """Lost frames of a million from `0.01%`, `100ppm` or 0.
+
+    Raises:
+        UnitError: Not of that form, more than all, or finer than one of a million.
+    """
+    example = "write losses as 0.01% or 100ppm"
+    if written == 0 and not isinstance(written, bool):
+        return 0
+    found = (
+        re.fullmatch(rf"(?P<number>{_NUMBER}) ?(?P<unit>ppm|%)", written.strip()) if isinstance(written, str) else None
+    )
+    if not found:
+        raise UnitError(f"{shown(written)} is not a share of lost frames", example)
+    exact = Fraction(found["number"]) * LOSS_UNITS[found["unit"]]
+    if exact.denominator != 1:
+        raise UnitError(f"{written} is finer than 1 ppm", example)
+    return exact.numerator
+
+
+def format_loss(loss: int) -> str:
+    """A spelling of `loss` frames of a million that `parse_loss` reads back."""
+    return f"{loss / 10**4:g}%" if loss % 100 == 0 else f"{loss}ppm"
 
 
 def format_throughput(rate: float) -> str:

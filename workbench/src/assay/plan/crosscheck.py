@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay.model.names import METADATA, TREE_FIELDS
 from assay.model.study import KINDS, Study, Workload
-from assay.model.target import FileTarget, NullTarget
+from assay.model.target import FileTarget, NfsTarget, NullTarget
 from assay.model.units import one_of
 from assay.plan.source import Fault
 from assay.plan.tree import order_fault
@@ -24,7 +24,7 @@ def crosscheck(study: Study) -> Iterator[Fault]:
 
 
 def _target_paths(study: Study) -> Iterator[Fault]:
-    placed = {name: target for name, target in study.targets.items() if not isinstance(target, NullTarget)}
+    placed = {name: target for name, target in study.targets.items() if not isinstance(target, NullTarget | NfsTarget)}
     for (first, one), (second, other) in itertools.combinations(placed.items(), 2):
         if one.path == other.path:
             message = f"{other.path} is already target `{first}`"

@@ -189,7 +189,7 @@ def estimate_case(target: Target, case: Case) -> CaseEstimate:
 
 
 def _data_bytes(parameters: Parameters) -> int:
-    files = parameters.lanes if parameters.layout == "separate" else 1
+    files = parameters.all_lanes if parameters.layout == "separate" else 1
     return parameters.file_size * (files if parameters.files is None else parameters.all_files)
 
 
@@ -209,14 +209,14 @@ def _names(operation: str, parameters: Parameters) -> float:
         return 0.0
     if operation != "readdir":
         return float(parameters.all_files)
-    return float(min(parameters.leaves, parameters.files) * parameters.lanes)
+    return float(min(parameters.leaves, parameters.files) * parameters.all_lanes)
 
 
 def _once(operation: str, parameters: Parameters) -> tuple[float, int]:
     """(operations, bytes of each) of a phase that goes once over the data or the names."""
     if parameters.record_size is None:
         return _names(operation, parameters), parameters.file_size if operation == "create" else 0
-    files = parameters.lanes if parameters.layout == "separate" else 1
+    files = parameters.all_lanes if parameters.layout == "separate" else 1
     return float(parameters.file_size // parameters.record_size * files), parameters.record_size
 
 
@@ -245,20 +245,20 @@ def _operation_seconds(operation: str, parameters: Parameters, speed: Speed) -> 
     scattered = operation in _SCATTERED and parameters.cache != "keep"
     reaches = direct or scattered or speed.words == "null"
     start = speed.operation if reaches else min(BUFFERED, speed.operation)
-    depth = parameters.lanes * parameters.queue_depth
+    depth = parameters.all_lanes * parameters.queue_depth
     return start / min(depth, speed.parallel) + (parameters.record_size or 0) / speed.bandwidth
 
 
 def _name_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:
     """Likewise for a metadata operation: a guess, as file systems differ by a hundred times."""
     if speed.words == "null":
-        return speed.operation / (parameters.lanes * parameters.queue_depth)
+        return speed.operation / (parameters.all_lanes * parameters.queue_depth)
     look = speed.operation if parameters.cache == "drop" else BUFFERED
     start = look if operation in LOOKUPS else speed.change
     if operation == "readdir":
         start += (parameters.files or 0) / parameters.leaves * ENTRY_SECONDS
     contents = parameters.file_size if operation == "create" else 0
-    return start / min(parameters.lanes * parameters.queue_depth, speed.parallel) + contents / speed.bandwidth
+    return start / min(parameters.all_lanes * parameters.queue_depth, speed.parallel) + contents / speed.bandwidth
 
 
 def _speed(target: Target) -> Speed:

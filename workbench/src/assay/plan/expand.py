@@ -122,6 +122,9 @@ class _Expander:
         # With cache among the axes, a common memory_limit belongs to the `limit` cases only.
         if values["cache"] != "limit" and workload.cache.swept and "memory_limit" not in axes:
             values["memory_limit"] = None
+        if values["streams"] is not None:
+            # What does not come out even is refused by a rule.
+            values["lanes"] = max(1, int(values["streams"]) // int(values["hosts"] or 1))
         return Parameters.model_construct(**values)  # type: ignore[arg-type]
 
     def _add_case(self, target: str, name: str, workload: Workload, axes: Values, parameters: Parameters) -> None:

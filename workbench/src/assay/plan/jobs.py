@@ -11,6 +11,7 @@ from assay.contract._generated import (
     FileTarget,
     FixedLatency,
     Job,
+    NfsTarget,
     NullTarget,
     Operation,
     Phase,
@@ -49,7 +50,7 @@ class PlannedJob(Frozen):
         repeat: From 1.
         target: Name of the target in the study.
         memory_limit: Bytes of memory that the engine's cgroup gets; None means no cgroup. Not part of the job.
-        job: What the engine gets.
+        job: What the engine gets; with several hosts the one on the first, see `rank_job`.
     """
 
     id: str
@@ -114,6 +115,30 @@ def times_of(operation: str, parameters: Parameters) -> tuple[int | None, int | 
     return runtime, None if operation in WHOLE else parameters.time_limit
 
 
+LEASE_NS = 4 * 10**9
+"""An engine on another host that hears nothing for so long stops: its controller, or the way to it, is gone."""
+
+
+def together(job: Job, ranks: int) -> Job:
+    """The job as one of several engines', which wait for each other."""
+    return job.model_copy(update={"ranks": ranks, "wait_for_go": True, "lease_ns": LEASE_NS})
+
+
+def in_directory(job: Job, name: str) -> Job:
+    """The job in another directory of its own below the target's."""
+    return job.model_copy(update={"target": job.target.model_copy(update={"directory": name})})
+
+
+def rank_job(job: Job, rank: int) -> Job:
+    """The job of one of several engines.
+
+    Args:
+        job: As `together` makes it.
+        rank: From 0; it decides which lanes, of those of all engines, are its own.
+    """
+    return job.model_copy(update={"rank": rank})
+
+
 def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> PlannedJob:
     """The job for one repeat.
 
@@ -129,7 +154,7 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
         spec_version=SPEC_VERSION,
         id=name,
         seed=data_seed(study.seed, case.id, repeat),
-        target=_target(study.targets[case.target], name, destroy),
+        target=_target(study.targets[case.target], name, destroy, parameters.servers),
         lanes=parameters.lanes,
         layout=parameters.layout,
         file_size_bytes=parameters.file_size,
@@ -150,6 +175,8 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
         interval_ns=study.output.interval_for(parameters.runtime),
         keep_files=study.output.keep_files,
     )
+    if parameters.hosts > 1:
+        job = together(job, parameters.hosts)
     limit = parameters.memory_limit if parameters.cache == "limit" else None
     return PlannedJob(id=name, case=case.id, repeat=repeat, target=case.target, memory_limit=limit, job=job)
 
@@ -196,7 +223,11 @@ def _phase(planned: PhasePlan, case: Case) -> Phase:
     )
 
 
-def _target(target: model.Target, name: str, destroy: bool) -> FileTarget | DeviceTarget | NullTarget:
+def _target(
+    target: model.Target, name: str, destroy: bool, servers: int | None
+) -> FileTarget | DeviceTarget | NfsTarget | NullTarget:
+    if isinstance(target, model.NfsTarget):
+        return nfs_target(target, name, servers)
     if isinstance(target, model.FileTarget):
         return FileTarget(kind="file", root=target.path, directory=name)
     if isinstance(target, model.DeviceTarget):
@@ -211,6 +242,31 @@ def _target(target: model.Target, name: str, destroy: bool) -> FileTarget | Devi
         ],
         vary_percent=target.vary_percent,
         clock_step_ns=target.clock_step,
+    )
+
+
+def nfs_target(target: model.NfsTarget, name: str, servers: int | None = None) -> NfsTarget:
+    """An export as the engine is told of it.
+
+    Args:
+        target: The target.
+        name: Name of the job's own directory.
+        servers: How many of its servers are used; None means all.
+    """
+    used = target.servers[:servers]
+    return NfsTarget(
+        kind="nfs",
+        servers=[f"{server}:{target.port}" if target.port else server for server in used],
+        export=target.export,
+        root=target.directory,
+        directory=name,
+        mount_port=target.mount_port,
+        nconnect=target.nconnect,
+        rsize=target.rsize,
+        wsize=target.wsize,
+        uid=target.uid,
+        gid=target.gid,
+        timeout_ns=target.timeout,
     )
 
 

@@ -13,6 +13,7 @@ from assay.model.target import (
     ExponentialLatency,
     FileTarget,
     FixedLatency,
+    NfsTarget,
     NullTarget,
     ScriptedChange,
     ScriptedError,
@@ -238,7 +239,7 @@ def _models(path: Path) -> tuple[type[BaseModel], ...]:
     """What the mapping that holds the last part of a path may be."""
     match path[:-1]:
         case ("targets", _):
-            return (FileTarget, DeviceTarget, NullTarget)
+            return (FileTarget, DeviceTarget, NfsTarget, NullTarget)
         case ("targets", _, "ceilings"):
             return (StatedCeilings,)
         case ("targets", _, "latency") | ("targets", _, "changes", _, "latency"):

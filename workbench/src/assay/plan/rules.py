@@ -14,6 +14,7 @@ from assay.plan.tree import tree_rules
 MOST_BUFFER_BYTES = 64 << 30
 SLOT_BYTES = 4096
 """The buffer of an operation is rounded up to whole pages."""
+MOST_LANES = 1024
 ENGINE_BYTES = 64 << 20
 """What the engine needs at most beside its buffers."""
 
@@ -27,14 +28,24 @@ def buffer_bytes(values: Mapping[str, Any]) -> int:
 
 def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list[Broken]:
     """All rules that a combination of parameters breaks."""
-    common = (*_buffers(values), *_times(values), *_memory(values), *_ring(values))
+    common = (*_streams(values), *_buffers(values), *_times(values), *_memory(values), *_ring(values))
     if is_metadata(operations[0]):
         return [*tree_rules(values, operations), *common]
     return [*_sizes(values), *common, *_mapping(values), *_stdio(values, operations)]
 
 
+def _streams(values: Mapping[str, Any]) -> Iterator[Broken]:
+    streams, hosts = values["streams"], values["hosts"]
+    if streams is not None and streams % hosts:
+        message = f"{streams} streams cannot be shared out evenly among {hosts} hosts"
+        yield Broken("streams", "streams", message, "add `where: streams % hosts == 0`, or zip: [[hosts, streams]]")
+    elif values["lanes"] > MOST_LANES:
+        message = f"{streams} streams are {values['lanes']} lanes on each of {hosts} hosts, more than {MOST_LANES}"
+        yield Broken("streams", "many streams", message, "use more hosts, or fewer streams")
+
+
 def _sizes(values: Mapping[str, Any]) -> Iterator[Broken]:
-    record, file, lanes = values["record_size"], values["file_size"], values["lanes"]
+    record, file, lanes = values["record_size"], values["file_size"], values["lanes"] * values["hosts"]
     if file == 0:
         message = "a file of 0B has no record to write or read"
         yield Broken("file_size", "no file", message, "make it at least as large as record_size")
@@ -46,7 +57,7 @@ def _sizes(values: Mapping[str, Any]) -> Iterator[Broken]:
         message = (
             f"record_size {format_size(record)} is larger than a lane's part of the file, {format_size(file)} / {lanes}"
         )
-        hint = "add `where: record_size <= file_size // lanes`, or make files larger or lanes fewer"
+        hint = "add `where: record_size <= file_size // (lanes * hosts)`, or make files larger or lanes fewer"
         yield Broken("record_size", "record over share", message, hint)
 
 

@@ -11,6 +11,7 @@ from typing import Self
 
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Ceiling
+from assay.model.network import Network
 from assay.model.result import JobRecord, Place, RunInfo, Sample
 from assay.store.damage import damage_told, mapping, tells_damage
 from assay.store.lock import RunLock, run_is_alive
@@ -81,6 +82,8 @@ class RunReader:
             finished=row[12],
             repeats_within=details.get("repeats_within"),
             repeats_least=details.get("repeats_least"),
+            hosts=tuple(details.get("hosts", ())),
+            network=Network.model_validate(details["network"]) if details.get("network") else None,
         )
 
     @tells_damage

@@ -16,6 +16,7 @@ from typing import Any
 from assay.model.base import EXIT_INCOMPLETE, AssayError
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Ceiling
+from assay.model.network import Network
 from assay.model.result import Place, Sample
 from assay.store.lock import ENGINE_LOCK, RUN_LOCK, RunLock, is_locked
 from assay.store.reader import DATABASE, RETRIED, STUDY, RunReader
@@ -138,8 +139,10 @@ class RunStore(RunReader):
         environment: Mapping[str, Mapping[str, str]] | None = None,
         places: Sequence[Place] | None = None,
         ceilings: Sequence[Ceiling] | None = None,
+        hosts: Sequence[str] | None = None,
+        network: Network | None = None,
     ) -> None:
-        """Record versions, environment, places and ceilings; what is None stays as it is."""
+        """Record versions, environment, places, ceilings, hosts and network; what is None stays as it is."""
         with self._transaction():
             details = json.loads(self._db.execute("SELECT details FROM run").fetchone()[0])
             if versions is not None:
@@ -150,6 +153,10 @@ class RunStore(RunReader):
                 details["places"] = [place.model_dump(mode="json") for place in places]
             if ceilings is not None:
                 details["ceilings"] = [ceiling.model_dump(mode="json") for ceiling in ceilings]
+            if hosts is not None:
+                details["hosts"] = list(hosts)
+            if network is not None:
+                details["network"] = network.model_dump(mode="json")
             self._db.execute("UPDATE run SET details = ?", (json.dumps(details),))
 
     def set_status(self, status: str) -> None:

@@ -8,15 +8,21 @@ use crate::tree::Forest;
 use crate::tree_lane::TreeLane;
 use crate::trial::{self, Choice};
 use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
-use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, Operation, Tree};
+use assay_spec::{BackendCapabilities, CacheAction, Job, Layout, Method, Operation, Tree};
 use rustix::fs::{self, Advice, FallocateFlags, OFlags};
 use rustix::process::{self, Resource, Rlimit};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Files of equal size, one per lane or one for all, or a tree of small files, or a block device.
 pub struct FileBackend {
     place: Arc<Place>,
-    files: u32,
+    /// Numbers of this process's files.
+    files: Range<u32>,
+    /// Other processes work in the same directory.
+    accompanied: bool,
+    /// A file that all lanes of all processes share is emptied by one process only.
+    empties: bool,
     file_size: u64,
     /// Instead of the files.
     tree: Option<Arc<Forest>>,
@@ -31,7 +37,7 @@ impl FileBackend {
     ///
     /// # Errors
     /// If the place may not be written to.
-    pub fn directory(root: &str, directory: &str, files: u32, file_size: u64) -> Result<Self, SetupError> {
+    pub fn directory(root: &str, directory: &str, files: Range<u32>, file_size: u64) -> Result<Self, SetupError> {
         Self::at(Place::directory(root, directory)?, files, file_size)
     }
 
@@ -40,7 +46,7 @@ impl FileBackend {
     /// # Errors
     /// If the device may not be written to, or is too small.
     pub fn device(path: &str, file_size: u64) -> Result<Self, SetupError> {
-        let backend = Self::at(Place::device(path)?, 1, file_size)?;
+        let backend = Self::at(Place::device(path)?, 0..1, file_size)?;
         let size = backend.capabilities.place.as_ref().map_or(0, |place| place.free_bytes);
         if file_size > size {
             let message = format!("has {size} bytes: make file_size_bytes ({file_size}) smaller");
@@ -49,11 +55,13 @@ impl FileBackend {
         Ok(backend)
     }
 
-    fn at(place: Place, files: u32, file_size: u64) -> Result<Self, SetupError> {
+    fn at(place: Place, files: Range<u32>, file_size: u64) -> Result<Self, SetupError> {
         let capabilities = capability::at(&place)?;
         Ok(FileBackend {
             place: Arc::new(place),
             files,
+            accompanied: false,
+            empties: true,
             file_size,
             tree: None,
             reuse: false,
@@ -69,24 +77,33 @@ impl FileBackend {
         self
     }
 
-    /// A tree of small files, on whose names `lanes` lanes work, takes the place of the files.
+    /// The process is one of several of a job.
     #[must_use]
-    pub fn with_tree(mut self, tree: Tree, layout: Layout, lanes: u32) -> Self {
-        self.tree = Some(Arc::new(Forest::new(Arc::clone(&self.place), tree, layout, lanes)));
+    pub fn among(mut self, job: &Job) -> Self {
+        self.accompanied = job.ranks > 1;
+        self.empties = job.rank == 0 || job.layout == Layout::Separate;
         self
     }
 
-    /// Files of a job with `lanes` lanes in `layout`.
-    pub fn files_for(layout: Layout, lanes: u32) -> u32 {
-        match layout {
-            Layout::Separate => lanes,
-            Layout::Shared => 1,
+    /// A tree of small files, on whose names the job's lanes work, takes the place of the files.
+    #[must_use]
+    pub fn with_tree(mut self, tree: Tree, job: &Job) -> Self {
+        let tops = Self::files_for(job);
+        self.tree = Some(Arc::new(Forest::new(Arc::clone(&self.place), tree, job.layout, tops)));
+        self
+    }
+
+    /// Numbers of the files of this process; of the top directories, if the job has a tree.
+    pub fn files_for(job: &Job) -> Range<u32> {
+        match job.layout {
+            Layout::Separate => job.first_lane()..job.first_lane() + job.lanes,
+            Layout::Shared => 0..1,
         }
     }
 
     fn file_of(&self, lane: u32) -> u32 {
-        if self.files == 1 {
-            0
+        if self.files.len() == 1 {
+            self.files.start
         } else {
             lane
         }
@@ -94,8 +111,8 @@ impl FileBackend {
 
     /// Makes the files: empty ones for an operation that starts anew, otherwise only those that are missing.
     fn create_files(&self, anew: bool, preallocate: bool) -> Result<(), SetupError> {
-        let truncate = if anew { OFlags::TRUNC } else { OFlags::empty() };
-        for file in 0..self.files {
+        let truncate = if anew && self.empties { OFlags::TRUNC } else { OFlags::empty() };
+        for file in self.files.clone() {
             let fd = self.place.open(file, OFlags::RDWR | OFlags::CREATE | truncate)?;
             if preallocate {
                 fs::fallocate(&fd, FallocateFlags::empty(), 0, self.file_size).map_err(|e| {
@@ -108,7 +125,7 @@ impl FileBackend {
 
     fn evict(&self) -> Result<String, SetupError> {
         let mut left = Some(0);
-        for file in 0..self.files {
+        for file in self.files.clone() {
             let error = |e| SetupError::os("cache", self.place.object_name(file), e);
             let fd = self.place.open(file, OFlags::RDONLY)?;
             fs::fsync(&fd).map_err(error)?;
@@ -117,7 +134,7 @@ impl FileBackend {
         }
         let left =
             left.map_or_else(|| "the kernel does not tell what is left".to_owned(), |n| format!("{n} pages left"));
-        Ok(format!("{} file(s) flushed and evicted with posix_fadvise(DONTNEED), {left}", self.files))
+        Ok(format!("{} file(s) flushed and evicted with posix_fadvise(DONTNEED), {left}", self.files.len()))
     }
 }
 
@@ -149,7 +166,7 @@ impl Backend for FileBackend {
         if self.reuse {
             return Ok(());
         }
-        self.place.create()
+        self.place.create(self.accompanied)
     }
 
     fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError> {
@@ -194,14 +211,14 @@ impl Backend for FileBackend {
             return None;
         }
         let pages = |file| residency::cached_pages(&self.place.open(file, OFlags::RDONLY).ok()?);
-        let pages: Option<u64> = (0..self.files).map(pages).sum();
+        let pages: Option<u64> = self.files.clone().map(pages).sum();
         Some(pages? * rustix::param::page_size() as u64)
     }
 
     fn cleanup(&self) -> Result<(), SetupError> {
         match self.tree {
-            Some(_) => self.place.remove_all(),
-            None => self.place.remove(self.files),
+            Some(_) => self.place.remove_all(self.accompanied),
+            None => self.place.remove(self.files.clone(), self.accompanied),
         }
     }
 }

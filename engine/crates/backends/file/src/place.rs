@@ -8,9 +8,13 @@ use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, ResolveFlags, CWD};
 use rustix::io::Errno;
 use rustix::path::Arg;
 use std::ffi::CStr;
+use std::ops::Range;
 
 /// Names below a directory are resolved without leaving it and without following any symbolic link.
 const INSIDE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_XDEV);
+
+/// Tries to remove a directory that others remove as well.
+const REMOVALS: u32 = 10;
 
 const OUTSIDE: &str = "leads out of the marked directory (symbolic link or mount): refused";
 
@@ -148,17 +152,19 @@ impl Place {
         (parts.0 != 0).then_some(parts)
     }
 
-    /// Makes the job's own directory.
-    pub(crate) fn create(&self) -> Result<(), SetupError> {
+    /// Makes the job's own directory, which may be there already if the job is `accompanied` by other processes.
+    pub(crate) fn create(&self, accompanied: bool) -> Result<(), SetupError> {
         let Place::Directory { root_fd, name, .. } = self else {
             return Ok(());
         };
-        fs::mkdirat(root_fd, name, Mode::RWXU).map_err(|e| match e {
-            Errno::EXIST => {
-                SetupError::new("create", self.folder(), "is already there: another job, or remains of one")
+        match fs::mkdirat(root_fd, name, Mode::RWXU) {
+            Ok(()) => Ok(()),
+            Err(Errno::EXIST) if accompanied => Ok(()),
+            Err(Errno::EXIST) => {
+                Err(SetupError::new("create", self.folder(), "is already there: another job, or remains of one"))
             }
-            other => SetupError::os("create", self.folder(), other),
-        })
+            Err(other) => Err(SetupError::os("create", self.folder(), other)),
+        }
     }
 
     /// Path of the job's own directory or of the device.
@@ -225,8 +231,9 @@ impl Place {
         }
     }
 
-    /// Removes the given files and the job's directory; what is not there is no error.
-    pub(crate) fn remove(&self, files: u32) -> Result<(), SetupError> {
+    /// Removes the given files and the job's directory; what is not there is no error. The last of several processes
+    /// that share a directory finds it empty.
+    pub(crate) fn remove(&self, files: Range<u32>, accompanied: bool) -> Result<(), SetupError> {
         let Place::Directory { root_fd, name, .. } = self else {
             return Ok(());
         };
@@ -235,7 +242,7 @@ impl Place {
             Err(Errno::NOENT) => return Ok(()),
             Err(errno) => return Err(SetupError::os("remove", self.folder(), errno)),
         };
-        for file in 0..files {
+        for file in files {
             match fs::unlinkat(folder.as_fd(), format!("f{file}"), AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => {}
                 Err(errno) => return Err(SetupError::os("remove", self.object_name(file), errno)),
@@ -243,16 +250,23 @@ impl Place {
         }
         match fs::unlinkat(root_fd, name, AtFlags::REMOVEDIR) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(Errno::NOTEMPTY | Errno::EXIST) if accompanied => Ok(()),
             Err(errno) => Err(SetupError::os("remove", self.folder(), errno)),
         }
     }
 
     /// Removes the job's directory with everything in it; what is not there is no error.
-    pub(crate) fn remove_all(&self) -> Result<(), SetupError> {
+    pub(crate) fn remove_all(&self, accompanied: bool) -> Result<(), SetupError> {
         let Place::Directory { root_fd, name, root } = self else {
             return Ok(());
         };
-        tree_remove::remove(root_fd, name).map_err(|left| match left.errno {
+        // Processes that remove the same directory at once take entries away from each other.
+        let tries = if accompanied { REMOVALS } else { 1 };
+        let removed = (0..tries)
+            .map(|_| tree_remove::remove(root_fd, name))
+            .find(|done| !matches!(done, Err(left) if matches!(left.errno, Errno::NOTEMPTY | Errno::EXIST)));
+        let removed = removed.unwrap_or_else(|| tree_remove::remove(root_fd, name));
+        removed.map_err(|left| match left.errno {
             Errno::LOOP | Errno::XDEV | Errno::BUSY => {
                 SetupError::new("remove", format!("{root}/{}", left.path), "is a mount or leads elsewhere: left alone")
             }

@@ -21,14 +21,15 @@ pub(crate) struct Forest {
     place: Arc<Place>,
     tree: Tree,
     layout: Layout,
-    lanes: u32,
+    /// Numbers of the top directories that this process makes.
+    tops: Range<u32>,
     /// All directories were made by this job, or found to be there.
     made: AtomicBool,
 }
 
 impl Forest {
-    pub(crate) fn new(place: Arc<Place>, tree: Tree, layout: Layout, lanes: u32) -> Self {
-        Forest { place, tree, layout, lanes, made: AtomicBool::new(false) }
+    pub(crate) fn new(place: Arc<Place>, tree: Tree, layout: Layout, tops: Range<u32>) -> Self {
+        Forest { place, tree, layout, tops, made: AtomicBool::new(false) }
     }
 
     /// Number of the top directory in which a lane works.
@@ -99,11 +100,7 @@ impl Forest {
             return Ok(());
         }
         let folder = self.folder()?;
-        let tops = match self.layout {
-            Layout::Separate => self.lanes,
-            Layout::Shared => 1,
-        };
-        for top in 0..tops {
+        for top in self.tops.clone() {
             let path = format!("{}/t{top}", self.place.folder());
             self.make_one(&folder, &format!("t{top}"), self.tree.depth, &path)?;
         }

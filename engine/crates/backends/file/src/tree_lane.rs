@@ -147,7 +147,7 @@ mod tests {
             std::fs::create_dir_all(root.join("job")).unwrap();
             std::fs::write(root.join(".assay-target"), "{}").unwrap();
             let place = Arc::new(Place::directory(root.to_str().unwrap(), "job").unwrap());
-            let forest = Forest::new(place, Tree { files, depth: 1, width }, Layout::Separate, 1);
+            let forest = Forest::new(place, Tree { files, depth: 1, width }, Layout::Separate, 0..1);
             forest.make().unwrap();
             Ground(root, Arc::new(forest))
         }

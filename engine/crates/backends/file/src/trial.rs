@@ -37,7 +37,8 @@ pub(crate) fn choose(place: &Place, setup: &LaneSetup) -> Choice {
     let registered = setup.direct;
     let chosen = |method, reason: &str| Choice { method, registered, reason: reason.to_owned() };
     match setup.method {
-        Method::Sync | Method::Mmap | Method::IoUring => return chosen(setup.method, "asked for"),
+        // A job with method protocol is refused before: files have no such method.
+        Method::Sync | Method::Mmap | Method::IoUring | Method::Protocol => return chosen(setup.method, "asked for"),
         Method::Auto => {}
     }
     if let Err(why) = crate::uring::probe() {

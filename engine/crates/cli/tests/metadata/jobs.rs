@@ -65,7 +65,11 @@ pub(crate) fn run_until(mut job: Value, meanwhile: impl FnOnce(&Path), stop_afte
         assert!(output.read_line(&mut text).unwrap() > 0, "{text}");
     }
     meanwhile(&folder);
-    writeln!(child.stdin.as_mut().unwrap(), r#"{{"go":true}}"#).unwrap();
+    // For all barriers to come: two for each phase, and one before the removal.
+    let barriers = 2 * job["phases"].as_array().unwrap().len() + 1;
+    for _ in 0..barriers {
+        writeln!(child.stdin.as_mut().unwrap(), r#"{{"go":true}}"#).unwrap();
+    }
     if let Some(time) = stop_after {
         std::thread::sleep(time);
         writeln!(child.stdin.as_mut().unwrap(), r#"{{"stop":true}}"#).unwrap();

@@ -111,13 +111,14 @@ def _facts(workload: Workload) -> dict[str, str]:
     operations = [numbers.operation_title(name).lower() for name in workload.operations]
     found = {"Targets": ", ".join(dict.fromkeys(case.target for case in cases)), "Operations": ", ".join(operations)}
     tree = _TREE if workload.measure.metadata else ()
-    for name in ("file_size", "record_size", *tree, "lanes", "queue_depth", *workload.swept, *_OPTIONAL):
+    hosts = ("hosts",) if _values(cases, "hosts") != [1] else ()
+    for name in ("file_size", "record_size", *tree, *hosts, "lanes", "queue_depth", *workload.swept, *_OPTIONAL):
         values = _values(cases, name)
         if values != [None]:
             found.setdefault(numbers.axis_title(name), _shortened(name, values))
     found |= {numbers.axis_title(name): "yes" for name in _FLAGS if _values(cases, name) == [True]}
     p = cases[0].parameters
-    if p.lanes > 1:
+    if p.all_lanes > 1:
         thing = "Directory trees" if tree else "Files"
         found[thing] = "one per lane" if p.layout == "separate" else "one, shared by all lanes"
     if p.rate is not None:

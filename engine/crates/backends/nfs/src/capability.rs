@@ -1,0 +1,50 @@
+//! What an NFS export can do in general, and what a given one can do.
+
+use crate::place::Place;
+use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, Operation, PlaceCapabilities, SyncPolicy};
+
+/// What NFS exports can do anywhere.
+pub fn general() -> BackendCapabilities {
+    BackendCapabilities {
+        kind: "nfs".to_owned(),
+        // C stdio is a library for files of the host.
+        operations: Operation::measurable().filter(|operation| !operation.stdio()).collect(),
+        layouts: vec![Layout::Separate, Layout::Shared],
+        methods: vec![Method::Protocol],
+        // There is no cache on this side: each operation goes to the server anyway.
+        direct: true,
+        direct_bypasses_cache: true,
+        direct_alignment_bytes: 1,
+        sync: vec![SyncPolicy::None, SyncPolicy::Fsync, SyncPolicy::Fdatasync, SyncPolicy::OSync, SyncPolicy::ODsync],
+        cache: vec![CacheAction::Keep],
+        preallocate: false,
+        verify: true,
+        place: None,
+    }
+}
+
+/// What can be done at `place`.
+pub(crate) fn at(place: &Place) -> BackendCapabilities {
+    let mut limits = vec!["no cache on this side, but the server's cannot be bypassed or emptied".to_owned()];
+    let mut found = general();
+    if place.servers.len() > 1 {
+        found.layouts = vec![Layout::Separate];
+        limits.push("no shared file: the servers do not share files".to_owned());
+    }
+    for (number, server) in place.servers.iter().enumerate() {
+        let (rsize, wsize) = place.sizes(number);
+        let short = |what, size, wanted, limit| {
+            (u64::from(size) < wanted)
+                .then(|| format!("{}: {what} {size}, as the server takes no more than {limit}", server.name))
+        };
+        limits.extend(short("rsize", rsize, place.target.rsize, server.read_limit));
+        limits.extend(short("wsize", wsize, place.target.wsize, server.write_limit));
+    }
+    found.place = Some(PlaceCapabilities {
+        path: place.root_path(0),
+        filesystem: "nfs".to_owned(),
+        free_bytes: place.servers.iter().map(|server| server.free_bytes).min().unwrap_or(0),
+        limits,
+    });
+    found
+}

@@ -1,0 +1,181 @@
+//! Procedures of NFS version 3 (RFC 1813 section 3.3), one after the other or many at a time. For all that is not
+//! measured.
+
+use crate::calls::{Payload, MAX_CALLS};
+use crate::replies::{created, found, Found};
+use crate::rpc::Procedure;
+use crate::transport::Transport;
+use crate::xdr::{put_opaque, put_u32, put_u64, Input};
+use assay_core::clock;
+use nfs3_types::nfs3::NFS_PROGRAM as P;
+use nfs3_types::nfs3::{sattr3, Nfs3Option, READDIR3resok};
+use nfs3_types::xdr_codec::{Pack, Unpack};
+
+/// What a server knows a file or directory by (RFC 1813 section 2.3.3).
+pub(crate) type Handle = Vec<u8>;
+
+/// Mode of new files, and of new directories: the owner's alone.
+pub(crate) const FILE_MODE: u32 = 0o600;
+pub(crate) const DIRECTORY_MODE: u32 = 0o700;
+
+/// How CREATE treats a file that is there (RFC 1813 section 3.3.8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Existing {
+    Taken = 0,
+    Refused = 1,
+}
+
+/// Calls under way at once.
+const WINDOW: usize = 64;
+/// Bytes of a listing that are asked for at once.
+const LISTING_BYTES: u32 = 32 << 10;
+
+/// A server, and how long to wait for it.
+pub(crate) struct Client {
+    pub(crate) transport: Transport,
+    pub(crate) timeout_ns: u64,
+}
+
+/// Puts a directory and a name in it (RFC 1813 section 2.6, diropargs3).
+pub(crate) fn put_name(out: &mut Vec<u8>, directory: &[u8], name: &[u8]) {
+    put_opaque(out, directory);
+    put_opaque(out, name);
+}
+
+/// Puts the attributes of a new object (RFC 1813 section 2.6, sattr3).
+pub(crate) fn put_attributes(out: &mut Vec<u8>, mode: Option<u32>, size: Option<u64>) {
+    let mode = mode.map_or(Nfs3Option::None, Nfs3Option::Some);
+    let size = size.map_or(Nfs3Option::None, Nfs3Option::Some);
+    // Writing to a Vec cannot fail.
+    let _ = sattr3 { mode, size, ..sattr3::default() }.pack(out);
+}
+
+/// Puts the arguments of a SETATTR (RFC 1813 section 3.3.2) that empties a file.
+pub(crate) fn put_emptying(out: &mut Vec<u8>, file: &[u8]) {
+    put_opaque(out, file);
+    put_attributes(out, None, Some(0));
+    put_u32(out, 0);
+}
+
+/// Puts the arguments of CREATE (RFC 1813 section 3.3.8).
+pub(crate) fn put_create(out: &mut Vec<u8>, directory: &[u8], name: &[u8], existing: Existing) {
+    put_name(out, directory, name);
+    put_u32(out, existing as u32);
+    put_attributes(out, Some(FILE_MODE), None);
+}
+
+impl Client {
+    /// Does one call; the results after the status, or errno.
+    pub(crate) fn call(&mut self, procedure: Procedure, fill: impl FnOnce(&mut Vec<u8>)) -> Result<Vec<u8>, i32> {
+        let deadline = clock::now() + self.timeout_ns;
+        let number = self.transport.start(procedure, (0, deadline), Payload::None, fill);
+        self.transport.wait_for(number);
+        let results = self.transport.calls.results(number).map(<[u8]>::to_vec);
+        self.transport.calls.release(number);
+        results
+    }
+
+    /// The same for a procedure of NFS.
+    fn nfs(&mut self, procedure: P, fill: impl FnOnce(&mut Vec<u8>)) -> Result<Vec<u8>, i32> {
+        self.call(Procedure::nfs(procedure), fill)
+    }
+
+    /// Does `count` calls, many at a time. `done` is told the results in any order.
+    pub(crate) fn all(
+        &mut self,
+        procedure: P,
+        count: usize,
+        mut fill: impl FnMut(usize, &mut Vec<u8>),
+        mut done: impl FnMut(usize, Result<&[u8], i32>),
+    ) {
+        const { assert!(WINDOW < MAX_CALLS) };
+        let (mut started, mut ended) = (0, 0);
+        while ended < count {
+            while started < count && started - ended < WINDOW {
+                let until = clock::now() + self.timeout_ns;
+                let about = (started as u64, until);
+                self.transport.start(Procedure::nfs(procedure), about, Payload::None, |out| fill(started, out));
+                started += 1;
+            }
+            self.transport.wait(u64::MAX);
+            while let Some(call) = self.transport.take_finished() {
+                let tag = self.transport.calls.get(call).tag as usize;
+                done(tag, self.transport.calls.results(call));
+                self.transport.calls.release(call);
+                ended += 1;
+            }
+        }
+    }
+
+    /// LOOKUP (RFC 1813 section 3.3.3).
+    pub(crate) fn lookup(&mut self, directory: &[u8], name: impl AsRef<[u8]>) -> Result<Found, i32> {
+        let results = self.nfs(P::NFSPROC3_LOOKUP, |out| put_name(out, directory, name.as_ref()))?;
+        found(&results).ok_or(libc::EBADMSG)
+    }
+
+    /// GETATTR (RFC 1813 section 3.3.1).
+    pub(crate) fn attributes(&mut self, handle: &[u8]) -> Result<crate::replies::Attributes, i32> {
+        let results = self.nfs(P::NFSPROC3_GETATTR, |out| put_opaque(out, handle))?;
+        crate::replies::Attributes::read(&mut Input(&results)).ok_or(libc::EBADMSG)
+    }
+
+    /// LOOKUP; attributes that the server leaves out are asked for.
+    pub(crate) fn look(&mut self, directory: &[u8], name: impl AsRef<[u8]>) -> Result<Found, i32> {
+        let mut found = self.lookup(directory, name)?;
+        if found.attributes.is_none() {
+            found.attributes = Some(self.attributes(&found.handle)?);
+        }
+        Ok(found)
+    }
+
+    /// CREATE (RFC 1813 section 3.3.8) of an empty file.
+    pub(crate) fn create(&mut self, directory: &[u8], name: &str, existing: Existing) -> Result<Handle, i32> {
+        let results = self.nfs(P::NFSPROC3_CREATE, |out| put_create(out, directory, name.as_bytes(), existing))?;
+        self.made(directory, name, &results)
+    }
+
+    /// MKDIR (RFC 1813 section 3.3.9).
+    pub(crate) fn mkdir(&mut self, directory: &[u8], name: &str) -> Result<Handle, i32> {
+        let results = self.nfs(P::NFSPROC3_MKDIR, |out| {
+            put_name(out, directory, name.as_bytes());
+            put_attributes(out, Some(DIRECTORY_MODE), None);
+        })?;
+        self.made(directory, name, &results)
+    }
+
+    /// The handle of what was made, which a server need not tell.
+    fn made(&mut self, directory: &[u8], name: &str, results: &[u8]) -> Result<Handle, i32> {
+        match created(results) {
+            Some(handle) => Ok(handle.to_vec()),
+            None => self.lookup(directory, name).map(|found| found.handle),
+        }
+    }
+
+    /// RMDIR (RFC 1813 section 3.3.13).
+    pub(crate) fn rmdir(&mut self, directory: &[u8], name: &[u8]) -> Result<(), i32> {
+        self.nfs(P::NFSPROC3_RMDIR, |out| put_name(out, directory, name)).map(|_| ())
+    }
+
+    /// READDIR (RFC 1813 section 3.3.16) until at least one name is known or the directory ends: all names but `.` and
+    /// `..` of the first part of the listing that has any. Empty if there are none.
+    pub(crate) fn first_names(&mut self, directory: &[u8]) -> Result<Vec<Vec<u8>>, i32> {
+        let (mut cookie, mut verifier) = (0, [0; 8]);
+        loop {
+            let results = self.nfs(P::NFSPROC3_READDIR, |out| {
+                put_opaque(out, directory);
+                put_u64(out, cookie);
+                out.extend_from_slice(&verifier);
+                put_u32(out, LISTING_BYTES);
+            })?;
+            let (page, _) = READDIR3resok::unpack(&mut &results[..]).map_err(|_| libc::EBADMSG)?;
+            let last = page.reply.entries.0.last().map(|entry| entry.cookie);
+            let names = page.reply.entries.0.iter().map(|entry| entry.name.as_ref().to_vec());
+            let names: Vec<Vec<u8>> = names.filter(|name| name != b"." && name != b"..").collect();
+            match last {
+                Some(last) if names.is_empty() && !page.reply.eof => cookie = last,
+                _ => return Ok(names),
+            }
+            verifier = page.cookieverf.0;
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The directories of a tree, named as in the file backend.
+
+use crate::client::{put_attributes, put_name, Client, Handle, DIRECTORY_MODE};
+use crate::replies::{created, looked_up};
+use assay_spec::{Layout, Tree};
+use nfs3_types::nfs3::NFS_PROGRAM as P;
+use std::ops::Range;
+
+/// The tree of a job: in the job's directory a top directory for each lane, or one for all, and `depth` levels of
+/// `width` directories below it. The deepest ones, the leaves, hold the names.
+pub(crate) struct Forest {
+    tree: Tree,
+    layout: Layout,
+}
+
+impl Forest {
+    pub(crate) fn new(tree: Tree, layout: Layout) -> Self {
+        Forest { tree, layout }
+    }
+
+    /// Number of the top directory in which a lane works.
+    pub(crate) fn top(&self, lane: u32) -> u32 {
+        match self.layout {
+            Layout::Separate => lane,
+            Layout::Shared => 0,
+        }
+    }
+
+    /// Top directories of lanes.
+    pub(crate) fn tops(&self, lanes: Range<u32>) -> Range<u32> {
+        match self.layout {
+            Layout::Separate => lanes,
+            Layout::Shared => 0..1,
+        }
+    }
+
+    /// Name of a top directory.
+    pub(crate) fn top_name(top: u32) -> String {
+        format!("t{top}")
+    }
+
+    /// Names of a lane in a full leaf.
+    pub(crate) fn names_per_leaf(&self) -> u64 {
+        self.tree.files_per_leaf()
+    }
+
+    /// Makes all directories below these tops that are not there yet.
+    pub(crate) fn make(&self, client: &mut Client, folder: &[u8], tops: &[u32]) -> Result<(), i32> {
+        self.go_down(client, folder, tops, true).map(|_| ())
+    }
+
+    /// The leaves below a top, in the order in which they are filled.
+    pub(crate) fn leaves(&self, client: &mut Client, folder: &[u8], top: u32) -> Result<Vec<Handle>, i32> {
+        self.go_down(client, folder, &[top], false)
+    }
+
+    fn go_down(&self, client: &mut Client, folder: &[u8], tops: &[u32], make: bool) -> Result<Vec<Handle>, i32> {
+        let tops: Vec<String> = tops.iter().map(|top| Self::top_name(*top)).collect();
+        let mut here = level(client, &[folder.to_vec()], &tops, make)?;
+        let branches: Vec<String> = (0..self.tree.width).map(|branch| format!("b{branch}")).collect();
+        for _ in 0..self.tree.depth {
+            here = level(client, &here, &branches, make)?;
+        }
+        Ok(here)
+    }
+}
+
+/// Directories of these names in each of the parents, parent after parent. They are made first if that is asked for;
+/// those that are there already are taken.
+fn level(client: &mut Client, parents: &[Handle], names: &[String], make: bool) -> Result<Vec<Handle>, i32> {
+    let count = parents.len() * names.len();
+    let mut handles = vec![Handle::new(); count];
+    let mut failed = None;
+    let put = |number: usize, out: &mut Vec<u8>| {
+        put_name(out, &parents[number / names.len()], names[number % names.len()].as_bytes());
+    };
+    if make {
+        let with_mode = |number: usize, out: &mut Vec<u8>| {
+            put(number, out);
+            put_attributes(out, Some(DIRECTORY_MODE), None);
+        };
+        client.all(P::NFSPROC3_MKDIR, count, with_mode, |number, result| match result {
+            Ok(results) => handles[number] = created(results).map(<[u8]>::to_vec).unwrap_or_default(),
+            Err(libc::EEXIST) => {}
+            Err(errno) => failed = failed.or(Some(errno)),
+        });
+    }
+    if let Some(errno) = failed {
+        return Err(errno);
+    }
+    let missing: Vec<usize> = (0..count).filter(|number| handles[*number].is_empty()).collect();
+    client.all(
+        P::NFSPROC3_LOOKUP,
+        missing.len(),
+        |number, out| put(missing[number], out),
+        |number, result| match result.and_then(|results| looked_up(results).ok_or(libc::EBADMSG)) {
+            Ok((handle, _)) => handles[missing[number]] = handle.to_vec(),
+            Err(errno) => failed = failed.or(Some(errno)),
+        },
+    );
+    failed.map_or(Ok(handles), Err)
+}

@@ -1,0 +1,304 @@
+//! One worker's file: each record is one READ or WRITE, or several at once where it is larger than a call may be.
+
+use crate::calls::{Outcome, Payload, MAX_CALLS};
+use crate::client::{Client, Handle};
+use crate::place::Place;
+use crate::replies;
+use crate::rpc::Procedure;
+use crate::stability::{Stable, Uncommitted};
+use crate::xdr::{put_opaque, put_u32, put_u64};
+use assay_core::{clock, Buffers, Completion, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
+use assay_spec::{Method, SyncPolicy};
+use nfs3_types::nfs3::NFS_PROGRAM as P;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Calls under way at least, where records are so much larger than calls.
+const LEAST_CALLS: usize = 1024;
+
+/// An operation under way.
+#[derive(Debug, Clone, Copy)]
+struct Work {
+    op: Op,
+    deadline: u64,
+    /// Bytes of the record for which calls have been made.
+    called: u32,
+    /// Calls without an answer.
+    pending: u32,
+    /// Where the first gap is.
+    end: u32,
+    /// The first part that failed, and its errno.
+    error: Option<(u32, i32)>,
+}
+
+/// A worker's file.
+pub(crate) struct FileLane {
+    place: Arc<Place>,
+    server: usize,
+    file: u32,
+    setup: LaneSetup,
+    client: Client,
+    handle: Handle,
+    /// Bytes of a READ and of a WRITE.
+    sizes: (u32, u32),
+    stable: Stable,
+    uncommitted: Uncommitted,
+    slots: Vec<Work>,
+    /// Slots whose records wait for room for more calls.
+    waiting: VecDeque<u32>,
+    /// Ended without a call.
+    early: Vec<Completion>,
+    in_flight: usize,
+    most_calls: usize,
+    buffers: Arc<Buffers>,
+}
+
+impl FileLane {
+    /// Connects when the first phase begins.
+    pub(crate) fn open(place: Arc<Place>, server: usize, file: u32, setup: LaneSetup) -> Self {
+        let idle = Op { kind: OpKind::Sync, slot: 0, length: 0, offset: 0 };
+        let work = Work { op: idle, deadline: 0, called: 0, pending: 0, end: 0, error: None };
+        FileLane {
+            client: place.client(server, place.target.nconnect),
+            sizes: place.sizes(server),
+            place,
+            server,
+            file,
+            handle: Handle::new(),
+            stable: Stable::Unstable,
+            uncommitted: Uncommitted::default(),
+            slots: vec![work; setup.buffers.count()],
+            waiting: VecDeque::new(),
+            early: Vec::with_capacity(setup.buffers.count()),
+            in_flight: 0,
+            most_calls: LEAST_CALLS.max(setup.queue_depth as usize).min(MAX_CALLS),
+            buffers: Arc::clone(&setup.buffers),
+            setup,
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn with_handle(place: Arc<Place>, setup: LaneSetup, handle: &[u8]) -> Self {
+        FileLane { handle: handle.to_vec(), ..FileLane::open(place, 0, 0, setup) }
+    }
+
+    fn begin_op(&mut self, op: &Op) {
+        let deadline = clock::now() + self.client.timeout_ns;
+        self.slots[op.slot as usize] = Work { op: *op, deadline, called: 0, pending: 0, end: op.length, error: None };
+        match op.kind {
+            OpKind::Read | OpKind::Write => {
+                self.in_flight += 1;
+                self.call_on(op.slot);
+            }
+            OpKind::Sync if self.uncommitted.any() => {
+                self.in_flight += 1;
+                self.slots[op.slot as usize].pending = 1;
+                let handle = &self.handle;
+                let about = (u64::from(op.slot) << 32, deadline);
+                self.client.transport.start(Procedure::nfs(P::NFSPROC3_COMMIT), about, Payload::None, |out| {
+                    put_opaque(out, handle);
+                    put_u64(out, 0);
+                    put_u32(out, 0);
+                });
+            }
+            // The server has made everything stable already.
+            OpKind::Sync => self.early.push(Completion { slot: op.slot, result: Ok(0) }),
+            _ => {
+                debug_assert!(false, "a lane of one file has no names");
+                self.early.push(Completion { slot: op.slot, result: Err(libc::EINVAL) });
+            }
+        }
+    }
+
+    /// Makes calls for what is left of a record, as long as there is room.
+    fn call_on(&mut self, slot: u32) {
+        let Op { kind, length, .. } = self.slots[slot as usize].op;
+        let size = if kind == OpKind::Read { self.sizes.0 } else { self.sizes.1 };
+        while self.slots[slot as usize].called < length {
+            if self.client.transport.calls.under_way() >= self.most_calls {
+                self.waiting.push_back(slot);
+                return;
+            }
+            let work = &mut self.slots[slot as usize];
+            let at = work.called;
+            let part = size.min(length - at);
+            work.called += part;
+            work.pending += 1;
+            self.call_part(slot, at, part);
+        }
+    }
+
+    /// Makes the call for a part of a record.
+    fn call_part(&mut self, slot: u32, at: u32, length: u32) {
+        let Work { op, deadline, .. } = self.slots[slot as usize];
+        let about = (u64::from(slot) << 32 | u64::from(at), deadline);
+        let data = self.buffers.pointer(slot).wrapping_add(at as usize);
+        let offset = op.offset + u64::from(at);
+        let (handle, stable) = (&self.handle, self.stable as u32);
+        let fill = |out: &mut Vec<u8>| {
+            put_opaque(out, handle);
+            put_u64(out, offset);
+            put_u32(out, length);
+        };
+        let transport = &mut self.client.transport;
+        if op.kind == OpKind::Read {
+            let payload = Payload::In(data, length as usize);
+            transport.start(Procedure::nfs(P::NFSPROC3_READ), about, payload, fill);
+        } else {
+            let payload = Payload::Out(data.cast_const(), length as usize);
+            transport.start(Procedure::nfs(P::NFSPROC3_WRITE), about, payload, |out| {
+                fill(out);
+                put_u32(out, stable);
+                put_u32(out, length);
+            });
+        }
+    }
+
+    /// What a call has moved, and whether there is nothing more to move behind it.
+    fn moved(&mut self, call: u32, kind: OpKind, asked: u32) -> Result<(u32, bool), i32> {
+        let calls = &self.client.transport.calls;
+        if let Outcome::Read(count, eof) = calls.get(call).outcome {
+            return Ok((count, eof || count == 0));
+        }
+        let results = calls.results(call)?;
+        match kind {
+            OpKind::Write => {
+                let written = replies::written(results).filter(|written| written.count <= asked);
+                let written = written.ok_or(libc::EBADMSG)?;
+                self.uncommitted.note(&written, self.stable)?;
+                Ok((written.count, written.count == 0))
+            }
+            OpKind::Sync => {
+                let verifier = replies::committed(results).ok_or(libc::EBADMSG)?;
+                self.uncommitted.commit(verifier).map(|()| (0, true))
+            }
+            _ => Err(libc::EBADMSG),
+        }
+    }
+
+    /// Takes what has ended, and makes the calls that follow from it.
+    fn collect(&mut self, done: &mut Vec<Completion>) {
+        done.append(&mut self.early);
+        while let Some(call) = self.client.transport.take_finished() {
+            let about = self.client.transport.calls.get(call);
+            let (slot, at) = ((about.tag >> 32) as u32, about.tag as u32);
+            let asked = match about.payload {
+                Payload::In(_, length) | Payload::Out(_, length) => length as u32,
+                Payload::None => 0,
+            };
+            let moved = self.moved(call, self.slots[slot as usize].op.kind, asked);
+            self.client.transport.calls.release(call);
+            self.part_ended(slot, (at, asked), moved, done);
+            if let Some(next) = self.waiting.pop_front() {
+                self.call_on(next);
+            }
+        }
+    }
+
+    fn part_ended(
+        &mut self,
+        slot: u32,
+        (at, asked): (u32, u32),
+        moved: Result<(u32, bool), i32>,
+        done: &mut Vec<Completion>,
+    ) {
+        let work = &mut self.slots[slot as usize];
+        match moved {
+            Ok((count, false)) if count < asked => {
+                // The server has done a part of it: the rest is another call.
+                return self.call_part(slot, at + count, asked - count);
+            }
+            Ok((count, _)) if count < asked => work.end = work.end.min(at + count),
+            Ok(_) => {}
+            Err(errno) => {
+                work.error = Some(work.error.map_or((at, errno), |known| known.min((at, errno))));
+                // What has not been asked for will not be.
+                work.called = work.op.length;
+                self.waiting.retain(|other| *other != slot);
+            }
+        }
+        work.pending -= 1;
+        if work.pending == 0 && work.called >= work.op.length {
+            self.in_flight -= 1;
+            done.push(Completion { slot, result: work.error.map_or(Ok(work.end), |(_, errno)| Err(errno)) });
+        }
+    }
+
+    /// For people: where to, and how.
+    fn reason(&self, plan: &PhasePlan) -> String {
+        let server = &self.place.servers[self.server];
+        let connections = match self.place.target.nconnect {
+            1 => "1 connection".to_owned(),
+            count => format!("{count} connections"),
+        };
+        let mut text = format!(
+            "NFSv3 over TCP to {}, {connections}, rsize {}, wsize {} (server allows {} and {})",
+            server.shown(),
+            self.sizes.0,
+            self.sizes.1,
+            server.read_limit,
+            server.write_limit
+        );
+        if plan.operation.writes() {
+            text += ", ";
+            text += self.stable.name();
+            text += " writes";
+            if matches!(plan.sync, SyncPolicy::Fsync | SyncPolicy::Fdatasync) {
+                text += ", then COMMIT";
+            }
+        }
+        text
+    }
+}
+
+impl Lane for FileLane {
+    fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
+        self.handle = self.place.file(&mut self.client, self.server, self.file)?;
+        self.stable = Stable::of(plan.sync);
+        let depth = self.setup.queue_depth;
+        Ok(MethodChoice { method: Method::Protocol, reason: self.reason(plan), depth, batch: depth })
+    }
+
+    fn submit(&mut self, ops: &[Op]) -> usize {
+        for op in ops {
+            self.begin_op(op);
+        }
+        self.client.transport.flush();
+        ops.len()
+    }
+
+    fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
+        let before = done.len();
+        let mut waited = false;
+        loop {
+            self.collect(done);
+            if done.len() > before || self.in_flight == 0 || waited && clock::now() >= deadline {
+                return;
+            }
+            self.client.transport.wait(deadline);
+            waited = true;
+        }
+    }
+
+    fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+        let mut done = std::mem::take(&mut self.early);
+        self.submit(std::slice::from_ref(op));
+        done.append(&mut self.early);
+        while done.is_empty() {
+            self.reap(&mut done, u64::MAX);
+        }
+        let result = done[0].result;
+        done.clear();
+        self.early = done;
+        result
+    }
+
+    fn end(&mut self) -> Result<(), SetupError> {
+        // A file is a handle, which nobody has to give back.
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "lane_tests.rs"]
+mod tests;

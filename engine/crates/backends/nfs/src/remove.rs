@@ -1,0 +1,104 @@
+//! Removes directories with everything in them, and nothing else: no link is followed and no other file system entered.
+
+use crate::client::{put_name, Client};
+use crate::replies::DIRECTORY;
+use nfs3_types::nfs3::NFS_PROGRAM;
+
+/// Directories in directories that are gone into.
+const MAX_LEVELS: u32 = 200;
+
+/// So often a directory is looked at in which there is nothing to remove, but which is not empty.
+const MAX_IN_VAIN: u32 = 20;
+
+/// What could not be removed: the first such thing, and why.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// Relative to where the removal started.
+    pub(crate) path: String,
+    pub(crate) errno: i32,
+}
+
+impl Left {
+    fn new(name: &[u8], errno: i32) -> Self {
+        Left { path: String::from_utf8_lossy(name).into_owned(), errno }
+    }
+
+    fn below(self, name: &[u8]) -> Self {
+        Left { path: format!("{}/{}", String::from_utf8_lossy(name), self.path), ..self }
+    }
+}
+
+/// Removes the directory `name` in `parent` with all that is in it.
+pub(crate) fn tree(client: &mut Client, parent: &[u8], name: &[u8], file_system: u64, level: u32) -> Result<(), Left> {
+    let left = |errno| Left::new(name, errno);
+    let mut in_vain = 0;
+    while in_vain < MAX_IN_VAIN {
+        match client.rmdir(parent, name) {
+            // If the parent is gone, so is what was in it.
+            Ok(()) | Err(libc::ENOENT | libc::ESTALE) => return Ok(()),
+            Err(libc::ENOTEMPTY | libc::EEXIST) => {}
+            Err(errno) => return Err(left(errno)),
+        }
+        let found = match client.look(parent, name) {
+            Err(libc::ENOENT | libc::ESTALE) => {
+                in_vain += 1;
+                continue;
+            }
+            found => found.map_err(left)?,
+        };
+        let inside = found.attributes.is_some_and(|its| its.file_system == file_system);
+        if !inside || level >= MAX_LEVELS {
+            return Err(left(libc::EXDEV));
+        }
+        let listed = match client.first_names(&found.handle) {
+            Err(libc::ENOENT | libc::ESTALE) => Vec::new(),
+            listed => listed.map_err(left)?,
+        };
+        match names(client, &found.handle, &listed, file_system, level + 1) {
+            // Somebody else is removing the same.
+            Ok(0) => in_vain += 1,
+            Ok(_) => in_vain = 0,
+            Err(what) => return Err(what.below(name)),
+        }
+    }
+    Err(left(libc::ENOTEMPTY))
+}
+
+/// Removes names in a directory, many at a time, and says how many; what is not there is no error. If one cannot be
+/// removed, all others are.
+pub(crate) fn names(
+    client: &mut Client,
+    directory: &[u8],
+    names: &[Vec<u8>],
+    file_system: u64,
+    level: u32,
+) -> Result<usize, Left> {
+    let (mut removed, mut refused) = (0, Vec::new());
+    client.all(
+        NFS_PROGRAM::NFSPROC3_REMOVE,
+        names.len(),
+        |number, out| put_name(out, directory, &names[number]),
+        |number, result| match result {
+            Ok(_) => removed += 1,
+            Err(libc::ENOENT | libc::ESTALE) => {}
+            Err(errno) => refused.push((number, errno)),
+        },
+    );
+    let mut first = None;
+    for (number, errno) in refused {
+        // Servers differ in how they refuse to remove a directory as a file.
+        let name = &names[number];
+        let found = match client.look(directory, name) {
+            Err(libc::ENOENT | libc::ESTALE) => continue,
+            found => found.ok().and_then(|found| found.attributes),
+        };
+        let done = if found.is_some_and(|its| its.kind == DIRECTORY) {
+            removed += 1;
+            tree(client, directory, name, file_system, level)
+        } else {
+            Err(Left::new(name, errno))
+        };
+        first = first.or(done.err());
+    }
+    first.map_or(Ok(removed), Err)
+}

@@ -1,0 +1,108 @@
+//! TCP connections that never block.
+
+use assay_core::clock;
+use rustix::net::{self, AddressFamily, SocketFlags, SocketType};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+
+/// Ports that only a privileged process may have, of which Linux's client takes its own (sunrpc.min_resvport): many
+/// servers refuse calls from others (exports(5): secure).
+const RESERVED: std::ops::RangeInclusive<u16> = 665..=1023;
+
+/// Starts to connect: from a reserved port if this process may have one and one is free. The socket can be written to
+/// when it is connected.
+pub(crate) fn connect(address: &SocketAddr) -> Result<TcpStream, i32> {
+    match start(address, true) {
+        // The port still belongs to an earlier connection to the same server.
+        Err(libc::EADDRNOTAVAIL | libc::EADDRINUSE) => start(address, false),
+        done => done,
+    }
+}
+
+fn start(address: &SocketAddr, reserved: bool) -> Result<TcpStream, i32> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let errno = rustix::io::Errno::raw_os_error;
+    let socket = net::socket_with(family, SocketType::STREAM, flags, None).map_err(errno)?;
+    if reserved {
+        bind_reserved(&socket, address);
+    }
+    match net::connect(&socket, address) {
+        Ok(()) | Err(rustix::io::Errno::INPROGRESS | rustix::io::Errno::INTR) => {}
+        Err(error) => return Err(error.raw_os_error()),
+    }
+    let stream = TcpStream::from(socket);
+    // Small calls shall not wait for the acknowledgement of earlier ones.
+    stream.set_nodelay(true).map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))?;
+    Ok(stream)
+}
+
+/// Takes any reserved port; without one the kernel chooses an ordinary port when the socket is connected.
+fn bind_reserved(socket: &rustix::fd::OwnedFd, address: &SocketAddr) {
+    let any = match address {
+        SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+    };
+    let count = RESERVED.count() as u64;
+    let first = assay_core::random::mix(clock::now()) % count;
+    for step in 0..count {
+        let port = RESERVED.start() + ((first + step) % count) as u16;
+        match net::bind(socket, &SocketAddr::new(any, port)) {
+            Err(rustix::io::Errno::ADDRINUSE) => {}
+            _ => return,
+        }
+    }
+}
+
+/// What became of connecting; none while it is not decided.
+pub(crate) fn connected(stream: &TcpStream) -> Option<Result<(), i32>> {
+    match stream.take_error() {
+        Ok(None) => stream.peer_addr().is_ok().then_some(Ok(())),
+        Ok(Some(error)) | Err(error) => Some(Err(error.raw_os_error().unwrap_or(libc::EIO))),
+    }
+}
+
+/// Sends what the parts point to, as much as there is room for; how many bytes that was.
+///
+/// # Safety
+/// The parts must point to readable memory.
+pub(crate) unsafe fn send(stream: &TcpStream, parts: &[libc::iovec]) -> Result<usize, i32> {
+    use rustix::fd::AsRawFd;
+    // SAFETY: all-zero is a valid msghdr: no address, no control data.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = parts.as_ptr().cast_mut();
+    message.msg_iovlen = parts.len() as _;
+    // SAFETY: the message refers to the parts, which are readable by the caller's promise.
+    result(unsafe { libc::sendmsg(stream.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL) })
+}
+
+/// Receives into the parts what is there; 0 if the peer has closed the connection.
+///
+/// # Safety
+/// The parts must point to writable memory that nothing else uses.
+pub(crate) unsafe fn receive(stream: &TcpStream, parts: &[libc::iovec]) -> Result<usize, i32> {
+    use rustix::fd::AsRawFd;
+    // SAFETY: the parts are writable by the caller's promise.
+    result(unsafe { libc::readv(stream.as_raw_fd(), parts.as_ptr(), parts.len() as libc::c_int) })
+}
+
+/// Waits until something can be done with one of the sockets, or so many nanoseconds.
+pub(crate) fn poll(entries: &mut [libc::pollfd], ns: u64) {
+    let time = libc::timespec { tv_sec: (ns / 1_000_000_000) as _, tv_nsec: (ns % 1_000_000_000) as _ };
+    // SAFETY: the entries and the time are valid for the call; no signal mask is given.
+    let found =
+        unsafe { libc::ppoll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, &raw const time, std::ptr::null()) };
+    if found <= 0 {
+        for entry in entries {
+            entry.revents = 0;
+        }
+    }
+}
+
+fn result(code: isize) -> Result<usize, i32> {
+    usize::try_from(code).map_err(|_| std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
+}
+
+/// Nothing can be moved now, or a signal came in between.
+pub(crate) fn is_not_now(errno: i32) -> bool {
+    matches!(errno, libc::EAGAIN | libc::EINTR)
+}

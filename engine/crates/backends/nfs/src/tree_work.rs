@@ -1,0 +1,259 @@
+//! An operation on a name as a sequence of calls.
+
+use crate::calls::Payload;
+use crate::client::{put_attributes, put_create, put_name, Existing, Handle, DIRECTORY_MODE};
+use crate::replies::{allowed, created, listed, looked_up, written, Attributes};
+use crate::rpc::Procedure;
+use crate::stability::Stable;
+use crate::transport::Transport;
+use crate::xdr::{put_opaque, put_u32, put_u64, Input};
+use assay_core::{Buffers, Op, OpKind};
+use nfs3_types::nfs3::{ACCESS3_READ, NFS_PROGRAM as P};
+use std::io::Write;
+
+/// Two letters and two numbers of up to 20 digits always fit.
+const NAME_BYTES: usize = 48;
+
+/// What the lane knows of its names.
+pub(crate) struct Context<'a> {
+    pub(crate) leaves: &'a [Handle],
+    pub(crate) names_per_leaf: u64,
+    pub(crate) lane: u32,
+    /// First letters of the names, and of what RENAME makes of them.
+    pub(crate) letters: (u8, u8),
+    pub(crate) stable: Stable,
+    /// Bytes of a WRITE, and of a page of a listing.
+    pub(crate) write_bytes: u32,
+    pub(crate) listing_bytes: u32,
+    pub(crate) buffers: &'a Buffers,
+}
+
+/// `<letter><lane>.<number>`: files are f, or r once renamed, directories d.
+struct Name {
+    bytes: [u8; NAME_BYTES],
+    length: usize,
+}
+
+impl Name {
+    fn new(letter: u8, lane: u32, number: u64) -> Self {
+        let mut bytes = [0; NAME_BYTES];
+        let mut rest = &mut bytes[..];
+        // There is room by the constant's definition.
+        let _ = write!(rest, "{}{lane}.{number}", letter as char);
+        let length = NAME_BYTES - rest.len();
+        Name { bytes, length }
+    }
+
+    fn get(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+/// Which call comes next, or was last made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Step {
+    /// The one that the operation starts with.
+    #[default]
+    First,
+    /// LOOKUP of a file that was made by a server that does not tell the handle.
+    Find,
+    Write,
+    /// GETATTR after a LOOKUP without attributes.
+    Attributes,
+    Access,
+}
+
+/// An operation under way.
+#[derive(Default)]
+pub(crate) struct Work {
+    op: Option<Op>,
+    step: Step,
+    deadline: u64,
+    /// The file's.
+    handle: Handle,
+    /// Bytes written, or entries listed.
+    count: u32,
+    /// Where the listing goes on.
+    cookie: u64,
+    verifier: [u8; 8],
+}
+
+impl Work {
+    /// An operation that shall have ended by `deadline`.
+    pub(crate) fn begin(&mut self, op: &Op, deadline: u64) {
+        (self.op, self.step, self.deadline) = (Some(*op), Step::First, deadline);
+        (self.count, self.cookie, self.verifier) = (0, 0, [0; 8]);
+    }
+
+    /// Makes the next call; errno if the operation cannot be done.
+    pub(crate) fn call(&mut self, context: &Context<'_>, transport: &mut Transport) -> Result<(), i32> {
+        let op = self.op.ok_or(libc::EINVAL)?;
+        let about = (u64::from(op.slot), self.deadline);
+        let nfs = Procedure::nfs;
+        match self.step {
+            Step::First if op.kind == OpKind::Readdir => self.call_readdir(op, context, transport)?,
+            Step::First | Step::Find => self.call_name(op, context, transport)?,
+            Step::Write => self.call_write(op, context, transport),
+            Step::Attributes => {
+                let fill = |out: &mut Vec<u8>| put_opaque(out, &self.handle);
+                transport.start(nfs(P::NFSPROC3_GETATTR), about, Payload::None, fill);
+            }
+            Step::Access => {
+                let fill = |out: &mut Vec<u8>| {
+                    put_opaque(out, &self.handle);
+                    put_u32(out, ACCESS3_READ);
+                };
+                transport.start(nfs(P::NFSPROC3_ACCESS), about, Payload::None, fill);
+            }
+        }
+        Ok(())
+    }
+
+    fn call_name(&self, op: Op, context: &Context<'_>, transport: &mut Transport) -> Result<(), i32> {
+        let leaf = context.leaves.get((op.offset / context.names_per_leaf) as usize).ok_or(libc::ENOENT)?;
+        let name = Name::new(context.letters.0, context.lane, op.offset);
+        let procedure = match (self.step, op.kind) {
+            (Step::Find, _) | (_, OpKind::Stat | OpKind::Open) => P::NFSPROC3_LOOKUP,
+            (_, OpKind::Create) => P::NFSPROC3_CREATE,
+            (_, OpKind::Rename) => P::NFSPROC3_RENAME,
+            (_, OpKind::Unlink) => P::NFSPROC3_REMOVE,
+            (_, OpKind::Mkdir) => P::NFSPROC3_MKDIR,
+            (_, OpKind::Rmdir) => P::NFSPROC3_RMDIR,
+            _ => return Err(libc::EINVAL),
+        };
+        let about = (u64::from(op.slot), self.deadline);
+        transport.start(Procedure::nfs(procedure), about, Payload::None, |out| match procedure {
+            P::NFSPROC3_CREATE => put_create(out, leaf, name.get(), Existing::Refused),
+            P::NFSPROC3_MKDIR => {
+                put_name(out, leaf, name.get());
+                put_attributes(out, Some(DIRECTORY_MODE), None);
+            }
+            P::NFSPROC3_RENAME => {
+                put_name(out, leaf, name.get());
+                put_name(out, leaf, Name::new(context.letters.1, context.lane, op.offset).get());
+            }
+            _ => put_name(out, leaf, name.get()),
+        });
+        Ok(())
+    }
+
+    fn call_readdir(&self, op: Op, context: &Context<'_>, transport: &mut Transport) -> Result<(), i32> {
+        let leaf = context.leaves.get(op.offset as usize).ok_or(libc::ENOENT)?;
+        let about = (u64::from(op.slot), self.deadline);
+        transport.start(Procedure::nfs(P::NFSPROC3_READDIR), about, Payload::None, |out| {
+            put_opaque(out, leaf);
+            put_u64(out, self.cookie);
+            out.extend_from_slice(&self.verifier);
+            put_u32(out, context.listing_bytes);
+        });
+        Ok(())
+    }
+
+    fn call_write(&self, op: Op, context: &Context<'_>, transport: &mut Transport) {
+        let length = context.write_bytes.min(op.length - self.count);
+        let data = context.buffers.pointer(op.slot).wrapping_add(self.count as usize);
+        let about = (u64::from(op.slot), self.deadline);
+        let payload = Payload::Out(data.cast_const(), length as usize);
+        transport.start(Procedure::nfs(P::NFSPROC3_WRITE), about, payload, |out| {
+            put_opaque(out, &self.handle);
+            put_u64(out, u64::from(self.count));
+            put_u32(out, length);
+            put_u32(out, context.stable as u32);
+            put_u32(out, length);
+        });
+    }
+
+    /// A call has ended: the operation's result, or none if another call follows.
+    pub(crate) fn ended(&mut self, results: Result<&[u8], i32>) -> Option<Result<u32, i32>> {
+        let results = match results {
+            Ok(results) => results,
+            Err(errno) => return Some(Err(errno)),
+        };
+        match self.next(results) {
+            Ok(result) => result.map(Ok),
+            Err(errno) => Some(Err(errno)),
+        }
+    }
+
+    fn next(&mut self, results: &[u8]) -> Result<Option<u32>, i32> {
+        let op = self.op.ok_or(libc::EINVAL)?;
+        match (self.step, op.kind) {
+            (Step::First, OpKind::Create) if op.length == 0 => Ok(Some(0)),
+            (Step::First, OpKind::Create) => {
+                self.step = match created(results) {
+                    Some(handle) => {
+                        self.keep(handle);
+                        Step::Write
+                    }
+                    None => Step::Find,
+                };
+                Ok(None)
+            }
+            (Step::Find, _) => {
+                self.keep(looked_up(results).ok_or(libc::EBADMSG)?.0);
+                self.step = Step::Write;
+                Ok(None)
+            }
+            (Step::Write, _) => {
+                let written = written(results).filter(|done| done.count <= op.length - self.count);
+                self.count += written.ok_or(libc::EBADMSG)?.count;
+                let nothing = written.is_some_and(|done| done.count == 0);
+                Ok((self.count == op.length || nothing).then_some(self.count))
+            }
+            (Step::First, OpKind::Stat | OpKind::Open) => self.found(op.kind, results),
+            (Step::Attributes, _) => Ok(Some(size(Attributes::read(&mut Input(results)).ok_or(libc::EBADMSG)?))),
+            (Step::Access, _) => match allowed(results) {
+                Some(rights) if rights & ACCESS3_READ != 0 => Ok(Some(0)),
+                Some(_) => Err(libc::EACCES),
+                None => Err(libc::EBADMSG),
+            },
+            (Step::First, OpKind::Readdir) => self.page(results),
+            _ => Ok(Some(0)),
+        }
+    }
+
+    fn found(&mut self, kind: OpKind, results: &[u8]) -> Result<Option<u32>, i32> {
+        let (handle, attributes) = looked_up(results).ok_or(libc::EBADMSG)?;
+        match (kind, attributes) {
+            (OpKind::Stat, Some(attributes)) => return Ok(Some(size(attributes))),
+            (OpKind::Stat, None) => self.step = Step::Attributes,
+            _ => self.step = Step::Access,
+        }
+        self.keep(handle);
+        Ok(None)
+    }
+
+    fn page(&mut self, results: &[u8]) -> Result<Option<u32>, i32> {
+        let page = listed(results).ok_or(libc::EBADMSG)?;
+        self.count += page.names;
+        if page.eof {
+            return Ok(Some(self.count));
+        }
+        // A page without entries would come again and again.
+        self.cookie = page.cookie.ok_or(libc::EBADMSG)?;
+        self.verifier = page.verifier;
+        Ok(None)
+    }
+
+    fn keep(&mut self, handle: &[u8]) {
+        self.handle.clear();
+        self.handle.extend_from_slice(handle);
+    }
+}
+
+/// What is too large for a result cannot be a small file's size either.
+fn size(attributes: Attributes) -> u32 {
+    u32::try_from(attributes.size).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_file_backend() {
+        assert_eq!(Name::new(b'f', 3, 12).get(), b"f3.12");
+        let longest = format!("d{}.{}", u32::MAX, u64::MAX);
+        assert_eq!(Name::new(b'd', u32::MAX, u64::MAX).get(), longest.as_bytes());
+    }
+}

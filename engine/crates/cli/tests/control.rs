@@ -1,0 +1,154 @@
+//! Barriers, pings and the lease: several engines and their controller, with the real engine.
+#![allow(missing_docs, clippy::print_stdout)]
+
+mod common;
+
+use common::{engine, file_job, null_job, run, Marked};
+use serde_json::{json, Value};
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// An engine whose standard input and output are at hand.
+struct Talk {
+    child: std::process::Child,
+    lines: std::sync::mpsc::Receiver<String>,
+}
+
+impl Talk {
+    fn start(job: &Value) -> Self {
+        let mut child = engine().arg("run").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (sender, lines) = std::sync::mpsc::channel();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        let mut talk = Talk { child, lines };
+        talk.say(&job.to_string());
+        talk
+    }
+
+    fn say(&mut self, line: &str) {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    /// Reads on to the first event of this kind.
+    fn until(&self, kind: &str) -> Value {
+        loop {
+            let event: Value = serde_json::from_str(&self.lines.recv().unwrap()).unwrap();
+            if event["event"] == kind {
+                return event;
+            }
+        }
+    }
+
+    /// Reads on to a barrier, sees that the engine waits there, and lets it go on at a time of its clock.
+    fn pass(&mut self, step: &str, phase: Option<u32>, at_ns: u64) -> Value {
+        let barrier = self.until("barrier");
+        assert_eq!((barrier["step"].as_str(), barrier["phase"].as_u64()), (Some(step), phase.map(u64::from)));
+        let early = self.lines.recv_timeout(Duration::from_millis(100));
+        assert!(early.is_err(), "went on before go: {early:?}");
+        self.say(&json!({"go": true, "at_ns": at_ns}).to_string());
+        barrier
+    }
+}
+
+#[test]
+fn a_job_waits_at_every_barrier() {
+    let phases = json!([{"operation": "read"}, {"operation": "read"}]);
+    let mut talk = Talk::start(&null_job(&json!({"wait_for_go": true, "ranks": 3, "rank": 2, "phases": phases})));
+    for phase in 0..2 {
+        talk.pass("setup", Some(phase), 0);
+        let at = talk.pass("start", Some(phase), 0)["at_ns"].as_u64().unwrap();
+        assert!(talk.until("phase_start")["at_ns"].as_u64().unwrap() > at);
+    }
+    talk.pass("cleanup", None, 0);
+    assert_eq!(talk.until("bye")["status"], "ok");
+    assert!(talk.child.wait().unwrap().success());
+}
+
+#[test]
+fn lanes_start_when_the_controller_says_and_are_numbered_through() {
+    let more = json!({"wait_for_go": true, "lanes": 2, "ranks": 3, "rank": 2, "phases": [{"operation": "read"}]});
+    let mut talk = Talk::start(&null_job(&more));
+    talk.pass("setup", Some(0), 0);
+    let now = talk.until("barrier")["at_ns"].as_u64().unwrap();
+    let at = now + SECOND / 2;
+    talk.say(&json!({"go": true, "at_ns": at}).to_string());
+    assert_eq!(talk.until("phase_start")["at_ns"], at);
+    let end = talk.until("phase_end");
+    let lanes: Vec<_> = end["lanes"].as_array().unwrap().iter().map(|lane| lane["lane"].as_u64().unwrap()).collect();
+    assert_eq!(lanes, [4, 5]);
+    talk.pass("cleanup", None, 0);
+    talk.child.wait().unwrap();
+}
+
+#[test]
+fn pings_are_answered_at_any_time() {
+    let mut talk = Talk::start(&null_job(&json!({"wait_for_go": true, "phases": [{"operation": "read"}]})));
+    let barrier = talk.until("barrier")["at_ns"].as_u64().unwrap();
+    for number in [7, 8] {
+        talk.say(&json!({"ping": number}).to_string());
+        let pong = talk.until("pong");
+        assert_eq!(pong["ping"], number);
+        assert!(pong["at_ns"].as_u64().unwrap() > barrier);
+    }
+    talk.say(r#"{"stop":true}"#);
+    assert_eq!(talk.until("bye")["status"], "stopped");
+    talk.child.wait().unwrap();
+}
+
+#[test]
+fn an_engine_whose_controller_falls_silent_stops() {
+    let lease = 400_000_000_u64;
+    let phases = json!([{"operation": "read", "runtime_ns": 60 * SECOND}]);
+    let slow = json!({"kind": "null", "latency": {"distribution": "fixed", "ns": 1_000_000}});
+    let mut talk = Talk::start(&null_job(&json!({"target": slow, "lease_ns": lease, "phases": phases})));
+    // As long as there are lines it runs, however long that is.
+    for number in 0..8 {
+        std::thread::sleep(Duration::from_millis(100));
+        talk.say(&json!({"ping": number}).to_string());
+    }
+    let last = Instant::now();
+    assert_eq!(talk.until("bye")["status"], "stopped");
+    let expected = Duration::from_millis(300)..Duration::from_secs(5);
+    assert!(expected.contains(&last.elapsed()), "{:?} after the last line", last.elapsed());
+    talk.child.wait().unwrap();
+}
+
+#[test]
+fn ranks_share_a_directory_and_the_last_one_removes_it() {
+    for layout in ["separate", "shared"] {
+        let root = Marked::new("/dev/shm");
+        let job = |rank: u32| {
+            let phases = json!([{"operation": "write"}, {"operation": "read"}]);
+            let more = json!({"lanes": 2, "ranks": 2, "rank": rank, "layout": layout, "wait_for_go": true,
+                              "data": {"verify": true}, "phases": phases});
+            file_job(&root, &more)
+        };
+        let mut ranks = [Talk::start(&job(0)), Talk::start(&job(1))];
+        for step in 0..5 {
+            for rank in &ranks {
+                rank.until("barrier");
+            }
+            let files = std::fs::read_dir(root.0.join("job")).map_or(0, Iterator::count);
+            let all = if layout == "shared" { 1 } else { 4 };
+            assert_eq!(files, if step == 0 { 0 } else { all }, "{layout}, step {step}");
+            for rank in &mut ranks {
+                rank.say(r#"{"go":true}"#);
+            }
+        }
+        for rank in &mut ranks {
+            assert_eq!(rank.until("bye")["status"], "ok");
+            rank.child.wait().unwrap();
+        }
+        assert!(!root.0.join("job").exists());
+    }
+}
+
+#[test]
+fn a_job_that_waits_needs_the_control_channel() {
+    let said = run(&null_job(&json!({"wait_for_go": true, "phases": [{"operation": "read"}]})));
+    assert_eq!(said.code, 2);
+    assert!(said.stderr.contains("wait_for_go"), "{}", said.stderr);
+}

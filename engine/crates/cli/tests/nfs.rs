@@ -1,0 +1,52 @@
+//! What the engine says of NFS targets without a server: refusals that people can act on.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::engine;
+use serde_json::{json, Value};
+use std::io::Write;
+use std::net::TcpListener;
+use std::process::Stdio;
+
+/// Standard error of a command that is refused, with a target on standard input.
+fn refused(words: &[&str], target: &Value) -> String {
+    let mut child = engine();
+    let child = child.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = child.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(target.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// A target at a port where nobody listens.
+fn nowhere() -> Value {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    json!({"servers": [format!("127.0.0.1:{port}")], "export": "/export", "root": "assay", "directory": "job",
+           "mount_port": port})
+}
+
+#[test]
+fn a_server_that_is_not_there_is_named() {
+    for words in [&["clean"][..], &["clean", "--root"], &["capabilities", "--target", "-"]] {
+        let said = refused(words, &nowhere());
+        assert!(said.contains("connect 127.0.0.1:") && said.contains("is the mount service running"), "{said}");
+    }
+}
+
+#[test]
+fn only_what_a_job_may_name_is_cleaned() {
+    for (field, value) in [("directory", json!("..")), ("root", json!("a/b")), ("export", json!("/a/../b"))] {
+        let mut target = nowhere();
+        target[field] = value;
+        let said = refused(&["clean"], &target);
+        assert!(said.contains(&format!("target.{field}")), "{said}");
+    }
+    let mut target = nowhere();
+    target.as_object_mut().unwrap().remove("directory");
+    assert!(refused(&["clean"], &target).contains("directory"));
+    let device = json!({"kind": "device", "path": "/dev/null", "destroy": true});
+    assert!(refused(&["clean"], &device).contains("layout"), "a device has nothing to clean");
+    assert!(refused(&["clean"], &json!({"kind": "null"})).contains("must be of kind nfs"));
+}

@@ -1,0 +1,106 @@
+//! The init of a host: makes its namespaces, sets them up, then only reaps.
+//!
+//! Its death takes every process of the host with it, and so the namespaces, their interfaces and their mounts.
+
+use crate::{daemon, last_error, root, value, Outcome};
+use std::io::{BufRead, Write};
+use std::process::ExitCode;
+
+/// What distinguishes a host from the machine.
+#[derive(Default)]
+pub(crate) struct Host {
+    /// Its host name.
+    pub(crate) name: String,
+    /// Folder of the box, which hosts see at the same path.
+    pub(crate) folder: String,
+    /// Directories of its own, empty, for mounts; the machine's of the same name are not seen.
+    pub(crate) empty: Vec<String>,
+    /// What is seen at another path: (from, to).
+    pub(crate) binds: Vec<(String, String)>,
+}
+
+pub(crate) fn main(words: &[String]) -> Outcome<ExitCode> {
+    let host = parse(words)?;
+    let spaces = libc::CLONE_NEWNET | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWUTS | libc::CLONE_NEWIPC;
+    // SAFETY: takes flags only, and none that would split this process's memory or open files.
+    if unsafe { libc::unshare(spaces) } != 0 {
+        return Err(last_error("namespaces cannot be made"));
+    }
+    match daemon::fork()? {
+        0 => live(&host),
+        init => {
+            // The caller records the id; only then may the host come to be.
+            say(&init.to_string())?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn parse(words: &[String]) -> Outcome<Host> {
+    let mut host = Host::default();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let given = value(word, &mut words)?.to_string();
+        match word.as_str() {
+            "--name" => host.name = given,
+            "--folder" => host.folder = given,
+            "--empty" => host.empty.push(given),
+            "--bind" => {
+                let (from, to) = given.split_once(':').ok_or_else(|| format!("--bind {given}: write FROM:TO"))?;
+                host.binds.push((from.to_string(), to.to_string()));
+            }
+            _ => return Err(format!("unknown option {word}")),
+        }
+    }
+    if host.name.is_empty() || !host.folder.starts_with('/') {
+        return Err("--name and an absolute --folder are needed".to_string());
+    }
+    Ok(host)
+}
+
+fn live(host: &Host) -> Outcome<ExitCode> {
+    let mut line = String::new();
+    let got = std::io::stdin().lock().read_line(&mut line).map_err(|error| format!("standard input: {error}"))?;
+    if got == 0 {
+        return Ok(ExitCode::SUCCESS);
+    }
+    daemon::own_session()?;
+    root::build(host)?;
+    // SAFETY: no handler is installed. Ignored, the kernel itself reaps what ends and what other processes leave behind.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+    say("ready")?;
+    daemon::release_streams()?;
+    loop {
+        // SAFETY: has no arguments.
+        unsafe { libc::pause() };
+    }
+}
+
+fn say(line: &str) -> Outcome<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| format!("standard output: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_string).collect()
+    }
+
+    #[test]
+    fn reads_what_distinguishes_a_host() {
+        let host = parse(&words("--name a --folder /run/x --empty /export --bind /run/x/hosts:/etc/hosts")).unwrap();
+        assert_eq!((host.name.as_str(), host.folder.as_str()), ("a", "/run/x"));
+        assert_eq!(host.empty, ["/export"]);
+        assert_eq!(host.binds, [("/run/x/hosts".to_string(), "/etc/hosts".to_string())]);
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_understand() {
+        for wrong in ["--name a", "--name a --folder x", "--name a --folder /x --bind y", "--what a", "--name"] {
+            assert!(parse(&words(wrong)).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+"""What each of several hosts had of a result, over all repeats."""
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean, median
+from typing import NamedTuple
+
+from assay.model.result import HostShare, Row, Sample
+
+
+class HostSummary(NamedTuple):
+    """How a result is made up of its hosts' shares; each figure is the median over the usable repeats.
+
+    Attributes:
+        hosts: How many.
+        least: Rate of the slowest host: bytes per second, of metadata operations operations per second.
+        mean: Mean of the hosts' rates; likewise `most`, the fastest.
+        least_transferred: Bytes that the slowest host had moved when the first lane of any ended (iozone: Min xfer).
+        skew_ns: Greatest difference between two lanes' starts.
+        uncertainty_ns: That is right within this.
+    """
+
+    hosts: int
+    least: float
+    mean: float
+    most: float
+    least_transferred: float
+    skew_ns: float
+    uncertainty_ns: float
+
+
+class HostLine(NamedTuple):
+    """One host of a result; figures are medians over the repeats in which it ended as it should."""
+
+    host: str
+    rate: float
+    bytes: float
+    stonewall_bytes: float
+    p50_ns: float | None
+    p99_ns: float | None
+    cpu_share: float
+    repeats: int
+
+
+def with_hosts(samples: Iterable[Sample]) -> list[Sample]:
+    """Those that several engines made and that all of them ended."""
+    sound = ("done", "time_limit")
+    return [item for item in samples if item.hosts and all(share.status in sound for share in item.hosts)]
+
+
+def summary(row: Row) -> HostSummary | None:
+    """The summary of a result; None if no repeat ended on all of several hosts."""
+    samples = with_hosts(row.samples)
+    if not samples:
+        return None
+    rates = [[_rate(share, sample) for share in sample.hosts] for sample in samples]
+    return HostSummary(
+        hosts=len(samples[0].hosts),
+        least=median(min(values) for values in rates),
+        mean=median(fmean(values) for values in rates),
+        most=median(max(values) for values in rates),
+        least_transferred=median(min(share.stonewall_bytes for share in sample.hosts) for sample in samples),
+        skew_ns=median(sample.skew_ns for sample in samples),
+        uncertainty_ns=median(sample.clock_uncertainty_ns for sample in samples),
+    )
+
+
+def lines(row: Row) -> list[HostLine]:
+    """Host by host, in the order of the study."""
+    found: dict[str, list[tuple[HostShare, Sample]]] = {}
+    for sample in with_hosts(row.samples):
+        for share in sample.hosts:
+            found.setdefault(share.host, []).append((share, sample))
+    return [_line(host, parts) for host, parts in found.items()]
+
+
+def _line(host: str, parts: Sequence[tuple[HostShare, Sample]]) -> HostLine:
+    def middle(name: str) -> float | None:
+        known = [share.latency[name] for share, _ in parts if name in share.latency]
+        return median(known) if known else None
+
+    return HostLine(
+        host=host,
+        rate=median(_rate(share, sample) for share, sample in parts),
+        bytes=median(share.bytes for share, _ in parts),
+        stonewall_bytes=median(share.stonewall_bytes for share, _ in parts),
+        p50_ns=middle("p50"),
+        p99_ns=middle("p99"),
+        cpu_share=median(share.cpu_ns / share.elapsed_ns if share.elapsed_ns else 0.0 for share, _ in parts),
+        repeats=len(parts),
+    )
+
+
+def _rate(share: HostShare, sample: Sample) -> float:
+    return share.iops if sample.metadata else share.throughput

@@ -1,0 +1,225 @@
+"""What links carry at most, from measurements of bandwidth between pairs of client and server."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from assay.model.network import Direction, LimitPlace, Link, LinkCeiling, LinkLimit, LinkPlace, Network, PathMeasurement
+from assay.model.units import about_size
+
+DIRECTIONS: tuple[Direction, ...] = ("write", "read")
+PLACES: tuple[LinkPlace, ...] = ("client", "server", "path", "shared")
+SLOW = 0.9
+"""A link should carry at least this share of its rate as payload: TCP over Ethernet has 94 % with packets of 1500."""
+FILLED = 0.8
+"""From this share of its known rate on a link counts as full."""
+REACHED = 0.95
+"""From this share of the sum of what each does alone, what several do at once is limited by themselves only."""
+SAME = 1.05
+"""Limits that are closer than this cannot be told apart."""
+
+
+def link_ceilings(network: Network) -> tuple[LinkCeiling, ...]:
+    """What each client's link, each server's, and one that all share carries in each direction.
+
+    A client's is the best it reached alone, with one server or all; a server's is the best that all clients reached
+    with it at once, if that is less than they could; a shared one is what all reached with all, if that is less than
+    both the clients' and the servers' links together. A path has one of its own if the pair alone reaches less than
+    both its links: something between them is narrower. Directions are never added: links carry both at once.
+    """
+    paths = [path for path in network.paths if path.bits_per_s is not None and not _loops(network, path)]
+    found: list[LinkCeiling] = []
+    for direction in DIRECTIONS:
+        towards = [path for path in paths if path.direction == direction]
+        clients = [_client(network, towards, name, direction) for name in network.names("client")]
+        servers = [_server(network, towards, name, direction) for name in network.names("server")]
+        between = _between(network, towards, clients, servers, direction)
+        found += [*clients, *servers, *between, *_shared(towards, clients, servers, direction)]
+    return tuple(sorted(found, key=lambda item: PLACES.index(item.place)))
+
+
+def link_limits(
+    ceilings: Sequence[LinkCeiling], clients: Sequence[str], servers: Sequence[str], direction: Direction
+) -> tuple[LinkLimit, ...]:
+    """What limits these clients when they use these servers in one direction, the tightest first.
+
+    Of limits that cannot be told apart the clients' comes first, then the servers': where one client fills its own
+    link, the server's is no narrower as far as anybody can see.
+
+    Args:
+        ceilings: As measured.
+        clients: Names.
+        servers: Names.
+        direction: `write` or `read`.
+    """
+    limits = [
+        *_total("client", ceilings, clients, direction),
+        *_total("server", ceilings, servers, direction),
+        *_paths_total(ceilings, clients, servers, direction),
+        *_total("shared", ceilings, [""], direction),
+    ]
+    least = min((limit.value for limit in limits), default=0.0)
+    close = [limit for limit in limits if limit.value <= SAME * least]
+    return (*close, *sorted((limit for limit in limits if limit not in close), key=lambda limit: limit.value))
+
+
+def _total(
+    place: LimitPlace,
+    ceilings: Sequence[LinkCeiling],
+    names: Sequence[str],
+    direction: Direction,
+) -> Iterator[LinkLimit]:
+    """What the links of one side carry together, if all are known."""
+    sort = place, direction
+    chosen = [item for item in ceilings if (item.place, item.direction) == sort and item.host in names]
+    values = [item.value for item in chosen if item.value is not None]
+    if values and len(values) == len(names):
+        hosts = tuple(item.host for item in chosen if item.host)
+        how = chosen[0].how if len(chosen) == 1 else f"sum of {len(chosen)}: {chosen[0].how}"
+        yield LinkLimit(place=place, hosts=hosts, direction=direction, value=sum(values), how=how)
+
+
+def _paths_total(
+    ceilings: Sequence[LinkCeiling], clients: Sequence[str], servers: Sequence[str], direction: Direction
+) -> Iterator[LinkLimit]:
+    """What the ways between them carry together, if one is narrow; for those that are not the client's link counts."""
+    known = {(item.place, item.host): item for item in ceilings if item.direction == direction and item.value}
+    total, narrow = 0.0, []
+    for client in clients:
+        for server in servers:
+            path = known.get(("path", f"{client} {server}"))
+            item = path or known.get(("client", client))
+            if item is None or item.value is None:
+                return
+            total += item.value
+            narrow += [path] if path is not None else []
+    if narrow:
+        hosts = tuple(dict.fromkeys(name for item in narrow for name in item.host.split()))
+        yield LinkLimit(place="shared", hosts=hosts, direction=direction, value=total, how=narrow[0].how)
+
+
+def _client(network: Network, paths: Sequence[PathMeasurement], name: str, direction: Direction) -> LinkCeiling:
+    mine = [path for path in paths if path.client == name]
+    best = max((path.bits_per_s or 0.0 for path in mine if path.scope == "alone"), default=0.0)
+    together = _sum(path for path in mine if path.scope == "client")
+    top = max(best, together)
+    how = f"{name} with {'all servers' if together > best else 'one server'}, {_tool(network)}"
+    reason = "" if top else "not measured"
+    stated = stated_rate(network, "client", name)
+    if top and stated and top < FILLED * stated and _servers_limit(network, paths, name, top):
+        reason = f"its link of {bits_text(stated)} was not filled: no server did more than {bits_text(top)}"
+    return _ceiling("client", name, direction, top, how, reason)
+
+
+def _servers_limit(network: Network, paths: Sequence[PathMeasurement], client: str, top: float) -> bool:
+    """The only server of this client fills its own link, or does hardly more with all clients than with this one."""
+    servers = {path.server for path in paths if path.client == client}
+    if len(servers) != 1:
+        return False
+    server = servers.pop()
+    stated = stated_rate(network, "server", server)
+    at_once = _sum(path for path in paths if path.scope == "server" and path.server == server)
+    return bool(stated and top >= FILLED * stated) or 0 < at_once < 1.1 * top
+
+
+def _server(network: Network, paths: Sequence[PathMeasurement], name: str, direction: Direction) -> LinkCeiling:
+    group = [path for path in paths if path.server == name and path.scope == "server"]
+    senders = {path.client for path in paths if path.server == name}
+    alone = [best_alone(paths, client, name) for client in senders]
+    top = _sum(group) or max(alone, default=0.0)
+    how = f"{len(senders)} client{'s at once' if group else ''} with {name}, {_tool(network)}"
+    stated = stated_rate(network, "server", name)
+    reason = ""
+    if not top:
+        reason = "not measured"
+    elif stated and top >= FILLED * stated:
+        pass
+    elif not group:
+        reason = "one client cannot tell the server's link from its own"
+    elif top >= REACHED * sum(alone):
+        reason = f"not filled: the clients at once reach {bits_text(top)}, which is what each does alone, added"
+    return _ceiling("server", name, direction, top, how, reason)
+
+
+def best_alone(paths: Sequence[PathMeasurement], client: str, server: str) -> float:
+    """Bits per second of a pair alone with the best number of connections; 0 if unknown."""
+    pairs = [path for path in paths if (path.client, path.server, path.scope) == (client, server, "alone")]
+    return max((path.bits_per_s or 0.0 for path in pairs), default=0.0)
+
+
+def _between(
+    network: Network,
+    paths: Sequence[PathMeasurement],
+    clients: Sequence[LinkCeiling],
+    servers: Sequence[LinkCeiling],
+    direction: Direction,
+) -> Iterator[LinkCeiling]:
+    for client in clients:
+        for server in servers:
+            best = best_alone(paths, client.host, server.host)
+            # A server whose own link is unknown may be what is narrow.
+            if best and client.value and server.value and best / 8 < SLOW * min(client.value, server.value):
+                how = f"{client.host} and {server.host} alone, {_tool(network)}"
+                yield _ceiling("path", f"{client.host} {server.host}", direction, best, how, "")
+
+
+def _shared(
+    paths: Sequence[PathMeasurement],
+    clients: Sequence[LinkCeiling],
+    servers: Sequence[LinkCeiling],
+    direction: Direction,
+) -> Iterator[LinkCeiling]:
+    group = [path for path in paths if path.scope == "all"]
+    if not group:
+        return
+    total = _sum(group)
+    how = f"{len(group)} pairs of client and server at once, iperf3"
+    sums = []
+    for side, names in ((clients, {path.client for path in group}), (servers, {path.server for path in group})):
+        values = [item.value for item in side if item.host in names]
+        known = [value for value in values if value is not None]
+        if len(known) == len(values):
+            sums.append(sum(known))
+    if not sums or total / 8 >= SLOW * min(sums):
+        return
+    yield _ceiling("shared", "", direction, total, how, "")
+
+
+def _ceiling(place: str, host: str, direction: Direction, bits: float, how: str, reason: str) -> LinkCeiling:
+    value = bits / 8 if bits and not reason else None
+    return LinkCeiling.model_validate(
+        {"place": place, "host": host, "direction": direction, "value": value, "how": how, "reason": reason}
+    )
+
+
+def own(network: Network, client: str, server: str) -> bool:
+    """The client is the server."""
+    identities = [
+        host.identity for host in network.hosts if (host.side, host.name) in (("client", client), ("server", server))
+    ]
+    return len(identities) == 2 and identities[0] == identities[1] != ""
+
+
+def _loops(network: Network, path: PathMeasurement) -> bool:
+    return own(network, path.client, path.server)
+
+
+def stated_rate(network: Network, side: str, name: str) -> float | None:
+    """Bits per second of a host's link, as stated or as its interface tells; None if unknown."""
+    return next((link.bits_per_s for link in network.links if _is(link, side, name)), None)
+
+
+def _is(link: Link, side: str, name: str) -> bool:
+    return (link.side, link.host) == (side, name)
+
+
+def _sum(paths: Iterable[PathMeasurement]) -> float:
+    return sum(path.bits_per_s or 0.0 for path in paths)
+
+
+def _tool(network: Network) -> str:
+    return f"iperf3, {network.time:g} s"
+
+
+def bits_text(bits: float) -> str:
+    """A link's rate as links are sold, and as storage is measured."""
+    unit, factor = ("Gb/s", 1e9) if bits >= 1e9 else ("Mb/s", 1e6)
+    return f"{bits / factor:.3g} {unit} ({about_size(bits / 8)}/s)"

@@ -1,0 +1,323 @@
+"""From the events of several engines that did one job together to samples.
+
+All times are put on the controller's clock first. Counts and histograms are added up exactly. What a host had done at a
+moment that only another host marked (its first lane's end, say) is interpolated within its own intervals.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.analyse.samples import Heard, ended_sample, listen, merged_latency, phase_sample
+from assay.contract.names import (
+    Counts,
+    HostCpu,
+    IntervalEvent,
+    LatencySummary,
+    PhaseEndEvent,
+    Resources,
+    Window,
+)
+from assay.model.result import ErrorTally, HostShare, Sample
+
+DIRECTIONS = ("read", "write", "meta")
+_WORST = ("crashed", "failed", "stopped", "skipped", "time_limit", "done")
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One engine of a job.
+
+    Attributes:
+        host: Where it ran.
+        offset_ns: Its monotonic clock less the controller's.
+        uncertainty_ns: The offset is right within this; None if the clocks were never compared.
+        heard: What it said.
+    """
+
+    host: str
+    offset_ns: int
+    uncertainty_ns: int | None
+    heard: Heard
+
+    def started(self, number: int) -> int | None:
+        """When a phase started, on the controller's clock; None if it did not."""
+        start = self.heard.starts.get(number)
+        return start.at_ns - self.offset_ns if start else None
+
+
+def read_rank(host: str, offset_ns: int, uncertainty_ns: int | None, events: Iterable[object]) -> Rank:
+    """A rank from its events; the arguments are as of `Rank`."""
+    return Rank(host, offset_ns, uncertainty_ns, listen(events))
+
+
+def samples_from_ranks(case_id: str, repeat: int, ranks: Sequence[Rank]) -> tuple[Sample, ...]:
+    """The measured phases of one repeat on several hosts, one sample each, in the order of the job.
+
+    A phase that one host has not ended as the others have is the worst that any host made of it, and its failures name
+    the host.
+
+    Args:
+        case_id: Case of the repeat.
+        repeat: Its number.
+        ranks: All of them, in order; one that said nothing counts as crashed.
+    """
+    hello = next((rank.heard.hello for rank in ranks if rank.heard.hello is not None), None)
+    if hello is None:
+        return ()
+    numbers = [number for number, phase in enumerate(hello.job.phases) if phase.measured]
+    return tuple(_sample(case_id, repeat, number, ranks) for number in numbers)
+
+
+def _sample(case_id: str, repeat: int, number: int, ranks: Sequence[Rank]) -> Sample:
+    singles = [_single(case_id, repeat, number, rank) for rank in ranks]
+    errors = _errors(singles, ranks)
+    status = min((single.status for single in singles), key=_WORST.index)
+    ends = [rank.heard.ends.get(number) for rank in ranks]
+    whole = [end for end in ends if end is not None and end.lanes]
+    if len(whole) < len(ranks):
+        worst = next(single for single in singles if single.status == status)
+        return worst.model_copy(update={"errors": errors, "hosts": _shares(singles, ranks, number, 0, 0)})
+    origin = min(rank.started(number) or 0 for rank in ranks)
+    shifts = [(rank.started(number) or 0) - origin for rank in ranks]
+    merged = _merged_end(whole, ranks, number, shifts)
+    first = next(rank for rank, shift in zip(ranks, shifts, strict=True) if not shift)
+    heard = Heard(
+        hello=first.heard.hello,
+        starts=first.heard.starts,
+        ends={number: merged},
+        intervals={number: _merged_intervals([rank.heard.intervals.get(number, []) for rank in ranks])},
+    )
+    sample = ended_sample(case_id, repeat, merged, heard, errors)
+    stonewall = merged.first_finisher.end_ns
+    more = {
+        "status": status,
+        "cpus": _cpus(ranks),
+        "hosts": _shares(singles, ranks, number, stonewall, origin),
+        "clock_uncertainty_ns": max((rank.uncertainty_ns or 0 for rank in ranks), default=0),
+    }
+    return sample.model_copy(update=more)
+
+
+def _single(case_id: str, repeat: int, number: int, rank: Rank) -> Sample:
+    heard = rank.heard
+    if heard.hello is None:
+        return Sample(case=case_id, repeat=repeat, phase=number, operation="", status="crashed", started_at=0.0)
+    return phase_sample(case_id, repeat, number, heard)
+
+
+def _errors(singles: Sequence[Sample], ranks: Sequence[Rank]) -> tuple[ErrorTally, ...]:
+    """Failures of all hosts by kind, the example with the name of the host that met it."""
+    found: dict[tuple[str, str | None], ErrorTally] = {}
+    for single, rank in zip(singles, ranks, strict=True):
+        for tally in single.errors:
+            known = found.get((tally.kind, tally.errno))
+            named = tally.model_copy(update={"example": f"{rank.host}: {tally.example}"})
+            more = {"count": known.count + tally.count} if known else {}
+            found[tally.kind, tally.errno] = (known or named).model_copy(update=more)
+    return tuple(found.values())
+
+
+def _cpus(ranks: Sequence[Rank]) -> int:
+    """CPUs of all machines; hosts that are namespaces of one machine have the same ones."""
+    machines = {}
+    for rank in ranks:
+        hello = rank.heard.hello
+        if hello is not None:
+            machines[hello.boot_id or rank.host] = hello.cpus
+    return sum(machines.values())
+
+
+def _merged_end(
+    ends: Sequence[PhaseEndEvent], ranks: Sequence[Rank], number: int, shifts: Sequence[int]
+) -> PhaseEndEvent:
+    """All hosts' ends as if it were one engine's, on an axis that starts with the first host's phase."""
+    lanes = [
+        lane.model_copy(update={"start_ns": lane.start_ns + shift, "end_ns": lane.end_ns + shift})
+        for end, shift in zip(ends, shifts, strict=True)
+        for lane in end.lanes
+    ]
+    last = max(lane.end_ns for lane in lanes)
+    first = min(lane.end_ns for lane in lanes)
+    totals = {name: _sum(getattr(end, name) for end in ends) for name in DIRECTIONS}
+    steady = [_shifted(end.steady, shift) for end, shift in zip(ends, shifts, strict=True)]
+    done = Progress(ends, [rank.heard.intervals.get(number, []) for rank in ranks], shifts)
+    starts = [lane.start_ns for lane in lanes]
+    return ends[0].model_copy(
+        update={
+            **totals,
+            "lanes": lanes,
+            "last_finisher": Window(
+                start_ns=0,
+                end_ns=last,
+                ops=sum(part.ops for part in totals.values()),
+                bytes=sum(part.bytes for part in totals.values()),
+            ),
+            "first_finisher": done.window(0, first),
+            "steady": _common_window(steady, done),
+            "start_skew_ns": max(starts) - min(starts),
+            **{
+                name: _latency([getattr(end, name) for end in ends])
+                for name in ("read_latency", "write_latency", "meta_latency", "start_delay")
+            },
+            "target_per_s": ends[0].target_per_s,
+            "unstarted_ops": sum(end.unstarted_ops for end in ends),
+            "verified_bytes": sum(end.verified_bytes for end in ends),
+            "cached_bytes": _known_sum(end.cached_bytes for end in ends),
+            "wall_shift_ns": max((end.wall_shift_ns or 0 for end in ends), key=abs),
+            "resources": _resources([end.resources for end in ends]),
+        }
+    )
+
+
+def _sum(parts: Iterable[Counts]) -> Counts:
+    listed = list(parts)
+    return Counts(ops=sum(part.ops for part in listed), bytes=sum(part.bytes for part in listed))
+
+
+def _known_sum(parts: Iterable[int | None]) -> int | None:
+    listed = list(parts)
+    known = [part for part in listed if part is not None]
+    return sum(known) if len(known) == len(listed) else None
+
+
+def _shifted(window: Window | None, shift: int) -> Window | None:
+    if window is None:
+        return None
+    return window.model_copy(update={"start_ns": window.start_ns + shift, "end_ns": window.end_ns + shift})
+
+
+class Progress:
+    """What all hosts together had done by a moment of the common axis."""
+
+    def __init__(
+        self, ends: Sequence[PhaseEndEvent], intervals: Sequence[Sequence[IntervalEvent]], shifts: Sequence[int]
+    ) -> None:
+        """Ends, intervals and shifts of the same hosts in the same order."""
+        self._hosts = list(zip(ends, intervals, shifts, strict=True))
+
+    def by(self, moment_ns: int) -> tuple[int, int]:
+        """(operations, bytes) completed."""
+        parts = [done_by(intervals, end, moment_ns - shift) for end, intervals, shift in self._hosts]
+        return sum(ops for ops, _ in parts), sum(amount for _, amount in parts)
+
+    def window(self, start_ns: int, end_ns: int) -> Window:
+        """What was completed between two moments."""
+        (ops, amount), (ops_before, before) = self.by(end_ns), self.by(start_ns)
+        return Window(start_ns=start_ns, end_ns=end_ns, ops=max(0, ops - ops_before), bytes=max(0, amount - before))
+
+
+def done_by(intervals: Sequence[IntervalEvent], end: PhaseEndEvent, moment_ns: int) -> tuple[int, int]:
+    """(operations, bytes) that one host had completed; linear within an interval, and exact at its own last lane's end.
+
+    Args:
+        intervals: Of one phase of one host.
+        end: Its end.
+        moment_ns: Nanoseconds after the phase's start there.
+    """
+    if moment_ns >= end.last_finisher.end_ns:
+        return end.last_finisher.ops, end.last_finisher.bytes
+    ops = amount = 0.0
+    for event in intervals:
+        stop = min(event.end_ns, end.last_finisher.end_ns)
+        length = stop - event.start_ns
+        share = min(1.0, max(0.0, (moment_ns - event.start_ns) / length)) if length > 0 else float(moment_ns >= stop)
+        parts = (event.read, event.write, event.meta)
+        ops += share * sum(part.ops for part in parts)
+        amount += share * sum(part.bytes for part in parts)
+    return round(ops), round(amount)
+
+
+def _common_window(windows: Sequence[Window | None], done: Progress) -> Window | None:
+    """While every lane of every host worked."""
+    known = [window for window in windows if window is not None]
+    if len(known) < len(windows):
+        return None
+    start, end = max(window.start_ns for window in known), min(window.end_ns for window in known)
+    return done.window(start, end) if start < end else None
+
+
+def _latency(summaries: Sequence[LatencySummary | None]) -> LatencySummary | None:
+    """The summary of all hosts' operations, from one histogram with all of them."""
+    parts = [summary for summary in summaries if summary is not None]
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    values, histogram = merged_latency(parts)
+    return LatencySummary(
+        count=sum(part.count for part in parts),
+        histogram=histogram or "",
+        min_ns=int(values["min"]),
+        mean_ns=values["mean"],
+        max_ns=int(values["max"]),
+        p50_ns=int(values["p50"]),
+        p90_ns=int(values["p90"]),
+        p99_ns=int(values["p99"]),
+        p999_ns=int(values["p99.9"]),
+        p9999_ns=int(values["p99.99"]),
+    )
+
+
+def _resources(parts: Sequence[Resources]) -> Resources:
+    """CPU time and bytes added up; no block device is common to all."""
+    hosts = [part.host for part in parts if part.host is not None]
+    host = (
+        HostCpu(
+            busy_ns=sum(item.busy_ns for item in hosts),
+            idle_ns=sum(item.idle_ns for item in hosts),
+            stolen_ns=sum(item.stolen_ns for item in hosts),
+        )
+        if len(hosts) == len(parts)
+        else None
+    )
+    return Resources(
+        user_ns=sum(part.user_ns for part in parts),
+        system_ns=sum(part.system_ns for part in parts),
+        read_bytes=_known_sum(part.read_bytes for part in parts),
+        write_bytes=_known_sum(part.write_bytes for part in parts),
+        host=host,
+        device=parts[0].device if len(parts) == 1 else None,
+    )
+
+
+def _merged_intervals(hosts: Sequence[Sequence[IntervalEvent]]) -> list[IntervalEvent]:
+    """Intervals of the same number added up: the hosts' phases start together, within far less than an interval."""
+    found: dict[int, list[IntervalEvent]] = {}
+    for event in (event for intervals in hosts for event in intervals):
+        found.setdefault(event.index, []).append(event)
+    merged = []
+    for _, parts in sorted(found.items()):
+        counts: dict[str, Any] = {name: _sum(getattr(part, name) for part in parts) for name in DIRECTIONS}
+        counts["end_ns"] = max(part.end_ns for part in parts)
+        counts["errors"] = sum(part.errors for part in parts)
+        merged.append(parts[0].model_copy(update=counts))
+    return merged
+
+
+def _shares(
+    singles: Sequence[Sample], ranks: Sequence[Rank], number: int, stonewall_ns: int, origin: int
+) -> tuple[HostShare, ...]:
+    """What each host did of it."""
+    shares = []
+    for single, rank in zip(singles, ranks, strict=True):
+        end, start = rank.heard.ends.get(number), rank.started(number)
+        moved = 0
+        if end is not None and start is not None and stonewall_ns:
+            _, moved = done_by(rank.heard.intervals.get(number, []), end, stonewall_ns - (start - origin))
+        cpu = single.cpu_user_ns + single.cpu_system_ns
+        shares.append(
+            HostShare(
+                host=rank.host,
+                status=single.status,
+                ops=single.ops,
+                bytes=single.bytes,
+                elapsed_ns=single.elapsed_ns,
+                throughput=single.throughput,
+                iops=single.iops,
+                latency={name: single.latency[name] for name in ("p50", "p99", "max") if name in single.latency},
+                stonewall_bytes=moved,
+                cpu_ns=cpu,
+                failed_operations=single.failed_operations,
+                uncertainty_ns=rank.uncertainty_ns,
+            )
+        )
+    return tuple(shares)

@@ -1,0 +1,161 @@
+"""The hosts of a study: found, reached, given the engine; and the testbed that they may be in."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.cli.fleet import Fleet
+from assay.cli.output import note
+from assay.cli.preflight_places import box_hosts
+from assay.launch.binary import Engine
+from assay.launch.hosts import resolve_hosts
+from assay.launch.install import launcher_for
+from assay.launch.shell import close_shells
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.case import Case
+from assay.model.host import Host
+from assay.model.hosts import expanded
+from assay.model.study import Study
+from assay.model.target import DeviceTarget, FileTarget
+
+if TYPE_CHECKING:
+    from assay.testbed.running import RunningBox
+
+Servers = dict[str, dict[str, str]]
+TESTBED, INVENTORY = "testbed.yaml", "inventory"
+"""Names of the copies in the folder of a run."""
+CLIENT = "client"
+"""Role of the hosts of a testbed that generate the load, unless the study names others."""
+
+
+def is_preset(name: str) -> bool:
+    """Whether a testbed's name is that of a preset, not of a file."""
+    from assay.testbed.box import preset_names
+
+    return name in preset_names()
+
+
+def is_local(study: Study) -> bool:
+    """Whether this machine alone generates the load."""
+    return study.testbed is None and study.hosts.inventory is None and study.hosts.nodes in ((), ("localhost",))
+
+
+def keep_companions(study: Study, base: Path, folder: Path) -> None:
+    """Copy the files that a study names into the folder of its run, which then holds all that is needed to go on.
+
+    Args:
+        study: The study.
+        base: Folder of the study file, where relative names start.
+        folder: Of the run.
+
+    Raises:
+        AssayError: There is no such file.
+    """
+    named = {INVENTORY: study.hosts.inventory, TESTBED: study.testbed}
+    for kept, name in named.items():
+        source = base / (name or "")
+        if name is None or (kept == TESTBED and is_preset(name)) or (folder / kept).exists():
+            continue
+        try:
+            (folder / kept).write_bytes(source.read_bytes())
+        except OSError as error:
+            raise AssayError(f"{source}: {error.strerror}", "relative names start at the study file") from None
+
+
+@contextlib.contextmanager
+def gathered(study: Study, cases: Sequence[Case], base: Path, engine: Engine) -> Iterator[Fleet | None]:
+    """The hosts that the cases need, with the engine on each; None where this machine alone is enough.
+
+    A testbed is brought up before and taken down after.
+
+    Args:
+        study: The study.
+        cases: Its cases.
+        base: Folder with the files that `keep_companions` copies.
+        engine: The engine of this machine.
+
+    Raises:
+        AssayError: A host cannot be reached or used; the testbed is down again.
+    """
+    needed = max((case.parameters.hosts for case in cases), default=1)
+    if is_local(study):
+        if needed > 1:
+            hint = "add a line such as `hosts: client[1-8]`"
+            raise AssayError(f"the study needs {needed} hosts, but names none", hint, EXIT_REFUSED)
+        yield None
+        return
+    _refuse_local_targets(study, cases)
+    with _testbed(study, base) as (box_hosts, servers):
+        hosts = _chosen(study, base, box_hosts)
+        if len(hosts) < needed:
+            names = ", ".join(host.name for host in hosts)
+            raise AssayError(f"the study needs {needed} hosts, and has {len(hosts)}: {names}", "", EXIT_REFUSED)
+        try:
+            used = hosts[:needed]
+            others = tuple(host for host in box_hosts if host not in used)
+            yield Fleet(used, tuple(launcher_for(host, engine) for host in used), others, servers)
+        finally:
+            close_shells()
+
+
+def _refuse_local_targets(study: Study, cases: Sequence[Case]) -> None:
+    for name in sorted({case.target for case in cases}):
+        if isinstance(study.targets[name], FileTarget | DeviceTarget):
+            raise AssayError(
+                f"target {name}: directories and devices are measured on this machine only, so far",
+                "use an nfs target, or leave hosts and testbed out",
+                EXIT_REFUSED,
+            )
+    if any(case.parameters.cache == "limit" for case in cases):
+        raise AssayError("cache: limit works on this machine only", "use another cache policy", EXIT_REFUSED)
+
+
+@contextlib.contextmanager
+def _testbed(study: Study, base: Path) -> Iterator[tuple[tuple[Host, ...], Servers]]:
+    """The hosts of the study's testbed, clients first, and its servers; nothing without a testbed."""
+    if study.testbed is None:
+        yield (), {}
+        return
+    from assay.testbed.box import load_box
+    from assay.testbed.up import bring_up
+
+    box = load_box(study.testbed if is_preset(study.testbed) else str(base / TESTBED), base)
+    note(f"testbed {box.name}: {box.description}" if box.description else f"testbed {box.name}")
+    running = bring_up(box, f"{box.name}-run", owned=True)
+    try:
+        clients = {host.name for host in running.hosts if CLIENT in host.roles}
+        hosts = tuple(sorted(box_hosts(running), key=lambda host: host.name not in clients))
+        yield hosts, _servers(running)
+    finally:
+        running.down()
+
+
+def _servers(running: "RunningBox") -> Servers:
+    return {
+        f"server {host.name} {server.kind}": {
+            "version": server.version,
+            "configuration sha256": server.sha256,
+            "exports": ", ".join(server.exports),
+            "link": f"{host.link / 1e6:g} Mbit/s" if host.link else "unshaped",
+        }
+        for host in running.hosts
+        for server in host.servers
+    }
+
+
+def _chosen(study: Study, base: Path, box_hosts: tuple[Host, ...]) -> tuple[Host, ...]:
+    written = study.hosts
+    if not box_hosts:
+        kept = written if written.inventory is None else written.model_copy(update={"inventory": str(base / INVENTORY)})
+        return resolve_hosts(kept.written, base, note)
+    if written.inventory is not None:
+        raise AssayError("a study has a testbed or an inventory, not both", "remove one of the two")
+    if not written.nodes:
+        return box_hosts
+    by_name = {host.name: host for host in box_hosts}
+    names = expanded(written.nodes, "host")
+    missing = [name for name in names if name not in by_name]
+    if missing:
+        raise AssayError(f"the testbed has no host {missing[0]}", f"it has {', '.join(by_name)}")
+    return tuple(by_name[name] for name in names)

@@ -1,0 +1,236 @@
+"""`assay preflight`."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from assay.cli.output import note
+from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
+
+if TYPE_CHECKING:
+    from assay.cli.preflight_places import Places
+    from assay.launch.preflight import Options
+    from assay.model.network import Network, NetworkFindings, PathMeasurement
+
+MOST_SECONDS = 60
+MOST_STREAMS = 64
+
+
+def command(
+    study: Path = typer.Argument(None, metavar="STUDY", help="Its hosts, and the servers of its network targets."),
+    hosts: str = typer.Option("", "--hosts", metavar="NODESET", help="Clients. Default: this machine."),
+    servers: str = typer.Option(
+        "", "--servers", metavar="LIST", help="Node sets, or HOST:PORT where an iperf3 server runs already."
+    ),
+    inventory: str = typer.Option("", "--inventory", metavar="FILE", help="Says how to reach hosts and servers."),
+    box: str = typer.Option("", "--box", metavar="NAME", help="A testbed that is up: its clients and servers."),
+    time: str = typer.Option("2s", "--time", help="Length of each measurement of bandwidth."),
+    parallel: int = typer.Option(4, "--parallel", help="TCP connections of each pair, besides one alone."),
+    link: str = typer.Option("", "--link", metavar="RATE", help="What each host's link should carry, such as 10Gb/s."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+    out: Path = typer.Option(None, "--out", metavar="FILE", help="Write the JSON to a file, too."),
+) -> None:
+    """Measure what the network between clients and servers carries, before storage is measured over it.
+
+    Bandwidth by iperf3 in both directions, each client alone and all at once; round trips; packet sizes; links.
+    Exit codes: 0 all was measured, 1 something could not be, 2 wrong input, 130 interrupted.
+
+    Example: `assay preflight --hosts client[1-4] --servers store1`, `assay preflight --box office`
+    """
+    from assay.analyse.network import network_findings
+    from assay.cli.output import print_json
+    from assay.launch.preflight import run_preflight
+    from assay.launch.shell import close_shells, make_shell
+
+    options = _options(time, parallel)
+    if out is not None:
+        _refuse_unwritable(out)
+    try:
+        with _places(study, hosts, servers, inventory, box) as places:
+            places = _stated(places, link)
+            _announce(places, options)
+            network = run_preflight([make_shell(host) for host in places.clients], places.servers, options)
+    except KeyboardInterrupt:
+        note("stopped: everything that was started is ended, and nothing is stored")
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    finally:
+        close_shells()
+    found = network_findings(network)
+    if out is not None:
+        _write(out, network, found)
+    if as_json:
+        print_json({"network": network, **found.model_dump(mode="json")})
+    else:
+        _print(network, found)
+    missing = sum(item.kind == "not measured" for item in found.findings)
+    if missing:
+        note(f"{missing} {'thing' if missing == 1 else 'things'} could not be measured")
+        raise typer.Exit(EXIT_INCOMPLETE)
+
+
+def _options(time: str, parallel: int) -> "Options":
+    from assay.launch.preflight import Options
+    from assay.model.units import UnitError, parse_duration
+
+    try:
+        seconds = parse_duration(time) / 1e9
+    except UnitError as error:
+        raise AssayError(f"--time: {error.message}", error.hint) from None
+    if seconds != int(seconds) or not 1 <= seconds <= MOST_SECONDS:
+        raise AssayError(f"--time {time}: is not a whole number of seconds from 1 to {MOST_SECONDS}", "such as 2s")
+    if not 1 <= parallel <= MOST_STREAMS:
+        raise AssayError(f"--parallel {parallel}: is not from 1 to {MOST_STREAMS}")
+    return Options(seconds=int(seconds), streams=tuple(sorted({1, parallel})), tell=note)
+
+
+@contextlib.contextmanager
+def _places(study: Path | None, hosts: str, servers: str, inventory: str, box: str) -> Iterator["Places"]:
+    """Clients and servers, from the one source that is named."""
+    from assay.cli.preflight_places import from_box, from_words, study_places
+
+    if sum(bool(source) for source in (study, box, inventory)) > 1 or (study and (hosts or servers)):
+        hint = "a study has its own hosts and servers; --hosts and --servers choose from a box or an inventory"
+        raise AssayError("STUDY, --box and --inventory do not go together", hint)
+    if study is not None:
+        from assay.cli.studyfile import read_study, refuse
+        from assay.plan.load import load_study
+
+        loaded = load_study(read_study(study), str(Path.cwd()))
+        if loaded.study is None:
+            refuse(study, loaded.problems)
+        with study_places(loaded.study, Path.cwd()) as places:
+            yield places
+    elif box:
+        yield from_box(box, hosts, servers)
+    elif servers:
+        yield from_words(hosts, servers, inventory, Path.cwd())
+    else:
+        hint = "`assay preflight --hosts client[1-4] --servers store1`, or a study, or --box NAME"
+        raise AssayError("no servers are named", hint)
+
+
+def _stated(places: "Places", link: str) -> "Places":
+    """With a stated rate for each host that has none of its own."""
+    from dataclasses import replace
+
+    from assay.model.units import UnitError, parse_throughput
+
+    if not link:
+        return places
+    try:
+        rate = parse_throughput(link)
+    except UnitError as error:
+        raise AssayError(f"--link: {error.message}", error.hint) from None
+    clients = tuple(host if host.link else host.model_copy(update={"link": rate}) for host in places.clients)
+    servers = tuple(server if server.link else replace(server, link=rate) for server in places.servers)
+    return replace(places, clients=clients, servers=servers)
+
+
+def _announce(places: "Places", options: "Options") -> None:
+    from assay.launch.preflight import estimate_seconds
+    from assay.model.units import about_duration
+
+    clients, servers = len(places.clients), len(places.servers)
+    words = f"{clients} client{'s' * (clients > 1)}, {servers} server{'s' * (servers > 1)}"
+    note(f"{words}: about {about_duration(estimate_seconds(clients, servers, options))}")
+
+
+def _refuse_unwritable(out: Path) -> None:
+    """Before minutes of measuring rather than after."""
+    if out.is_dir() or not out.absolute().parent.is_dir():
+        raise AssayError(
+            f"--out {out}: {'is a folder' if out.is_dir() else 'its folder does not exist'}", "name a file"
+        )
+
+
+def _write(out: Path, network: "Network", found: "NetworkFindings") -> None:
+    import json
+
+    document = {"network": network.model_dump(mode="json"), **found.model_dump(mode="json")}
+    try:
+        out.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise AssayError(f"--out {out}: {error.strerror}", "name another file", EXIT_INCOMPLETE) from error
+
+
+def _print(network: "Network", found: "NetworkFindings") -> None:
+    from assay.cli.output import print_table
+
+    _print_pairs(network)
+    _print_rounds(network)
+    rows = [
+        [
+            item.place,
+            item.host,
+            "to servers" if item.direction == "write" else "to clients",
+            _bits(item.value * 8) if item.value is not None else "",
+            item.how if item.value is not None else item.reason,
+        ]
+        for item in found.ceilings
+    ]
+    typer.echo("What each link carries at most:")
+    print_table(["link", "of", "direction", "at most", "how, or why not known"], rows, right=("at most",))
+    if not found.findings:
+        typer.echo("Nothing that speaks against measuring storage over this network was found.")
+    for finding in found.findings:
+        typer.echo(f"{finding.kind}: {finding.text}")
+        typer.echo(f"    {finding.remedy}")
+
+
+def _print_pairs(network: "Network") -> None:
+    from assay.cli.output import print_table
+
+    rtts = {(item.client, item.server): item for item in network.rtts}
+    mtus = {(item.client, item.server): item for item in network.mtus}
+    rates: dict[tuple[object, ...], PathMeasurement] = {
+        (path.client, path.server, path.direction, path.streams): path
+        for path in network.paths
+        if path.scope == "alone"
+    }
+    kinds = [(direction, streams) for direction in ("write", "read") for streams in network.streams]
+    headings = [
+        f"{'to server' if direction == 'write' else 'to client'}, {streams} TCP" for direction, streams in kinds
+    ]
+    rows = []
+    for pair, rtt in rtts.items():
+        times = "" if rtt.median is None else " / ".join(_ms(time) for time in (rtt.least, rtt.median, rtt.most))
+        mtu = mtus[pair].mtu
+        cells = [_bits(path.bits_per_s) if (path := rates.get((*pair, *kind))) else "" for kind in kinds]
+        method = f" {rtt.method}" if rtt.method == "tcp" else ""
+        rows.append([*pair, times + method * bool(times), "" if mtu is None else str(mtu), *cells])
+    typer.echo("Each client and each server alone; round trips least / median / most in ms:")
+    print_table(["client", "server", "round trip", "packet", *headings], rows, right=("packet", *headings))
+
+
+def _print_rounds(network: "Network") -> None:
+    """The sums of those that sent at once."""
+    from assay.cli.output import print_table
+
+    sums: dict[tuple[str, str], dict[str, list[PathMeasurement]]] = {}
+    for path in network.paths:
+        if path.scope != "alone":
+            who = {"client": (path.client, "all"), "server": ("all", path.server), "all": ("all", "all")}[path.scope]
+            sums.setdefault(who, {}).setdefault(path.direction, []).append(path)
+    if not sums:
+        return
+    rows = [[*who, *(_sum(found.get(direction, [])) for direction in ("write", "read"))] for who, found in sums.items()]
+    typer.echo("At once, added:")
+    print_table(["clients", "servers", "to servers", "to clients"], rows, right=("to servers", "to clients"))
+
+
+def _sum(paths: "list[PathMeasurement]") -> str:
+    failed = sum(path.bits_per_s is None for path in paths)
+    return _bits(sum(path.bits_per_s or 0.0 for path in paths)) + (f" ({failed} failed)" if failed else "")
+
+
+def _bits(bits: float | None) -> str:
+    if bits is None:
+        return "failed"
+    return f"{bits / 1e9:.3g} Gb/s" if bits >= 1e9 else f"{bits / 1e6:.3g} Mb/s"
+
+
+def _ms(seconds: float | None) -> str:
+    return f"{1000 * (seconds or 0.0):.3g}"

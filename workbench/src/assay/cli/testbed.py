@@ -1,0 +1,214 @@
+"""`assay testbed`: a cluster in a box."""
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+
+from assay.model.base import AssayError
+
+if TYPE_CHECKING:
+    from assay.model.box import RunningHost
+    from assay.testbed.running import RunningBox
+
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
+
+BOX = typer.Option("", "--box", help="Name of the box; needed only if several have such a host.")
+THERE = 'cd "$0" 2>/dev/null; exec "$@"'
+"""Runs a command in the directory that the user is in, since hosts see the machine's files."""
+
+
+@app.callback()
+def command() -> None:
+    """A cluster in a box: hosts on this machine with shaped links, own disks and real servers.
+
+    A host is a set of namespaces; nothing of the machine's own network is changed. Needs root.
+
+    Example: `assay testbed up office`, `assay testbed exec client1 -- ping -c 3 server1`, `assay testbed down office`
+    """
+
+
+@app.command()
+def up(
+    ref: str = typer.Argument(..., metavar="NAME|FILE", help="A box that comes with Assay, or a file."),
+    name: str = typer.Option("", "--as", metavar="NAME", help="What it runs as; its own name if left out."),
+) -> None:
+    """Bring a box up; what earlier boxes left behind is removed first.
+
+    Example: `assay testbed up cluster-8`
+    """
+    from assay.cli.output import note
+    from assay.testbed.box import load_box
+    from assay.testbed.up import bring_up
+
+    begin = time.monotonic()
+    box = bring_up(load_box(ref, Path.cwd()), name)
+    count = f"{len(box.hosts)} host{'' if len(box.hosts) == 1 else 's'}"
+    note(f"box {box.name} is up in {time.monotonic() - begin:.1f} s: {count}; `assay testbed status {box.name}`")
+
+
+@app.command()
+def status(
+    name: str = typer.Argument("", metavar="[NAME]", help="One box; all if left out."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
+    """List the boxes that are up, with hosts, addresses, links and servers; remove what is left of others.
+
+    Example: `assay testbed status --json`
+    """
+    from assay.cli.output import note, print_json, print_table
+    from assay.testbed.find import running_boxes
+    from assay.testbed.run import check_rights
+
+    check_rights()
+    _sweep()
+    boxes = [box for box in running_boxes() if name in ("", box.name)]
+    if name and not boxes:
+        raise AssayError(f"no box {name} is up", "`assay testbed status` lists the boxes")
+    facts = [_facts(box) for box in boxes]
+    if as_json:
+        print_json(facts)
+    elif not boxes:
+        note("no box is up; start one with `assay testbed up office`")
+    else:
+        columns = ("box", "host", "address", "roles", "link", "state", "servers")
+        print_table(columns, [row for fact in facts for row in _rows(fact)])
+
+
+@app.command()
+def shell(
+    host: str = typer.Argument(..., help="A host of a box that is up."),
+    name: str = BOX,
+) -> None:
+    """Open a shell on a host.
+
+    Example: `assay testbed shell client1`
+    """
+    box = _box_of(host, name)
+    program = os.environ.get("SHELL", "")
+    _become([*box.enter(host), "/bin/sh", "-c", THERE, str(Path.cwd()), program if program else "/bin/sh", "-i"])
+
+
+@app.command(name="exec")
+def execute(
+    host: str = typer.Argument(..., help="A host of a box that is up."),
+    words: list[str] = typer.Argument(..., metavar="-- CMD...", help="The command and its arguments."),
+    name: str = BOX,
+) -> None:
+    """Run a command on a host; the exit code is the command's.
+
+    Example: `assay testbed exec client1 -- iperf3 -c server1`
+    """
+    box = _box_of(host, name)
+    _become([*box.enter(host), "/bin/sh", "-c", THERE, str(Path.cwd()), *words])
+
+
+@app.command()
+def down(
+    name: str = typer.Argument("", metavar="[NAME]", help="The box."),
+    every: bool = typer.Option(False, "--all", help="All boxes."),
+) -> None:
+    """Remove a box with all that runs in it, and what is left of others.
+
+    Example: `assay testbed down cluster-8`
+    """
+    from assay.cli.output import note
+    from assay.testbed.clean import take_down
+    from assay.testbed.find import running_boxes
+    from assay.testbed.run import check_rights
+
+    check_rights()
+    if bool(name) == every:
+        raise AssayError("say which box, or --all", "`assay testbed status` lists the boxes")
+    begin = time.monotonic()
+    names = [box.name for box in running_boxes()] if every else [name]
+    for one in names:
+        take_down(one)
+        note(f"box {one} is removed in {time.monotonic() - begin:.1f} s")
+    _sweep()
+    if not names:
+        note("no box is up")
+
+
+def _sweep() -> None:
+    from assay.cli.output import note
+    from assay.testbed.find import sweep
+
+    names, problems = sweep()
+    if names:
+        note(f"removed what was left of {', '.join(names)}")
+    for problem in problems:
+        note(f"warning: of an earlier box is left: {problem}")
+
+
+def _box_of(host: str, name: str) -> "RunningBox":
+    """The box that is up and has such a host."""
+    from assay.testbed.find import running_boxes
+    from assay.testbed.run import check_rights
+
+    check_rights()
+    boxes = [box for box in running_boxes() if name in ("", box.name)]
+    if not boxes:
+        raise AssayError(f"no box{' ' + name if name else ''} is up", "start one with `assay testbed up NAME`")
+    having = [box for box in boxes if host in {one.name for one in box.hosts}]
+    if len(having) > 1:
+        names = ", ".join(box.name for box in having)
+        raise AssayError(f"host {host} is in several boxes: {names}", "say which with --box NAME")
+    if not having:
+        known = ", ".join(dict.fromkeys(one.name for box in boxes for one in box.hosts))
+        raise AssayError(f"no box has a host {host}", f"there are: {known}")
+    return having[0]
+
+
+def _become(words: list[str]) -> NoReturn:
+    """Go on as another program, so that signals, terminal and exit code are its own."""
+    try:
+        os.execvp(words[0], words)
+    except OSError as error:
+        raise AssayError(f"{words[0]}: {error.strerror}") from error
+
+
+def _facts(box: "RunningBox") -> dict[str, Any]:
+    hosts = [_host_facts(box, host) for host in box.hosts]
+    return {"name": box.name, "box": box.state.box, "ssh_config": str(box.ssh_config), "hosts": hosts}
+
+
+def _host_facts(box: "RunningBox", host: "RunningHost") -> dict[str, Any]:
+    alive = box.alive(host.name)
+    facts = host.model_dump(mode="json", exclude={"start", "servers", "group"})
+    servers = []
+    for server in host.servers:
+        fault = box.server_ready(host.name, server) if alive else "the host is dead"
+        servers.append({**server.model_dump(mode="json"), "ready": not fault, "fault": fault})
+    return {**facts, "alive": alive, "servers": servers}
+
+
+def _rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
+    return [
+        (
+            facts["name"],
+            host["name"],
+            host["address"],
+            ", ".join(host["roles"]),
+            _link(host),
+            "up" if host["alive"] else "dead",
+            "; ".join(
+                f"{server['kind']} {server['version']} {', '.join(server['exports'])}: "
+                f"{'ready' if server['ready'] else 'not ready'}"
+                for server in host["servers"]
+            ),
+        )
+        for host in facts["hosts"]
+    ]
+
+
+def _link(host: dict[str, Any]) -> str:
+    from assay.model.units import format_duration, format_link, format_loss
+
+    parts = [format_link(host["link"]) if host["link"] else "unshaped"]
+    parts += [f"+{format_duration(host['delay'])}"] if host["delay"] else []
+    parts += [f"{format_loss(host['loss'])} lost"] if host["loss"] else []
+    parts += [f"at {host['site']}"] if host["site"] else []
+    return " ".join(parts)

@@ -1,0 +1,69 @@
+"""What the other hosts of a run are: asked of each over its shell, in one command."""
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from assay.launch.environment.reading import Section, without_secrets
+from assay.launch.shell import Shell
+from assay.model.base import AssayError
+
+SECONDS = 20.0
+AT_ONCE = 32
+
+_SCRIPT = r"""
+one() { printf '%s\t' "$1"; shift; "$@" 2>/dev/null | head -n 1 | tr -d '\n'; printf '\n'; }
+one kernel uname -srm
+one 'kernel command line' cat /proc/cmdline
+one 'operating system' sh -c '. /etc/os-release && echo "$PRETTY_NAME"'
+one machine cat /sys/class/dmi/id/product_name
+one cpu sed -n 's/^model name[^:]*: //p' /proc/cpuinfo
+one cpus getconf _NPROCESSORS_ONLN
+one memory sed -n 's/^MemTotal: *//p' /proc/meminfo
+one 'frequency policy' cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
+one 'clock source' cat /sys/devices/system/clocksource/clocksource0/current_clocksource
+one 'transparent huge pages' cat /sys/kernel/mm/transparent_hugepage/enabled
+one 'tcp congestion control' cat /proc/sys/net/ipv4/tcp_congestion_control
+one 'tcp rmem' cat /proc/sys/net/ipv4/tcp_rmem
+one 'tcp wmem' cat /proc/sys/net/ipv4/tcp_wmem
+for i in /sys/class/net/*; do
+  [ "${i##*/}" = lo ] || one "interface ${i##*/}" sh -c 'echo "mtu $(cat $0/mtu), $(cat $0/operstate)"' "$i"
+done
+true
+"""
+
+
+def capture_hosts(shells: Sequence[Shell]) -> dict[str, Section]:
+    """One section `host NAME` for each host, or `hosts A, B, C` for those that are alike.
+
+    Args:
+        shells: Of the hosts, in order.
+    """
+    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        found = list(pool.map(_ask, shells))
+    alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for shell, section in zip(shells, found, strict=True):
+        alike.setdefault(tuple(section.items()), []).append(shell.host.name)
+    return {_title(names): dict(facts) for facts, names in alike.items()}
+
+
+def _ask(shell: Shell) -> Section:
+    try:
+        answer = shell.run(["sh", "-c", _SCRIPT], SECONDS)
+    except AssayError as error:
+        return {"all": f"unknown: {error.message}"}
+    return dict(_facts(answer.out.splitlines()))
+
+
+def _facts(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
+    for line in lines:
+        name, _, value = line.partition("\t")
+        if name:
+            yield name, without_secrets(value.strip()) or "unknown: the host does not tell"
+
+
+def _title(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"host {names[0]}"
+    from ClusterShell.NodeSet import NodeSet
+
+    return f"hosts {NodeSet.fromlist(list(names), resolver=None)}"

@@ -1,0 +1,253 @@
+"""One job executed by engines on several hosts, which start together."""
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from assay.contract.names import BarrierEvent, Event, HelloEvent, PhaseEndEvent, PongEvent
+from assay.launch.conversation import Conversation, Grace, converse
+from assay.launch.launcher import Launcher
+
+PING_SECONDS = 0.5
+"""Between two pings of an engine; they compare clocks and show that the controller lives."""
+FIRST_PINGS = 8
+"""Before the first start."""
+KEPT_PINGS = 64
+"""The best of so many says how clocks differ; older ones would hide a drift."""
+LOST_SECONDS = 15.0
+"""A host that answers no ping for so long is lost."""
+LEAST_HEADSTART = 0.02
+HEADSTART_TRIPS = 4
+"""Lanes start so many of the longest round trips after the word, so that it reaches all in time."""
+NS = 10**9
+
+
+@dataclass(frozen=True)
+class Member:
+    """An engine of the group.
+
+    Attributes:
+        host: Its name in results.
+        launcher: Where it runs.
+        job_text: Its job as JSON; `rank` is its place in the group.
+    """
+
+    host: str
+    launcher: Launcher
+    job_text: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """What came of one engine.
+
+    Attributes:
+        status: As of `assay.launch.engine.Outcome`.
+        events: What it said, one JSON object a line, without the answers to pings.
+        offset_ns: Its monotonic clock less ours.
+        uncertainty_ns: The offset is right within this: half of the shortest round trip; None if no ping was answered.
+    """
+
+    host: str
+    status: str
+    reason: str
+    events: str
+    offset_ns: int
+    uncertainty_ns: int | None
+
+
+@dataclass(frozen=True)
+class GroupOutcome:
+    """How a job of several engines went; the first four as of `assay.launch.engine.Outcome`."""
+
+    status: str
+    reason: str
+    started_at: float
+    seconds: float
+    stop_requested: bool
+    parts: tuple[Part, ...]
+
+
+def run_group(
+    members: Sequence[Member],
+    silence_limit: float,
+    on_event: Callable[[str, Event], None] = lambda _host, _event: None,
+    on_start: Callable[[int], None] = lambda _: None,
+    stop: Callable[[], int] = lambda: 0,
+    grace: Grace | None = None,
+) -> GroupOutcome:
+    """Execute a job on several hosts; returns when all engines are gone. If one fails, all are stopped.
+
+    Args:
+        members: The engines; their jobs wait at barriers (`wait_for_go`).
+        silence_limit: Seconds without an event after which an engine counts as hung.
+        on_event: Called with the host's name and each event as it comes.
+        on_start: Called with each local process id before its job is sent.
+        stop: 0 go on, 1 stop orderly, 2 stop now; asked ten times a second.
+        grace: Seconds between the steps of stopping.
+
+    Raises:
+        AssayError: An engine cannot be started.
+    """
+    started_at, clock = time.time(), time.monotonic()
+    engines: list[_Engine] = []
+    try:
+        for member in members:
+            process = member.launcher.start(["run", "-"])
+            engines.append(_Engine(member, process, silence_limit, on_event, grace))
+            on_start(process.pid)
+        group = _Group(engines)
+        converse([engine.talk for engine in engines], lambda: max(stop(), group.stop), group.turn)
+        requested = bool(stop())
+    finally:
+        for engine in engines:
+            engine.talk.end()
+    parts = tuple(engine.part() for engine in engines)
+    status, reason = _summary(parts, group.failed)
+    return GroupOutcome(status, reason, started_at, time.monotonic() - clock, requested, parts)
+
+
+def _summary(parts: Sequence[Part], failed: str) -> tuple[str, str]:
+    """The worst status, and the reason of the host that failed first, if one is known."""
+    order = ("crashed", "refused", "errors", "stopped", "ok")
+    named = [part for part in parts if part.host == failed]
+    worst = min(named or parts, key=lambda part: order.index(part.status))
+    return worst.status, f"{worst.host}: {worst.reason}" if worst.reason else ""
+
+
+class _Engine:
+    """An engine, its clock, and the barrier at which it waits."""
+
+    def __init__(
+        self,
+        member: Member,
+        process: object,
+        silence_limit: float,
+        on_event: Callable[[str, Event], None],
+        grace: Grace | None,
+    ) -> None:
+        self.host = member.host
+        self._tell = on_event
+        job = member.job_text.strip().encode() + b"\n"
+        self.talk = Conversation(process, job, silence_limit, self._hear, grace)  # type: ignore[arg-type]
+        self.waits_at: tuple[str, int | None] | None = None
+        self.phases_left = len(json.loads(member.job_text)["phases"])
+        self.phase_failed = False
+        self.speaks = False
+        self._sent: dict[int, int] = {}
+        self._answers: deque[tuple[int, int]] = deque(maxlen=KEPT_PINGS)
+        self._pings = 0
+        self._next_ping = 0.0
+        self._answered_at = time.monotonic()
+
+    def _hear(self, event: Event) -> None:
+        match event:
+            case PongEvent():
+                self._compare_clocks(event)
+                return
+            case HelloEvent():
+                self.speaks = True
+                self._answered_at = time.monotonic()
+            case BarrierEvent():
+                self.waits_at = (event.step.value, event.phase)
+            case PhaseEndEvent():
+                self.phases_left -= 1
+                self.phase_failed = self.phase_failed or event.status.value == "failed"
+            case _:
+                pass
+        self._tell(self.host, event)
+
+    def ping(self, now: float) -> None:
+        """Ask for its time, if it is time to ask."""
+        if not self.speaks or self.talk.bye is not None or now < self._next_ping:
+            return
+        if now - self._answered_at > LOST_SECONDS:
+            self.talk.find_fault(f"the host has not answered for {now - self._answered_at:.0f} s")
+            return
+        self._pings += 1
+        self._next_ping = now + PING_SECONDS
+        self._sent[self._pings] = time.monotonic_ns()
+        self.talk.say(b'{"ping":%d}\n' % self._pings)
+
+    def _compare_clocks(self, event: PongEvent) -> None:
+        now, sent = time.monotonic_ns(), self._sent.pop(event.ping, None)
+        if sent is None:
+            return
+        self._answered_at = time.monotonic()
+        self._answers.append(((now - sent) // 2, event.at_ns - (now + sent) // 2))
+        if len(self._answers) < FIRST_PINGS:
+            self._next_ping = 0.0
+
+    @property
+    def gone(self) -> bool:
+        """It has taken its leave or died."""
+        return self.talk.finished or self.talk.bye is not None
+
+    @property
+    def failed(self) -> bool:
+        """The others cannot go on: it lacks a phase that they will wait for."""
+        # One whose phase has failed goes on to its end by itself, and says there why.
+        told = self.gone or self.waits_at == ("cleanup", None)
+        return bool(self.talk.fault) or (self.phase_failed and told) or (self.gone and self.phases_left > 0)
+
+    @property
+    def compared(self) -> bool:
+        """Its clock is known well enough to start."""
+        return len(self._answers) >= FIRST_PINGS
+
+    @property
+    def clock(self) -> tuple[int, int]:
+        """(uncertainty, offset) of its clock in nanoseconds, of the shortest round trip (Cristian's algorithm)."""
+        return min(self._answers)
+
+    def go(self, at_ns: int | None) -> None:
+        """Let it go on, at this time of our clock or at once."""
+        self.waits_at = None
+        word: dict[str, object] = {"go": True}
+        if at_ns is not None:
+            word["at_ns"] = max(0, at_ns + self.clock[1])
+        self.talk.say(json.dumps(word).encode() + b"\n")
+
+    def part(self) -> Part:
+        status, reason = self.talk.verdict()
+        lines = self.talk.heard.decode("utf-8", "replace").splitlines(keepends=True)
+        events = "".join(line for line in lines if not line.startswith('{"event":"pong"'))
+        uncertainty, offset = self.clock if self._answers else (None, 0)
+        return Part(self.host, status, reason, events, offset, uncertainty)
+
+
+class _Group:
+    """Lets all engines go on when all are there, and none if one has failed."""
+
+    def __init__(self, engines: Sequence[_Engine]) -> None:
+        self.engines = engines
+        self.stop = 0
+        self.failed = ""
+        """The host that failed first."""
+
+    def turn(self) -> None:
+        now = time.monotonic()
+        for engine in self.engines:
+            engine.ping(now)
+        failed = next((engine for engine in self.engines if engine.failed), None)
+        if failed is not None and not self.stop:
+            self.failed, self.stop = failed.host, 1
+        waiting = [engine for engine in self.engines if not engine.gone]
+        places = {engine.waits_at for engine in waiting}
+        if self.stop or len(places) != 1:
+            return
+        place = places.pop()
+        if place is None:
+            return
+        if place[0] != "start":
+            self._release(waiting, None)
+        elif all(engine.compared for engine in waiting):
+            trip = max(engine.clock[0] for engine in waiting) * 2
+            at_ns = time.monotonic_ns() + max(int(LEAST_HEADSTART * NS), HEADSTART_TRIPS * trip)
+            self._release(waiting, at_ns)
+
+    def _release(self, waiting: Sequence[_Engine], at_ns: int | None) -> None:
+        for engine in waiting:
+            engine.go(at_ns)

@@ -1,0 +1,149 @@
+"""The engine on other hosts: copied once for each version, checked by its hash each time, started with pipes to it."""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from assay.launch.binary import NAME, Engine
+from assay.launch.launcher import Launcher, LocalLauncher, Process
+from assay.launch.shell import Answer, Shell, make_shell
+from assay.model.base import EXIT_INCOMPLETE, EXIT_REFUSED, AssayError
+from assay.model.host import Host
+
+ASK_SECONDS = 30.0
+COPY_SECONDS = 300.0
+CANNOT_USE, WRONG_HASH, CANNOT_RUN, NO_HASH = 21, 22, 23, 24
+"""Exit codes of the scripts below."""
+
+_HASH = (
+    'h() { { sha256sum "$1" || shasum -a 256 "$1" || openssl dgst -sha256 -r "$1"; } 2>/dev/null | '
+    "{ read -r x y && echo $x; }; }; "
+)
+_PLACES = 'for b in "${XDG_CACHE_HOME:-$HOME/.cache}/assay" "/var/tmp/assay-$(id -u)"; do f=$b/engine-$1/' + NAME + "; "
+LOOK = (
+    _HASH + 'echo "system=$(uname -sm)"; ' + _PLACES + 'echo "place=$b"; '
+    '[ ! -L "$b" ] && [ -O "$b" ] && [ -f "$f" ] && echo "hash=$(h "$f")"; done; true'
+)
+"""For sh, with the beginning of the hash: the system, the folders, and the hash of what is there already."""
+COPY = (
+    _HASH + f'b=$1; d=$b/engine-$2; f=$d/{NAME}; t=$d/.copy.$$; umask 077; mkdir -p "$d" 2>/dev/null; '
+    # Folders that stay empty go, too.
+    'trap \'rm -f "$t"; rmdir "$d" "$b" 2>/dev/null\' EXIT; '
+    # Somebody else may have made a folder of this name in /var/tmp.
+    f'{{ [ ! -L "$b" ] && [ -O "$b" ] && [ -w "$d" ]; }} || {{ echo "$b: cannot be used" >&2; exit {CANNOT_USE}; }}; '
+    f'cat >"$t" || exit {CANNOT_USE}; chmod 755 "$t"; x=$(h "$t"); '
+    f'[ -n "$x" ] || {{ echo "sha256sum: command not found" >&2; exit {NO_HASH}; }}; '
+    f'[ "$x" = "$3" ] || {{ echo "the copy has the hash $x" >&2; exit {WRONG_HASH}; }}; '
+    f'"$t" --version >/dev/null || exit {CANNOT_RUN}; mv -f "$t" "$f"'
+)
+"""For sh, with folder, beginning of the hash, hash; the file on standard input. It appears whole, or not at all."""
+
+
+def ensure_engine(shell: Shell, engine: Engine) -> str:
+    """The engine's path on a host; it is copied there unless it is there already, byte for byte.
+
+    Hosts of kind `local` and `box` see this machine's file system, and use the engine where it is.
+
+    Raises:
+        AssayError: The host cannot be reached, is of another architecture, has no room or cannot run it.
+    """
+    host = shell.host
+    if host.kind != "ssh":
+        return str(engine.path)
+    begin = engine.sha256[:16]
+    answer = shell.run(["sh", "-c", LOOK, "sh", begin], ASK_SECONDS)
+    said = [line.partition("=")[::2] for line in answer.out.splitlines()]
+    system = next((value for key, value in said if key == "system"), "")
+    _check_system(host, system, answer)
+    place, places = "", []
+    for key, value in said:
+        if key == "place":
+            place = value
+            places.append(value)
+        elif key == "hash" and value == engine.sha256:
+            path = f"{place}/engine-{begin}/{NAME}"
+            if shell.run([path, "--version"], ASK_SECONDS).code == 0:
+                return path
+    return _copy(shell, engine, places)
+
+
+def _check_system(host: Host, system: str, answer: Answer) -> None:
+    here = f"{os.uname().sysname} {os.uname().machine}"
+    if not system:
+        raise AssayError(f"host {host.name}: cannot execute sh: {answer.last_line}", "", EXIT_REFUSED)
+    if system != here:
+        raise AssayError(
+            f"host {host.name}: is {system}, the engine is for {here}",
+            "start the run on a machine of the hosts' kind",
+            EXIT_REFUSED,
+        )
+
+
+def _copy(shell: Shell, engine: Engine, places: Sequence[str]) -> str:
+    host, begin = shell.host, engine.sha256[:16]
+    try:
+        content = engine.path.read_bytes()
+    except OSError as error:
+        raise AssayError(f"{engine.path}: {error.strerror}", "build it with `make build`", EXIT_INCOMPLETE) from None
+    complaint = "no folder for it"
+    for place in places:
+        answer = shell.run(["sh", "-c", COPY, "sh", place, begin, engine.sha256], COPY_SECONDS, content)
+        if answer.code == 0:
+            return f"{place}/engine-{begin}/{NAME}"
+        complaint = answer.last_line
+        if answer.code == NO_HASH:
+            break
+    raise AssayError(
+        f"host {host.name}: the engine cannot be put there: {complaint}", _remedy(complaint, places), EXIT_REFUSED
+    )
+
+
+def _remedy(complaint: str, places: Sequence[str]) -> str:
+    if "GLIBC" in complaint or "not found (required" in complaint:
+        return "its C library is older than the engine's: build the engine on the oldest system of all hosts"
+    if "Permission denied" in complaint:
+        return (
+            f"programs cannot be executed in {' or '.join(places)}: set XDG_CACHE_HOME there to a folder without noexec"
+        )
+    if "hash" in complaint:
+        return "the engine was replaced meanwhile, or the transfer broke: start again"
+    if "sha256sum" in complaint:
+        return "install coreutils there"
+    return f"make {' or '.join(places)} writable, with a few MB of space"
+
+
+class HostLauncher:
+    """Starts the engine on another host; the process here is the one that leads to it."""
+
+    def __init__(self, shell: Shell, path: str) -> None:
+        """Use this executable.
+
+        Args:
+            shell: Of the host.
+            path: Of the executable there.
+        """
+        self.shell = shell
+        self.path = path
+
+    def start(self, arguments: Sequence[str]) -> Process:
+        """See `assay.launch.launcher.Launcher`. The engine ends by itself when the pipes to it are gone.
+
+        Raises:
+            AssayError: The host cannot be reached.
+        """
+        return self.shell.popen(
+            [self.path, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+
+
+def launcher_for(host: Host, engine: Engine) -> Launcher:
+    """What starts the engine on a host, where it is put first if necessary.
+
+    Raises:
+        AssayError: As `ensure_engine`.
+    """
+    if host.kind == "local":
+        return LocalLauncher(Path(engine.path))
+    shell = make_shell(host)
+    return HostLauncher(shell, ensure_engine(shell, engine))

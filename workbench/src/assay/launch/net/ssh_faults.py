@@ -1,0 +1,80 @@
+"""What ssh complains about, told apart, with the remedy."""
+
+import re
+
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.host import Host
+
+_BY_HAND = "log in once by hand: ssh {address}"
+
+FAULTS: tuple[tuple[str, str, str], ...] = (
+    (
+        r"Could not resolve hostname",
+        "its name cannot be resolved",
+        "check the spelling of {address}, or give the host's address in an inventory",
+    ),
+    (
+        r"REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for .* has changed",
+        "its host key is not the known one: another machine answers at {address}, or it was installed anew",
+        "find out which; if it is the right machine: ssh-keygen -R {address}, then log in once by hand",
+    ),
+    (
+        r"Host key verification failed|No \S+ host key is known",
+        "its host key is not known",
+        _BY_HAND + ", compare the fingerprint, and accept it",
+    ),
+    (
+        r"Permission denied|Too many authentication failures|No more authentication methods",
+        "does not let {user} in",
+        "put a public key there with ssh-copy-id and start ssh-agent; passwords cannot be asked for",
+    ),
+    (
+        r"Bad configuration option|Bad owner or permissions|bad configuration options|Can't open user config file"
+        r"|garbage at end of line|UNPROTECTED PRIVATE KEY|Load key .*:",
+        "ssh does not accept its configuration or key",
+        _BY_HAND + " and mend what it complains about",
+    ),
+    (r"Connection refused", "refuses the connection: no sshd listens there", "start sshd, or check address and port"),
+    (
+        r"timed out|Timeout, server .* not responding",
+        "does not answer",
+        "see whether it is switched on and no firewall is in the way",
+    ),
+    (r"No route to host|Network is unreachable", "cannot be reached: no route", "check the address and the network"),
+    (
+        r"Connection (?:closed|reset)|kex_exchange_identification|Broken pipe|Control socket connect",
+        "closed the connection",
+        "see its sshd's log; MaxStartups or MaxSessions may be too low, or a firewall is in the way",
+    ),
+    (
+        r"no matching .* found|Unable to negotiate",
+        "and this machine's ssh have no algorithm in common",
+        _BY_HAND + " and see what it offers",
+    ),
+)
+"""Pattern in ssh's complaint -> what it means of the host, and what to do; the first that is found counts."""
+
+
+def explain(host: Host, complaint: str) -> AssayError:
+    """Why a host cannot be reached.
+
+    Args:
+        host: That one.
+        complaint: ssh's standard error.
+    """
+    lines = [text for line in complaint.splitlines() if (text := line.strip().strip("@ "))]
+    for pattern, meaning, remedy in FAULTS:
+        line = next((line for line in lines if re.search(pattern, line)), None)
+        if line is not None:
+            return _error(host, meaning, line, remedy)
+    return _error(host, "the connection failed", lines[-1] if lines else "ssh does not say why", _BY_HAND)
+
+
+def _error(host: Host, meaning: str, line: str, remedy: str) -> AssayError:
+    user = host.user or "this user"
+    words = {"address": host.address, "user": user}
+    way = f" through {host.jump}" if host.jump else ""
+    said = line.removeprefix("ssh: ").rstrip(".")
+    return AssayError(
+        f"host {host.name}: {meaning.format(**words)}{way} (ssh: {said})", remedy.format(**words), EXIT_REFUSED
+    )

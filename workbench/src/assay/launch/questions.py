@@ -1,0 +1,75 @@
+"""Short questions to an engine, wherever it is: what can be done at a place, and removing what is left there."""
+
+import json
+import subprocess
+from collections.abc import Sequence
+
+from assay.contract._generated import BackendCapabilities, Capabilities
+from assay.launch.binary import last_line
+from assay.launch.launcher import Launcher
+from assay.model.base import EXIT_REFUSED, AssayError
+
+ANSWER_SECONDS = 90.0
+"""Longest time for an answer; a server that does not reply is waited for by the engine itself, for less."""
+
+
+def ask_engine(launcher: Launcher, arguments: Sequence[str], question: str = "") -> str:
+    """What an engine prints for these arguments.
+
+    Args:
+        launcher: Where it runs.
+        arguments: Of `assay-engine`.
+        question: For its standard input.
+
+    Raises:
+        AssayError: It says no, does not answer in time, or cannot be started.
+    """
+    process = launcher.start(arguments)
+    try:
+        answer, complaint = process.communicate(question.encode(), timeout=ANSWER_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise AssayError(
+            f"assay-engine {' '.join(arguments)}: no answer in {ANSWER_SECONDS:.0f} s",
+            "see whether the storage, or the way to the host, hangs",
+            EXIT_REFUSED,
+        ) from None
+    if process.returncode != 0:
+        how = f"assay-engine {' '.join(arguments)}: exit code {process.returncode}"
+        raise AssayError(last_line(complaint) or how, "", EXIT_REFUSED)
+    return answer.decode("utf-8", "replace")
+
+
+def probe_target(launcher: Launcher, target: str) -> BackendCapabilities:
+    """What can be done at a target, found by trying from there.
+
+    Args:
+        launcher: Where the engine runs.
+        target: The target of a job as JSON.
+
+    Raises:
+        AssayError: The engine refuses it.
+    """
+    text = ask_engine(launcher, ["capabilities", "--target", "-"], target)
+    kind = json.loads(target)["kind"]
+    for backend in Capabilities.model_validate_json(text).backends:
+        if backend.kind == kind and backend.place is not None:
+            return backend
+    raise AssayError(
+        f"the engine says nothing of {kind}", "install engine and workbench of the same release", EXIT_REFUSED
+    )
+
+
+def clean_target(launcher: Launcher, target: str, whole: bool = False) -> None:
+    """Remove what a job that was killed has left.
+
+    Args:
+        launcher: Where the engine runs.
+        target: The job's target as JSON.
+        whole: Remove the marked directory too, if nothing else is in it.
+
+    Raises:
+        AssayError: It could not be removed.
+    """
+    ask_engine(launcher, ["clean", *(["--root"] if whole else []), "-"], target)

@@ -1,0 +1,381 @@
+"""How a command gets to a host: started here, by OpenSSH's own client, or inside a host of a cluster in a box.
+
+OpenSSH's own client, so that the user's configuration, jump hosts, agents and hardware keys work as ever. One
+connection is shared by all commands to a host.
+"""
+
+import atexit
+import contextlib
+import os
+import shlex
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, ClassVar, Protocol
+
+from assay.launch.net.ssh_faults import explain
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.host import Host
+
+Process = subprocess.Popen[bytes]
+Stream = int | IO[bytes] | None
+
+LOCALE = "C.UTF-8"
+CONNECT_SECONDS = 10
+"""Longest wait for a TCP connection to sshd."""
+LOGIN_SECONDS = 45.0
+"""Longest wait for a whole login: several jump hosts, slow name servers."""
+LEAVE_SECONDS = 5.0
+NOT_FOUND = 127
+"""Exit code of a shell, of env(1) and of nsenter(1) when there is no such command."""
+CONNECTION = 255
+"""Exit code of ssh(1) when the connection failed, or the command was killed by a signal."""
+
+SSH_OPTIONS = {
+    "BatchMode": "yes",
+    "ConnectTimeout": str(CONNECT_SECONDS),
+    "ServerAliveInterval": "2",
+    "ServerAliveCountMax": "3",
+    "ControlMaster": "auto",
+    "ControlPersist": "60s",
+    "LogLevel": "ERROR",
+    # What users set for their own logins and is in the way of ours.
+    "ClearAllForwardings": "yes",
+    "ForwardAgent": "no",
+    "ForwardX11": "no",
+    "PermitLocalCommand": "no",
+    "RemoteCommand": "none",
+    "EscapeChar": "none",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How a command ended.
+
+    Attributes:
+        code: Exit code; negative if it was killed by a signal; `NOT_FOUND` if there is no such command.
+        out: Standard output.
+        err: Standard error.
+    """
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def last_line(self) -> str:
+        """The last line on standard error that says something; else how it ended."""
+        lines = [line.strip() for line in self.err.splitlines() if line.strip()]
+        return lines[-1] if lines else f"exit code {self.code}"
+
+
+class Shell(Protocol):
+    """Starts commands on a host. Each process is in a session of its own: Ctrl-C reaches the workbench only."""
+
+    host: Host
+
+    def popen(
+        self, argv: Sequence[str], *, stdin: Stream = None, stdout: Stream = None, stderr: Stream = None
+    ) -> Process:
+        """Start a command; what is returned is the process on this machine, whose pipes lead to the command's.
+
+        Killing it does not always kill the command: end of input does, if the command heeds it.
+
+        Raises:
+            AssayError: It cannot be started, or the host cannot be reached.
+        """
+        ...
+
+    def run(self, argv: Sequence[str], timeout: float, given: bytes | None = None) -> Answer:
+        """Execute a command to its end.
+
+        Args:
+            argv: Words; no shell looks at them.
+            timeout: Seconds.
+            given: For its standard input.
+
+        Raises:
+            AssayError: The host cannot be reached, or the command took longer.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give up what is kept between commands; the next command may make it again."""
+        ...
+
+
+class LocalShell:
+    """Commands on this machine."""
+
+    def __init__(self, host: Host) -> None:
+        """Of kind `local`."""
+        self.host = host
+
+    def popen(
+        self, argv: Sequence[str], *, stdin: Stream = None, stdout: Stream = None, stderr: Stream = None
+    ) -> Process:
+        """See `Shell`."""
+        return _start(self.host, argv, stdin, stdout, stderr)
+
+    def run(self, argv: Sequence[str], timeout: float, given: bytes | None = None) -> Answer:
+        """See `Shell`."""
+        if os.sep not in argv[0] and not shutil.which(argv[0]):
+            return Answer(NOT_FOUND, "", f"{argv[0]}: command not found")
+        return _converse(self.host, self.popen, argv, timeout, given)
+
+    def close(self) -> None:
+        """Nothing is kept."""
+
+
+class BoxShell:
+    """Commands in a host of a cluster in a box, whose namespaces they enter first."""
+
+    def __init__(self, host: Host) -> None:
+        """Of kind `box`."""
+        self.host = host
+
+    def popen(
+        self, argv: Sequence[str], *, stdin: Stream = None, stdout: Stream = None, stderr: Stream = None
+    ) -> Process:
+        """See `Shell`."""
+        return _start(self.host, [*self.host.enter, *argv], stdin, stdout, stderr)
+
+    def run(self, argv: Sequence[str], timeout: float, given: bytes | None = None) -> Answer:
+        """See `Shell`."""
+        answer = _converse(self.host, self.popen, argv, timeout, given)
+        if answer.code and answer.err.startswith("nsenter: ") and answer.code != NOT_FOUND:
+            raise AssayError(
+                f"host {self.host.name}: cannot be entered: {answer.last_line.removeprefix('nsenter: ')}",
+                "it is gone, or needs root: `assay testbed status`",
+                EXIT_REFUSED,
+            )
+        return answer
+
+    def close(self) -> None:
+        """Nothing is kept."""
+
+
+class SshShell:
+    """Commands over one shared ssh connection, which is made for the first of them."""
+
+    def __init__(self, host: Host) -> None:
+        """Of kind `ssh`; nothing is connected yet."""
+        self.host = host
+        self._control: Path | None = None
+        self._connecting = threading.Lock()
+
+    def popen(
+        self, argv: Sequence[str], *, stdin: Stream = None, stdout: Stream = None, stderr: Stream = None
+    ) -> Process:
+        """See `Shell`."""
+        self.connect()
+        return _start(self.host, [*self._ssh(), self._remote(argv)], stdin, stdout, stderr)
+
+    def run(self, argv: Sequence[str], timeout: float, given: bytes | None = None) -> Answer:
+        """See `Shell`."""
+        answer = _converse(self.host, self.popen, argv, timeout, given)
+        if answer.code == CONNECTION and not self.alive():
+            raise explain(self.host, answer.err)
+        return answer
+
+    def connect(self) -> None:
+        """Make the shared connection unless there is one.
+
+        Raises:
+            AssayError: The host cannot be reached, explained.
+        """
+        with self._connecting:
+            if self._control is not None:
+                return
+            self._control = _new_control()
+            code, err = self._try_login(self._ssh())
+            if code == 0:
+                return
+            if code == CONNECTION and self.host.jump and ("onnection closed" in err or not err.strip()):
+                # Of a shared connection the jump host's complaints are not shown.
+                code, err = self._try_login(self._ssh(share=False))
+                if code == 0:
+                    return
+            self._control = None
+        if code == CONNECTION:
+            raise explain(self.host, err)
+        message = f"host {self.host.name}: logs in, but cannot run `true`: {Answer(code, '', err).last_line}"
+        raise AssayError(message, f"try it by hand: {self.by_hand()}", EXIT_REFUSED)
+
+    def alive(self) -> bool:
+        """Whether the shared connection stands."""
+        return self._tell_master("check")
+
+    def close(self) -> None:
+        """End the shared connection."""
+        if self._control is not None:
+            self._tell_master("exit")
+            with contextlib.suppress(OSError):
+                self._control.unlink()
+            self._control = None
+
+    def by_hand(self) -> str:
+        """What a user would type to log in."""
+        return shlex.join(["ssh", *self._way(), self.host.address])
+
+    def _try_login(self, ssh: list[str]) -> tuple[int, str]:
+        # A file, because a pipe would stay open for as long as the shared connection.
+        with tempfile.TemporaryFile() as complaints:
+            process = _start(self.host, [*ssh, "true"], subprocess.DEVNULL, subprocess.DEVNULL, complaints)
+            try:
+                code = process.wait(LOGIN_SECONDS)
+            except subprocess.TimeoutExpired:
+                return CONNECTION, f"Connection timed out: no login within {LOGIN_SECONDS:.0f} s"
+            finally:
+                _end(process)
+            complaints.seek(0)
+            return code, complaints.read().decode("utf-8", "replace")
+
+    def _tell_master(self, what: str) -> bool:
+        if self._control is None:
+            return False
+        command = [*self._ssh()[:-1], "-O", what, self.host.address]
+        try:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LEAVE_SECONDS, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return False
+        return done.returncode == 0
+
+    def _ssh(self, share: bool = True) -> list[str]:
+        """The client with its options; the last word is the address."""
+        path = str(self._control).replace("%", "%%") if share else "none"
+        options = {**SSH_OPTIONS, "ControlPath": path}
+        if not share:
+            options["ControlMaster"] = "no"
+        words = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
+        return ["ssh", "-T", *words, *self._way(), self.host.address]
+
+    def _way(self) -> list[str]:
+        host, words = self.host, []
+        for option, value in (("-F", host.ssh_config), ("-l", host.user), ("-p", host.port), ("-J", host.jump)):
+            if value is not None:
+                words += [option, str(value)]
+        if host.identity is not None:
+            words += ["-i", host.identity, "-o", "IdentitiesOnly=yes"]
+        return words
+
+    @staticmethod
+    def _remote(argv: Sequence[str]) -> str:
+        """One text, because sshd gives it to the user's login shell."""
+        return shlex.join(["env", f"LC_ALL={LOCALE}", *argv])
+
+
+def _start(host: Host, command: Sequence[str], stdin: Stream, stdout: Stream, stderr: Stream) -> Process:
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            bufsize=0,
+            start_new_session=True,
+            env={**os.environ, "LC_ALL": LOCALE},
+            cwd="/",
+        )
+    except OSError as error:
+        reason = "was not found" if isinstance(error, FileNotFoundError) else f"cannot be started: {error.strerror}"
+        hint = "apt-get install openssh-client" if command[0] == "ssh" else "install it there"
+        raise AssayError(f"host {host.name}: `{command[0]}` {reason}", hint, EXIT_REFUSED) from None
+
+
+class _Starter(Protocol):
+    def __call__(self, argv: Sequence[str], *, stdin: Stream, stdout: Stream, stderr: Stream) -> Process: ...
+
+
+def _converse(host: Host, start: _Starter, argv: Sequence[str], timeout: float, given: bytes | None) -> Answer:
+    source = subprocess.DEVNULL if given is None else subprocess.PIPE
+    process = start(argv, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        out, err = process.communicate(given, timeout)
+    except subprocess.TimeoutExpired:
+        raise AssayError(
+            f"host {host.name}: `{Path(argv[0]).name}` did not end within {timeout:.0f} s",
+            "see what the host is waiting for",
+            EXIT_REFUSED,
+        ) from None
+    finally:
+        _end(process)
+    return Answer(process.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+
+
+def _end(process: Process) -> None:
+    """Leave no process of ours and no pipe behind."""
+    if process.poll() is None:
+        process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(LEAVE_SECONDS)
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+class _Open:
+    """What this process has open: one shell for each host, and the folder of the connections' sockets."""
+
+    shells: ClassVar[dict[Host, Shell]] = {}
+    folder: Path | None = None
+    count = 0
+    lock = threading.RLock()
+
+
+def make_shell(host: Host) -> Shell:
+    """The shell of a host: the same each time until `close_shells`, so that its connection is shared."""
+    kinds: dict[str, Callable[[Host], Shell]] = {"local": LocalShell, "box": BoxShell, "ssh": SshShell}
+    with _Open.lock:
+        if host not in _Open.shells:
+            _Open.shells[host] = kinds[host.kind](host)
+        return _Open.shells[host]
+
+
+def close_shells() -> None:
+    """End all shared connections and remove their folder; a second call does nothing."""
+    with _Open.lock:
+        while _Open.shells:
+            _Open.shells.popitem()[1].close()
+        if _Open.folder is not None:
+            shutil.rmtree(_Open.folder, ignore_errors=True)
+            _Open.folder = None
+
+
+atexit.register(close_shells)
+
+
+def _new_control() -> Path:
+    """Where the socket of a new shared connection goes.
+
+    The path is short, because a socket's is at most 107 bytes long and ssh adds 17 while it makes it (unix(7)).
+    """
+    with _Open.lock:
+        if _Open.folder is None:
+            _remove_stale(Path("/tmp"))
+            _Open.folder = Path(tempfile.mkdtemp(prefix=f"assay-ssh-{os.getpid()}-", dir="/tmp"))
+        _Open.count += 1
+        return _Open.folder / str(_Open.count)
+
+
+def _remove_stale(parent: Path) -> None:
+    """Remove the folders of workbenches that were killed, unless a connection in them still stands."""
+    for folder in parent.glob("assay-ssh-*-*"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            owner = int(folder.name.split("-")[2])
+            if folder.lstat().st_uid != os.getuid() or folder.is_symlink() or Path(f"/proc/{owner}").exists():
+                continue
+            for path in folder.iterdir():
+                with contextlib.closing(socket.socket(socket.AF_UNIX)) as asking:
+                    if asking.connect_ex(str(path)) != 0:
+                        path.unlink()
+            folder.rmdir()

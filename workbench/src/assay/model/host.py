@@ -1,0 +1,96 @@
+"""Machines that generate load, and how to reach them."""
+
+import re
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from assay.model.base import Frozen
+
+LOCALHOST = "localhost"
+"""The word for this machine."""
+MOST_HOSTS = 4096
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}")
+_ADDRESS = re.compile(r"[A-Za-z0-9_:][A-Za-z0-9._:%-]{0,252}")
+_USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@\\-]{0,252}")
+_JUMP = re.compile(
+    r"(?:ssh://)?(?:[A-Za-z0-9_][A-Za-z0-9._\\-]*@)?(?:[A-Za-z0-9_][A-Za-z0-9._-]*|\[[0-9a-fA-F:.%]+\])(?::[0-9]{1,5})?"
+)
+
+
+def is_host_name(text: str) -> bool:
+    """Whether it can be a host's name. A leading `-` is none: ssh would take it for an option."""
+    return _NAME.fullmatch(text) is not None
+
+
+class Host(Frozen):
+    """A machine and the way to it.
+
+    Attributes:
+        name: As in results.
+        address: A host name or an IP address, or a `Host` of the user's ssh configuration; the name if left out.
+        user: To log in as; None leaves it to ssh.
+        port: Of sshd; None leaves it to ssh.
+        jump: Hosts to go through, `[USER@]HOST[:PORT]`, separated by commas (`ssh -J`).
+        identity: File of the private key (`ssh -i`).
+        ssh_config: File to use instead of the user's ssh configuration (`ssh -F`).
+        kind: `local` this machine, `ssh` reached by the ssh client, `box` a host of a cluster in a box.
+        enter: Of kind box: what to put before a command so that it runs there, such as `nsenter` with its options.
+        link: Bytes per second of its network link, as stated; None if nothing was.
+    """
+
+    name: str
+    address: str = ""
+    user: str | None = None
+    port: int | None = Field(None, ge=1, le=65535)
+    jump: str | None = None
+    identity: str | None = None
+    ssh_config: str | None = None
+    kind: Literal["local", "ssh", "box"] = "ssh"
+    enter: tuple[str, ...] = ()
+    link: float | None = Field(None, gt=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _own_address(cls, written: object) -> object:
+        if isinstance(written, dict) and not written.get("address"):
+            return {**written, "address": written.get("name", "")}
+        return written
+
+    @field_validator("name")
+    @classmethod
+    def _check_name(cls, name: str) -> str:
+        if not is_host_name(name):
+            raise ValueError(f"`{name}` is not a host name")
+        return name
+
+    @field_validator("address")
+    @classmethod
+    def _check_address(cls, address: str) -> str:
+        if not _ADDRESS.fullmatch(address):
+            raise ValueError(f"`{address}` is not a host name or an IP address")
+        return address
+
+    @field_validator("user")
+    @classmethod
+    def _check_user(cls, user: str | None) -> str | None:
+        if user is not None and not _USER.fullmatch(user):
+            raise ValueError(f"`{user}` is not a user's name")
+        return user
+
+    @field_validator("jump")
+    @classmethod
+    def _check_jump(cls, jump: str | None) -> str | None:
+        if jump is not None and not all(_JUMP.fullmatch(part) for part in jump.split(",")):
+            raise ValueError(f"`{jump}` is not a jump host: write [USER@]HOST[:PORT], several with commas between")
+        return jump
+
+    @model_validator(mode="after")
+    def _check_kind(self) -> "Host":
+        if (self.kind == "box") != bool(self.enter):
+            raise ValueError("what enters a host is for those of kind box, which need it")
+        return self
+
+
+THIS_HOST = Host(name=LOCALHOST, kind="local")

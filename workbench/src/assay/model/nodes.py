@@ -1,0 +1,32 @@
+"""Sets of host names as clusters write them: `client[1-8]`, `node[01-16,20]`."""
+
+import re
+
+from assay.model.units import UnitError, shown
+
+MOST_NODES = 1024
+_HINT = "write a name such as client1, or a set such as client[1-8] or node[01-16,20]"
+_WRITTEN = re.compile(r"[A-Za-z0-9._\[\],-]+")
+_LONG_NUMBER = re.compile(r"[0-9]{6}")
+
+
+def expand_nodes(written: str) -> tuple[str, ...]:
+    """The names in a node set, in its order.
+
+    Raises:
+        UnitError: It cannot be read, is empty, or has more than `MOST_NODES` names.
+    """
+    # Imported here because only boxes and host lists need it.
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
+
+    if not isinstance(written, str) or not _WRITTEN.fullmatch(written):
+        raise UnitError(f"{shown(written)} is not a set of hosts", _HINT)
+    if _LONG_NUMBER.search(written):
+        raise UnitError(f"{shown(written)} has a number of more than 5 digits", _HINT)
+    try:
+        nodes = NodeSet(written, resolver=RESOLVER_NOGROUP)
+    except NodeSetException:
+        raise UnitError(f"{shown(written)} is not a set of hosts", _HINT) from None
+    if not 0 < len(nodes) <= MOST_NODES:
+        raise UnitError(f"{shown(written)} has {len(nodes)} hosts", f"name 1 to {MOST_NODES} hosts")
+    return tuple(str(node) for node in nodes)

@@ -1,0 +1,78 @@
+"""When the repeats of all cases are executed: one after the other, or at times spread over hours."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from assay.model.case import Case
+from assay.model.schedule import Schedule
+from assay.model.study import Study
+from assay.plan.order import order_jobs
+
+_NS = 1e9
+
+Job = tuple[str, int]
+"""Case id and repeat."""
+
+
+class Timetable(NamedTuple):
+    """The repeats in the order of execution.
+
+    Attributes:
+        order: All of them.
+        due: Seconds after the beginning of the run before which a repeat does not start; empty without a schedule.
+    """
+
+    order: tuple[Job, ...]
+    due: Mapping[Job, float]
+
+
+def timetable(study: Study, cases: Sequence[Case]) -> Timetable:
+    """The timetable of a study; the same study gives the same one."""
+    if study.schedule is None:
+        return Timetable(order_jobs([case.id for case in cases], study.repeats, study.order, study.seed), {})
+    due = _scheduled(study.schedule, cases, study.repeats, study.order == "random", study.seed)
+    return Timetable(tuple(due), due)
+
+
+def _scheduled(schedule: Schedule, cases: Sequence[Case], repeats: int, random: bool, seed: int) -> dict[Job, float]:
+    """Each repeat has its part of the time, in which each case has a moment of its own.
+
+    Without `random` all cases of a repeat are due at the beginning of its part.
+    """
+    length = schedule.over / _NS / repeats
+    due: dict[Job, float] = {}
+    turn = 0
+    for repeat in range(1, repeats + 1):
+        begin = (repeat - 1) * length
+        moments = {case.id: begin + (_uniform(seed, repeat, case.id) * length if random else 0.0) for case in cases}
+        order = sorted(cases, key=lambda case: moments[case.id])
+        if schedule.alternate:
+            order, turn = _alternating(order, schedule.alternate, turn)
+        for case, moment in zip(order, sorted(moments.values()), strict=True):
+            due[case.id, repeat] = moment
+    return due
+
+
+def _uniform(seed: int, repeat: int, case: str) -> float:
+    """From 0 up to, not including, 1; the same with every version of Python."""
+    digest = hashlib.sha256(f"moment {seed} {repeat} {case}".encode()).digest()
+    return int.from_bytes(digest[:7], "big") / 2**56
+
+
+def _alternating(cases: Sequence[Case], operations: Sequence[str], turn: int) -> tuple[list[Case], int]:
+    """Cases in turns by their first operation, each kind in its order; and whose turn is next.
+
+    Cases with another operation form a kind of their own, which comes last in each round.
+    """
+    kinds: list[list[Case]] = [[] for _ in range(len(operations) + 1)]
+    for case in cases:
+        first = case.operations[0]
+        kinds[operations.index(first) if first in operations else -1].append(case)
+    found: list[Case] = []
+    while len(found) < len(cases):
+        kind = kinds[turn % len(kinds)]
+        if kind:
+            found.append(kind.pop(0))
+        turn += 1
+    return found, turn % len(kinds)

@@ -1,0 +1,140 @@
+"""The hosts: how a result of several is shared out among them, and how the total grows with their number."""
+
+from assay.analyse import hosts
+from assay.analyse.scaling import BINDS, Scaling, scalings
+from assay.model.result import Row
+from assay.report import numbers
+from assay.report.document import (
+    Badge,
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Fold,
+    Num,
+    Paragraph,
+    Section,
+    Strong,
+    Table,
+    Text,
+)
+from assay.report.measure import measure_of
+from assay.report.view import View
+
+_WORDS = (
+    "Each host is a machine with an engine of its own; all start at a barrier, at a time of the controller's clock. "
+    "Least transferred is what the slowest host had moved when the first lane of any host ended: far from the others' "
+    "amount, the hosts did not work together for most of the time. All figures are medians over repeats."
+)
+_MOST_ROWS = 500
+
+
+def section(view: View) -> Section | None:
+    """A line for each result with the least, mean and greatest share, and all hosts of each in a fold."""
+    rows = [row for row in view.analysis.rows if hosts.summary(row) is not None]
+    if not rows:
+        return None
+    each = [line for row in rows for line in _hosts(view, row)]
+    unit = measure_of(rows[0].operation).unit
+    sentences = [_sentence(found) for found in scalings(rows)]
+    blocks: list[Block] = [Bullets(tuple(sentences))] if sentences else []
+    blocks += [Paragraph(_WORDS), _totals(view, rows, unit)]
+    caption = (
+        "" if len(each) <= _MOST_ROWS else f"The first {_MOST_ROWS:,} of {len(each):,}; `assay export` writes all."
+    )
+    table = Table("host-table", _host_columns(unit), tuple(each[:_MOST_ROWS]), caption, interactive=True)
+    blocks.append(Fold("Host by host", (table,)))
+    return Section("hosts", "Hosts", tuple(blocks))
+
+
+def _sentence(found: Scaling) -> Text:
+    """Where the total stops growing, how many hosts that takes, and what binds there."""
+    measure = measure_of(found.operation)
+    first, last = found.points[0], found.points[-1]
+    where = ", ".join([found.target, *(numbers.axis_value(name, value) for name, value in found.others)])  # type: ignore[arg-type]
+    head = Strong(f"{numbers.operation_title(found.operation)}, {where}: ")
+    one = f"{numbers.plural(first.hosts, 'host')} alone {'reaches' if first.hosts == 1 else 'reach'}"
+    begin = f"{one} {measure.text(first.rate)}"
+    if first.binding is not None and first.binding.share >= BINDS:
+        begin += f" ({numbers.share(first.binding.share)} of the ceiling {first.binding.name})"
+    if found.saturated is None:
+        grows = f"{last.hosts} reach {measure.text(last.rate)}, {last.efficiency:.0%} of as many times as much"
+        end = f"{begin}; {grows}. The total still grows there."
+    else:
+        stop = found.saturated
+        end = (
+            f"{begin}. The total grows up to {numbers.plural(stop.hosts, 'host')} and stops at"
+            f" {measure.text(stop.rate)}; more add nothing."
+        )
+    if found.binding is not None:
+        share = numbers.share(found.binding.share)
+        end += f" What binds there is the {found.binding.name} ({share} of it; {found.binding.how})."
+    else:
+        end += " No known ceiling is near: what binds is the store, or something that was not measured."
+    return (head, end)
+
+
+def _totals(view: View, rows: list[Row], unit: str) -> Table:
+    columns = (
+        Column("Verdict", facet=True),
+        Column("Target", facet=True),
+        Column("Operation", facet=True),
+        Column("At"),
+        Column("Hosts", numeric=True),
+        *(Column(name, unit, numeric=True) for name in ("All", "Least", "Mean", "Most")),
+        Column("Least transferred", numeric=True),
+        Column("Start skew", "ms", numeric=True),
+    )
+    return Table("hosts-table", columns, tuple(_total(view, row) for row in rows), interactive=True)
+
+
+def _total(view: View, row: Row) -> tuple[Cell, ...]:
+    found = hosts.summary(row)
+    assert found is not None
+    measure = measure_of(row.operation)
+    rates = (row.rate.median if row.rate else None, found.least, found.mean, found.most)
+    skew = f"{found.skew_ns / 1e6:.2g} ± {found.uncertainty_ns / 1e6:.2g}"
+    return (
+        Badge(row.verdict),
+        row.case.target,
+        numbers.operation_title(row.operation),
+        view.point_of(row) or row.case.workload,
+        Num(str(found.hosts), found.hosts),
+        *(Num(measure.number(rate), rate) for rate in rates),
+        Num(numbers.size(found.least_transferred), found.least_transferred),
+        Num(skew, found.skew_ns),
+    )
+
+
+def _host_columns(unit: str) -> tuple[Column, ...]:
+    return (
+        Column("Target", facet=True),
+        Column("Operation", facet=True),
+        Column("At"),
+        Column("Host", facet=True),
+        Column("Rate", unit, numeric=True),
+        Column("Moved", numeric=True),
+        Column("Until the first ended", numeric=True),
+        Column("p50", "µs", numeric=True),
+        Column("p99", "µs", numeric=True),
+        Column("CPUs used", numeric=True),
+    )
+
+
+def _hosts(view: View, row: Row) -> list[tuple[Cell, ...]]:
+    measure, where = measure_of(row.operation), view.point_of(row) or row.case.workload
+    return [
+        (
+            row.case.target,
+            numbers.operation_title(row.operation),
+            where,
+            line.host,
+            Num(measure.number(line.rate), line.rate),
+            Num(numbers.size(line.bytes), line.bytes),
+            Num(numbers.size(line.stonewall_bytes), line.stonewall_bytes),
+            Num(numbers.microseconds(line.p50_ns), line.p50_ns),
+            Num(numbers.microseconds(line.p99_ns), line.p99_ns),
+            Num(f"{line.cpu_share:.2f}", line.cpu_share),
+        )
+        for line in hosts.lines(row)
+    ]

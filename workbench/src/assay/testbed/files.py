@@ -1,0 +1,103 @@
+"""YAML files of this package and of users: read into a model, or refused with the line to mend."""
+
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from assay.model.base import AssayError
+from assay.model.units import one_of, shown
+from assay.plan.source import Fault, Path, Problem, Source, named, read_source, sorted_problems, without_echoes
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def read_model(model: type[Model], data: bytes, file: str, guide: str) -> Model:
+    """What a file says.
+
+    Args:
+        model: What it must fit.
+        data: The file.
+        file: Its name, for the message.
+        guide: Where its form is described, for the hint of last resort.
+
+    Raises:
+        AssayError: It does not fit; the message begins with `file:line:`.
+    """
+    source = read_source(data)
+    found = None
+    if isinstance(source.data, dict):
+        try:
+            found = model.model_validate(source.data)
+        except ValidationError as error:
+            problems = [_problem(detail, source, model, guide) for detail in error.errors(include_url=False)]
+            source.problems.extend(without_echoes(problems, source))
+    elif not source.problems:
+        message = f"the file is {shown(source.data)}, not a mapping of `key: value` lines"
+        source.problems.append(Problem(line=1, column=1, message=message, hint=f"see {guide}"))
+    if source.problems or found is None:
+        first = sorted_problems(source.problems)[0]
+        raise AssayError(f"{file}:{first.line}: {first.message}", first.hint)
+    return found
+
+
+def _problem(detail: ErrorDetails, source: Source, model: type[BaseModel], guide: str) -> Problem:
+    kind, path, context = detail["type"], _written(detail["loc"], source), detail.get("ctx", {})
+    if kind == "study":
+        return source.problem(Fault(path=(*path, *context["inner"]), message=context["message"], hint=context["hint"]))
+    if kind == "extra_forbidden":
+        line, column = source.key_place(path)
+        known = _known(detail["loc"][:-1], model)
+        message = named(path[:-1], f"unknown key `{path[-1]}`")
+        return Problem(line=line, column=column, message=message, hint=one_of(path[-1], known))
+    if kind == "missing":
+        line, column = source.key_place(path)
+        message = named(path, f"`{detail['loc'][-1]}` is missing")
+        return Problem(line=line, column=column, message=message, hint=f"add it; see {guide}")
+    message, hint = _words(detail, guide)
+    return source.problem(Fault(path=path, message=message, hint=hint))
+
+
+def _words(detail: ErrorDetails, guide: str) -> tuple[str, str]:
+    kind, given, context = detail["type"], detail["input"], detail.get("ctx", {})
+    if kind in ("literal_error", "enum"):
+        words = [word.strip().strip("'") for word in context["expected"].replace(" or ", ", ").split(",")]
+        return f"{shown(given)} is not possible here", one_of(given, words)
+    if kind in ("model_type", "dict_type", "model_attributes_type"):
+        return f"{shown(given)} is not a mapping", "write `key: value` lines below it, indented"
+    if kind in ("tuple_type", "list_type"):
+        return f"{shown(given)} is not a list", "write a list: [a, b]"
+    if kind == "too_short":
+        return "it is empty", "add at least one entry"
+    return detail["msg"].lower(), f"see {guide}"
+
+
+def _written(location: tuple[int | str, ...], source: Source) -> Path:
+    """Pydantic's location as far as it is in the file."""
+    data: Any = source.data
+    path: list[int | str] = []
+    for part in location:
+        present = part in data if isinstance(data, dict) else isinstance(data, list) and part in range(len(data))
+        if present:
+            data = data[part]
+            path.append(part)
+    return tuple(path)
+
+
+def _known(location: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
+    """Keys of the mapping at a location: the model is followed as far as its annotations name others."""
+    for part in location:
+        field = model.model_fields.get(str(part))
+        inner = _inner(field.annotation) if field else None
+        model = inner or model
+    return list(model.model_fields)
+
+
+def _inner(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for part in getattr(annotation, "__args__", ()):
+        found = _inner(part)
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,37 @@
+"""Boxes that are up, and what is left of those that are not."""
+
+import contextlib
+
+from assay.model.base import AssayError
+from assay.testbed.clean import clean, remove_lost_disks
+from assay.testbed.folders import box_folders, locked
+from assay.testbed.running import RunningBox
+from assay.testbed.state import is_up, read_state
+
+
+def running_boxes() -> tuple[RunningBox, ...]:
+    """All boxes that are up, by name."""
+    found = []
+    for folder in box_folders():
+        state = read_state(folder)
+        if state is not None and is_up(state):
+            found.append(RunningBox(folder, state))
+    return tuple(found)
+
+
+def sweep() -> tuple[list[str], list[str]]:
+    """Remove what is left of boxes that died or whose making was cut short.
+
+    Returns:
+        Names of the boxes of which something was left, and what could not be removed.
+    """
+    names, problems = [], []
+    for folder in box_folders():
+        # One that is being brought up or taken down is locked; it is left to whoever does that.
+        if is_up(read_state(folder)):
+            continue
+        with contextlib.suppress(AssayError), locked(folder.name, 0.0) as again:
+            if not is_up(read_state(again)) and any(again.iterdir()):
+                names.append(again.name)
+                problems += clean(again)
+    return names, problems + remove_lost_disks()

@@ -1,0 +1,119 @@
+"""A private sshd on this machine for tests: own keys, a high port on 127.0.0.1, killed by its own id."""
+
+import contextlib
+import getpass
+import os
+import shlex
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from assay.model.host import Host
+
+SSHD = "/usr/sbin/sshd"
+
+
+@dataclass(frozen=True)
+class Sshd:
+    """One that runs.
+
+    Attributes:
+        host: How to reach it.
+        pid: Of the listening process.
+        home: The home directory of those who log in.
+    """
+
+    host: Host
+    pid: int
+    folder: Path
+    home: Path
+    port: int
+
+
+def free_port() -> int:
+    """A TCP port that nobody uses."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextlib.contextmanager
+def private_sshd(folder: Path) -> Iterator[Sshd]:
+    """An sshd that lets this user in, and whose sessions have a home directory of their own."""
+    if not Path(SSHD).exists() or not shutil.which("ssh"):
+        pytest.skip("no sshd or no ssh on this machine: apt-get install openssh-server openssh-client")
+    home = folder / "home"
+    home.mkdir()
+    port = free_port()
+    for name in ("host", "user"):
+        key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
+        subprocess.run(key, check=True, stdin=subprocess.DEVNULL)
+    _write_configurations(folder, home, port)
+    made = _separation_folder()
+    process = subprocess.Popen(
+        [SSHD, "-D", "-E", str(folder / "log"), "-f", str(folder / "sshd_config")],
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        _wait(process, port, folder)
+        yield Sshd(_host(folder, port), process.pid, folder, home, port)
+    finally:
+        process.kill()
+        process.wait()
+        if made is not None:
+            with contextlib.suppress(OSError):
+                made.rmdir()
+
+
+def _host(folder: Path, port: int) -> Host:
+    identity, config = str(folder / "user"), str(folder / "ssh_config")
+    return Host(name="node1", address="127.0.0.1", port=port, identity=identity, ssh_config=config)
+
+
+def _write_configurations(folder: Path, home: Path, port: int) -> None:
+    (folder / "sshd_config").write_text(
+        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/user.pub\n"
+        f"PidFile {folder}/pid\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nUseDNS no\nMaxStartups 100\n"
+        f"KbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\nSetEnv HOME={home}\n"
+    )
+    public = (folder / "host.pub").read_text().split()
+    (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {public[0]} {public[1]}\n")
+    (folder / "ssh_config").write_text(
+        f"Host *\n  User {getpass.getuser()}\n  UserKnownHostsFile {folder}/known_hosts\n"
+        "  GlobalKnownHostsFile /dev/null\n  StrictHostKeyChecking yes\n  IdentityAgent none\n"
+    )
+
+
+def _separation_folder() -> Path | None:
+    """sshd of root wants this folder; Debian makes it when the service is started."""
+    folder = Path("/run/sshd")
+    if os.geteuid() == 0 and not folder.exists():
+        folder.mkdir(mode=0o755)
+        return folder
+    return None
+
+
+def _wait(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
+    for _ in range(200):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        if process.poll() is not None:
+            break
+        time.sleep(0.02)
+    pytest.fail(f"sshd does not start: {(folder / 'log').read_text()}")
+
+
+def fake_ssh(folder: Path, complaint: str, code: int = 255) -> None:
+    """A program `ssh` in `folder` that complains and ends."""
+    program = folder / "ssh"
+    program.write_text(f"#!/bin/sh\nprintf '%s\\n' {shlex.quote(complaint)} >&2\nexit {code}\n")
+    program.chmod(0o755)

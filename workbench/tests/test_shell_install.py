@@ -1,0 +1,193 @@
+"""The engine on other hosts: copied once, checked each time, started with pipes."""
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from run_tools import needs_engine
+from ssh_tools import Sshd, private_sshd
+
+from assay.contract._generated import Capabilities
+from assay.launch.binary import Engine, load_engine
+from assay.launch.engine import run_job
+from assay.launch.install import HostLauncher, ensure_engine, launcher_for
+from assay.launch.launcher import LocalLauncher
+from assay.launch.shell import Answer, Shell, close_shells, make_shell
+from assay.model.base import AssayError
+from assay.model.host import THIS_HOST, Host
+from assay.plan.jobs import SPEC_VERSION
+
+PROGRAM = '#!/bin/sh\n[ "$1" = --version ] && echo \'assay-engine 9\' && exit\nread -r line; echo "$* $line"\n'
+
+
+@pytest.fixture(scope="module")
+def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
+    with private_sshd(tmp_path_factory.mktemp("sshd")) as found:
+        yield found
+        close_shells()
+
+
+def made_engine(folder: Path, text: str = PROGRAM) -> Engine:
+    path = folder / "assay-engine"
+    path.write_text(text)
+    path.chmod(0o755)
+    return Engine(path, "9", hashlib.sha256(text.encode()).hexdigest(), Capabilities.model_construct())
+
+
+class Counting:
+    """A shell that remembers how often something was sent to standard input."""
+
+    def __init__(self, shell: Shell) -> None:
+        self.shell, self.host, self.copies = shell, shell.host, 0
+
+    def run(self, argv: list[str], timeout: float, given: bytes | None = None) -> Answer:
+        self.copies += given is not None
+        return self.shell.run(argv, timeout, given)
+
+
+def counting(sshd: Sshd) -> Counting:
+    return Counting(make_shell(sshd.host))
+
+
+def test_copied_once_and_checked_each_time(sshd: Sshd, tmp_path: Path) -> None:
+    engine, shell = made_engine(tmp_path), counting(sshd)
+    path = Path(ensure_engine(shell, engine))
+    assert path == sshd.home / f".cache/assay/engine-{engine.sha256[:16]}/assay-engine"
+    assert path.read_text() == PROGRAM
+    assert stat.S_IMODE(path.stat().st_mode) == 0o755
+    assert stat.S_IMODE(path.parent.parent.stat().st_mode) == 0o700
+    assert ensure_engine(shell, engine) == str(path)
+    assert shell.copies == 1
+    path.write_text("#!/bin/sh\necho something else\n")
+    assert ensure_engine(shell, engine) == str(path)
+    assert shell.copies == 2
+    assert path.read_text() == PROGRAM
+    assert [item.name for item in path.parent.iterdir()] == ["assay-engine"]
+
+
+def test_two_versions_stand_side_by_side(sshd: Sshd, tmp_path: Path) -> None:
+    for part in ("a", "b"):
+        (tmp_path / part).mkdir()
+    engines = [made_engine(tmp_path / "a"), made_engine(tmp_path / "b", PROGRAM + "# newer\n")]
+    paths = [ensure_engine(make_shell(sshd.host), engine) for engine in engines]
+    assert [Path(path).read_text() for path in paths] == [engine.path.read_text() for engine in engines]
+
+
+def test_one_that_cannot_run_there_is_not_left_there(sshd: Sshd, tmp_path: Path) -> None:
+    engine = made_engine(tmp_path, '#!/bin/sh\necho "version \\`GLIBC_2.99\' not found" >&2\nexit 1\n')
+    with pytest.raises(AssayError, match=r"host node1: the engine cannot be put there: version .GLIBC_2.99") as caught:
+        ensure_engine(make_shell(sshd.host), engine)
+    assert "oldest" in caught.value.hint
+    for folder in (sshd.home / ".cache/assay", Path(f"/var/tmp/assay-{os.getuid()}")):
+        left = folder / f"engine-{engine.sha256[:16]}"
+        assert not left.exists() or not [*left.iterdir()]
+        if left.exists():
+            left.rmdir()
+
+
+def test_a_home_that_cannot_be_used_is_gone_around(sshd: Sshd, tmp_path: Path) -> None:
+    text = PROGRAM + "# elsewhere\n"
+    engine, shell = made_engine(tmp_path, text), counting(sshd)
+    cache = sshd.home / ".cache"
+    kept = sshd.home / "kept"
+    if cache.exists():
+        cache.rename(kept)
+    # Root writes where it likes, but not below a file.
+    cache.write_text("")
+    try:
+        path = Path(ensure_engine(shell, engine))
+        assert path == Path(f"/var/tmp/assay-{os.getuid()}/engine-{engine.sha256[:16]}/assay-engine")
+        assert path.read_text() == text
+        assert ensure_engine(shell, engine) == str(path)
+        path.unlink()
+        path.parent.rmdir()
+    finally:
+        cache.unlink()
+        if kept.exists():
+            kept.rename(cache)
+
+
+def test_the_hash_of_a_changed_file_is_not_accepted(sshd: Sshd, tmp_path: Path) -> None:
+    engine = made_engine(tmp_path, PROGRAM + "# first\n")
+    engine.path.write_text(PROGRAM + "# replaced meanwhile\n")
+    with pytest.raises(AssayError, match="has the hash"):
+        ensure_engine(make_shell(sshd.host), engine)
+
+
+def test_another_architecture_is_refused_before_anything_is_copied(tmp_path: Path) -> None:
+    class Elsewhere:
+        host = Host(name="pi")
+
+        def run(self, argv: list[str], timeout: float, given: bytes | None = None) -> Answer:
+            assert given is None
+            return Answer(0, "system=Linux riscv64\nplace=/x\n", "")
+
+    with pytest.raises(AssayError, match="host pi: is Linux riscv64, the engine is for"):
+        ensure_engine(Elsewhere(), made_engine(tmp_path))  # type: ignore[arg-type]
+
+
+def test_the_launcher_talks_with_an_engine_over_there(sshd: Sshd, tmp_path: Path) -> None:
+    launcher = launcher_for(sshd.host, made_engine(tmp_path))
+    assert isinstance(launcher, HostLauncher)
+    process = launcher.start(["run", "-"])
+    assert isinstance(process, subprocess.Popen)
+    out, err = process.communicate(b'{"job": "it\'s"}\n', timeout=20)
+    assert (process.returncode, out, err) == (0, b'run - {"job": "it\'s"}\n', b"")
+
+
+@needs_engine
+def test_the_real_engine_does_a_job_over_there_and_ends_with_its_connection(sshd: Sshd) -> None:
+    launcher = launcher_for(sshd.host, load_engine())
+    job = {
+        "spec_version": SPEC_VERSION,
+        "id": "over-there",
+        "target": {"kind": "null"},
+        "file_size_bytes": 1 << 20,
+        "record_size_bytes": 4096,
+        "phases": [{"operation": "write"}],
+    }
+    outcome = run_job(launcher, json.dumps(job), 30.0)
+    assert (outcome.status, outcome.reason) == ("ok", "")
+    assert '"bye"' in outcome.events
+    process = launcher.start(["run", "-"])
+    assert isinstance(launcher, HostLauncher)
+    _wait(lambda: launcher.path in _running())
+    process.kill()
+    process.communicate()
+    _wait(lambda: launcher.path not in _running())
+
+
+def _running() -> set[str]:
+    """First words of the command lines of all processes."""
+    found = set()
+    for folder in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if folder.name.isdigit():
+                found.add((folder / "cmdline").read_bytes().split(b"\0")[0].decode("utf-8", "replace"))
+    return found
+
+
+def _wait(condition: Callable[[], bool]) -> None:
+    for _ in range(300):
+        if condition():
+            return
+        time.sleep(0.05)
+    pytest.fail("it did not come about within 15 s")
+
+
+def test_hosts_that_see_our_files_use_the_engine_where_it_is(tmp_path: Path) -> None:
+    engine = made_engine(tmp_path)
+    assert isinstance(launcher_for(THIS_HOST, engine), LocalLauncher)
+    box = Host(name="h1", kind="box", enter=("env", "X=1"))
+    launcher = launcher_for(box, engine)
+    assert isinstance(launcher, HostLauncher)
+    assert launcher.path == str(engine.path)
+    out, _ = launcher.start(["run"]).communicate(b"job\n", timeout=20)
+    assert out == b"run job\n"

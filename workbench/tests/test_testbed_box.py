@@ -1,0 +1,155 @@
+"""What a box file may say, and how it is refused."""
+
+from pathlib import Path
+
+import pytest
+from testbed_tools import written
+
+from assay.model.base import AssayError
+from assay.model.nodes import expand_nodes
+from assay.model.units import UnitError, format_link, format_loss, parse_link, parse_loss
+from assay.testbed.box import load_box, preset_names
+from assay.testbed.kinds import fill, kind_names, load_kind, render
+
+HOSTS = "name: small\nhosts:\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "clients", "servers"), [("office", 1, 3), ("cluster-8", 8, 1), ("wan", 2, 2), ("scaleout-4", 4, 4)]
+)
+def test_presets(name: str, clients: int, servers: int) -> None:
+    box = load_box(name, Path("/"))
+    roles = [member.spec.all_roles for member in box.members()]
+    assert (box.name, roles.count(("client",)), roles.count(("server",))) == (name, clients, servers)
+    assert all(member.spec.servers[0].exports == ("/export",) for member in box.members() if member.spec.servers)
+
+
+def test_all_presets_are_known() -> None:
+    assert set(preset_names()) == {"office", "cluster-8", "wan", "scaleout-4"}
+
+
+def test_wan_is_what_it_says() -> None:
+    wan = load_box("wan", Path("/")).wan
+    assert wan is not None
+    assert (wan.link, wan.one_way) == (100_000_000, 43_500_000)
+
+
+def test_a_set_becomes_hosts_with_addresses_in_the_order_of_the_file(tmp_path: Path) -> None:
+    box = written(tmp_path, f"{HOSTS}  server: {{}}\n  client[1-3]: {{link: 1 Gbit/s}}\n")
+    assert [(one.name, one.address, one.number) for one in box.members()] == [
+        ("server", "10.77.0.1", 1),
+        ("client1", "10.77.0.2", 2),
+        ("client2", "10.77.0.3", 3),
+        ("client3", "10.77.0.4", 4),
+    ]
+
+
+DISK = "disks: [{size: 1GiB, mount: /export}]"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message", "hint"),
+    [
+        (f"{HOSTS}  a: {{lnik: 1 Gbit/s}}\n", 3, "unknown key `lnik`", "did you mean `link`?"),
+        (f"{HOSTS}  a: {{link: 1 GB/s}}\n", 3, "unknown unit `GB`", "in bits"),
+        (f"{HOSTS}  a: {{link: 10}}\n", 3, "is not the speed of a link", "in bits"),
+        (f"{HOSTS}  a: {{}}\n  b[1-2]: {{}}\n  b2: {{}}\n", 5, "host b2 is also in `b[1-2]`", "once"),
+        (f"{HOSTS}  a[1-: {{}}\n", 3, "not a set of hosts", "client[1-8]"),
+        (f"{HOSTS}  a[1-999999]: {{}}\n", 3, "more than 5 digits", "client[1-8]"),
+        (f"{HOSTS}  a[1-5000]: {{}}\n", 3, "has 5000 hosts", "1 to 1024"),
+        (f"{HOSTS}  a[1-254]: {{}}\n", 2, "254 hosts, but room for 200", "fewer"),
+        (f"{HOSTS}  Big: {{}}\n", 3, "`Big` cannot be the name of a host", "small letters"),
+        (f"{HOSTS}  a: {{disks: [{{size: 1GiB, mount: /usr/x}}]}}\n", 3, "/usr is the system's", "/export"),
+        (f"{HOSTS}  a: {{disks: [{{size: 1GiB, mount: /x/../y}}]}}\n", 3, "`..` part", "/export"),
+        (f"{HOSTS}  a: {{disks: [{{mount: /x}}]}}\n", 3, "`size` is missing", "docs/guides/testbed.md"),
+        (f"{HOSTS}  a: {{disks: [{{size: 1k, mount: /x}}]}}\n", 3, "unknown unit `k`", "KiB"),
+        (f"{HOSTS}  a: {{servers: [{{kind: nfs-ganesha, exports: [/x]}}]}}\n", 3, "/x is on no disk", "disks:"),
+        (f"{HOSTS}  a:\n    {DISK}\n    servers: [{{kind: nfs-ganesha, exports: [/exports]}}]\n", 5, "on no disk", ""),
+        (f"{HOSTS}  a: {{site: x}}\n  b: {{site: y}}\n", 2, "no `wan` joins them", "add `wan"),
+        (f"{HOSTS}  a: {{}}\nwan: {{rtt: 1ms}}\n", 4, "needs two sites", "`site`"),
+        (f"{HOSTS}  a: {{}}\nnetwork: {{delay: 1ms, rtt: 2ms}}\n", 4, "both stated", "keep one"),
+        (f"{HOSTS}  a: {{}}\nnetwork: {{subnet: 8.8.8.0/24}}\n", 4, "not a private network", "10.77.0.0/24"),
+        (f"{HOSTS}  a: {{}}\nnetwork: {{loss: 99%}}\n", 4, "out of range", "50%"),
+        (f"{HOSTS}  a: {{}}\nnetwork: {{mtu: 100}}\n", 4, "out of range", "576"),
+        ("hosts: {a: {}}\n", 1, "`name` is missing", "add it"),
+        ("name: x\nhosts: {}\n", 2, "empty", "at least one"),
+        ("name: x\nhosts: [a]\n", 2, "not a mapping", "key: value"),
+        ("- a\n", 1, "not a mapping", "docs/guides/testbed.md"),
+        ("name: x\n\thosts: 1\n", 2, "tab", "spaces"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, text: str, line: int, message: str, hint: str) -> None:
+    with pytest.raises(AssayError) as caught:
+        written(tmp_path, text)
+    assert caught.value.message.startswith(f"{tmp_path}/box.yaml:{line}: ")
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+    assert "\n" not in caught.value.message + caught.value.hint
+
+
+def test_an_unknown_server_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(AssayError, match="no kind of server is called `nfs`"):
+        written(tmp_path, f"{HOSTS}  a:\n    {DISK}\n    servers: [{{kind: nfs, exports: [/export]}}]\n")
+
+
+@pytest.mark.parametrize("ref", ["ofice", "./none.yaml", "none.yaml"])
+def test_a_box_that_is_not_there(tmp_path: Path, ref: str) -> None:
+    with pytest.raises(AssayError) as caught:
+        load_box(ref, tmp_path)
+    assert ref in caught.value.message
+    assert "office" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "speed"),
+    [
+        ("1 Gbit/s", 10**9),
+        ("1Gb/s", 10**9),
+        ("100 Mbit/s", 10**8),
+        ("2.5 Gbit / s", 2_500_000_000),
+        ("9600bit/s", 9600),
+    ],
+)
+def test_links_are_in_bits(text: str, speed: int) -> None:
+    assert parse_link(text) == speed
+    assert parse_link(format_link(speed)) == speed
+
+
+@pytest.mark.parametrize("text", ["1 GB/s", "1 Gbit", "-1 Gbit/s", "", 5, None, "1 GBit/s"])
+def test_what_is_no_link(text: object) -> None:
+    with pytest.raises(UnitError):
+        parse_link(text)
+
+
+@pytest.mark.parametrize(("text", "loss"), [("0.01%", 100), ("1%", 10_000), ("3ppm", 3), (0, 0), ("0%", 0)])
+def test_losses(text: object, loss: int) -> None:
+    assert parse_loss(text) == loss
+    assert parse_loss(format_loss(loss)) == loss
+
+
+@pytest.mark.parametrize("text", ["0.00001%", 0.01, "1", "-1%", True, None])
+def test_what_is_no_loss(text: object) -> None:
+    with pytest.raises(UnitError):
+        parse_loss(text)
+
+
+def test_node_sets() -> None:
+    assert expand_nodes("n[08-10],m1") == ("m1", "n08", "n09", "n10")
+    for wrong in ("", "a b", "@all", "n[3-1]", "n[", "a&b"):
+        with pytest.raises(UnitError):
+            expand_nodes(wrong)
+
+
+@pytest.mark.parametrize("name", kind_names())
+def test_each_kind_of_server_can_be_written_for_two_exports(name: str) -> None:
+    kind = load_kind(name)
+    words = {"host": "s", "address": "10.0.0.1", "configuration": "/c", "log": "/l", **dict.fromkeys(kind.find, "/f")}
+    text = render(kind, words, ("/one", "/two"))
+    assert "$" not in text
+    assert text.count("/one") == text.count("/two") > 0
+    assert all("$" not in fill(word, words) for command in (*kind.before, *kind.start) for word in command)
+
+
+def test_a_word_that_no_server_knows_is_refused() -> None:
+    with pytest.raises(AssayError, match="unknown word: 'nothing'"):
+        fill("x $nothing", {"host": "s"})
