@@ -19,7 +19,7 @@ test: setup-test     ## every check and test; ends with a count
 bench: setup bare    ## the engine beside its peers (20 minutes at most); writes docs/performance.md
 	$(VENV)/bin/python bench/run.py --page
 
-agreement: setup bare   ## the same work through fio and Assay (11 minutes); writes docs/agreement.md
+agreement: setup bare   ## the same work through fio and Assay (16 minutes); writes docs/agreement.md
 	$(VENV)/bin/python bench/agreement/run.py --page
 
 setup: $(VENV)/.runtime engine   ## Python environment and engine

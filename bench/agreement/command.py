@@ -18,7 +18,7 @@ from setting import one_file
 from agreement import page, show
 from agreement.series import run_workload
 from agreement.words import sentences
-from agreement.workloads import WORKLOADS, Workload
+from agreement.workloads import WORKLOADS, Workload, huge_pages
 
 PAIRS, SECONDS = 10, 3.0
 QUICK_PAIRS, QUICK_SECONDS = 1, 0.5
@@ -28,14 +28,43 @@ START_UP_S = 0.4
 def options(words: list[str] | None = None) -> argparse.Namespace:
     """What the user asks for."""
     parser = argparse.ArgumentParser(description="Assay and fio on the same work, in pairs.")
-    parser.add_argument("--pairs", type=int, metavar="N", help=f"rounds of each workload (default: {PAIRS})")
-    parser.add_argument("--seconds", type=float, metavar="S", help=f"length of a run (default: {SECONDS:g})")
-    parser.add_argument("--only", default="", metavar="WORD", help="only workloads whose name or title has WORD")
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_PAIRS} pair of {QUICK_SECONDS:g} s, to try")
-    parser.add_argument("--disk", type=Path, default=Path("/var/tmp"), metavar="DIR", help="on the disk to use")
+    parser.add_argument(
+        "--pairs",
+        type=int,
+        metavar="N",
+        help=f"rounds of each workload (default: {PAIRS})",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        metavar="S",
+        help=f"length of a run (default: {SECONDS:g})",
+    )
+    parser.add_argument(
+        "--only",
+        default="",
+        metavar="WORD",
+        help="only workloads whose name or title has WORD",
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help=f"{QUICK_PAIRS} pair of {QUICK_SECONDS:g} s, to try",
+    )
+    parser.add_argument(
+        "--disk",
+        type=Path,
+        default=Path("/var/tmp"),
+        metavar="DIR",
+        help="on the disk to use",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep all figures in FILE")
     parser.add_argument(
-        "--from", type=Path, metavar="FILE", dest="source", help="measure nothing, show what FILE keeps"
+        "--from",
+        type=Path,
+        metavar="FILE",
+        dest="source",
+        help="measure nothing, show what FILE keeps",
     )
     parser.add_argument("--page", action="store_true", help=f"write {page.PAGE.relative_to(ROOT)}")
     parser.add_argument("--list", action="store_true", help="name the workloads and end")
@@ -54,8 +83,11 @@ def measure(works: list[Workload], chosen: argparse.Namespace) -> Results:
     begin = time.monotonic()
     runs = sum((4 + len(work.variants)) * chosen.pairs + 2 * (2 + len(work.variants)) for work in works)
     minutes = runs * (chosen.seconds + START_UP_S) / 60
-    print(f"{len(works)} workloads, {chosen.pairs} rounds: about {minutes:.0f} minutes", flush=True)
-    with one_file(chosen.seconds, chosen.disk) as setting:
+    print(
+        f"{len(works)} workloads, {chosen.pairs} rounds: about {minutes:.0f} minutes",
+        flush=True,
+    )
+    with huge_pages(), one_file(chosen.seconds, chosen.disk) as setting:
         versions = {name: version for name, version in machine.versions(setting).items() if name in page.PROGRAMS}
         results = Results(machine.describe(setting), versions, chosen.pairs, chosen.seconds)
         for work in works:

@@ -106,7 +106,10 @@ def interval(values: list[float]) -> tuple[float, float] | None:
 def ratio(logs: list[float]) -> Ratio:
     """Of logarithms of ratios."""
     bounds = interval(logs)
-    return Ratio(math.exp(statistics.median(logs)), (math.exp(bounds[0]), math.exp(bounds[1])) if bounds else None)
+    return Ratio(
+        math.exp(statistics.median(logs)),
+        (math.exp(bounds[0]), math.exp(bounds[1])) if bounds else None,
+    )
 
 
 def chance(rounds: list[Round]) -> float | None:

@@ -47,9 +47,25 @@ def of_ratio(found: Ratio) -> str:
 
 def of_workload(result: RowResult) -> Table:
     """One line per measure: both tools, their ratio, what chance would do, and the verdict."""
-    table = [["", "fio", "Assay", "Assay / fio", "fio / fio", "Assay / Assay", "by chance", ""]]
+    table = [
+        [
+            "",
+            "fio",
+            "Assay",
+            "Assay / fio",
+            "fio / fio",
+            "Assay / Assay",
+            "by chance",
+            "",
+        ]
+    ]
     for line in lines(result):
-        ends = [percent(line.same_fio), percent(line.same_assay), percent(line.chance), line.verdict.value]
+        ends = [
+            percent(line.same_fio),
+            percent(line.same_assay),
+            percent(line.chance),
+            line.verdict.value,
+        ]
         both = [with_spread(line.fio), with_spread(line.assay)]
         table.append([MEASURES[line.measure], *both, of_ratio(line.ratio), *ends])
     return table
@@ -67,7 +83,15 @@ def of_parts(result: RowResult) -> Table:
 
 def of_variants(work: Workload, result: RowResult) -> Table:
     """What fio does if it is told to do the same in another way."""
-    head = ["", "IOPS", "IOPS / fio above", "Assay's / this", "p50 latency, µs", "p50 / fio above", "CPU, µs/op"]
+    head = [
+        "",
+        "IOPS",
+        "IOPS / fio above",
+        "Assay's / this",
+        "p50 latency, µs",
+        "p50 / fio above",
+        "CPU, µs/op",
+    ]
     table = [head]
     for variant in work.variants:
         rate, latency = (against(result.rounds, variant.key, measure) for measure in ("ops_per_s", "p50_us"))
@@ -76,13 +100,30 @@ def of_variants(work: Workload, result: RowResult) -> Table:
             continue
         spreads = [with_spread(of_measure(samples, measure)) for measure in ("ops_per_s", "p50_us", "cpu_us")]
         ratios = [of_ratio(found) for found in (*rate, latency[0])]
-        table.append([variant.label, spreads[0], ratios[0], ratios[1], spreads[1], ratios[2], spreads[2]])
+        table.append(
+            [
+                variant.label,
+                spreads[0],
+                ratios[0],
+                ratios[1],
+                spreads[1],
+                ratios[2],
+                spreads[2],
+            ]
+        )
     return table
 
 
 def of_calls(works: list[tuple[Workload, RowResult]]) -> Table:
     """How operations reach the kernel."""
-    table = [["", "", "calls of io_uring_enter per operation", "operations handed over in a call"]]
+    table = [
+        [
+            "",
+            "",
+            "calls of io_uring_enter per operation",
+            "operations handed over in a call",
+        ]
+    ]
     for work, result in works:
         labels = {"fio": "fio", "assay": "Assay"} | {v.key: v.label for v in work.variants}
         for key, label in labels.items():
@@ -91,7 +132,14 @@ def of_calls(works: list[tuple[Workload, RowResult]]) -> Table:
                 table.append([work.title, label, f"not counted: {result.absent[counted]}", ""])
                 continue
             for sample in filter(None, result.rounds.get(counted, [])):
-                table.append([work.title, label, number(sample["calls_per_op"]), number(sample["ops_per_call"])])
+                table.append(
+                    [
+                        work.title,
+                        label,
+                        number(sample["calls_per_op"]),
+                        number(sample["ops_per_call"]),
+                    ]
+                )
     return table
 
 
@@ -101,7 +149,15 @@ def summary(works: list[tuple[Workload, RowResult]]) -> Table:
     for work, result in works:
         for line in lines(result):
             both = [number(line.fio.median), number(line.assay.median)]
-            table.append([work.title, MEASURES[line.measure], *both, of_ratio(line.ratio), line.verdict.value])
+            table.append(
+                [
+                    work.title,
+                    MEASURES[line.measure],
+                    *both,
+                    of_ratio(line.ratio),
+                    line.verdict.value,
+                ]
+            )
     return table
 
 

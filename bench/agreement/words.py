@@ -17,7 +17,11 @@ def sentences(work: Workload, result: RowResult) -> list[str]:
     if len(found) < len(MEASURES):
         return ["No round is whole, so nothing follows."]
     differing = [line for line in found.values() if line.verdict is Verdict.DIFFER]
-    return [_noise(found), _outside(result, found["p50_us"]), *(_why(work, result, line) for line in differing)]
+    return [
+        _noise(found),
+        _outside(result, found["p50_us"]),
+        *(_why(work, result, line) for line in differing),
+    ]
 
 
 def name(measure: str) -> str:

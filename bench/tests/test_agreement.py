@@ -197,7 +197,7 @@ def test_the_page_is_filled():
     for work in WORKLOADS:
         assert f"### {work.title}" in text
     # Bandwidth goes with IOPS, and so do both percentiles here.
-    assert "16 lines: 12 agree; 4 **differ**." in text
+    assert "24 lines: 20 agree; 4 **differ**." in text
     assert "| IOPS | 1" in text and "| kernel | 6 |" in text and "fio-batch-32 --x" in text
     with pytest.raises(BenchError, match="nonsense"):
         page.fill("{{nonsense}}\n", canned())

@@ -13,7 +13,7 @@ from assay.analyse import histograms
 from assay.analyse.rows import analyse, memory_bytes
 from assay.cli.analysis import judge_row
 from assay.model.case import Case
-from assay.model.result import JobRecord, Row, RunAnalysis, Sample
+from assay.model.result import BlockDeviceUse, JobRecord, Row, RunAnalysis, Sample
 from assay.model.verdict import Verdict
 
 
@@ -205,6 +205,31 @@ def test_odd_results_are_noted_and_kept(
     row, found = one_row(speeds, make_case(**parameters), **fields)
     assert len([note for note in found.notes if words in note]) == 1
     assert row.throughput is not None and row.throughput.n == len(speeds)
+
+
+@pytest.mark.parametrize(
+    ("reads", "read_bytes", "parameters", "noted"),
+    [
+        (200, 100 * MIB, {}, True),
+        (101, 100 * MIB, {}, False),
+        # Something else used the device.
+        (200, 200 * MIB, {}, False),
+        (200, 100 * MIB, {"huge_pages": True}, False),
+        (200, 100 * MIB, {"cache": "evict"}, False),
+        (200, 100 * MIB, {"record_size": 65536}, False),
+    ],
+)
+def test_operations_that_the_kernel_splits_are_noted(
+    reads: int, read_bytes: int, parameters: dict[str, Any], noted: bool
+) -> None:
+    case = make_case(**{"cache": "direct", "record_size": MIB, "operations": ("read",), **parameters})
+    used = {"reads": reads, "read_bytes": read_bytes, "read_ns": 1, "busy_ns": 1}
+    block = BlockDeviceUse(**{"writes": 0, "write_bytes": 0, "write_ns": 0, **used})
+    samples = [
+        make_sample(repeat=repeat, operation="read", ops=100, bytes=100 * MIB, block=block) for repeat in (1, 2, 3)
+    ]
+    notes = [note for note in analysed([case], samples).notes if "2 requests to the device" in note]
+    assert bool(notes) is noted
 
 
 def test_the_end_of_a_file_that_is_no_whole_record_is_noted_once_a_case() -> None:

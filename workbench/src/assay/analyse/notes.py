@@ -13,6 +13,10 @@ from assay.model.verdict import Verdict
 MOST_PER_KIND = 5
 """More notes of a kind are only counted."""
 
+LARGE_RECORD = 512 << 10
+SPLIT = 1.5
+"""From so many requests for each operation on it is worth a note."""
+
 LATE_START_NS = 1_000_000
 """A delay of starts below this is not worth a note."""
 
@@ -128,6 +132,29 @@ def _unstarted(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
         yield f"{_name(row)}: up to {most:,} operations were due but never started; their latency is in no percentile."
 
 
+def _split_requests(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+    """Large direct operations that the kernel made several requests of, since their memory is in too many pieces.
+
+    Source: /sys/block/DISK/queue/max_segments; the requests that iostats counts, where the device did little else.
+    """
+    parameters = row.case.parameters
+    record = parameters.record_size or 0
+    if parameters.cache != "direct" or record < LARGE_RECORD or parameters.huge_pages or parameters.hosts > 1:
+        return
+    counts = [
+        (sample.block.reads + sample.block.writes) / sample.ops
+        for sample in usable(row.samples)
+        if sample.block is not None
+        and sample.ops
+        and 0.9 * sample.bytes <= sample.block.read_bytes + sample.block.write_bytes <= 1.1 * sample.bytes
+    ]
+    if counts and median(counts) >= SPLIT:
+        yield (
+            f"{_name(row)}: each operation of {format_size(record)} became {median(counts):.2g} requests to the device."
+            " In huge pages (huge_pages: true) its buffer lies in one piece, which may be one request, and faster."
+        )
+
+
 def _late_starts(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
     """Open loop: most of the tail is time before the operation was submitted."""
     delay, latency = row.start_delay.get("p99.9", 0.0), row.latency.get("p99.9", 0.0)
@@ -155,6 +182,7 @@ _PER_ROW: tuple[Callable[[Row, Place | None], Iterator[str]], ...] = (
     _unstarted,
     _late_starts,
     _cut_short,
+    _split_requests,
 )
 
 
