@@ -39,7 +39,8 @@ class Scaling(NamedTuple):
         points: By number of hosts.
         saturated: Fewest hosts from which on the total stays within 5 % of the greatest; None if it still grows at the
             most hosts that were measured.
-        binding: The ceiling that limits it there, or at the most hosts; None if none is near.
+        greatest: The point with the greatest total: the last one if it still grows, an earlier one if it falls again.
+        binding: The ceiling that limits it where it saturates, or else where it is greatest; None if none is near.
     """
 
     target: str
@@ -48,6 +49,7 @@ class Scaling(NamedTuple):
     others: tuple[tuple[str, object], ...]
     points: tuple[Point, ...]
     saturated: Point | None
+    greatest: Point
     binding: Binding | None
 
 
@@ -75,10 +77,13 @@ def _scaling(rows: Sequence[Row]) -> Scaling | None:
     each = first.rate.median / first.case.parameters.hosts
     points = tuple(_point(row, each) for row in ordered)
     saturated = _saturated(points)
-    limited = saturated or points[-1]
+    greatest = max(points, key=lambda point: point.rate)
+    limited = saturated or greatest
     binding = limited.binding if limited.binding is not None and limited.binding.share >= BINDS else None
     others = tuple((name, value) for name, value in first.case.axes.items() if name not in ("hosts", "streams"))
-    return Scaling(first.case.target, first.case.workload, first.operation, others, points, saturated, binding)
+    return Scaling(
+        first.case.target, first.case.workload, first.operation, others, points, saturated, greatest, binding
+    )
 
 
 def _saturated(points: Sequence[Point]) -> Point | None:

@@ -11,7 +11,7 @@ from assay.model.base import Frozen
 from assay.model.case import Case, Parameters
 from assay.model.names import LOOKUPS, METADATA, MIXES, READS, WRITES
 from assay.model.study import Study
-from assay.model.target import ExponentialLatency, FixedLatency, NullTarget, Target, UniformLatency
+from assay.model.target import ExponentialLatency, FixedLatency, NfsTarget, NullTarget, Target, UniformLatency
 from assay.model.units import about_size
 from assay.plan.jobs import plan_phases, times_of
 
@@ -36,6 +36,7 @@ class Speed(NamedTuple):
 
 STORAGE = Speed(1e9, 100e-6, 30e-6, 16, "a disk")
 MEMORY = Speed(2e9, 5e-6, 5e-6, 2, "memory-backed")
+NETWORK = Speed(1.1e8, 500e-6, 500e-6, 16, "servers behind a link of 1 Gbit/s")
 NULL_OPERATION = 1e-6
 """Seconds of an operation without storage."""
 BUFFERED = 5e-6
@@ -265,6 +266,8 @@ def _speed(target: Target) -> Speed:
     if isinstance(target, NullTarget):
         each = max(_scripted_seconds(target), NULL_OPERATION)
         return Speed(math.inf, each, each, math.inf, "null")
+    if isinstance(target, NfsTarget):
+        return NETWORK._replace(bandwidth=NETWORK.bandwidth * len(target.servers))
     return MEMORY if target.path.startswith(_MEMORY_PATHS) else STORAGE
 
 

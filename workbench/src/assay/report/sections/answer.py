@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from assay.analyse.scaling import scalings
 from assay.model.result import LEAST_COMPARED, Comparison, Row
 from assay.model.verdict import SOUND, Verdict
 from assay.report import numbers
@@ -21,7 +22,8 @@ from assay.report.document import (
     Text,
 )
 from assay.report.measure import measure_of
-from assay.report.view import View, sound
+from assay.report.sections.hosts import sentence
+from assay.report.view import View, sound, verdicts_of
 
 _KINDS = {
     "write": "Sequential write",
@@ -34,6 +36,7 @@ _KINDS = {
     "re_fread": "Sequential read",
 }
 _RANDOM = frozenset({"random_read", "random_write", "random_mix"})
+_MOST_SENTENCES = 6
 _SMALL = 16 * 1024
 """Up to this record size operations per second say more than MB/s."""
 _HELD = 0.8
@@ -98,24 +101,31 @@ def section(view: View) -> Section:
         up_to = "" if view.run.repeats_within is None else "up to "
         words = f"This run is {view.run.status}: {up_to}{missing:,} of {view.run.planned:,} repeats are missing."
         blocks.append(Note(f"{words} The answer rests on the rest.", "warning"))
-    doubt = _doubt(view)
+    growth = scalings(view.analysis.rows)
+    doubt = _doubt(view, {Verdict.NETWORK_BOUND} if growth else set())
     if doubt:
         blocks.append(doubt)
+    blocks += [Paragraph(sentence(found), lead=True) for found in growth[:_MOST_SENTENCES]]
     if duels:
         blocks += [
             Paragraph(_sentence(duels), lead=True),
             KeyFigures(tuple(_figure(duel, view) for duel in duels if duel.fair)),
         ]
-    else:
+    elif not growth or any(sound(row) for row in view.analysis.rows):
         blocks += _alone(view)
     blocks.append(Bullets(tuple(_remarks(view, duels))))
     return Section("answer", "Short answer", tuple(blocks))
 
 
-def _doubt(view: View) -> Note | None:
-    """A warning if fewer than half of the results are sound, with what helps most."""
+def _doubt(view: View, answered: set[Verdict]) -> Note | None:
+    """A warning if fewer than half of the results are sound, with what helps most.
+
+    Args:
+        view: The run.
+        answered: Verdicts that are part of the answer: where a network binds, say.
+    """
     rows = view.analysis.rows
-    bad = [row for row in rows if not sound(row)]
+    bad = [row for row in rows if not sound(row) and not answered.issuperset(verdicts_of(row))]
     remedies = Counter(_remedy(row) for row in bad if row.findings)
     if 2 * len(bad) <= len(rows) or not remedies:
         return None

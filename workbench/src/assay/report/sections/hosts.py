@@ -36,7 +36,7 @@ def section(view: View) -> Section | None:
         return None
     each = [line for row in rows for line in _hosts(view, row)]
     unit = measure_of(rows[0].operation).unit
-    sentences = [_sentence(found) for found in scalings(rows)]
+    sentences = [sentence(found) for found in scalings(rows)]
     blocks: list[Block] = [Bullets(tuple(sentences))] if sentences else []
     blocks += [Paragraph(_WORDS), _totals(view, rows, unit)]
     caption = (
@@ -47,31 +47,39 @@ def section(view: View) -> Section | None:
     return Section("hosts", "Hosts", tuple(blocks))
 
 
-def _sentence(found: Scaling) -> Text:
+def sentence(found: Scaling) -> Text:
     """Where the total stops growing, how many hosts that takes, and what binds there."""
     measure = measure_of(found.operation)
-    first, last = found.points[0], found.points[-1]
+    first = found.points[0]
     where = ", ".join([found.target, *(numbers.axis_value(name, value) for name, value in found.others)])  # type: ignore[arg-type]
     head = Strong(f"{numbers.operation_title(found.operation)}, {where}: ")
     one = f"{numbers.plural(first.hosts, 'host')} alone {'reaches' if first.hosts == 1 else 'reach'}"
     begin = f"{one} {measure.text(first.rate)}"
     if first.binding is not None and first.binding.share >= BINDS:
         begin += f" ({numbers.share(first.binding.share)} of the ceiling {first.binding.name})"
-    if found.saturated is None:
-        grows = f"{last.hosts} reach {measure.text(last.rate)}, {last.efficiency:.0%} of as many times as much"
-        end = f"{begin}; {grows}. The total still grows there."
-    else:
-        stop = found.saturated
-        end = (
-            f"{begin}. The total grows up to {numbers.plural(stop.hosts, 'host')} and stops at"
-            f" {measure.text(stop.rate)}; more add nothing."
-        )
+    end = f"{begin}{_growth(found)}"
     if found.binding is not None:
         share = numbers.share(found.binding.share)
         end += f" What binds there is the {found.binding.name} ({share} of it; {found.binding.how})."
     else:
         end += " No known ceiling is near: what binds is the store, or something that was not measured."
     return (head, end)
+
+
+def _growth(found: Scaling) -> str:
+    """How the total goes on from the fewest hosts."""
+    measure = measure_of(found.operation)
+    first, last, stop, top = found.points[0], found.points[-1], found.saturated, found.greatest
+    if stop is first:
+        return "; more add nothing."
+    if stop is not None:
+        grows = f"The total grows up to {numbers.plural(stop.hosts, 'host')} and stops at {measure.text(stop.rate)}"
+        return f". {grows}; more add nothing."
+    if top is not last:
+        most = f"The total is greatest with {numbers.plural(top.hosts, 'host')}, {measure.text(top.rate)}"
+        return f". {most}; {last.hosts} reach {measure.text(last.rate)} only."
+    times = f"{numbers.share(last.efficiency)} of {last.hosts / first.hosts:.3g} times as much"
+    return f"; {last.hosts} reach {measure.text(last.rate)}, {times}. The total still grows there."
 
 
 def _totals(view: View, rows: list[Row], unit: str) -> Table:

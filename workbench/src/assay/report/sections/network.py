@@ -1,0 +1,94 @@
+"""The network between hosts and servers: what its links carry, how long a round trip takes, what was odd."""
+
+from collections.abc import Sequence
+
+from assay.analyse.network import network_findings
+from assay.model.network import Direction, LinkCeiling, Network
+from assay.report import numbers
+from assay.report.document import Block, Bullets, Cell, Column, Fold, Num, Paragraph, Section, Strong, Table, Text
+from assay.report.view import View
+
+_WORDS = (
+    "Measured before the cases with iperf3 and ping: payload of TCP, each direction on its own, since a link carries "
+    "both at once. A result is held against the tightest link that its data takes: those of its clients together, "
+    "those of its servers together, or one that all share."
+)
+_WAYS: dict[Direction, str] = {"write": "to servers", "read": "from servers"}
+_LINKS = (
+    Column("Link of", facet=True),
+    Column("Name"),
+    Column("Direction", facet=True),
+    Column("Carries", "MB/s", numeric=True),
+    Column("Gbit/s", numeric=True),
+    Column("How it was found, or why not"),
+)
+_PAIRS = (
+    Column("Client", facet=True),
+    Column("Server", facet=True),
+    Column("To server", "MB/s", numeric=True),
+    Column("From server", "MB/s", numeric=True),
+    Column("Round trip, least", "ms", numeric=True),
+    Column("median", "ms", numeric=True),
+    Column("most", "ms", numeric=True),
+    Column("Packet", "bytes", numeric=True),
+)
+
+
+def section(view: View) -> Section | None:
+    """What speaks against the network, its links, and each pair of client and server in a fold."""
+    network = view.run.network
+    if network is None:
+        return None
+    found = network_findings(network)
+    blocks: list[Block] = []
+    if found.findings:
+        remarks: list[Text] = [(Strong(f"{item.about}: "), f"{item.text}. {item.remedy}") for item in found.findings]
+        blocks.append(Bullets(tuple(remarks)))
+    blocks += [Paragraph(_WORDS), Table("links-table", _LINKS, tuple(_link(item) for item in found.ceilings))]
+    pairs = Table("pairs-table", _PAIRS, tuple(_pairs(network)), interactive=True)
+    blocks.append(Fold("Each client with each server alone", (pairs,)))
+    return Section("network", "Network", tuple(blocks))
+
+
+def _link(item: LinkCeiling) -> tuple[Cell, ...]:
+    value = item.value
+    return (
+        item.place,
+        item.host or "all",
+        _WAYS[item.direction],
+        Num(numbers.mb_per_s(value), value),
+        Num(numbers.NONE if value is None else numbers.significant(value * 8 / 1e9), value),
+        item.how if value is not None else f"not known: {item.reason}",
+    )
+
+
+def _pairs(network: Network) -> Sequence[tuple[Cell, ...]]:
+    trips = {(item.client, item.server): item for item in network.rtts}
+    packets = {(item.client, item.server): item.mtu for item in network.mtus}
+    rows: list[tuple[Cell, ...]] = []
+    for client in network.names("client"):
+        for server in network.names("server"):
+            trip, packet = trips.get((client, server)), packets.get((client, server))
+            rates = [_best(network, client, server, direction) for direction in _WAYS]
+            times = (trip.least, trip.median, trip.most) if trip is not None else (None, None, None)
+            rows.append(
+                (
+                    client,
+                    server,
+                    *(Num(numbers.mb_per_s(rate), rate) for rate in rates),
+                    *(Num(numbers.NONE if time is None else numbers.significant(time * 1e3), time) for time in times),
+                    Num(str(packet or numbers.NONE), packet),
+                )
+            )
+    return rows
+
+
+def _best(network: Network, client: str, server: str, direction: Direction) -> float | None:
+    """Bytes per second of a pair alone, with the best number of connections."""
+    rates = [
+        path.bits_per_s / 8
+        for path in network.paths
+        if (path.client, path.server, path.direction, path.scope) == (client, server, direction, "alone")
+        and path.bits_per_s is not None
+    ]
+    return max(rates, default=None)
