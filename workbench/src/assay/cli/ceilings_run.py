@@ -41,6 +41,7 @@ class CeilingMeter:
         folder: Path,
         destroy: bool,
         stop: Callable[[], int] = lambda: 0,
+        here: bool = True,
     ) -> None:
         """Nothing is started yet.
 
@@ -50,7 +51,9 @@ class CeilingMeter:
             folder: The run's, which the marks of its directories name.
             destroy: The user has confirmed that devices may be overwritten.
             stop: As for `run_job`; once it says so, the rest is left out.
+            here: The directories are this machine's; of others what is below is not measured.
         """
+        self.here = here
         self.study = study
         self.launcher = launcher
         self.folder = folder
@@ -70,7 +73,7 @@ class CeilingMeter:
         """
         found = plan.stated_ceilings(self.study, places)
         jobs, left_out = plan.engine_jobs(self.study, cases)
-        stored = [name for name, place in places.items() if place.kind not in ("null", "nfs")]
+        stored = [name for name, place in places.items() if place.kind not in ("null", "nfs") and self.here]
         for job in [*(plan.copy_jobs(self.cpus) if stored else ()), *jobs]:
             found += self._run(job)
         if left_out:

@@ -14,10 +14,12 @@ from assay.cli.output import rate_text
 from assay.cli.progress import Progress, TimeLeft
 from assay.cli.settle import settle
 from assay.cli.targets import CGROUP
+from assay.contract._generated import FileTarget as JobFileTarget
 from assay.contract._generated import IntervalEvent
 from assay.contract._generated import NfsTarget as JobNfsTarget
 from assay.contract.names import Event, PhaseStartEvent
 from assay.contract.reader import read_events
+from assay.launch import remote_places
 from assay.launch.cgroup import MemoryCap
 from assay.launch.devices import inspect_device
 from assay.launch.engine import Outcome, run_job
@@ -180,7 +182,8 @@ class Executor:
         job = planned.job
         if self.fleet is not None:
             job = together(job, case.parameters.hosts)
-        if isinstance(job.target, JobNfsTarget):
+        shared = self.fleet is not None and isinstance(job.target, JobFileTarget)
+        if shared or isinstance(job.target, JobNfsTarget):
             job = in_directory(job, f"{self.store.folder.name}-{planned.id}")
         return planned.model_copy(update={"job": job})
 
@@ -232,7 +235,10 @@ class Executor:
     def _clean_up(self, case: Case, name: str) -> None:
         """Remove what an engine that was killed left of this repeat, now or in an earlier attempt."""
         target = self.study.targets[case.target]
-        if isinstance(target, FileTarget):
+        if isinstance(target, FileTarget) and self.fleet is not None:
+            run = self.store.folder.name
+            remote_places.clean(self.fleet.shells, target.path, run, f"{run}-{name}")
+        elif isinstance(target, FileTarget):
             remove_case_directory(target.path, name, self.store.folder)
         elif isinstance(target, NfsTarget):
             directory = f"{self.store.folder.name}-{name}"

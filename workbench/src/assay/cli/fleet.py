@@ -13,7 +13,7 @@ from assay.launch.engine import Outcome
 from assay.launch.environment.remote import capture_hosts
 from assay.launch.group import GroupOutcome, Member, run_group
 from assay.launch.launcher import Launcher
-from assay.launch.shell import make_shell
+from assay.launch.shell import Shell, make_shell
 from assay.model.host import Host
 from assay.model.result import Sample
 from assay.plan.jobs import rank_job
@@ -40,6 +40,11 @@ class Fleet:
         """What the hosts are, asked of each, and what was started for the run."""
         asked = capture_hosts([make_shell(host) for host in (*self.hosts, *self.others)])
         return {**asked, **{name: dict(section) for name, section in self.servers.items()}}
+
+    @property
+    def shells(self) -> list[Shell]:
+        """How commands get to the hosts."""
+        return [make_shell(host) for host in self.hosts]
 
     def run(
         self,

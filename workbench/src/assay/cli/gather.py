@@ -17,7 +17,7 @@ from assay.model.case import Case
 from assay.model.host import Host
 from assay.model.hosts import expanded
 from assay.model.study import Study
-from assay.model.target import DeviceTarget, FileTarget
+from assay.model.target import DeviceTarget
 
 if TYPE_CHECKING:
     from assay.testbed.running import RunningBox
@@ -101,11 +101,9 @@ def gathered(study: Study, cases: Sequence[Case], base: Path, engine: Engine) ->
 
 def _refuse_local_targets(study: Study, cases: Sequence[Case]) -> None:
     for name in sorted({case.target for case in cases}):
-        if isinstance(study.targets[name], FileTarget | DeviceTarget):
+        if isinstance(study.targets[name], DeviceTarget):
             raise AssayError(
-                f"target {name}: directories and devices are measured on this machine only, so far",
-                "use an nfs target, or leave hosts and testbed out",
-                EXIT_REFUSED,
+                f"target {name}: devices are measured on this machine only", "leave hosts and testbed out", EXIT_REFUSED
             )
     if any(case.parameters.cache == "limit" for case in cases):
         raise AssayError("cache: limit works on this machine only", "use another cache policy", EXIT_REFUSED)

@@ -30,10 +30,11 @@ from assay.launch.cgroup import remove_leftovers
 from assay.launch.environment import capture_environment, sources_sha256
 from assay.launch.launcher import Launcher, LocalLauncher
 from assay.launch.locks import close_all, hold_device
+from assay.launch.remote_places import mount_facts
 from assay.model.base import AssayError
 from assay.model.case import Case, Excluded
 from assay.model.study import Study
-from assay.model.target import DeviceTarget, NfsTarget
+from assay.model.target import DeviceTarget, FileTarget
 from assay.model.units import about_duration, about_size
 from assay.plan.ceilings import ceiling_seconds, stated_ceilings
 from assay.plan.estimate import StudyEstimate, estimate_study
@@ -246,7 +247,7 @@ class _Session:
         for name in self.names:
             if isinstance(study.targets[name], DeviceTarget):
                 self.devices += hold_device(targets.target_path(study, name))
-        targets.claim_targets(study, self.names, self.store)
+        targets.claim_targets(study, self.names, self.store, self.fleet)
         backends = targets.probe_targets(study, self.names, self.engine, self._first_launcher())
         targets.check_capable(study, plan.cases, backends, plan.source, plan.file)
         places = targets.make_places(study, backends)
@@ -272,7 +273,12 @@ class _Session:
             seconds = ceiling_seconds(stored, self.plan.cases)
             note(f"ceilings first: what memory, devices and the engine can do at most, about {seconds:.0f} s")
         meter = CeilingMeter(
-            study, self._first_launcher(), self.store.folder, self.destroy, stop=lambda: self.interruption.count
+            study,
+            self._first_launcher(),
+            self.store.folder,
+            self.destroy,
+            stop=lambda: self.interruption.count,
+            here=self.fleet is None,
         )
         ceilings = meter.measure(backends, self.plan.cases, self.store.info().places)
         if not self.interruption.count:
@@ -288,7 +294,7 @@ class _Session:
         """Record versions and environment; what differs when a run is resumed is kept beside what was."""
         info = self.store.info()
         study = self.plan.study
-        local = [name for name in self.names if not isinstance(study.targets[name], NfsTarget)]
+        local = targets.looked_at_here(study, self.names)
         found = {name: (study.targets[name].kind, targets.target_path(study, name)) for name in local}
         versions = {
             "assay": __version__,
@@ -301,6 +307,9 @@ class _Session:
         environment = capture_environment(found)
         if self.fleet is not None:
             environment |= self.fleet.environment()
+            for name in self.names:
+                if isinstance(study.targets[name], FileTarget):
+                    environment[f"target {name}"] = mount_facts(self.fleet.shells, targets.target_path(study, name))
         if not info.versions:
             self.store.describe(versions=versions, environment=environment)
             return
@@ -344,7 +353,8 @@ class _Session:
             executor.run(self.store.pending(settled_too=True), seconds, progress, left, moments)
 
     def _give_back(self) -> None:
-        for line in targets.release_targets(self.store, self._first_launcher()):
+        keep = self.plan.study.output.keep_files
+        for line in targets.release_targets(self.store, self._first_launcher(), self.fleet, keep):
             note(f"warning: could not be removed: {line}")
         close_all(self.devices)
 

@@ -5,15 +5,18 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from assay.cli.fleet import Fleet
+from assay.cli.gather import is_local
 from assay.cli.output import note
 from assay.contract._generated import BackendCapabilities
+from assay.launch import remote_places
 from assay.launch.abilities import tuning_problems
 from assay.launch.binary import Engine, probe_place
 from assay.launch.cgroup import find_hierarchy, remove_group
 from assay.launch.environment import device_below, mount_of
 from assay.launch.launcher import Launcher
 from assay.launch.places import check_apart, claim_target, inspect_target, release_target, target_marker
-from assay.launch.questions import clean_target, probe_target
+from assay.launch.questions import clean_target, probe_directory, probe_target
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.case import Case
 from assay.model.result import IN_MEMORY, Place
@@ -27,6 +30,8 @@ from assay.store import JournalEntry, RunStore, run_is_alive
 
 EXPORT = "export"
 """Kind of the journal's entries for directories in exports."""
+REMOTE = "directory of hosts"
+"""Kind of the journal's entries for directories on other hosts."""
 DIRECTORY = "directory"
 """Kind of the journal's entries for claimed directories."""
 CGROUP = "cgroup"
@@ -62,6 +67,16 @@ def target_path(study: Study, name: str) -> str:
     return "" if isinstance(target, NullTarget) else target.path
 
 
+def looked_at_here(study: Study, names: Sequence[str]) -> list[str]:
+    """Targets of this machine: no exports, and no directories of other hosts."""
+    return [
+        name
+        for name in names
+        if not isinstance(study.targets[name], NfsTarget)
+        and (is_local(study) or not isinstance(study.targets[name], FileTarget))
+    ]
+
+
 def inspect_targets(study: Study, names: Sequence[str], destroy: bool, own_run: str = "") -> None:
     """Look at the targets without changing anything.
 
@@ -75,7 +90,7 @@ def inspect_targets(study: Study, names: Sequence[str], destroy: bool, own_run: 
         AssayError: Assay must not write to one of them; nothing was written.
     """
     problems: list[tuple[str, str]] = []
-    local = [name for name in names if not isinstance(study.targets[name], NfsTarget)]
+    local = looked_at_here(study, names)
     for name in local:
         found = inspect_target(study.targets[name].kind, target_path(study, name), destroy, own_run)
         problems += [(f"target {name}: {message}", hint) for message, hint in found]
@@ -94,8 +109,14 @@ def _in_use(name: str, path: str, own_run: str) -> list[tuple[str, str]]:
     return [(f"target {name}: {path}: is in use by run {marker.run}", "wait for that run, or stop it")]
 
 
-def claim_targets(study: Study, names: Sequence[str], store: RunStore) -> None:
+def claim_targets(study: Study, names: Sequence[str], store: RunStore, fleet: Fleet | None = None) -> None:
     """Make and mark the directories; each is recorded in the journal before it is made.
+
+    Args:
+        study: The study.
+        names: The targets that are used.
+        store: The run.
+        fleet: The hosts on which they are; None for this machine.
 
     Raises:
         AssayError: A directory cannot be made or marked.
@@ -108,21 +129,35 @@ def claim_targets(study: Study, names: Sequence[str], store: RunStore) -> None:
             store.record(EXPORT, target.path, {"target": nfs_target(target, "none").model_dump(mode="json")})
         if not isinstance(target, FileTarget):
             continue
+        if fleet is not None:
+            store.record(REMOTE, target.path, {})
+            remote_places.claim(fleet.shells, target.path, store.folder.name)
+            continue
         made = target.path in made_by_us
         store.record(DIRECTORY, target.path, {"made": made or not Path(target.path).exists()})
         claim_target(target.path, store.folder.name, store.folder, run_is_alive, made, keep)
 
 
-def release_targets(store: RunStore, launcher: Launcher | None = None) -> list[str]:
+def release_targets(
+    store: RunStore, launcher: Launcher | None = None, fleet: Fleet | None = None, keep: bool = False
+) -> list[str]:
     """Remove everything that the run made outside its folder; returns what could not be removed, one line each.
 
     Args:
         store: The run, open for writing.
         launcher: Where exports can be reached from; left out where there can be none.
+        fleet: The other hosts, if there are any.
+        keep: Data on other hosts stays where it is.
     """
     left = []
     for entry in store.journal():
-        problems = _release_export(entry, launcher) if entry.kind == EXPORT else _release(entry, store.folder)
+        if entry.kind == EXPORT:
+            problems: list[str] | None = _release_export(entry, launcher)
+        elif entry.kind == REMOTE:
+            shells = fleet.shells if fleet is not None else []
+            problems = None if keep or not shells else remote_places.release(shells, entry.name, store.folder.name)
+        else:
+            problems = _release(entry, store.folder)
         left += problems or []
         if problems == []:
             # A results disk that is full must not keep the next target from being given back.
@@ -177,6 +212,9 @@ def probe_targets(
             if isinstance(target, NfsTarget):
                 found[name] = probe_target(launcher, nfs_target(target, "none").model_dump_json())
                 continue
+            if isinstance(target, FileTarget) and not is_local(study):
+                found[name] = probe_directory(launcher, target.path)
+                continue
             found[name] = probe_place(engine.path, kind, target_path(study, name))
         except AssayError as error:
             raise AssayError(f"target {name}: {error.message}", error.hint, EXIT_REFUSED) from None
@@ -212,7 +250,8 @@ def make_places(study: Study, backends: dict[str, BackendCapabilities]) -> tuple
         place = backend.place
         filesystem = place.filesystem if place else backend.kind
         path, target = target_path(study, name), study.targets[name]
-        device = path if backend.kind == "device" else device_below(path) if backend.kind == "file" else None
+        here = backend.kind == "file" and is_local(study)
+        device = path if backend.kind == "device" else device_below(path) if here else None
         stacked_on = _cached_below(device) if device else None
         places.append(
             Place(
@@ -220,7 +259,7 @@ def make_places(study: Study, backends: dict[str, BackendCapabilities]) -> tuple
                 kind=backend.kind,
                 path=path,
                 filesystem=filesystem,
-                memory_backed=filesystem in IN_MEMORY or (backend.kind != "nfs" and _in_memory_below(path, device)),
+                memory_backed=filesystem in IN_MEMORY or (here and _in_memory_below(path, device)),
                 direct_bypasses_cache=backend.direct_bypasses_cache and stacked_on is None,
                 free_bytes=place.free_bytes if place else 0,
                 device=device,

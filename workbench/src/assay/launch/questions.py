@@ -61,6 +61,16 @@ def probe_target(launcher: Launcher, target: str) -> BackendCapabilities:
     )
 
 
+def probe_directory(launcher: Launcher, path: str) -> BackendCapabilities:
+    """What can be done in a marked directory of another host.
+
+    Raises:
+        AssayError: The engine there refuses it.
+    """
+    text = ask_engine(launcher, ["capabilities", "--root", path])
+    return next(backend for backend in Capabilities.model_validate_json(text).backends if backend.place is not None)
+
+
 def clean_target(launcher: Launcher, target: str, whole: bool = False) -> None:
     """Remove what a job that was killed has left.
 
