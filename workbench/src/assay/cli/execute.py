@@ -196,16 +196,15 @@ class Executor:
         started_at = time.time()
         try:
             self._check_device(target)
+            teller = _Teller(progress)
             if self.fleet is not None:
-                return self.fleet.run(
-                    planned.job, limit, lambda _host, event: _tell(event, progress), lambda: self.interruption.count
-                )
+                return self.fleet.run(planned.job, limit, teller.hear, lambda: self.interruption.count)
             with self._capped(planned.memory_limit) as cap:
                 outcome = run_job(
                     self.launcher,
                     planned.job.model_dump_json(),
                     limit,
-                    on_event=lambda event: _tell(event, progress),
+                    on_event=lambda event: teller.hear("", event),
                     on_start=lambda pid: cap.add(pid) if cap else None,
                     stop=lambda: self.interruption.count,
                 )
@@ -283,10 +282,21 @@ class _Cap:
             self.store.removed(self.entry)
 
 
-def _tell(event: Event, progress: Progress) -> None:
-    if isinstance(event, PhaseStartEvent):
-        progress.phase(event.operation.value)
-    elif isinstance(event, IntervalEvent) and event.end_ns > event.start_ns:
-        metadata = event.meta.ops > 0
-        amount = event.meta.ops if metadata else event.read.bytes + event.write.bytes
-        progress.rate(rate_text(amount * 1e9 / (event.end_ns - event.start_ns), metadata))
+class _Teller:
+    """Tells of the phase and of the rate of all hosts together, as far as each was heard last."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.phase = -1
+        self.rates: dict[str, float] = {}
+
+    def hear(self, host: str, event: Event) -> None:
+        if isinstance(event, PhaseStartEvent):
+            if event.phase != self.phase:
+                self.phase, self.rates = event.phase, {}
+                self.progress.phase(event.operation.value)
+        elif isinstance(event, IntervalEvent) and event.end_ns > event.start_ns:
+            metadata = event.meta.ops > 0
+            amount = event.meta.ops if metadata else event.read.bytes + event.write.bytes
+            self.rates[host] = amount * 1e9 / (event.end_ns - event.start_ns)
+            self.progress.rate(rate_text(sum(self.rates.values()), metadata))
