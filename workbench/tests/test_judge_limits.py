@@ -192,3 +192,10 @@ def test_an_impossible_result_is_worse_than_all_else() -> None:
 def test_metadata_operations_have_an_engine_ceiling_too() -> None:
     fires(limits.engine_bound, Verdict.CLIENT_BOUND, "85 %", about_names(ceilings=(bind("engine", 0.85),)))
     assert limits.engine_bound(about_names(ceilings=(bind("engine", 0.75),))) is None
+
+
+@pytest.mark.parametrize("name", limits.LINKS)
+def test_a_host_that_fills_its_link_lacks_no_cpu(name: CeilingName) -> None:
+    """Whatever else its lanes waited for, the link held the rate."""
+    fires(limits.starved_client, Verdict.CLIENT_BOUND, "30 %", waited(0.3, ceilings=(bind(name, 0.85),)))
+    assert limits.starved_client(waited(0.3, ceilings=(bind(name, 0.95),))) is None

@@ -250,6 +250,8 @@ def test_terminal_that_is_closed_interrupts_the_run(tmp_path: Path) -> None:
     file = str(study(tmp_path, **SLOW))
     pid, terminal = pty.fork()
     if pid == 0:
+        # Under nohup the tests, and what they start, would not hear of it.
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
         os.chdir(tmp_path)
         os.execv(ASSAY, [ASSAY, "run", file])
     seen = b""

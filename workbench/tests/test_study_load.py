@@ -11,6 +11,7 @@ from plan_tools import REPOSITORY, load, study, written
 
 from assay.model.case import Parameters
 from assay.model.cpus import cpu_numbers
+from assay.model.hosts import Hosts
 from assay.model.names import CREATES, LOOKUPS, METADATA, OPERATIONS, READS, STDIO, WHOLE, WRITES
 from assay.model.study import KINDS, Study, Workload, study_schema
 from assay.plan.load import load_study
@@ -33,7 +34,7 @@ def test_a_study_is_read_into_what_it_means():
     assert work.rate.values() == (1000.0,)
     assert work.runtime.values() == (5 * 10**9,)
     assert work.swept == ("record_size", "queue_depth")
-    assert (found.name, found.repeats, found.order, found.seed, found.hosts) == ("test", 5, "random", 1, ("localhost",))
+    assert (found.name, found.repeats, found.order, found.seed, found.hosts) == ("test", 5, "random", 1, Hosts())
 
 
 def test_a_list_of_one_is_an_axis_and_a_single_value_is_not():

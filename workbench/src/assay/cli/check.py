@@ -5,6 +5,7 @@ from pathlib import Path
 import typer
 
 from assay.cli.studyfile import LoadedStudy, load_study_file, refuse_faults
+from assay.cli.targets import looked_at_here
 from assay.model.target import NullTarget
 from assay.model.units import about_duration, about_size
 from assay.plan.estimate import StudyEstimate, estimate_study
@@ -27,7 +28,7 @@ def target_faults(loaded: LoadedStudy) -> list[Fault]:
     """Targets that this machine must not or cannot write to; found by looking only."""
     from assay.launch.places import inspect_target
 
-    used = {case.target for case in loaded.cases}
+    used = looked_at_here(loaded.study, list({case.target for case in loaded.cases}))
     return [
         Fault(path=("targets", name, "path"), message=message, hint=hint)
         for name, target in loaded.study.targets.items()

@@ -64,6 +64,25 @@ class Interruption:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
+    @contextlib.contextmanager
+    def raising(self) -> Iterator[None]:
+        """Work that is ended by an exception, not by asking: a request to stop is raised as KeyboardInterrupt in it.
+
+        It is counted, and the block is left.
+        """
+        numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+        before = {number: signal.getsignal(number) for number in numbers}
+        heard = [number for number in numbers if before[number] == self._take]
+        for number in heard:
+            signal.signal(number, signal.default_int_handler)
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.count += 1
+        finally:
+            for number in heard:
+                signal.signal(number, before[number])
+
     def _take(self, _number: int, _frame: FrameType | None) -> None:
         self.count += 1
 
@@ -159,11 +178,10 @@ class Executor:
         job: dict[str, Any] = planned.job.model_dump(mode="json")
         attempt = self.store.begin_attempt(case.id, repeat, job)
         progress.begin(case, repeat)
-        self._clean_up(case, planned.id)
         limit = silence_limit(planned.job.interval_ns, estimated)
-        outcome = self._execute(planned, case.target, limit, progress)
-        if outcome.status == "crashed":
-            self._clean_up(case, planned.id)
+        outcome = self._hindrance(case, planned.id) or self._execute(planned, case.target, limit, progress)
+        if outcome.status == "crashed" and (hindrance := self._hindrance(case, planned.id)):
+            progress.say(f"warning: {hindrance.reason}")
         if outcome.stop_requested and outcome.status in ("stopped", "crashed"):
             self.store.abandon_attempt(attempt, outcome.seconds, "stopped by the user", outcome.events)
             return
@@ -231,20 +249,37 @@ class Executor:
         finally:
             cap.remove()
 
+    def _hindrance(self, case: Case, name: str) -> Outcome | None:
+        """What comes of a repeat on several hosts if a host is gone that has remains of it; else None."""
+        started_at = time.time()
+        try:
+            self._clean_up(case, name)
+        except AssayError as error:
+            if self.fleet is None:
+                raise
+            return Outcome("crashed", error.message, "", started_at, time.time() - started_at, False)
+        return None
+
     def _clean_up(self, case: Case, name: str) -> None:
         """Remove what an engine that was killed left of this repeat, now or in an earlier attempt."""
         target = self.study.targets[case.target]
         if isinstance(target, FileTarget) and self.fleet is not None:
             run = self.store.folder.name
-            remote_places.clean(self.fleet.shells, target.path, run, f"{run}-{name}")
+            remote_places.clean(self.fleet.shells[: case.parameters.hosts], target.path, run, f"{run}-{name}")
         elif isinstance(target, FileTarget):
             remove_case_directory(target.path, name, self.store.folder)
         elif isinstance(target, NfsTarget):
             directory = f"{self.store.folder.name}-{name}"
-            clean_target(self._first_launcher(), nfs_target(target, directory).model_dump_json())
+            self._clean_export(nfs_target(target, directory).model_dump_json())
 
-    def _first_launcher(self) -> Launcher:
-        return self.fleet.launchers[0] if self.fleet is not None else self.launcher
+    def _clean_export(self, target: str) -> None:
+        """From the first host that can."""
+        *others, last = self.fleet.launchers if self.fleet is not None else (self.launcher,)
+        for launcher in others:
+            with contextlib.suppress(AssayError):
+                clean_target(launcher, target)
+                return
+        clean_target(last, target)
 
 
 class _ImpossibleError(Exception):

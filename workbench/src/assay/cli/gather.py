@@ -1,6 +1,8 @@
 """The hosts of a study: found, reached, given the engine; and the testbed that they may be in."""
 
 import contextlib
+import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,13 +11,13 @@ from assay.cli.fleet import Fleet
 from assay.cli.output import note
 from assay.cli.preflight_places import box_hosts
 from assay.launch.binary import Engine
-from assay.launch.hosts import resolve_hosts
+from assay.launch.hosts import portable_inventory, resolve_hosts
 from assay.launch.install import launcher_for
 from assay.launch.shell import close_shells
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.case import Case
 from assay.model.host import Host
-from assay.model.hosts import expanded
+from assay.model.hosts import Hosts, expanded
 from assay.model.study import Study
 from assay.model.target import DeviceTarget
 
@@ -58,7 +60,8 @@ def keep_companions(study: Study, base: Path, folder: Path) -> None:
         if name is None or (kept == TESTBED and is_preset(name)) or (folder / kept).exists():
             continue
         try:
-            (folder / kept).write_bytes(source.read_bytes())
+            content = portable_inventory(source) if kept == INVENTORY else source.read_bytes()
+            (folder / kept).write_bytes(content)
         except OSError as error:
             raise AssayError(f"{source}: {error.strerror}", "relative names start at the study file") from None
 
@@ -86,11 +89,12 @@ def gathered(study: Study, cases: Sequence[Case], base: Path, engine: Engine) ->
         yield None
         return
     _refuse_local_targets(study, cases)
-    with _testbed(study, base) as (box_hosts, servers):
-        hosts = _chosen(study, base, box_hosts)
+    with _testbed(study, base) as (box_hosts, clients, servers):
+        hosts = _chosen(study, base, box_hosts, clients)
         if len(hosts) < needed:
             names = ", ".join(host.name for host in hosts)
-            raise AssayError(f"the study needs {needed} hosts, and has {len(hosts)}: {names}", "", EXIT_REFUSED)
+            hint = "name as many under `hosts`" if study.testbed is None else "take a larger testbed, or name its hosts"
+            raise AssayError(f"the study needs {needed} hosts, and has {len(hosts)}: {names}", hint, EXIT_REFUSED)
         try:
             used = hosts[:needed]
             others = tuple(host for host in box_hosts if host not in used)
@@ -110,21 +114,22 @@ def _refuse_local_targets(study: Study, cases: Sequence[Case]) -> None:
 
 
 @contextlib.contextmanager
-def _testbed(study: Study, base: Path) -> Iterator[tuple[tuple[Host, ...], Servers]]:
-    """The hosts of the study's testbed, clients first, and its servers; nothing without a testbed."""
+def _testbed(study: Study, base: Path) -> Iterator[tuple[tuple[Host, ...], set[str], Servers]]:
+    """The hosts of the study's testbed, names of its clients, and its servers; nothing without a testbed."""
     if study.testbed is None:
-        yield (), {}
+        yield (), set(), {}
         return
     from assay.testbed.box import load_box
     from assay.testbed.up import bring_up
 
-    box = load_box(study.testbed if is_preset(study.testbed) else str(base / TESTBED), base)
+    with _as_named(base / TESTBED, study.testbed):
+        box = load_box(study.testbed if is_preset(study.testbed) else TESTBED, base)
     note(f"testbed {box.name}: {box.description}" if box.description else f"testbed {box.name}")
-    running = bring_up(box, f"{box.name}-run", owned=True)
+    # Several runs may use the same description at once: each has a box of its own.
+    running = bring_up(box, f"{box.name[:16].rstrip('-')}-run-{os.getpid()}", owned=True)
     try:
         clients = {host.name for host in running.hosts if CLIENT in host.roles}
-        hosts = tuple(sorted(box_hosts(running), key=lambda host: host.name not in clients))
-        yield hosts, _servers(running)
+        yield box_hosts(running), clients, _servers(running)
     finally:
         running.down()
 
@@ -142,18 +147,34 @@ def _servers(running: "RunningBox") -> Servers:
     }
 
 
-def _chosen(study: Study, base: Path, box_hosts: tuple[Host, ...]) -> tuple[Host, ...]:
+def _chosen(study: Study, base: Path, box_hosts: tuple[Host, ...], clients: set[str]) -> tuple[Host, ...]:
     written = study.hosts
     if not box_hosts:
-        kept = written if written.inventory is None else written.model_copy(update={"inventory": str(base / INVENTORY)})
-        return resolve_hosts(kept.written, base, note)
+        return _reached(written, base)
     if written.inventory is not None:
         raise AssayError("a study has a testbed or an inventory, not both", "remove one of the two")
     if not written.nodes:
-        return box_hosts
+        return tuple(host for host in box_hosts if host.name in clients)
     by_name = {host.name: host for host in box_hosts}
     names = expanded(written.nodes, "host")
     missing = [name for name in names if name not in by_name]
     if missing:
         raise AssayError(f"the testbed has no host {missing[0]}", f"it has {', '.join(by_name)}")
     return tuple(by_name[name] for name in names)
+
+
+def _reached(written: Hosts, base: Path) -> tuple[Host, ...]:
+    if written.inventory is None:
+        return resolve_hosts(written.written, base, note)
+    with _as_named(base / INVENTORY, written.inventory):
+        return resolve_hosts(written.model_copy(update={"inventory": INVENTORY}).written, base, note)
+
+
+@contextlib.contextmanager
+def _as_named(kept: Path, name: str) -> Iterator[None]:
+    """What is wrong in the copy of a file is told with the name that the study gives it."""
+    try:
+        yield
+    except AssayError as error:
+        message = re.sub(rf"({re.escape(str(kept))}|^{re.escape(kept.name)})(?=:|$)", lambda _: name, error.message)
+        raise AssayError(message, error.hint, error.exit_code) from None

@@ -257,7 +257,8 @@ class _Session:
         hosts = [host.name for host in self.fleet.hosts] if self.fleet is not None else None
         self.store.describe(places=places, hosts=hosts)
         if study.network == "measure" and self.store.info().network is None:
-            self.store.describe(network=measure_network(study, self.fleet))
+            with self.interruption.raising():
+                self.store.describe(network=measure_network(study, self.fleet))
         self._measure_ceilings(backends)
 
     def _measure_ceilings(self, backends: dict[str, BackendCapabilities]) -> None:

@@ -152,7 +152,8 @@ def release_targets(
     left = []
     for entry in store.journal():
         if entry.kind == EXPORT:
-            problems: list[str] | None = _release_export(entry, launcher)
+            # Only engines make anything in an export.
+            problems: list[str] | None = _release_export(entry, launcher) if store.attempts() else []
         elif entry.kind == REMOTE:
             shells = fleet.shells if fleet is not None else []
             problems = None if keep or not shells else remote_places.release(shells, entry.name, store.folder.name)

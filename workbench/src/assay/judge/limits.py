@@ -121,11 +121,14 @@ def starved_client(evidence: Evidence) -> Answer:
 
     In a median repeat, more than 10 % of the lanes' time or of the host's CPU time. In open loop lanes watch the clock
     between operations and lose little when they are kept from that: `late_engine` says whether they came late.
+    Where a link is full, that is what held the rate, and nothing is said here.
     Source: run delay of /proc/PID/schedstat (Documentation/scheduler/sched-stats.rst), steal of proc_stat(5).
     """
     samples = [sample for sample in evidence.usable if sample.elapsed_ns >= LEAST_NS]
     if not samples:
         return TOO_SHORT if evidence.usable else None
+    if any(item.name in LINKS and item.share >= LINK_SHARE for item in evidence.ceilings):
+        return None
     lanes = evidence.case.parameters.all_lanes
     closed = evidence.case.parameters.rate is None
     known = [sample for sample in samples if sample.cpu_wait_ns is not None and closed]

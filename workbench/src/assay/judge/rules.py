@@ -217,11 +217,15 @@ def unflushed_write(evidence: Evidence) -> Answer:
 
 def _unflushed_device(evidence: Evidence) -> Finding:
     written = min(sample.write_bytes for sample in evidence.usable)
+    where = (
+        "may still be in the servers' memory"
+        if evidence.across_network
+        else ("with O_DIRECT may still be in the device's volatile cache")
+    )
     return Finding(
         verdict=Verdict.CACHED,
         rule="unflushed_write",
-        text=f"not flushed: the {about_size(written)} written with O_DIRECT may still be in the device's volatile"
-        " cache",
+        text=f"not flushed: the {about_size(written)} written {where}",
         remedy="Use sync: fsync, fdatasync, o_sync or o_dsync, so that the time includes the flush.",
         numbers={"bytes_written": written},
     )

@@ -77,6 +77,28 @@ def read_hostfile(path: Path) -> tuple[Host, ...]:
     return resolve_hosts({"inventory": str(path)}, Path.cwd())
 
 
+def portable_inventory(path: Path) -> bytes:
+    """An inventory as it can be read from another folder: relative paths of keys are made absolute.
+
+    Args:
+        path: The file; if it is no inventory it is returned as it is, and refused where it is read.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    data = path.read_bytes()
+    try:
+        document = yaml.safe_load(data)
+    except (yaml.YAMLError, UnicodeDecodeError):
+        return data
+    hosts = document.get("hosts") if isinstance(document, dict) else None
+    entries = [about for about in hosts.values() if isinstance(about, dict)] if isinstance(hosts, dict) else []
+    relative = [about for about in entries if isinstance(key := about.get("identity"), str) and key[:1] not in "/~"]
+    for about in relative:
+        about["identity"] = str(path.parent.absolute() / about["identity"])
+    return yaml.safe_dump(document, sort_keys=False).encode() if relative else data
+
+
 def _from_inventory(written: Mapping[Any, Any], base: Path, tell: Tell) -> tuple[Host, ...]:
     unknown = [str(key) for key in written if key not in ("inventory", "hosts")]
     if unknown or not isinstance(written.get("inventory"), str) or not written["inventory"]:

@@ -79,10 +79,16 @@ def clean(shells: Iterable[Shell], path: str, run: str, name: str) -> None:
         name: The job's directory below.
 
     Raises:
-        AssayError: It cannot be removed.
+        AssayError: It cannot be removed from one of them; it was from the others.
     """
+    faults = []
     for shell in shells:
-        _said(shell, _CLEAN, (path, run, name), CLEAN_SECONDS)
+        try:
+            _said(shell, _CLEAN, (path, run, name), CLEAN_SECONDS)
+        except AssayError as error:
+            faults.append(error)
+    if faults:
+        raise faults[0]
 
 
 def release(shells: Iterable[Shell], path: str, run: str) -> list[str]:

@@ -9,6 +9,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from assay.model.axis import fault
 from assay.model.base import Frozen
+from assay.model.host import MOST_HOSTS
 from assay.model.nodes import expand_nodes
 from assay.model.units import UnitError, shown
 
@@ -72,9 +73,12 @@ def _read(written: object) -> Hosts:
 
 def _texts(written: object) -> tuple[str, ...]:
     texts = [written] if isinstance(written, str) else written
-    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) and text for text in texts):
-        hint = "write a name, a node set such as client[1-8], or a list of such"
+    hint = "write a name, a node set such as client[1-8], or a list of such"
+    if not isinstance(texts, list) or not texts:
         raise fault(f"{shown(written)} names no hosts", hint)
+    for text in texts:
+        if not isinstance(text, str) or not text:
+            raise fault(f"{shown(text)} is not a name of hosts", hint)
     return tuple(texts)
 
 
@@ -91,7 +95,7 @@ def expanded(texts: tuple[str, ...], what: str) -> tuple[str, ...]:
     found: list[str] = []
     for text in texts:
         try:
-            found += expand_nodes(text)
+            found += expand_nodes(text, MOST_HOSTS)
         except UnitError as error:
             raise fault(error.message, error.hint) from None
     if len(set(found)) < len(found):

@@ -323,7 +323,7 @@ class Study(Frozen):
     testbed: Text | None = Field(
         None,
         description="A cluster in a box that is brought up for the run and taken down after it: the name of a preset "
-        "(`assay testbed list`) or a file that describes one.",
+        "(office, cluster-8, scaleout-4, wan) or a file that describes one.",
     )
     network: Literal["measure", "none"] = Field(
         "measure",

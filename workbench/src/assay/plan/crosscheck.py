@@ -19,6 +19,7 @@ def crosscheck(study: Study) -> Iterator[Fault]:
     for name, workload in study.workloads.items():
         yield from _targets_named(study, name, workload)
         yield from _kind_of_work(name, workload)
+        yield from _servers(study, name, workload)
         yield from _zipped(name, workload)
         yield from _expressions(study, name, workload)
 
@@ -51,6 +52,18 @@ def _targets_named(study: Study, name: str, workload: Workload) -> Iterator[Faul
             message = f"`{target}` comes twice"
             yield Fault(path=path, message=message, hint="name each target once")
         seen.add(target)
+
+
+def _servers(study: Study, name: str, workload: Workload) -> Iterator[Fault]:
+    """No more servers than a target has: a case would be sold as what it is not."""
+    most = max((int(count) for count in workload.servers.values() if count is not None), default=0)
+    for target in workload.targets or study.targets:
+        place = study.targets.get(target)
+        if isinstance(place, NfsTarget) and most > len(place.servers):
+            message = f"{most} servers, but target {target} has {len(place.servers)}"
+            yield Fault(
+                path=("workloads", name, "servers"), message=message, hint="name more servers there, or use fewer"
+            )
 
 
 def _kind_of_work(name: str, workload: Workload) -> Iterator[Fault]:

@@ -115,6 +115,8 @@ def times_of(operation: str, parameters: Parameters) -> tuple[int | None, int | 
     return runtime, None if operation in WHOLE else parameters.time_limit
 
 
+ERROR_LIMIT = 100
+"""Failed operations after which a lane stops."""
 LEASE_NS = 4 * 10**9
 """An engine on another host that hears nothing for so long stops: its controller, or the way to it, is gone."""
 
@@ -173,6 +175,8 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
         ),
         phases=[_phase(planned, case) for planned in plan_phases(case)],
         interval_ns=study.output.interval_for(parameters.runtime),
+        # Each operation on a server that is gone waits for the time-out.
+        error_limit=1 if isinstance(study.targets[case.target], model.NfsTarget) else ERROR_LIMIT,
         keep_files=study.output.keep_files,
     )
     if parameters.hosts > 1:

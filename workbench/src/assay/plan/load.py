@@ -7,6 +7,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from assay.model.names import DATA_FIELDS, TREE_FIELDS
+from assay.model.schedule import Schedule
 from assay.model.study import Exclusion, Output, Study, Workload, on_names
 from assay.model.target import (
     DeviceTarget,
@@ -25,10 +26,6 @@ from assay.model.units import one_of, shown
 from assay.plan.crosscheck import crosscheck
 from assay.plan.source import Fault, Path, Problem, Source, named, read_source, sorted_problems, without_echoes
 
-_TAGS = ("file", "device", "null", "fixed", "uniform", "exponential", "[key]")
-"""Parts of pydantic's locations that are not in the file."""
-
-
 _EXAMPLES = {
     "study": "my-study",
     "question": "Which disk is faster?",
@@ -38,6 +35,9 @@ _EXAMPLES = {
     "file_size": "64MiB",
     "record_size": "4KiB",
     "path": "/var/tmp/assay-test",
+    "servers": "server1",
+    "export": "/export",
+    "over": "24h",
     "at_op": "1000",
     "errno": "EIO",
     "latency": "{distribution: fixed, time: 1ms}",
@@ -175,7 +175,7 @@ def _words(detail: ErrorDetails, path: Path) -> tuple[str, str]:
         field = str(path[-1])
         return f"`{field}` is missing", f"add a line such as `{field}: {_EXAMPLES.get(field, '...')}`"
     if kind == "extra_forbidden":
-        return f"unknown key `{path[-1]}`", _key_hint(path)
+        return f"unknown key `{path[-1]}`", _key_hint(path, detail["loc"])
     if kind in ("union_tag_not_found", "union_tag_invalid"):
         return _tag_words(given, context)
     if kind in ("literal_error", "enum"):
@@ -196,7 +196,7 @@ def _words(detail: ErrorDetails, path: Path) -> tuple[str, str]:
 
 def _tag_words(given: Any, context: dict[str, Any]) -> tuple[str, str]:
     tag = context["discriminator"].strip("'")
-    words = ("fixed", "uniform", "exponential") if tag == "distribution" else ("file", "device", "null")
+    words = ("fixed", "uniform", "exponential") if tag == "distribution" else ("file", "device", "nfs", "null")
     if not isinstance(given, dict):
         return f"{shown(given)} is not a mapping", f"write {{{tag}: {words[0]}, ...}}"
     if tag not in given:
@@ -206,12 +206,22 @@ def _tag_words(given: Any, context: dict[str, Any]) -> tuple[str, str]:
     return f"{shown(given[tag])} is not a {tag}", one_of(given[tag], words)
 
 
-def _key_hint(path: Path) -> str:
+def _key_hint(path: Path, location: tuple[int | str, ...]) -> str:
     others = [model for model in _models(path) if path[-1] in _keys(model)]
     if others:
         return f"it is only for {' and '.join(map(_tag, others))}"
-    near = _meant(path)
-    return f"did you mean `{near[0]}`?" if near else f"known here: {', '.join(_known_keys(path))}"
+    # Where the kind is known, words of the other kinds are of no use.
+    same = [model for model in _models(path) if len(_models(path)) > 1 and _tag(model) == _tag_of(location)]
+    known = _keys(same[0]) if same else _known_keys(path)
+    near = difflib.get_close_matches(str(path[-1]), known, n=1)
+    return f"did you mean `{near[0]}`?" if near else f"known here: {', '.join(known)}"
+
+
+def _tag_of(location: tuple[int | str, ...]) -> str:
+    """As `_tag`, from the part of pydantic's location that is before the key."""
+    value = str(location[-2]) if len(location) > 1 else ""
+    name = "distribution" if value in ("fixed", "uniform", "exponential") else "kind"
+    return f'{name}: "null"' if value == "null" else f"{name}: {value}"
 
 
 def _tag(model: type[BaseModel]) -> str:
@@ -256,4 +266,6 @@ def _models(path: Path) -> tuple[type[BaseModel], ...]:
             return (Exclusion,)
         case ("output",):
             return (Output,)
+        case ("schedule",):
+            return (Schedule,)
     return (Study,)

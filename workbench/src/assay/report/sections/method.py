@@ -41,6 +41,17 @@ _OPTIONAL = ("memory_limit", "rate", "runtime", "time_limit", "cpus", "numa_node
 _TREE = ("files", "depth", "width")
 _FLAGS = ("sqpoll", "iopoll", "huge_pages")
 _MOST_VALUES = 16
+_NFS_WORDS = (
+    "NFS: the engine speaks to the servers itself, so that no cache of this side is between; what servers answer from "
+    "their own memory is not known"
+)
+_NFS_SYNC_WORDS = {
+    "fsync": "Flush fsync: COMMIT at the end of each file, inside the measured time",
+    "fdatasync": "Flush fdatasync: COMMIT at the end of each file, inside the measured time",
+    "o_sync": "Flush o_sync: each WRITE is FILE_SYNC",
+    "o_dsync": "Flush o_dsync: each WRITE is DATA_SYNC",
+    "none": "Flush none: writes may still be in the servers' memory when the clock stops",
+}
 _MOST_CALLS = 100
 _FIGURES = re.compile(r"[0-9][0-9.,]*")
 
@@ -48,10 +59,14 @@ _FIGURES = re.compile(r"[0-9][0-9.,]*")
 def section(view: View) -> Section:
     """Order, repeats and statistics in words, then the parameters of all workloads side by side."""
     blocks: list[Block] = [Bullets(tuple(_principles(view))), _parameters(view)]
-    data = [case for case in view.analysis.cases if not case.metadata]
+    across = {place.target for place in view.run.places if place.servers}
+    data = [case for case in view.analysis.cases if not case.metadata and case.target not in across]
     names = [case for case in view.analysis.cases if case.metadata]
     words = [*_used(data, "cache", CACHE_WORDS), *_used(names, "cache", _NAMES_CACHE_WORDS)]
     words += [*_used(data, "sync", _SYNC_WORDS), *_used(names, "sync", _NAMES_SYNC_WORDS)]
+    if across:
+        words.append(_NFS_WORDS)
+        words += _used([case for case in view.analysis.cases if case.target in across], "sync", _NFS_SYNC_WORDS)
     if any(workload.shows_cache() for workload in view.workloads):
         words.append("A workload that keeps the cache is there on purpose, to show what a cache does to a number.")
     blocks += [Bullets(tuple(words)), Heading("How operations reached the kernel", "method-calls"), _calls(view)]

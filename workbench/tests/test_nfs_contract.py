@@ -1,0 +1,197 @@
+"""Everything that the NFS client says it can do, done against a real server, with every byte that is read checked."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from nfs_tools import box_of, boxes_below, execute, job, target
+from run_tools import ENGINE
+from testbed_tools import inside, said
+
+from assay.contract._generated import BackendCapabilities
+from assay.launch.binary import load_engine
+from assay.model.names import DATA, METADATA, MIXES, READS, STDIO, WRITES
+from assay.model.result import Sample
+from assay.testbed.running import RunningBox
+
+HOSTS = """
+  client[1-2]: {}
+  server[1-2]: {disks: [{size: 512MiB, mount: /export}], servers: [{kind: nfs-ganesha, exports: [/export]}]}
+"""
+FILE, RECORD = 1_000_003, 37_777
+"""Bytes, odd on purpose. Of a file whole records are used."""
+LAYOUTS: dict[str, tuple[str, ...]] = {"separate": ("server1", "server2"), "shared": ("server1",)}
+"""Layout -> servers; lanes take turns among them, and servers do not share files."""
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBox]:
+    folder = tmp_path_factory.mktemp("contract")
+    with boxes_below(folder), box_of(folder, HOSTS) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def able() -> BackendCapabilities:
+    if not ENGINE:
+        pytest.skip("assay-engine is not built: run `make build`")
+    (found,) = (backend for backend in load_engine().capabilities.backends if backend.kind == "nfs")
+    return found
+
+
+def names(able: BackendCapabilities, among: tuple[str, ...]) -> list[str]:
+    """The operations it says it can do, in the order of `among`."""
+    can = {operation.value for operation in able.operations}
+    return [name for name in among if name in can]
+
+
+def servers(box: RunningBox, layout: str) -> list[str]:
+    return [box.host(name).address for name in LAYOUTS[layout]]
+
+
+def moved(sample: Sample) -> int:
+    return sample.read_bytes + sample.write_bytes
+
+
+def check_data(sample: Sample, whole: int) -> None:
+    """All of the data was moved the right way, and what was read was checked to the last byte."""
+    name = sample.operation
+    assert (sample.status, sample.errors) == ("done", ()), (name, sample.status, sample.errors)
+    if name == "record_rewrite":
+        assert sample.write_bytes > 0
+    else:
+        assert moved(sample) == whole, name
+    if name in MIXES:
+        assert sample.read_bytes > 0 < sample.write_bytes
+    else:
+        assert (sample.read_bytes > 0, sample.write_bytes > 0) == (name in READS, name in WRITES), name
+    assert sample.verified_bytes == sample.read_bytes, name
+    assert sample.method == "protocol"
+
+
+def test_the_operations_are_all_that_make_sense_without_a_file_system(able: BackendCapabilities) -> None:
+    assert names(able, DATA) == [name for name in DATA if name not in STDIO]
+    assert names(able, METADATA) == list(METADATA)
+    assert {layout.value for layout in able.layouts} == set(LAYOUTS)
+    assert able.verify is True
+
+
+CASES: list[tuple[str, int, str, dict[str, Any], dict[str, Any]]] = [
+    # layout, hosts, sync, of the target, of the job
+    ("separate", 1, "fsync", {}, {"lanes": 3, "queue_depth": 4}),
+    ("separate", 2, "fsync", {"nconnect": 2, "rsize": 8192, "wsize": 5000}, {"lanes": 2, "queue_depth": 8}),
+    ("separate", 2, "o_sync", {"rsize": 5001, "wsize": 16384}, {"lanes": 2, "queue_depth": 1}),
+    ("separate", 1, "o_dsync", {"nconnect": 2}, {"lanes": 2, "queue_depth": 3}),
+    ("shared", 1, "fdatasync", {"nconnect": 2, "wsize": 12_289}, {"lanes": 3, "queue_depth": 4}),
+    ("shared", 2, "none", {"rsize": 9999}, {"lanes": 3, "queue_depth": 16}),
+    ("shared", 2, "fsync", {"nconnect": 2, "rsize": 4097, "wsize": 4097}, {"lanes": 1, "queue_depth": 2}),
+]
+
+
+@pytest.mark.parametrize(("layout", "hosts", "sync", "how", "fields"), CASES)
+def test_every_operation_on_data(
+    box: RunningBox,
+    able: BackendCapabilities,
+    layout: str,
+    hosts: int,
+    sync: str,
+    how: dict[str, Any],
+    fields: dict[str, Any],
+) -> None:
+    operations = names(able, DATA)
+    done, samples = execute(
+        box,
+        ["client1", "client2"][:hosts],
+        job(
+            target=target(*servers(box, layout), **how),
+            layout=layout,
+            sync=sync,
+            file_size_bytes=FILE,
+            record_size_bytes=RECORD,
+            data={"verify": True},
+            phases=[{"operation": name} for name in operations],
+            **fields,
+        ),
+    )
+    assert done.status == "ok", done.reason
+    assert [sample.operation for sample in samples] == operations
+    assert len(samples) == len(able.operations) - len(METADATA)
+    lanes = hosts * fields["lanes"]
+    whole = FILE // RECORD * RECORD * (lanes if layout == "separate" else 1)
+    for sample in samples:
+        check_data(sample, whole)
+        assert len(sample.hosts) == hosts and all(share.bytes > 0 for share in sample.hosts)
+    nothing_stays(box)
+
+
+def test_each_policy_of_stable_writes_and_each_layout_is_covered(able: BackendCapabilities) -> None:
+    assert {case[2] for case in CASES} == {policy.value for policy in able.sync}
+    assert {case[0] for case in CASES} == {layout.value for layout in able.layouts}
+    assert {(case[0], case[1]) for case in CASES} == {(layout, hosts) for layout in LAYOUTS for hosts in (1, 2)}
+
+
+@pytest.mark.parametrize(("layout", "hosts"), [("separate", 1), ("separate", 2), ("shared", 2)])
+def test_every_operation_on_names(box: RunningBox, able: BackendCapabilities, layout: str, hosts: int) -> None:
+    order = ["mkdir", "rmdir", "create", "stat", "open", "readdir", "rename", "unlink"]
+    assert sorted(order) == sorted(names(able, METADATA))
+    assert len(order) + len(names(able, DATA)) == len(able.operations)
+    files, lanes = 61, 2
+    done, samples = execute(
+        box,
+        ["client1", "client2"][:hosts],
+        job(
+            target=target(*servers(box, layout), nconnect=2, wsize=1999),
+            layout=layout,
+            lanes=lanes,
+            queue_depth=4,
+            file_size_bytes=3001,
+            record_size_bytes=4096,
+            tree={"files": files, "depth": 2, "width": 3},
+            phases=[{"operation": name} for name in order],
+        ),
+    )
+    assert done.status == "ok", done.reason
+    assert [sample.operation for sample in samples] == order
+    for sample in samples:
+        assert (sample.status, sample.errors) == ("done", ()), (sample.operation, sample.errors)
+        if sample.operation == "readdir":
+            assert sample.ops > 0
+        else:
+            assert sample.ops == files * lanes * hosts, sample.operation
+        assert sample.bytes == (3001 * files * lanes * hosts if sample.operation == "create" else 0)
+    nothing_stays(box)
+
+
+def test_a_byte_that_was_changed_on_the_server_is_found_by_another_host(box: RunningBox) -> None:
+    """Otherwise nothing above would mean anything."""
+    fields: dict[str, Any] = {
+        "target": target(*servers(box, "shared")),
+        "file_size_bytes": FILE,
+        "record_size_bytes": RECORD,
+        "data": {"verify": True},
+    }
+    done, _ = execute(box, ["client1"], job(**fields, keep_files=True, phases=[{"operation": "write"}]))
+    assert done.status == "ok", done.reason
+    (path,) = said(box, "server1", "find", "/export/assay/job", "-type", "f").split()
+    at = 17 * RECORD + 4711
+    script = f"""
+with open({path!r}, "r+b") as file:
+    file.seek({at})
+    byte = file.read(1)[0]
+    file.seek({at})
+    file.write(bytes([byte ^ 4]))
+"""
+    said(box, "server1", "python3", "-c", script)
+    done, (read,) = execute(box, ["client2"], job(**fields, reuse_files=True, phases=[{"operation": "read"}]))
+    assert done.status == "errors"
+    (tally,) = read.errors
+    assert (tally.kind, tally.count) == ("corrupt", 1)
+    assert str(at) in tally.example or str(17 * RECORD) in tally.example, tally.example
+    nothing_stays(box)
+
+
+def nothing_stays(box: RunningBox) -> None:
+    """A job takes its directory with it, on each server."""
+    for server in ("server1", "server2"):
+        found = inside(box, server, "find", "/export/assay", "-mindepth", "1", "-not", "-name", ".assay-target")
+        assert found.stdout == "", found.stdout

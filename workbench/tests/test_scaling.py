@@ -1,0 +1,224 @@
+"""How a total grows with the hosts, where it stops, and the words for it."""
+
+from collections.abc import Sequence
+
+import pytest
+from builders import make_analysis, make_case, make_sample
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.analyse import hosts
+from assay.analyse.scaling import PLATEAU, scalings
+from assay.model.ceiling import Binding
+from assay.model.result import Estimate, HostShare, Row, RunAnalysis
+from assay.model.verdict import Finding, Verdict
+from assay.report.document import Bullets, Fold, Section, Table
+from assay.report.sections.hosts import section
+from assay.report.view import View
+
+MB = 1e6
+
+
+def row(
+    count: int,
+    rate: float | None,
+    verdict: Verdict = Verdict.OK,
+    share: float | None = None,
+    operation: str = "read",
+    **axes: object,
+) -> Row:
+    case = make_case(f"c{count:04d}", "store", (operation,), axes={**axes, "hosts": count})
+    known = Estimate(median=rate, low=rate * 0.9, high=rate * 1.1, n=3, spread=0.01) if rate is not None else None
+    finding = Finding(verdict=verdict, rule="r", text="seen", remedy="do", numbers={})
+    binding = Binding(
+        name="server link", unit="bytes/s", value=(rate or 1) / (share or 1), measured=rate or 0, share=share or 0,
+        how="iperf3, 1 s",
+    )  # fmt: skip
+    metadata = operation == "stat"
+    return Row(
+        case=case,
+        operation=operation,
+        throughput=None if metadata else known,
+        iops=known,
+        latency={},
+        curve=(),
+        samples=tuple(samples(case.id, count, rate or 1.0)),
+        verdict=verdict,
+        findings=() if verdict is Verdict.OK else (finding,),
+        ceilings=(binding,) if share is not None else (),
+    )
+
+
+def samples(case: str, count: int, rate: float) -> list:  # type: ignore[type-arg]
+    """Three repeats of hosts, of which the last one is slower than the first by a tenth."""
+    found = []
+    for repeat in (1, 2, 3):
+        shares = tuple(
+            HostShare(
+                host=f"h{number}",
+                status="done",
+                bytes=1000 * number,
+                elapsed_ns=10**9,
+                throughput=rate / count * (1.05 - 0.1 * (number - 1) / max(1, count - 1)),
+                iops=7.0 * number,
+                latency={"p50": 1000.0, "p99": 5000.0},
+                stonewall_bytes=900 * number,
+                cpu_ns=5 * 10**8,
+            )
+            for number in range(1, count + 1)
+        )
+        found.append(
+            make_sample(
+                case, repeat, rate, hosts=shares, skew_ns=repeat * 100_000, clock_uncertainty_ns=repeat * 10_000
+            )
+        )
+    return found
+
+
+def rows(rates: Sequence[float | None], share: float | None = None) -> list[Row]:
+    """With 1, 2, 4, 8, ... hosts."""
+    return [row(2**place, rate, share=share) for place, rate in enumerate(rates)]
+
+
+def test_a_plateau_begins_where_the_rest_adds_nothing_that_counts() -> None:
+    (found,) = scalings(rows([30 * MB, 60 * MB, 115 * MB, 118 * MB], share=0.97))
+    assert found.saturated is not None
+    assert (found.saturated.hosts, found.saturated.rate) == (4, 115 * MB)
+    assert found.binding is not None and found.binding.name == "server link"
+    assert [point.hosts for point in found.points] == [1, 2, 4, 8]
+    assert found.points[-1].efficiency == pytest.approx(118 / 240)
+
+
+def test_a_total_that_still_grows_has_no_plateau_and_binds_at_the_most_hosts() -> None:
+    (found,) = scalings(rows([30 * MB, 60 * MB, 120 * MB], share=0.5))
+    assert found.saturated is None and found.binding is None
+    (near,) = scalings(rows([30 * MB, 60 * MB, 120 * MB], share=0.85))
+    assert near.binding is not None
+
+
+def test_a_dip_at_the_end_is_no_plateau() -> None:
+    (found,) = scalings(rows([30 * MB, 60 * MB, 120 * MB, 80 * MB]))
+    assert found.saturated is None and found.greatest.hosts == 4
+    (level,) = scalings(rows([120 * MB, 119 * MB, 118 * MB]))
+    assert level.saturated is not None and level.saturated.hosts == 1
+
+
+@pytest.mark.parametrize("rates", [[], [30 * MB], [30 * MB, 60 * MB], [30 * MB, None, 60 * MB]])
+def test_less_than_three_numbers_of_hosts_say_nothing(rates: list[float | None]) -> None:
+    assert scalings(rows(rates)) == []
+
+
+@pytest.mark.parametrize("verdict", [Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE])
+def test_results_that_say_nothing_of_the_store_are_left_out(verdict: Verdict) -> None:
+    good = rows([30 * MB, 60 * MB, 90 * MB])
+    (found,) = scalings([*good, row(16, 900 * MB, verdict)])
+    assert [point.hosts for point in found.points] == [1, 2, 4]
+    assert scalings([*good[:2], row(4, 90 * MB, verdict)]) == []
+
+
+def test_those_that_are_only_limited_are_kept() -> None:
+    limited = [row(2**place, 90 * MB, Verdict.NETWORK_BOUND) for place in range(3)]
+    assert len(scalings(limited)) == 1
+
+
+def test_other_axes_operations_and_targets_are_apart_but_streams_go_with_the_hosts() -> None:
+    several = [row(count, count * MB, record_size=size) for size in (4096, 65536) for count in (1, 2, 3)]
+    found = scalings(several)
+    assert [dict(item.others) for item in found] == [{"record_size": 4096}, {"record_size": 65536}]
+    (streams,) = scalings([row(count, count * MB, streams=count) for count in (1, 2, 3)])
+    assert streams.others == ()
+    assert scalings([row(count, count * MB, streams=count + extra) for count in (1, 2, 3) for extra in (0, 9)]) == []
+    (names,) = scalings([row(count, 500.0 * count, operation="stat") for count in (1, 2, 3)])
+    assert names.points[-1].rate == 1500.0
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(1e3, 1e10), min_size=3, max_size=8), st.randoms())
+def test_what_is_called_a_plateau_is_one(rates: list[float], chance: object) -> None:
+    every = rows(rates)
+    chance.shuffle(every)  # type: ignore[attr-defined]
+    (found,) = scalings(every)
+    assert [point.hosts for point in found.points] == [2**place for place in range(len(rates))]
+    assert found.points[0].efficiency == pytest.approx(1.0)
+    if found.saturated is not None:
+        after = [point.rate for point in found.points if point.hosts >= found.saturated.hosts]
+        assert len(after) > 1 and min(after) >= PLATEAU * max(rates)
+        before = [point for point in found.points if point.hosts < found.saturated.hosts]
+        assert not before or before[-1].rate < PLATEAU * max(rates)
+    else:
+        assert min(rates[-2:]) < PLATEAU * max(rates)
+
+
+def test_the_summary_has_the_slowest_host_and_the_skew_as_medians() -> None:
+    found = hosts.summary(row(4, 100 * MB))
+    assert found is not None
+    assert (found.hosts, found.least_transferred) == (4, 900)
+    assert (found.least, found.mean, found.most) == pytest.approx((25 * 0.95 * MB, 25 * MB, 25 * 1.05 * MB))
+    assert (found.skew_ns, found.uncertainty_ns) == (200_000, 20_000)
+    assert [line.host for line in hosts.lines(row(4, 100 * MB))] == ["h1", "h2", "h3", "h4"]
+    (first, *_) = hosts.lines(row(4, 100 * MB))
+    assert (first.bytes, first.stonewall_bytes, first.cpu_share, first.repeats) == (1000, 900, 0.5, 3)
+
+
+def test_a_repeat_that_a_host_did_not_end_does_not_count() -> None:
+    whole = row(2, 100 * MB)
+    broken = whole.samples[0].hosts[0].model_copy(update={"status": "crashed", "throughput": 0.0})
+    sample = whole.samples[0].model_copy(update={"hosts": (broken, whole.samples[0].hosts[1])})
+    found = hosts.lines(whole.model_copy(update={"samples": (sample, *whole.samples[1:])}))
+    assert [line.repeats for line in found] == [2, 2]
+    alone = whole.model_copy(update={"samples": (sample,)})
+    assert hosts.summary(alone) is None and hosts.lines(alone) == []
+
+
+def report(every: list[Row]) -> Section | None:
+    analysis: RunAnalysis = make_analysis()
+    cases = tuple(one.case for one in every)
+    return section(View(analysis.model_copy(update={"rows": tuple(every), "cases": cases})))
+
+
+def said(found: Section) -> list[str]:
+    return [
+        "".join(getattr(part, "text", str(part)) for part in item)
+        for block in found.blocks
+        if isinstance(block, Bullets)
+        for item in block.items
+    ]
+
+
+def test_the_report_says_where_it_stops_and_what_binds() -> None:
+    found = report(rows([30 * MB, 60 * MB, 115 * MB, 118 * MB], share=0.97))
+    assert found is not None
+    (sentence,) = said(found)
+    assert sentence == (
+        "Read, store: 1 host alone reaches 30.0 MB/s (97 % of the ceiling server link). The total grows up to 4 hosts"
+        " and stops at 115 MB/s; more add nothing. What binds there is the server link (97 % of it; iperf3, 1 s)."
+    )
+
+
+def test_the_report_says_that_it_grows_and_that_nothing_known_binds() -> None:
+    found = report(rows([30 * MB, 58 * MB, 108 * MB]))
+    assert found is not None
+    (sentence,) = said(found)
+    assert "4 reach 108 MB/s, 90 % of 4 times as much. The total still grows there." in sentence
+    assert sentence.endswith("No known ceiling is near: what binds is the store, or something that was not measured.")
+
+
+def test_the_report_says_that_it_falls_again_or_never_grew() -> None:
+    falls = report(rows([30 * MB, 60 * MB, 120 * MB, 80 * MB], share=0.9))
+    level = report(rows([120 * MB, 119 * MB, 118 * MB]))
+    assert falls is not None and level is not None
+    assert ". The total is greatest with 4 hosts, 120 MB/s; 8 reach 80.0 MB/s only. What binds" in said(falls)[0]
+    assert ": 1 host alone reaches 120 MB/s; more add nothing. No known" in said(level)[0]
+
+
+def test_the_report_has_a_line_for_each_result_and_each_host() -> None:
+    found = report(rows([30 * MB, 60 * MB]))
+    assert found is not None and said(found) == []
+    (total,) = [block for block in found.blocks if isinstance(block, Table)]
+    (fold,) = [block for block in found.blocks if isinstance(block, Fold)]
+    (each,) = [block for block in fold.blocks if isinstance(block, Table)]
+    assert (len(total.rows), len(each.rows)) == (2, 3)
+
+
+def test_without_hosts_there_is_no_section() -> None:
+    assert section(View(make_analysis())) is None
