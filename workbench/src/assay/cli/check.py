@@ -6,10 +6,10 @@ import typer
 
 from assay.cli.studyfile import LoadedStudy, load_study_file, refuse_faults
 from assay.cli.targets import looked_at_here
+from assay.model.source import Fault
 from assay.model.target import NullTarget
 from assay.model.units import about_duration, about_size
 from assay.plan.estimate import StudyEstimate, estimate_study
-from assay.plan.source import Fault
 
 
 def command(study: Path = typer.Argument(help="Study file.", metavar="STUDY")) -> None:

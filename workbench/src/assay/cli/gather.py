@@ -1,15 +1,14 @@
 """The hosts of a study: found, reached, given the engine; and the testbed that they may be in."""
 
 import contextlib
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.cli.boxes import box_hosts, brought_up, chosen_hosts
 from assay.cli.fleet import Fleet
 from assay.cli.output import note
-from assay.cli.preflight_places import box_hosts
 from assay.launch.binary import Engine
 from assay.launch.hosts import portable_inventory, resolve_hosts
 from assay.launch.install import launcher_for
@@ -17,7 +16,7 @@ from assay.launch.shell import close_shells
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.case import Case
 from assay.model.host import Host
-from assay.model.hosts import Hosts, expanded
+from assay.model.hosts import Hosts
 from assay.model.study import Study
 from assay.model.target import DeviceTarget
 
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 Servers = dict[str, dict[str, str]]
 TESTBED, INVENTORY = "testbed.yaml", "inventory"
 """Names of the copies in the folder of a run."""
-CLIENT = "client"
-"""Role of the hosts of a testbed that generate the load, unless the study names others."""
 
 
 def is_preset(name: str) -> bool:
@@ -89,16 +86,17 @@ def gathered(study: Study, cases: Sequence[Case], base: Path, engine: Engine) ->
         yield None
         return
     _refuse_local_targets(study, cases)
-    with _testbed(study, base) as (box_hosts, clients, servers):
-        hosts = _chosen(study, base, box_hosts, clients)
+    with _testbed(study, base) as box:
+        hosts = _reached(study.hosts, base) if box is None else chosen_hosts(box, study.hosts)
         if len(hosts) < needed:
             names = ", ".join(host.name for host in hosts)
             hint = "name as many under `hosts`" if study.testbed is None else "take a larger testbed, or name its hosts"
             raise AssayError(f"the study needs {needed} hosts, and has {len(hosts)}: {names}", hint, EXIT_REFUSED)
         try:
             used = hosts[:needed]
-            others = tuple(host for host in box_hosts if host not in used)
-            yield Fleet(used, tuple(launcher_for(host, engine) for host in used), others, servers)
+            launchers = tuple(launcher_for(host, engine) for host in used)
+            others = () if box is None else tuple(host for host in box_hosts(box) if host not in used)
+            yield Fleet(used, launchers, others, {} if box is None else _servers(box))
         finally:
             close_shells()
 
@@ -114,24 +112,17 @@ def _refuse_local_targets(study: Study, cases: Sequence[Case]) -> None:
 
 
 @contextlib.contextmanager
-def _testbed(study: Study, base: Path) -> Iterator[tuple[tuple[Host, ...], set[str], Servers]]:
-    """The hosts of the study's testbed, names of its clients, and its servers; nothing without a testbed."""
+def _testbed(study: Study, base: Path) -> Iterator["RunningBox | None"]:
+    """The study's testbed; None without one."""
     if study.testbed is None:
-        yield (), set(), {}
+        yield None
         return
     from assay.testbed.box import load_box
-    from assay.testbed.up import bring_up
 
     with _as_named(base / TESTBED, study.testbed):
         box = load_box(study.testbed if is_preset(study.testbed) else TESTBED, base)
-    note(f"testbed {box.name}: {box.description}" if box.description else f"testbed {box.name}")
-    # Several runs may use the same description at once: each has a box of its own.
-    running = bring_up(box, f"{box.name[:16].rstrip('-')}-run-{os.getpid()}", owned=True)
-    try:
-        clients = {host.name for host in running.hosts if CLIENT in host.roles}
-        yield box_hosts(running), clients, _servers(running)
-    finally:
-        running.down()
+    with brought_up(box) as running:
+        yield running
 
 
 def _servers(running: "RunningBox") -> Servers:
@@ -145,22 +136,6 @@ def _servers(running: "RunningBox") -> Servers:
         for host in running.hosts
         for server in host.servers
     }
-
-
-def _chosen(study: Study, base: Path, box_hosts: tuple[Host, ...], clients: set[str]) -> tuple[Host, ...]:
-    written = study.hosts
-    if not box_hosts:
-        return _reached(written, base)
-    if written.inventory is not None:
-        raise AssayError("a study has a testbed or an inventory, not both", "remove one of the two")
-    if not written.nodes:
-        return tuple(host for host in box_hosts if host.name in clients)
-    by_name = {host.name: host for host in box_hosts}
-    names = expanded(written.nodes, "host")
-    missing = [name for name in names if name not in by_name]
-    if missing:
-        raise AssayError(f"the testbed has no host {missing[0]}", f"it has {', '.join(by_name)}")
-    return tuple(by_name[name] for name in names)
 
 
 def _reached(written: Hosts, base: Path) -> tuple[Host, ...]:

@@ -101,7 +101,7 @@ def _places(study: Path | None, hosts: str, servers: str, inventory: str, box: s
         loaded = load_study(read_study(study), str(Path.cwd()))
         if loaded.study is None:
             refuse(study, loaded.problems)
-        with study_places(loaded.study, Path.cwd()) as places:
+        with study_places(loaded.study, study.absolute().parent) as places:
             yield places
     elif box:
         yield from_box(box, hosts, servers)

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from assay.cli.boxes import CLIENT, SERVER, box_hosts, brought_up, chosen_hosts
 from assay.cli.output import note
 from assay.launch.hosts import node_names, resolve_hosts
 from assay.launch.net.iperf import FIRST_PORT
@@ -18,11 +18,6 @@ from assay.model.study import Study
 from assay.model.target import NfsTarget
 from assay.model.units import one_of, shown
 
-if TYPE_CHECKING:
-    from assay.testbed.running import RunningBox
-
-CLIENT, SERVER = "client", "server"
-"""Roles of the hosts of a box."""
 NFS_PORT = 2049
 
 _PLACE = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.%a-z]+)\]|(?P<name>[^:\[\]]+))(?::(?P<port>[0-9]{1,5}))?")
@@ -37,20 +32,6 @@ class Places:
 
     clients: tuple[Host, ...]
     servers: tuple[Server, ...]
-
-
-def box_hosts(box: "RunningBox") -> tuple[Host, ...]:
-    """The hosts of a box that is up, with their links as its file states them."""
-    return tuple(
-        Host(
-            name=host.name,
-            address=host.address,
-            kind="box",
-            enter=tuple(box.enter(host.name)),
-            link=host.link / 8 if host.link else None,
-        )
-        for host in box.hosts
-    )
 
 
 def from_box(name: str, hosts: str, servers: str) -> Places:
@@ -183,16 +164,6 @@ def _hosts(study: Study, base: Path) -> Iterator[tuple[tuple[Host, ...], tuple[H
         yield resolve_hosts(study.hosts.written, base, note), others
         return
     from assay.testbed.box import load_box
-    from assay.testbed.up import bring_up
 
-    box = load_box(study.testbed, base)
-    note(f"testbed {box.name}: bringing up {len(box.members())} hosts")
-    running = bring_up(box, f"{box.name}-run")
-    try:
-        hosts = box_hosts(running)
-        clients = {host.name for host in running.hosts if CLIENT in host.roles}
-        if study.hosts.nodes:
-            clients = set(node_names(list(study.hosts.nodes)))
-        yield tuple(host for host in hosts if host.name in clients), hosts
-    finally:
-        running.down()
+    with brought_up(load_box(study.testbed, base)) as box:
+        yield chosen_hosts(box, study.hosts), box_hosts(box)

@@ -33,14 +33,14 @@ from assay.launch.locks import close_all, hold_device
 from assay.launch.remote_places import mount_facts
 from assay.model.base import AssayError
 from assay.model.case import Case, Excluded
+from assay.model.source import Source
 from assay.model.study import Study
 from assay.model.target import DeviceTarget, FileTarget
 from assay.model.units import about_duration, about_size
 from assay.plan.ceilings import ceiling_seconds, stated_ceilings
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.load import load_study
-from assay.plan.schedule import timetable
-from assay.plan.source import Source
+from assay.plan.schedule import due_times, timetable
 from assay.store import RunMeta, RunStore, list_runs, lock_holders, new_run_id
 from assay.store.lock import ENGINE_LOCK, RUN_LOCK, is_locked
 
@@ -348,7 +348,7 @@ class _Session:
             self.plan.study, self.plan.cases, self.store, launcher, self.interruption, self.destroy, self.fleet
         )
         with make_progress(total, total - len(pending), left) as progress:
-            due = timetable(self.plan.study, self.plan.cases).due
+            due = due_times(self.plan.study, self.plan.cases)
             begun = self.store.info().created_at
             moments = {job: begun + seconds for job, seconds in due.items()}
             executor.run(self.store.pending(settled_too=True), seconds, progress, left, moments)

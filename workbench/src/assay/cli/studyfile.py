@@ -14,11 +14,11 @@ from assay.cli.output import note
 from assay.launch.abilities import leave_out_impossible
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
 from assay.model.case import Case, Excluded
+from assay.model.source import MOST_BYTES, Fault, Problem, Source, sorted_problems
 from assay.model.study import Study
 from assay.plan.capable import Backends, capability_faults, read_capabilities
 from assay.plan.expand import expand
 from assay.plan.load import load_study
-from assay.plan.source import MOST_BYTES, Fault, Problem, Source, sorted_problems
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,12 @@ from assay.launch.questions import clean_target, probe_directory, probe_target
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.case import Case
 from assay.model.result import IN_MEMORY, Place
+from assay.model.source import Source
 from assay.model.study import Study
 from assay.model.target import FileTarget, NfsTarget, NullTarget
 from assay.model.units import about_size
 from assay.plan.capable import backends_by_kind, capability_faults
 from assay.plan.jobs import nfs_target
-from assay.plan.source import Source
 from assay.store import JournalEntry, RunStore, run_is_alive
 
 EXPORT = "export"

@@ -52,13 +52,7 @@ def probe_target(launcher: Launcher, target: str) -> BackendCapabilities:
         AssayError: The engine refuses it.
     """
     text = ask_engine(launcher, ["capabilities", "--target", "-"], target)
-    kind = json.loads(target)["kind"]
-    for backend in Capabilities.model_validate_json(text).backends:
-        if backend.kind == kind and backend.place is not None:
-            return backend
-    raise AssayError(
-        f"the engine says nothing of {kind}", "install engine and workbench of the same release", EXIT_REFUSED
-    )
+    return _of_place(text, json.loads(target)["kind"])
 
 
 def probe_directory(launcher: Launcher, path: str) -> BackendCapabilities:
@@ -67,8 +61,16 @@ def probe_directory(launcher: Launcher, path: str) -> BackendCapabilities:
     Raises:
         AssayError: The engine there refuses it.
     """
-    text = ask_engine(launcher, ["capabilities", "--root", path])
-    return next(backend for backend in Capabilities.model_validate_json(text).backends if backend.place is not None)
+    return _of_place(ask_engine(launcher, ["capabilities", "--root", path]), "file")
+
+
+def _of_place(text: str, kind: str) -> BackendCapabilities:
+    for backend in Capabilities.model_validate_json(text).backends:
+        if backend.kind == kind and backend.place is not None:
+            return backend
+    raise AssayError(
+        f"the engine says nothing of {kind}", "install engine and workbench of the same release", EXIT_REFUSED
+    )
 
 
 def clean_target(launcher: Launcher, target: str, whole: bool = False) -> None:

@@ -5,10 +5,10 @@ import posixpath
 from collections.abc import Iterator
 
 from assay.model.names import METADATA, TREE_FIELDS
+from assay.model.source import Fault
 from assay.model.study import KINDS, Study, Workload
 from assay.model.target import FileTarget, NfsTarget, NullTarget
 from assay.model.units import one_of
-from assay.plan.source import Fault
 from assay.plan.tree import order_fault
 from assay.plan.where import Condition, ExpressionError
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from assay.model.case import AxisValue, Case, Excluded, Parameters
+from assay.model.source import Fault
 from assay.model.study import KINDS, MOST_CASES, MOST_JOBS, Study, Workload
 from assay.plan.broken import Broken
 from assay.plan.rules import broken_rules
-from assay.plan.source import Fault
 from assay.plan.where import Condition, ExpressionError
 
 Values = dict[str, AxisValue]

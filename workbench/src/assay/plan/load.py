@@ -8,6 +8,17 @@ from pydantic_core import ErrorDetails
 
 from assay.model.names import DATA_FIELDS, TREE_FIELDS
 from assay.model.schedule import Schedule
+from assay.model.source import (
+    Fault,
+    Path,
+    Problem,
+    Source,
+    named,
+    read_source,
+    shape_words,
+    sorted_problems,
+    without_echoes,
+)
 from assay.model.study import Exclusion, Output, Study, Workload, on_names
 from assay.model.target import (
     DeviceTarget,
@@ -24,7 +35,6 @@ from assay.model.target import (
 )
 from assay.model.units import one_of, shown
 from assay.plan.crosscheck import crosscheck
-from assay.plan.source import Fault, Path, Problem, Source, named, read_source, sorted_problems, without_echoes
 
 _EXAMPLES = {
     "study": "my-study",
@@ -178,15 +188,9 @@ def _words(detail: ErrorDetails, path: Path) -> tuple[str, str]:
         return f"unknown key `{path[-1]}`", _key_hint(path, detail["loc"])
     if kind in ("union_tag_not_found", "union_tag_invalid"):
         return _tag_words(given, context)
-    if kind in ("literal_error", "enum"):
-        words = [word.strip().strip("'") for word in context["expected"].replace(" or ", ", ").split(",")]
-        return f"{shown(given)} is not possible here", one_of(given, words)
-    if kind in ("model_type", "dict_type", "model_attributes_type"):
-        return f"{shown(given)} is not a mapping", "write `key: value` lines below it, indented"
-    if kind in ("tuple_type", "list_type"):
-        return f"{shown(given)} is not a list", "write a list: [a, b]"
-    if kind == "too_short":
-        return "it is empty", "add at least one entry"
+    common = shape_words(detail)
+    if common is not None:
+        return common
     if kind == "too_long":
         return f"it has more than {context['max_length']} entries", "split it into several workloads"
     if kind == "string_type":

@@ -27,12 +27,18 @@ class Timetable(NamedTuple):
     due: Mapping[Job, float]
 
 
+def due_times(study: Study, cases: Sequence[Case]) -> Mapping[Job, float]:
+    """The `due` of the study's timetable, in the order of execution."""
+    if study.schedule is None:
+        return {}
+    return _scheduled(study.schedule, cases, study.repeats, study.order == "random", study.seed)
+
+
 def timetable(study: Study, cases: Sequence[Case]) -> Timetable:
     """The timetable of a study; the same study gives the same one."""
-    if study.schedule is None:
-        return Timetable(order_jobs([case.id for case in cases], study.repeats, study.order, study.seed), {})
-    due = _scheduled(study.schedule, cases, study.repeats, study.order == "random", study.seed)
-    return Timetable(tuple(due), due)
+    due = due_times(study, cases)
+    order = tuple(due) or order_jobs([case.id for case in cases], study.repeats, study.order, study.seed)
+    return Timetable(order, due)
 
 
 def _scheduled(schedule: Schedule, cases: Sequence[Case], repeats: int, random: bool, seed: int) -> dict[Job, float]:

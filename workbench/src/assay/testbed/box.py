@@ -4,8 +4,8 @@ from pathlib import Path
 
 from assay.model.base import AssayError
 from assay.model.box import NAME, Box
+from assay.model.files import read_model
 from assay.model.units import one_of
-from assay.testbed.files import read_model
 from assay.testbed.kinds import load_kind
 
 PRESETS = Path(__file__).with_name("presets")

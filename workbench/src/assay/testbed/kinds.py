@@ -12,8 +12,8 @@ from string import Template
 from pydantic import Field
 
 from assay.model.base import EXIT_REFUSED, AssayError, Frozen
+from assay.model.files import read_model
 from assay.model.units import one_of
-from assay.testbed.files import read_model
 
 FOLDER = Path(__file__).with_name("servers")
 GUIDE = "docs/guides/testbed.md"

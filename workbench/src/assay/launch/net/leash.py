@@ -20,10 +20,12 @@ SCRIPT = (
     f'command -v "$1" >/dev/null 2>&1 || {{ echo "$1: command not found" >&2; exit {NOT_FOUND}; }}; '
     'exec 3<&0 </dev/null; "$@" 3<&- & p=$!; '
     # Neither of the two watchers holds a pipe that leads out, so that these end with the command.
-    "{ while read -r x; do :; done; kill $p; sleep 1; kill -9 $p; } <&3 >/dev/null 2>&1 & r=$!; "
-    "{ exec 3<&-; trap 'kill -9 $!; exit' TERM; sleep $s & wait $!; kill $p; sleep 1; kill -9 $p; } "
+    # They wait for their sleeps, so that a signal reaches the trap at once and no sleep outlives them.
+    "{ while read -r x; do :; done; trap 'kill -9 $!; exit' TERM; kill $p; sleep 1 & wait $!; kill -9 $p; } "
+    "<&3 >/dev/null 2>&1 & r=$!; "
+    "{ exec 3<&-; trap 'kill -9 $!; exit' TERM; sleep $s & wait $!; kill $p; sleep 1 & wait $!; kill -9 $p; } "
     ">/dev/null 2>&1 & t=$!; "
-    "wait $p; c=$?; kill $r $t 2>/dev/null; exit $c"
+    "wait $p; c=$?; kill $r $t 2>/dev/null; wait; exit $c"
 )
 """For sh: seconds, then the command; its exit code is the command's. POSIX only, in one line, for any login shell."""
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from assay.analyse.scaling import scalings
+from assay.analyse.scaling import BINDS, scalings
 from assay.model.result import LEAST_COMPARED, Comparison, Row
 from assay.model.verdict import SOUND, Verdict
 from assay.report import numbers
@@ -39,8 +39,6 @@ _RANDOM = frozenset({"random_read", "random_write", "random_mix"})
 _MOST_SENTENCES = 6
 _SMALL = 16 * 1024
 """Up to this record size operations per second say more than MB/s."""
-_HELD = 0.8
-"""From this share of a ceiling on it counts as what limits a result; below, as the closest one that is known."""
 
 
 def kind_of(operation: str) -> str:
@@ -218,7 +216,7 @@ def _limit(rows: list[Row], target: str) -> tuple[str, Share] | None:
         return None
     (name, points), *_ = Counter(binding.name for binding in found).most_common(1)
     share = numbers.median([binding.share for binding in found if binding.name == name])
-    words = f"{target} is limited by" if share >= _HELD else f"Closest known ceiling of {target}"
+    words = f"{target} is limited by" if share >= BINDS else f"Closest known ceiling of {target}"
     at = "" if points == len(rows) == 1 else f" (median of {points:,} of {numbers.plural(len(rows), 'point')})"
     return f"{words}: {name}, {numbers.share(share)} of it{at}", Share(share)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from assay.analyse.links import best_alone
 from assay.analyse.network import network_findings
 from assay.model.network import Direction, LinkCeiling, Network
 from assay.report import numbers
@@ -69,7 +70,7 @@ def _pairs(network: Network) -> Sequence[tuple[Cell, ...]]:
     for client in network.names("client"):
         for server in network.names("server"):
             trip, packet = trips.get((client, server)), packets.get((client, server))
-            rates = [_best(network, client, server, direction) for direction in _WAYS]
+            rates = [_alone(network, client, server, direction) for direction in _WAYS]
             times = (trip.least, trip.median, trip.most) if trip is not None else (None, None, None)
             rows.append(
                 (
@@ -83,12 +84,7 @@ def _pairs(network: Network) -> Sequence[tuple[Cell, ...]]:
     return rows
 
 
-def _best(network: Network, client: str, server: str, direction: Direction) -> float | None:
+def _alone(network: Network, client: str, server: str, direction: Direction) -> float | None:
     """Bytes per second of a pair alone, with the best number of connections."""
-    rates = [
-        path.bits_per_s / 8
-        for path in network.paths
-        if (path.client, path.server, path.direction, path.scope) == (client, server, direction, "alone")
-        and path.bits_per_s is not None
-    ]
-    return max(rates, default=None)
+    bits = best_alone([path for path in network.paths if path.direction == direction], client, server)
+    return bits / 8 if bits else None

@@ -6,8 +6,18 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from assay.model.base import AssayError
+from assay.model.source import (
+    Fault,
+    Path,
+    Problem,
+    Source,
+    named,
+    read_source,
+    shape_words,
+    sorted_problems,
+    without_echoes,
+)
 from assay.model.units import one_of, shown
-from assay.plan.source import Fault, Path, Problem, Source, named, read_source, sorted_problems, without_echoes
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -54,22 +64,8 @@ def _problem(detail: ErrorDetails, source: Source, model: type[BaseModel], guide
         line, column = source.key_place(path)
         message = named(path, f"`{detail['loc'][-1]}` is missing")
         return Problem(line=line, column=column, message=message, hint=f"add it; see {guide}")
-    message, hint = _words(detail, guide)
+    message, hint = shape_words(detail) or (detail["msg"].lower(), f"see {guide}")
     return source.problem(Fault(path=path, message=message, hint=hint))
-
-
-def _words(detail: ErrorDetails, guide: str) -> tuple[str, str]:
-    kind, given, context = detail["type"], detail["input"], detail.get("ctx", {})
-    if kind in ("literal_error", "enum"):
-        words = [word.strip().strip("'") for word in context["expected"].replace(" or ", ", ").split(",")]
-        return f"{shown(given)} is not possible here", one_of(given, words)
-    if kind in ("model_type", "dict_type", "model_attributes_type"):
-        return f"{shown(given)} is not a mapping", "write `key: value` lines below it, indented"
-    if kind in ("tuple_type", "list_type"):
-        return f"{shown(given)} is not a list", "write a list: [a, b]"
-    if kind == "too_short":
-        return "it is empty", "add at least one entry"
-    return detail["msg"].lower(), f"see {guide}"
 
 
 def _written(location: tuple[int | str, ...], source: Source) -> Path:

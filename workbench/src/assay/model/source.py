@@ -11,8 +11,10 @@ from typing import Annotated, Any
 
 import yaml
 from pydantic import AfterValidator
+from pydantic_core import ErrorDetails
 
 from assay.model.base import Frozen
+from assay.model.units import one_of, shown
 
 Path = tuple[str | int, ...]
 """Keys and places that lead from the root of the file to a value."""
@@ -290,3 +292,18 @@ def without_echoes(problems: Sequence[Problem], source: Source) -> list[Problem]
 def sorted_problems(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     """In the order of the file, each once."""
     return tuple(sorted(dict.fromkeys(problems), key=lambda problem: (problem.line, problem.column)))
+
+
+def shape_words(detail: ErrorDetails) -> tuple[str, str] | None:
+    """Pydantic's complaint about a value of the wrong kind in this tool's words, and a hint; None for other ones."""
+    kind, given, context = detail["type"], detail["input"], detail.get("ctx", {})
+    if kind in ("literal_error", "enum"):
+        words = [word.strip().strip("'") for word in context["expected"].replace(" or ", ", ").split(",")]
+        return f"{shown(given)} is not possible here", one_of(given, words)
+    if kind in ("model_type", "dict_type", "model_attributes_type"):
+        return f"{shown(given)} is not a mapping", "write `key: value` lines below it, indented"
+    if kind in ("tuple_type", "list_type"):
+        return f"{shown(given)} is not a list", "write a list: [a, b]"
+    if kind == "too_short":
+        return "it is empty", "add at least one entry"
+    return None
