@@ -103,16 +103,63 @@ struct Run<'a> {
     makes_data: bool,
 }
 
-/// Does the phase; `phase_start` is the time at which the lanes were to start.
+/// Makes the data of the first operations, so that lanes which share a CPU need not make it when they are to start.
+/// Returns what lies in each slot then.
+pub(crate) fn lay_first(plan: &mut LanePlan, buffers: &Buffers) -> Vec<Option<Lying>> {
+    let depth = plan.depth.min(buffers.count() as u32);
+    let mut lying = vec![None; depth as usize];
+    if plan.data.is_none() || !plan.pattern.writes() {
+        return lying;
+    }
+    let mut ahead = plan.pattern.clone();
+    let first = plan.first_object;
+    let steps = ahead.count().min(u64::from(depth)) as u32;
+    for slot in 0..steps {
+        let step = ahead.step();
+        let op = Op { kind: step.kind, slot, length: step.length, offset: step.offset };
+        make_data(plan.data.as_mut(), first, buffers, op, &mut lying[slot as usize]);
+    }
+    lying
+}
+
+/// Puts into the slot what the operation shall write; returns whether there was anything to make.
+fn make_data(
+    data: Option<&mut Data>,
+    first_object: Option<u64>,
+    buffers: &Buffers,
+    op: Op,
+    lying: &mut Option<Lying>,
+) -> bool {
+    let Some(data) = data.filter(|_| matches!(op.kind, OpKind::Write | OpKind::Create)) else {
+        *lying = None;
+        return false;
+    };
+    if op.length == 0 {
+        return false;
+    }
+    // SAFETY: the slot was free, so nothing is in flight on it.
+    let buffer = unsafe { buffers.slice(op.slot, op.length as usize) };
+    match first_object {
+        Some(first) => {
+            data.select(first + op.offset);
+            data.fill(0, buffer, lying);
+        }
+        None => data.fill(op.offset, buffer, lying),
+    }
+    true
+}
+
+/// Does the phase; `phase_start` is the time at which the lanes were to start, `lying` is from `lay_first`.
 pub(crate) fn run(
     plan: &mut LanePlan,
     links: &Links,
     channel: &mut dyn Lane,
     buffers: &Buffers,
+    lying: Vec<Option<Lying>>,
     collector: &mut Collector,
     phase_start: u64,
 ) -> LaneOutcome {
-    let depth = plan.depth.min(buffers.count() as u32);
+    let depth = lying.len() as u32;
     let idle = InFlight { op: SYNC, start: 0 };
     let limit = plan.runtime_ns.map(|ns| if plan.schedule.is_some() { 2 * ns } else { ns }).or(plan.time_limit_ns);
     let once = plan.runtime_ns.is_none() || plan.pattern.count() == 0;
@@ -129,7 +176,7 @@ pub(crate) fn run(
         clock: Clock::new(),
         outcome: LaneOutcome::default(),
         slots: vec![idle; depth as usize],
-        lying: vec![None; depth as usize],
+        lying,
         free: (0..depth).rev().collect(),
         batch: Vec::with_capacity(depth as usize),
         done: Vec::with_capacity(depth as usize),
@@ -331,30 +378,10 @@ impl Run<'_> {
         if let Some(left) = &mut self.left {
             *left -= 1;
         }
-        let made = self.makes_data && self.make_data(op);
+        let lying = &mut self.lying[slot as usize];
+        let made =
+            self.makes_data && make_data(self.plan.data.as_mut(), self.plan.first_object, self.buffers, op, lying);
         (op, made)
-    }
-
-    /// Puts into the slot what the operation shall write; returns whether there was anything to make.
-    fn make_data(&mut self, op: Op) -> bool {
-        let lying = &mut self.lying[op.slot as usize];
-        let Some(data) = self.plan.data.as_mut().filter(|_| matches!(op.kind, OpKind::Write | OpKind::Create)) else {
-            *lying = None;
-            return false;
-        };
-        if op.length == 0 {
-            return false;
-        }
-        // SAFETY: the slot was free, so nothing is in flight on it.
-        let buffer = unsafe { self.buffers.slice(op.slot, op.length as usize) };
-        match self.plan.first_object {
-            Some(first) => {
-                data.select(first + op.offset);
-                data.fill(0, buffer, lying);
-            }
-            None => data.fill(op.offset, buffer, lying),
-        }
-        true
     }
 
     /// No operation will be started any more.

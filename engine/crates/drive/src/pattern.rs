@@ -77,6 +77,7 @@ pub struct Step {
     pub length: u32,
 }
 
+#[derive(Clone)]
 enum Order {
     /// From the first byte to the last, in steps of `PREPARE_BYTES`.
     Fill {
@@ -99,6 +100,7 @@ enum Order {
 }
 
 /// The steps of one lane in one phase; endless, pass after pass.
+#[derive(Clone)]
 pub struct Pattern {
     share: Share,
     order: Order,

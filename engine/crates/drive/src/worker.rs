@@ -110,14 +110,14 @@ impl Worker {
     ) -> Option<LaneOutcome> {
         let began = channel.begin(phase);
         let (depth, at_once) = began.as_ref().map_or((0, 0), |choice| (choice.depth, choice.batch));
+        (plan.depth, plan.batch) = (depth, at_once);
+        let lying = lane::lay_first(plan, buffers);
         let _ = links.messages.send(LaneMessage::Began(began));
         let outcome = match (self.commands.recv(), depth) {
             (Ok(Command::Go(start)), 1..) => {
-                plan.depth = depth;
-                plan.batch = at_once;
                 let waited = resources::cpu_wait_ns();
                 clock::wait_until(start);
-                let mut outcome = lane::run(plan, links, channel, buffers, collector, start);
+                let mut outcome = lane::run(plan, links, channel, buffers, lying, collector, start);
                 outcome.cpu_wait_ns = waited.zip(resources::cpu_wait_ns()).map(|(from, to)| to.saturating_sub(from));
                 Some(outcome)
             }
