@@ -25,6 +25,7 @@ COMMANDS = (
     "ceilings",
     "preflight",
     "testbed",
+    "catalog",
     "doctor",
 )
 

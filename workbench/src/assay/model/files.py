@@ -40,8 +40,7 @@ def read_model(model: type[Model], data: bytes, file: str, guide: str) -> Model:
         try:
             found = model.model_validate(source.data)
         except ValidationError as error:
-            problems = [_problem(detail, source, model, guide) for detail in error.errors(include_url=False)]
-            source.problems.extend(without_echoes(problems, source))
+            source.problems.extend(without_echoes(_problems(error, source, model, guide), source))
     elif not source.problems:
         message = f"the file is {shown(source.data)}, not a mapping of `key: value` lines"
         source.problems.append(Problem(line=1, column=1, message=message, hint=f"see {guide}"))
@@ -49,6 +48,15 @@ def read_model(model: type[Model], data: bytes, file: str, guide: str) -> Model:
         first = sorted_problems(source.problems)[0]
         raise AssayError(f"{file}:{first.line}: {first.message}", first.hint)
     return found
+
+
+def first_problem(error: ValidationError, source: Source, model: type[BaseModel], guide: str) -> Problem:
+    """What to mend first, in the order of the file."""
+    return sorted_problems(_problems(error, source, model, guide))[0]
+
+
+def _problems(error: ValidationError, source: Source, model: type[BaseModel], guide: str) -> list[Problem]:
+    return [_problem(detail, source, model, guide) for detail in error.errors(include_url=False)]
 
 
 def _problem(detail: ErrorDetails, source: Source, model: type[BaseModel], guide: str) -> Problem:

@@ -1,0 +1,25 @@
+"""Price books as the commands use them."""
+
+import datetime as dt
+from collections.abc import Iterable
+
+from assay.cli.output import note
+from assay.model.price import STALE_DAYS, Book, Row, row_name
+
+
+def warn_stale(book: Book, rows: Iterable[Row] | None = None, today: dt.date | None = None) -> None:
+    """Say loudly on standard error that prices of the present are old.
+
+    Args:
+        book: The book.
+        rows: Those that were used; None: all.
+        today: The present day; None: the clock's.
+    """
+    used = tuple(book.rows if rows is None else rows)
+    old = book.stale(today or dt.date.today(), used)
+    if old:
+        oldest = f"the oldest of {book.date_of(old[0])} ({row_name(old[0])})"
+        note(
+            f"WARNING: {len(old)} of {len(used)} prices from {book.book} are older than {STALE_DAYS} days, {oldest}; "
+            f"`assay prices refresh {book.book}` renews them"
+        )

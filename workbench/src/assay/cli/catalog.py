@@ -1,0 +1,290 @@
+"""`assay catalog`."""
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from assay.model.base import AssayError
+
+if TYPE_CHECKING:
+    from assay.model.catalog import Entry, FileSystemLimits, FileSystemType, Instance, VolumeLimits, VolumeType
+
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
+
+NETWORK_BURST = "5 to 60 min, of saved credits"
+"""docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-network-bandwidth.html; by type it is not published."""
+RATES = ("rate_", "small_rate", "knee_rate", "keeps_most", "burst_per_tib", "most_read", "most_write", "per_client")
+"""Fields that hold bytes per second begin so."""
+LUSTRE_RATES = ("per_tib", "write_per_tib", "disk_burst", "write_disk_burst", "network", "network_burst")
+LIMIT_COLUMNS = ("size", "what", "keeps", "burst", "how long")
+
+
+@app.callback()
+def command() -> None:
+    """What can be rented, and what it can do: instances, volumes, file systems, object storage, tables.
+
+    Limits are the provider's own, each with its source: what is kept for ever, what is reached in bursts, how long.
+
+    Example: `assay catalog show gp2 --size 500GiB`, `assay catalog show i3en.24xlarge`
+    """
+
+
+@app.command(name="list")
+def list_entries(
+    family: str = typer.Option("", "--family", metavar="NAME", help="Instances of a family, such as i3en."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
+    """List the entries; of instances the families, or all sizes of one.
+
+    Example: `assay catalog list --family i3en`
+    """
+    from assay.cli.output import print_json, print_table
+    from assay.price.catalog import catalog
+
+    known = catalog()
+    if family:
+        found = known.family(family)
+        if as_json:
+            print_json(list(found))
+            return
+        columns = ("instance", "vCPUs", "memory", "disks", "network keeps", "burst", "to volumes keeps", "burst ")
+        print_table(columns, [_instance_row(each) for each in found], right=columns[1:3] + columns[4:])
+        return
+    families: dict[str, list[str]] = {}
+    for name in known.instance_names():
+        families.setdefault(name.split(".")[0], []).append(name)
+    if as_json:
+        services = [{"name": each.name, "kind": _kind(each)} for each in known.services()]
+        print_json({"services": services, "families": families})
+        return
+    rows = [(each.name, _kind(each), str(each.date or "")) for each in known.services()]
+    print_table(("name", "what it is", "figures of"), rows)
+    typer.echo(f"{sum(map(len, families.values()))} instance types; `--family NAME` shows the sizes of one of:")
+    typer.echo(", ".join(families))
+
+
+@app.command()
+def show(
+    name: str = typer.Argument(..., metavar="NAME", help="An entry of `assay catalog list`, or an instance type."),
+    size: str = typer.Option("", "--size", metavar="SIZE", help="Of the volume or file system, such as 5TB."),
+    iops: int = typer.Option(None, "--iops", metavar="N", help="As provisioned, for gp3, io1 and io2."),
+    throughput: str = typer.Option(
+        "", "--throughput", metavar="RATE", help="As provisioned, such as 500MiB/s, for gp3 and efs-provisioned."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
+    """Show an entry with its limits: what it keeps, what it reaches in bursts and how long, and the source.
+
+    Example: `assay catalog show gp3 --size 5TB --iops 8000 --throughput 500MiB/s`
+    """
+    from assay.cli.output import print_json, print_table
+    from assay.model.catalog import FileSystemType, Instance, VolumeType
+    from assay.price.catalog import catalog
+
+    entry = catalog().entry(name)
+    wanted = _wanted(size, iops, throughput)
+    if not isinstance(entry, VolumeType | FileSystemType) and any(each is not None for each in wanted):
+        raise AssayError(f"{name} has no size, IOPS or throughput to choose", "they are of volumes and file systems")
+    limits = _limits(entry, *wanted) if isinstance(entry, VolumeType | FileSystemType) else []
+    if as_json:
+        found = [{"size": each, **limit.model_dump(mode="json")} for each, limit in limits]
+        print_json({"kind": _kind(entry), **entry.model_dump(mode="json"), "limits": found})
+        return
+    typer.echo(f"{entry.name}: {_kind(entry)}")
+    if isinstance(entry, Instance):
+        print_table(("what", "figure", "burst", "how long"), _instance_rows(entry))
+    else:
+        print_table(("what", "figure"), _figures(entry))
+    if limits:
+        print_table(LIMIT_COLUMNS, [row for each, limit in limits for row in _limit_rows(each, limit)])
+        for how in dict.fromkeys(limit.how for _, limit in limits) if size else ():
+            typer.echo(f"How: {how}")
+    elif isinstance(entry, VolumeType | FileSystemType):
+        typer.echo(f"Its limits follow from what is provisioned: {_ask(entry)}")
+    if entry.note:
+        typer.echo(f"Note: {entry.note}")
+    typer.echo(f"Source: {entry.source}{f', {entry.date}' if entry.date else ''}")
+
+
+def _wanted(size: str, iops: int | None, throughput: str) -> tuple[int | None, int | None, float | None]:
+    """What the options say, in bytes and bytes per second."""
+    from assay.model.units import UnitError, parse_size, parse_throughput
+
+    try:
+        wanted = parse_size(size) if size else None
+    except UnitError as error:
+        raise AssayError(f"--size: {error.message}", error.hint) from None
+    try:
+        rate = parse_throughput(throughput) if throughput else None
+    except UnitError as error:
+        raise AssayError(f"--throughput: {error.message}", error.hint) from None
+    if size == "" and (iops is not None or rate is not None):
+        raise AssayError("--iops and --throughput need --size", "such as --size 1TiB")
+    return wanted, iops, rate
+
+
+def _limits(
+    entry: "VolumeType | FileSystemType", size: int | None, iops: int | None, rate: float | None
+) -> "list[tuple[int, VolumeLimits | FileSystemLimits]]":
+    """At the size that is asked for, or at a few that there are."""
+    from assay.model.catalog import LustreType, ProvisionedVolume, VolumeType, filesystem_limits, volume_limits
+    from assay.model.entry import GIB, TIB
+
+    if isinstance(entry, VolumeType):
+        if size is not None:
+            return [(size, volume_limits(entry, size, iops, rate))]
+        if isinstance(entry, ProvisionedVolume) and entry.iops_free is None:
+            return []
+        sizes = sorted({entry.least_size, max(entry.least_size, 500 * GIB), TIB, entry.most_size})
+        return [(each, volume_limits(entry, each)) for each in sizes]
+    if iops is not None:
+        raise AssayError(f"{entry.name} takes no provisioned IOPS", "gp3, io1 and io2 do")
+    if size is not None:
+        return [(size, filesystem_limits(entry, size, rate))]
+    if getattr(entry, "mode", "") == "provisioned":
+        return []
+    sizes = [100 * GIB, TIB, 10 * TIB]
+    if isinstance(entry, LustreType):
+        sizes = list(dict.fromkeys(entry.capacity_for(each) for each in sizes))
+    return [(each, filesystem_limits(entry, each)) for each in sizes]
+
+
+def _ask(entry: "Entry") -> str:
+    from assay.model.catalog import VolumeType
+
+    more = "--iops 10000" if isinstance(entry, VolumeType) else "--throughput 256MiB/s"
+    return f"`assay catalog show {entry.name} --size 1TiB {more}`"
+
+
+def _limit_rows(size: int, limits: "VolumeLimits | FileSystemLimits") -> list[tuple[str, ...]]:
+    from assay.model.catalog import VolumeLimits
+    from assay.model.units import format_size
+
+    long = _how_long(limits, limits.burst_seconds)
+    rate_long = _how_long(limits, limits.rate_burst_seconds) if isinstance(limits, VolumeLimits) else long
+    rows = [
+        ("read", limits.read_baseline, limits.read_burst),
+        ("write", limits.write_baseline, limits.write_burst),
+    ]
+    if rows[0][1:] == rows[1][1:]:
+        rows = [("read and write", *rows[0][1:])]
+    found = [(what, _rate(keeps), _rate(burst) if burst != keeps else "") for what, keeps, burst in rows]
+    if isinstance(limits, VolumeLimits):
+        burst = str(limits.iops_burst) if limits.iops_burst != limits.iops_baseline else ""
+        found.append(("IOPS", str(limits.iops_baseline), burst))
+    elif limits.read_iops is not None:
+        found.append(("IOPS, reads", "", str(limits.read_iops)))
+        found.append(("IOPS, writes", "", str(limits.write_iops)))
+    times = {"IOPS": long}
+    return [
+        (
+            format_size(size) if place == 0 else "",
+            what,
+            keeps,
+            burst,
+            times.get(what, rate_long) if keeps and burst else "",
+        )
+        for place, (what, keeps, burst) in enumerate(found)
+    ]
+
+
+def _how_long(limits: "VolumeLimits | FileSystemLimits", seconds: float | None) -> str:
+    from assay.model.units import about_duration
+
+    if seconds is None:
+        return "not published"
+    text = f"{about_duration(seconds)} from a full bucket"
+    hours = getattr(limits, "burst_hours_per_day", None)
+    return text if hours is None else f"{hours:.3g} h of each day; {text}"
+
+
+def _rate(rate: float | None) -> str:
+    """In both kinds of MB, since providers use both."""
+    return "" if rate is None else f"{rate / 1e6:,.6g} MB/s ({rate / 2**20:,.5g} MiB/s)"
+
+
+def _gbit(rate: float | None) -> str:
+    return "not known" if rate is None else f"{rate * 8 / 1e9:g} Gbit/s"
+
+
+def _memory(size: int) -> str:
+    return f"{size / 2**30:g} GiB"
+
+
+def _disks(entry: "Instance") -> str:
+    from assay.model.units import format_size
+
+    return ", ".join(f"{disks.count} x {format_size(disks.size)} {disks.kind}" for disks in entry.disks) or "none"
+
+
+def _instance_row(entry: "Instance") -> tuple[str, ...]:
+    """One line of the list."""
+    return (
+        entry.name,
+        str(entry.vcpus),
+        _memory(entry.memory),
+        _disks(entry),
+        _gbit(entry.network_baseline),
+        _gbit(entry.network_burst) if entry.network_burst != entry.network_baseline else "",
+        _gbit(entry.ebs_baseline) if entry.ebs_baseline is not None else "network",
+        _gbit(entry.ebs_burst) if entry.ebs_burst != entry.ebs_baseline else "",
+    )
+
+
+def _instance_rows(entry: "Instance") -> list[tuple[str, ...]]:
+    """All of one instance."""
+    network = entry.network_burst != entry.network_baseline
+    rows = [
+        ("vCPUs", str(entry.vcpus), "", ""),
+        ("memory", _memory(entry.memory), "", ""),
+        ("local disks", _disks(entry), "", ""),
+        ("network, as AWS prints it", entry.network_words or "not known", "", ""),
+        (
+            "network, each way",
+            _gbit(entry.network_baseline),
+            _gbit(entry.network_burst) if network else "",
+            NETWORK_BURST if network else "",
+        ),
+    ]
+    if entry.ebs_baseline is None:
+        return [*rows, ("to volumes", "shares the network", "", "")]
+    burst = entry.ebs_burst_seconds is not None
+    long = "30 min once in 24 h, at least" if burst else ""
+    iops = (str(entry.ebs_iops_baseline), str(entry.ebs_iops_burst) if burst else "", long)
+    rate = (_rate(entry.ebs_baseline), _rate(entry.ebs_burst) if burst else "", long)
+    return [*rows, ("to volumes", *rate), ("IOPS to volumes", *iops)]
+
+
+def _figures(entry: "Entry") -> list[tuple[str, str]]:
+    """What is stated of a service, besides what follows from its size."""
+    from assay.model.units import format_size
+
+    hidden = {"name", "source", "date", "note", "family", "kind"}
+    sizes = {"least_size", "most_size", "largest_io", "knee_io", "small_size", "credits_per_tib", "least_object"}
+    sizes |= {"read_unit", "write_unit", "partition_size", "largest_item", "step"}
+    rows = []
+    for field, value in entry.model_dump().items():
+        if field in hidden or value in (None, ""):
+            continue
+        if field == "capacities":
+            text = ", ".join(map(format_size, value))
+        elif field in sizes:
+            text = format_size(value)
+        else:
+            text = _rate(value) if field.startswith(RATES) else f"{value:g}" if isinstance(value, float) else str(value)
+            text += " MB/s per TiB" if field in LUSTRE_RATES else ""
+        rows.append((field.replace("_", " "), text))
+    return rows
+
+
+def _kind(entry: "Entry") -> str:
+    from assay.model import catalog
+
+    kinds: tuple[tuple[type[Any], str], ...] = (
+        (catalog.Instance, "instance"),
+        (catalog.VolumeType, "volume type"),
+        (catalog.FileSystemType, "file system type"),
+        (catalog.ObjectClass, "object class"),
+        (catalog.TableType, "table type"),
+    )
+    return next(word for kind, word in kinds if isinstance(entry, kind))

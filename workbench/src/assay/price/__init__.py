@@ -1,0 +1,1 @@
+"""Price books, the catalogue, designs, what they cost and which to choose. Pure."""
