@@ -37,7 +37,7 @@ def brought_up(box: "Box") -> Iterator["RunningBox"]:
 
 
 def box_hosts(box: "RunningBox") -> tuple[Host, ...]:
-    """The hosts of a box that is up, with their links as its file states them."""
+    """The living hosts of a box that is up, with their links as its file states them."""
     return tuple(
         Host(
             name=host.name,
@@ -47,7 +47,15 @@ def box_hosts(box: "RunningBox") -> tuple[Host, ...]:
             link=host.link / 8 if host.link else None,
         )
         for host in box.hosts
+        if box.alive(host.name)
     )
+
+
+def clients_of(box: "Box", written: Hosts) -> tuple[str, ...]:
+    """Names of the hosts that generate the load of a study in a box that need not be up; see `chosen_hosts`."""
+    if written.nodes:
+        return tuple(expanded(written.nodes, "host"))
+    return tuple(member.name for member in box.members() if CLIENT in member.spec.all_roles)
 
 
 def chosen_hosts(box: "RunningBox", written: Hosts) -> tuple[Host, ...]:
@@ -60,7 +68,7 @@ def chosen_hosts(box: "RunningBox", written: Hosts) -> tuple[Host, ...]:
         raise AssayError("a study has a testbed or an inventory, not both", "remove one of the two")
     by_name = {host.name: host for host in box_hosts(box)}
     if not written.nodes:
-        return tuple(by_name[host.name] for host in box.hosts if CLIENT in host.roles)
+        return tuple(by_name[host.name] for host in box.hosts if CLIENT in host.roles and host.name in by_name)
     names = expanded(written.nodes, "host")
     missing = [name for name in names if name not in by_name]
     if missing:

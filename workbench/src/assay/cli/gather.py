@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.boxes import box_hosts, brought_up, chosen_hosts
+from assay.cli.boxes import box_hosts, brought_up, chosen_hosts, clients_of
 from assay.cli.fleet import Fleet
 from assay.cli.output import note
 from assay.launch.binary import Engine
@@ -21,6 +21,7 @@ from assay.model.study import Study
 from assay.model.target import DeviceTarget
 
 if TYPE_CHECKING:
+    from assay.model.box import Box
     from assay.testbed.running import RunningBox
 
 Servers = dict[str, dict[str, str]]
@@ -86,12 +87,9 @@ def gathered(study: Study, cases: Sequence[Case], base: Path, engine: Engine) ->
         yield None
         return
     _refuse_local_targets(study, cases)
-    with _testbed(study, base) as box:
+    with _testbed(study, base, needed) as box:
         hosts = _reached(study.hosts, base) if box is None else chosen_hosts(box, study.hosts)
-        if len(hosts) < needed:
-            names = ", ".join(host.name for host in hosts)
-            hint = "name as many under `hosts`" if study.testbed is None else "take a larger testbed, or name its hosts"
-            raise AssayError(f"the study needs {needed} hosts, and has {len(hosts)}: {names}", hint, EXIT_REFUSED)
+        _check_count(needed, [host.name for host in hosts], "name as many under `hosts`")
         try:
             used = hosts[:needed]
             launchers = tuple(launcher_for(host, engine) for host in used)
@@ -99,6 +97,38 @@ def gathered(study: Study, cases: Sequence[Case], base: Path, engine: Engine) ->
             yield Fleet(used, launchers, others, {} if box is None else _servers(box))
         finally:
             close_shells()
+
+
+def _check_count(needed: int, names: Sequence[str], hint: str) -> None:
+    if len(names) < needed:
+        raise AssayError(
+            f"the study needs {needed} hosts, and has {len(names)}: {', '.join(names)}", hint, EXIT_REFUSED
+        )
+
+
+def check_testbed(study: Study, cases: Sequence[Case], base: Path) -> None:
+    """Refuse a study whose testbed is wrong or has too few hosts, before anything is brought up.
+
+    Args:
+        study: The study.
+        cases: Its cases.
+        base: Folder of the study file.
+
+    Raises:
+        AssayError: It is.
+    """
+    if study.testbed is not None:
+        _load(study, base / study.testbed, base, max((case.parameters.hosts for case in cases), default=1))
+
+
+def _load(study: Study, file: Path, base: Path, needed: int) -> "Box":
+    from assay.testbed.box import load_box
+
+    assert study.testbed is not None
+    with _as_named(file, study.testbed):
+        box = load_box(study.testbed if is_preset(study.testbed) else str(file), base)
+    _check_count(needed, clients_of(box, study.hosts), "take a larger testbed, or name more of its hosts")
+    return box
 
 
 def _refuse_local_targets(study: Study, cases: Sequence[Case]) -> None:
@@ -112,16 +142,12 @@ def _refuse_local_targets(study: Study, cases: Sequence[Case]) -> None:
 
 
 @contextlib.contextmanager
-def _testbed(study: Study, base: Path) -> Iterator["RunningBox | None"]:
+def _testbed(study: Study, base: Path, needed: int) -> Iterator["RunningBox | None"]:
     """The study's testbed; None without one."""
     if study.testbed is None:
         yield None
         return
-    from assay.testbed.box import load_box
-
-    with _as_named(base / TESTBED, study.testbed):
-        box = load_box(study.testbed if is_preset(study.testbed) else TESTBED, base)
-    with brought_up(box) as running:
+    with brought_up(_load(study, base / TESTBED, base, needed)) as running:
         yield running
 
 

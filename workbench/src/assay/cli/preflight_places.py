@@ -47,13 +47,18 @@ def from_box(name: str, hosts: str, servers: str) -> Places:
         hint = one_of(name, boxes) if boxes else f"`assay testbed up {name}` brings it up"
         raise AssayError(f"no box {name} is up", hint)
     box = boxes[name]
+    dead = [host.name for host in box.hosts if not box.alive(host.name)]
+    if dead:
+        note(f"box {name}: left out, because dead: {', '.join(dead)}")
     known = {host.name: host for host in box_hosts(box)}
 
     def chosen(words: str, role: str) -> list[Host]:
-        names = node_names(words) if words else [host.name for host in box.hosts if role in host.roles]
+        listed = [host.name for host in box.hosts if role in host.roles and host.name in known]
+        names = node_names(words) if words else listed
         missing = [item for item in names if item not in known]
         if missing or not names:
-            fault = f"no host {missing[0]}" if missing else f"no host with the role {role}"
+            state = "living host" if dead else "host"
+            fault = f"no {state} {missing[0]}" if missing else f"no {state} with the role {role}"
             raise AssayError(f"box {name} has {fault}", f"it has {', '.join(known)}")
         return [known[item] for item in names]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from assay.model.base import AssayError
+from assay.model.base import EXIT_REFUSED, AssayError
 
 if TYPE_CHECKING:
     from assay.model.box import RunningHost
@@ -91,7 +91,7 @@ def shell(
     _become([*box.enter(host), "/bin/sh", "-c", THERE, str(Path.cwd()), program if program else "/bin/sh", "-i"])
 
 
-@app.command(name="exec")
+@app.command(name="exec", context_settings={"ignore_unknown_options": True})
 def execute(
     host: str = typer.Argument(..., help="A host of a box that is up."),
     words: list[str] = typer.Argument(..., metavar="-- CMD...", help="The command and its arguments."),
@@ -109,6 +109,7 @@ def execute(
 def down(
     name: str = typer.Argument("", metavar="[NAME]", help="The box."),
     every: bool = typer.Option(False, "--all", help="All boxes."),
+    force: bool = typer.Option(False, "--force", help="Also a box that a run is using, which then fails."),
 ) -> None:
     """Remove a box with all that runs in it, and what is left of others.
 
@@ -123,7 +124,13 @@ def down(
     if bool(name) == every:
         raise AssayError("say which box, or --all", "`assay testbed status` lists the boxes")
     begin = time.monotonic()
-    names = [box.name for box in running_boxes()] if every else [name]
+    boxes = {box.name: box for box in running_boxes()}
+    names = list(boxes) if every else [name]
+    used = [one for one in names if one in boxes and boxes[one].state.owner_pid]
+    if used and not force:
+        owner = boxes[used[0]].state.owner_pid
+        hint = "let it end, or stop it, and the box goes with it; --force takes it down all the same"
+        raise AssayError(f"box {used[0]} belongs to a run that goes on (process {owner})", hint, EXIT_REFUSED)
     for one in names:
         take_down(one)
         note(f"box {one} is removed in {time.monotonic() - begin:.1f} s")

@@ -3,9 +3,12 @@
 As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
 """
 
+from collections import Counter
+from collections.abc import Sequence
 from statistics import median
 
 from assay.judge.evidence import Answer, Evidence, percent
+from assay.model.result import Sample
 from assay.model.verdict import Finding, Verdict
 
 SKEW_SHARE, SKEW_NS = 0.01, 50_000_000
@@ -34,7 +37,9 @@ def skewed(evidence: Evidence) -> Answer:
     if start > SKEW_SHARE or start_ns > SKEW_NS:
         parts.append(f"lanes started {start_ns / 1e6:,.3g} ms apart, {percent(start)} of the elapsed time")
     if finish > FINISH_SHARE:
-        parts.append(f"the last lane ended {percent(finish)} of the elapsed time after the first")
+        last = _slowest_host(samples)
+        of = f", on host {last}," if last else ""
+        parts.append(f"the last lane{of} ended {percent(finish)} of the elapsed time after the first")
     if not parts:
         return None
     return Finding(
@@ -60,13 +65,21 @@ def uneven_lanes(evidence: Evidence) -> Answer:
     share = median(shares)
     if share >= LEAST_BALANCE:
         return None
+    host = _slowest_host(evidence.usable)
+    on = f", which is on host {host}," if host else ""
     return Finding(
         verdict=Verdict.SKEWED,
         rule="uneven_lanes",
-        text=f"the slowest lane did {percent(share)} of the operations of the median lane",
+        text=f"the slowest lane{on} did {percent(share)} of the operations of the median lane",
         remedy="Find out what that lane has of its own (a file, a path, a CPU): the total hides two different speeds.",
         numbers={"slowest_lane_share": share},
     )
+
+
+def _slowest_host(samples: Sequence[Sample]) -> str:
+    """The host with the lowest rate in most samples; empty where one host did all."""
+    slowest = [min(sample.hosts, key=lambda share: share.iops).host for sample in samples if len(sample.hosts) > 1]
+    return Counter(slowest).most_common(1)[0][0] if slowest else ""
 
 
 def clock_set(evidence: Evidence) -> Answer:

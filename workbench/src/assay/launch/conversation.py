@@ -141,6 +141,8 @@ class Conversation:
         code = self.process.returncode
         if code == 2 and not self._hello:
             return "refused", complaint or "the engine refused the job and did not say why"
+        if complaint.startswith("nsenter: ") and not self._hello:
+            return "crashed", f"the host cannot be entered, it is gone: {complaint.removeprefix('nsenter: ')}"
         how = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
         return "crashed", f"the engine {how} before it was done" + (f": {complaint}" if complaint else "")
 

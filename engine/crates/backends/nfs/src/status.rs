@@ -42,7 +42,7 @@ pub(crate) fn mount_message(status: mountstat3) -> &'static str {
     match status {
         mountstat3::MNT3ERR_NOENT => "the server has no such export: give the path as it exports it (showmount -e)",
         mountstat3::MNT3ERR_ACCES | mountstat3::MNT3ERR_PERM => {
-            "the server refuses this host or user: see who may mount the export, and from which ports"
+            "the server has no such export, or refuses this host or user: see what it exports, to whom, and from which ports (showmount -e)"
         }
         mountstat3::MNT3ERR_NOTDIR => "the export is not a directory",
         _ => "the server could not mount the export: see its log",
