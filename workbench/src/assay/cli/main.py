@@ -26,6 +26,8 @@ COMMANDS = (
     "preflight",
     "testbed",
     "catalog",
+    "prices",
+    "price",
     "doctor",
 )
 

@@ -247,6 +247,7 @@ class Design(Frozen):
         family: Of what kind it is, such as `nfs`, `beegfs`, `efs`; rules of thumb are stated for families.
         access: How programs reach it.
         book: The price book it was made for, unless another one is named.
+        served: Clients reach it over the network of its servers; false: its data is used on the instance itself.
         copies: How often each byte is stored by the file system above the servers; writes cross the network so often.
         usable: Bytes for data, where a figure is known; else it is computed.
         overhead: Share of the computed capacity that formatting takes.
@@ -261,6 +262,7 @@ class Design(Frozen):
     service: Service | None = None
     hardware: tuple[Hardware, ...] = ()
     link: Link | None = None
+    served: bool = True
     copies: Count = 1
     usable: Size | None = None
     overhead: Share = Decimal(0)

@@ -22,7 +22,7 @@ from assay.model.units import one_of, shown
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def read_model(model: type[Model], data: bytes, file: str, guide: str) -> Model:
+def read_model(model: type[Model], data: bytes, file: str, guide: str, what: str = "study") -> Model:
     """What a file says.
 
     Args:
@@ -30,11 +30,21 @@ def read_model(model: type[Model], data: bytes, file: str, guide: str) -> Model:
         data: The file.
         file: Its name, for the message.
         guide: Where its form is described, for the hint of last resort.
+        what: What the file is, for messages.
 
     Raises:
         AssayError: It does not fit; the message begins with `file:line:`.
     """
-    source = read_source(data)
+    found, source = read_checked(model, data, guide, what)
+    if found is None:
+        first = source.problems[0]
+        raise AssayError(f"{file}:{first.line}: {first.message}", first.hint)
+    return found
+
+
+def read_checked(model: type[Model], data: bytes, guide: str, what: str = "study") -> tuple[Model | None, Source]:
+    """What a file says, or None; then the source has all problems, in the order of the file. Arguments as above."""
+    source = read_source(data, what)
     found = None
     if isinstance(source.data, dict):
         try:
@@ -44,10 +54,8 @@ def read_model(model: type[Model], data: bytes, file: str, guide: str) -> Model:
     elif not source.problems:
         message = f"the file is {shown(source.data)}, not a mapping of `key: value` lines"
         source.problems.append(Problem(line=1, column=1, message=message, hint=f"see {guide}"))
-    if source.problems or found is None:
-        first = sorted_problems(source.problems)[0]
-        raise AssayError(f"{file}:{first.line}: {first.message}", first.hint)
-    return found
+    source.problems = list(sorted_problems(source.problems))
+    return (None if source.problems else found), source
 
 
 def first_problem(error: ValidationError, source: Source, model: type[BaseModel], guide: str) -> Problem:
@@ -56,7 +64,9 @@ def first_problem(error: ValidationError, source: Source, model: type[BaseModel]
 
 
 def _problems(error: ValidationError, source: Source, model: type[BaseModel], guide: str) -> list[Problem]:
-    return [_problem(detail, source, model, guide) for detail in error.errors(include_url=False)]
+    # Of a list whose entries are wrong pydantic says that it is too short as well.
+    details = [each for each in error.errors(include_url=False) if each["type"] != "too_short" or not each["input"]]
+    return [_problem(detail, source, model, guide) for detail in details]
 
 
 def _problem(detail: ErrorDetails, source: Source, model: type[BaseModel], guide: str) -> Problem:

@@ -203,19 +203,25 @@ class Row(Frozen):
             raise fault(
                 f"{self.dimension} is not sold by the {self.unit}", f"its units: {', '.join(units_of(kind))}", "unit"
             )
-        if (self.price is None) == (not self.tiers):
-            raise fault("a row has either `price` or `tiers`", "write one of the two", "item")
+        if self.price is None and not self.tiers:
+            raise fault("it has no price", "write `price`, or `tiers`")
+        if self.price is not None and self.tiers:
+            raise fault("it has both `price` and `tiers`", "write one of the two", "tiers")
         self._check_tiers()
-        reserved = self.term in TERM_MONTHS
         if self.dimension != "instance" and self.term != "on-demand":
             raise fault(f"{self.dimension} has no terms", "leave `term` out; only instances have terms", "term")
-        if reserved != (self.payment is not None) or (self.upfront and not reserved):
-            raise fault(
-                f"{self.item}, {self.term}: payment and upfront belong to reservations, and each has a payment",
-                "write payment: no-upfront, partial-upfront or all-upfront with term: reserved-1y or reserved-3y",
-                "item",
-            )
+        self._check_payment()
         return self
+
+    def _check_payment(self) -> None:
+        reserved = self.term in TERM_MONTHS
+        if reserved and self.payment is None:
+            hint = "write payment: no-upfront, partial-upfront or all-upfront"
+            raise fault(f"nothing says how {self.item}, {self.term}, is paid", hint, "term")
+        for name in ("payment", "upfront"):
+            if not reserved and getattr(self, name):
+                hint = f"write term: reserved-1y or reserved-3y, or leave `{name}` out"
+                raise fault(f"only reservations have `{name}`, and {self.item} is {self.term}", hint, name)
 
     def _check_tiers(self) -> None:
         before = Decimal(0)
@@ -298,6 +304,8 @@ class Book(Frozen):
             raise fault(
                 f"a month of {self.hours_per_month} hours", "write hours, such as 730 or 720", "hours_per_month"
             )
+        # A book inside another model is checked once more.
+        self._by_key.clear()
         for place, row in enumerate(self.rows):
             if row.currency not in (None, self.currency):
                 raise fault(
@@ -396,6 +404,12 @@ class Bill(Frozen):
 def rounded(amount: Decimal, digits: int = 2) -> Decimal:
     """For printing, as papers and bills round: half up."""
     return amount.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP, context=EXACT)
+
+
+def money(amount: Decimal, currency: str = "") -> str:
+    """For reading: `1,440.62 USD`, `0.0231 USD`; below 1 three digits that count, so that small prices stay visible."""
+    digits = 2 if not amount or abs(amount) >= 1 else max(2, 2 - amount.adjusted())
+    return f"{rounded(amount, digits):,f} {currency}".rstrip()
 
 
 def total(amounts: Iterable[Decimal]) -> Decimal:

@@ -33,16 +33,41 @@ class Chosen(Frozen):
         return " ".join([self.design, *(f"{key}={value}" for key, value in self.set.items())])
 
 
+class DesignCeiling(Frozen):
+    """What holds a design in one respect, by the catalogue as it was.
+
+    Attributes:
+        layer: The part of it that lets least through.
+        value: Bytes or operations per second for ever.
+        burst: The most for a while, if that is more.
+        burst_seconds: How long, from full credits; None: not published.
+        how: The formula with its numbers.
+    """
+
+    metric: Literal["read", "write", "read_iops", "write_iops"]
+    layer: str
+    value: float
+    burst: float | None = None
+    burst_seconds: float | None = None
+    how: str = ""
+    source: str = ""
+
+
 class PricedDesign(Frozen):
     """A design that was measured or compared, complete in itself.
 
     Attributes:
         bill: With the use of the study.
+        usable: Bytes for data; None: not computed.
+        ceilings: Those that are known, at most one of each metric.
     """
 
     chosen: Chosen
     design: Design
     bill: Bill
+    usable: int | None = None
+    how_usable: str = ""
+    ceilings: tuple[DesignCeiling, ...] = ()
 
 
 class FrozenPrices(Frozen):

@@ -63,11 +63,13 @@ class Source:
     """The values of a file and where they stand.
 
     Attributes:
+        what: What the file is, for messages.
         data: Plain Python values: mappings with text keys, lists, text, numbers, booleans, None.
         problems: What is wrong with the text itself.
     """
 
     data: Any = None
+    what: str = "study"
     problems: list[Problem] = field(default_factory=list)
     values: dict[Path, tuple[int, int]] = field(default_factory=dict)
     keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
@@ -105,9 +107,9 @@ def named(path: Path, message: str) -> str:
     return f"{name}: {message}" if name else message
 
 
-def read_source(data: bytes) -> Source:
-    """The values of a study file; on failure `problems` says why and `data` is None."""
-    source = Source()
+def read_source(data: bytes, what: str = "study") -> Source:
+    """The values of a study file, or of another kind; on failure `problems` says why and `data` is None."""
+    source = Source(what=what)
     text = _decode(data, source)
     root = _compose(text, source) if text is not None else None
     if root is None:
@@ -126,8 +128,8 @@ def _decode(data: bytes, source: Source) -> str | None:
             Problem(
                 line=1,
                 column=1,
-                message=f"the file has {len(data)} bytes, more than the {MOST_BYTES} of a study",
-                hint="give the path of a study file, not of its results or data",
+                message=f"the file has {len(data)} bytes, more than the {MOST_BYTES} of a {source.what}",
+                hint=f"give the path of a {source.what} file, not of its results or data",
             )
         )
         return None
@@ -136,13 +138,17 @@ def _decode(data: bytes, source: Source) -> str | None:
     except UnicodeDecodeError as error:
         line, column = _place_of(data[: error.start].decode("utf-8-sig", "replace"))
         message = f"not a text file: byte 0x{data[error.start]:02x} is not UTF-8"
-        source.problems.append(Problem(line=line, column=column, message=message, hint="save the study as UTF-8 text"))
+        source.problems.append(
+            Problem(line=line, column=column, message=message, hint=f"save the {source.what} as UTF-8 text")
+        )
         return None
     unprintable = re.search("[^\\t\\n\\r\\x20-\\x7e\\x85\\xa0-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]", text)
     if unprintable:
         line, column = _place_of(text[: unprintable.start()])
         message = f"not a text file: unprintable character U+{ord(unprintable[0]):04X}"
-        source.problems.append(Problem(line=line, column=column, message=message, hint="save the study as UTF-8 text"))
+        source.problems.append(
+            Problem(line=line, column=column, message=message, hint=f"save the {source.what} as UTF-8 text")
+        )
         return None
     return text
 
@@ -155,19 +161,23 @@ def _compose(text: str, source: Source) -> yaml.Node | None:
     try:
         root: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
-        source.problems.append(_syntax_problem(error))
+        source.problems.append(_syntax_problem(error, source.what))
         return None
     except RecursionError:
         message = "the file is nested too deeply"
-        source.problems.append(Problem(line=1, column=1, message=message, hint="a study has at most a few levels"))
+        source.problems.append(
+            Problem(line=1, column=1, message=message, hint=f"a {source.what} has at most a few levels")
+        )
         return None
     if root is None:
-        message, hint = "the file is empty", "`assay init` writes a study to start from"
+        message, hint = "the file is empty", f"give the path of a {source.what}"
+        if source.what == "study":
+            hint = "`assay init` writes a study to start from"
         source.problems.append(Problem(line=1, column=1, message=message, hint=hint))
     return root
 
 
-def _syntax_problem(error: yaml.MarkedYAMLError) -> Problem:
+def _syntax_problem(error: yaml.MarkedYAMLError, what: str) -> Problem:
     context = f"{error.context}"
     opened = "flow" in context or "quoted" in context
     mark = (error.context_mark if opened else None) or error.problem_mark or error.context_mark
@@ -181,7 +191,7 @@ def _syntax_problem(error: yaml.MarkedYAMLError) -> Problem:
     elif "expected <block end>" in words:
         message, hint = "not valid YAML: the indentation does not fit the lines above", "indent keys of one level alike"
     elif "single document" in context:
-        message, hint = "a second YAML document starts here", "one file holds one study: remove the `---`"
+        message, hint = "a second YAML document starts here", f"one file holds one {what}: remove the `---`"
     elif "mapping values are not allowed" in words:
         message, hint = (
             "not valid YAML: `key: value` is not possible here",
@@ -204,6 +214,7 @@ class _Reader:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.left = MOST_VALUES
+        self._merge_hint = "put shared fields into `defaults`" if source.what == "study" else "write each key out"
 
     def value(self, node: yaml.Node, path: Path) -> Any:
         """The value of `node`, whose place becomes that of `path`."""
@@ -228,7 +239,7 @@ class _Reader:
             key = self._whole_characters(key_node)
             here = (*path, key)
             if key == "<<" and key_node.style is None:
-                self._add(key_node, "merge keys (<<) are not read", "put shared fields into `defaults`")
+                self._add(key_node, "merge keys (<<) are not read", self._merge_hint)
             elif key in values:
                 first = self.source.keys[here][0]
                 self._add(key_node, f"`{key}` comes twice here, first in line {first}", "remove or rename one of them")
@@ -250,7 +261,9 @@ class _Reader:
         if node.tag.removeprefix("tag:yaml.org,2002:") not in _PLAIN_TAGS:
             tag = node.tag.replace("tag:yaml.org,2002:", "!!")
             self._add(
-                node, f"the tag {tag} is not read", "remove it; a study has text, numbers, lists and mappings only"
+                node,
+                f"the tag {tag} is not read",
+                f"remove it; a {self.source.what} has text, numbers, lists and mappings only",
             )
 
     def _add(self, node: yaml.Node, message: str, hint: str) -> None:
@@ -262,7 +275,9 @@ class _Reader:
         deep = len(path) > MOST_DEPTH
         limit = f"deeper than {MOST_DEPTH} levels" if deep else f"to more than {MOST_VALUES:,} values"
         message = f"the aliases (*) below here expand {limit}" if not deep else f"the file is nested {limit}"
-        return Problem(line=line, column=column, message=message, hint="write the study without nested aliases")
+        return Problem(
+            line=line, column=column, message=message, hint=f"write the {self.source.what} without nested aliases"
+        )
 
 
 def _mark(node: yaml.Node) -> tuple[int, int]:
@@ -306,4 +321,10 @@ def shape_words(detail: ErrorDetails) -> tuple[str, str] | None:
         return f"{shown(given)} is not a list", "write a list: [a, b]"
     if kind == "too_short":
         return "it is empty", "add at least one entry"
+    if kind == "string_type":
+        return f"{shown(given)} is not text", "write text, in quotes if it looks like a number"
+    if kind == "string_too_short":
+        return "it is empty", "write a name"
+    if kind.startswith("date_"):
+        return f"{shown(given)} is not a date", "write year, month and day: 2026-01-31"
     return None

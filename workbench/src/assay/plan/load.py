@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from assay.model.design import Use
 from assay.model.names import DATA_FIELDS, TREE_FIELDS
 from assay.model.schedule import Schedule
 from assay.model.source import (
@@ -20,6 +21,7 @@ from assay.model.source import (
     without_echoes,
 )
 from assay.model.study import Exclusion, Output, Study, Workload, on_names
+from assay.model.study_prices import StudyDesign, StudyPrices
 from assay.model.target import (
     DeviceTarget,
     ExponentialLatency,
@@ -53,6 +55,9 @@ _EXAMPLES = {
     "latency": "{distribution: fixed, time: 1ms}",
     "when": "record_size == 4KiB",
     "why": "takes an hour",
+    "book": "aws-eu-west-1",
+    "designs": "{disk: {design: nfs-volumes, set: {capacity: 5TB}}}",
+    "design": "nfs-volumes",
 }
 
 
@@ -193,8 +198,6 @@ def _words(detail: ErrorDetails, path: Path) -> tuple[str, str]:
         return common
     if kind == "too_long":
         return f"it has more than {context['max_length']} entries", "split it into several workloads"
-    if kind == "string_type":
-        return f"{shown(given)} is not text", "write text, in quotes if it looks like a number"
     return detail["msg"].lower(), "see docs/guides/write-a-study.md"
 
 
@@ -272,4 +275,10 @@ def _models(path: Path) -> tuple[type[BaseModel], ...]:
             return (Output,)
         case ("schedule",):
             return (Schedule,)
+        case ("prices",):
+            return (StudyPrices,)
+        case ("prices", "use"):
+            return (Use,)
+        case ("prices", "designs", _):
+            return (StudyDesign,)
     return (Study,)

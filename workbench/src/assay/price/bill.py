@@ -7,6 +7,7 @@ from decimal import Decimal
 from assay.model.base import AssayError
 from assay.model.design import S3, Design, DynamoDb, Efs, FsxLustre, Hardware, Servers, Use, Volumes
 from assay.model.price import Bill, Line, Per
+from assay.model.units import format_size
 from assay.price.catalog import catalog
 
 ONE = Decimal(1)
@@ -33,10 +34,11 @@ def make_bill(design: Design, use: Use = Use()) -> Bill:  # noqa: B008
 
 
 def volume_count(volumes: Volumes) -> int:
-    """Volumes of each server: as written, or as few as the type's largest size allows."""
+    """Volumes of each server: as written, or as few of the same size as the type's largest size allows."""
     if volumes.count != "auto":
         return volumes.count
-    return -(-volumes.capacity // catalog().volume(volumes.type).most_size)
+    least = -(-volumes.capacity // catalog().volume(volumes.type).most_size)
+    return next((count for count in range(least, 2 * least + 8) if volumes.capacity % count == 0), least)
 
 
 def volume_size(volumes: Volumes) -> int:
@@ -48,7 +50,8 @@ def volume_size(volumes: Volumes) -> int:
     count = volume_count(volumes)
     if volumes.capacity % count:
         raise AssayError(
-            f"{volumes.capacity} bytes cannot be split evenly into {count} volumes", "take a multiple of their number"
+            f"{format_size(volumes.capacity)} cannot be split evenly into {count} volumes",
+            "take a multiple of their number",
         )
     return volumes.capacity // count
 
@@ -93,7 +96,8 @@ def _service(design: Design) -> Iterator[Line]:
         item = "efs-standard" if service.zones == "regional" else "efs-one-zone"
         rare = service.stored * service.infrequent
         yield _line("EFS storage", "filesystem-capacity", item, service.stored - rare, "month")
-        yield _line("EFS storage, infrequent access", "filesystem-capacity", "efs-ia", rare, "month")
+        rarely = "efs-ia" if service.zones == "regional" else "efs-one-zone-ia"
+        yield _line("EFS storage, infrequent access", "filesystem-capacity", rarely, rare, "month")
         if service.provisioned is not None:
             what = "EFS provisioned throughput"
             yield _line(what, "filesystem-throughput", "efs-provisioned", service.provisioned, "month")
@@ -124,24 +128,30 @@ def _link(design: Design) -> Iterator[Line]:
 
 
 def _use(design: Design, use: Use) -> Iterator[Line]:
-    yield _line("data transfer out", "transfer-out", use.egress_way, use.egress, "month")
-    yield _line("data transfer out of a job", "transfer-out", use.egress_way, use.job_egress, "job")
-    yield _line("data transfer between zones", "transfer-zone", "zone", use.zone_traffic, "month")
+    yield from _some("data transfer out", "transfer-out", use.egress_way, use.egress, "month")
+    yield from _some("data transfer out of a job", "transfer-out", use.egress_way, use.job_egress, "job")
+    yield from _some("data transfer between zones", "transfer-zone", "zone", use.zone_traffic, "month")
     service = design.service
     if isinstance(service, S3):
         name = service.storage_class
-        yield _line("PUT, COPY, POST and LIST requests", "object-requests", f"{name}/put", use.puts, "month")
-        yield _line("GET requests", "object-requests", f"{name}/get", use.gets, "month")
+        yield from _some("PUT, COPY, POST and LIST requests", "object-requests", f"{name}/put", use.puts, "month")
+        yield from _some("GET requests", "object-requests", f"{name}/get", use.gets, "month")
         if name != "s3-standard":
-            yield _line("retrieval", "object-retrieval", name, use.retrieved, "month")
+            yield from _some("retrieval", "object-retrieval", name, use.retrieved, "month")
     if isinstance(service, DynamoDb) and service.mode == "on-demand":
-        yield _line("reads", "table-requests", "dynamodb/read", use.table_reads, "month")
-        yield _line("writes", "table-requests", "dynamodb/write", use.table_writes, "month")
+        yield from _some("reads", "table-requests", "dynamodb/read", use.table_reads, "month")
+        yield from _some("writes", "table-requests", "dynamodb/write", use.table_writes, "month")
     if isinstance(service, Efs) and service.type == "efs-elastic":
-        yield _line("bytes read", "filesystem-access", "efs-elastic-read", use.retrieved, "month")
-        yield _line("bytes written", "filesystem-access", "efs-elastic-write", use.written, "month")
+        yield from _some("bytes read", "filesystem-access", "efs-elastic-read", use.retrieved, "month")
+        yield from _some("bytes written", "filesystem-access", "efs-elastic-write", use.written, "month")
     types = sorted({sold_as(group.volumes.type) for group in design.servers if group.volumes})
     if types:
-        yield _line("snapshots", "snapshot-capacity", "ebs-snapshot", use.snapshots, "month")
+        yield from _some("snapshots", "snapshot-capacity", "standard", use.snapshots, "month")
     if "standard" in types:
-        yield _line("requests to volumes", "volume-requests", "standard", use.volume_requests, "month")
+        yield from _some("requests to volumes", "volume-requests", "standard", use.volume_requests, "month")
+
+
+def _some(what: str, dimension: str, item: str, each: Decimal | int, per: Per) -> Iterator[Line]:
+    """A line, if there is anything of it: of most ways of use there is nothing."""
+    if each:
+        yield _line(what, dimension, item, each, per)

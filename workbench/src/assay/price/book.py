@@ -9,6 +9,7 @@ from assay.model.units import one_of
 
 BOOKS = Path(__file__).with_name("books")
 GUIDE = "docs/guides/prices.md"
+WHAT = "price book"
 
 
 def book_names() -> list[str]:
@@ -34,4 +35,4 @@ def load_book(ref: str, base: Path | None = None) -> Book:
         data = path.read_bytes()
     except OSError as error:
         raise AssayError(f"{ref}: {error.strerror}", f"give a file, or one of: {', '.join(book_names())}") from None
-    return read_model(Book, data, path.name if shipped else ref, GUIDE)
+    return read_model(Book, data, path.name if shipped else ref, GUIDE, WHAT)

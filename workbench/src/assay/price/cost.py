@@ -171,8 +171,7 @@ def break_even_duty(first: Cost, second: Cost) -> BreakEven:
     Raises:
         AssayError: They are in different currencies.
     """
-    if first.currency != second.currency:
-        raise AssayError(f"{first.currency} and {second.currency} cannot be compared", "take books of one currency")
+    _check_currency(first, second)
     ends = [_month_at(cost, ZERO) for cost in (first, second)]
     slopes = [EXACT.subtract(_month_at(cost, ONE), end) for cost, end in zip((first, second), ends, strict=True)]
     at_zero, at_one = ends[0] <= ends[1], ends[0] + slopes[0] <= ends[1] + slopes[1]
@@ -184,8 +183,18 @@ def break_even_duty(first: Cost, second: Cost) -> BreakEven:
     return BreakEven(duty=duty, hours=hours, below=0 if at_zero else 1, above=0 if at_one else 1)
 
 
+def _check_currency(first: Cost, second: Cost) -> None:
+    if first.currency != second.currency:
+        raise AssayError(f"{first.currency} and {second.currency} cannot be compared", "take books of one currency")
+
+
 def break_even_months(first: Cost, second: Cost) -> int | None:
-    """The first month after which the dearer one at the start has cost less in all; None within 20 years."""
+    """The first month after which the dearer one at the start has cost less in all; None within 20 years.
+
+    Raises:
+        AssayError: They are in different currencies.
+    """
+    _check_currency(first, second)
     dearer, cheaper = (first, second) if first.paid(1) > second.paid(1) else (second, first)
     return next((month for month in range(2, MOST_MONTHS + 1) if dearer.paid(month) < cheaper.paid(month)), None)
 

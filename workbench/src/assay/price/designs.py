@@ -8,7 +8,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,16 @@ class Template:
         """Of the design."""
         return str(self.source.data.get("design", Path(self.file).stem))
 
+    @cached_property
+    def _fixed(self) -> dict[str, Any]:
+        """What no parameter changes: most of a file, and thousands of variants are built of some."""
+        data = self.source.data.items()
+        return {key: value for key, value in data if key != "parameters" and not any(_names({key: value}))}
+
+    @cached_property
+    def _open(self) -> dict[str, Any]:
+        return {key: value for key, value in self.source.data.items() if key not in ("parameters", *self._fixed)}
+
     def build(self, values: Mapping[str, Any] | None = None) -> Design:
         """The design with these values, and the parameters' own for the rest.
 
@@ -55,9 +65,8 @@ class Template:
                 hint = one_of(key, self.parameters) if self.parameters else "it has none"
                 raise AssayError(f"design {self.name} has no parameter {shown(key)}", hint)
         chosen = {key: values.get(key, parameter.value) for key, parameter in self.parameters.items()}
-        data = {key: value for key, value in self.source.data.items() if key != "parameters"}
         try:
-            return Design.model_validate(_filled(data, chosen))
+            return Design.model_validate({**self._fixed, **_filled(self._open, chosen)})
         except ValidationError as error:
             problem = first_problem(error, self.source, Design, GUIDE)
             with_values = "".join(f" ({key}={value})" for key, value in values.items())

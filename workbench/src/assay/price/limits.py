@@ -9,9 +9,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from assay.model.base import Frozen
+from assay.model.base import AssayError, Frozen
 from assay.model.catalog import Instance
-from assay.model.design import S3, Design, DynamoDb, Efs, FsxLustre, Hardware, Layout, Servers, Stated
+from assay.model.design import S3, Design, DynamoDb, Efs, FsxLustre, Layout, Servers, Stated
 from assay.model.filesystems import filesystem_limits
 from assay.model.volumes import volume_limits
 from assay.price.bill import volume_count, volume_size
@@ -19,6 +19,8 @@ from assay.price.catalog import catalog
 
 Metric = Literal["read", "write", "read_iops", "write_iops"]
 METRICS: tuple[Metric, ...] = ("read", "write", "read_iops", "write_iops")
+
+_LEAST_DISKS: dict[Layout, int] = {"raid1": 2, "raid10": 2, "raid5": 3, "raid6": 4}
 
 
 class Limit(Frozen):
@@ -100,9 +102,9 @@ def design_limits(design: Design) -> Limits:
         AssayError: The catalogue has no such thing, or it cannot be had in that size.
     """
     computed = [
-        *(limit for group in design.servers if group.role == "storage" for limit in _servers(group, design.copies)),
+        *(limit for group in design.servers if group.role == "storage" for limit in _servers(group, design)),
         *_service(design),
-        *_hardware(design.hardware),
+        *_hardware(design),
         *_link(design),
     ]
     stated = {item.layer: _stated(item) for item in design.limits}
@@ -123,9 +125,12 @@ def _stated(item: Stated) -> Limit:
     )
 
 
-def _servers(group: Servers, copies: int) -> Iterator[Limit]:
-    instance = catalog().instance(group.instance)
-    yield _network(group, instance, copies)
+def _servers(group: Servers, design: Design) -> Iterator[Limit]:
+    instance, copies = catalog().instance(group.instance), design.copies
+    if group.count < copies:
+        raise AssayError(f"{group.count} servers cannot hold {copies} copies", f"take at least {copies} servers")
+    if design.served:
+        yield _network(group, instance, copies)
     if group.volumes is not None:
         if instance.ebs_baseline is not None or instance.ebs_iops_baseline is not None:
             yield _volume_path(group, instance, copies)
@@ -227,7 +232,15 @@ def _layout_rates(layout: Layout, count: int) -> tuple[float, float, float]:
 
 
 def _layout_share(layout: Layout, count: int) -> float:
-    """Share of the disks' bytes that is for data."""
+    """Share of the disks' bytes that is for data.
+
+    Raises:
+        AssayError: There are too few disks for the layout.
+    """
+    least = _LEAST_DISKS.get(layout, 1)
+    if count < least or (layout == "raid10" and count % 2):
+        hint = "it needs an even number from 2 on" if layout == "raid10" else f"it needs {least} or more"
+        raise AssayError(f"{count} disks cannot be put together as {layout}", hint)
     if layout == "raid1":
         return 1 / count
     if layout == "raid10":
@@ -287,14 +300,18 @@ def _table(service: DynamoDb) -> Limit:
     )
 
 
-def _hardware(pieces: tuple[Hardware, ...]) -> Iterator[Limit]:
-    for piece in pieces:
+def _hardware(design: Design) -> Iterator[Limit]:
+    for piece in design.hardware:
+        writes = piece.count / design.copies
         if any(getattr(piece, metric) is not None for metric in METRICS):
             yield Limit(
                 layer=piece.item,
-                how=f"{piece.count} pieces, as stated",
+                read=_times(piece.read, piece.count),
+                write=_times(piece.write, writes),
+                read_iops=_times(piece.read_iops, piece.count),
+                write_iops=_times(piece.write_iops, writes),
+                how=f"{piece.count} pieces, as stated" + (f"; writes / {design.copies} copies" * (design.copies > 1)),
                 source=piece.source,
-                **{metric: _times(getattr(piece, metric), piece.count) for metric in METRICS},
             )
 
 

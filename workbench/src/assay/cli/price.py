@@ -1,0 +1,135 @@
+"""`assay price`."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, get_args
+
+import typer
+
+from assay.model.base import AssayError
+from assay.model.units import one_of, shown
+
+if TYPE_CHECKING:
+    from assay.price.metrics import Option
+
+
+def command(
+    designs: list[str] = typer.Argument(
+        None, metavar="[DESIGN]...", help="Shipped designs or files; values may follow: nfs-gp3:volumes=8,iops=16000."
+    ),
+    fixed: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Value of a parameter. Repeatable."),
+    varied: list[str] = typer.Option([], "--vary", metavar="KEY=A,B", help="Several values: a design of each."),
+    book: str = typer.Option("", "--book", help="Price book: a name or a file. Default: aws-us-east-1."),
+    term: str = typer.Option("on-demand", "--term", help="on-demand, reserved-1y, reserved-3y or spot."),
+    payment: str = typer.Option("", "--payment", help="no-upfront, partial-upfront or all-upfront."),
+    months: int = typer.Option(0, "--months", help="Say what has been paid after so many months."),
+    use: list[str] = typer.Option([], "--use", metavar="KEY=VALUE", help="How it is used, such as duty=25%."),
+    bill: bool = typer.Option(False, "--bill", help="Print the bill of materials with prices and sources."),
+    preset: str = typer.Option("", "--preset", help="Compute the tables of a paper instead."),
+    listed: bool = typer.Option(False, "--list", help="Print the shipped designs and presets."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+    as_csv: bool = typer.Option(False, "--csv", help="Print CSV."),
+) -> None:
+    """Price storage designs: by the hour, month and year, by TB, GB/s, IOPS and job.
+
+    Capacity and rates are what the catalogue allows at most. Rates that it does not know, such as those of the disks
+    inside instances, limit nothing, and are named. Exit codes: 0 priced, 2 wrong input, 3 the book has no such price.
+
+    Example: `assay price nfs-volumes --set capacity=24TB --vary volume=gp3,st1 --months 12`,
+    `assay price nfs-gp3:volumes=8 efs-elastic --use retrieved=5TB --use duty=25%`,
+    `assay price --preset nfs-aws-2016 --csv`
+    """
+    if as_json and as_csv:
+        raise AssayError("--json and --csv do not go together", "leave one out")
+    if listed:
+        _list(as_json)
+    elif preset:
+        if designs or fixed or varied or use or book:
+            raise AssayError("a preset has its own designs, book and use", "leave all but --json or --csv out")
+        from assay.cli.price_preset import show_preset
+
+        show_preset(preset, as_json, as_csv)
+    else:
+        options = _options(designs or [], fixed, varied, book, term, payment, use)
+        _warn(options)
+        _show(options, _months(months), bill, as_json, as_csv)
+
+
+def _options(
+    designs: list[str], fixed: list[str], varied: list[str], book: str, term: str, payment: str, use: list[str]
+) -> "list[Option]":
+    from assay.cli.price_choose import choose, read_use
+    from assay.model.need import DEFAULT_BOOK
+    from assay.model.price import TERM_MONTHS, TERMS, Payment, one_currency
+    from assay.price.book import load_book
+    from assay.price.metrics import price_design
+
+    if not designs:
+        raise AssayError("no design is named", "`assay price --list` prints the shipped ones")
+    chosen_term: Any = _word("--term", term, TERMS)
+    chosen_payment: Any = _word("--payment", payment, get_args(Payment)) if payment else None
+    if chosen_payment and chosen_term not in TERM_MONTHS:
+        raise AssayError(f"--payment belongs to reservations, not to {chosen_term}", "add --term reserved-1y")
+    used = read_use(use)
+    found = choose(designs, fixed, varied)
+    books = {name: load_book(name) for name in {book or design.book or DEFAULT_BOOK for _, design in found}}
+    one_currency(list(books.values()))
+    return [
+        price_design(chosen, design, books[book or design.book or DEFAULT_BOOK], chosen_term, chosen_payment, used)
+        for chosen, design in found
+    ]
+
+
+def _word(option: str, written: str, words: Iterable[str]) -> str:
+    if written not in words:
+        raise AssayError(f"{option}: {shown(written)} is not possible here", one_of(written, words))
+    return written
+
+
+def _months(months: int) -> int | None:
+    if not 0 <= months <= 1200:
+        raise AssayError(f"--months {months}: is not from 1 to 1200", "write whole months")
+    return months or None
+
+
+def _warn(options: "list[Option]") -> None:
+    """Of each book once, of the rows that were used."""
+    from assay.cli.books import warn_stale
+
+    for book in {option.book.book: option.book for option in options}.values():
+        costs = [option.cost for option in options if option.book is book]
+        warn_stale(book, dict.fromkeys(row for cost in costs for row in cost.rows))
+
+
+def _show(options: "list[Option]", months: int | None, bill: bool, as_json: bool, as_csv: bool) -> None:
+    if as_json:
+        from assay.cli.output import print_json
+        from assay.cli.price_data import as_data
+
+        print_json(as_data(options, months))
+    elif as_csv:
+        from assay.cli.price_data import print_csv
+
+        print_csv(options, months)
+    else:
+        from assay.cli.price_text import print_options
+
+        print_options(options, months, bill)
+
+
+def _list(as_json: bool) -> None:
+    from assay.cli.output import print_json, print_table
+    from assay.price.designs import design_names, load_template
+    from assay.price.presets import load_preset, preset_names
+
+    templates = [load_template(name) for name in design_names()]
+    presets = [load_preset(name) for name in preset_names()]
+    if as_json:
+        designs = [
+            {"design": each.name, "about": each.source.data["about"], "parameters": each.parameters}
+            for each in templates
+        ]
+        print_json({"designs": designs, "presets": [{"preset": each.preset, "about": each.about} for each in presets]})
+        return
+    rows = [[each.name, each.source.data["about"], ", ".join(each.parameters)] for each in templates]
+    print_table(["design", "what it is", "parameters"], rows)
+    print_table(["preset", "what it computes"], [[each.preset, each.about] for each in presets])

@@ -1,0 +1,123 @@
+"""What `assay price` is asked for: designs, values for their parameters, and how they are used."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from pydantic import ValidationError
+
+from assay.model.base import AssayError
+from assay.model.design import Design, Use
+from assay.model.priced import Chosen
+from assay.model.source import shape_words
+from assay.model.units import one_of, shown
+from assay.price.designs import Template, load_template
+
+MOST_DESIGNS = 100_000
+"""Designs that one call prices at most."""
+
+
+class _Named(NamedTuple):
+    """A design as named, with the values that stand beside its name."""
+
+    ref: str
+    template: Template
+    own: dict[str, Any]
+
+
+def choose(names: Sequence[str], fixed: Sequence[str], varied: Sequence[str]) -> list[tuple[Chosen, Design]]:
+    """Each design that is named, with each combination of the varied values.
+
+    Args:
+        names: `NAME`, or `NAME:key=value,key=value`; a name may be a file.
+        fixed: `key=value` for all designs that have such a parameter.
+        varied: `key=value,value` likewise.
+
+    Raises:
+        AssayError: There is no such design or parameter, the values make none, or there are too many.
+    """
+    named = [_named(name) for name in names]
+    everywhere = {key: (_value(text),) for key, text in _pairs(fixed, "--set").items()}
+    sweeps = {key: tuple(map(_value, text.split(","))) for key, text in _pairs(varied, "--vary").items()}
+    twice = next((key for key in sweeps if key in everywhere), None)
+    if twice is not None:
+        raise AssayError(f"{twice} is both set and varied", "leave one of --set and --vary out")
+    axes = {**everywhere, **sweeps}
+    for key in axes:
+        if not any(key in design.template.parameters for design in named):
+            _unknown(key, [design.template for design in named])
+    found = list(itertools.islice(_all(named, axes), MOST_DESIGNS + 1))
+    if len(found) > MOST_DESIGNS:
+        raise AssayError(f"these are more than {MOST_DESIGNS:,} designs", "vary fewer values")
+    return found
+
+
+def _all(named: Sequence[_Named], axes: Mapping[str, tuple[Any, ...]]) -> Iterator[tuple[Chosen, Design]]:
+    for ref, template, own in named:
+        here = {key: values for key, values in axes.items() if key in template.parameters and key not in own}
+        for point in itertools.product(*here.values()):
+            values = {**own, **dict(zip(here, point, strict=True))}
+            yield Chosen(design=ref, set=values), template.build(values)
+
+
+def _named(written: str) -> _Named:
+    if Path(written).is_file():
+        return _Named(written, load_template(written), {})
+    name, colon, values = written.partition(":")
+    template = load_template(name)
+    own = {key: _value(text) for key, text in _pairs(values.split(","), name).items()} if colon else {}
+    for key in own:
+        if key not in template.parameters:
+            _unknown(key, [template])
+    return _Named(name, template, own)
+
+
+def _unknown(key: str, templates: Sequence[Template]) -> NoReturn:
+    known = sorted({name for template in templates for name in template.parameters})
+    which = f"design {templates[0].name} has no" if len(templates) == 1 else "none of the designs has a"
+    raise AssayError(f"{which} parameter {shown(key)}", one_of(key, known))
+
+
+def _pairs(written: Sequence[str], where: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in written:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip() or not value.strip():
+            raise AssayError(f"{where}: {shown(text)} is not key=value", "such as capacity=5TB")
+        if key.strip() in found:
+            raise AssayError(f"{where}: {key.strip()} is given twice", "give it once")
+        found[key.strip()] = value.strip()
+    return found
+
+
+def _value(text: str) -> Any:
+    """A whole number, nothing (`null`), or the text."""
+    text = text.strip()
+    if text == "null":
+        return None
+    return int(text) if text.isascii() and text.isdigit() else text
+
+
+def read_use(written: Sequence[str]) -> Use:
+    """How the designs are used, of `key=value`.
+
+    Raises:
+        AssayError: Unknown key, or not such a value.
+    """
+    given = _pairs(written, "--use")
+    unknown = next((key for key in given if key not in Use.model_fields), None)
+    if unknown is not None:
+        raise AssayError(f"--use: there is nothing called {shown(unknown)}", one_of(unknown, Use.model_fields))
+    try:
+        use = Use.model_validate({key: _value(text) for key, text in given.items()})
+    except ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        key = ".".join(map(str, detail["loc"]))
+        if detail["type"] == "study":
+            raise AssayError(f"--use {key}: {detail['ctx']['message']}", detail["ctx"]["hint"]) from None
+        message, hint = shape_words(detail) or (detail["msg"].lower(), "see docs/guides/price.md")
+        raise AssayError(f"--use {key}: {message}", hint) from None
+    if not use.duty and (use.job_hours or use.job_bytes):
+        raise AssayError("no job can run in what is never on", "write a duty above 0, such as duty=25%")
+    return use

@@ -1,0 +1,110 @@
+"""What `assay price --preset` prints."""
+
+import csv
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import typer
+
+from assay.cli.output import print_json, print_table
+from assay.model.price import rounded
+from assay.price.audit import words
+from assay.price.presets import Computed, Preset, TableRow, figures, load_preset, table_rows, wrong
+
+COSTS = ("cost_per_hour_usd", "cost_per_month_usd", "cost_1yr_usd", "cost_3yr_usd")
+
+
+def show_preset(name: str, as_json: bool, as_csv: bool) -> None:
+    """The paper's tables, computed.
+
+    Raises:
+        AssayError: There is no such preset.
+    """
+    preset = load_preset(name)
+    rows, found = table_rows(preset), figures(preset)
+    if as_json:
+        print_json(_data(preset, rows, found))
+    elif as_csv:
+        _csv(rows, found)
+    else:
+        _print(preset, rows, found)
+
+
+def _table_cells(row: TableRow) -> dict[str, str]:
+    costs = {name: row.cells[name].text if name in row.cells else "" for name in COSTS}
+    storage = f"{rounded(row.storage_tb, 3).normalize():f}"
+    return {"table": row.table, "instance_type": str(row.set["instance"]), "storage_tb": storage, **costs}
+
+
+def _figure_cells(one: Computed) -> dict[str, str]:
+    return {
+        "figure": one.group if one.group == one.what else f"{one.what}: {one.group}",
+        "unit": one.unit,
+        "computed": one.text,
+        "printed": one.printed or "",
+        "right": "" if one.right is None else ("yes" if one.right else "no"),
+        "mistake": " or ".join(words(some) for some in one.mistakes) if one.right is False else "",
+        "formula": one.how,
+    }
+
+
+def _csv(rows: Sequence[TableRow], found: Sequence[Computed]) -> None:
+    _write(map(_table_cells, rows))
+    _write(map(_figure_cells, found))
+
+
+def _write(rows: Iterable[dict[str, str]]) -> None:
+    all_rows = list(rows)
+    if all_rows:
+        writer = csv.DictWriter(sys.stdout, list(all_rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(all_rows)
+
+
+def _data(preset: Preset, rows: Sequence[TableRow], found: Sequence[Computed]) -> dict[str, Any]:
+    return {
+        "preset": preset.preset,
+        "about": preset.about,
+        "source": preset.source,
+        "book": preset.book,
+        "rows": [_table_cells(row) for row in rows],
+        "figures": [
+            {
+                **_figure_cells(one),
+                "right": one.right,
+                "value": f"{rounded(one.value, 6):f}",
+                "mistakes": [sorted(some) for some in one.mistakes],
+            }
+            for one in found
+        ],
+    }
+
+
+def _print(preset: Preset, rows: Sequence[TableRow], found: Sequence[Computed]) -> None:
+    typer.echo(f"{preset.about}\nsource    {preset.source}\nprices    {preset.book}\n")
+    if rows:
+        cells = [_table_cells(row) for row in rows]
+        print_table(list(cells[0]), [list(row.values()) for row in cells], right=list(cells[0])[2:])
+    if found:
+        shown = ("figure", "computed", "printed", "unit", "formula")
+        cells = [_figure_cells(one) for one in found]
+        print_table(shown, [[row[name] for name in shown] for row in cells], right=shown[1:3])
+    all_figures = [*(cell for row in rows for cell in row.cells.values()), *found]
+    printed = [one for one in all_figures if one.printed is not None]
+    right = sum(bool(one.right) for one in printed)
+    typer.echo(f"{right} of {len(printed)} printed figures are what comes out.")
+    for group, some in wrong(all_figures).items():
+        _say_wrong(group, some)
+
+
+def _say_wrong(group: str, some: Sequence[Computed]) -> None:
+    for one in some:
+        if one.right is False:
+            typer.echo(f"  {one.what}{f', {group}' * (group != one.what)}: {one.printed} printed, {one.text} is right")
+    count = f"all {len(some)} figures" if len(some) > 1 else "the figure"
+    reasons = [words(mistakes) for mistakes in some[0].mistakes]
+    if not reasons:
+        typer.echo(f"    no usual mistake, and no two of them, gives {count} as printed")
+    for reason in reasons:
+        typer.echo(f"    {count} as printed: {reason}")

@@ -1,0 +1,335 @@
+"""`assay prices`."""
+
+import datetime as dt
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from assay.model.base import EXIT_INCOMPLETE, EXIT_USAGE, AssayError
+
+if TYPE_CHECKING:
+    from assay.model.price import Book, Row
+    from assay.model.source import Problem
+    from assay.price.refresh import Refreshed
+
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
+
+OUT = typer.Option(None, "--out", metavar="FILE", help="Where the book is written; NAME.yaml here if left out.")
+FORCE = typer.Option(False, "--force", help="Replace the file that is there.")
+
+
+@app.callback()
+def command() -> None:
+    """Price books: dated prices of one provider and region, each with its source.
+
+    Commands that need prices take the name of a book that comes with Assay, or a file of your own.
+
+    Example: `assay prices list`, `assay prices show aws-us-east-1 --dimension volume-capacity`
+    """
+
+
+@app.command(name="list")
+def list_books(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> None:
+    """List the price books that come with Assay; those with old prices are marked.
+
+    Example: `assay prices list`
+    """
+    from assay.cli.output import print_json, print_table
+    from assay.price.book import book_names, load_book
+
+    facts = [_facts(load_book(name)) for name in book_names()]
+    if as_json:
+        print_json(facts)
+        return
+    columns = ("book", "provider", "region", "date", "age in days", "rows", "currency", "")
+    rows = [
+        (
+            *(str(fact[key]) for key in ("book", "provider", "region", "date", "age_days", "rows", "currency")),
+            _mark(fact),
+        )
+        for fact in facts
+    ]
+    print_table(columns, rows, right=("age in days", "rows"))
+
+
+def _facts(book: "Book") -> dict[str, Any]:
+    today = dt.date.today()
+    return {
+        "book": book.book,
+        "provider": book.provider,
+        "region": book.region,
+        "date": str(book.date),
+        "age_days": book.age(today),
+        "rows": len(book.rows),
+        "currency": book.currency,
+        "hours_per_month": str(book.hours_per_month),
+        "historic": book.historic,
+        "stale_rows": len(book.stale(today)),
+    }
+
+
+def _mark(fact: dict[str, Any]) -> str:
+    from assay.model.price import STALE_DAYS
+
+    if fact["historic"]:
+        return "historic"
+    return f"STALE: {fact['stale_rows']} rows are older than {STALE_DAYS} days" if fact["stale_rows"] else ""
+
+
+@app.command()
+def show(
+    ref: str = typer.Argument(..., metavar="BOOK", help="A book that comes with Assay, or a file."),
+    dimension: str = typer.Option("", "--dimension", metavar="NAME", help="Only what is sold so, such as instance."),
+    item: str = typer.Option("", "--item", metavar="PATTERN", help="Only these items, such as 'm5.*' or gp3."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
+    """Show the prices of a book with unit, term, date and source.
+
+    Example: `assay prices show aws-us-east-1 --item 'gp*'`
+    """
+    from fnmatch import fnmatchcase
+
+    from assay.cli.books import warn_stale
+    from assay.cli.output import print_json, print_table
+    from assay.model.price import DIMENSIONS
+    from assay.model.units import one_of
+    from assay.price.book import load_book
+
+    book = load_book(ref)
+    if dimension and dimension not in DIMENSIONS:
+        raise AssayError(f"there is no dimension `{dimension}`", one_of(dimension, DIMENSIONS))
+    rows = [
+        row
+        for row in book.rows
+        if dimension in ("", row.dimension) and (not item or fnmatchcase(row.item.lower(), item.lower()))
+    ]
+    if not rows:
+        raise AssayError(f"{book.book} has no such price", f"`assay prices show {ref}` shows all")
+    warn_stale(book, rows)
+    if as_json:
+        priced = [{**row.model_dump(mode="json"), "date": str(book.date_of(row))} for row in rows]
+        print_json({**_facts(book), "about": book.about, "prices": priced})
+        return
+    typer.echo(f"{book.book}: {book.provider} {book.region}, {book.date}; a month has {book.hours_per_month} hours")
+    if book.about:
+        typer.echo(book.about)
+    columns = ("dimension", "item", "term", book.currency, "for each", "date", "source and note")
+    print_table(columns, [_row(book, row) for row in rows], right=(book.currency,))
+
+
+def _row(book: "Book", row: "Row") -> tuple[str, ...]:
+    from assay.price.refresh import price_text
+
+    term = ", ".join(word for word in (row.term, row.payment or "") if word and word != "on-demand")
+    unit = f"{row.unit} above {row.free:f}" if row.free else row.unit
+    interrupted = f"; {row.interruptions * 100:f} % interrupted a month" if row.interruptions is not None else ""
+    about = f"{row.source}{interrupted}{f'; note: {row.note}' if row.note else ''}"
+    return row.dimension, row.item, term, price_text(row), unit, str(book.date_of(row)), about
+
+
+@app.command()
+def check(
+    files: list[str] = typer.Argument(..., metavar="FILE...", help="Price books: files, or names of those of Assay."),
+    max_age: int = typer.Option(
+        None, "--max-age", metavar="DAYS", min=0, help="Fail if a price of the present is older."
+    ),
+) -> None:
+    """Check price books.
+
+    Each problem is one line `file:line: error: ...` with a hint below it; the exit code is then 2.
+
+    Example: `assay prices check own.yaml --max-age 180`
+    """
+    from assay.cli.books import warn_stale
+
+    wrong = False
+    books: list[tuple[str, Book]] = []
+    for ref in files:
+        book, problems = _checked(ref)
+        for problem in problems:
+            typer.echo(problem.text(ref), err=True)
+        wrong = wrong or bool(problems)
+        if book is not None and not problems:
+            books.append((ref, book))
+    too_old = False
+    for ref, book in books:
+        age = "historic" if book.historic else f"{book.age(dt.date.today())} days old"
+        typer.echo(f"ok: {ref}: {len(book.rows)} rows in {book.currency} of {book.date}, {age}")
+        warn_stale(book)
+        too_old = _is_older(ref, book, max_age) or too_old
+    if wrong or too_old:
+        raise typer.Exit(EXIT_USAGE if wrong else EXIT_INCOMPLETE)
+
+
+def _checked(ref: str) -> "tuple[Book | None, list[Problem]]":
+    from assay.model.files import read_checked
+    from assay.model.price import Book
+    from assay.model.source import Fault
+    from assay.price.book import BOOKS, GUIDE, WHAT, book_names
+
+    path = BOOKS / f"{ref}.yaml" if ref in book_names() else Path(ref)
+    if path.exists() and not path.is_file():
+        raise AssayError(f"cannot read the price book {ref}: not a regular file", "give the path of a price book")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise AssayError(f"cannot read the price book {ref}: {reason}", "give the path of a price book") from None
+    book, source = read_checked(Book, data, GUIDE, WHAT)
+    problems = list(source.problems)
+    if book is not None:
+        today, hint = dt.date.today(), "write the day when the price held"
+        dates = [(("date",), book.date), *((("rows", place, "date"), row.date) for place, row in enumerate(book.rows))]
+        problems += [
+            source.problem(Fault(path=path_, message=f"{date} is in the future", hint=hint))
+            for path_, date in dates
+            if date is not None and date > today
+        ]
+    return book, problems
+
+
+def _is_older(ref: str, book: "Book", days: int | None) -> bool:
+    from assay.cli.output import note
+
+    if days is None or book.historic:
+        return False
+    today = dt.date.today()
+    old = [row for row in book.rows if (today - book.date_of(row)).days > days]
+    if old:
+        note(f"error: {ref}: {len(old)} of {len(book.rows)} prices are older than {days} days")
+    return bool(old)
+
+
+@app.command(name="import")
+def import_table(
+    table: Path = typer.Argument(..., metavar="CSV", help="The table; its first line names the columns."),
+    name: str = typer.Option(..., "--book", metavar="NAME", help="Name of the book."),
+    provider: str = typer.Option(..., "--provider", metavar="NAME", help="Who sells at these prices."),
+    region: str = typer.Option(..., "--region", metavar="NAME", help="Where they hold."),
+    date: str = typer.Option(..., "--date", metavar="DATE", help="When they held, such as 2026-01-31."),
+    currency: str = typer.Option(..., "--currency", metavar="CODE", help="Such as USD or EUR."),
+    hours: str = typer.Option(..., "--hours", metavar="HOURS", help="Hours of a month, such as 730."),
+    out: Path = OUT,
+    force: bool = FORCE,
+) -> None:
+    """Make a price book out of a table.
+
+    Columns: dimension, item, unit, price; and, if needed, up_to, free, term, payment, upfront, interruptions, source,
+    date, currency, note.
+
+    Example: `assay prices import offer.csv --book ours --provider acme --region bern --date 2026-11-01
+    --currency CHF --hours 730`
+    """
+    from assay.price.imports import import_csv
+    from assay.price.written import book_text
+
+    path = _destination(out, name, force)
+    try:
+        text = table.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise AssayError(f"cannot read {table}: {(error.strerror or str(error)).lower()}", "give a CSV file") from None
+    except UnicodeDecodeError:
+        raise AssayError(f"{table}: not UTF-8 text", "save the table as CSV in UTF-8") from None
+    head = {"book": name, "provider": provider, "region": region, "date": date, "currency": currency}
+    book, problems = import_csv(text, table.name, {**head, "hours_per_month": hours})
+    if book is None:
+        for problem in problems:
+            typer.echo(problem.text(str(table)), err=True)
+        raise typer.Exit(EXIT_USAGE)
+    _write(path, book_text(book), force)
+    typer.echo(f"{path}: {len(book.rows)} rows in {book.currency} of {book.date}")
+
+
+@app.command()
+def refresh(
+    ref: str = typer.Argument(..., metavar="BOOK", help="A book that comes with Assay, or a file."),
+    sources: list[str] = typer.Option(
+        [], "--from", metavar="URL|FILE", help="A price list file of AWS, CSV or JSON; the present ones if left out."
+    ),
+    out: Path = OUT,
+    force: bool = FORCE,
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
+    """Renew the prices of a book from the provider's public price list files; the result is a new file.
+
+    Rows that are not in the files keep their price and date, and are listed.
+
+    Example: `assay prices refresh aws-us-east-1 --out aws-now.yaml`, `assay prices refresh mine.yaml --from index.csv`
+    """
+    from assay.cli.output import print_json
+    from assay.cli.prices_fetch import read_files
+    from assay.price.book import load_book
+    from assay.price.refresh import needed_files, wanted_of
+    from assay.price.refresh import refresh as renew
+    from assay.price.written import book_text
+
+    book = load_book(ref)
+    addresses = needed_files(book)
+    path = _destination(out, book.book, force)
+    found = renew(book, read_files(sources or addresses, book.currency, wanted_of(book), may_lack=not sources))
+    _write(path, book_text(found.book), force)
+    if as_json:
+        print_json(_changes(found) | {"file": str(path)})
+    else:
+        _print_changes(found, path)
+
+
+def _changes(found: "Refreshed") -> dict[str, Any]:
+    from assay.model.price import row_name
+
+    return {
+        "book": found.book.book,
+        "date": str(found.book.date),
+        "unchanged": [row_name(change.new) for change in found.changes if not change.is_new],
+        "changed": [{"old": change.old, "new": change.new} for change in found.changes if change.is_new],
+        "not_found": [{"row": row, "why": why} for row, why in found.left],
+    }
+
+
+def _print_changes(found: "Refreshed", path: Path) -> None:
+    from assay.cli.output import note, print_table
+    from assay.model.price import row_name
+    from assay.price.refresh import change_text, left_text, price_text
+
+    new = [change for change in found.changes if change.is_new]
+    if new:
+        columns = ("price of", "old", "new", "for each", "change")
+        rows = [
+            (row_name(each.new), price_text(each.old), price_text(each.new), each.new.unit, change_text(each))
+            for each in new
+        ]
+        print_table(columns, rows, right=("change",))
+    for row, why in found.left:
+        note(f"not renewed: {left_text(row, why)}, stays of {row.date or found.book.date}")
+    same = len(found.changes) - len(new)
+    typer.echo(f"{path}: new prices: {len(new)}, as before: {same}, not renewed: {len(found.left)}")
+
+
+def _destination(out: Path | None, name: str, force: bool) -> Path:
+    """Where a book goes; refused at once if it may not, before anything is fetched."""
+    import re
+
+    from assay.price.book import BOOKS
+
+    if out is None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise AssayError(f"{name!r} cannot be the name of a file", "name the file with --out")
+    path = out or Path(f"{name}.yaml")
+    if path.resolve().is_relative_to(BOOKS.resolve()):
+        raise AssayError(f"{path} is among the books that come with Assay", "choose another place with --out")
+    if path.exists() and not force:
+        raise AssayError(f"{path} exists already", "use --force to replace it, or --out FILE for another name")
+    if not path.parent.is_dir():
+        raise AssayError(
+            f"cannot write {path}: there is no directory {path.parent}", "make it, or choose another --out"
+        )
+    return path
+
+
+def _write(path: Path, text: str, force: bool) -> None:
+    from assay.report.atomic import write_whole
+
+    def write(temporary: Path) -> None:
+        temporary.write_text(text, encoding="utf-8")
+
+    write_whole(path, write, force, "--out")

@@ -1,0 +1,97 @@
+"""Reading a provider's price list files, from the network or from a copy."""
+
+import contextlib
+import gzip
+import http.client
+import io
+import urllib.error
+import urllib.request
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, TextIO, cast
+
+from assay.cli.output import note
+from assay.model.base import EXIT_INCOMPLETE, AssayError
+from assay.price.bulk import OfferFile, Wanted, read_offers
+
+TIMEOUT_S = 60
+HINT = "fetch the files elsewhere and name them with --from FILE"
+_GONE = (403, 404)
+"""Amazon's file server answers so where there is no such file."""
+
+
+def read_files(refs: Sequence[str], currency: str, wanted: Wanted, may_lack: bool) -> list[OfferFile]:
+    """What price list files say of the products that are wanted.
+
+    Args:
+        refs: Addresses and paths.
+        currency: Of the prices.
+        wanted: Picks the products.
+        may_lack: A file that the server does not have is noted and left out.
+
+    Raises:
+        AssayError: A file cannot be read, or is none.
+    """
+    files = []
+    for ref in refs:
+        note(f"reading {ref}")
+        try:
+            with _opened(ref) as text:
+                files.append(read_offers(text, ref, currency, wanted))
+        except urllib.error.HTTPError as error:
+            if not may_lack or error.code not in _GONE:
+                raise AssayError(f"{ref}: the server answers {error.code} {error.reason}", HINT) from None
+            note(f"warning: {ref}: the server has no such file; the prices in it stay as they are")
+        except UnicodeDecodeError as error:
+            raise AssayError(f"{ref}: not UTF-8 text: {error.reason}", "give an index.csv or index.json") from None
+        except (OSError, EOFError, zlib.error, http.client.HTTPException, ValueError) as error:
+            raise AssayError(f"cannot read {ref}: {_reason(error)}", HINT, EXIT_INCOMPLETE) from None
+    return files
+
+
+def _reason(error: Exception) -> str:
+    inner = error.reason if isinstance(error, urllib.error.URLError) else error
+    text = (inner.strerror if isinstance(inner, OSError) else None) or str(inner) or type(inner).__name__
+    return " ".join(text.lower().split())
+
+
+@contextlib.contextmanager
+def _opened(ref: str) -> Iterator[TextIO]:
+    if not ref.startswith(("http://", "https://")):
+        with Path(ref).open("rb") as file, _as_text(file) as text:
+            yield text
+        return
+    request = urllib.request.Request(ref, headers={"Accept-Encoding": "gzip", "User-Agent": "assay"})
+    with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
+        length = answer.headers.get("Content-Length")
+        counted = _Counted(answer)
+        with _as_text(io.BufferedReader(counted)) as text:
+            yield text
+            # A server that stops early is noticed only by the count.
+            if length is not None and not text.read(1) and counted.count != int(length):
+                raise OSError(f"{counted.count} of {length} bytes came")
+
+
+class _Counted(io.RawIOBase):
+    """Bytes of an answer, counted."""
+
+    def __init__(self, answer: http.client.HTTPResponse) -> None:
+        super().__init__()
+        self.answer, self.count = answer, 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """As of any raw stream."""
+        size = self.answer.readinto(buffer)
+        self.count += size
+        return size
+
+
+def _as_text(file: IO[bytes] | io.BufferedReader) -> TextIO:
+    start = cast("io.BufferedReader", file).peek(2)[:2]
+    plain = gzip.GzipFile(fileobj=cast("io.BufferedReader", file)) if start == b"\x1f\x8b" else file
+    return io.TextIOWrapper(cast("io.BufferedReader", plain), encoding="utf-8", newline="")
