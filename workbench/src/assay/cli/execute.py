@@ -9,6 +9,7 @@ from types import FrameType
 from typing import Any
 
 from assay.analyse.samples import samples_from_events
+from assay.cli.budget import Meter
 from assay.cli.fleet import Fleet, samples_of
 from assay.cli.output import rate_text
 from assay.cli.progress import Progress, TimeLeft
@@ -116,6 +117,7 @@ class Executor:
         interruption: Interruption,
         destroy: bool = False,
         fleet: Fleet | None = None,
+        meter: Meter | None = None,
     ) -> None:
         """Nothing is started yet.
 
@@ -127,7 +129,11 @@ class Executor:
             interruption: Asked whether to stop.
             destroy: The user has confirmed that devices may be overwritten.
             fleet: The machines that generate the load; only this one if left out.
+            meter: Asked before each repeat whether the budget pays for it.
         """
+        self.meter = meter
+        self.took: dict[str, float] = {}
+        """Case id -> seconds of its longest repeat of this session."""
         self.fleet = fleet
         self.study = study
         self.cases = {case.id: case for case in cases}
@@ -144,7 +150,7 @@ class Executor:
         left: TimeLeft,
         due: Mapping[tuple[str, int], float] | None = None,
     ) -> None:
-        """Execute repeats until all are done or the user stops.
+        """Execute repeats until all are done, the user stops, or the budget does not pay for the next one.
 
         Args:
             planned: (case id, repeat), in order; those that are not asked for when their turn comes are left out.
@@ -158,9 +164,15 @@ class Executor:
                 return
             if not self.store.is_pending(case_id, repeat):
                 continue
-            if not self._wait((due or {}).get((case_id, repeat), 0.0), progress):
+            moment, estimated = (due or {}).get((case_id, repeat), 0.0), seconds.get(case_id, 0.0)
+            if not self._pays(max(estimated, self.took.get(case_id, 0.0)) + max(0.0, moment - time.time())):
                 return
-            self._repeat(self.cases[case_id], repeat, seconds.get(case_id, 0.0), progress, left)
+            if not self._wait(moment, progress):
+                return
+            self._repeat(self.cases[case_id], repeat, estimated, progress, left)
+
+    def _pays(self, seconds: float) -> bool:
+        return self.meter is None or self.meter.allows(seconds)
 
     def _wait(self, moment: float, progress: Progress) -> bool:
         """Wait until then; False if the user stops meanwhile."""
@@ -186,6 +198,7 @@ class Executor:
             self.store.abandon_attempt(attempt, outcome.seconds, "stopped by the user", outcome.events)
             return
         left.finished(estimated, outcome.seconds)
+        self.took[case.id] = max(outcome.seconds, self.took.get(case.id, 0.0))
         samples = self._samples(case, repeat, outcome.events)
         self.store.finish_repeat(attempt, outcome.status, outcome.seconds, outcome.reason, outcome.events, samples)
         fewer = settle(self.store, self.study.repeating, case)

@@ -25,6 +25,7 @@ class TableName(StrEnum):
     RESULTS = "results"
     SAMPLES = "samples"
     CEILINGS = "ceilings"
+    COSTS = "costs"
 
 
 def command(
@@ -32,7 +33,7 @@ def command(
     format_: Format = typer.Option(..., "--format", "-f", help="Format of the file."),
     output: str = typer.Option("", "--output", "-o", help="File to write; `-` prints csv and json."),
     table: TableName = typer.Option(
-        TableName.RESULTS, "--table", help="csv and parquet: one line a result, a repeat, or a ceiling."
+        TableName.RESULTS, "--table", help="csv and parquet: a line for each result, repeat, ceiling, or target."
     ),
     force: bool = typer.Option(False, "--force", help="Replace the file if it exists."),
     out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
@@ -100,6 +101,10 @@ def _text(analysis: RunAnalysis, format_: Format, table: TableName) -> str:
 def _table(analysis: RunAnalysis, name: TableName) -> Table:
     from assay.report.tables import ceilings_table, results_table, samples_table
 
+    if name is TableName.COSTS:
+        from assay.report.cost_table import costs_table
+
+        return costs_table(analysis)
     if name is TableName.CEILINGS:
         return ceilings_table(analysis)
     return results_table(analysis) if name is TableName.RESULTS else samples_table(analysis)

@@ -6,6 +6,7 @@ from typing import Any
 
 import typer
 
+from assay.cli.budget import Budget, read_budget
 from assay.cli.check import summary, time_words
 from assay.cli.output import print_json, print_table
 from assay.cli.studyfile import LoadedStudy, load_study_file
@@ -23,25 +24,34 @@ def command(
     study: Path = typer.Argument(help="Study file.", metavar="STUDY"),
     json: bool = typer.Option(False, "--json", help="Print everything as JSON."),
     show_all: bool = typer.Option(False, "--all", help=f"Print every case, not only the first {FIRST_CASES}."),
+    budget: str = typer.Option("", "--budget", help="Say whether a run stays within it, such as 5USD."),
 ) -> None:
-    """Show what a run would do: cases, repeats, what is left out and why, time, bytes and order.
+    """Show what a run would do: cases, repeats, what is left out and why, time, bytes, order, and cost.
 
-    Nothing is written or measured. The times rest on assumed speeds, which are printed with them.
+    Nothing is written or measured. The times rest on assumed speeds, which are printed with them. Cost needs a study
+    that names `prices`.
 
     Example: `assay plan study.yaml`
     """
     loaded = load_study_file(study)
     estimate = estimate_study(loaded.study, loaded.cases)
+    money = read_budget(budget, loaded.prices)
     if json:
-        print_json(plan_document(loaded, estimate))
+        print_json(plan_document(loaded, estimate, money))
         return
     _print_head(loaded, estimate)
     _print_cases(loaded, estimate, len(loaded.cases) if show_all else FIRST_CASES)
     _print_excluded(loaded)
     _print_foot(loaded, estimate)
+    if loaded.prices is not None:
+        from assay.cli.books import warn_stale
+        from assay.cli.plan_cost import plan_cost, print_cost
+
+        print_cost(plan_cost(loaded.study, estimate, loaded.prices), money)
+        warn_stale(loaded.prices.book)
 
 
-def plan_document(loaded: LoadedStudy, estimate: StudyEstimate) -> dict[str, Any]:
+def plan_document(loaded: LoadedStudy, estimate: StudyEstimate, budget: Budget | None = None) -> dict[str, Any]:
     """The plan for programs: sizes in bytes, times in seconds, durations of the study in nanoseconds."""
     study = loaded.study
     order, due = timetable(study, loaded.cases)
@@ -69,7 +79,16 @@ def plan_document(loaded: LoadedStudy, estimate: StudyEstimate) -> dict[str, Any
             "due_seconds": [due[job] for job in order] if due else None,
         },
         "estimate": {key: value for key, value in vars(estimate).items() if key != "cases"},
+        "cost": _cost(loaded, estimate, budget),
     }
+
+
+def _cost(loaded: LoadedStudy, estimate: StudyEstimate, budget: Budget | None) -> dict[str, Any] | None:
+    if loaded.prices is None:
+        return None
+    from assay.cli.plan_cost import cost_document, plan_cost
+
+    return cost_document(plan_cost(loaded.study, estimate, loaded.prices), budget)
 
 
 def _print_head(loaded: LoadedStudy, estimate: StudyEstimate) -> None:

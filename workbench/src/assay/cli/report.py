@@ -4,6 +4,8 @@ from pathlib import Path
 
 import typer
 
+from assay.model.base import AssayError
+from assay.model.price import Book
 from assay.model.result import RunAnalysis
 
 FILE_NAME = "report.html"
@@ -15,10 +17,14 @@ def command(
         None, "--output", "-o", help="File to write; default: `report.html` in the run."
     ),
     out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+    prices: str = typer.Option(
+        "", "--prices", metavar="today[=BOOK]", help="Show today's prices beside those that the run carries."
+    ),
 ) -> None:
     """Write a run's report as one HTML file that opens without a network, and print its path.
 
-    An existing report is replaced: the same run gives the same file.
+    An existing report is replaced: the same run gives the same file. Costs are those of the prices that the run began
+    with; `--prices today` shows today's beside them, `--prices today=BOOK` those of a book.
 
     Example: `assay report last --output storage.html`
     """
@@ -26,12 +32,31 @@ def command(
 
     analysis = load_analysis(run, out)
     path = output or Path(analysis.run.folder) / FILE_NAME
-    write_report(analysis, path)
+    write_report(analysis, path, _today(analysis, prices))
     typer.echo(str(path))
 
 
-def write_report(analysis: RunAnalysis, path: Path) -> None:
+def _today(analysis: RunAnalysis, written: str) -> Book | None:
+    if not written:
+        return None
+    if analysis.run.prices is None:
+        raise AssayError(f"run {analysis.run.id} carries no prices", "only runs of studies with `prices:` have costs")
+    from assay.cli.books import warn_stale
+    from assay.cli.study_prices import current_book
+
+    book = current_book(analysis.run.prices, written)
+    used = {row.key for row in analysis.run.prices.book.rows}
+    warn_stale(book, [row for row in book.rows if row.key in used])
+    return book
+
+
+def write_report(analysis: RunAnalysis, path: Path, today: Book | None = None) -> None:
     """Write the HTML report to `path`, whole or not at all.
+
+    Args:
+        analysis: The run.
+        path: The file.
+        today: Prices to show beside those of the run.
 
     Raises:
         AssayError: It cannot be written.
@@ -40,7 +65,7 @@ def write_report(analysis: RunAnalysis, path: Path) -> None:
     from assay.report.build import build_document
     from assay.report.html import render_html
 
-    text = render_html(build_document(analysis))
+    text = render_html(build_document(analysis, today))
     write_whole(path, lambda temporary: _write(temporary, text), force=True)
 
 

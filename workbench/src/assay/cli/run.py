@@ -22,16 +22,19 @@ def command(
     ),
     out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
     destroy: bool = typer.Option(False, "--destroy", help="Block devices named in the study may be overwritten."),
+    budget: str = typer.Option(
+        "", "--budget", help="Stop before the designs of the study have cost more than this, such as 5USD."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
 ) -> None:
     """Measure a study and keep the results.
 
     Ctrl-C stops after removing the test data; `--resume` goes on from there, also after a crash. Exit codes: 0 all
-    repeats went well, 1 some have errors, 2 the study is wrong, 3 refused, 130 interrupted.
+    repeats went well, 1 some have errors, 2 the study is wrong, 3 refused, 130 interrupted, or stopped by the budget.
 
     Example: `assay run studies/quickstart/study.yaml`, then, if it was interrupted, `assay run --resume`
     """
-    store = _resume(study, out, destroy) if resume else _start(study, out, destroy)
+    store = _resume(study, out, destroy, budget) if resume else _start(study, out, destroy, budget)
     try:
         code = _tell(store, as_json)
     finally:
@@ -39,7 +42,8 @@ def command(
     raise typer.Exit(code)
 
 
-def _start(study: str, out: Path, destroy: bool) -> "RunStore":
+def _start(study: str, out: Path, destroy: bool, budget: str) -> "RunStore":
+    from assay.cli.books import warn_stale
     from assay.cli.session import Plan, start
     from assay.cli.studyfile import load_study_file
 
@@ -47,11 +51,22 @@ def _start(study: str, out: Path, destroy: bool) -> "RunStore":
         raise AssayError("there is no study to run", "name one: `assay run STUDY`; `assay init` writes one")
     loaded = load_study_file(study_path(study))
     folder = loaded.path.absolute().parent
-    plan = Plan(loaded.study, loaded.text, loaded.source, str(loaded.path), folder, loaded.cases, loaded.excluded)
-    return start(plan, out, destroy)
+    plan = Plan(
+        loaded.study,
+        loaded.text,
+        loaded.source,
+        str(loaded.path),
+        folder,
+        loaded.cases,
+        loaded.excluded,
+        loaded.prices,
+    )
+    if loaded.prices is not None:
+        warn_stale(loaded.prices.book)
+    return start(plan, out, destroy, budget)
 
 
-def _resume(study: str, out: Path, destroy: bool) -> "RunStore":
+def _resume(study: str, out: Path, destroy: bool, budget: str) -> "RunStore":
     from assay.cli.session import find_unfinished, resume
     from assay.cli.studyfile import read_study
     from assay.store import find_run
@@ -62,7 +77,7 @@ def _resume(study: str, out: Path, destroy: bool) -> "RunStore":
         folder = find_unfinished(out, read_study(study_path(study)).decode("utf-8-sig", "replace"))
     else:
         folder = find_run(study, out)
-    return resume(folder, destroy)
+    return resume(folder, destroy, budget)
 
 
 def study_path(study: str) -> Path:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from assay import __version__
 from assay.analyse.environment_diff import environment_diff
+from assay.cli import budget as budgets
 from assay.cli import targets
 from assay.cli.ceilings_run import CeilingMeter
 from assay.cli.check import time_words
@@ -33,6 +34,7 @@ from assay.launch.locks import close_all, hold_device
 from assay.launch.remote_places import mount_facts
 from assay.model.base import AssayError
 from assay.model.case import Case, Excluded
+from assay.model.priced import FrozenPrices
 from assay.model.source import Source
 from assay.model.study import Study
 from assay.model.target import DeviceTarget, FileTarget
@@ -55,6 +57,7 @@ class Plan:
     Attributes:
         file: Its name for messages.
         folder: Where the file is; names of other files in it start there.
+        prices: Of the designs that the study names.
     """
 
     study: Study
@@ -64,15 +67,17 @@ class Plan:
     folder: Path
     cases: tuple[Case, ...]
     excluded: tuple[Excluded, ...]
+    prices: FrozenPrices | None = None
 
 
-def start(plan: Plan, out: Path, destroy: bool) -> RunStore:
+def start(plan: Plan, out: Path, destroy: bool, budget: str = "") -> RunStore:
     """Measure a study from the beginning.
 
     Args:
         plan: The study.
         out: Folder of the runs.
         destroy: The user has confirmed that devices may be overwritten.
+        budget: What the designs may cost meanwhile, such as `5USD`; empty: anything.
 
     Returns:
         The run, still open for writing; its status tells whether it is complete.
@@ -80,6 +85,7 @@ def start(plan: Plan, out: Path, destroy: bool) -> RunStore:
     Raises:
         AssayError: Refused or impossible; then nothing is left behind.
     """
+    amount = budgets.read_budget(budget, plan.prices)
     engine = load_engine()
     study = plan.study
     order = timetable(study, plan.cases).order
@@ -87,9 +93,10 @@ def start(plan: Plan, out: Path, destroy: bool) -> RunStore:
     note(estimate_text(estimate, len(plan.cases), study.repeating.words))
     names = targets.used_targets(study, plan.cases)
     targets.inspect_targets(study, names, destroy)
-    store = RunStore.create(out, _meta(plan), plan.cases, plan.excluded, order, plan.text)
+    store = RunStore.create(out, _meta(plan), plan.cases, plan.excluded, order, plan.text, plan.prices)
     try:
-        return _Session(plan, store, engine, estimate, destroy).run()
+        meter = budgets.make_meter(amount, plan.prices, store, estimate)
+        return _Session(plan, store, engine, estimate, destroy, meter).run()
     except BaseException:
         if not store.attempts() and not store.journal():
             store.discard()
@@ -98,11 +105,12 @@ def start(plan: Plan, out: Path, destroy: bool) -> RunStore:
         raise
 
 
-def resume(folder: Path, destroy: bool) -> RunStore:
+def resume(folder: Path, destroy: bool, budget: str = "") -> RunStore:
     """Measure what is missing of a run; arguments, result and errors as in `start`."""
     engine = load_engine()
     store = _reopen(folder)
     try:
+        amount = budgets.read_budget(budget, store.prices())
         loaded = load_study(store.study_text().encode(), store.base())
         if loaded.study is None:
             problem = loaded.problems[0]
@@ -111,10 +119,12 @@ def resume(folder: Path, destroy: bool) -> RunStore:
         plan = Plan(loaded.study, store.study_text(), loaded.source, file, folder, store.cases(), store.excluded())
         estimate = estimate_study(plan.study, plan.cases, measured_seconds(store))
         targets.inspect_targets(plan.study, targets.used_targets(plan.study, plan.cases), destroy, store.folder.name)
+        meter = budgets.make_meter(amount, store.prices(), store, estimate)
         store.close_lost_attempts("the workbench died")
+        store.begin_session(budgets.now())
         store.save_results(())
         store.set_status("running")
-        return _Session(plan, store, engine, estimate, destroy).run()
+        return _Session(plan, store, engine, estimate, destroy, meter).run()
     except BaseException:
         store.close()
         raise
@@ -204,8 +214,17 @@ def _meta(plan: Plan) -> RunMeta:
 class _Session:
     """What `start` and `resume` have in common."""
 
-    def __init__(self, plan: Plan, store: RunStore, engine: Engine, estimate: StudyEstimate, destroy: bool) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        store: RunStore,
+        engine: Engine,
+        estimate: StudyEstimate,
+        destroy: bool,
+        meter: budgets.Meter | None,
+    ) -> None:
         self.plan = plan
+        self.meter = meter
         self.store = store
         self.engine = engine
         self.estimate = estimate
@@ -221,22 +240,38 @@ class _Session:
         for group in remove_leftovers():
             note(f"warning: {group}: left by a run that died, and could not be removed")
         try:
-            with self.interruption.watch(), self._gathered() as self.fleet:
-                try:
-                    self._prepare()
-                    self._measure()
-                finally:
-                    self._give_back()
+            if self._affordable():
+                with self.interruption.watch(), self._gathered() as self.fleet:
+                    try:
+                        self._prepare()
+                        self._measure()
+                    finally:
+                        self._give_back()
         except BaseException:
             # A run without a workbench counts as interrupted even if that cannot be written down.
             with contextlib.suppress(AssayError):
                 self.store.set_status("interrupted")
             raise
-        if self.store.pending() and self.interruption.count:
+        spent = self.meter.stopped if self.meter is not None else ""
+        if spent:
+            note(f"stopped by the {spent}")
+        if self.store.pending() and (self.interruption.count or spent):
             self.store.set_status("interrupted")
             return self.store
         self._conclude()
         return self.store
+
+    def _affordable(self) -> bool:
+        """Whether the budget pays for what comes before the first repeat and for that one."""
+        pending = self.store.pending()
+        if self.meter is None or not pending:
+            return True
+        study = self.plan.study
+        seconds = next(case.seconds for case in self.estimate.cases if case.case == pending[0][0])
+        if study.ceilings == "measure" and not self.store.info().ceilings:
+            stored = sum(study.targets[name].kind not in ("null", "nfs") for name in self.names)
+            seconds += ceiling_seconds(stored, self.plan.cases) if stored else 0.0
+        return self.meter.allows(seconds)
 
     def _gathered(self) -> AbstractContextManager[Fleet | None]:
         keep_companions(self.plan.study, self.plan.folder, self.store.folder)
@@ -345,7 +380,14 @@ class _Session:
         note(f"run {self.store.folder.name}: {to_do}")
         launcher = self._launcher()
         executor = Executor(
-            self.plan.study, self.plan.cases, self.store, launcher, self.interruption, self.destroy, self.fleet
+            self.plan.study,
+            self.plan.cases,
+            self.store,
+            launcher,
+            self.interruption,
+            self.destroy,
+            self.fleet,
+            self.meter,
         )
         with make_progress(total, total - len(pending), left) as progress:
             due = due_times(self.plan.study, self.plan.cases)

@@ -11,9 +11,11 @@ from typing import NoReturn
 import typer
 
 from assay.cli.output import note
+from assay.cli.study_prices import find_prices
 from assay.launch.abilities import leave_out_impossible
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
 from assay.model.case import Case, Excluded
+from assay.model.priced import FrozenPrices
 from assay.model.source import MOST_BYTES, Fault, Problem, Source, sorted_problems
 from assay.model.study import Study
 from assay.plan.capable import Backends, capability_faults, read_capabilities
@@ -32,6 +34,7 @@ class LoadedStudy:
         cases: All cases, in plan order.
         excluded: Points that the study leaves out, or that are optional and cannot be done on this machine.
         backends: Kind of target -> what its backend can do anywhere.
+        prices: Of the designs that its targets stand for; None if it names none.
     """
 
     path: Path
@@ -41,6 +44,7 @@ class LoadedStudy:
     cases: tuple[Case, ...]
     excluded: tuple[Excluded, ...]
     backends: Backends
+    prices: FrozenPrices | None = None
 
 
 def load_study_file(path: Path) -> LoadedStudy:
@@ -60,14 +64,19 @@ def load_study_file(path: Path) -> LoadedStudy:
     study = loaded.study
     expansion = expand(study)
     backends = general_capabilities()
-    faults = [*expansion.faults, *capability_faults(study, expansion.cases, backends)]
+    prices, price_faults = find_prices(study, path.absolute().parent)
+    faults = [*expansion.faults, *capability_faults(study, expansion.cases, backends), *price_faults]
     refuse_faults(path, loaded.source, faults)
     cases, impossible = leave_out_impossible(study, expansion.cases)
     _tell_impossible(impossible)
     if not cases:
         raise AssayError(f"{path}: this machine can do none of the cases", "`assay doctor` says more", EXIT_REFUSED)
+    if study.testbed is not None:
+        from assay.cli.gather import check_testbed
+
+        check_testbed(study, cases, path.absolute().parent)
     text = data.decode("utf-8-sig")
-    return LoadedStudy(path, text, study, loaded.source, cases, expansion.excluded + impossible, backends)
+    return LoadedStudy(path, text, study, loaded.source, cases, expansion.excluded + impossible, backends, prices)
 
 
 def _tell_impossible(left_out: tuple[Excluded, ...]) -> None:

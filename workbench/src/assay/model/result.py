@@ -10,6 +10,7 @@ from assay.model.ceiling import Binding, Ceiling
 from assay.model.course import Course
 from assay.model.names import is_metadata
 from assay.model.network import Network
+from assay.model.priced import FrozenPrices
 from assay.model.repeats import repeats_words
 from assay.model.verdict import Finding, Verdict
 
@@ -245,6 +246,7 @@ class RunInfo(Frozen):
         repeats_least: Fewest repeats of a case, then; else None.
         hosts: Names of the machines that generate the load, in order; empty if it is this one only.
         network: What lies between them and the servers; None if it was not measured.
+        prices: Of the designs that its targets stand for, as they were when it began; None if it names none.
     """
 
     id: str
@@ -270,6 +272,7 @@ class RunInfo(Frozen):
     repeats_least: int | None = None
     hosts: tuple[str, ...] = ()
     network: Network | None = None
+    prices: FrozenPrices | None = None
 
     @property
     def repeats_words(self) -> str:

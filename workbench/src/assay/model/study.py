@@ -17,6 +17,7 @@ from assay.model.case import Parameters
 from assay.model.hosts import Hosts, HostsField
 from assay.model.repeats import Repeats, RepeatsField
 from assay.model.schedule import Schedule
+from assay.model.study_prices import StudyPrices
 from assay.model.target import YEAR_NS, Flag, Target, Text
 from assay.model.units import one_of, shown
 
@@ -336,6 +337,11 @@ class Study(Frozen):
         "a few seconds for each target; none: it is not, and rules that need it are not evaluated.",
     )
     output: Output = Field(default_factory=Output, description="What is kept.")
+    prices: StudyPrices | None = Field(
+        None,
+        description="What the targets would cost if they were certain designs; the run keeps the prices, its report "
+        "shows them.",
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -15,7 +15,11 @@ from assay.plan.where import Condition, ExpressionError
 
 def crosscheck(study: Study) -> Iterator[Fault]:
     """Everything that is wrong between fields that are right in themselves."""
+    if study.testbed is not None and not study.testbed.isprintable():
+        hint = "write the name of a preset or file in one line"
+        yield Fault(path=("testbed",), message="the name has unprintable characters", hint=hint)
     yield from _target_paths(study)
+    yield from _priced_targets(study)
     for name, workload in study.workloads.items():
         yield from _targets_named(study, name, workload)
         yield from _kind_of_work(name, workload)
@@ -35,6 +39,13 @@ def _target_paths(study: Study) -> Iterator[Fault]:
             yield Fault(
                 path=("targets", second, "path"), message=message, hint="give each target a directory of its own"
             )
+
+
+def _priced_targets(study: Study) -> Iterator[Fault]:
+    for name in study.prices.designs if study.prices is not None else ():
+        if name not in study.targets:
+            message = f"there is no target `{name}`"
+            yield Fault(path=("prices", "designs", name), message=message, hint=one_of(name, study.targets))
 
 
 def _nested(one: str, other: str) -> bool:
@@ -64,6 +75,11 @@ def _servers(study: Study, name: str, workload: Workload) -> Iterator[Fault]:
             yield Fault(
                 path=("workloads", name, "servers"), message=message, hint="name more servers there, or use fewer"
             )
+        used = most or (len(place.servers) if isinstance(place, NfsTarget) else 1)
+        if isinstance(place, NfsTarget) and used > 1 and "shared" in workload.layout.values():
+            message = f"one file shared by all lanes cannot lie on the {used} servers of target {target}"
+            hint = "write `layout: separate`, or `servers: 1`"
+            yield Fault(path=("workloads", name, "layout"), message=message, hint=hint)
 
 
 def _kind_of_work(name: str, workload: Workload) -> Iterator[Fault]:

@@ -1,5 +1,6 @@
 """From a run to the document."""
 
+from assay.model.price import Book
 from assay.model.result import RunAnalysis
 from assay.report import numbers
 from assay.report.document import Document
@@ -9,6 +10,7 @@ from assay.report.sections import (
     caching,
     ceilings,
     comparison,
+    cost,
     environment,
     hosts,
     latency,
@@ -31,6 +33,7 @@ _SECTIONS = (
     verdicts,
     results,
     hosts,
+    cost,
     caching,
     latency,
     comparison,
@@ -39,9 +42,14 @@ _SECTIONS = (
 )
 
 
-def build_document(analysis: RunAnalysis) -> Document:
-    """The report on a run. The same run gives the same document."""
-    view = View(analysis)
+def build_document(analysis: RunAnalysis, today: Book | None = None) -> Document:
+    """The report on a run. The same run gives the same document.
+
+    Args:
+        analysis: The run.
+        today: Prices to show beside those that the run carries.
+    """
+    view = View(analysis, today)
     run = analysis.run
     found = (module.section(view) for module in _SECTIONS)
     took = f", {numbers.seconds(run.finished_at - run.created_at)}" if run.finished_at is not None else ""

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from assay.model.result import RunAnalysis
+from assay.report.cost_table import COST_COLUMNS, costs_table
 from assay.report.tables import RESULT_COLUMNS, SAMPLE_COLUMNS, Column, results_table, samples_table
 
 SCHEMA = "assay.results/1"
@@ -13,12 +14,13 @@ _TYPES = {"text": "string", "integer": "integer", "number": "number", "boolean":
 
 
 def json_document(analysis: RunAnalysis) -> dict[str, Any]:
-    """The run, its results and samples as flat records, comparisons, exclusions and notes."""
+    """The run, its results, samples and costs as flat records, comparisons, exclusions and notes."""
     return {
         "schema": SCHEMA,
         "run": analysis.run.model_dump(mode="json"),
         "results": list(results_table(analysis).records),
         "samples": list(samples_table(analysis).records),
+        "costs": list(costs_table(analysis).records),
         "comparisons": [comparison.model_dump(mode="json") for comparison in analysis.comparisons],
         "excluded": [excluded.model_dump(mode="json") for excluded in analysis.excluded],
         "notes": list(analysis.notes),
@@ -45,6 +47,7 @@ def json_schema() -> dict[str, Any]:
         "run": run,
         "results": _records_schema(RESULT_COLUMNS),
         "samples": _records_schema(SAMPLE_COLUMNS),
+        "costs": _records_schema(COST_COLUMNS),
         "comparisons": {"type": "array", "items": comparison},
         "excluded": {"type": "array", "items": excluded},
         "notes": {"type": "array", "items": {"type": "string"}},

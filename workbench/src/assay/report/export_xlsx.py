@@ -1,4 +1,4 @@
-"""A run as a spreadsheet: Summary, Results, Samples, Ceilings, Environment, Study."""
+"""A run as a spreadsheet: Summary, Results, Samples, Ceilings, Cost if it has prices, Environment, Study."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -7,6 +7,7 @@ from typing import Any
 
 from assay.model.names import is_metadata
 from assay.model.result import RunAnalysis
+from assay.report.cost_sheet import write_cost
 from assay.report.tables import Column, Table, ceilings_table, results_table, samples_table, verdict_counts
 
 _WIDEST = 40
@@ -26,6 +27,7 @@ def write_xlsx(analysis: RunAnalysis, path: Path) -> None:
         _write_table(book, "Results", results)
         _write_table(book, "Samples", samples_table(analysis))
         _write_table(book, "Ceilings", ceilings_table(analysis))
+        write_cost(book, analysis)
         _write_pairs(book, "Environment", _environment(analysis))
         _write_study(book, analysis.run.study_text)
         _write_summary(book, summary, analysis, results)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assay.model.case import AxisValue
+from assay.model.price import Book
 from assay.model.result import Comparison, Place, Row, RunAnalysis
 from assay.model.verdict import SOUND, Verdict
 from assay.report import numbers
@@ -125,10 +126,12 @@ class View:
     Attributes:
         targets: Names in the study's order.
         workloads: In plan order.
+        today: Prices to show beside those of the run; None: only those.
     """
 
-    def __init__(self, analysis: RunAnalysis) -> None:
+    def __init__(self, analysis: RunAnalysis, today: Book | None = None) -> None:
         self.analysis = analysis
+        self.today = today
         self.run = analysis.run
         names = [place.target for place in analysis.run.places] + [case.target for case in analysis.cases]
         self.targets: tuple[str, ...] = tuple(dict.fromkeys(names))

@@ -12,6 +12,7 @@ from typing import Self
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Ceiling
 from assay.model.network import Network
+from assay.model.priced import FrozenPrices
 from assay.model.result import JobRecord, Place, RunInfo, Sample
 from assay.store.damage import damage_told, mapping, tells_damage
 from assay.store.lock import RunLock, run_is_alive
@@ -19,6 +20,7 @@ from assay.store.records import Attempt, JournalEntry, Result
 
 DATABASE = "run.sqlite"
 STUDY = "study.yaml"
+PRICES = "prices.json"
 RETRIED = ("crashed", "stopped")
 """Outcomes that `--resume` executes again."""
 
@@ -84,7 +86,20 @@ class RunReader:
             repeats_least=details.get("repeats_least"),
             hosts=tuple(details.get("hosts", ())),
             network=Network.model_validate(details["network"]) if details.get("network") else None,
+            prices=self.prices(),
         )
+
+    @tells_damage
+    def prices(self) -> FrozenPrices | None:
+        """The prices that the run began with; None if its study names none."""
+        path = self.folder / PRICES
+        return FrozenPrices.model_validate_json(path.read_bytes()) if path.exists() else None
+
+    @tells_damage
+    def sessions(self) -> tuple[float, ...]:
+        """When the run was begun, and each time it was resumed: seconds since 1970."""
+        created_at, details = self._db.execute("SELECT created_at, details FROM run").fetchone()
+        return (float(created_at), *(float(moment) for moment in mapping(details).get("resumed_at", ())))
 
     @tells_damage
     def base(self) -> str:

@@ -17,9 +17,10 @@ from assay.model.base import EXIT_INCOMPLETE, AssayError
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Ceiling
 from assay.model.network import Network
+from assay.model.priced import FrozenPrices
 from assay.model.result import Place, Sample
 from assay.store.lock import ENGINE_LOCK, RUN_LOCK, RunLock, is_locked
-from assay.store.reader import DATABASE, RETRIED, STUDY, RunReader
+from assay.store.reader import DATABASE, PRICES, RETRIED, STUDY, RunReader
 from assay.store.records import Result, RunMeta
 from assay.store.schema import connect, create
 from assay.store.series import write_parquet
@@ -40,7 +41,7 @@ def new_run_id(study: str, at: float) -> str:
 
 
 class RunStore(RunReader):
-    """A run's folder: `study.yaml` as it was, `run.sqlite`, and at the end `intervals.parquet`.
+    """A run's folder: `study.yaml` as it was, `run.sqlite`, `prices.json`, and at the end `intervals.parquet`.
 
     Opened for writing, it holds the run's locks until `close`. Each method that writes is one transaction.
     """
@@ -54,6 +55,7 @@ class RunStore(RunReader):
         excluded: Sequence[Excluded],
         order: Sequence[tuple[str, int]],
         study_text: str,
+        prices: FrozenPrices | None = None,
     ) -> "RunStore":
         """Make a run's folder whole or not at all, and open it for writing.
 
@@ -64,6 +66,7 @@ class RunStore(RunReader):
             excluded: What the study leaves out.
             order: The planned repeats as (case id, repeat), in the order of execution.
             study_text: The study file, verbatim.
+            prices: Of the designs that the study names.
 
         Raises:
             AssayError: The folder cannot be made.
@@ -75,6 +78,8 @@ class RunStore(RunReader):
             work.mkdir()
             locks = [RunLock(work / RUN_LOCK), RunLock(work / ENGINE_LOCK)]
             (work / STUDY).write_bytes(study_text.encode())
+            if prices is not None:
+                (work / PRICES).write_text(prices.model_dump_json(indent=1), encoding="utf-8")
             connection = create(work / DATABASE)
             folder = _free_name(root, meta.id)
             _insert_plan(connection, meta, folder.name, cases, excluded, order)
@@ -164,6 +169,14 @@ class RunStore(RunReader):
         finished_at = None if status == "running" else time.time()
         with self._transaction():
             self._db.execute("UPDATE run SET status = ?, finished_at = ?", (status, finished_at))
+
+    def begin_session(self, moment: float) -> None:
+        """Record when the run is resumed, in seconds since 1970."""
+        with self._transaction():
+            self._db.execute(
+                "UPDATE run SET details = json_set(details, '$.resumed_at', json(?))",
+                (json.dumps([*self.sessions()[1:], moment]),),
+            )
 
     def begin_attempt(self, case_id: str, repeat: int, job: Mapping[str, Any]) -> int:
         """Record that the engine is about to be started with this job; returns the attempt's number."""

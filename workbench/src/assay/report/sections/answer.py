@@ -7,6 +7,7 @@ from assay.analyse.scaling import BINDS, scalings
 from assay.model.result import LEAST_COMPARED, Comparison, Row
 from assay.model.verdict import SOUND, Verdict
 from assay.report import numbers
+from assay.report.costs import cheapest, target_costs
 from assay.report.document import (
     Badge,
     Block,
@@ -111,6 +112,8 @@ def section(view: View) -> Section:
         ]
     elif not growth or any(sound(row) for row in view.analysis.rows):
         blocks += _alone(view)
+    cost = cheapest(target_costs(view))
+    blocks += [Paragraph(cost, lead=True)] if cost is not None else []
     blocks.append(Bullets(tuple(_remarks(view, duels))))
     return Section("answer", "Short answer", tuple(blocks))
 

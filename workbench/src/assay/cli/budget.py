@@ -1,0 +1,130 @@
+"""What a run costs while it goes on, and the budget that it must stay within."""
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from assay.model.base import AssayError
+from assay.model.price import EXACT, money
+from assay.model.priced import FrozenPrices
+from assay.model.units import about_duration
+from assay.plan.estimate import StudyEstimate
+from assay.price.frozen import all_running
+from assay.store import Attempt, RunStore
+
+SECONDS = Decimal(3600)
+HINT = "write an amount with its currency, such as --budget 5USD"
+
+_BUDGET = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([A-Z]{3})")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """An amount of money."""
+
+    amount: Decimal
+    currency: str
+
+    def __str__(self) -> str:
+        return money(self.amount, self.currency)
+
+
+def read_budget(written: str, prices: FrozenPrices | None) -> Budget | None:
+    """What `--budget` says; None if it is empty.
+
+    Raises:
+        AssayError: It is no amount of money, the study has no prices, or they are in another currency.
+    """
+    if not written:
+        return None
+    found = _BUDGET.fullmatch(written.strip())
+    if found is None:
+        raise AssayError(f"`{written}` is not a budget", HINT)
+    if prices is None:
+        raise AssayError("a budget needs prices, and the study names none", "add a section `prices:` to the study")
+    budget = Budget(Decimal(found[1]), found[2])
+    if budget.currency != prices.book.currency:
+        message = f"the budget is in {budget.currency}, the prices of {prices.book.book} in {prices.book.currency}"
+        raise AssayError(message, f"write --budget {found[1]}{prices.book.currency}, or take another book")
+    return budget
+
+
+def of_hours(seconds: float, hourly: Decimal) -> Decimal:
+    """Cost of a stretch of time."""
+    return EXACT.divide(EXACT.multiply(Decimal(repr(seconds)), hourly), SECONDS)
+
+
+def now() -> float:
+    """Seconds since 1970."""
+    return time.time()
+
+
+@dataclass
+class Meter:
+    """Counts what a run has cost, and says whether the next part of it still fits into the budget.
+
+    Attributes:
+        hourly: Cost of an hour of all designs together.
+        before: Seconds of earlier sessions of the run.
+        begun: When this session began.
+        now: The present moment.
+        stopped: Why the run must stop; empty as long as it need not.
+    """
+
+    budget: Budget
+    hourly: Decimal
+    before: float
+    begun: float
+    now: Callable[[], float]
+    stopped: str = ""
+
+    def allows(self, seconds: float, what: str = "the next repeat") -> bool:
+        """Whether what comes next stays within the budget; if not, `stopped` says why.
+
+        Args:
+            seconds: That it takes, with the wait before it.
+            what: Its name.
+        """
+        so_far = self.before + max(0.0, self.now() - self.begun)
+        spent, more = of_hours(so_far, self.hourly), of_hours(seconds, self.hourly)
+        if EXACT.add(spent, more) <= self.budget.amount:
+            return True
+        name = self.budget.currency
+        self.stopped = (
+            f"budget of {self.budget}: {money(spent, name)} is spent in {about_duration(so_far)}; "
+            f"{what} would take {about_duration(seconds)} and {money(more, name)}"
+        )
+        return False
+
+
+def make_meter(
+    budget: Budget | None, prices: FrozenPrices | None, store: RunStore, estimate: StudyEstimate
+) -> Meter | None:
+    """The meter of a session of a run; None without a budget."""
+    if budget is None or prices is None:
+        return None
+    seconds = {case.case: case.seconds for case in estimate.cases}
+    before = spent_seconds(store.sessions(), store.attempts(), seconds)
+    return Meter(budget, all_running(prices), before, now(), now)
+
+
+def spent_seconds(starts: Sequence[float], attempts: Sequence[Attempt], estimates: Mapping[str, float]) -> float:
+    """Seconds of the sessions of a run, each from its start to the end of its last attempt; the time between is not.
+
+    Args:
+        starts: When each session began, in order.
+        attempts: All of the run.
+        estimates: Case id -> estimated seconds of a repeat: for attempts of which nobody knows when they ended.
+    """
+    found = 0.0
+    for place, start in enumerate(starts):
+        end = starts[place + 1] if place + 1 < len(starts) else float("inf")
+        ends = [
+            attempt.started_at + (estimates.get(attempt.case, 0.0) if attempt.seconds is None else attempt.seconds)
+            for attempt in attempts
+            if start <= attempt.started_at < end
+        ]
+        found += min(max(ends, default=start), end) - start
+    return found

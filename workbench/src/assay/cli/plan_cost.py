@@ -1,0 +1,146 @@
+"""What running a study would cost: hours of the plan times the hourly costs of the designs."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import typer
+
+from assay.cli.budget import Budget, of_hours
+from assay.cli.output import print_table
+from assay.model.price import money, rounded, total
+from assay.model.priced import FrozenPrices
+from assay.model.study import Study
+from assay.plan.estimate import StudyEstimate
+from assay.price.frozen import hour_of_running
+
+NOT_IN_IT = (
+    "data transfer (the bytes of the plan are not taken for egress), requests, snapshots, and what else is paid by use",
+    "the time to set the designs up and to take them down, and that to measure ceilings and the network",
+    "taxes, discounts, and the least time that a provider bills",
+)
+DIGITS = 6
+"""Digits after the point of amounts for programs."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """An expected value, from the fewest repeats to the most, and its bound if there is one."""
+
+    least: Decimal
+    about: Decimal
+    at_most: Decimal | None
+
+    def text(self, currency: str) -> str:
+        """For reading."""
+        least, about = money(self.least), money(self.about)
+        words = f"about {about if least == about else f'{least} to {about}'} {currency}"
+        return words if self.at_most is None else f"{words}, at most {money(self.at_most, currency)}"
+
+    def document(self) -> dict[str, str | None]:
+        """For programs."""
+        found = {"least": self.least, "about": self.about, "at_most": self.at_most}
+        return {key: None if value is None else str(rounded(value, DIGITS)) for key, value in found.items()}
+
+
+@dataclass(frozen=True)
+class PlanCost:
+    """The cost of a run.
+
+    Attributes:
+        hourly: Target -> an hour of its design.
+        designs: Target -> the whole run of its design. All are there from the beginning to the end, since the run
+            goes back and forth between them.
+    """
+
+    prices: FrozenPrices
+    hourly: dict[str, Decimal]
+    designs: dict[str, Span]
+
+    @property
+    def total(self) -> Span:
+        """Of all designs."""
+        bounds = [span.at_most for span in self.designs.values()]
+        known = [bound for bound in bounds if bound is not None]
+        return Span(
+            total(span.least for span in self.designs.values()),
+            total(span.about for span in self.designs.values()),
+            total(known) if len(known) == len(bounds) else None,
+        )
+
+    def fits(self, budget: Budget) -> str:
+        """`yes`: even at most; `expected`: as estimated; `perhaps`: with few repeats; `no`: not even those."""
+        found, amount = self.total, budget.amount
+        if found.at_most is not None and max(found.about, found.at_most) <= amount:
+            return "yes"
+        if found.about <= amount:
+            return "expected"
+        return "perhaps" if found.least <= amount else "no"
+
+
+def plan_cost(study: Study, estimate: StudyEstimate, prices: FrozenPrices) -> PlanCost:
+    """The cost of a run from the estimate of its time; a schedule takes at least its whole time."""
+    over = 0.0 if study.schedule is None else study.schedule.over / 1e9
+    hourly = {name: hour_of_running(prices, name) for name in prices.designs}
+    bound = estimate.at_most_seconds
+
+    def span(hour: Decimal) -> Span:
+        return Span(
+            of_hours(max(over, estimate.least_seconds), hour),
+            of_hours(max(over, estimate.seconds), hour),
+            None if bound is None else of_hours(max(over, bound), hour),
+        )
+
+    return PlanCost(prices, hourly, {name: span(hour) for name, hour in hourly.items()})
+
+
+def cost_document(cost: PlanCost, budget: Budget | None) -> dict[str, Any]:
+    """For programs: amounts as text, so that no digit is lost."""
+    prices = cost.prices
+    document: dict[str, Any] = {
+        "currency": prices.book.currency,
+        "book": prices.book.book,
+        "book_date": prices.book.date.isoformat(),
+        "term": prices.term,
+        "designs": {
+            name: {
+                "design": prices.designs[name].chosen.label,
+                "hour": str(rounded(cost.hourly[name], DIGITS)),
+                **cost.designs[name].document(),
+            }
+            for name in cost.designs
+        },
+        "total": cost.total.document(),
+        "not_included": list(NOT_IN_IT),
+    }
+    if budget is not None:
+        document["budget"] = {"amount": str(budget.amount), "fits": cost.fits(budget)}
+    return document
+
+
+def print_cost(cost: PlanCost, budget: Budget | None) -> None:
+    """For reading."""
+    prices, currency = cost.prices, cost.prices.book.currency
+    rows = [
+        (name, prices.designs[name].chosen.label, money(cost.hourly[name]), cost.designs[name].text(currency))
+        for name in cost.designs
+    ]
+    title = f"Cost, if the targets were these designs; prices: {prices.book.book}, {prices.book.date}, {prices.term}"
+    typer.echo("")
+    print_table(("target", "design", f"{currency}/hour", "this run"), rows, title=title, right=(f"{currency}/hour",))
+    typer.echo(f"cost:  {cost.total.text(currency)}; every design is paid for from the beginning to the end")
+    for line in NOT_IN_IT:
+        typer.echo(f"  not in it: {line}")
+    if budget is not None:
+        typer.echo(f"budget: {_verdict(cost, budget)}")
+
+
+def _verdict(cost: PlanCost, budget: Budget) -> str:
+    stops = "the run stops before it is exceeded"
+    words = {
+        "yes": "is enough",
+        "expected": f"is enough if the time is as estimated; {stops}",
+        "perhaps": f"is enough only if few repeats are needed; {stops}",
+        "no": f"is too little; {stops}",
+    }
+    return f"{budget} {words[cost.fits(budget)]}"

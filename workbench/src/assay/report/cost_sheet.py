@@ -1,0 +1,227 @@
+"""The sheet of costs: a bill in cells whose prices, quantities and hours of a month can be changed; totals follow.
+
+Each formula has its result beside it, for viewers that do not calculate.
+"""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from assay.model.price import EXACT, TERM_MONTHS, UNITS, Tier
+from assay.model.priced import FrozenPrices
+from assay.model.result import RunAnalysis
+from assay.price.cost import Charge
+from assay.report.costs import METRICS, TargetCost, scale, target_costs, what
+from assay.report.view import View
+
+NAME = "Cost"
+HOURS, DUTY = "$B$4", "$B$5"
+_HEAD_ROW = 8
+_LINES = (
+    ("Target", "", 14),
+    ("What", "", 30),
+    ("Pieces", "How many", 9),
+    ("Each", "Quantity of one piece, in the unit beside", 12),
+    ("Free", "Of each piece", 9),
+    ("From", "Where this tier of the price begins", 9),
+    ("Up to", "Where it ends; empty: without bound", 9),
+    ("Unit", "", 13),
+    ("Price", "Of one unit; change it, and the totals follow", 11),
+    ("Upfront", "Of a reservation, for each piece", 10),
+    ("Months", "That what is paid at once is spread over", 9),
+    ("Times a month", "Hours that are paid for, or 1", 10),
+    ("Month", "", 13),
+    ("Each job", "", 10),
+    ("Prices of", "", 12),
+    ("Source", "", 60),
+)
+
+
+def write_cost(book: Any, analysis: RunAnalysis) -> None:
+    """Add the sheet; nothing if the run carries no prices."""
+    prices, costs = analysis.run.prices, target_costs(View(analysis))
+    if prices is not None and costs:
+        _Sheet(book, prices).write(costs)
+
+
+class _Sheet:
+    """The sheet while it is written. Rows and columns are counted from 0, as xlsxwriter does."""
+
+    def __init__(self, book: Any, prices: FrozenPrices) -> None:
+        self.prices = prices
+        self.sheet = book.add_worksheet(NAME)
+        self.bold = book.add_format({"bold": True})
+        self.head = book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"})
+        self.title = book.add_format({"bold": True, "font_size": 14})
+        self.money = book.add_format({"num_format": "#,##0.00"})
+        self.small = book.add_format({"num_format": "#,##0.00####"})
+        # Blue, as is usual for what may be changed.
+        self.input = book.add_format({"num_format": "#,##0.########", "font_color": "#0000FF"})
+
+    def write(self, costs: list[TargetCost]) -> None:
+        """Everything."""
+        self._top()
+        for place, (name, comment, width) in enumerate(_LINES):
+            self.sheet.set_column(place, place, width)
+            self.sheet.write_string(_HEAD_ROW, place, name, self.head)
+            if comment:
+                self.sheet.write_comment(_HEAD_ROW, place, comment)
+        row = _HEAD_ROW + 1
+        spans: list[tuple[int, int]] = []
+        for item in costs:
+            first = row
+            for charge, tier, begin in _tiers(item):
+                self._line(row, item, charge, tier, begin)
+                row += 1
+            spans.append((first, row - 1))
+        self._totals(row + 1, costs, spans)
+        self.sheet.freeze_panes(_HEAD_ROW + 1, 2)
+
+    def _top(self) -> None:
+        prices = self.prices
+        sheet, book = self.sheet, prices.book
+        sheet.write_string(0, 0, "Cost", self.title)
+        sheet.write_string(
+            1, 0, f"{book.book}: {book.provider}, {book.region}, {book.date}, {prices.term}; {book.currency}"
+        )
+        sheet.write_string(2, 0, "What is blue may be changed: prices, quantities, hours. Everything else follows.")
+        for row, name, value in (
+            (3, "Hours of a month", book.hours_per_month),
+            (4, "Share of time on", prices.use.duty),
+        ):
+            sheet.write_string(row, 0, name, self.bold)
+            sheet.write_number(row, 1, float(value), self.input)
+
+    def _line(self, row: int, item: TargetCost, charge: Charge, tier: Tier, begin: Decimal) -> None:
+        """One price: a line of the bill, or a tier of it."""
+        line, price, sheet, n = charge.line, charge.row, self.sheet, row + 1
+        factor = Decimal(UNITS[price.unit].factor)
+        once = line.per == "once"
+        first = begin == 0
+        sheet.write_string(row, 0, item.target)
+        sheet.write_string(row, 1, line.what)
+        values = (line.pieces, EXACT.divide(line.each, factor), price.free, begin, tier.up_to)
+        for place, value in enumerate(values, start=2):
+            if value is not None:
+                sheet.write_number(row, place, float(value), self.input)
+        sheet.write_string(row, 7, price.unit)
+        sheet.write_number(row, 8, float(tier.price), self.input)
+        if price.upfront and first:
+            sheet.write_number(row, 9, float(price.upfront), self.input)
+        if charge.once_months:
+            sheet.write_number(row, 10, charge.once_months, self.input)
+        self._times(row, charge)
+        amount = _amount(charge, tier, begin)
+        quantity = f'MAX(0,MIN(D{n}-E{n},IF(G{n}="",1E+300,G{n}))-F{n})'
+        if line.per == "job":
+            sheet.write_formula(row, 13, f"=C{n}*{quantity}*I{n}", self.money, float(amount))
+        else:
+            month = _month(charge, amount, self.prices, first)
+            spread = "" if once or not charge.once_months else f"+C{n}*J{n}/K{n}"
+            sheet.write_formula(row, 12, f"=C{n}*{quantity}*I{n}*L{n}{spread}", self.money, float(month))
+        sheet.write_string(row, 14, str(self.prices.book.date_of(price)))
+        sheet.write_string(row, 15, price.source)
+
+    def _times(self, row: int, charge: Charge) -> None:
+        line, prices = charge.line, self.prices
+        if line.per == "hour":
+            formula = f"={HOURS}*{DUTY}" if _stops(charge) else f"={HOURS}"
+            hours = _hours(charge, prices)
+            self.sheet.write_formula(row, 11, formula, self.small, float(hours))
+        elif line.per == "once":
+            self.sheet.write_formula(row, 11, f"=1/K{row + 1}", self.small, 1 / charge.once_months)
+        elif line.per == "month":
+            self.sheet.write_number(row, 11, 1)
+
+    def _totals(self, row: int, costs: list[TargetCost], spans: list[tuple[int, int]]) -> None:
+        """A line for each target, and below it what a month of each measured rate costs."""
+        heads = (
+            "Target",
+            "Design",
+            "Hour",
+            "Month",
+            "Year",
+            "Three years",
+            "Each job",
+            "Usable TB",
+            "Usable TB, a month",
+        )
+        for place, name in enumerate(heads):
+            self.sheet.write_string(row, place, name, self.head)
+        for place, (item, (first, last)) in enumerate(zip(costs, spans, strict=True)):
+            self._total(row + 1 + place, item, first + 1, last + 1)
+        self._measured(row + len(costs) + 2, costs, row + 2)
+
+    def _total(self, row: int, item: TargetCost, first: int, last: int) -> None:
+        sheet, cost, n = self.sheet, item.cost, row + 1
+        sheet.write_string(row, 0, item.target)
+        sheet.write_string(row, 1, item.item.chosen.label)
+        formulas = (
+            (f"=IF({DUTY}=0,0,D{n}/({HOURS}*{DUTY}))", cost.hour),
+            (f"=SUM(M{first}:M{last})", cost.month),
+            (f"=D{n}*12", cost.year),
+            (f"=D{n}*36", cost.three_years),
+            (f"=SUM(N{first}:N{last})", cost.job),
+        )
+        for place, (formula, value) in enumerate(formulas, start=2):
+            sheet.write_formula(row, place, formula, self.money, float(value))
+        if item.item.usable and item.per_terabyte is not None:
+            sheet.write_number(row, 7, item.item.usable / 1e12, self.input)
+            sheet.write_formula(row, 8, f"=D{n}/H{n}", self.money, float(item.per_terabyte))
+
+    def _measured(self, row: int, costs: list[TargetCost], first_total: int) -> None:
+        heads = ("Target", "Of", "Measured", "Low", "High", "A month of it", "From", "To", "Result")
+        for place, name in enumerate(heads):
+            self.sheet.write_string(row, place, name, self.head)
+        for number, item in enumerate(costs):
+            for metric in METRICS:
+                rate, ratio = item.best.get(metric), item.per(metric)
+                if rate is None or ratio is None:
+                    continue
+                row += 1
+                self.sheet.write_string(row, 0, item.target)
+                self.sheet.write_string(row, 1, what(metric))
+                ends = ((rate.value, ratio.value), (rate.high, ratio.low), (rate.low, ratio.high))
+                for place, source, (measured, cost) in zip((5, 6, 7), "CED", ends, strict=True):
+                    if measured is not None and cost is not None:
+                        self.sheet.write_number(row, "ABCDE".index(source), measured / scale(metric), self.input)
+                        formula = f"=D{first_total + number}/{source}{row + 1}"
+                        self.sheet.write_formula(row, place, formula, self.small, float(cost))
+                self.sheet.write_string(row, 8, f"{rate.row.case.id} {rate.row.operation}")
+
+
+def _tiers(item: TargetCost) -> Iterator[tuple[Charge, Tier, Decimal]]:
+    """The prices of a bill with where each begins; one without tiers has one."""
+    for charge in item.cost.charges:
+        begin = Decimal(0)
+        for tier in charge.row.tiers or (Tier(price=charge.row.price or Decimal(0)),):
+            yield charge, tier, begin
+            begin = tier.up_to or begin
+
+
+def _amount(charge: Charge, tier: Tier, begin: Decimal) -> Decimal:
+    """What the quantity within a tier costs once."""
+    row, line = charge.row, charge.line
+    quantity = EXACT.subtract(EXACT.divide(line.each, Decimal(UNITS[row.unit].factor)), row.free)
+    within = max(Decimal(0), EXACT.subtract(quantity if tier.up_to is None else min(quantity, tier.up_to), begin))
+    return EXACT.multiply(EXACT.multiply(within, tier.price), line.pieces)
+
+
+def _hours(charge: Charge, prices: FrozenPrices) -> Decimal:
+    hours = prices.book.hours_per_month
+    return EXACT.multiply(hours, prices.use.duty) if _stops(charge) else hours
+
+
+def _stops(charge: Charge) -> bool:
+    """It is paid for only while the design is on; a reservation always is."""
+    return charge.line.stops and charge.row.term not in TERM_MONTHS
+
+
+def _month(charge: Charge, amount: Decimal, prices: FrozenPrices, first: bool) -> Decimal:
+    """What a tier costs in a month; a reservation's upfront price belongs to the first."""
+    if charge.line.per == "once":
+        return EXACT.divide(amount, Decimal(charge.once_months))
+    monthly = EXACT.multiply(amount, _hours(charge, prices)) if charge.line.per == "hour" else amount
+    if charge.row.term in TERM_MONTHS and first:
+        return EXACT.add(monthly, EXACT.divide(charge.once, Decimal(charge.once_months)))
+    return monthly

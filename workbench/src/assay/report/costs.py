@@ -1,0 +1,251 @@
+"""What the measured targets cost as the designs they stand for: money against what was measured."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from assay.model.base import AssayError
+from assay.model.names import MIXES, READS, WRITES
+from assay.model.price import EXACT, Book, money
+from assay.model.priced import DesignCeiling, FrozenPrices, PricedDesign
+from assay.model.result import Estimate, Row
+from assay.price.cost import Cost
+from assay.price.frozen import design_cost
+from assay.report import numbers
+from assay.report.document import Span, Strong, Text
+from assay.report.view import View, sound
+
+Metric = Literal["read", "write", "read_iops", "write_iops"]
+METRICS: tuple[Metric, ...] = ("read", "write", "read_iops", "write_iops")
+TERABYTE = Decimal(10) ** 12
+SMALL = 16 * 1024
+"""Operations per second are those of records up to this size."""
+_UNITS: dict[Metric, tuple[float, str, str]] = {
+    "read": (1e9, "GB/s", "GB/s of reading"),
+    "write": (1e9, "GB/s", "GB/s of writing"),
+    "read_iops": (1e3, "1,000 IOPS", "1,000 read IOPS"),
+    "write_iops": (1e3, "1,000 IOPS", "1,000 write IOPS"),
+}
+
+
+def scale(metric: Metric) -> float:
+    """How many bytes or operations per second cost is counted for."""
+    return _UNITS[metric][0]
+
+
+def unit(metric: Metric) -> str:
+    """`GB/s` or `1,000 IOPS`."""
+    return _UNITS[metric][1]
+
+
+def what(metric: Metric) -> str:
+    """`GB/s of reading`."""
+    return _UNITS[metric][2]
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """The best sound result of a kind.
+
+    Attributes:
+        low, high: Ends of its 95 % interval; None without one, and `low` where it is not above 0.
+    """
+
+    row: Row
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """Money for a month of a rate; the ends come from those of the rate."""
+
+    value: Decimal
+    low: Decimal | None
+    high: Decimal | None
+
+    def below(self, other: "Ratio") -> bool:
+        """It is less, and the intervals say so too."""
+        return self.high is not None and other.low is not None and self.high < other.low
+
+    def text(self, currency: str) -> str:
+        """`0.31 USD (0.30 to 0.33)`."""
+        words = money(self.value, currency)
+        if self.low is None and self.high is None:
+            return f"{words} (no interval)"
+        high = "without bound" if self.high is None else money(self.high)
+        return f"{words} ({'' if self.low is None else money(self.low)} to {high})"
+
+
+@dataclass(frozen=True)
+class TargetCost:
+    """A target with the cost of its design and its best results.
+
+    Attributes:
+        today: By another book; None: not asked for, or it lacks a price, and then `no_today` says which.
+    """
+
+    target: str
+    item: PricedDesign
+    cost: Cost
+    best: dict[Metric, Rate]
+    today: Cost | None = None
+    no_today: str = ""
+
+    def per(self, metric: Metric) -> Ratio | None:
+        """A month's cost for each unit of a measured rate; None if nothing sound was measured."""
+        found = self.best.get(metric)
+        if found is None or found.value <= 0:
+            return None
+        low, high = (_per(self.cost.month, end, metric) for end in (found.high, found.low))
+        value = _per(self.cost.month, found.value, metric)
+        return None if value is None else Ratio(value, low, high)
+
+    @property
+    def per_terabyte(self) -> Decimal | None:
+        """A month of a usable terabyte (10^12 bytes)."""
+        if not self.item.usable:
+            return None
+        return EXACT.divide(EXACT.multiply(self.cost.month, TERABYTE), Decimal(self.item.usable))
+
+    @property
+    def beyond(self) -> list[Metric]:
+        """Where more was measured than the design can do, even for a while: the target is then not such a design."""
+        found: list[Metric] = []
+        for metric, rate in self.best.items():
+            limit = self.ceiling(metric)
+            if limit is not None and (rate.value if rate.low is None else rate.low) > max(
+                limit.value, limit.burst or 0
+            ):
+                found.append(metric)
+        return found
+
+    def ceiling(self, metric: Metric) -> DesignCeiling | None:
+        """What the design can do at most; None if unknown."""
+        return next((item for item in self.item.ceilings if item.metric == metric), None)
+
+
+def _per(month: Decimal, rate: float | None, metric: Metric) -> Decimal | None:
+    if rate is None or rate <= 0:
+        return None
+    return EXACT.divide(EXACT.multiply(month, Decimal(repr(scale(metric)))), Decimal(repr(rate)))
+
+
+def target_costs(view: View) -> list[TargetCost]:
+    """The targets that have a design, in the order of the study; none without prices."""
+    prices = view.run.prices
+    found = []
+    for name in view.targets:
+        if prices is None or name not in prices.designs:
+            continue
+        mine = [row for row in view.analysis.rows if row.case.target == name]
+        best = {metric: rate for metric in METRICS if (rate := _best(mine, metric)) is not None}
+        now, reason = _today(prices, name, view.today)
+        found.append(TargetCost(name, prices.designs[name], design_cost(prices, name), best, now, reason))
+    return found
+
+
+def _today(prices: FrozenPrices, name: str, book: Book | None) -> tuple[Cost | None, str]:
+    if book is None:
+        return None, ""
+    try:
+        return design_cost(prices, name, book), ""
+    except AssayError as error:
+        return None, error.message
+
+
+def _best(rows: Iterable[Row], metric: Metric) -> Rate | None:
+    kinds = (READS if metric.startswith("read") else WRITES) - MIXES
+    found: Rate | None = None
+    for row in rows:
+        estimate = _estimate(row, metric)
+        if estimate is None or row.operation.split(" ", 1)[0] not in kinds or not sound(row):
+            continue
+        if estimate.median > 0 and (found is None or estimate.median > found.value):
+            low = estimate.low if estimate.low is not None and estimate.low > 0 else None
+            found = Rate(row, estimate.median, low, estimate.high)
+    return found
+
+
+def _estimate(row: Row, metric: Metric) -> Estimate | None:
+    if not metric.endswith("iops"):
+        return row.throughput
+    return row.iops if (row.case.parameters.record_size or SMALL + 1) <= SMALL else None
+
+
+Standing = Literal["on the front", "not separable from it", "dominated"]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A target in the plane of cost and rate.
+
+    Attributes:
+        low, high: Ends of the interval of the rate; without one anything is possible.
+        edge: By the medians alone no other one is both as cheap and as fast.
+    """
+
+    target: str
+    month: Decimal
+    rate: Rate
+    standing: Standing
+    edge: bool
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Of the interval of the rate."""
+        return _ends(self.rate)
+
+
+def _ends(rate: Rate) -> tuple[float, float]:
+    return rate.low or 0.0, float("inf") if rate.high is None else rate.high
+
+
+def front(costs: Sequence[TargetCost], metric: Metric) -> list[Point]:
+    """Which targets no other one beats in cost and rate both, as far as the intervals tell."""
+    known = [(item, item.best[metric]) for item in costs if metric in item.best]
+    points = []
+    for item, rate in known:
+        others = [(other.cost.month, its) for other, its in known if other is not item]
+        rivals = [(month, its) for month, its in others if month <= item.cost.month]
+        if any(_ends(its)[0] > _ends(rate)[1] for _, its in rivals):
+            standing: Standing = "dominated"
+        elif any(_ends(its)[1] >= _ends(rate)[0] for _, its in rivals):
+            standing = "not separable from it"
+        else:
+            standing = "on the front"
+        edge = not any(
+            its.value >= rate.value and (month < item.cost.month or its.value > rate.value) for month, its in rivals
+        )
+        points.append(Point(item.target, item.cost.month, rate, standing, edge))
+    return points
+
+
+def cheapest(costs: Sequence[TargetCost], metrics: Sequence[Metric] = ("read", "write")) -> Text | None:
+    """Which target costs least for what was measured; None if nothing can be said."""
+    spans: list[Span] = []
+    for metric in metrics:
+        found = [(ratio, item) for item in costs if (ratio := item.per(metric)) is not None]
+        if found:
+            spans += [" "] if spans else []
+            spans += _least(sorted(found, key=lambda pair: pair[0].value), metric)
+        beyond = [item.target for _, item in found if metric in item.beyond]
+        if beyond:
+            spans.append(f" But {numbers.listing(beyond)} did more than such a design can do: see Cost.")
+    return tuple(spans) or None
+
+
+def _least(found: list[tuple[Ratio, TargetCost]], metric: Metric) -> list[Span]:
+    (ratio, item), *others = found
+    words = ratio.text(item.cost.currency)
+    if not others:
+        return [Strong(item.target), f" costs {words} a month per {what(metric)}."]
+    open_ = [other.target for its, other in others if not ratio.below(its)]
+    if open_:
+        names = numbers.listing([item.target, *open_])
+        return [f"Per {what(metric)} the costs of {names} are ", Strong("not separable"), f"; least: {words} a month."]
+    second = others[0]
+    rest = f"{second[1].target} {second[0].text(second[1].cost.currency)}"
+    return [Strong(item.target), f" costs least per {what(metric)}: {words} a month; next is {rest}."]
