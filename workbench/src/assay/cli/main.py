@@ -26,6 +26,7 @@ COMMANDS = (
     "preflight",
     "testbed",
     "catalog",
+    "advise",
     "prices",
     "price",
     "doctor",

@@ -1,0 +1,135 @@
+"""`assay advise`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from assay.cli.output import note
+from assay.model.base import EXIT_INCOMPLETE, AssayError
+
+if TYPE_CHECKING:
+    from assay.model.need import Need
+    from assay.model.price import Book
+    from assay.model.priced import Evidence
+    from assay.model.source import Source
+
+GUIDE = "docs/guides/advise.md"
+
+
+def command(
+    need: Path = typer.Argument(..., metavar="NEED", help="What the storage must do; docs/guides/advise.md says how."),
+    evidence: list[str] = typer.Option(
+        [], "--evidence", metavar="RUN|FILE", help="A run whose targets name designs, or a file of figures. Repeatable."
+    ),
+    book: str = typer.Option("", "--book", metavar="BOOK", help="Prices, instead of the need's."),
+    design: list[str] = typer.Option(
+        [], "--design", metavar="DESIGN", help="Consider only this one, shipped or a file. Repeatable."
+    ),
+    term: str = typer.Option("", "--term", help="on-demand, reserved-1y, reserved-3y or spot. Default: the cheapest."),
+    out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
+    """Say which design meets a need at which cost, why, and what would change that.
+
+    Every variant of every design is priced and checked. Evidence of a design overrides rules of thumb.
+    Exit codes: 0 something meets the need, 1 nothing is proven to, 2 wrong input.
+
+    Example: `assay advise need.yaml`, `assay advise need.yaml --evidence last --book aws-eu-west-1 --json`
+    """
+    from assay.cli.advise_text import print_advice
+    from assay.cli.books import warn_stale
+    from assay.cli.output import print_json
+    from assay.model.need import DEFAULT_BOOK
+    from assay.price.advise import advise
+    from assay.price.book import load_book
+
+    stated, source = _read(need)
+    asked = _with_options(stated, design, term)
+    base = need.absolute().parent
+    # Paths that a need names start at the need, those of the command at the working directory.
+    try:
+        prices = load_book(book) if book else load_book(asked.book or DEFAULT_BOOK, base)
+    except AssayError as error:
+        raise (error if book or not asked.book else _at(error, source, need, ("book",))) from None
+    _check_names(asked, prices, source, need, bool(design))
+    known = _evidence(evidence, out)
+    advice = advise(asked, prices, known, base)
+    warn_stale(prices, advice.rows or None)
+    if as_json:
+        print_json(advice)
+    else:
+        print_advice(advice)
+    if advice.result in ("none", "unproven"):
+        raise typer.Exit(EXIT_INCOMPLETE)
+
+
+def _read(path: Path) -> "tuple[Need, Source]":
+    """The need of a file, and where its values stand."""
+    from assay.model.files import read_checked
+    from assay.model.need import Need
+
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise AssayError(f"cannot read the need {path}: {reason}", f"give a file as {GUIDE} describes it") from None
+    found, source = read_checked(Need, data, GUIDE, "need")
+    if found is None:
+        first = source.problems[0]
+        raise AssayError(f"{path}:{first.line}: {first.message}", first.hint)
+    return found, source
+
+
+def _with_options(need: "Need", designs: list[str], term: str) -> "Need":
+    from assay.model.need import Candidate
+    from assay.model.price import TERMS
+    from assay.model.units import one_of, shown
+
+    changes: dict[str, object] = {}
+    if term and term not in TERMS:
+        raise AssayError(f"--term: unknown term {shown(term)}", one_of(term, TERMS))
+    if designs:
+        # What the need says of their parameters still holds.
+        known = {candidate.design: candidate for candidate in need.candidates}
+        changes["candidates"] = tuple(known.get(name, Candidate(design=name)) for name in designs)
+    return need.model_copy(update={**changes, **({"term": term} if term else {})})
+
+
+def _check_names(need: "Need", book: "Book", source: "Source", path: Path, given: bool) -> None:
+    """What the need names must exist; the message says the line."""
+    from assay.price.checks import check_currency
+    from assay.price.designs import load_template
+
+    try:
+        check_currency(need, book.currency, book.book)
+    except AssayError as error:
+        raise _at(error, source, path, ("budget",)) from None
+    for place, candidate in enumerate(need.candidates):
+        try:
+            template = load_template(candidate.design, path.absolute().parent)
+            for key in candidate.set:
+                if key not in template.parameters:
+                    template.build({key: None})
+        except AssayError as error:
+            raise (error if given else _at(error, source, path, ("candidates", place))) from None
+
+
+def _at(error: AssayError, source: "Source", path: Path, key: tuple[str | int, ...]) -> AssayError:
+    return AssayError(f"{path}:{source.place(key)[0]}: {error.message}", error.hint, error.exit_code)
+
+
+def _evidence(refs: list[str], runs: Path) -> "tuple[Evidence, ...]":
+    """What is published and what the user names; what does not count of that is said."""
+    from assay.cli.evidence import gather_evidence
+    from assay.price.published import published
+
+    found = [*published()]
+    for ref in refs:
+        gathered = gather_evidence(ref, runs)
+        found += gathered.evidence
+        count = len(gathered.evidence)
+        note(f"{ref}: {count} {'figure' if count == 1 else 'figures'} of evidence")
+        for why, number in sorted(gathered.left_out.items()):
+            note(f"{ref}: {number} {'result' if number == 1 else 'results'} left out: {why}")
+    return tuple(found)

@@ -1,0 +1,119 @@
+"""Evidence for advice: the sound results of runs whose targets name designs, and files of published figures."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.model.base import AssayError
+from assay.model.names import MIXES, READS, WRITES
+from assay.model.priced import Chosen, Evidence, EvidenceMetric, Measured
+
+if TYPE_CHECKING:
+    from assay.model.result import Estimate, Row
+
+_RANDOM = frozenset({"random_read", "random_write"})
+
+
+@dataclass
+class Gathered:
+    """What a run or file gives.
+
+    Attributes:
+        left_out: Why results do not count -> how many.
+    """
+
+    evidence: tuple[Evidence, ...] = ()
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def evidence_of(ref: str, runs: Path) -> tuple[Evidence, ...]:
+    """The evidence that a run or file gives; arguments and errors as in `gather_evidence`."""
+    return gather_evidence(ref, runs).evidence
+
+
+def gather_evidence(ref: str, runs: Path) -> Gathered:
+    """The evidence that a run or file gives, and what of it is left out.
+
+    Of a run the rows and intervals of its report count, those with sound verdicts only.
+
+    Args:
+        ref: A file of evidence, or a run as `assay show` takes it.
+        runs: Folder of all runs.
+
+    Raises:
+        AssayError: There is neither, the file is wrong, or the run has no designs.
+    """
+    from assay.cli.analysis import load_analysis
+    from assay.price.published import read_evidence_file
+
+    if Path(ref).suffix in (".yaml", ".yml", ".json"):
+        return Gathered(read_evidence_file(Path(ref)))
+    analysis = load_analysis(ref, runs)
+    prices = analysis.run.prices
+    if prices is None:
+        hint = "name the designs of its targets under `prices` in the study, and run it again"
+        raise AssayError(f"the run {analysis.run.id} says of no target which design it is", hint)
+    found = Gathered()
+    evidence = []
+    for row in analysis.rows:
+        chosen = prices.designs[row.case.target].chosen if row.case.target in prices.designs else None
+        why = _unfit(row, chosen is not None)
+        if why:
+            found.left_out[why] += 1
+        elif chosen is not None:
+            evidence += list(_evidence(row, chosen, analysis.run.id))
+    found.evidence = tuple(evidence)
+    return found
+
+
+def _unfit(row: "Row", has_design: bool) -> str:
+    """Why a row is no evidence; empty if it is."""
+    from assay.report.view import sound, verdicts_of
+
+    if not has_design:
+        return f"the target {row.case.target} names no design"
+    if row.metadata:
+        return "operations on names, which no need asks for"
+    if row.rate is None:
+        return "no repeat succeeded"
+    if not sound(row):
+        return ", ".join(str(verdict) for verdict in verdicts_of(row))
+    return "reads and writes are mixed" if _operation(row) in MIXES else ""
+
+
+def _operation(row: "Row") -> str:
+    return row.operation.split(" ", 1)[0]
+
+
+def _evidence(row: "Row", chosen: Chosen, run: str) -> Iterator[Evidence]:
+    operation = _operation(row)
+    random = operation in _RANDOM
+    read = operation in READS
+    assert read or operation in WRITES
+    metrics: list[tuple[EvidenceMetric, Estimate | None]] = [
+        ("read" if read else "write", row.throughput),
+        ("read_iops" if read else "write_iops", row.iops),
+    ]
+    values = [(metric, _measured(estimate)) for metric, estimate in metrics if estimate is not None]
+    if row.latency.get("p99"):
+        # Pooled over all repeats, so that there is one value and no interval.
+        p99 = row.latency["p99"] / 1e9
+        values.append(("read_latency_p99" if read else "write_latency_p99", Measured(value=p99, low=p99, high=p99)))
+    for metric, measured in values:
+        yield Evidence(
+            chosen=chosen,
+            metric=metric,
+            measured=measured,
+            pattern="random" if random else "sequential",
+            record=row.case.parameters.record_size,
+            clients=row.case.parameters.hosts,
+            source=f"run {run}, {row.case.id} {row.operation}",
+        )
+
+
+def _measured(estimate: "Estimate") -> Measured:
+    low = estimate.median if estimate.low is None else estimate.low
+    high = estimate.median if estimate.high is None else estimate.high
+    return Measured(value=estimate.median, low=low, high=high)

@@ -1,0 +1,185 @@
+"""What a storage must do, as its user states it."""
+
+import re
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from assay.model.axis import fault
+from assay.model.base import Frozen
+from assay.model.design import Access, Durability, Rate, Size, Throughput
+from assay.model.price import Share, Term, decimal
+from assay.model.units import UnitError, parse_duration, shown
+
+MOST_MONTHS = 240
+MOST_GROWTH = 10
+DEFAULT_BOOK = "aws-us-east-1"
+"""Prices that hold unless a need or the command names others."""
+
+_BUDGET = re.compile(r"(?P<amount>-?[0-9][0-9,]*(\.[0-9]+)?) +(?P<currency>[A-Za-z]+)(?P<per> ?/ ?month| in all)?")
+
+
+def _seconds(written: object) -> float:
+    if isinstance(written, float):
+        return written
+    try:
+        return parse_duration(written) / 1e9
+    except UnitError as error:
+        raise fault(error.message, error.hint) from None
+
+
+def _growth(written: object) -> Decimal:
+    percent = isinstance(written, str) and written.strip().endswith("%")
+    value = (
+        decimal(written.strip().removesuffix("%")) / 100 if isinstance(written, str) and percent else decimal(written)
+    )
+    if value > MOST_GROWTH:
+        raise fault(f"{shown(written)} is more than {MOST_GROWTH} times as much again", "write growth as 50% or 0.5")
+    return value
+
+
+def _budget(written: object) -> object:
+    """The parts of `5000 USD/month` or `60000 USD in all`."""
+    if isinstance(written, dict | Budget):
+        return written
+    hint = "write it as 5000 USD/month, or 60000 USD in all"
+    found = _BUDGET.fullmatch(written.strip()) if isinstance(written, str) else None
+    if found is None:
+        raise fault(f"{shown(written)} is not a budget", hint)
+    if found["per"] is None:
+        raise fault(f"{shown(written)} does not say for how long", hint)
+    if len(found["currency"]) != 3 or not found["currency"].isupper():
+        raise fault(f"`{found['currency']}` is not a currency", "write its ISO 4217 code, such as USD or EUR")
+    per = "all" if found["per"].strip() == "in all" else "month"
+    return {"amount": decimal(found["amount"].replace(",", "")), "currency": found["currency"], "per": per}
+
+
+def _whole(written: object) -> object:
+    if isinstance(written, bool) or not isinstance(written, int):
+        raise fault(f"{shown(written)} is not a whole number", "write it without unit, such as 12")
+    if written < 1:
+        raise fault(f"{written} is less than 1", "write a number from 1 on, or leave it out")
+    return written
+
+
+def _candidate(written: object) -> object:
+    return {"design": written} if isinstance(written, str) else written
+
+
+Whole = Annotated[int, BeforeValidator(_whole)]
+
+
+class Budget(Frozen):
+    """What it may cost at most.
+
+    Attributes:
+        per: For each month, or all months of the need together.
+    """
+
+    amount: Decimal = Field(gt=0)
+    currency: str
+    per: Literal["month", "all"]
+
+
+class Profile(Frozen):
+    """How programs use it.
+
+    Attributes:
+        record: Bytes of each operation, or of each object or item.
+        read_share: Share of the bytes that are read; the rest is written.
+        streams: Transfers that each client has under way at once.
+        small_files: Most of the work is on names and small files.
+        cold: The data are rarely read, and reading may begin late.
+    """
+
+    pattern: Literal["sequential", "random"] = "sequential"
+    record: Size = Field(2**20, gt=0)
+    read_share: Share = Decimal("0.5")
+    streams: Annotated[Whole, Field(le=100_000)] = 1
+    small_files: bool = False
+    cold: bool = False
+
+
+class Monthly(Frozen):
+    """What is moved in a month: it is paid for where requests or bytes are.
+
+    Attributes:
+        egress: Bytes that leave the provider.
+    """
+
+    read: Size = 0
+    written: Size = 0
+    egress: Size = 0
+
+
+class Candidate(Frozen):
+    """A design to be considered.
+
+    Attributes:
+        design: Name of a shipped design, or a file.
+        set: Parameter -> the value, or list of values, instead of the design's own choices.
+    """
+
+    design: str = Field(min_length=1)
+    set: dict[str, Any] = Field(default_factory=dict)
+
+
+class Need(Frozen):
+    """What a storage must do and may cost. What is left out is not asked for.
+
+    Attributes:
+        capacity: Bytes of data it must hold.
+        read, write: Bytes per second that all clients together get for ever, not for a burst.
+        read_iops, write_iops: Operations per second of `profile.record` bytes, likewise.
+        p99: Seconds within which 99 of 100 operations end.
+        clients: Hosts that use it at the same time.
+        durability: The least class of what the data must survive.
+        data: persistent: it must still be there when the work is over; scratch: it can be made anew.
+        archive: A copy of what matters is kept elsewhere.
+        months: How long it is needed.
+        duty: Share of the time that it is switched on.
+        growth: By how much the rates may grow later.
+        term: Only on this term; None: the cheapest that is allowed.
+        book: Price book; None: `DEFAULT_BOOK`.
+        candidates: Only these designs; empty: all that are shipped.
+        prefer: Of those that do: the least cost, or the least cost for each GB/s.
+    """
+
+    need: str = Field(min_length=1)
+    about: str = ""
+    access: Access
+    capacity: Size = Field(gt=0)
+    read: Throughput | None = Field(None, gt=0)
+    write: Throughput | None = Field(None, gt=0)
+    read_iops: Rate | None = Field(None, gt=0)
+    write_iops: Rate | None = Field(None, gt=0)
+    p99: Annotated[float, BeforeValidator(_seconds), Field(gt=0)] | None = None
+    clients: Annotated[Whole, Field(le=1_000_000)] | None = None
+    durability: Durability | None = None
+    data: Literal["persistent", "scratch"] = "persistent"
+    archive: bool = False
+    months: Annotated[Whole, Field(le=MOST_MONTHS)] = 12
+    budget: Annotated[Budget, BeforeValidator(_budget)] | None = None
+    duty: Share = Field(Decimal(1), gt=0)
+    growth: Annotated[Decimal, BeforeValidator(_growth)] = Decimal(0)
+    profile: Profile = Profile()
+    monthly: Monthly = Monthly()
+    term: Term | None = None
+    book: str | None = None
+    candidates: tuple[Annotated[Candidate, BeforeValidator(_candidate)], ...] = ()
+    prefer: Literal["cost", "cost-per-rate"] = "cost"
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Need":
+        share = self.profile.read_share
+        for metric, absent in (("write", share == 1), ("read", share == 0)):
+            for name in (metric, f"{metric}_iops"):
+                if absent and getattr(self, name) is not None:
+                    done = "read" if share == 0 else "written"
+                    raise fault(
+                        f"{name} is asked for, but by profile.read_share nothing is {done}",
+                        f"remove `{name}`, or mend profile.read_share",
+                        name,
+                    )
+        return self

@@ -1,0 +1,31 @@
+"""Figures as the advice words them."""
+
+from decimal import Decimal
+
+from assay.model.units import about_size
+
+
+def amount(metric: str, value: float) -> str:
+    """A figure of a metric with its unit."""
+    if metric.endswith("p99"):
+        return seconds(value)
+    return f"{value:,.0f} IOPS" if metric.endswith("_iops") else f"{about_size(value)}/s"
+
+
+def seconds(value: float) -> str:
+    """A time of operations: `1.5 ms`."""
+    unit, factor = next(
+        ((unit, factor) for unit, factor in (("s", 1.0), ("ms", 1e-3)) if value >= factor * 0.9995), ("us", 1e-6)
+    )
+    return f"{value / factor:.3g} {unit}"
+
+
+def percent(share: float | Decimal) -> str:
+    """A share for reading: `12 %`, `0.4 %`."""
+    value = float(share) * 100
+    return f"{value:.0f} %" if abs(value) >= 9.5 or value == int(value) else f"{value:.1f} %"
+
+
+def counted(count: int, what: str) -> str:
+    """`1 variant`, `2 variants`."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
