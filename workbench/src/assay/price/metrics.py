@@ -86,9 +86,7 @@ class Pair:
 
     def renamed(self, names: Mapping[str, str]) -> "Pair":
         """The same with other names."""
-        return replace(
-            self, first=names[self.first], second=names[self.second], sooner=names[self.sooner]
-        )
+        return replace(self, first=names[self.first], second=names[self.second], sooner=names[self.sooner])
 
 
 @dataclass(frozen=True)
