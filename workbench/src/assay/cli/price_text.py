@@ -8,9 +8,11 @@ import typer
 
 from assay.cli.output import print_table
 from assay.cli.price_data import METRICS, MOST_COMPARED
+from assay.model import price
 from assay.model.price import EXACT, UNITS, rounded, total
 from assay.model.units import about_duration, about_size
 from assay.price.metrics import OnTerm, Option, Pair, compare
+from assay.price.words import counted
 
 if TYPE_CHECKING:
     from assay.price.cost import Charge, Cost
@@ -20,14 +22,8 @@ _NAMES = {"read": "read", "write": "write", "read_iops": "read ops", "write_iops
 
 
 def money(amount: Decimal | None, currency: str = "") -> str:
-    """`1,234.50`; small amounts with as many digits as it takes to see three of them."""
-    if amount is None:
-        return ""
-    digits = 2
-    while digits < 8 and 0 < abs(amount) < Decimal(1).scaleb(2 - digits):
-        digits += 1
-    text = f"{rounded(amount, digits):,}"
-    return f"{text} {currency}" if currency else text
+    """As `assay.model.price.money`; nothing for None."""
+    return "" if amount is None else price.money(amount, currency)
 
 
 def print_options(options: Sequence[Option], months: int | None, bill: bool) -> None:
@@ -325,8 +321,3 @@ def pair_words(pair: Pair) -> str:
 def percent(share: Decimal) -> str:
     """`37.5 %`."""
     return f"{rounded(share * 100, 1).normalize():f} %"
-
-
-def counted(number: int, what: str) -> str:
-    """`1 month`, `2 months`."""
-    return f"{number} {what}{'s' * (number != 1)}"

@@ -18,6 +18,25 @@ def fault(message: str, hint: str, *inner: str | int) -> PydanticCustomError:
     return PydanticCustomError("study", "{message}", {"message": message, "hint": hint, "inner": inner})
 
 
+def reading(parse: Callable[[object], Any], ready: type | tuple[type, ...] = ()) -> Callable[[object], Any]:
+    """A validator that reads what people write with a parser of `assay.model.units`.
+
+    Args:
+        parse: Raises units.UnitError.
+        ready: Values of these types pass as they are: they come from a model, not from a file.
+    """
+
+    def read(written: object) -> Any:
+        if isinstance(written, ready):
+            return written
+        try:
+            return parse(written)
+        except units.UnitError as error:
+            raise fault(error.message, error.hint) from None
+
+    return read
+
+
 class Span(Frozen):
     """A range that is not written out yet, so that a huge one costs nothing. Either `step` or `factor` is set."""
 

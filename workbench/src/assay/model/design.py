@@ -8,40 +8,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from assay.model.axis import fault
+from assay.model.axis import fault, reading
 from assay.model.base import Frozen
 from assay.model.price import Amount, Share
-from assay.model.units import UnitError, parse_rate, parse_size, parse_throughput
+from assay.model.units import parse_rate, parse_size, parse_throughput
 
-
-def _size(written: object) -> int:
-    try:
-        return parse_size(written)
-    except UnitError as error:
-        raise fault(error.message, error.hint) from None
-
-
-def _throughput(written: object) -> float:
-    if isinstance(written, float) and written >= 0:
-        return written
-    try:
-        return parse_throughput(written)
-    except UnitError as error:
-        raise fault(error.message, error.hint) from None
-
-
-def _rate(written: object) -> float:
-    if isinstance(written, float) and written >= 0:
-        return written
-    try:
-        return parse_rate(written)
-    except UnitError as error:
-        raise fault(error.message, error.hint) from None
-
-
-Size = Annotated[int, BeforeValidator(_size)]
-Throughput = Annotated[float, BeforeValidator(_throughput)]
-Rate = Annotated[float, BeforeValidator(_rate)]
+Size = Annotated[int, BeforeValidator(reading(parse_size))]
+Throughput = Annotated[float, BeforeValidator(reading(parse_throughput, float)), Field(ge=0, allow_inf_nan=False)]
+Rate = Annotated[float, BeforeValidator(reading(parse_rate, float)), Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=100_000)]
 
 Layout = Literal["single", "lvm", "raid0", "raid1", "raid10", "raid5", "raid6"]

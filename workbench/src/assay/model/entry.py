@@ -5,32 +5,15 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from assay.model.axis import fault
+from assay.model.axis import reading
 from assay.model.base import Frozen
-from assay.model.units import UnitError, parse_size, parse_throughput
+from assay.model.units import parse_size, parse_throughput
 
 KIB, MIB, GIB, TIB = 2**10, 2**20, 2**30, 2**40
 
 
-def _size(written: object) -> object:
-    try:
-        return parse_size(written)
-    except UnitError as error:
-        raise fault(error.message, error.hint) from None
-
-
-def _rate(written: object) -> object:
-    """Text as people write it; a number is bytes per second already."""
-    if not isinstance(written, str):
-        return written
-    try:
-        return parse_throughput(written)
-    except UnitError as error:
-        raise fault(error.message, error.hint) from None
-
-
-Size = Annotated[int, BeforeValidator(_size), Field(ge=0)]
-Rate = Annotated[float, BeforeValidator(_rate), Field(ge=0, allow_inf_nan=False)]
+Size = Annotated[int, BeforeValidator(reading(parse_size)), Field(ge=0)]
+Rate = Annotated[float, BeforeValidator(reading(parse_throughput, (int, float))), Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
 
 
