@@ -19,6 +19,7 @@ from jsonschema import Draft202012Validator
 from priced import VOLUMES, book, near, priced_run, prices
 
 from assay.cli.export import Format, TableName, write_export
+from assay.model.base import AssayError
 from assay.model.design import Use
 from assay.model.priced import FrozenPrices
 from assay.model.result import Estimate, RunAnalysis
@@ -132,6 +133,11 @@ def test_the_short_answer_says_which_costs_least_or_that_nobody_knows() -> None:
     assert "not separable" in words(cheapest(target_costs(View(alone)), ["read"]))
     one = priced_run(prices(disk=VOLUMES))
     assert words(cheapest(target_costs(View(one)), ["read"])).startswith("disk costs ")
+    (disk, memory) = target_costs(View(apart))
+    silent = words(cheapest([disk, replace(memory, best={"write": memory.best["write"]})], ["read"]))
+    assert silent.startswith("disk costs 336.82 USD")
+    assert "Without a sound result of it: memory." in silent
+    assert "Without a sound result" not in text
 
 
 def test_a_target_that_does_more_than_its_design_is_warned_of() -> None:
@@ -158,6 +164,16 @@ def test_todays_prices_stand_beside_the_frozen_ones() -> None:
     assert "no price of instance d2.8xlarge" in memory[5]
     plain = tables(section(priced_run()))
     assert "cost-today" not in plain
+    heads = {
+        len(rows): [
+            column.unit
+            for block in every(section(priced_run(), today=book(rows=rows)).blocks)
+            if isinstance(block, Table) and block.id == "cost-today"
+            for column in block.columns
+        ][2]
+        for rows in ([row.model_dump() for row in book().rows], [book().rows[1].model_dump()])
+    }
+    assert heads == {2: "USD, 2026-11-01", 1: "USD"}, "no date where no price was used"
     assert {key: value for key, value in found.items() if key != "cost-today"} == plain
 
 
@@ -229,6 +245,25 @@ def test_the_table_of_costs(tmp_path: Path) -> None:
     assert FrozenPrices.model_validate(document["run"]["prices"]) == analysis.run.prices
 
 
+def test_a_design_that_is_never_on_has_no_hour(tmp_path: Path) -> None:
+    analysis = priced_run(prices(Use(duty=Decimal(0)), disk=VOLUMES))
+    (disk,) = tables(section(analysis))["cost-table"]
+    assert disk[2:4] == ["–", "250.00"]
+    assert costs_table(analysis).records[0]["hour"] == ""
+    sheet = sheet_of(analysis, tmp_path)
+    assert sheet.values[f"C{sheet.row('H', 'Usable TB') + 1}"] == "–"
+    (caption,) = [
+        block.caption for block in every(section(analysis).blocks) if getattr(block, "id", "") == "cost-table"
+    ]
+    assert "assay plan" in str(caption)
+
+
+def test_a_run_without_prices_exports_no_table_of_costs(tmp_path: Path) -> None:
+    with pytest.raises(AssayError, match="carries no prices"):
+        write_export(make_analysis(), Format.CSV, TableName.COSTS, tmp_path / "costs.csv", force=False)
+    assert list(tmp_path.iterdir()) == []
+
+
 NUMBER = re.compile(r"\$?([A-Z]+)\$?([0-9]+)")
 
 
@@ -250,7 +285,8 @@ class Sheet:
         for cell in tree.iter(f"{{{space['x']}}}c"):
             name, value, formula = cell.get("r", ""), cell.find("x:v", space), cell.find("x:f", space)
             if value is not None and value.text is not None:
-                self.values[name] = texts[int(value.text)] if cell.get("t") == "s" else float(value.text)
+                read = {"s": lambda text: texts[int(text)], "str": str}.get(cell.get("t", ""), float)
+                self.values[name] = read(value.text)
             if formula is not None and formula.text is not None:
                 self.formulas[name] = formula.text
 
@@ -357,3 +393,24 @@ def test_a_changed_price_changes_the_totals(tmp_path: Path) -> None:
     sheet.values["B5"] = 0.5
     assert near(Decimal("0.238") * 365 + 250, sheet.value(f"D{total}"))
     assert near((Decimal("0.238") * 365 + 250) / 365, sheet.value(f"C{total}"))
+
+
+def test_a_changed_quantity_reaches_every_tier(tmp_path: Path) -> None:
+    frozen = prices(book=book(rows=TIERED), disk=VOLUMES)
+    sheet = sheet_of(priced_run(frozen), tmp_path)
+    total = sheet.row("H", "Usable TB") + 1
+    first, *later = sorted(int(name[1:]) for name, value in sheet.values.items() if value == "GB-month")
+    assert len(later) == 2
+    for row in later:
+        assert [sheet.formulas[f"{column}{row}"] for column in "CDEF"] == [
+            f"C{first}",
+            f"D{first}",
+            f"E{first}",
+            f"G{row - 1}",
+        ]
+    instance = Decimal("0.119") * 730
+    assert near(instance + 60 + 100 + Decimal("76"), sheet.value(f"D{total}"))
+    sheet.values[f"D{first}"] = 3600.0
+    assert near(instance + 60 + 100 + Decimal("20"), sheet.value(f"D{total}"))
+    sheet.values[f"G{first}"] = 2000.0
+    assert near(instance + 120 + 50 + Decimal("20"), sheet.value(f"D{total}"))

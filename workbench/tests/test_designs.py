@@ -10,6 +10,7 @@ import pytest
 from assay.model.base import AssayError
 from assay.model.catalog import EfsType
 from assay.model.design import DURABILITIES, Use
+from assay.model.price import Bill
 from assay.price.bill import make_bill
 from assay.price.book import load_book
 from assay.price.catalog import catalog
@@ -157,6 +158,45 @@ def test_own_hardware_is_paid_once_and_spread_over_its_years() -> None:
     limits = design_limits(design)
     assert (limits.sustained("read"), limits.sustained("write")) == (250e6, 125e6)
     assert limits.usable == 10**12
+
+
+@pytest.mark.parametrize(("years", "months"), [("0.25", 3), (2.5, 30), (50, 600)])
+def test_hardware_is_used_for_whole_months(years: object, months: int) -> None:
+    cost = price_bill(make_bill(load_template("aoe-rack").build({"years": years})), load_book("own-hardware-2007"))
+    assert {charge.once_months for charge in cost.charges if charge.once} == {months}
+
+
+@pytest.mark.parametrize("years", [0.05, 2.99, 0, -1, 51, "1e999999", "abc", True])
+def test_other_years_of_hardware_are_refused(years: object) -> None:
+    with pytest.raises(AssayError, match="years") as caught:
+        load_template("aoe-rack").build({"years": years})
+    assert caught.value.hint
+
+
+def test_a_line_of_other_years_is_refused() -> None:
+    bill = make_bill(load_template("aoe-rack").build())
+    lines = tuple(line.model_copy(update={"years": Decimal("0.05")}) for line in bill.lines)
+    with pytest.raises(AssayError, match=r"0\.05 years are no whole number of months"):
+        price_bill(Bill(lines=lines), load_book("own-hardware-2007"))
+
+
+@pytest.mark.parametrize("capacity", ["10TB", "7TB", "12TiB"])
+def test_the_hint_of_a_layout_leads_to_a_design(capacity: str) -> None:
+    template = load_template("nfs-volumes")
+    with pytest.raises(AssayError) as caught:
+        design_limits(template.build({"volumes": 3, "layout": "raid10", "capacity": capacity}))
+    counts = [int(word) for word in caught.value.hint.split() if word.isdigit()]
+    assert counts
+    for count in counts:
+        design = template.build({"volumes": count, "layout": "raid10", "capacity": capacity})
+        assert design_limits(design).usable > 0 and make_bill(design).lines
+
+
+def test_the_hint_of_a_capacity_leads_to_a_design() -> None:
+    template = load_template("nfs-volumes")
+    with pytest.raises(AssayError, match="8TB cannot be split evenly into 3 volumes") as caught:
+        make_bill(template.build({"volumes": 3, "capacity": "8TB"}))
+    assert caught.value.hint.endswith("such as 6TB or 9TB")
 
 
 def test_rarely_used_bytes_of_efs_have_the_price_of_their_zones() -> None:

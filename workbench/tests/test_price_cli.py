@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from decimal import Decimal
@@ -35,6 +36,7 @@ LARGE = "nfs-volumes:instance=m5.8xlarge,capacity=5TB"
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "small.yaml").write_text("historic: true\n" + BOOK.format(date="2026-11-01"))
     (tmp_path / "old.yaml").write_text(BOOK.format(date="2019-01-01"))
+    os.mkfifo(tmp_path / "pipe.yaml")
     return tmp_path
 
 
@@ -171,7 +173,13 @@ def test_a_book_of_old_prices_is_warned_of_loudly_and_only_on_standard_error(fol
         (("nfs-volume",), 2, "there is no design `nfs-volume`", "did you mean `nfs-volumes`?"),
         ((), 2, "no design is named", "`assay price --list`"),
         (("nfs-volumes", "--set", "capacity"), 2, "--set: `capacity` is not key=value", "such as capacity=5TB"),
-        (("nfs-volumes", "--set", "capacity=5"), 2, "gp3 cannot be 5B large", "1GiB to 64TiB"),
+        (("nfs-volumes", "--set", "capacity=5"), 2, "design nfs-volumes: capacity=5: the unit is missing",
+         "such as 10TB"),
+        (("efs-bursting:stored=10",), 2, "design efs-bursting: stored=10: the unit is missing", "such as 10TB"),
+        (("nfs-volumes", "--set", "capacity=5B"), 2, "design nfs-volumes capacity=5B: gp3 cannot be 5B large",
+         "1GiB to 64TiB"),
+        (("nfs-volumes", "--set", "capacity=10B", "--set", "volumes=4"), 2, "10B cannot be split evenly into 4 volumes",
+         "is the unit missing?"),
         (("nfs-volumes", "--set", "capacity=1TB", "--vary", "capacity=2TB,3TB"), 2, "capacity is both set and varied",
          "leave one"),
         (("nfs-volumes", "--term", "forever"), 2, "--term: `forever` is not possible here", "one of: on-demand"),
@@ -181,7 +189,31 @@ def test_a_book_of_old_prices_is_warned_of_loudly_and_only_on_standard_error(fol
         (("nfs-volumes", "--use", "egress=-1TB"), 2, "--use egress: -1TB is negative", "0 or more"),
         (("nfs-volumes", "--use", "duty=0", "--use", "job_hours=1"), 2, "no job can run in what is never on",
          "duty=25%"),
-        (("nfs-volumes", "--set", "volumes=3"), 2, "10TB cannot be split evenly into 3 volumes", "multiple"),
+        (("nfs-volumes", "--set", "volumes=3"), 2,
+         "design nfs-volumes volumes=3: 10TB cannot be split evenly into 3 volumes",
+         "multiple of their number, such as 9TB or 12TB"),
+        (("nfs-volumes", "--set", "volumes=3", "--set", "layout=raid10"), 2, "3 disks cannot be put together as raid10",
+         "take 2 or 4 volumes"),
+        (("direct-disks", "--set", "instance=d3.xlarge", "--set", "layout=raid10"), 2, "design direct-disks instance",
+         "so many can be lvm, raid0, raid1, raid5;"),
+        (("nfs-volumes", "--set", "capacity=2TB", "--set", "iops=1000"), 2,
+         "design nfs-volumes capacity=2TB iops=1000: gp3 of 2TB cannot have 1000 IOPS", "3000 to"),
+        (("nfs-volumes", "--term", "reserved-1y", "--payment", "partial-upfront"), 3,
+         "the price book small has no partial-upfront of instance m5.4xlarge, reserved-1y", "it has all-upfront; or"),
+        (("nfs-volumes", "--set", "instance=m5.8xlarge", "--term", "spot"), 3,
+         "the price book small has no price of instance m5.8xlarge, spot", "it has on-demand; or add a row"),
+        (("s3", "--use", "puts=1e999"), 2, "--use puts: `1e999` is more than 10^15", "at most 10^15"),
+        (("s3", "--use", "gets=1e100"), 2, "--use gets: `1e100` is more than 10^15", "at most 10^15"),
+        (("s3", "--use", "job_hours=1e999"), 2, "--use job_hours: `1e999` is more than 10^15", "at most 10^15"),
+        (("s3", "--use", "job_hours=1e7"), 2, "--use job_hours: `1e7` is more than a century", "1000000 hours or less"),
+        (("s3", "--use", f"egress={'9' * 30}PB"), 2, "--use egress: these are more bytes than can be", "2PB"),
+        (("s3", "--use", f"egress={'9' * 5000}"), 2, "--use egress: ", "sizes as"),
+        (("nfs-volumes", "--use", "job_egress=1TB"), 2, "--use job_egress: nothing says what the job is", "job_hours"),
+        (("nfs-volumes", "--use", "job_hours=0"), 2, "--use job_hours: a job of 0 is none", "leave it out"),
+        (("nfs-volumes", "--book", "small.yaml"), 2, "--book is given twice", "once"),
+        (("/dev/zero",), 2, "/dev/zero: not a regular file", "give a file, or one of: aoe-rack"),
+        ((".",), 2, ".: Is a directory", "give a file, or one of: aoe-rack"),
+        (("pipe.yaml",), 2, "pipe.yaml: not a regular file", "give a file"),
         (("nfs-volumes", "--months", "-1"), 2, "--months -1", "whole months"),
         (("nfs-volumes", "--json", "--csv"), 2, "--json and --csv do not go together", "leave one out"),
         (("nfs-volumes", "--preset", "nfs-aws-2016"), 2, "a preset has its own designs", "leave all"),
@@ -195,6 +227,89 @@ def test_what_cannot_be_priced_is_one_line_and_nothing_else(
     error, said = done.stderr.splitlines()
     assert error.startswith("error: ") and message in error
     assert said.startswith("hint: ") and hint in said
+
+
+@pytest.mark.parametrize(
+    ("book", "message"),
+    [("", "--book: the name is empty"), ("/dev/zero", "/dev/zero: not a regular file"),
+     ("pipe.yaml", "pipe.yaml: not a regular file"), (".", ".: Is a directory")],
+)  # fmt: skip
+def test_what_is_no_book_is_refused(folder: Path, book: str, message: str) -> None:
+    done = assay(folder, "nfs-volumes", "--book", book, book="", expect=2)
+    assert done.stderr.splitlines()[0] == f"error: {message}" and done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "notes"),
+    [
+        (("nfs-volumes", "--use", "puts=5"), ["--use puts changes nothing: no part of this design is paid for by it"]),
+        (("nfs-volumes", "efs-bursting", "--use", "gets=5"),
+         ["--use gets changes nothing: none of these designs is paid for by it"]),
+        (("nfs-volumes", "efs-bursting", "--use", "egress=5GB", "--use", "puts=0"), []),
+        (("nfs-volumes", "--use", "egress_way=internet"),
+         ["--use egress_way changes nothing without egress or job_egress"]),
+    ],
+)  # fmt: skip
+def test_use_that_changes_nothing_is_noted(folder: Path, words: tuple[str, ...], notes: list[str]) -> None:
+    done = assay(folder, *words, "--json")
+    assert done.stderr.splitlines() == [f"note: {text}" for text in notes]
+    assert json.loads(done.stdout)["designs"]
+
+
+def test_a_job_at_an_unknown_rate_is_noted(folder: Path) -> None:
+    done = assay(folder, "direct-disks", "--set", "instance=i4i.4xlarge", "--use", "job_bytes=1TB", book="")
+    assert "note: direct-disks instance=i4i.4xlarge: the job has no price, because no rate is known" in done.stderr
+
+
+def test_a_job_that_cannot_be_done_is_said(folder: Path) -> None:
+    job = ("--use", "job_bytes=1PB", "--use", "job_hours=1")
+    keeps = "that is more than it keeps: 131 MB/s of reading, 131 MB/s of writing"
+    holds = "its 1 PB are more than the 10 TB for data"
+    alone = [line.strip() for line in assay(folder, "nfs-volumes", *job).stdout.splitlines()]
+    assert keeps in alone and holds in alone
+    several = assay(folder, "nfs-volumes", LARGE, *job).stdout
+    assert f"The job is too much for nfs-volumes: {keeps}\nThe job is too much for nfs-volumes: {holds}\n" in several
+    data = json.loads(assay(folder, "nfs-volumes", *job, "--json").stdout)
+    assert data["designs"][0]["job"]["exceeds"] == ["read", "write", "capacity"]
+    (row,) = csv.DictReader(io.StringIO(assay(folder, "nfs-volumes", *job, "--csv").stdout))
+    assert row["job_exceeds"] == "read write capacity"
+    possible = ("--use", "job_bytes=1TB", "--use", "job_hours=10")
+    assert "more than" not in assay(folder, "nfs-volumes", *possible).stdout
+
+
+def test_a_reservation_that_is_dearer_once_more_is_said_to_be(folder: Path) -> None:
+    """1000 a year against 109.5 a month: less in all after 10 months, for good from the 28th on."""
+    text = (
+        (folder / "small.yaml")
+        .read_text()
+        .replace("price: 1,", "price: 0.15,")
+        .replace("upfront: 4380", "upfront: 1000")
+    )
+    (folder / "again.yaml").write_text(text)
+    words = (
+        "reserved-1y, all-upfront, dearer at first, has cost less in all after month 10 for the first time, and for "
+        "good from month 28 on; between them not always, since it pays at once again"
+    )
+    assert words in assay(folder, "nfs-volumes", book="again.yaml").stdout
+    (pair,) = json.loads(assay(folder, "nfs-volumes", "--json", book="again.yaml").stdout)["designs"][0]["terms_meet"]
+    assert (pair["months"], pair["stays_from_month"], pair["cheaper_from_then"]) == (10, 28, None)
+    (folder / "again.yaml").write_text(text.replace("upfront: 1000", "upfront: 1300"))
+    done = assay(folder, "nfs-volumes", book="again.yaml")
+    assert "after month 12 for the first time, but not for good within 20 years" in done.stdout
+
+
+def test_the_book_of_a_design_is_searched_beside_it(folder: Path) -> None:
+    (folder / "far").mkdir()
+    euro = (folder / "small.yaml").read_text().replace("currency: USD", "currency: EUR")
+    (folder / "far" / "small.yaml").write_text(euro)
+    design = (
+        "design: mine\nbook: {}\nfamily: nfs\naccess: [file]\ndurability: zone\nfailure_domain: one server\n"
+        "servers:\n  - {{role: storage, instance: m5.4xlarge, volumes: {{type: gp3, capacity: 1TB}}}}\n"
+    )
+    for name, currency in (("small.yaml", "EUR"), ("old.yaml", "USD")):
+        (folder / "far" / "mine.yaml").write_text(design.format(name))
+        data = json.loads(assay(folder, "far/mine.yaml", "--json", book="").stdout)
+        assert data["designs"][0]["currency"] == currency
 
 
 def test_books_of_two_currencies_are_not_compared(folder: Path) -> None:

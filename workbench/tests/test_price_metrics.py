@@ -37,6 +37,15 @@ BOOK = Book.model_validate(
             row("gp3", "0.1", dimension="volume-capacity", unit="GB-month"),
             row("standard", "0.05", dimension="snapshot-capacity", unit="GB-month"),
             row("internet", "0.09", dimension="transfer-out", unit="GB"),
+            {**row("tiered", "0", dimension="transfer-out", unit="GB"), "price": None,
+             "tiers": [{"up_to": 100, "price": "0"}, {"up_to": 1000, "price": "0.1"}, {"price": "0.05"}]},
+            row("free", "0.1", dimension="transfer-out", unit="GB", free=100),
+            row("m5.2xlarge", "0.15"),
+            row("m5.2xlarge", "0", term="reserved-1y", payment="all-upfront", upfront="1000"),
+            row("m5.12xlarge", "0.1"),
+            row("m5.12xlarge", "0", term="reserved-1y", payment="all-upfront", upfront="880"),
+            row("m5.24xlarge", "0.15"),
+            row("m5.24xlarge", "0", term="reserved-1y", payment="all-upfront", upfront="1300"),
         ],
     }
 )  # fmt: skip
@@ -94,6 +103,45 @@ def test_a_job_costs_its_hours_and_its_egress() -> None:
     assert job.per_tb == pytest.approx(job.money / 2)
 
 
+@pytest.mark.parametrize(
+    ("way", "month", "job", "money"),
+    [("tiered", 0, 150, "5"), ("tiered", 60, 50, "1"), ("tiered", 100, 50, "5"), ("tiered", 990, 20, "1.5"),
+     ("tiered", 5000, 20, "1"), ("free", 60, 50, "1"), ("free", 500, 50, "5"), ("internet", 500, 50, "4.5")],
+)  # fmt: skip
+def test_what_is_free_is_given_once_to_the_month_and_its_job(way: str, month: int, job: int, money: str) -> None:
+    """The job costs what the month with it costs more than the month alone."""
+
+    def egress(gigabytes: int) -> Decimal:
+        return option(Use(egress=gigabytes * 10**9, egress_way=way)).cost.month
+
+    use = Use(egress=month * 10**9, job_egress=job * 10**9, egress_way=way, job_hours=Decimal(1))
+    one = option(use)
+    assert one.cost.job == Decimal(money) == egress(month + job) - egress(month)
+    assert one.job is not None and one.job.money == pytest.approx(one.cost.hour + Decimal(money))
+    assert len({row.key for row in one.cost.rows}) == len(one.cost.rows)
+    assert all(row in BOOK.rows for row in one.cost.rows if month)
+
+
+@pytest.mark.parametrize(
+    ("size", "hours", "exceeds"),
+    [(10**12, 10, ()), (10**12, 1, ("read", "write")), (2 * 10**13, 1000, ("capacity",)),
+     (10**15, 1, ("read", "write", "capacity"))],
+)  # fmt: skip
+def test_a_job_that_the_design_cannot_do_is_marked(size: int, hours: int, exceeds: tuple[str, ...]) -> None:
+    """131 MB/s and 10 TB."""
+    job = option(Use(job_bytes=size, job_hours=Decimal(hours))).job
+    assert job is not None and job.exceeds == exceeds
+
+
+def test_a_job_that_is_interrupted_for_ever_has_no_price() -> None:
+    rows = [{**each.model_dump(), "interruptions": "99.99%" if each.term == "spot" else None} for each in BOOK.rows]
+    book = Book.model_validate({**BOOK.model_dump(exclude={"rows"}), "rows": rows})
+    assert option(Use(job_hours=Decimal(10)), book, term="spot").job is not None
+    for hours in (1000, 10**6):
+        with pytest.raises(AssayError, match=r"design nfs-volumes .*: such a job practically never ends"):
+            option(Use(job_hours=Decimal(hours)), book, term="spot")
+
+
 def test_a_job_without_hours_takes_its_bytes_at_the_rate_that_is_kept() -> None:
     job = option(Use(job_bytes=10**12)).job
     assert job is not None and job.by_rate
@@ -147,6 +195,25 @@ def test_designs_meet_where_both_cost_the_same() -> None:
     at = Use(duty=pair.duty.duty or Decimal(0))
     there = [option(at, instance="m5.8xlarge").cost.month, option(at, capacity="14TB").cost.month]
     assert there[0] == pytest.approx(there[1])
+
+
+@pytest.mark.parametrize(
+    ("instance", "months", "stays"),
+    # A year costs 4380, 1000, 880 and 1300, against 730, 109.5, 73 and 109.5 a month.
+    [("m5.4xlarge", 7, 7), ("m5.2xlarge", 10, 28), ("m5.12xlarge", None, None), ("m5.24xlarge", 12, None)],
+)
+def test_what_is_paid_again_is_not_called_cheaper_for_good(
+    instance: str, months: int | None, stays: int | None
+) -> None:
+    one = option(instance=instance)
+    pair = next(pair for pair in one.term_pairs if "all-upfront" in pair.second)
+    assert (pair.months, pair.stays) == (months, stays)
+    rented, reserved = (term.cost for term in one.terms if term.name in (pair.first, pair.second))
+    less = [month for month in range(1, 1000) if reserved.paid(month) < rented.paid(month)]
+    assert months == (less[0] if less else None)
+    # By month 1022 even the last of them is cheaper for good, which is later than anybody plans.
+    dearer = [month for month in range(1, 1000) if month not in less]
+    assert (dearer[-1] + 1 == stays) if stays else dearer[-1] > 240
 
 
 def test_many_designs_are_compared_with_the_cheapest() -> None:

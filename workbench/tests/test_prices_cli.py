@@ -86,7 +86,9 @@ def test_a_stale_book_is_warned_of_loudly_and_fails_only_on_request(tmp_path):
     assert result.stdout.startswith("ok: ")
     assert re.match(r"WARNING: 1 of 1 prices from own are older than 90 days", result.stderr)
     assay(tmp_path, "prices", "check", "own.yaml", "--max-age", "91", expect=0)
+    assert result.stderr.endswith("; renew its rows and dates\n")
     result = assay(tmp_path, "prices", "check", "own.yaml", "--max-age", "90", expect=1)
+    assert result.stdout.startswith("too old: own.yaml: 1 rows in USD of ")
     assert "error: own.yaml: 1 of 1 prices are older than 90 days\n" in result.stderr
 
 
@@ -105,7 +107,9 @@ def test_all_files_are_checked_even_if_the_first_is_bad(tmp_path):
 
 @pytest.mark.parametrize("name", ["nowhere.yaml", "."])
 def test_a_book_that_cannot_be_read(tmp_path, name):
-    result = assay(tmp_path, "prices", "check", name, expect=2)
+    book(tmp_path)
+    result = assay(tmp_path, "prices", "check", name, "own.yaml", expect=2)
+    assert result.stdout.startswith("ok: own.yaml: ")
     assert re.fullmatch(r"error: cannot read the price book \S+: .+\nhint: .+\n", result.stderr)
 
 
@@ -154,7 +158,7 @@ TABLE = """dimension,item,unit,price,up_to,term,payment,upfront,source,note
 instance,small,hour,0.10,,,,,,
 instance,small,hour,0.02,,reserved-1y,partial-upfront,300,offer 17,"kept, with a comma"
 transfer-out,internet,GB,0,100,,,,offer 18,
-transfer-out,internet,GB,0.1234567890123456789,10240,,,,,
+transfer-out,internet,GB,0.123456789012,10240,,,,,
 transfer-out,internet,GB,0.05,,,,,,
 power,electricity,kWh,0.0000001,,,,,,
 """
@@ -170,7 +174,7 @@ def test_a_table_becomes_a_book(tmp_path):
     assert (small.price, small.source) == (Decimal("0.10"), "imported from t.csv")
     assert (reserved.upfront, reserved.payment, reserved.note) == (300, "partial-upfront", "kept, with a comma")
     assert [tier.up_to for tier in transfer.tiers] == [100, 10240, None]
-    assert transfer.tiers[1].price == Decimal("0.1234567890123456789")
+    assert transfer.tiers[1].price == Decimal("0.123456789012")
     assert power.price == Decimal("0.0000001")
     assay(tmp_path, "prices", "check", "ours.yaml", expect=0)
 
@@ -233,8 +237,70 @@ def test_a_wrong_table_gets_one_line(tmp_path, text, line):
 
 
 @pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ("GB,1,,USD,5,offer 18,,", "currency: `USD`, but the first tier of i (line 2) has none"),
+        ("GiB,1,,,5,offer 18,,", "unit: `GiB`, but the first tier of i (line 2) has `GB`"),
+        ("GB,1,,,6,offer 18,,", "free: `6`, but the first tier of i (line 2) has `5`"),
+        ("GB,1,,,,offer 19,,", "source: `offer 19`, but the first tier of i (line 2) has `offer 18`"),
+        ("GB,1,,,,,2026-10-01,", "date: `2026-10-01`, but the first tier of i (line 2) has none"),
+        ("GB,1,,,,,,doubtful", "note: `doubtful`, but the first tier of i (line 2) has none"),
+    ],
+)
+def test_a_further_tier_says_nothing_else_than_the_first(tmp_path, second, message):
+    head = "dimension,item,unit,price,up_to,currency,free,source,date,note\n"
+    first = "transfer-out,i,GB,0,100,,5,offer 18,,\n"
+    (tmp_path / "t.csv").write_text(f"{head}{first}transfer-out,i,{second}\n")
+    result = assay(tmp_path, "prices", "import", "t.csv", *OPTIONS, expect=2)
+    assert result.stderr.splitlines()[0] == f"t.csv:3: error: {message}"
+    assert len(result.stderr.splitlines()) == 2 and not list(tmp_path.glob("*.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ("1,2099-01-01,", "date: 2099-01-01 is in the future"),
+        ("1e999,,", "price: `1e999` is more than 10^15"),
+        ("1e-999,,", "price: `1e-999` is finer than 10^-12"),
+        ("1,,\x1b[2J\x1b[31m", "note: unprintable character U+001B"),
+    ],
+)
+def test_import_writes_no_book_that_check_refuses(tmp_path, cells, message):
+    (tmp_path / "t.csv").write_text(f"dimension,item,unit,price,date,note\ninstance,a,hour,{cells}\n")
+    result = assay(tmp_path, "prices", "import", "t.csv", *OPTIONS, expect=2)
+    assert result.stderr.splitlines()[0] == f"t.csv:2: error: {message}"
+    assert not list(tmp_path.glob("*.yaml"))
+
+
+def test_a_table_of_too_many_rows_says_how_many_fit(tmp_path):
+    lines = [f"instance,machine-{number:05d},hour,0.1,offer 17" for number in range(4000)]
+    head = "dimension,item,unit,price,source"
+    (tmp_path / "t.csv").write_text("\n".join([head, *lines]) + "\n")
+    result = assay(tmp_path, "prices", "import", "t.csv", *OPTIONS, expect=2)
+    said = re.match(r"error: 4000 rows are too many for a price book of at most 262144 bytes: (\d+) of", result.stderr)
+    fit = int(said[1])
+    (tmp_path / "t.csv").write_text("\n".join([head, *lines[: fit + 1]]) + "\n")
+    assert f" {fit} of them fit" in assay(tmp_path, "prices", "import", "t.csv", *OPTIONS, expect=2).stderr
+    (tmp_path / "t.csv").write_text("\n".join([head, *lines[:fit]]) + "\n")
+    assay(tmp_path, "prices", "import", "t.csv", *OPTIONS, expect=0)
+    assert 262144 - 100 < (tmp_path / "ours.yaml").stat().st_size <= 262144
+
+
+def test_a_price_is_read_to_its_last_digit(tmp_path):
+    path = book(tmp_path)
+    path.write_text(path.read_text().replace("price: 0.1", "price: 123456789012.123456789012"))
+    assert load_book("own.yaml", tmp_path).rows[0].price == Decimal("123456789012.123456789012")
+
+
+def test_about_may_be_folded_into_lines(tmp_path):
+    book(tmp_path, more="about: >\n  One line\n  of two.\n\n  A paragraph.\n")
+    assert load_book("own.yaml", tmp_path).about == "One line of two.\nA paragraph.\n"
+
+
+@pytest.mark.parametrize(
     ("option", "value", "message"),
     [
+        ("--date", "2099-01-01", "error: --date: 2099-01-01 is in the future"),
         ("--hours", "8760", "error: --hours: a month of 8760 hours"),
         ("--currency", "francs", "error: --currency: `francs` is not a currency"),
         ("--date", "yesterday", "error: --date: `yesterday` is not a date"),

@@ -1,11 +1,14 @@
 """What always holds of prices, bills and costs; and what the printed figures say of hours and gigabytes."""
 
+import copy
 import itertools
+import pickle
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from assay.model.base import AssayError
 from assay.model.price import (
@@ -18,11 +21,13 @@ from assay.model.price import (
     Line,
     Row,
     Tier,
+    decimal,
     one_currency,
     rounded,
     total,
     units_of,
 )
+from assay.model.source import read_source
 from assay.price.book import book_names, load_book
 from assay.price.cost import break_even_duty, break_even_months, expected_hours, price_bill
 
@@ -205,6 +210,31 @@ def test_rounding_for_print_is_half_up(amount, digits):
     printed = rounded(abs(amount), digits)
     assert abs(printed - abs(amount)) <= Decimal(5).scaleb(-digits - 1)
     assert rounded(Decimal("2.345")) == Decimal("2.35") and rounded(Decimal("0.5"), 0) == 1
+
+
+@pytest.mark.parametrize("what", ["", "price book"])
+@pytest.mark.parametrize("text", [b"a: \xff", b"a: \0", b"a: 1\n---\nb: 2\n", b"a: !!set {}", b"[" * 50 + b"]" * 50])
+def test_hints_on_files_that_are_no_studies_speak_of_none(what, text):
+    (problem,) = read_source(text, what).problems
+    assert "study" not in problem.message + problem.hint
+    assert read_source(b"<<: 1", "price book").problems[0].hint == "write each key out"
+
+
+@given(st.decimals(0, 10**15, places=12))
+def test_a_written_number_is_read_to_its_last_digit(value):
+    text = f"{value:f}"
+    data = read_source(f"a: {text}".encode()).data["a"]
+    assert decimal(data) == decimal(text) == value
+    assert data == float(text) and f"{data}" == f"{float(text)}"
+    assert decimal(copy.deepcopy(data)) == decimal(pickle.loads(pickle.dumps(data))) == value
+
+
+@pytest.mark.parametrize("text", ["1000000000000000.1", "1e999", "1e16", "0.0000000000001", "1e-999", 10**16, 1e16])
+def test_what_is_out_of_bounds_is_refused_only_where_it_is_written(text):
+    with pytest.raises(ValidationError, match=r"is (more than 10.15|finer than 10.-12)"):
+        Tier(price=text)
+    stored = line(instance(), Decimal(10**18)).model_dump_json()
+    assert Line.model_validate_json(stored).each == 10**18
 
 
 # Bills.

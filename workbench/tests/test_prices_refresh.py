@@ -301,9 +301,91 @@ def test_a_doubtful_price_is_left_as_it_was(write, prices, why):
 def test_an_older_file_does_not_replace_newer_prices():
     book = small()
     old = read(as_csv("AmazonEC2", EC2, "2025-12-31T00:00:00Z"), book)
-    with pytest.raises(AssayError, match="no row of small is in f"):
+    why = "no row of small is renewed from f: instance m5.large: the file is of 2025-12-31, older than the row"
+    with pytest.raises(AssayError, match=why):
         refresh(book, [old])
     assert refresh(book, [read(as_csv("AmazonEC2", EC2, "2026-01-01T00:00:00Z"), book)]).changes
+
+
+@pytest.mark.parametrize("write", AS.values())
+def test_a_file_in_another_currency_says_so(write):
+    book = small()
+    product = instance("m5.large", "")
+    product.prices = [Price(HOURS, "0.7", currency="CNY")]
+    with pytest.raises(AssayError, match="f: prices in CNY; the book small is in USD"):
+        refresh(book, [read(write("AmazonEC2", [product]), book)])
+    other = instance("c5.large", "1")
+    with pytest.raises(AssayError, match="no row of small is in f"):
+        refresh(book, [read(write("AmazonEC2", [other]), book)])
+
+
+RESERVED = {"term": "reserved-1y", "upfront": "494", "price": 0}
+
+
+@pytest.mark.parametrize("write", AS.values())
+@pytest.mark.parametrize(
+    ("payment", "prices", "why"),
+    [
+        ("all-upfront", [(HOURS, "0")], "the file has no upfront fee of it, and it is paid all-upfront"),
+        ("all-upfront", [(HOURS, "0"), ("Quantity", "0")], "the file has no upfront fee of it"),
+        ("partial-upfront", [(HOURS, "0.03")], "the file has no upfront fee of it, and it is paid partial-upfront"),
+        ("no-upfront", [(HOURS, "0.03"), ("Quantity", "7")], "the file has an upfront fee of it"),
+    ],
+)
+def test_a_reservation_without_its_fee_stays(write, payment, prices, why):
+    reserved = {**SMALL["rows"][0], **RESERVED, "payment": payment}
+    reserved["upfront"] = 0 if payment == "no-upfront" else 494
+    book = Book.model_validate({**SMALL, "rows": [SMALL["rows"][0], reserved]})
+    paid = payment.replace("-", " ").title()
+    terms = [Price(unit, usd, lease="1yr", paid=paid, offering="standard") for unit, usd in prices]
+    found = refresh(book, [read(write("AmazonEC2", [instance("m5.large", "0.099", *terms)]), book)])
+    ((row, reason),) = found.left
+    assert row.payment == payment and reason.startswith(why)
+    assert (found.book.rows[1].upfront, found.book.rows[1].price) == (row.upfront, 0)
+    assert found.book.rows[0].price == Decimal("0.099")
+
+
+def test_a_price_in_another_unit_is_rounded_to_what_a_book_holds():
+    book = small(dimension="volume-throughput", item="gp3", unit="MB/s-month")
+    products = [plain("EBS:VolumeP-Throughput.gp3", Price("GiBps-mo", "40.96"))]
+    found = refresh(book, [read(as_csv("AmazonEC2", products), book)])
+    assert found.book.rows[0].price == Decimal("0.038146972656")
+    assert book_text(found.book)
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_a_file_of_the_future_is_refused(tmp_path, form):
+    (tmp_path / "small.yaml").write_text(book_text(small()))
+    (tmp_path / "f").write_text(AS[form]("AmazonEC2", EC2, "2099-01-01T00:00:00Z"))
+    result = assay(tmp_path, "prices", "refresh", "small.yaml", "--from", "f", "--out", "new.yaml", expect=2)
+    assert "error: f: its publication date 2099-01-01 is in the future\n" in result.stderr
+    assert not (tmp_path / "new.yaml").exists()
+
+
+def test_a_book_of_the_future_is_not_written(folder, tmp_path):
+    rows = [SMALL["rows"][0], {**SMALL["rows"][0], "item": "other", "date": "2099-01-01"}]
+    (tmp_path / "small.yaml").write_text(book_text(Book.model_validate({**SMALL, "rows": rows})))
+    words = ("prices", "refresh", "small.yaml", "--from", str(folder / "AmazonEC2.csv"), "--out", "new.yaml")
+    message = "error: the book cannot be written: rows[1].date: 2099-01-01 is in the future\n"
+    assert message in assay(tmp_path, *words, expect=2).stderr and not (tmp_path / "new.yaml").exists()
+
+
+def test_wherever_a_table_is_cut_it_is_said_or_the_rows_are_whole():
+    """The file of an all-upfront reservation, cut after each character: never is the machine free."""
+    reserved = {**RESERVED, "payment": "all-upfront"}
+    book = Book.model_validate({**SMALL, "rows": [SMALL["rows"][0], {**SMALL["rows"][0], **reserved}]})
+    prices = [
+        Price(unit, usd, lease="1yr", paid="All Upfront", offering="standard")
+        for unit, usd in ((HOURS, "0.0000000000"), ("Quantity", "500"))
+    ]
+    text = as_csv("AmazonEC2", [instance("m5.large", "0.099", *prices)])
+    for end in range(len(text)):
+        try:
+            found = refresh(book, [read(text[:end], book)]).book.rows
+        except AssayError:
+            continue
+        assert text[end - 1] == "\n" and [row.upfront for row in found] == [0, 494]
+    assert [row.upfront for row in refresh(book, [read(text, book)]).book.rows] == [0, 500]
 
 
 @pytest.mark.parametrize(
@@ -349,6 +431,10 @@ GOOD = {form: write("AmazonEC2", EC2) for form, write in AS.items()}
         ('{"a" 1}', "not an AWS price list file: '1}' where JSON has `:`"),
         ("{" + '"a":' + "[" * 100_000, "not an AWS price list file: it is nested too deeply"),
         (GOOD["json"][: len(GOOD["json"]) // 2], "the file breaks off"),
+        (GOOD["csv"][:-1], "f:25: the file breaks off"),
+        (GOOD["csv"] + '"SKU1","T"\n', "f:26: the file breaks off"),
+        (GOOD["csv"].replace("0.0990000000", "1e999"), "f:7: '1e999' is more than 10^15"),
+        (GOOD["json"].replace("0.0990000000", "1e-99"), "'1e-99' is finer than 10^-12"),
         (GOOD["csv"].replace('"PricePerUnit"', '"Price"'), "not an AWS price list file: it has no column priceperunit"),
         (GOOD["csv"].replace("0.0990000000", "ten"), "f:7: 'ten' is not a price or quantity"),
         (GOOD["csv"].replace(PUBLISHED[:10], "yesterday"), "its publication date is 'yesterdayT10:00:00Z'"),

@@ -1,7 +1,12 @@
 """Prices in studies: what a run would cost, budgets, and what a run keeps."""
 
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,7 +25,7 @@ from assay.cli import budget as budgets
 from assay.cli.budget import Budget, Meter, of_hours, read_budget, spent_seconds
 from assay.cli.main import app
 from assay.cli.plan_cost import plan_cost
-from assay.cli.study_prices import current_book, find_prices
+from assay.cli.study_prices import current_book, find_prices, of_targets
 from assay.model.base import EXIT_INTERRUPTED, AssayError
 from assay.model.design import Use
 from assay.model.price import money
@@ -29,7 +34,7 @@ from assay.model.study import study_schema
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
 from assay.price.frozen import all_running, design_cost, hour_of_running
-from assay.store import Attempt, RunStore, list_runs
+from assay.store import Attempt, RunStore, heartbeat, list_runs
 
 DESIGNS = {"disk": {"design": "nfs-volumes", "set": VOLUMES.set}}
 
@@ -81,6 +86,9 @@ def test_books_and_designs_beside_the_study(tmp_path: Path) -> None:
     assert frozen.designs["disk"].bill == prices(disk=VOLUMES).designs["disk"].bill
 
 
+SET_PATH = ("prices", "designs", "disk", "set")
+
+
 @pytest.mark.parametrize(
     ("changes", "path", "words"),
     [
@@ -91,7 +99,12 @@ def test_books_and_designs_beside_the_study(tmp_path: Path) -> None:
             ("prices", "designs", "disk", "set"),
             "no parameter `sise`",
         ),
-        ({"use": {"egress": "1TB"}}, ("prices", "designs", "disk"), "no price of transfer-out"),
+        ({"use": {"duty": "50%", "egress": "1TB"}}, ("prices", "use", "egress"), "no price of transfer-out"),
+        ({"term": "spot"}, ("prices", "term"), "spot"),
+        ({"designs": {"disk": {"design": "nfs-volumes", "set": {"capacity": None}}}}, (*SET_PATH,), "(capacity=null)"),
+        ({"book": "b" * 5000}, ("prices", "book"), "file name too long"),
+        ({"book": "./" + "b" * 5000}, ("prices", "book"), "file name too long"),
+        ({"designs": {"disk": {"design": "d" * 5000}}}, ("prices", "designs", "disk", "design"), "file name too long"),
     ],
 )
 def test_what_cannot_be_looked_up_is_named_at_its_place(
@@ -101,7 +114,40 @@ def test_what_cannot_be_looked_up_is_named_at_its_place(
     assert frozen is None
     assert fault.path == path
     assert words in fault.message
+    assert len(fault.message) < 200
     assert fault.hint
+
+
+def test_a_payment_and_a_way_that_have_no_price_are_at_fault_themselves(tmp_path: Path) -> None:
+    reserved = {"term": "reserved-1y", "payment": "all-upfront", "upfront": "500", "price": "0"}
+    rows = [*(row.model_dump() for row in book().rows), {**book().rows[0].model_dump(), **reserved}]
+    rows.append({"dimension": "transfer-out", "item": "internet", "price": "0.09", "unit": "GB", "source": "a test"})
+    write_book(tmp_path / "book.yaml", "1", rows=rows)
+    plain = {"book": "book.yaml", "designs": DESIGNS, "term": "reserved-1y"}
+    for change, path in (
+        ({"payment": "no-upfront"}, ("prices", "payment")),
+        ({"use": {"egress": "1TB", "egress_way": "pigeons"}}, ("prices", "use", "egress_way")),
+    ):
+        _, (fault,) = find_prices(study(prices={**plain, **change}), tmp_path)
+        assert fault.path == path
+    assert find_prices(study(prices=plain), tmp_path)[1] == []
+
+
+def test_a_target_that_nothing_uses_is_not_paid_for() -> None:
+    priced = study(
+        targets={"disk": {"kind": "file", "path": "/a"}, "idle": {"kind": "file", "path": "/b"}},
+        w_targets=["disk"],
+        prices=section(designs={**DESIGNS, "idle": DESIGNS["disk"]}),
+    )
+    frozen, (fault,) = find_prices(priced, Path("/"), {"disk"})
+    assert frozen is None
+    assert fault.path == ("prices", "designs", "idle")
+    both, faults = find_prices(priced, Path("/"), {"disk", "idle"})
+    assert faults == []
+    one = of_targets(both, {"disk"})
+    assert both is not None
+    assert one is not None
+    assert alike(all_running(both), 2 * all_running(one))
 
 
 def test_a_payment_needs_a_reservation() -> None:
@@ -171,6 +217,7 @@ def test_whether_a_budget_fits(factor: str, fits: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ("", "`` is not a budget"),
         ("5", "not a budget"),
         ("five USD", "not a budget"),
         ("-5USD", "not a budget"),
@@ -186,7 +233,7 @@ def test_bad_budgets_are_one_line(text: str, words: str) -> None:
 
 
 def test_budgets() -> None:
-    assert read_budget("", None) is None
+    assert read_budget(None, None) is None
     assert read_budget("5.50 USD", prices()) == Budget(Decimal("5.50"), "USD")
     with pytest.raises(AssayError, match="names none"):
         read_budget("5USD", None)
@@ -217,6 +264,38 @@ def test_time_between_sessions_is_not_spent_and_lost_repeats_count_as_estimated(
     # What was lost cannot have lasted longer than until the next session.
     assert spent_seconds([100.0, 125.0], tries[:2], {"c0001": 30.0}) == 25
     assert spent_seconds([100.0], [], {}) == 0
+
+
+def test_sessions_last_until_their_last_sign_of_life() -> None:
+    """Also if it came outside a repeat, and then lost repeats need no estimate."""
+    tries = [attempt(1, 110, 5.0), attempt(2, 120, None)]
+    estimates = {"c0001": 30.0}
+    assert spent_seconds([100.0], [], estimates, [109.0]) == 9
+    assert spent_seconds([100.0], tries, estimates, [121.0]) == 21
+    assert spent_seconds([100.0], tries, estimates, [400.0]) == 300
+    # Of the first of these sessions nobody knows.
+    assert spent_seconds([100.0, 1000.0], tries, estimates, [1014.0]) == 50 + 14
+    assert spent_seconds([100.0, 1000.0], tries, estimates, [121.0, 1014.0]) == 21 + 14
+
+
+def test_a_heartbeat_goes_on_between_steps_and_over_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.01)
+    assert heartbeat.last_alive(tmp_path) == ()
+    begun = time.time()
+    with heartbeat.Heartbeat(tmp_path):
+        seen = set()
+        while len(seen) < 3 and time.time() < begun + 20:
+            seen.update(heartbeat.last_alive(tmp_path))
+    assert len(seen) == 3
+    (first,) = heartbeat.last_alive(tmp_path)
+    with pytest.raises(ZeroDivisionError), heartbeat.Heartbeat(tmp_path):
+        raise ZeroDivisionError
+    again, second = heartbeat.last_alive(tmp_path)
+    assert begun <= first == again <= second <= time.time()
+    assert [path.name for path in tmp_path.iterdir()] == [heartbeat.ALIVE]
+    for damaged in ("", "[1, 2", "{}", "7", '["x"]', "[NaN]"):
+        (tmp_path / heartbeat.ALIVE).write_text(damaged)
+        assert heartbeat.last_alive(tmp_path) == ()
 
 
 STUDY = """
@@ -268,6 +347,16 @@ def test_plan_prints_the_cost_and_whether_it_fits(place: Path) -> None:
     assert float(document["cost"]["total"]["about"]) == pytest.approx(seconds / 3600 * 1000000.342466, rel=1e-6)
     error = assay("plan", "study.yaml", "--budget", "1EUR", code=2).exception
     assert "EUR" in str(error)
+    assert "`` is not a budget" in str(assay("plan", "study.yaml", "--budget", "", code=2).exception)
+    assert "`` is not a budget" in str(assay("run", "study.yaml", "--budget", "", code=2).exception)
+
+
+def test_check_warns_of_old_books(place: Path) -> None:
+    write_book(place / "book.yaml", "1", date="2020-01-01")
+    done = assay("check", "study.yaml")
+    assert "WARNING: 2 of 2 prices from made-up are older" in done.stderr
+    write_book(place / "book.yaml", "1", date="2020-01-01", historic=True)
+    assert "WARNING" not in assay("check", "study.yaml").stderr
 
 
 @needs_engine
@@ -278,12 +367,44 @@ def test_a_budget_stops_a_run_and_more_money_goes_on(place: Path) -> None:
     with RunStore.open(Path(run.folder)) as store:
         assert store.info().status == "interrupted"
         assert store.attempts() == []
+    assert "--resume --budget 0.01USD" in done.output
     assay("run", "--resume", "--budget", "0.01EUR", code=2)
-    assay("run", "--resume", "--budget", "0.01USD", code=EXIT_INTERRUPTED)
+    assay("run", "--resume", "--budget", "", code=2)
+    kept = assay("run", "--resume", code=EXIT_INTERRUPTED)
+    assert "the budget of 0.0100 USD holds on" in kept.output
+    assay("run", "--resume", "--budget", "0.02USD", code=EXIT_INTERRUPTED)
+    with RunStore.open(Path(run.folder)) as store:
+        assert store.budget() == "0.02USD"
     assay("run", "--resume", "--budget", "100000000USD")
     with RunStore.open(Path(run.folder)) as store:
         assert store.outcome_counts() == {"ok": 6}
-        assert len(store.sessions()) == 3
+        assert len(store.sessions()) == 4
+        assert len(store.last_alive()) == 4
+
+
+@needs_engine
+def test_a_session_that_is_killed_while_it_waits_is_counted(place: Path) -> None:
+    (place / "study.yaml").write_text(
+        STUDY.replace("repeats: 3", "schedule: {repeats: 3, over: 1h, order: sequential}")
+    )
+    words = [sys.executable, "-c", "from assay.cli.main import main; main()", "run", "study.yaml"]
+    run = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        assert run.stderr is not None
+        assert any("is due at" in line for line in run.stderr)
+        (found,) = list_runs(place / "assay-runs")
+        with RunStore.open(Path(found.folder)) as store:
+            begun = time.time()
+            while max(store.last_alive()) < begun + 1 and time.time() < begun + 30:
+                time.sleep(0.05)
+    finally:
+        run.send_signal(signal.SIGKILL)
+        run.communicate()
+    with RunStore.open(Path(found.folder)) as store:
+        last = max(each.started_at + (each.seconds or 0) for each in store.attempts())
+        spent = spent_seconds(store.sessions(), store.attempts(), {}, store.last_alive())
+        assert spent >= begun + 1 - store.sessions()[0]
+        assert spent > last - store.sessions()[0]
 
 
 @needs_engine
@@ -343,8 +464,81 @@ def test_a_damaged_prices_file_is_one_line(place: Path) -> None:
     assay("run", "study.yaml")
     (run,) = list_runs(place / "assay-runs")
     kept = Path(run.folder) / "prices.json"
+    whole = json.loads(kept.read_text())
+    name = Path(run.folder).name
+
+    def refusal() -> str:
+        found = str(assay("report", "last", code=2).exception)
+        assert found.startswith(f"run {name}")
+        assert "prices.json" in found
+        assert "FrozenPrices" not in found
+        return found
+
     kept.write_text(kept.read_text()[:100])
-    assert "damaged" in str(assay("report", "last", code=2).exception)
+    assert "damaged" in refusal()
+    # The rest of the run can still be seen.
+    assert "6 of 6 repeats done" in assay("show", "last").stdout
+    assert json.loads(assay("show", "last", "--json").stdout)["prices"] is None
+    for path, value, words in (
+        (["schema_version"], 2, "made by a newer Assay (version 2"),
+        (["schema_version"], ..., "made by a newer Assay"),
+        (["schema_version"], "1", "damaged"),
+        (["book", "rows", 0, "price"], "1e999999", "damaged"),
+        (["book", "rows", 0, "price"], "1e-999999", "damaged"),
+        (["book", "rows", 0, "item"], "c5.large", "no price of instance c4.large"),
+        (["book", "rows"], [], "damaged: book.rows: "),
+        (["book", "hours_per_month"], "0", "damaged"),
+        (["designs", "none", "bill", "lines", 0, "each"], "1e400", "damaged"),
+        (["designs", "none", "ceilings", 0, "value"], 0, "damaged"),
+        (["designs"], 5, "damaged: designs: "),
+    ):
+        damaged = json.loads(json.dumps(whole))
+        inner = damaged
+        for part in path[:-1]:
+            inner = inner[part]  # type: ignore[index]
+        if value is ...:
+            del inner[path[-1]]  # type: ignore[arg-type]
+        else:
+            inner[path[-1]] = value  # type: ignore[index]
+        kept.write_text(json.dumps(damaged))
+        assert words in refusal()
+    for text in ("", "[]", "[" * 10**5, "\udcff"):
+        kept.write_bytes(text.encode("utf-8", "surrogateescape"))
+        refusal()
+    kept.write_text(json.dumps(whole))
+    assay("report", "last")
+    kept.unlink()
+    assert refusal() == f"run {name} is damaged: prices.json is missing"
+
+
+@needs_engine
+def test_a_run_without_a_budget_goes_on_without_its_prices(place: Path) -> None:
+    assay("run", "study.yaml", "--budget", "0.01USD", code=EXIT_INTERRUPTED)
+    (run,) = list_runs(place / "assay-runs")
+    (Path(run.folder) / "prices.json").write_text("{")
+    assert "damaged" in str(assay("run", "--resume", code=2).exception)
+    with RunStore.open(Path(run.folder), write=True) as store:
+        store._db.execute("UPDATE run SET details = json_remove(details, '$.budget')")
+    assay("run", "--resume")
+
+
+@needs_engine
+def test_missing_prices_of_today_are_told(place: Path) -> None:
+    assay("run", "study.yaml")
+    assert "says nothing" in str(assay("report", "last", "--prices", "", code=2).exception)
+    rows = [row.model_dump() for row in book().rows[1:]]
+    write_book(place / "new.yaml", "1", rows=rows, date="2026-11-20")
+    done = assay("report", "last", "--output", "today.html", "--prices", "today=new.yaml")
+    assert "none has no cost of today: the price book made-up has no price of instance c4.large" in done.stderr
+    assert "2026-11-20" not in cost_part(place / "today.html")
+
+
+def test_stopping_while_the_command_is_loaded_is_quiet(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")
+    words = [sys.executable, "-c", "from assay.cli.main import main; main()"]
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": path})
+    assert (done.returncode, done.stdout, done.stderr) == (EXIT_INTERRUPTED, "", "")
 
 
 def test_which_book_is_todays() -> None:

@@ -39,7 +39,7 @@ def load_analysis(ref: str, root: Path, case: str | None = None, quick: bool = F
 
 def analyse_store(store: RunStore, case: str | None = None, quick: bool = False) -> RunAnalysis:
     """Analyse and judge an open run; arguments and errors as in `load_analysis`."""
-    run = store.info()
+    run = store.info(prices=case is None and not quick)
     cases = store.cases(case)
     if case is not None and not cases:
         raise AssayError(f"run {run.id} has no case {case!r}", f"`assay show {run.id}` names its cases")

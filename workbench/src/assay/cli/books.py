@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from assay.cli.output import note
 from assay.model.price import STALE_DAYS, Book, Row, row_name
+from assay.price.book import book_names
 
 
 def warn_stale(book: Book, rows: Iterable[Row] | None = None, today: dt.date | None = None) -> None:
@@ -19,7 +20,9 @@ def warn_stale(book: Book, rows: Iterable[Row] | None = None, today: dt.date | N
     old = book.stale(today or dt.date.today(), used)
     if old:
         oldest = f"the oldest of {book.date_of(old[0])} ({row_name(old[0])})"
+        renewed = book.provider == "aws" and book.book in book_names()
+        hint = f"`assay prices refresh {book.book}` renews them" if renewed else "renew its rows and dates"
         note(
             f"WARNING: {len(old)} of {len(used)} prices from {book.book} are older than {STALE_DAYS} days, {oldest}; "
-            f"`assay prices refresh {book.book}` renews them"
+            f"{hint}"
         )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from assay.cli.output import note
 from assay.model.base import AssayError
 from assay.model.price import EXACT, money
 from assay.model.priced import FrozenPrices
@@ -30,14 +31,19 @@ class Budget:
     def __str__(self) -> str:
         return money(self.amount, self.currency)
 
+    @property
+    def written(self) -> str:
+        """As `--budget` takes it: `5USD`."""
+        return f"{self.amount}{self.currency}"
 
-def read_budget(written: str, prices: FrozenPrices | None) -> Budget | None:
-    """What `--budget` says; None if it is empty.
+
+def read_budget(written: str | None, prices: FrozenPrices | None) -> Budget | None:
+    """What `--budget` says; None if it is not given.
 
     Raises:
         AssayError: It is no amount of money, the study has no prices, or they are in another currency.
     """
-    if not written:
+    if written is None:
         return None
     found = _BUDGET.fullmatch(written.strip())
     if found is None:
@@ -99,6 +105,14 @@ class Meter:
         return False
 
 
+def keep_budget(store: RunStore, budget: Budget | None, given: bool) -> None:
+    """Store what was given with a run; tell of what holds on without being given again."""
+    if budget is not None and given:
+        store.keep_budget(budget.written)
+    elif budget is not None:
+        note(f"the budget of {budget} holds on; --budget gives another")
+
+
 def make_meter(
     budget: Budget | None, prices: FrozenPrices | None, store: RunStore, estimate: StudyEstimate
 ) -> Meter | None:
@@ -106,23 +120,29 @@ def make_meter(
     if budget is None or prices is None:
         return None
     seconds = {case.case: case.seconds for case in estimate.cases}
-    before = spent_seconds(store.sessions(), store.attempts(), seconds)
+    before = spent_seconds(store.sessions(), store.attempts(), seconds, store.last_alive())
     return Meter(budget, all_running(prices), before, now(), now)
 
 
-def spent_seconds(starts: Sequence[float], attempts: Sequence[Attempt], estimates: Mapping[str, float]) -> float:
-    """Seconds of the sessions of a run, each from its start to the end of its last attempt; the time between is not.
+def spent_seconds(
+    starts: Sequence[float], attempts: Sequence[Attempt], estimates: Mapping[str, float], alive: Sequence[float] = ()
+) -> float:
+    """Seconds of the sessions of a run, each from its start to its last sign of life; the time between is not.
 
     Args:
         starts: When each session began, in order.
         attempts: All of the run.
-        estimates: Case id -> estimated seconds of a repeat: for attempts of which nobody knows when they ended.
+        estimates: Case id -> estimated seconds of a repeat: for attempts of which nobody knows when they ended, in
+            sessions of which nobody knows when they were last alive.
+        alive: When sessions were last known alive.
     """
     found = 0.0
     for place, start in enumerate(starts):
         end = starts[place + 1] if place + 1 < len(starts) else float("inf")
-        ends = [
-            attempt.started_at + (estimates.get(attempt.case, 0.0) if attempt.seconds is None else attempt.seconds)
+        ends = [moment for moment in alive if start <= moment < end]
+        lost = {} if ends else estimates
+        ends += [
+            attempt.started_at + (lost.get(attempt.case, 0.0) if attempt.seconds is None else attempt.seconds)
             for attempt in attempts
             if start <= attempt.started_at < end
         ]

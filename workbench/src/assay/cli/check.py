@@ -21,6 +21,10 @@ def command(study: Path = typer.Argument(help="Study file.", metavar="STUDY")) -
     """
     loaded = load_study_file(study)
     refuse_faults(study, loaded.source, target_faults(loaded))
+    if loaded.prices is not None:
+        from assay.cli.books import warn_stale
+
+        warn_stale(loaded.prices.book)
     typer.echo(f"ok: {summary(loaded, estimate_study(loaded.study, loaded.cases))}")
 
 

@@ -104,6 +104,9 @@ def _table(analysis: RunAnalysis, name: TableName) -> Table:
     if name is TableName.COSTS:
         from assay.report.cost_table import costs_table
 
+        if analysis.run.prices is None:
+            hint = "only runs of studies with `prices:` have costs"
+            raise AssayError(f"run {analysis.run.id} carries no prices", hint)
         return costs_table(analysis)
     if name is TableName.CEILINGS:
         return ceilings_table(analysis)

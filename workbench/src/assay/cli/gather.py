@@ -118,15 +118,16 @@ def check_testbed(study: Study, cases: Sequence[Case], base: Path) -> None:
         AssayError: It is.
     """
     if study.testbed is not None:
-        _load(study, base / study.testbed, base, max((case.parameters.hosts for case in cases), default=1))
+        _load(study, study.testbed, base, max((case.parameters.hosts for case in cases), default=1))
 
 
-def _load(study: Study, file: Path, base: Path, needed: int) -> "Box":
+def _load(study: Study, file: str, base: Path, needed: int) -> "Box":
+    """The box of a study, whose description is in a file below `base` unless it is a preset."""
     from assay.testbed.box import load_box
 
     assert study.testbed is not None
-    with _as_named(file, study.testbed):
-        box = load_box(study.testbed if is_preset(study.testbed) else str(file), base)
+    with _as_named(base / file, study.testbed):
+        box = load_box(study.testbed if is_preset(study.testbed) else file, base)
     _check_count(needed, clients_of(box, study.hosts), "take a larger testbed, or name more of its hosts")
     return box
 
@@ -147,7 +148,7 @@ def _testbed(study: Study, base: Path, needed: int) -> Iterator["RunningBox | No
     if study.testbed is None:
         yield None
         return
-    with brought_up(_load(study, base / TESTBED, base, needed)) as running:
+    with brought_up(_load(study, TESTBED, base, needed)) as running:
         yield running
 
 

@@ -5,10 +5,14 @@ import os
 import sys
 from typing import Any
 
-import typer
+try:
+    import typer
 
-from assay.cli.output import prepare_streams
-from assay.model.base import EXIT_BUG, EXIT_INTERRUPTED, AssayError
+    from assay.cli.output import prepare_streams
+    from assay.model.base import EXIT_BUG, EXIT_INTERRUPTED, AssayError
+except KeyboardInterrupt:
+    # Whoever stops the command while it is still being loaded wants no traceback either.
+    sys.exit(130)
 
 COMMANDS = (
     "init",

@@ -24,7 +24,7 @@ def command(
     study: Path = typer.Argument(help="Study file.", metavar="STUDY"),
     json: bool = typer.Option(False, "--json", help="Print everything as JSON."),
     show_all: bool = typer.Option(False, "--all", help=f"Print every case, not only the first {FIRST_CASES}."),
-    budget: str = typer.Option("", "--budget", help="Say whether a run stays within it, such as 5USD."),
+    budget: str | None = typer.Option(None, "--budget", help="Say whether a run stays within it, such as 5USD."),
 ) -> None:
     """Show what a run would do: cases, repeats, what is left out and why, time, bytes, order, and cost.
 

@@ -1,6 +1,7 @@
 """`assay price`."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import typer
@@ -18,7 +19,9 @@ def command(
     ),
     fixed: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Value of a parameter. Repeatable."),
     varied: list[str] = typer.Option([], "--vary", metavar="KEY=A,B", help="Several values: a design of each."),
-    book: str = typer.Option("", "--book", help="Price book: a name or a file. Default: aws-us-east-1."),
+    books: list[str] = typer.Option(
+        [], "--book", metavar="BOOK", help="Price book: a name or a file. Default: the design's own, or aws-us-east-1."
+    ),
     term: str = typer.Option("on-demand", "--term", help="on-demand, reserved-1y, reserved-3y or spot."),
     payment: str = typer.Option("", "--payment", help="no-upfront, partial-upfront or all-upfront."),
     months: int = typer.Option(0, "--months", help="Say what has been paid after so many months."),
@@ -43,14 +46,14 @@ def command(
     if listed:
         _list(as_json)
     elif preset:
-        if designs or fixed or varied or use or book:
+        if designs or fixed or varied or use or books:
             raise AssayError("a preset has its own designs, book and use", "leave all but --json or --csv out")
         from assay.cli.price_preset import show_preset
 
         show_preset(preset, as_json, as_csv)
     else:
-        options = _options(designs or [], fixed, varied, book, term, payment, use)
-        _warn(options)
+        options = _options(designs or [], fixed, varied, _one_book(books), term, payment, use)
+        _warn(options, use)
         _show(options, _months(months), bill, as_json, as_csv)
 
 
@@ -58,7 +61,6 @@ def _options(
     designs: list[str], fixed: list[str], varied: list[str], book: str, term: str, payment: str, use: list[str]
 ) -> "list[Option]":
     from assay.cli.price_choose import choose, read_use
-    from assay.model.need import DEFAULT_BOOK
     from assay.model.price import TERM_MONTHS, TERMS, Payment, one_currency
     from assay.price.book import load_book
     from assay.price.metrics import price_design
@@ -71,12 +73,31 @@ def _options(
         raise AssayError(f"--payment belongs to reservations, not to {chosen_term}", "add --term reserved-1y")
     used = read_use(use)
     found = choose(designs, fixed, varied)
-    books = {name: load_book(name) for name in {book or design.book or DEFAULT_BOOK for _, design in found}}
+    places = [_place(chosen.design, book, design.book) for chosen, design in found]
+    books = {place: load_book(*place) for place in dict.fromkeys(places)}
     one_currency(list(books.values()))
     return [
-        price_design(chosen, design, books[book or design.book or DEFAULT_BOOK], chosen_term, chosen_payment, used)
-        for chosen, design in found
+        price_design(chosen, design, books[place], chosen_term, chosen_payment, used)
+        for (chosen, design), place in zip(found, places, strict=True)
     ]
+
+
+def _one_book(written: list[str]) -> str:
+    if len(written) > 1:
+        raise AssayError("--book is given twice", "give it once: it holds for all designs")
+    if written and not written[0].strip():
+        raise AssayError("--book: the name is empty", "`assay prices list` prints the books; or give a file")
+    return written[0] if written else ""
+
+
+def _place(ref: str, book: str, own: str | None) -> tuple[str, Path | None]:
+    """Name and folder of the price book: as the command names it, or the design; that one may be beside its file."""
+    from assay.model.need import DEFAULT_BOOK
+
+    if book or not own:
+        return book or DEFAULT_BOOK, None
+    folder = Path(ref).parent
+    return own, folder if Path(ref).is_file() and (folder / own).exists() else None
 
 
 def _word(option: str, written: str, words: Iterable[str]) -> str:
@@ -91,10 +112,14 @@ def _months(months: int) -> int | None:
     return months or None
 
 
-def _warn(options: "list[Option]") -> None:
-    """Of each book once, of the rows that were used."""
+def _warn(options: "list[Option]", use: list[str]) -> None:
+    """Of each book once, of the rows that were used; and of use that changes nothing."""
     from assay.cli.books import warn_stale
+    from assay.cli.output import note
+    from assay.cli.price_choose import unused
 
+    for text in unused(options, use):
+        note(f"note: {text}")
     for book in {option.book.book: option.book for option in options}.values():
         costs = [option.cost for option in options if option.book is book]
         warn_stale(book, dict.fromkeys(row for cost in costs for row in cost.rows))

@@ -1,7 +1,7 @@
 """What `assay price` is asked for: designs, values for their parameters, and how they are used."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -11,11 +11,17 @@ from assay.model.base import AssayError
 from assay.model.design import Design, Use
 from assay.model.priced import Chosen
 from assay.model.source import shape_words
-from assay.model.units import one_of, shown
+from assay.model.units import UnitError, one_of, parse_size, shown
+from assay.price.bill import SMALL, make_bill
 from assay.price.designs import Template, load_template
+from assay.price.metrics import Option
 
 MOST_DESIGNS = 100_000
 """Designs that one call prices at most."""
+LARGE = 10**9
+"""Bytes from which on nobody counts them one by one."""
+MOST_DIGITS = 30
+"""Of a whole number."""
 
 
 class _Named(NamedTuple):
@@ -56,9 +62,23 @@ def choose(names: Sequence[str], fixed: Sequence[str], varied: Sequence[str]) ->
 def _all(named: Sequence[_Named], axes: Mapping[str, tuple[Any, ...]]) -> Iterator[tuple[Chosen, Design]]:
     for ref, template, own in named:
         here = {key: values for key, values in axes.items() if key in template.parameters and key not in own}
+        for key, values_here in {**{key: (value,) for key, value in own.items()}, **here}.items():
+            _check_unit(key, values_here, template)
         for point in itertools.product(*here.values()):
             values = {**own, **dict(zip(here, point, strict=True))}
             yield Chosen(design=ref, set=values), template.build(values)
+
+
+def _check_unit(key: str, values: Iterable[Any], template: Template) -> None:
+    """Refuse so few bytes that the unit was forgotten, of a parameter that has GB or TB."""
+    usual = template.parameters[key].value
+    try:
+        large = isinstance(usual, str) and parse_size(usual) >= LARGE
+    except UnitError:
+        return
+    few = next((value for value in values if isinstance(value, int) and value < SMALL), None)
+    if large and few is not None:
+        raise AssayError(f"design {template.name}: {key}={few}: the unit is missing", f"write it such as {usual}")
 
 
 def _named(written: str) -> _Named:
@@ -96,7 +116,7 @@ def _value(text: str) -> Any:
     text = text.strip()
     if text == "null":
         return None
-    return int(text) if text.isascii() and text.isdigit() else text
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else text
 
 
 def read_use(written: Sequence[str]) -> Use:
@@ -118,6 +138,42 @@ def read_use(written: Sequence[str]) -> Use:
             raise AssayError(f"--use {key}: {detail['ctx']['message']}", detail["ctx"]["hint"]) from None
         message, hint = shape_words(detail) or (detail["msg"].lower(), "see docs/guides/price.md")
         raise AssayError(f"--use {key}: {message}", hint) from None
+    _check_job(use, given)
     if not use.duty and (use.job_hours or use.job_bytes):
         raise AssayError("no job can run in what is never on", "write a duty above 0, such as duty=25%")
     return use
+
+
+def _check_job(use: Use, given: Mapping[str, str]) -> None:
+    for key in ("job_hours", "job_bytes"):
+        if key in given and not getattr(use, key):
+            hint = "leave it out: the hours follow from job_bytes" if key == "job_hours" else "leave it out"
+            raise AssayError(f"--use {key}: a job of {given[key]} is none", hint)
+    if use.job_egress and not (use.job_hours or use.job_bytes):
+        raise AssayError("--use job_egress: nothing says what the job is", "add --use job_hours=... or job_bytes=...")
+
+
+def unused(options: Sequence[Option], written: Sequence[str]) -> Iterator[str]:
+    """What was said of the use, and changes nothing.
+
+    Args:
+        options: The designs, priced.
+        written: As for `read_use`.
+    """
+    for key in _pairs(written, "--use"):
+        use = options[0].use
+        plain = Use.model_fields[key].default
+        if key == "egress_way":
+            if not (use.egress or use.job_egress):
+                yield "--use egress_way changes nothing without egress or job_egress"
+        elif key != "duty" and not key.startswith("job_") and getattr(use, key) != plain:
+            without = use.model_copy(update={key: plain})
+            if all(make_bill(option.design, without) == option.bill for option in options):
+                yield f"--use {key} changes nothing: {_none_of(options)} is paid for by it"
+    for option in options:
+        if option.job is None and option.use.job_bytes:
+            yield f"{option.label}: the job has no price, because no rate is known; give --use job_hours=..."
+
+
+def _none_of(options: Sequence[Option]) -> str:
+    return "no part of this design" if len(options) == 1 else "none of these designs"

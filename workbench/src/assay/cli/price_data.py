@@ -95,6 +95,7 @@ def _job(option: Option) -> dict[str, Any] | None:
         "interruptions_cost": plain(job.interrupted),
         "needs_bytes_per_s": plain(job.needs),
         "per_tb": plain(job.per_tb),
+        "exceeds": list(job.exceeds),
     }
 
 
@@ -141,7 +142,9 @@ def _pair(pair: Pair) -> dict[str, Any]:
         "cheaper_below": names[pair.duty.below],
         "cheaper_above": names[pair.duty.above],
         "months": pair.months,
-        "cheaper_from_then": pair.sooner if pair.months is not None else None,
+        "cheaper_then": pair.sooner if pair.months is not None else None,
+        "stays_from_month": pair.stays,
+        "cheaper_from_then": pair.sooner if pair.months is not None and pair.stays == pair.months else None,
     }
 
 
@@ -182,4 +185,9 @@ def _csv_row(option: Option, months: int | None) -> dict[str, object]:
         row[f"cost_per_gb_s_{metric}_month"] = plain(option.per_gbs_month(metric))
     for metric in METRICS[2:]:
         row[f"cost_per_1000_{metric}_month"] = plain(option.per_kiops_month(metric))
-    return {**row, "cost_per_job": plain(option.job.money) if option.job else None}
+    job = option.job
+    return {
+        **row,
+        "cost_per_job": plain(job.money) if job else None,
+        "job_exceeds": " ".join(job.exceeds) if job else None,
+    }

@@ -151,7 +151,23 @@ def _job(option: Option) -> list[tuple[str, str]]:
     lines = [("job", words)]
     if job.needs is not None:
         lines.append(("", f"  its bytes in that time need {rate(float(job.needs), 'read')}"))
-    return lines
+    return lines + [("", f"  {text}") for text in exceeded(option)]
+
+
+def exceeded(option: Option) -> list[str]:
+    """What a design cannot do of its job."""
+    job, limits = option.job, option.limits
+    if job is None or not job.exceeds:
+        return []
+    keeps = [
+        f"{rate(limits.sustained(metric) or 0, metric)} of {_NAMES[metric].removesuffix('e')}ing"
+        for metric in METRICS[:2]
+        if metric in job.exceeds
+    ]
+    found = [f"that is more than it keeps: {', '.join(keeps)}"] if keeps else []
+    if "capacity" in job.exceeds:
+        found.append(f"its {about_size(option.use.job_bytes)} are more than the {about_size(limits.usable)} for data")
+    return found
 
 
 def _side_by_side(options: Sequence[Option], labels: Sequence[str], months: int | None) -> None:
@@ -171,6 +187,9 @@ def _side_by_side(options: Sequence[Option], labels: Sequence[str], months: int 
         for label, option in zip(labels, options, strict=True)
     ]
     print_table([*headings, "bound by"], rows, right=headings[1:])
+    for label, option in zip(labels, options, strict=True):
+        for text in exceeded(option):
+            typer.echo(f"The job is too much for {label}: {text}")
     typer.echo("TB-month, GB/s and 1,000 IOPS: what a month costs for each of them. A rate is what is kept for ever.")
 
 
@@ -313,9 +332,14 @@ def pair_words(pair: Pair) -> str:
             f"{names[duty.below]} is cheaper than {names[1 - duty.below]} below a duty cycle of {percent(duty.duty)} "
             f"({rounded(duty.hours, 0):f} hours of a month), and dearer above"
         )
-    if pair.months is not None:
-        words += f"; {pair.sooner} has cost less in all from month {pair.months} on, though it is dearer at first"
-    return words
+    if pair.months is None:
+        return words
+    if pair.stays == pair.months:
+        return f"{words}; {pair.sooner} has cost less in all from month {pair.months} on, though it is dearer at first"
+    words += f"; {pair.sooner}, dearer at first, has cost less in all after month {pair.months} for the first time"
+    if pair.stays is None:
+        return f"{words}, but not for good within 20 years: what it pays at once comes again"
+    return f"{words}, and for good from month {pair.stays} on; between them not always, since it pays at once again"
 
 
 def percent(share: Decimal) -> str:

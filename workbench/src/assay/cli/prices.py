@@ -142,11 +142,17 @@ def check(
     Example: `assay prices check own.yaml --max-age 180`
     """
     from assay.cli.books import warn_stale
+    from assay.cli.output import note
 
     wrong = False
     books: list[tuple[str, Book]] = []
     for ref in files:
-        book, problems = _checked(ref)
+        try:
+            book, problems = _checked(ref)
+        except AssayError as error:
+            typer.echo(f"error: {error.message}\nhint: {error.hint}", err=True)
+            wrong = True
+            continue
         for problem in problems:
             typer.echo(problem.text(ref), err=True)
         wrong = wrong or bool(problems)
@@ -155,9 +161,13 @@ def check(
     too_old = False
     for ref, book in books:
         age = "historic" if book.historic else f"{book.age(dt.date.today())} days old"
-        typer.echo(f"ok: {ref}: {len(book.rows)} rows in {book.currency} of {book.date}, {age}")
+        old = _older(book, max_age)
+        said = "too old" if old else "ok"
+        typer.echo(f"{said}: {ref}: {len(book.rows)} rows in {book.currency} of {book.date}, {age}")
         warn_stale(book)
-        too_old = _is_older(ref, book, max_age) or too_old
+        if old:
+            note(f"error: {ref}: {old} of {len(book.rows)} prices are older than {max_age} days")
+        too_old = too_old or bool(old)
     if wrong or too_old:
         raise typer.Exit(EXIT_USAGE if wrong else EXIT_INCOMPLETE)
 
@@ -167,6 +177,7 @@ def _checked(ref: str) -> "tuple[Book | None, list[Problem]]":
     from assay.model.price import Book
     from assay.model.source import Fault
     from assay.price.book import BOOKS, GUIDE, WHAT, book_names
+    from assay.price.written import LATE_HINT
 
     path = BOOKS / f"{ref}.yaml" if ref in book_names() else Path(ref)
     if path.exists() and not path.is_file():
@@ -179,26 +190,19 @@ def _checked(ref: str) -> "tuple[Book | None, list[Problem]]":
     book, source = read_checked(Book, data, GUIDE, WHAT)
     problems = list(source.problems)
     if book is not None:
-        today, hint = dt.date.today(), "write the day when the price held"
-        dates = [(("date",), book.date), *((("rows", place, "date"), row.date) for place, row in enumerate(book.rows))]
         problems += [
-            source.problem(Fault(path=path_, message=f"{date} is in the future", hint=hint))
-            for path_, date in dates
-            if date is not None and date > today
+            source.problem(Fault(path=where, message=f"{date} is in the future", hint=LATE_HINT))
+            for where, date in book.in_future(dt.date.today())
         ]
     return book, problems
 
 
-def _is_older(ref: str, book: "Book", days: int | None) -> bool:
-    from assay.cli.output import note
-
+def _older(book: "Book", days: int | None) -> int:
+    """How many rows of a book of the present are older."""
     if days is None or book.historic:
-        return False
+        return 0
     today = dt.date.today()
-    old = [row for row in book.rows if (today - book.date_of(row)).days > days]
-    if old:
-        note(f"error: {ref}: {len(old)} of {len(book.rows)} prices are older than {days} days")
-    return bool(old)
+    return sum((today - book.date_of(row)).days > days for row in book.rows)
 
 
 @app.command(name="import")
@@ -232,12 +236,12 @@ def import_table(
     except UnicodeDecodeError:
         raise AssayError(f"{table}: not UTF-8 text", "save the table as CSV in UTF-8") from None
     head = {"book": name, "provider": provider, "region": region, "date": date, "currency": currency}
-    book, problems = import_csv(text, table.name, {**head, "hours_per_month": hours})
+    book, problems = import_csv(text, table.name, {**head, "hours_per_month": hours}, dt.date.today())
     if book is None:
         for problem in problems:
             typer.echo(problem.text(str(table)), err=True)
         raise typer.Exit(EXIT_USAGE)
-    _write(path, book_text(book), force)
+    _write(path, book_text(book, dt.date.today()), force)
     typer.echo(f"{path}: {len(book.rows)} rows in {book.currency} of {book.date}")
 
 
@@ -268,7 +272,7 @@ def refresh(
     addresses = needed_files(book)
     path = _destination(out, book.book, force)
     found = renew(book, read_files(sources or addresses, book.currency, wanted_of(book), may_lack=not sources))
-    _write(path, book_text(found.book), force)
+    _write(path, book_text(found.book, dt.date.today()), force)
     if as_json:
         print_json(_changes(found) | {"file": str(path)})
     else:

@@ -1,6 +1,7 @@
 """Reading a provider's price list files, from the network or from a copy."""
 
 import contextlib
+import datetime as dt
 import gzip
 import http.client
 import io
@@ -13,6 +14,7 @@ from typing import IO, Any, TextIO, cast
 
 from assay.cli.output import note
 from assay.model.base import EXIT_INCOMPLETE, AssayError
+from assay.model.written import unprintable
 from assay.price.bulk import OfferFile, Wanted, read_offers
 
 TIMEOUT_S = 60
@@ -35,10 +37,12 @@ def read_files(refs: Sequence[str], currency: str, wanted: Wanted, may_lack: boo
     """
     files = []
     for ref in refs:
+        if unprintable(ref):
+            raise AssayError(f"{ref!r} has an unprintable character", "rename the file")
         note(f"reading {ref}")
         try:
             with _opened(ref) as text:
-                files.append(read_offers(text, ref, currency, wanted))
+                files.append(_of_the_past(read_offers(text, ref, currency, wanted)))
         except urllib.error.HTTPError as error:
             if not may_lack or error.code not in _GONE:
                 raise AssayError(f"{ref}: the server answers {error.code} {error.reason}", HINT) from None
@@ -48,6 +52,15 @@ def read_files(refs: Sequence[str], currency: str, wanted: Wanted, may_lack: boo
         except (OSError, EOFError, zlib.error, http.client.HTTPException, ValueError) as error:
             raise AssayError(f"cannot read {ref}: {_reason(error)}", HINT, EXIT_INCOMPLETE) from None
     return files
+
+
+def _of_the_past(file: OfferFile) -> OfferFile:
+    """The file if it is published already; where today has not begun yet, one of today in UTC is of today too."""
+    if file.date is not None and file.date > dt.datetime.now(dt.UTC).date():
+        hint = "fetch the file anew, or set the clock of this machine"
+        raise AssayError(f"{file.name}: its publication date {file.date} is in the future", hint)
+    file.date = min(file.date, dt.date.today()) if file.date else None
+    return file
 
 
 def _reason(error: Exception) -> str:

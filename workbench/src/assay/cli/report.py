@@ -17,8 +17,8 @@ def command(
         None, "--output", "-o", help="File to write; default: `report.html` in the run."
     ),
     out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
-    prices: str = typer.Option(
-        "", "--prices", metavar="today[=BOOK]", help="Show today's prices beside those that the run carries."
+    prices: str | None = typer.Option(
+        None, "--prices", metavar="today[=BOOK]", help="Show today's prices beside those that the run carries."
     ),
 ) -> None:
     """Write a run's report as one HTML file that opens without a network, and print its path.
@@ -36,17 +36,20 @@ def command(
     typer.echo(str(path))
 
 
-def _today(analysis: RunAnalysis, written: str) -> Book | None:
-    if not written:
+def _today(analysis: RunAnalysis, written: str | None) -> Book | None:
+    if written is None:
         return None
     if analysis.run.prices is None:
         raise AssayError(f"run {analysis.run.id} carries no prices", "only runs of studies with `prices:` have costs")
     from assay.cli.books import warn_stale
-    from assay.cli.study_prices import current_book
+    from assay.cli.output import note
+    from assay.cli.study_prices import current_book, unpriced_lines
 
     book = current_book(analysis.run.prices, written)
     used = {row.key for row in analysis.run.prices.book.rows}
     warn_stale(book, [row for row in book.rows if row.key in used])
+    for target, reasons in unpriced_lines(analysis.run.prices, book).items():
+        note(f"{target} has no cost of today: {'; '.join(reasons)}")
     return book
 
 

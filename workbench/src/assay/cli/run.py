@@ -22,8 +22,8 @@ def command(
     ),
     out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
     destroy: bool = typer.Option(False, "--destroy", help="Block devices named in the study may be overwritten."),
-    budget: str = typer.Option(
-        "", "--budget", help="Stop before the designs of the study have cost more than this, such as 5USD."
+    budget: str | None = typer.Option(
+        None, "--budget", help="Stop before the designs of the study have cost more than this, such as 5USD."
     ),
     as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
 ) -> None:
@@ -42,7 +42,7 @@ def command(
     raise typer.Exit(code)
 
 
-def _start(study: str, out: Path, destroy: bool, budget: str) -> "RunStore":
+def _start(study: str, out: Path, destroy: bool, budget: str | None) -> "RunStore":
     from assay.cli.books import warn_stale
     from assay.cli.session import Plan, start
     from assay.cli.studyfile import load_study_file
@@ -66,7 +66,7 @@ def _start(study: str, out: Path, destroy: bool, budget: str) -> "RunStore":
     return start(plan, out, destroy, budget)
 
 
-def _resume(study: str, out: Path, destroy: bool, budget: str) -> "RunStore":
+def _resume(study: str, out: Path, destroy: bool, budget: str | None) -> "RunStore":
     from assay.cli.session import find_unfinished, resume
     from assay.cli.studyfile import read_study
     from assay.store import find_run
@@ -112,7 +112,9 @@ def _tell(store: "RunStore", as_json: bool) -> int:
         print_results(store, SHOWN_RESULTS)
     if interrupted:
         note(f"stopped: {info.finished} of {info.planned} repeats are done, the test data is removed")
-        note(f"go on with: assay run {folder} --resume")
+        budget = store.budget()
+        with_budget = "" if budget is None else f" --budget {budget}"
+        note(f"go on with: assay run {folder} --resume{with_budget}{', or with more' if with_budget else ''}")
         return EXIT_INTERRUPTED
     bad = {status: count for status, count in counts.items() if status != "ok"}
     note(f"{info.status}: {verdict_text(store.verdict_counts())}")

@@ -44,6 +44,7 @@ from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.load import load_study
 from assay.plan.schedule import due_times, timetable
 from assay.store import RunMeta, RunStore, list_runs, lock_holders, new_run_id
+from assay.store.heartbeat import Heartbeat
 from assay.store.lock import ENGINE_LOCK, RUN_LOCK, is_locked
 
 ENGINE_WAIT_SECONDS = 30.0
@@ -70,14 +71,14 @@ class Plan:
     prices: FrozenPrices | None = None
 
 
-def start(plan: Plan, out: Path, destroy: bool, budget: str = "") -> RunStore:
+def start(plan: Plan, out: Path, destroy: bool, budget: str | None = None) -> RunStore:
     """Measure a study from the beginning.
 
     Args:
         plan: The study.
         out: Folder of the runs.
         destroy: The user has confirmed that devices may be overwritten.
-        budget: What the designs may cost meanwhile, such as `5USD`; empty: anything.
+        budget: What the designs may cost meanwhile, such as `5USD`; None: anything.
 
     Returns:
         The run, still open for writing; its status tells whether it is complete.
@@ -95,6 +96,7 @@ def start(plan: Plan, out: Path, destroy: bool, budget: str = "") -> RunStore:
     targets.inspect_targets(study, names, destroy)
     store = RunStore.create(out, _meta(plan), plan.cases, plan.excluded, order, plan.text, plan.prices)
     try:
+        budgets.keep_budget(store, amount, given=True)
         meter = budgets.make_meter(amount, plan.prices, store, estimate)
         return _Session(plan, store, engine, estimate, destroy, meter).run()
     except BaseException:
@@ -105,12 +107,14 @@ def start(plan: Plan, out: Path, destroy: bool, budget: str = "") -> RunStore:
         raise
 
 
-def resume(folder: Path, destroy: bool, budget: str = "") -> RunStore:
-    """Measure what is missing of a run; arguments, result and errors as in `start`."""
+def resume(folder: Path, destroy: bool, budget: str | None = None) -> RunStore:
+    """Measure what is missing of a run; arguments, result and errors as in `start`, but the run keeps its budget."""
     engine = load_engine()
     store = _reopen(folder)
     try:
-        amount = budgets.read_budget(budget, store.prices())
+        wanted = store.budget() if budget is None else budget
+        prices = None if wanted is None else store.prices()
+        amount = budgets.read_budget(wanted, prices)
         loaded = load_study(store.study_text().encode(), store.base())
         if loaded.study is None:
             problem = loaded.problems[0]
@@ -119,9 +123,10 @@ def resume(folder: Path, destroy: bool, budget: str = "") -> RunStore:
         plan = Plan(loaded.study, store.study_text(), loaded.source, file, folder, store.cases(), store.excluded())
         estimate = estimate_study(plan.study, plan.cases, measured_seconds(store))
         targets.inspect_targets(plan.study, targets.used_targets(plan.study, plan.cases), destroy, store.folder.name)
-        meter = budgets.make_meter(amount, store.prices(), store, estimate)
+        meter = budgets.make_meter(amount, prices, store, estimate)
         store.close_lost_attempts("the workbench died")
         store.begin_session(budgets.now())
+        budgets.keep_budget(store, amount, given=budget is not None)
         store.save_results(())
         store.set_status("running")
         return _Session(plan, store, engine, estimate, destroy, meter).run()
@@ -237,6 +242,11 @@ class _Session:
 
     def run(self) -> RunStore:
         """Everything; the targets are given back whatever happens."""
+        # Only time that costs money is counted, so that other runs need no further file.
+        with Heartbeat(self.store.folder) if self.plan.study.prices is not None else contextlib.nullcontext():
+            return self._run()
+
+    def _run(self) -> RunStore:
         for group in remove_leftovers():
             note(f"warning: {group}: left by a run that died, and could not be removed")
         try:

@@ -50,6 +50,7 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     info = store.info()
     if as_json:
         value = info.model_dump(mode="json", exclude={"study_text"})
+        value["prices"] = _prices_json(store)
         value["outcomes"] = store.outcome_counts()
         keys = ("workload", "rule", "reason", "cases")
         value["left_out"] = [dict(zip(keys, item, strict=True)) for item in store.left_out()]
@@ -74,6 +75,18 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     print_results(store, limit)
     if store.verdict_counts():
         typer.echo(f"verdicts {verdict_text(store.verdict_counts())}")
+
+
+def _prices_json(store: "RunStore") -> "dict[str, Any] | None":
+    """The prices that the run carries; if they are damaged, that is told, and the rest is shown without them."""
+    from assay.cli.output import note
+
+    try:
+        prices = store.prices()
+    except AssayError as error:
+        note(f"warning: {error.message}")
+        return None
+    return None if prices is None else prices.model_dump(mode="json")
 
 
 def _ceiling_lines(ceilings: "Sequence[Ceiling]") -> "list[str]":

@@ -1,51 +1,181 @@
 """The prices that a study names, looked up."""
 
+import contextlib
+import errno
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
 
 from assay.model.base import AssayError
-from assay.model.price import Book
-from assay.model.priced import FrozenPrices
-from assay.model.source import Fault
+from assay.model.design import Design, Use
+from assay.model.price import Book, Payment, Term
+from assay.model.priced import Chosen, FrozenPrices, PricedDesign, as_written
+from assay.model.source import Fault, read_source
 from assay.model.study import Study
+from assay.model.study_prices import StudyDesign, StudyPrices
+from assay.model.units import one_of, shown
+
+if TYPE_CHECKING:
+    from assay.price.designs import Template
+
+AT = "prices"
+_DESIGN_KEYS = (*Design.model_fields, "parameters")
 
 
-def find_prices(study: Study, base: Path) -> tuple[FrozenPrices | None, list[Fault]]:
+def find_prices(
+    study: Study, base: Path, used: Collection[str] | None = None
+) -> tuple[FrozenPrices | None, list[Fault]]:
     """The designs of a study's targets with their prices, or what is wrong with them.
 
     Args:
         study: The study.
         base: Folder of its file, where names of other files start.
+        used: Targets that have a case; None: all.
 
     Returns:
         None without `prices` or with faults; and the faults.
     """
     if study.prices is None:
         return None, []
-    from assay.price.book import load_book
-    from assay.price.designs import load_template
-    from assay.price.frozen import design_cost, freeze, priced_design
+    prices, faults = _look_up(study.prices, base)
+    for name in study.prices.designs if used is not None else ():
+        if name in study.targets and name not in (used or ()):
+            message = "no workload uses this target: its design would be paid for, and nothing measured"
+            hint = "leave it out of `designs`, or let a workload use the target"
+            faults.append(Fault(path=(AT, "designs", name), message=message, hint=hint))
+    return (None if faults else prices), faults
 
-    wanted, at = study.prices, ("prices",)
+
+def of_targets(prices: FrozenPrices | None, used: Collection[str]) -> FrozenPrices | None:
+    """The prices without designs of other targets."""
+    if prices is None:
+        return None
+    return prices.model_copy(update={"designs": {key: item for key, item in prices.designs.items() if key in used}})
+
+
+def faults_beside(data: Any, base: Path) -> list[Fault]:
+    """What is wrong with the prices of a study that has other problems; nothing of what follows from those.
+
+    Args:
+        data: The study as it is written.
+        base: As of `find_prices`.
+    """
+    section = data.get(AT) if isinstance(data, dict) else None
+    with contextlib.suppress(ValidationError):
+        return _look_up(StudyPrices.model_validate(section), base)[1]
     try:
+        # The names of files can be looked up even if a key beside them is wrong.
+        designs = {name: {"design": item["design"]} for name, item in section["designs"].items()}  # type: ignore[index]
+        bare = StudyPrices.model_validate({"book": section["book"], "designs": designs})  # type: ignore[index]
+    except (ValidationError, LookupError, TypeError, AttributeError):
+        return []
+    return [fault for fault in _look_up(bare, base)[1] if fault.path[-1] in ("book", "design")]
+
+
+def _look_up(wanted: StudyPrices, base: Path) -> tuple[FrozenPrices | None, list[Fault]]:
+    from assay.price.book import load_book
+    from assay.price.frozen import freeze
+
+    book, faults, found = None, [], {}
+    try:
+        _check_name(wanted.book, base)
         book = load_book(wanted.book, base)
     except AssayError as error:
-        return None, [_fault(error, *at, "book")]
-    found, faults = {}, []
+        faults.append(_fault(error, AT, "book"))
     for target, item in wanted.designs.items():
-        place: tuple[str, ...] = (*at, "designs", target, "design")
         try:
-            template = load_template(item.design, base)
-            place = (*at, "designs", target, "set")
-            design = priced_design(item.chosen, template.build(item.set), wanted.use)
-            place = (*at, "designs", target)
-            one = freeze({target: design}, book, wanted.term, wanted.payment, wanted.use)
-            design_cost(one, target)
-            found[target] = design
-        except AssayError as error:
-            faults.append(_fault(error, *place))
-    if faults:
+            found[target] = _design(target, item, wanted, book, base)
+        except _FaultError as error:
+            faults.append(error.fault)
+    if faults or book is None:
         return None, faults
     return freeze(found, book, wanted.term, wanted.payment, wanted.use), []
+
+
+class _FaultError(Exception):
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+@contextlib.contextmanager
+def _at(*path: str) -> Iterator[None]:
+    try:
+        yield
+    except AssayError as error:
+        raise _FaultError(_fault(error, *path)) from error
+
+
+def _design(target: str, item: StudyDesign, wanted: StudyPrices, book: Book | None, base: Path) -> PricedDesign:
+    """The design of a target, priced if there is a book.
+
+    Raises:
+        _FaultError: Something is wrong with it.
+    """
+    from assay.price.designs import design_names, load_template
+    from assay.price.frozen import priced_design
+
+    at = (AT, "designs", target)
+    with _at(*at, "design"):
+        _check_name(item.design, base)
+        if item.design not in design_names():
+            _check_keys(base / item.design, item.design)
+        template = load_template(item.design, base)
+    with _at(*at, "set"):
+        design = _built(template, item)
+        plain = priced_design(item.chosen, design, Use())
+    if book is None:
+        return plain
+    error = _unpriced(item.chosen, design, book, wanted.term, wanted.payment, wanted.use)
+    if error is not None:
+        raise _FaultError(_fault(error, *_cause(item.chosen, design, book, wanted, at)))
+    return priced_design(item.chosen, design, wanted.use)
+
+
+def _built(template: "Template", item: StudyDesign) -> Design:
+    try:
+        return template.build(item.set)
+    except AssayError as error:
+        # Values as they were written, not as Python has them.
+        pythonic = "".join(f" ({key}={value})" for key, value in item.set.items())
+        written = "".join(f" ({key}={as_written(value)})" for key, value in item.set.items())
+        message = f"{error.message.removesuffix(pythonic)}{written}" if pythonic in error.message else error.message
+        raise AssayError(message, error.hint) from None
+
+
+def _unpriced(
+    chosen: Chosen, design: Design, book: Book, term: Term, payment: Payment | None, use: Use
+) -> AssayError | None:
+    """Why it cannot be priced so; None if it can."""
+    from assay.price.frozen import design_cost, freeze, priced_design
+
+    try:
+        design_cost(freeze({"": priced_design(chosen, design, use)}, book, term, payment, use), "")
+    except AssayError as error:
+        return error
+    return None
+
+
+def _cause(chosen: Chosen, design: Design, book: Book, wanted: StudyPrices, at: tuple[str, ...]) -> tuple[str, ...]:
+    """Where the mistake is in the study if a design cannot be priced: what it could be priced without."""
+
+    def fails(term: Term = "on-demand", payment: Payment | None = None, **use: Any) -> bool:
+        return _unpriced(chosen, design, book, term, payment, Use().model_copy(update=use)) is not None
+
+    term, payment = wanted.term, wanted.payment
+    if fails():
+        return at
+    if fails(term, payment):
+        return (AT, "payment") if payment is not None and not fails(term) else (AT, "term")
+    given = {name: getattr(wanted.use, name) for name in wanted.use.model_fields_set}
+    way = {name: value for name, value in given.items() if name == "egress_way"}
+    for name, value in given.items():
+        if fails(term, payment, **way, **{name: value}):
+            named = way and not fails(term, payment, **{name: value})
+            return (AT, "use", "egress_way" if named else name)
+    return (AT, "use")
 
 
 def current_book(frozen: FrozenPrices, written: str) -> Book:
@@ -61,9 +191,10 @@ def current_book(frozen: FrozenPrices, written: str) -> Book:
 
     word, _, name = written.partition("=")
     if word != "today" or written == "today=":
-        raise AssayError(f"--prices {written} says nothing", "write --prices today, or --prices today=BOOK")
+        raise AssayError(f"--prices {shown(written)} says nothing", "write --prices today, or --prices today=BOOK")
     old = frozen.book
     if name:
+        _check_name(name, Path())
         book = load_book(name)
     else:
         books = [load_book(each) for each in book_names()]
@@ -74,6 +205,49 @@ def current_book(frozen: FrozenPrices, written: str) -> Book:
         book = max(present, key=lambda each: each.date)
     one_currency([old, book])
     return book
+
+
+def unpriced_lines(prices: FrozenPrices, book: Book) -> dict[str, list[str]]:
+    """Target -> what another book has no price of, for each line of its bill; targets that have all are left out."""
+    from assay.model.price import Bill
+    from assay.price.cost import price_bill
+
+    found: dict[str, list[str]] = {}
+    for target, item in prices.designs.items():
+        for line in item.bill.lines:
+            try:
+                price_bill(Bill(lines=(line,)), book, prices.term, prices.payment, prices.use.duty)
+            except AssayError as error:
+                if error.message not in found.setdefault(target, []):
+                    found[target].append(error.message)
+    return found
+
+
+def _check_name(ref: str, base: Path) -> None:
+    """Refuse the name of a file that no file can have."""
+    try:
+        (base / ref).stat()
+    except (OSError, ValueError) as error:
+        if not isinstance(error, OSError) or error.errno == errno.ENAMETOOLONG:
+            reason = (getattr(error, "strerror", None) or str(error)).lower()
+            raise AssayError(f"{shown(ref)}: {reason}", "give a name that a file can have") from None
+
+
+def _check_keys(path: Path, file: str) -> None:
+    """Name a key that no design has before what follows from it."""
+    from assay.price.book import read_regular
+
+    try:
+        source = read_source(read_regular(path, file, ""))
+    except AssayError:
+        # Whoever reads the design says why.
+        return
+    if source.problems or not isinstance(source.data, dict):
+        return
+    for key in source.data:
+        if key not in _DESIGN_KEYS:
+            line, _ = source.key_place((key,))
+            raise AssayError(f"{file}:{line}: unknown key `{key}`", one_of(key, _DESIGN_KEYS))
 
 
 def _fault(error: AssayError, *path: str) -> Fault:

@@ -11,12 +11,12 @@ from typing import NoReturn
 import typer
 
 from assay.cli.output import note
-from assay.cli.study_prices import find_prices
+from assay.cli.study_prices import faults_beside, find_prices, of_targets
 from assay.launch.abilities import leave_out_impossible
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
 from assay.model.case import Case, Excluded
 from assay.model.priced import FrozenPrices
-from assay.model.source import MOST_BYTES, Fault, Problem, Source, sorted_problems
+from assay.model.source import MOST_BYTES, Fault, Problem, Source, sorted_problems, without_echoes
 from assay.model.study import Study
 from assay.plan.capable import Backends, capability_faults, read_capabilities
 from assay.plan.expand import expand
@@ -59,12 +59,15 @@ def load_study_file(path: Path) -> LoadedStudy:
     """
     data = read_study(path)
     loaded = load_study(data, str(Path.cwd()))
+    folder = path.absolute().parent
     if loaded.study is None:
-        refuse(path, loaded.problems)
+        more = [loaded.source.problem(fault) for fault in faults_beside(loaded.source.data, folder)]
+        refuse(path, sorted_problems([*loaded.problems, *without_echoes(more, loaded.source)]))
     study = loaded.study
     expansion = expand(study)
     backends = general_capabilities()
-    prices, price_faults = find_prices(study, path.absolute().parent)
+    used = None if expansion.faults else {case.target for case in expansion.cases}
+    prices, price_faults = find_prices(study, folder, used)
     faults = [*expansion.faults, *capability_faults(study, expansion.cases, backends), *price_faults]
     refuse_faults(path, loaded.source, faults)
     cases, impossible = leave_out_impossible(study, expansion.cases)
@@ -74,8 +77,10 @@ def load_study_file(path: Path) -> LoadedStudy:
     if study.testbed is not None:
         from assay.cli.gather import check_testbed
 
-        check_testbed(study, cases, path.absolute().parent)
+        check_testbed(study, cases, folder)
     text = data.decode("utf-8-sig")
+    # What cannot be measured here is not paid for.
+    prices = of_targets(prices, {case.target for case in cases})
     return LoadedStudy(path, text, study, loaded.source, cases, expansion.excluded + impossible, backends, prices)
 
 

@@ -6,14 +6,43 @@ A design is written with parameters; `assay.price.designs` puts their values in 
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from assay.model.axis import fault, reading
 from assay.model.base import Frozen
-from assay.model.price import Amount, Share
-from assay.model.units import parse_rate, parse_size, parse_throughput
+from assay.model.price import Amount, Share, decimal
+from assay.model.units import parse_rate, parse_size, parse_throughput, shown
 
+MOST_HOURS, MOST_BYTES = Decimal(10**6), 10**30
+"""Of a job, and of what is stored or moved: more is a slip."""
+
+
+def _hours(written: object) -> Decimal:
+    value = decimal(written)
+    if value > MOST_HOURS:
+        raise fault(f"{shown(written)} is more than a century", f"a job takes {MOST_HOURS} hours or less")
+    return value
+
+
+def _bytes(value: int) -> int:
+    if value > MOST_BYTES:
+        raise fault("these are more bytes than can be", "write sizes such as 64KiB, 1MB, 2PB")
+    return value
+
+
+def _years(written: object) -> Decimal:
+    value = decimal(written)
+    months = value * 12
+    if not 1 <= months <= 600 or months != months.to_integral_value():
+        hint = "write 5, 2.5 or 0.25: a month to 50 years"
+        raise fault(f"{shown(written)} years are no whole number of months", hint)
+    return value
+
+
+Hours = Annotated[Decimal, BeforeValidator(_hours)]
+Years = Annotated[Decimal, BeforeValidator(_years)]
 Size = Annotated[int, BeforeValidator(reading(parse_size))]
+UsedSize = Annotated[Size, AfterValidator(_bytes)]
 Throughput = Annotated[float, BeforeValidator(reading(parse_throughput, float)), Field(ge=0, allow_inf_nan=False)]
 Rate = Annotated[float, BeforeValidator(reading(parse_rate, float)), Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=100_000)]
@@ -163,7 +192,7 @@ class Hardware(Frozen):
         usable: Bytes that each piece stores after its own protection.
         watts: Drawn by each, cooling included.
         rack_units: Height of each.
-        years: That it is used.
+        years: That it is used; whole months.
         support: Item of a `support` row of the book, paid for each piece and month.
         people: Hours of work a month for each piece.
         read, write: Bytes per second of each piece.
@@ -175,7 +204,7 @@ class Hardware(Frozen):
     usable: Size = 0
     watts: Amount = Decimal(0)
     rack_units: Amount = Decimal(0)
-    years: Annotated[Decimal, BeforeValidator(lambda written: Decimal(str(written))), Field(gt=0, le=50)] = Decimal(5)
+    years: Years = Decimal(5)
     support: str | None = None
     people: Amount = Decimal(0)
     read: Throughput | None = None
@@ -271,25 +300,25 @@ class Use(Frozen):
         table_reads, table_writes: Requests a month of a table on demand.
         volume_requests: Requests a month to volumes that charge for them.
         snapshots: Bytes of snapshots that are kept.
-        job_bytes, job_hours: Size and length of one job, for the cost of a job.
+        job_bytes, job_hours: UsedSize and length of one job, for the cost of a job.
         job_egress: Bytes of each job that leave the provider.
     """
 
     duty: Share = Decimal(1)
-    egress: Size = 0
+    egress: UsedSize = 0
     egress_way: str = "internet"
-    zone_traffic: Size = 0
+    zone_traffic: UsedSize = 0
     puts: Amount = Decimal(0)
     gets: Amount = Decimal(0)
-    retrieved: Size = 0
-    written: Size = 0
+    retrieved: UsedSize = 0
+    written: UsedSize = 0
     table_reads: Amount = Decimal(0)
     table_writes: Amount = Decimal(0)
     volume_requests: Amount = Decimal(0)
-    snapshots: Size = 0
-    job_bytes: Size = 0
-    job_hours: Amount = Decimal(0)
-    job_egress: Size = 0
+    snapshots: UsedSize = 0
+    job_bytes: UsedSize = 0
+    job_hours: Hours = Decimal(0)
+    job_egress: UsedSize = 0
 
 
 class Parameter(Frozen):

@@ -22,7 +22,7 @@ from assay.model.units import one_of, shown
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def read_model(model: type[Model], data: bytes, file: str, guide: str, what: str = "study") -> Model:
+def read_model(model: type[Model], data: bytes, file: str, guide: str, what: str = "") -> Model:
     """What a file says.
 
     Args:
@@ -30,7 +30,7 @@ def read_model(model: type[Model], data: bytes, file: str, guide: str, what: str
         data: The file.
         file: Its name, for the message.
         guide: Where its form is described, for the hint of last resort.
-        what: What the file is, for messages.
+        what: What the file is, for messages; empty: they do without.
 
     Raises:
         AssayError: It does not fit; the message begins with `file:line:`.
@@ -42,7 +42,7 @@ def read_model(model: type[Model], data: bytes, file: str, guide: str, what: str
     return found
 
 
-def read_checked(model: type[Model], data: bytes, guide: str, what: str = "study") -> tuple[Model | None, Source]:
+def read_checked(model: type[Model], data: bytes, guide: str, what: str = "") -> tuple[Model | None, Source]:
     """What a file says, or None; then the source has all problems, in the order of the file. Arguments as above."""
     source = read_source(data, what)
     found = None

@@ -5,20 +5,23 @@ Quantities of a bill are in the base unit of their kind: bytes, hours, pieces, a
 """
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
 from assay.model.axis import fault
 from assay.model.base import EXIT_REFUSED, AssayError, Frozen
 from assay.model.units import one_of, shown
+from assay.model.written import Number, unprintable
 
 STALE_DAYS = 90
 """Prices of the present day older than this are warned of loudly."""
 EXACT = Context(prec=60, traps=[InvalidOperation])
 """Digits enough that no sum or product of prices and quantities is rounded to what a print would show."""
+MOST, FINEST = Decimal(10**15), Decimal("1e-12")
+"""Bounds of prices and quantities that are written: what lies beyond is a slip, and would not fit on a line."""
 
 
 class Unit(NamedTuple):
@@ -93,16 +96,35 @@ Payment = Literal["no-upfront", "partial-upfront", "all-upfront"]
 
 
 def decimal(written: object) -> Decimal:
-    """An exact decimal number of 0 or more, from a number or its text.
+    """An exact decimal number of 0 or more, from a number or its text; decimals, which are computed, have no bounds.
 
     Raises:
-        PydanticCustomError: Not a number, negative, or not finite.
+        PydanticCustomError: Not a number, negative, not finite, above `MOST` or finer than `FINEST`.
     """
+    value = _quantity(written)
+    beyond = "" if isinstance(written, Decimal) else out_of_bounds(value)
+    if beyond:
+        text = written.text if isinstance(written, Number) else shown(written)
+        raise fault(f"{text} is {beyond}", "write at most 10^15, with at most 12 decimals")
+    return value
+
+
+def out_of_bounds(value: Decimal) -> str:
+    """`more than 10^15`, `finer than 10^-12`; empty if a price may be so."""
+    if value > MOST:
+        return "more than 10^15"
+    return "finer than 10^-12" if value.quantize(FINEST, context=EXACT) != value else ""
+
+
+def _quantity(written: object) -> Decimal:
     hint = "write a number such as 0.735, without currency or unit"
     if isinstance(written, bool) or not isinstance(written, int | float | str | Decimal):
         raise fault(f"{shown(written)} is not a number", hint)
     try:
-        value = Decimal(repr(written)) if isinstance(written, float) else Decimal(written)
+        if isinstance(written, Number):
+            value = Decimal(written.text)
+        else:
+            value = Decimal(repr(written)) if isinstance(written, float) else Decimal(written)
     except InvalidOperation:
         raise fault(f"{shown(written)} is not a number", hint) from None
     if not value.is_finite():
@@ -124,6 +146,8 @@ def share(written: object) -> Decimal:
     )
     if value > 1:
         raise fault(f"{shown(written)} is more than the whole", "write a share as 5% or 0.05")
+    if percent and out_of_bounds(value):
+        raise fault(f"{shown(written)} is {out_of_bounds(value)}", "write a share as 5% or 0.05")
     return value
 
 
@@ -139,7 +163,23 @@ def _currency(written: object) -> str:
     return written
 
 
+def _text(written: str) -> str:
+    found = unprintable(written)
+    if found:
+        raise fault(f"unprintable character {found}", "write plain text")
+    return written
+
+
+def _word(written: str) -> str:
+    if "\n" in written or "\t" in written:
+        raise fault("it has a line break or a tab", "write it on one line")
+    return _text(written)
+
+
 Amount = Annotated[Decimal, BeforeValidator(decimal)]
+Quantity = Annotated[Decimal, BeforeValidator(_quantity)]
+Text = Annotated[str, AfterValidator(_text)]
+Word = Annotated[str, Field(min_length=1), AfterValidator(_word)]
 Share = Annotated[Decimal, BeforeValidator(share)]
 Dimension = Annotated[str, BeforeValidator(_dimension)]
 Currency = Annotated[str, BeforeValidator(_currency)]
@@ -179,7 +219,7 @@ class Row(Frozen):
     """
 
     dimension: Dimension
-    item: str = Field(min_length=1)
+    item: Word
     unit: str
     price: Amount | None = None
     tiers: tuple[Tier, ...] = ()
@@ -189,10 +229,10 @@ class Row(Frozen):
     upfront: Amount = Decimal(0)
     interruptions: Share | None = None
     history: tuple[Spot, ...] = ()
-    source: str = Field(min_length=1)
+    source: Text = Field(min_length=1)
     date: dt.date | None = None
     currency: Currency | None = None
-    note: str = ""
+    note: Text = ""
 
     @model_validator(mode="after")
     def _fits(self) -> "Row":
@@ -211,6 +251,7 @@ class Row(Frozen):
         if self.dimension != "instance" and self.term != "on-demand":
             raise fault(f"{self.dimension} has no terms", "leave `term` out; only instances have terms", "term")
         self._check_payment()
+        self._check_spot()
         return self
 
     def _check_payment(self) -> None:
@@ -222,6 +263,19 @@ class Row(Frozen):
             if not reserved and getattr(self, name):
                 hint = f"write term: reserved-1y or reserved-3y, or leave `{name}` out"
                 raise fault(f"only reservations have `{name}`, and {self.item} is {self.term}", hint, name)
+        if self.payment == "all-upfront" and not self.upfront:
+            raise fault(
+                f"{self.item} is paid all-upfront, and has no `upfront`", "write what is paid upfront", "payment"
+            )
+        if self.payment == "no-upfront" and self.upfront:
+            hint = "write payment: partial-upfront or all-upfront, or leave `upfront` out"
+            raise fault(f"{self.item} is paid no-upfront, and has `upfront`", hint, "upfront")
+
+    def _check_spot(self) -> None:
+        for name, given in (("interruptions", self.interruptions is not None), ("history", bool(self.history))):
+            if given and self.term != "spot":
+                hint = f"write term: spot, or leave `{name}` out"
+                raise fault(f"only spot prices have `{name}`, and {self.item} is {self.term}", hint, name)
 
     def _check_tiers(self) -> None:
         before = Decimal(0)
@@ -286,14 +340,14 @@ class Book(Frozen):
         about: How it came about, and how hours per month and units were found.
     """
 
-    book: str = Field(min_length=1)
-    provider: str = Field(min_length=1)
-    region: str = Field(min_length=1)
+    book: Word
+    provider: Word
+    region: Word
     date: dt.date
     currency: Currency
     hours_per_month: Amount
     historic: bool = False
-    about: str = ""
+    about: Text = ""
     rows: tuple[Row, ...] = Field(min_length=1)
 
     _by_key: dict[tuple[str, str, str, str], Row] = PrivateAttr(default_factory=dict)
@@ -319,6 +373,14 @@ class Book(Frozen):
                 raise fault(f"a second price of {row_name(row)}", "remove one of the two", "rows", place, "item")
             self._by_key[row.key] = row
         return self
+
+    def in_future(self, today: dt.date) -> Iterator[tuple[tuple[str | int, ...], dt.date]]:
+        """Its dates after today, and where they are."""
+        dates: list[tuple[tuple[str | int, ...], dt.date | None]] = [(("date",), self.date)]
+        for place, row in enumerate(self.rows):
+            dates.append((("rows", place, "date"), row.date))
+            dates += [(("rows", place, "history", number, "at"), spot.at) for number, spot in enumerate(row.history)]
+        return ((path, date) for path, date in dates if date is not None and date > today)
 
     def age(self, today: dt.date) -> int:
         """Days since its date."""
@@ -353,6 +415,13 @@ class Book(Frozen):
         elif (dimension, item, term, "") in self._by_key:
             return self._by_key[dimension, item, term, ""]
         what = f"{dimension} {item}" + (f", {term}" if term != "on-demand" else "")
+        same = [row for row in self.rows if (row.dimension, row.item) == (dimension, item)]
+        if payments := [row.payment or "" for row in same if row.term == term]:
+            hint = f"it has {', '.join(payments)}; or add a row to the book"
+            raise AssayError(f"the price book {self.book} has no {payment} of {what}", hint, EXIT_REFUSED)
+        if same:
+            hint = f"it has {', '.join(dict.fromkeys(row.term for row in same))}; or add a row to the book"
+            raise AssayError(f"the price book {self.book} has no price of {what}", hint, EXIT_REFUSED)
         known = sorted({row.item for row in self.rows if row.dimension == dimension and row.term == term})
         hint = f"{one_of(item, known)}; or add a row to the book" if known else "add a row to the book, or take another"
         raise AssayError(f"the price book {self.book} has no price of {what}", hint, EXIT_REFUSED)
@@ -385,11 +454,11 @@ class Line(Frozen):
     what: str
     dimension: Dimension
     item: str
-    pieces: Amount
-    each: Amount
+    pieces: Quantity
+    each: Quantity
     per: Per
     stops: bool = False
-    years: Amount | None = None
+    years: Quantity | None = None
 
 
 class Bill(Frozen):

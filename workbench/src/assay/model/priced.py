@@ -16,6 +16,13 @@ Values = dict[str, Any]
 """Parameter -> value; only those that differ from the design's own."""
 
 
+def as_written(value: object) -> str:
+    """A value of a parameter as it is in YAML: `null`, `true`, `5TB`."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return str(value)
+
+
 class Chosen(Frozen):
     """A design with values for its parameters, as a study or need names it.
 
@@ -30,7 +37,7 @@ class Chosen(Frozen):
     @property
     def label(self) -> str:
         """`nfs-volumes instance=c4.large capacity=5TB`."""
-        return " ".join([self.design, *(f"{key}={value}" for key, value in self.set.items())])
+        return " ".join([self.design, *(f"{key}={as_written(value)}" for key, value in self.set.items())])
 
 
 class DesignCeiling(Frozen):

@@ -1,4 +1,4 @@
-"""A study file's text as plain values, with the line of each.
+"""A file's text as plain values, with the line of each.
 
 YAML is read as a tree of nodes, never through constructors: no tag can run anything, and each value keeps its place.
 Of YAML's many ways to write a value those that surprise (yes, 010, 1:30, dates) are plain text here.
@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 
 from assay.model.base import Frozen
 from assay.model.units import one_of, shown
+from assay.model.written import Number, unprintable
 
 Path = tuple[str | int, ...]
 """Keys and places that lead from the root of the file to a value."""
@@ -37,7 +38,7 @@ Line = Annotated[str, AfterValidator(_one_line)]
 
 
 class Problem(Frozen):
-    """Something in a study file that must be mended. Lines and columns count from 1."""
+    """Something in a file that must be mended. Lines and columns count from 1."""
 
     line: int
     column: int
@@ -63,16 +64,26 @@ class Source:
     """The values of a file and where they stand.
 
     Attributes:
-        what: What the file is, for messages.
+        what: What the file is, for messages; empty: they do without.
         data: Plain Python values: mappings with text keys, lists, text, numbers, booleans, None.
         problems: What is wrong with the text itself.
     """
 
     data: Any = None
-    what: str = "study"
+    what: str = ""
     problems: list[Problem] = field(default_factory=list)
     values: dict[Path, tuple[int, int]] = field(default_factory=dict)
     keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def a_what(self) -> str:
+        """`a price book`."""
+        return f"a {self.what}" if self.what else "such a file"
+
+    @property
+    def the_what(self) -> str:
+        """`the price book`."""
+        return f"the {self.what}" if self.what else "it"
 
     def place(self, path: Path) -> tuple[int, int]:
         """Line and column of the value at `path`, or of what is nearest above it."""
@@ -107,8 +118,8 @@ def named(path: Path, message: str) -> str:
     return f"{name}: {message}" if name else message
 
 
-def read_source(data: bytes, what: str = "study") -> Source:
-    """The values of a study file, or of another kind; on failure `problems` says why and `data` is None."""
+def read_source(data: bytes, what: str = "") -> Source:
+    """The values of a file; on failure `problems` says why and `data` is None."""
     source = Source(what=what)
     text = _decode(data, source)
     root = _compose(text, source) if text is not None else None
@@ -128,8 +139,8 @@ def _decode(data: bytes, source: Source) -> str | None:
             Problem(
                 line=1,
                 column=1,
-                message=f"the file has {len(data)} bytes, more than the {MOST_BYTES} of a {source.what}",
-                hint=f"give the path of a {source.what} file, not of its results or data",
+                message=f"the file has {len(data)} bytes, more than the {MOST_BYTES} of {source.a_what}",
+                hint=f"give the path of {source.a_what}, not of results or data",
             )
         )
         return None
@@ -139,7 +150,7 @@ def _decode(data: bytes, source: Source) -> str | None:
         line, column = _place_of(data[: error.start].decode("utf-8-sig", "replace"))
         message = f"not a text file: byte 0x{data[error.start]:02x} is not UTF-8"
         source.problems.append(
-            Problem(line=line, column=column, message=message, hint=f"save the {source.what} as UTF-8 text")
+            Problem(line=line, column=column, message=message, hint=f"save {source.the_what} as UTF-8 text")
         )
         return None
     unprintable = re.search("[^\\t\\n\\r\\x20-\\x7e\\x85\\xa0-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]", text)
@@ -147,7 +158,7 @@ def _decode(data: bytes, source: Source) -> str | None:
         line, column = _place_of(text[: unprintable.start()])
         message = f"not a text file: unprintable character U+{ord(unprintable[0]):04X}"
         source.problems.append(
-            Problem(line=line, column=column, message=message, hint=f"save the {source.what} as UTF-8 text")
+            Problem(line=line, column=column, message=message, hint=f"save {source.the_what} as UTF-8 text")
         )
         return None
     return text
@@ -166,13 +177,16 @@ def _compose(text: str, source: Source) -> yaml.Node | None:
     except RecursionError:
         message = "the file is nested too deeply"
         source.problems.append(
-            Problem(line=1, column=1, message=message, hint=f"a {source.what} has at most a few levels")
+            Problem(line=1, column=1, message=message, hint=f"{source.a_what} has at most a few levels")
         )
         return None
     if root is None:
-        message, hint = "the file is empty", f"give the path of a {source.what}"
-        if source.what == "study":
-            hint = "`assay init` writes a study to start from"
+        message = "the file is empty"
+        hint = (
+            f"give the path of {source.a_what}"
+            if source.what
+            else "write it; `assay init` writes a study to start from"
+        )
         source.problems.append(Problem(line=1, column=1, message=message, hint=hint))
     return root
 
@@ -191,7 +205,10 @@ def _syntax_problem(error: yaml.MarkedYAMLError, what: str) -> Problem:
     elif "expected <block end>" in words:
         message, hint = "not valid YAML: the indentation does not fit the lines above", "indent keys of one level alike"
     elif "single document" in context:
-        message, hint = "a second YAML document starts here", f"one file holds one {what}: remove the `---`"
+        message, hint = (
+            "a second YAML document starts here",
+            f"one file holds one {what or 'document'}: remove the `---`",
+        )
     elif "mapping values are not allowed" in words:
         message, hint = (
             "not valid YAML: `key: value` is not possible here",
@@ -214,7 +231,7 @@ class _Reader:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.left = MOST_VALUES
-        self._merge_hint = "put shared fields into `defaults`" if source.what == "study" else "write each key out"
+        self._merge_hint = "write each key out" + ("" if source.what else "; a study shares fields in its `defaults`")
 
     def value(self, node: yaml.Node, path: Path) -> Any:
         """The value of `node`, whose place becomes that of `path`."""
@@ -228,7 +245,7 @@ class _Reader:
         if isinstance(node, yaml.SequenceNode):
             return [self.value(item, (*path, place)) for place, item in enumerate(node.value)]
         assert isinstance(node, yaml.ScalarNode)
-        return _scalar(node, self._whole_characters(node))
+        return _scalar(node, self._whole_characters(node, path))
 
     def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
         values: dict[str, Any] = {}
@@ -248,14 +265,19 @@ class _Reader:
                 values[key] = self.value(value_node, here)
         return values
 
-    def _whole_characters(self, node: yaml.ScalarNode) -> str:
+    def _whole_characters(self, node: yaml.ScalarNode, path: Path = ()) -> str:
         """The text, with escaped pairs of surrogates (as JSON writes them) put together."""
         text: str = node.value
         try:
-            return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16")
+            text = text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError:
             self._add(node, "half a character: a surrogate without its other half", "write the character itself")
             return ""
+        found = unprintable(text)
+        if found:
+            self._add(node, named(path, f"unprintable character {found}"), "write plain text, without escape sequences")
+            return ""
+        return text
 
     def _check_tag(self, node: yaml.Node) -> None:
         if node.tag.removeprefix("tag:yaml.org,2002:") not in _PLAIN_TAGS:
@@ -263,7 +285,7 @@ class _Reader:
             self._add(
                 node,
                 f"the tag {tag} is not read",
-                f"remove it; a {self.source.what} has text, numbers, lists and mappings only",
+                f"remove it; {self.source.a_what} has text, numbers, lists and mappings only",
             )
 
     def _add(self, node: yaml.Node, message: str, hint: str) -> None:
@@ -276,7 +298,7 @@ class _Reader:
         limit = f"deeper than {MOST_DEPTH} levels" if deep else f"to more than {MOST_VALUES:,} values"
         message = f"the aliases (*) below here expand {limit}" if not deep else f"the file is nested {limit}"
         return Problem(
-            line=line, column=column, message=message, hint=f"write the {self.source.what} without nested aliases"
+            line=line, column=column, message=message, hint=f"write {self.source.the_what} without nested aliases"
         )
 
 
@@ -294,7 +316,7 @@ def _scalar(node: yaml.ScalarNode, text: str) -> str | int | float | bool | None
     if _WHOLE.fullmatch(text):
         return int(text)
     if _DECIMAL.fullmatch(text) and not text.lstrip("+-").startswith("00") and any(sign in text for sign in ".eE"):
-        return float(text)
+        return Number(text)
     return text
 
 

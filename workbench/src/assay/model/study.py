@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, field_validator, model_validator
 
 from assay.model import axis, names
 from assay.model.axis import Axis, Kind, Single, Sweep, fault
@@ -291,6 +291,13 @@ class Output(Frozen):
         return MOST_INTERVAL if runtime is None else max(LEAST_INTERVAL, min(MOST_INTERVAL, runtime // INTERVALS))
 
 
+def _never_empty(schema: dict[str, Any]) -> None:
+    """A section may be left out, but not be written with nothing in it."""
+    section, _ = schema.pop("anyOf")
+    schema.update(section)
+    schema.pop("default")
+
+
 class Study(Frozen):
     """A study file."""
 
@@ -341,7 +348,16 @@ class Study(Frozen):
         None,
         description="What the targets would cost if they were certain designs; the run keeps the prices, its report "
         "shows them.",
+        json_schema_extra=_never_empty,
     )
+
+    @field_validator("prices", mode="before")
+    @classmethod
+    def _prices_not_empty(cls, written: Any) -> Any:
+        """A section without anything in it was begun and forgotten."""
+        if written is None:
+            raise fault("it is empty", "add `book` and `designs`, or leave `prices` out")
+        return written
 
     @model_validator(mode="before")
     @classmethod

@@ -11,6 +11,8 @@ from assay.model.units import format_size
 from assay.price.catalog import catalog
 
 ONE = Decimal(1)
+SMALL = 10**6
+"""Bytes below which the unit of a capacity was probably forgotten."""
 _YEAR = re.compile(r"-(19|20)[0-9]{2}$")
 
 
@@ -49,11 +51,19 @@ def volume_size(volumes: Volumes) -> int:
     """
     count = volume_count(volumes)
     if volumes.capacity % count:
-        raise AssayError(
-            f"{format_size(volumes.capacity)} cannot be split evenly into {count} volumes",
-            "take a multiple of their number",
-        )
+        hint = f"take a multiple of their number, such as {_multiples(volumes.capacity, count)}"
+        if volumes.capacity < SMALL:
+            hint = "is the unit missing? Write the capacity such as 10TB"
+        raise AssayError(f"{format_size(volumes.capacity)} cannot be split evenly into {count} volumes", hint)
     return volumes.capacity // count
+
+
+def _multiples(size: int, count: int) -> str:
+    """The next sizes, in the same unit, that can be split evenly: `9TB or 12TB`."""
+    spelled = format_size(size)
+    unit = spelled.lstrip("0123456789")
+    below = int(spelled.removesuffix(unit)) // count * count
+    return " or ".join(f"{each}{unit}" for each in (below, below + count) if each)
 
 
 def sold_as(name: str) -> str:

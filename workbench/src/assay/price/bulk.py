@@ -15,6 +15,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, TextIO
 
 from assay.model.base import AssayError
+from assay.model.price import out_of_bounds
 
 ROOT = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws"
 CHUNK = 2**18
@@ -59,12 +60,14 @@ class OfferFile:
     Attributes:
         offer: Code of the service, such as AmazonEC2.
         date: When it was published.
+        others: Currencies of prices that were left out.
     """
 
     name: str
     offer: str = ""
     date: dt.date | None = None
     found: list[Offered] = field(default_factory=list)
+    others: set[str] = field(default_factory=set)
 
 
 def read_offers(text: TextIO, name: str, currency: str, wanted: Wanted) -> OfferFile:
@@ -97,13 +100,20 @@ def _not_one(name: str, why: str) -> AssayError:
     return AssayError(f"{name}: not an AWS price list file: {why}", "give an index.csv or index.json of one service")
 
 
+def _broken_off(name: str) -> AssayError:
+    return AssayError(f"{name}: the file breaks off", "fetch it anew")
+
+
 def _number(text: str, where: str) -> Decimal:
     try:
         value = Decimal(text)
     except InvalidOperation:
         value = Decimal(-1)
     if not value.is_finite() or value < 0:
-        raise AssayError(f"{where}: {text!r} is not a price or quantity", "fetch the file anew")
+        raise AssayError(f"{where}: {text[:40]!r} is not a price or quantity", "fetch the file anew")
+    beyond = out_of_bounds(value)
+    if beyond:
+        raise AssayError(f"{where}: {text[:40]!r} is {beyond}", "fetch the file anew")
     return value
 
 
@@ -126,14 +136,16 @@ class _Stream:
         self.text, self.buffer, self.at, self.name = text, begin, 0, name
         self._decoder = json.JSONDecoder()
         self._ended = False
+        self.cut = False
 
     def lines(self) -> Iterator[str]:
-        """The whole as lines."""
+        """The whole as lines; `cut` is set before one that does not end is given."""
         rest = ""
         for piece in itertools.chain([self.buffer], iter(lambda: self.text.read(CHUNK), "")):
             *whole, rest = (rest + piece).split("\n")
             yield from (line + "\n" for line in whole)
         if rest:
+            self.cut = True
             yield rest
 
     def _more(self) -> bool:
@@ -150,7 +162,7 @@ class _Stream:
                     return self.buffer[self.at]
                 self.at += 1
             if not self._more():
-                raise AssayError(f"{self.name}: the file breaks off", "fetch it anew")
+                raise _broken_off(self.name)
 
     def value(self) -> Any:
         """The next value, whole."""
@@ -194,13 +206,21 @@ class _Stream:
 def _read_csv(stream: _Stream, file: OfferFile, currency: str, wanted: Wanted) -> None:
     reader = csv.reader(stream.lines())
     try:
-        columns = _csv_head(reader, file)
+        columns, width = _csv_head(reader, file)
         for cells in reader:
             if not cells:
                 continue
+            if stream.cut or len(cells) < width:
+                raise _broken_off(f"{file.name}:{reader.line_num}")
             attributes = _Cells(columns, cells)
-            if attributes.get("currency") == currency and wanted(attributes):
-                file.found.append(_csv_offer(attributes, f"{file.name}:{reader.line_num}"))
+            if wanted(attributes):
+                given = attributes.get("currency", "")
+                if given == currency:
+                    file.found.append(_csv_offer(attributes, f"{file.name}:{reader.line_num}"))
+                else:
+                    file.others.add(given)
+        if stream.cut:
+            raise _broken_off(file.name)
     except csv.Error as error:
         raise _not_one(file.name, str(error)) from None
 
@@ -222,8 +242,8 @@ class _Cells(Mapping[str, str]):
         return len(self.columns)
 
 
-def _csv_head(reader: Iterator[list[str]], file: OfferFile) -> dict[str, int]:
-    """Columns by name; what comes before them says which file it is."""
+def _csv_head(reader: Iterator[list[str]], file: OfferFile) -> tuple[dict[str, int], int]:
+    """Columns by name, and how many there are; what comes before them says which file it is."""
     for cells in itertools.islice(reader, HEAD_LINES):
         keys = [key_name(cell) for cell in cells]
         if keys[:1] == ["sku"]:
@@ -232,7 +252,7 @@ def _csv_head(reader: Iterator[list[str]], file: OfferFile) -> dict[str, int]:
             if missing:
                 raise _not_one(file.name, f"it has no column {min(missing)}")
             columns["family"] = columns.get("productfamily", len(cells))
-            return columns
+            return columns, len(cells)
         if keys[:1] == ["offercode"] and len(cells) > 1:
             file.offer = cells[1]
         if keys[:1] == ["publicationdate"] and len(cells) > 1:
@@ -292,21 +312,22 @@ def _json_terms(stream: _Stream, file: OfferFile, currency: str, products: Mappi
             offers = stream.value()
             if sku in products:
                 try:
-                    file.found += _json_offers(sku, products[sku], term, offers, currency, file.name)
+                    file.found += _json_offers(sku, products[sku], term, offers, currency, file)
                 except (TypeError, KeyError, AttributeError):
                     raise _not_one(file.name, f"a term of {sku} has another form") from None
 
 
 def _json_offers(
-    sku: str, attributes: Attributes, term: str, offers: Any, currency: str, name: str
+    sku: str, attributes: Attributes, term: str, offers: Any, currency: str, file: OfferFile
 ) -> Iterator[Offered]:
     for offer in offers.values():
         of_term = {key_name(key): value for key, value in offer.get("termAttributes", {}).items()}
         for code, dimension in offer["priceDimensions"].items():
             price = dimension["pricePerUnit"].get(currency)
             if price is None:
+                file.others.update(dimension["pricePerUnit"])
                 continue
-            where = f"{name}, {code}"
+            where = f"{file.name}, {code}"
             start, end = _range(dimension.get("beginRange", "0"), dimension.get("endRange", "Inf"), where)
             yield Offered(
                 sku=sku,

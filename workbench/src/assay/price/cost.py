@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from assay.model.base import AssayError, Frozen
-from assay.model.price import EXACT, TERM_MONTHS, Bill, Book, Line, Payment, Row, Term, total
+from assay.model.price import EXACT, TERM_MONTHS, UNITS, Bill, Book, Line, Payment, Row, Term, Tier, total
 
 ZERO, ONE = Decimal(0), Decimal(1)
 YEAR, THREE_YEARS = 12, 36
 MOST_MONTHS = 240
 """How far a break-even is looked for."""
+MOST_TIMES = 1000
+"""A job that is expected to take so many times its hours practically never ends."""
 
 
 class Charge(Frozen):
@@ -83,7 +85,11 @@ class Cost(Frozen):
     @property
     def rows(self) -> tuple[Row, ...]:
         """The prices that were taken, each once."""
-        return tuple(dict.fromkeys(charge.row for charge in self.charges))
+        found: dict[tuple[str, ...], Row] = {}
+        for charge in self.charges:
+            # Of a job after its month a part of the row is left; the month's charge comes first, with the whole.
+            found.setdefault(charge.row.key, charge.row)
+        return tuple(found.values())
 
     def paid(self, months: int) -> Decimal:
         """What has been paid after so many months; reservations and purchases whole at each start of their term."""
@@ -129,8 +135,10 @@ def _charge(line: Line, book: Book, term: Term, payment: Payment | None) -> Char
     if line.per == "job":
         return Charge(line=line, row=row, job=amount)
     if line.per == "once":
-        months = int((line.years or ONE) * YEAR)
-        return Charge(line=line, row=row, once=amount, once_months=months)
+        months = EXACT.multiply(ONE if line.years is None else line.years, Decimal(YEAR))
+        if months < 1 or months != months.to_integral_value():
+            raise AssayError(f"{line.what}: {line.years} years are no whole number of months", "write 5, 2.5 or 0.25")
+        return Charge(line=line, row=row, once=amount, once_months=int(months))
     if line.per == "month":
         return Charge(line=line, row=row, fixed=amount)
     monthly = EXACT.multiply(amount, book.hours_per_month)
@@ -138,6 +146,36 @@ def _charge(line: Line, book: Book, term: Term, payment: Payment | None) -> Char
         once = EXACT.multiply(row.upfront, line.pieces)
         return Charge(line=line, row=row, fixed=monthly, once=once, once_months=TERM_MONTHS[row.term])
     return Charge(line=line, row=row, running=monthly) if line.stops else Charge(line=line, row=row, fixed=monthly)
+
+
+def at_margin(cost: Cost) -> Cost:
+    """The cost with each job priced after what the month uses: what is free or cheaper by quantity is given once.
+
+    One job a month is assumed; a second one would begin where the first one ends.
+    """
+    used: dict[tuple[str, ...], Decimal] = {}
+    for charge in cost.charges:
+        if charge.line.per == "month" and charge.line.pieces == 1:
+            used[charge.row.key] = EXACT.add(used.get(charge.row.key, ZERO), charge.line.each)
+    charges = [
+        _after(charge, used[charge.row.key]) if charge.line.per == "job" and charge.row.key in used else charge
+        for charge in cost.charges
+    ]
+    return cost.model_copy(update={"charges": tuple(charges)})
+
+
+def _after(charge: Charge, used: Decimal) -> Charge:
+    """A job's charge with the part of its row that the month leaves."""
+    row, line = charge.row, charge.line
+    quantity = EXACT.divide(used, Decimal(UNITS[row.unit].factor))
+    past = max(ZERO, EXACT.subtract(quantity, row.free))
+    tiers = [
+        Tier(up_to=None if tier.up_to is None else EXACT.subtract(tier.up_to, past), price=tier.price)
+        for tier in row.tiers
+        if tier.up_to is None or tier.up_to > past
+    ]
+    left = row.model_copy(update={"free": max(ZERO, EXACT.subtract(row.free, quantity)), "tiers": tuple(tiers)})
+    return charge.model_copy(update={"row": left, "job": left.cost(line.each, line.pieces)})
 
 
 def frozen_book(book: Book, costs: Iterable[Cost]) -> Book:
@@ -194,9 +232,32 @@ def break_even_months(first: Cost, second: Cost) -> int | None:
     Raises:
         AssayError: They are in different currencies.
     """
-    _check_currency(first, second)
-    dearer, cheaper = (first, second) if first.paid(1) > second.paid(1) else (second, first)
+    dearer, cheaper = _ordered(first, second)
     return next((month for month in range(2, MOST_MONTHS + 1) if dearer.paid(month) < cheaper.paid(month)), None)
+
+
+def stays_cheaper_from(first: Cost, second: Cost) -> int | None:
+    """The month from which on the dearer one at the start has always cost less in all; None within 20 years.
+
+    What is paid again at the start of each term can make it the dearer one once more. So one whole term more than
+    20 years is looked at.
+
+    Raises:
+        AssayError: They are in different currencies.
+    """
+    dearer, cheaper = _ordered(first, second)
+    if dearer.month >= cheaper.month:
+        return None
+    longest = max((charge.once_months for cost in (first, second) for charge in cost.charges), default=0)
+    months = range(MOST_MONTHS + longest, 0, -1)
+    last = next((month for month in months if dearer.paid(month) >= cheaper.paid(month)), 0)
+    return last + 1 if last < MOST_MONTHS else None
+
+
+def _ordered(first: Cost, second: Cost) -> tuple[Cost, Cost]:
+    """The one that is dearer at the start, and the other."""
+    _check_currency(first, second)
+    return (first, second) if first.paid(1) > second.paid(1) else (second, first)
 
 
 def expected_hours(hours: Decimal, interruptions: Decimal, hours_per_month: Decimal) -> Decimal:
@@ -212,14 +273,21 @@ def expected_hours(hours: Decimal, interruptions: Decimal, hours_per_month: Deci
         hours_per_month: Of the price book.
 
     Raises:
-        AssayError: All are interrupted, so that no job ever ends.
+        AssayError: All are interrupted, so that no job ever ends, or so many that it practically never does.
     """
     if interruptions >= 1:
         raise AssayError("every instance is interrupted within a month", "a job on spot needs a share below 100 %")
     if not interruptions or not hours:
         return hours
     rate = EXACT.divide(-EXACT.ln(ONE - interruptions), hours_per_month)
-    return EXACT.divide(EXACT.subtract(EXACT.exp(EXACT.multiply(rate, hours)), ONE), rate)
+    expected = EXACT.multiply(rate, hours)
+    # The first test keeps the power within what can be computed.
+    if expected < MOST_TIMES:
+        expected = EXACT.divide(EXACT.subtract(EXACT.exp(expected), ONE), rate)
+        if expected <= EXACT.multiply(hours, Decimal(MOST_TIMES)):
+            return expected
+    hint = f"{hours.normalize():.6g} hours without an interruption are too many: take a shorter job, or no spot"
+    raise AssayError("such a job practically never ends", hint)
 
 
 def _month_at(cost: Cost, duty: Decimal) -> Decimal:

@@ -19,6 +19,7 @@ from assay.model.design import Design, Parameter
 from assay.model.files import first_problem
 from assay.model.source import Source, read_source
 from assay.model.units import one_of, shown
+from assay.price.book import read_regular
 
 DESIGNS = Path(__file__).with_name("designs")
 GUIDE = "docs/guides/designs.md"
@@ -101,17 +102,14 @@ def load_template(ref: str, base: Path | None = None) -> Template:
     """
     shipped = ref in design_names()
     path = DESIGNS / f"{ref}.yaml" if shipped else (base or Path()) / ref
-    if not shipped and "/" not in ref and not path.suffix and not path.is_file():
+    if not shipped and "/" not in ref and not path.suffix and not path.exists():
         raise AssayError(f"there is no design `{ref}`", f"{one_of(ref, design_names())}; or give a file")
     return _load(path, path.name if shipped else ref)
 
 
 @cache
 def _load(path: Path, file: str) -> Template:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise AssayError(f"{file}: {error.strerror}", f"give a file, or one of: {', '.join(design_names())}") from None
+    data = read_regular(path, file, f"give a file, or one of: {', '.join(design_names())}")
     source = read_source(data)
     if source.problems:
         raise AssayError(f"{file}:{source.problems[0].line}: {source.problems[0].message}", source.problems[0].hint)

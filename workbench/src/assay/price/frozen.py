@@ -7,7 +7,7 @@ from assay.model.design import Design, Use
 from assay.model.price import EXACT, Bill, Book, Payment, Term, total
 from assay.model.priced import Chosen, DesignCeiling, FrozenPrices, PricedDesign
 from assay.price.bill import make_bill
-from assay.price.cost import Cost, frozen_book, price_bill
+from assay.price.cost import Cost, at_margin, frozen_book, price_bill
 from assay.price.limits import METRICS, Limits, Metric, design_limits
 
 BY_USE = frozenset(
@@ -92,7 +92,7 @@ def design_cost(prices: FrozenPrices, target: str, book: Book | None = None) -> 
         AssayError: That book lacks a price.
     """
     bill = prices.designs[target].bill
-    return price_bill(bill, book or prices.book, prices.term, prices.payment, prices.use.duty)
+    return at_margin(price_bill(bill, book or prices.book, prices.term, prices.payment, prices.use.duty))
 
 
 def hour_of_running(prices: FrozenPrices, target: str) -> Decimal:

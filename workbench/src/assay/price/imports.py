@@ -1,6 +1,7 @@
 """Price books out of tables: each line of a CSV file is a price, or one tier of a price."""
 
 import csv
+import datetime as dt
 import io
 import itertools
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ from assay.model.price import Book, Row
 from assay.model.source import Problem, shape_words
 from assay.model.units import one_of, shown
 from assay.price.book import GUIDE
+from assay.price.written import LATE_HINT
 
 NEEDED = ("dimension", "item", "unit", "price")
 COLUMNS = (
@@ -22,6 +24,7 @@ COLUMNS = (
     *("up_to", "free", "term", "payment", "upfront", "interruptions", "source", "date", "currency", "note"),
 )
 """`up_to` makes a line a tier: the lines after it with the same item go on from there."""
+_OF_ALL_TIERS = tuple(name for name in COLUMNS if name not in ("dimension", "item", "price", "up_to"))
 _OPTIONS = {"hours_per_month": "hours"}
 
 
@@ -37,6 +40,20 @@ class _Group:
         same = ("dimension", "item", "term", "payment")
         return bool(self.cells[-1].get("up_to")) and all(self.cells[0].get(key) == cells.get(key) for key in same)
 
+    def mismatch(self) -> "Problem | None":
+        """The first line of a further tier that says something else than the first: a price has but one of each."""
+        first = self.cells[0]
+        for line, cells in list(zip(self.lines, self.cells, strict=True))[1:]:
+            for key in _OF_ALL_TIERS:
+                given, begun = cells.get(key), first.get(key) or ""
+                if given and given != begun:
+                    message = (
+                        f"{key}: {shown(given)}, but the first tier of {first['item']} (line {self.lines[0]}) has "
+                    )
+                    hint = f"write one {key} for all tiers of a price, or leave it out below the first"
+                    return _at(line, message + (shown(begun) if begun else "none"), hint)
+        return None
+
     def written(self, source: str) -> dict[str, Any]:
         """What a book's row says."""
         first = self.cells[0]
@@ -49,13 +66,16 @@ class _Group:
         return row
 
 
-def import_csv(text: str, file: str, head: Mapping[str, object]) -> tuple[Book | None, tuple[Problem, ...]]:
+def import_csv(
+    text: str, file: str, head: Mapping[str, object], today: dt.date
+) -> tuple[Book | None, tuple[Problem, ...]]:
     """The book that a table makes, or what is wrong with its lines.
 
     Args:
         text: The table; its first line names the columns, `COLUMNS` in any order.
         file: Its name, which is the source of prices that name none.
         head: What the book says besides its rows: book, provider, region, date, currency, hours_per_month.
+        today: The present day; later dates are refused.
 
     Raises:
         AssayError: The head is wrong; the message names it as the command's option is called.
@@ -64,6 +84,10 @@ def import_csv(text: str, file: str, head: Mapping[str, object]) -> tuple[Book |
     groups = _groups(text, problems)
     rows: list[Row] = []
     for group in groups:
+        mismatch = group.mismatch()
+        if mismatch:
+            problems.append(mismatch)
+            continue
         try:
             rows.append(Row.model_validate(group.written(f"imported from {file}")))
         except ValidationError as error:
@@ -73,9 +97,18 @@ def import_csv(text: str, file: str, head: Mapping[str, object]) -> tuple[Book |
     if problems:
         return None, tuple(sorted(problems, key=lambda problem: problem.line))
     try:
-        return Book.model_validate({**head, "rows": [row.model_dump() for row in rows]}), ()
+        book = Book.model_validate({**head, "rows": [row.model_dump() for row in rows]})
     except ValidationError as error:
         return None, tuple(_book_problem(each, groups) for each in error.errors(include_url=False))
+    late = tuple(_late(path, date, groups) for path, date in book.in_future(today))
+    return (None, late) if late else (book, ())
+
+
+def _late(path: Sequence[str | int], date: dt.date, groups: Sequence[_Group]) -> Problem:
+    message = f"{date} is in the future"
+    if path == ("date",):
+        raise AssayError(f"--date: {message}", LATE_HINT)
+    return _at(groups[int(path[1])].lines[0], f"date: {message}", LATE_HINT)
 
 
 def _groups(text: str, problems: list[Problem]) -> list[_Group]:
@@ -96,7 +129,8 @@ def _groups(text: str, problems: list[Problem]) -> list[_Group]:
                 message = f"{len(cells)} cells, but {len(columns)} columns"
                 problems.append(_at(start, message, "put text that has a comma into double quotes"))
             else:
-                named = dict(zip(columns, (cell.strip() for cell in cells), strict=False))
+                texts = (cell.strip().replace("\r\n", "\n") for cell in cells)
+                named = dict(zip(columns, texts, strict=False))
                 _add(groups, named, start)
     except csv.Error as error:
         problems.append(_at(line, f"not a table: {error}", "save it as CSV with commas and double quotes"))

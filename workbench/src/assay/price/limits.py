@@ -5,15 +5,15 @@ limits say which ones are unknown.
 """
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
 from assay.model.base import AssayError, Frozen
 from assay.model.catalog import Instance
-from assay.model.design import S3, Design, DynamoDb, Efs, FsxLustre, Layout, Servers, Stated
+from assay.model.design import S3, Design, DynamoDb, Efs, FsxLustre, Layout, Servers, Stated, Volumes
 from assay.model.filesystems import filesystem_limits
-from assay.model.volumes import volume_limits
+from assay.model.volumes import VolumeType, volume_limits
 from assay.price.bill import volume_count, volume_size
 from assay.price.catalog import catalog
 
@@ -32,6 +32,7 @@ class Limit(Frozen):
         burst: Metric -> the most for a while, where that is more.
         burst_seconds: How long bytes burst, from full credits; None: not published.
         iops_burst_seconds: The same for operations.
+        shared: Reads and writes count against one sum, so that each can have all only without the other.
         how: The formula with its numbers.
     """
 
@@ -43,6 +44,7 @@ class Limit(Frozen):
     burst: dict[Metric, float] = Field(default_factory=dict)
     burst_seconds: float | None = None
     iops_burst_seconds: float | None = None
+    shared: bool = False
     how: str = ""
     source: str = ""
 
@@ -108,7 +110,12 @@ def design_limits(design: Design) -> Limits:
         *_link(design),
     ]
     stated = {item.layer: _stated(item) for item in design.limits}
-    kept = [stated.pop(limit.layer, limit) for limit in computed]
+    kept = [
+        stated.pop(limit.layer, limit).model_copy(update={"shared": limit.shared})
+        if limit.layer in stated
+        else limit
+        for limit in computed
+    ]
     usable, how = _usable(design)
     return Limits(usable=usable, how_usable=how, layers=(*kept, *stated.values()))
 
@@ -143,6 +150,7 @@ def _servers(group: Servers, design: Design) -> Iterator[Limit]:
             write=_times(local.write, group.count / copies),
             read_iops=_times(local.read_iops, group.count),
             write_iops=_times(local.write_iops, group.count / copies),
+            shared=True,
             how=f"{group.count} servers, as stated" if local.source else "not known; measure them",
             source=local.source,
         )
@@ -182,6 +190,7 @@ def _volume_path(group: Servers, instance: Instance, copies: int) -> Limit:
         burst=bursts,
         burst_seconds=instance.ebs_burst_seconds,
         iops_burst_seconds=instance.ebs_burst_seconds,
+        shared=True,
         how=_counted(group.count, keeps, copies) if keeps is not None else "bandwidth not stated",
         source=instance.source,
     )
@@ -191,6 +200,8 @@ def _volumes(group: Servers, copies: int) -> Limit:
     volumes = group.volumes
     assert volumes is not None
     kind, count = catalog().volume(volumes.type), volume_count(volumes)
+    if not _fits(volumes.layout, count):
+        raise AssayError(_misfit(volumes.layout, count), _fitting_counts(volumes, kind, count))
     one = volume_limits(kind, volume_size(volumes), volumes.iops, volumes.throughput)
     reads, writes, write_iops = _layout_rates(volumes.layout, count)
     read_all, write_all = reads * group.count, writes * group.count / copies
@@ -207,6 +218,7 @@ def _volumes(group: Servers, copies: int) -> Limit:
         burst={metric: burst for metric, (keeps, burst) in all_values.items() if burst > keeps},
         burst_seconds=one.rate_burst_seconds,
         iops_burst_seconds=one.burst_seconds,
+        shared=True,
         how=how,
         source=kind.source,
         **{metric: keeps for metric, (keeps, _) in all_values.items()},
@@ -237,16 +249,39 @@ def _layout_share(layout: Layout, count: int) -> float:
     Raises:
         AssayError: There are too few disks for the layout.
     """
-    least = _LEAST_DISKS.get(layout, 1)
-    if count < least or (layout == "raid10" and count % 2):
-        hint = "it needs an even number from 2 on" if layout == "raid10" else f"it needs {least} or more"
-        raise AssayError(f"{count} disks cannot be put together as {layout}", hint)
+    if not _fits(layout, count):
+        fitting = [each for each in get_args(Layout) if each != "single" and _fits(each, count)]
+        hint = f"so many can be {', '.join(fitting)}; or take an instance with another number of disks"
+        raise AssayError(_misfit(layout, count), hint)
     if layout == "raid1":
         return 1 / count
     if layout == "raid10":
         return 0.5
     parity = {"raid5": 1, "raid6": 2}.get(layout, 0)
     return max(0, count - parity) / count
+
+
+def _fits(layout: Layout, count: int) -> bool:
+    return count >= _LEAST_DISKS.get(layout, 1) and not (layout == "raid10" and count % 2)
+
+
+def _misfit(layout: Layout, count: int) -> str:
+    return f"{count} disks cannot be put together as {layout}"
+
+
+def _fitting_counts(volumes: Volumes, kind: VolumeType, count: int) -> str:
+    """The next numbers of volumes that the layout, the capacity and the type allow."""
+    found = [
+        each
+        for each in range(2, 2 * count + 8)
+        if _fits(volumes.layout, each)
+        and volumes.capacity % each == 0
+        and kind.least_size <= volumes.capacity // each <= kind.most_size
+    ]
+    nearest = sorted(sorted(found, key=lambda each: abs(each - count))[:2])
+    if not nearest:
+        return "take layout raid0"
+    return f"take {' or '.join(map(str, nearest))} volumes"
 
 
 def _service(design: Design) -> Iterator[Limit]:
@@ -265,6 +300,8 @@ def _service(design: Design) -> Iterator[Limit]:
             write_iops=found.write_iops,
             burst=bursts if found.read_baseline is not None else {},
             burst_seconds=found.burst_seconds,
+            # What EFS meters, and the disks of Lustre; elastic EFS limits each way apart.
+            shared=not (efs and service.type == "efs-elastic"),
             how=found.how,
             source=kind.source,
         )

@@ -8,19 +8,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import get_args
+from typing import Literal, get_args
 
 from assay.model.base import AssayError
 from assay.model.design import Design, Use
 from assay.model.price import EXACT, TERM_MONTHS, TERMS, Bill, Book, Payment, Term, one_currency, total
 from assay.model.priced import Chosen
 from assay.price.bill import make_bill
-from assay.price.cost import ZERO, BreakEven, Cost, break_even_duty, break_even_months, expected_hours, price_bill
+from assay.price.cost import (
+    ZERO,
+    BreakEven,
+    Cost,
+    at_margin,
+    break_even_duty,
+    break_even_months,
+    expected_hours,
+    price_bill,
+    stays_cheaper_from,
+)
 from assay.price.frozen import BY_USE
 from assay.price.limits import Limits, Metric, design_limits
 
 TB, GB, THOUSAND, SECONDS = Decimal(10**12), Decimal(10**9), Decimal(1000), Decimal(3600)
 PAYMENTS: tuple[Payment, ...] = get_args(Payment)
+Exceeded = Literal["read", "write", "capacity"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +46,7 @@ class JobCost:
         interrupted: What of it the interruptions cost.
         needs: Bytes per second that the job's bytes need in its hours; None: they are not stated.
         per_tb: Money for each TB of the job.
+        exceeds: What the design cannot do of it: keep the rate of reading or of writing that it needs, or hold it.
     """
 
     hours: Decimal
@@ -44,6 +56,7 @@ class JobCost:
     interrupted: Decimal | None
     needs: Decimal | None
     per_tb: Decimal | None
+    exceeds: tuple[Exceeded, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,6 +81,8 @@ class Pair:
         first, second: What they are of.
         duty: By the duty cycle.
         months: After how many months the one that is dearer at first has cost less in all; None: never.
+        stays: From which month on it always has; None: it never stays so within 20 years, because what it pays at
+            once is paid again.
         sooner: Name of that one.
         equal: They cost the same at every duty cycle.
     """
@@ -76,6 +91,7 @@ class Pair:
     second: str
     duty: BreakEven
     months: int | None
+    stays: int | None
     sooner: str
     equal: bool
 
@@ -157,15 +173,26 @@ class Option:
         money = None
         if expected is not None:
             money = EXACT.add(EXACT.multiply(expected, self.cost.hour), self.cost.job)
+        needs = EXACT.divide(data, EXACT.multiply(hours, SECONDS)) if data and not by_rate else None
         return JobCost(
             hours=hours,
             expected=expected,
             by_rate=by_rate,
             money=money,
             interrupted=None if expected is None else EXACT.multiply(expected - hours, self.cost.hour),
-            needs=EXACT.divide(data, EXACT.multiply(hours, SECONDS)) if data and not by_rate else None,
+            needs=needs,
             per_tb=EXACT.divide(money, EXACT.divide(data, TB)) if money is not None and data else None,
+            exceeds=tuple(self._exceeded(needs)),
         )
+
+    def _exceeded(self, needs: Decimal | None) -> Iterator[Exceeded]:
+        directions: tuple[Literal["read", "write"], ...] = ("read", "write")
+        for metric in directions:
+            keeps = self.limits.sustained(metric)
+            if needs is not None and keeps is not None and needs > Decimal(keeps):
+                yield metric
+        if self.use.job_bytes > self.limits.usable:
+            yield "capacity"
 
     @property
     def interrupted(self) -> Decimal | None:
@@ -216,13 +243,27 @@ def price_design(
     """The bill, cost and ceilings of a design.
 
     Raises:
-        AssayError: It cannot be built, or the book has no price of a line.
+        AssayError: It cannot be built, the book has no price of a line, or a job on it never ends.
     """
-    limits = design_limits(design)
-    if limits.usable <= 0:
-        raise AssayError(f"{chosen.label} has no capacity for data", "give it disks or volumes")
-    bill = make_bill(design, use)
-    return Option(chosen, design, book, use, bill, price_bill(bill, book, term, payment, use.duty), limits)
+    try:
+        limits = design_limits(design)
+        if limits.usable <= 0:
+            raise AssayError("it has no capacity for data", "give it disks or volumes")
+        bill = make_bill(design, use)
+    except AssayError as error:
+        raise _of_design(chosen, error) from None
+    cost = at_margin(price_bill(bill, book, term, payment, use.duty))
+    option = Option(chosen, design, book, use, bill, cost, limits)
+    try:
+        # Kept; what cannot be computed is refused before anything is printed.
+        _ = option.job
+    except AssayError as error:
+        raise _of_design(chosen, error) from None
+    return option
+
+
+def _of_design(chosen: Chosen, error: AssayError) -> AssayError:
+    return AssayError(f"design {' '.join(chosen.label.split())}: {error.message}", error.hint, error.exit_code)
 
 
 def compare(options: Sequence[Option], most: int = 4) -> list[Pair]:
@@ -241,13 +282,14 @@ def compare(options: Sequence[Option], most: int = 4) -> list[Pair]:
 
 def _pair(first: str, first_cost: Cost, second: str, second_cost: Cost) -> Pair:
     months = break_even_months(first_cost, second_cost)
+    stays = None if months is None else stays_cheaper_from(first_cost, second_cost)
     sooner = first if first_cost.paid(1) > second_cost.paid(1) else second
     equal = all(
         total(charge.month(duty) for charge in first_cost.charges)
         == total(charge.month(duty) for charge in second_cost.charges)
         for duty in (ZERO, Decimal(1))
     )
-    return Pair(first, second, break_even_duty(first_cost, second_cost), months, sooner, equal)
+    return Pair(first, second, break_even_duty(first_cost, second_cost), months, stays, sooner, equal)
 
 
 def _per(money: Decimal, rate: float | None, unit: Decimal) -> Decimal | None:

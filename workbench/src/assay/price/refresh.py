@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from assay.model.base import AssayError
-from assay.model.price import EXACT, TERM_MONTHS, UNITS, Book, Row, Tier, row_name
+from assay.model.price import EXACT, FINEST, TERM_MONTHS, UNITS, Book, Row, Tier, out_of_bounds, row_name
 from assay.price.bulk import Attributes, Offered, OfferFile, Wanted
 from assay.price.offers import LINKS, Rule, has_prefix, offer_url, rule_for, term_fits, usage_of
 
@@ -104,23 +104,24 @@ def refresh(book: Book, files: Sequence[OfferFile]) -> Refreshed:
     since free tiers of an account are no property of what is priced. The book's date is that of its oldest row.
 
     Raises:
-        AssayError: No row was found at all.
+        AssayError: No row was renewed at all.
     """
     changes: list[Change] = []
     left: list[tuple[Row, str]] = []
+    told: list[str] = []
     rows: list[Row] = []
     for row in book.rows:
         try:
             found = _renewed(row, book, files)
         except _NoMatchError as error:
             left.append((row, str(error)))
+            told += [] if isinstance(error, _AbsentError) else [left_text(row, str(error))]
             rows.append(row.model_copy(update={"date": book.date_of(row)}))
         else:
             changes.append(Change(row, found))
             rows.append(found)
     if not changes:
-        names = ", ".join(file.name for file in files)
-        raise AssayError(f"no row of {book.book} is in {names}", f"give files of {book.provider} for {book.region}")
+        raise _nothing(book, files, told)
     date = min(row.date for row in rows if row.date)
     dated = [row.model_copy(update={"date": None if row.date == date else row.date}) for row in rows]
     new = {**book.model_dump(exclude={"rows"}), "date": date}
@@ -128,17 +129,34 @@ def refresh(book: Book, files: Sequence[OfferFile]) -> Refreshed:
     return Refreshed(renewed, tuple(changes), tuple(left))
 
 
+def _nothing(book: Book, files: Sequence[OfferFile], told: Sequence[str]) -> AssayError:
+    """Why no row was renewed: `told` are those that the files have, with the reason each."""
+    names = ", ".join(file.name for file in files)
+    others = sorted({currency for file in files for currency in file.others})
+    if told:
+        more = f", and {len(told) - 1} more" if len(told) > 1 else ""
+        return AssayError(f"no row of {book.book} is renewed from {names}: {told[0]}{more}", "give other files")
+    if others:
+        message = f"{names}: prices in {', '.join(others)}; the book {book.book} is in {book.currency}"
+        return AssayError(message, f"give files with prices in {book.currency}")
+    return AssayError(f"no row of {book.book} is in {names}", f"give files of {book.provider} for {book.region}")
+
+
 class _NoMatchError(Exception):
     """A row cannot be renewed; the message says why."""
+
+
+class _AbsentError(_NoMatchError):
+    """The files do not have it."""
 
 
 def _renewed(row: Row, book: Book, files: Iterable[OfferFile]) -> Row:
     rule = rule_for(row)
     if rule is None:
-        raise _NoMatchError("the files have no spot prices" if row.term == "spot" else "no rule finds it in the files")
+        raise _AbsentError("the files have no spot prices" if row.term == "spot" else "no rule finds it in the files")
     of_offer = [file for file in files if file.offer == rule.offer]
     if not of_offer:
-        raise _NoMatchError(f"no file of {rule.offer} was read")
+        raise _AbsentError(f"no file of {rule.offer} was read")
     for file in of_offer:
         fitting = [
             offered for offered in file.found if rule.fits(offered.attributes, book.region) and term_fits(row, offered)
@@ -149,7 +167,7 @@ def _renewed(row: Row, book: Book, files: Iterable[OfferFile]) -> Row:
             if date < book.date_of(row):
                 raise _NoMatchError(f"the file is of {date}, older than the row")
             return _with(row, prices, f"AWS price list of {file.offer}: {file.name}", date)
-    raise _NoMatchError("not in the file" if len(of_offer) == 1 else "not in the files")
+    raise _AbsentError("not in the file" if len(of_offer) == 1 else "not in the files")
 
 
 @dataclass(frozen=True)
@@ -191,6 +209,10 @@ def _of_product(row: Row, lines: Sequence[Offered]) -> _Prices:
     ranges = sorted((each for each in lines if each.unit.lower() != UPFRONT), key=lambda each: each.start)
     if len(upfront) > 1 or (row.term in TERM_MONTHS) < bool(upfront):
         raise _NoMatchError("the file has more than one upfront fee of it")
+    if row.payment in ("all-upfront", "partial-upfront") and not any(upfront):
+        raise _NoMatchError(f"the file has no upfront fee of it, and it is paid {row.payment}")
+    if row.payment == "no-upfront" and any(upfront):
+        raise _NoMatchError("the file has an upfront fee of it, and it is paid no-upfront")
     if not ranges and upfront and row.payment == "all-upfront":
         return _Prices((Tier(price=Decimal(0)),), upfront[0])
     if not ranges or ranges[-1].end is not None:
@@ -202,7 +224,7 @@ def _of_product(row: Row, lines: Sequence[Offered]) -> _Prices:
     for each in ranges:
         factor = _factor(row, each.unit)
         bound = None if each.end is None else _plain(EXACT.multiply(each.end, factor))
-        tiers.append(Tier(up_to=bound, price=_plain(EXACT.divide(each.price, factor))))
+        tiers.append(Tier(up_to=bound, price=_converted(row, each.price, factor)))
     return _Prices(tuple(tiers), upfront[0] if upfront else Decimal(0))
 
 
@@ -215,6 +237,15 @@ def _factor(row: Row, given: str) -> Decimal:
     if size is None:
         size = 2**30 if "iB" in row.unit else 10**9
     return EXACT.divide(Decimal(size), Decimal(unit.factor))
+
+
+def _converted(row: Row, price: Decimal, factor: Decimal) -> Decimal:
+    """A price for one unit of the row, to the finest that a book holds."""
+    exact = EXACT.divide(price, factor)
+    value = exact.quantize(FINEST, context=EXACT)
+    if out_of_bounds(value) or bool(value) != bool(exact):
+        raise _NoMatchError(f"its price for each {row.unit} cannot be written")
+    return _plain(value)
 
 
 def _plain(value: Decimal) -> Decimal:

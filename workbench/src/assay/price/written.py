@@ -1,40 +1,62 @@
 """Price books as text: what `load_book` reads back to the same book."""
 
+import datetime as dt
+import itertools
 import json
 import textwrap
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
 from assay.model.base import AssayError
 from assay.model.files import read_checked
 from assay.model.price import Book, Row
+from assay.model.source import MOST_BYTES, named
 from assay.price.book import GUIDE, WHAT
 
 WIDTH = 118
+LATE_HINT = "write the day when the price held"
 _PLAIN_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./ ")
 _WORDS = ("null", "true", "false")
 
 
-def book_text(book: Book) -> str:
+def book_text(book: Book, today: dt.date | None = None) -> str:
     """The book as YAML, one row a line.
 
+    Args:
+        book: The book.
+        today: The present day; later dates are refused. None: they are not.
+
     Raises:
-        AssayError: It is too large to be read back.
+        AssayError: It is too large to be read back, or could not be checked.
     """
+    late = next(book.in_future(today), None) if today else None
+    if late:
+        raise AssayError(f"the book cannot be written: {named(late[0], f'{late[1]} is in the future')}", LATE_HINT)
     lines = [f"{name}: {_value(getattr(book, name))}" for name in ("book", "provider", "region", "date", "currency")]
     lines.append(f"hours_per_month: {_value(book.hours_per_month)}")
     if book.historic:
         lines.append("historic: true")
     if book.about:
         lines += _about(book.about)
-    lines += ["rows:", *(f"  - {{{_row(row)}}}" for row in book.rows)]
-    text = "\n".join(lines) + "\n"
+    head = "\n".join([*lines, "rows:"]) + "\n"
+    rows = [f"  - {{{_row(row)}}}\n" for row in book.rows]
+    _check_size(head, rows)
+    text = head + "".join(rows)
     found, source = read_checked(Book, text.encode(), GUIDE, WHAT)
     if found is None:
         raise AssayError(f"the book cannot be written: {source.problems[0].message}", source.problems[0].hint)
     if found != book:
         raise RuntimeError(f"the text of the book {book.book} does not say the same as the book")
     return text
+
+
+def _check_size(head: str, rows: Sequence[str]) -> None:
+    sizes = list(itertools.accumulate((len(row.encode()) for row in rows), initial=len(head.encode())))
+    if sizes[-1] > MOST_BYTES:
+        fit = sum(size <= MOST_BYTES for size in sizes[1:])
+        message = f"{len(rows)} rows are too many for a price book of at most {MOST_BYTES} bytes: {fit} of them fit"
+        raise AssayError(message, "make several books, such as one for each kind of thing that is sold")
 
 
 def _about(text: str) -> list[str]:
@@ -74,11 +96,10 @@ def _members(values: dict[str, Any]) -> str:
 
 
 def number_text(value: Decimal) -> str:
-    """A number without exponent and without zeros at its end; in quotes if reading it as a number would round it."""
+    """A number without exponent and without zeros at its end; in quotes if it is too long to be read as a number."""
     text = format(value, "f")
     text = text.rstrip("0").rstrip(".") if "." in text else text
-    exact = "." not in text or Decimal(repr(float(text))) == value
-    return text if exact and len(text) <= 30 else json.dumps(text)
+    return text if len(text) <= 30 else json.dumps(text)
 
 
 def _is_plain(text: str) -> bool:

@@ -12,6 +12,7 @@ from assay.model.priced import FrozenPrices
 from assay.model.result import RunAnalysis
 from assay.price.cost import Charge
 from assay.report.costs import METRICS, TargetCost, scale, target_costs, what
+from assay.report.numbers import NONE
 from assay.report.view import View
 
 NAME = "Cost"
@@ -55,6 +56,7 @@ class _Sheet:
         self.title = book.add_format({"bold": True, "font_size": 14})
         self.money = book.add_format({"num_format": "#,##0.00"})
         self.small = book.add_format({"num_format": "#,##0.00####"})
+        self.plain = book.add_format({"num_format": "#,##0.########"})
         # Blue, as is usual for what may be changed.
         self.input = book.add_format({"num_format": "#,##0.########", "font_color": "#0000FF"})
 
@@ -66,12 +68,13 @@ class _Sheet:
             self.sheet.write_string(_HEAD_ROW, place, name, self.head)
             if comment:
                 self.sheet.write_comment(_HEAD_ROW, place, comment)
-        row = _HEAD_ROW + 1
+        row = top = _HEAD_ROW + 1
         spans: list[tuple[int, int]] = []
         for item in costs:
             first = row
             for charge, tier, begin in _tiers(item):
-                self._line(row, item, charge, tier, begin)
+                top = top if begin else row
+                self._line(row, top, item, charge, tier, begin)
                 row += 1
             spans.append((first, row - 1))
         self._totals(row + 1, costs, spans)
@@ -92,8 +95,8 @@ class _Sheet:
             sheet.write_string(row, 0, name, self.bold)
             sheet.write_number(row, 1, float(value), self.input)
 
-    def _line(self, row: int, item: TargetCost, charge: Charge, tier: Tier, begin: Decimal) -> None:
-        """One price: a line of the bill, or a tier of it."""
+    def _line(self, row: int, top: int, item: TargetCost, charge: Charge, tier: Tier, begin: Decimal) -> None:
+        """One price: a line of the bill, or a tier of it whose first one stands in row `top`."""
         line, price, sheet, n = charge.line, charge.row, self.sheet, row + 1
         factor = Decimal(UNITS[price.unit].factor)
         once = line.per == "once"
@@ -101,14 +104,20 @@ class _Sheet:
         sheet.write_string(row, 0, item.target)
         sheet.write_string(row, 1, line.what)
         values = (line.pieces, EXACT.divide(line.each, factor), price.free, begin, tier.up_to)
+        # A quantity is changed in one place: further tiers take theirs from the first, and begin where one ends.
+        taken = dict(zip((2, 3, 4, 5), (f"=C{top + 1}", f"=D{top + 1}", f"=E{top + 1}", f"=G{row}"), strict=True))
         for place, value in enumerate(values, start=2):
-            if value is not None:
+            if value is not None and row > top and place in taken:
+                sheet.write_formula(row, place, taken[place], self.plain, float(value))
+            elif value is not None:
                 sheet.write_number(row, place, float(value), self.input)
         sheet.write_string(row, 7, price.unit)
         sheet.write_number(row, 8, float(tier.price), self.input)
         if price.upfront and first:
             sheet.write_number(row, 9, float(price.upfront), self.input)
-        if charge.once_months:
+        if charge.once_months and row > top:
+            sheet.write_formula(row, 10, f"=K{top + 1}", self.plain, charge.once_months)
+        elif charge.once_months:
             sheet.write_number(row, 10, charge.once_months, self.input)
         self._times(row, charge)
         amount = _amount(charge, tier, begin)
@@ -157,14 +166,14 @@ class _Sheet:
         sheet.write_string(row, 0, item.target)
         sheet.write_string(row, 1, item.item.chosen.label)
         formulas = (
-            (f"=IF({DUTY}=0,0,D{n}/({HOURS}*{DUTY}))", cost.hour),
+            (f'=IF({DUTY}=0,"{NONE}",D{n}/({HOURS}*{DUTY}))', item.hour),
             (f"=SUM(M{first}:M{last})", cost.month),
             (f"=D{n}*12", cost.year),
             (f"=D{n}*36", cost.three_years),
             (f"=SUM(N{first}:N{last})", cost.job),
         )
         for place, (formula, value) in enumerate(formulas, start=2):
-            sheet.write_formula(row, place, formula, self.money, float(value))
+            sheet.write_formula(row, place, formula, self.money, NONE if value is None else float(value))
         if item.item.usable and item.per_terabyte is not None:
             sheet.write_number(row, 7, item.item.usable / 1e12, self.input)
             sheet.write_formula(row, 8, f"=D{n}/H{n}", self.money, float(item.per_terabyte))

@@ -20,7 +20,7 @@ _HEAD = (
     Column("term", "text", "How instances are paid for"),
     Column("duty", "text", "Share of the time that it is on"),
     Column("hours_per_month", "text", "Hours of a month"),
-    Column("hour", "text", "Cost of an hour of running"),
+    Column("hour", "text", "Cost of an hour of running; empty if it is never on"),
     Column("month", "text", "Cost of a month"),
     Column("year", "text", "Cost of a year"),
     Column("three_years", "text", "Cost of three years"),
@@ -63,7 +63,7 @@ def _record(analysis: RunAnalysis, item: TargetCost) -> Record:
     values: list[Value] = [
         *(item.target, item.item.chosen.label, prices.book.book, prices.book.date.isoformat(), cost.currency),
         *(prices.term, str(cost.duty), str(cost.hours_per_month)),
-        *(_money(amount) for amount in (cost.hour, cost.month, cost.year, cost.three_years)),
+        *(_money(amount) for amount in (item.hour, cost.month, cost.year, cost.three_years)),
         *(item.item.usable, _money(item.per_terabyte)),
     ]
     for metric in METRICS:

@@ -104,6 +104,11 @@ class TargetCost:
         return None if value is None else Ratio(value, low, high)
 
     @property
+    def hour(self) -> Decimal | None:
+        """An hour of running; None if it is never on."""
+        return self.cost.hour if self.cost.duty else None
+
+    @property
     def per_terabyte(self) -> Decimal | None:
         """A month of a usable terabyte (10^12 bytes)."""
         if not self.item.usable:
@@ -231,6 +236,9 @@ def cheapest(costs: Sequence[TargetCost], metrics: Sequence[Metric] = ("read", "
         if found:
             spans += [" "] if spans else []
             spans += _least(sorted(found, key=lambda pair: pair[0].value), metric)
+            silent = [item.target for item in costs if item.per(metric) is None]
+            if silent:
+                spans.append(f" Without a sound result of it: {numbers.listing(silent)}.")
         beyond = [item.target for _, item in found if metric in item.beyond]
         if beyond:
             spans.append(f" But {numbers.listing(beyond)} did more than such a design can do: see Cost.")

@@ -15,12 +15,13 @@ from assay.model.network import Network
 from assay.model.priced import FrozenPrices
 from assay.model.result import JobRecord, Place, RunInfo, Sample
 from assay.store.damage import damage_told, mapping, tells_damage
+from assay.store.heartbeat import last_alive
 from assay.store.lock import RunLock, run_is_alive
+from assay.store.prices import read_prices
 from assay.store.records import Attempt, JournalEntry, Result
 
 DATABASE = "run.sqlite"
 STUDY = "study.yaml"
-PRICES = "prices.json"
 RETRIED = ("crashed", "stopped")
 """Outcomes that `--resume` executes again."""
 
@@ -55,8 +56,12 @@ class RunReader:
         return status
 
     @tells_damage
-    def info(self) -> RunInfo:
-        """The run without its results."""
+    def info(self, prices: bool = False) -> RunInfo:
+        """The run without its results.
+
+        Args:
+            prices: With the prices that it carries; only costs need them.
+        """
         row = self._db.execute(
             "SELECT id, study, question, description, created_at, finished_at, seed, case_order, repeats, command,"
             " planned, details, (SELECT count(*) FROM outcomes) FROM run"
@@ -86,14 +91,24 @@ class RunReader:
             repeats_least=details.get("repeats_least"),
             hosts=tuple(details.get("hosts", ())),
             network=Network.model_validate(details["network"]) if details.get("network") else None,
-            prices=self.prices(),
+            prices=self.prices() if prices else None,
         )
 
     @tells_damage
     def prices(self) -> FrozenPrices | None:
         """The prices that the run began with; None if its study names none."""
-        path = self.folder / PRICES
-        return FrozenPrices.model_validate_json(path.read_bytes()) if path.exists() else None
+        return read_prices(self.folder, self.study_text())
+
+    @tells_damage
+    def budget(self) -> str | None:
+        """What the run may cost, as `--budget` takes it; None if nothing was said."""
+        (details,) = self._db.execute("SELECT details FROM run").fetchone()
+        found = mapping(details).get("budget")
+        return None if found is None else str(found)
+
+    def last_alive(self) -> tuple[float, ...]:
+        """When each session was last known alive, in seconds since 1970; not all of them need be known."""
+        return last_alive(self.folder)
 
     @tells_damage
     def sessions(self) -> tuple[float, ...]:

@@ -20,7 +20,8 @@ from assay.model.network import Network
 from assay.model.priced import FrozenPrices
 from assay.model.result import Place, Sample
 from assay.store.lock import ENGINE_LOCK, RUN_LOCK, RunLock, is_locked
-from assay.store.reader import DATABASE, PRICES, RETRIED, STUDY, RunReader
+from assay.store.prices import PRICES
+from assay.store.reader import DATABASE, RETRIED, STUDY, RunReader
 from assay.store.records import Result, RunMeta
 from assay.store.schema import connect, create
 from assay.store.series import write_parquet
@@ -177,6 +178,11 @@ class RunStore(RunReader):
                 "UPDATE run SET details = json_set(details, '$.resumed_at', json(?))",
                 (json.dumps([*self.sessions()[1:], moment]),),
             )
+
+    def keep_budget(self, written: str) -> None:
+        """Record what the run may cost, as `--budget` takes it; replaces what was there."""
+        with self._transaction():
+            self._db.execute("UPDATE run SET details = json_set(details, '$.budget', ?)", (written,))
 
     def begin_attempt(self, case_id: str, repeat: int, job: Mapping[str, Any]) -> int:
         """Record that the engine is about to be started with this job; returns the attempt's number."""

@@ -42,6 +42,13 @@ _FRONT = (
 )
 
 
+_HOURS = (
+    "An hour is one of running: a whole month, with all its use and what is paid on or off, spread over the hours of "
+    "running. The hour of `assay plan` and of a budget is another one: the design is switched on in it, and nothing is "
+    "used; so the two differ where a design is not always on, or something is paid by use."
+)
+
+
 def section(view: View) -> Section | None:
     """The section; None if the study names no prices."""
     costs, prices = target_costs(view), view.run.prices
@@ -103,7 +110,7 @@ def _table(costs: Sequence[TargetCost], currency: str) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for item in costs:
         usable = None if not item.item.usable else item.item.usable / 1e12
-        amounts = (item.cost.hour, item.cost.month, item.cost.year, item.cost.three_years)
+        amounts = (item.hour, item.cost.month, item.cost.year, item.cost.three_years)
         rows.append(
             (
                 item.target,
@@ -113,8 +120,7 @@ def _table(costs: Sequence[TargetCost], currency: str) -> Table:
                 _money(item.per_terabyte),
             )
         )
-    caption = "An hour is one of running: what is paid on or off is spread over the hours of running."
-    return Table("cost-table", columns, tuple(rows), caption)
+    return Table("cost-table", columns, tuple(rows), _HOURS)
 
 
 def _money(amount: Decimal | None) -> Num:
@@ -126,11 +132,12 @@ def _today(view: View, costs: Sequence[TargetCost]) -> list[Block]:
     if view.today is None or view.run.prices is None:
         return []
     old, new = view.run.prices.book, view.today
-    now = _dates(new, (row for item in costs if item.today is not None for row in item.today.rows))
+    taken = [row for item in costs if item.today is not None for row in item.today.rows]
+    now = f", {_dates(new, taken)}" if taken else ""
     columns = (
         Column("Target"),
         Column("Month, frozen", f"{old.currency}, {_dates(old, old.rows)}", numeric=True),
-        Column("Month, today", f"{new.currency}, {now}", numeric=True),
+        Column("Month, today", f"{new.currency}{now}", numeric=True),
         Column("Difference", old.currency, numeric=True),
         Column("Difference", "%", numeric=True),
         Column("Why not"),

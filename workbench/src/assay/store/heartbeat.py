@@ -1,0 +1,65 @@
+"""How long the sessions of a run lasted, also of those whose workbench was killed.
+
+A small file holds the last moment at which each session was known alive. While a session lasts, the file is replaced
+every second, whole or not at all.
+"""
+
+import contextlib
+import json
+import math
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+ALIVE = "alive.json"
+BEAT_SECONDS = 1.0
+
+
+def last_alive(folder: Path) -> tuple[float, ...]:
+    """When each session was last known alive, in seconds since 1970; those that nobody knows of are left out."""
+    try:
+        found = json.loads((folder / ALIVE).read_bytes())
+        moments = tuple(float(moment) for moment in found)
+    except (OSError, ValueError, TypeError, RecursionError):
+        return ()
+    return tuple(moment for moment in moments if math.isfinite(moment))
+
+
+class Heartbeat:
+    """Keeps the file up to date from the beginning of a block to its end.
+
+    If it cannot be written, the run goes on: then the session counts up to the end of its last repeat.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Of the session that begins now.
+
+        Args:
+            folder: The run's.
+        """
+        self._path = folder / ALIVE
+        self._before = last_alive(folder)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._write()
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._over.set()
+        self._thread.join()
+        self._write()
+
+    def _beat(self) -> None:
+        while not self._over.wait(BEAT_SECONDS):
+            self._write()
+
+    def _write(self) -> None:
+        temporary = self._path.with_suffix(".new")
+        with contextlib.suppress(OSError):
+            temporary.write_text(json.dumps([*self._before, time.time()]))
+            temporary.replace(self._path)

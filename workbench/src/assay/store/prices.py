@@ -1,0 +1,113 @@
+"""The prices that a run carries, read back. Whatever is wrong with their file is one line that names it."""
+
+import json
+import math
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from assay.model.base import AssayError
+from assay.model.priced import PRICES_SCHEMA, FrozenPrices
+from assay.model.source import read_source
+from assay.store.damage import HINT
+
+PRICES = "prices.json"
+MOST_POWER = 30
+"""Powers of ten: no price, quantity or total is greater than this one, or smaller than its inverse."""
+
+
+def read_prices(folder: Path, study_text: str) -> FrozenPrices | None:
+    """The prices that a run began with; None if its study names none.
+
+    Args:
+        folder: The run's.
+        study_text: Its study.
+
+    Raises:
+        AssayError: They are missing, damaged, or of a newer Assay.
+    """
+    try:
+        data = (folder / PRICES).read_bytes()
+    except FileNotFoundError:
+        if _names_prices(study_text):
+            raise AssayError(f"run {folder.name} is damaged: {PRICES} is missing", HINT) from None
+        return None
+    except OSError as error:
+        raise AssayError(f"run {folder.name}: {PRICES} cannot be read: {error.strerror}", HINT) from error
+    try:
+        _check_version(folder, json.loads(data))
+        prices = FrozenPrices.model_validate_json(data)
+        _check_numbers(prices, folder)
+    except ValidationError as error:
+        raise _damaged(folder, _words(error)) from error
+    except json.JSONDecodeError as error:
+        raise _damaged(folder, f"no JSON where some should be: {error}") from error
+    except (ValueError, ArithmeticError, RecursionError, TypeError, LookupError) as error:
+        raise _damaged(folder, "what it holds has another form than it should") from error
+    return prices
+
+
+def _names_prices(study_text: str) -> bool:
+    if "prices" not in study_text:
+        return False
+    data = read_source(study_text.encode()).data
+    return isinstance(data, dict) and data.get("prices") is not None
+
+
+def _check_version(folder: Path, data: Any) -> None:
+    if not isinstance(data, dict):
+        raise _damaged(folder, "a mapping is missing where one should be")
+    version = data.get("schema_version")
+    if version is None:
+        message = f"run {folder.name}: {PRICES} is damaged, or made by a newer Assay: it has no schema_version"
+        raise AssayError(message, f"update Assay, or {HINT}")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise _damaged(folder, "its schema_version is not a number from 1")
+    if version > PRICES_SCHEMA:
+        message = f"run {folder.name}: {PRICES} is made by a newer Assay"
+        raise AssayError(f"{message} (version {version}, this one knows {PRICES_SCHEMA})", "update Assay")
+
+
+def _check_numbers(prices: FrozenPrices, folder: Path) -> None:
+    """Refuse what cannot be computed with or printed: numbers without end or bound, and bills without a price."""
+    from assay.price.cost import price_bill
+
+    for number in _numbers(prices.model_dump()):
+        _check_number(number)
+    for item in prices.designs.values():
+        try:
+            cost = price_bill(item.bill, prices.book, prices.term, prices.payment, prices.use.duty)
+        except AssayError as error:
+            raise _damaged(folder, error.message) from error
+        for amount in (cost.hour, cost.three_years, cost.job):
+            _check_number(amount)
+        if any(ceiling.value <= 0 for ceiling in item.ceilings):
+            raise ValueError("a ceiling of nothing")
+
+
+def _numbers(data: Any) -> Iterator[Decimal | float]:
+    if isinstance(data, Decimal | float):
+        yield data
+    elif isinstance(data, dict | list | tuple):
+        for value in data.values() if isinstance(data, dict) else data:
+            yield from _numbers(value)
+
+
+def _check_number(number: Decimal | float) -> None:
+    finite = number.is_finite() if isinstance(number, Decimal) else math.isfinite(number)
+    if not finite or (number and not -MOST_POWER <= Decimal(number).adjusted() <= MOST_POWER):
+        raise ValueError("a number out of all bounds")
+
+
+def _words(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    words = f"{first['msg'][:1].lower()}{first['msg'][1:]}"
+    return f"{place}: {words}" if place else words
+
+
+def _damaged(folder: Path, words: str) -> AssayError:
+    return AssayError(f"run {folder.name}: {PRICES} is damaged: {words}", HINT)
