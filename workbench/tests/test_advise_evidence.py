@@ -93,3 +93,18 @@ def test_published_figures_are_those_of_the_papers():
         if item.chosen.design == "nfs-instance-store"
     }
     assert nfs["d2.8xlarge", "write"] == pytest.approx(1140811.62 * 1024, rel=1e-5)
+
+
+def test_prices_of_a_newer_assay_are_left_out_with_that_reason(runs):
+    path = runs / "r1/prices.json"
+    path.write_text(path.read_text().replace('"schema_version":1', '"schema_version":99', 1))
+    found = gather_evidence("r1", runs)
+    (why,) = found.left_out
+    assert not found.evidence and "made by a newer Assay (version 99" in why
+
+
+def test_ends_that_are_not_written_are_not_named(tmp_path):
+    figure = "{design: nfs-volumes, metric: read, value: 5MB/s, low: 6MB/s}"
+    (tmp_path / "own.yaml").write_text(f"evidence: x\nsource: y\nfigures:\n  - {figure}\n")
+    with pytest.raises(AssayError, match="5MB/s is not between 6MB/s and 5MB/s"):
+        gather_evidence(str(tmp_path / "own.yaml"), tmp_path)

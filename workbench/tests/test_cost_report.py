@@ -89,7 +89,7 @@ def test_the_costs_are_those_of_the_paper() -> None:
     assert (disk[7], memory[7]) == ("67.36", "89.38")
     bill = found["bill-disk"]
     assert [line[3] for line in bill] == ["0.119 USD per hour", "0.05 USD per GB-month"]
-    assert all("seed 000" in line[-1] for line in bill)
+    assert all("NFS-2016" in line[-1] for line in bill)
 
 
 def test_cost_per_rate_follows_from_rate_and_interval() -> None:

@@ -134,7 +134,7 @@ def test_show_prints_each_price_with_unit_term_source_and_date():
         "reserved-3y, all-upfront",
         "53704 upfront + 0",
         "2016-10-01",
-        "seed 001",
+        "BeeGFS-2016",
     ):
         assert words in result.stdout
     assert not result.stderr

@@ -1,5 +1,6 @@
 """`assay advise`."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from assay.model.source import Source
 
 GUIDE = "docs/guides/advise.md"
+SIZES = (("capacity",), ("profile", "record"), *(("monthly", name) for name in ("read", "written", "egress")))
+"""Keys of a need whose values must have a unit: a plain number would be bytes, which nobody means."""
 
 
 def command(
@@ -43,7 +46,10 @@ def command(
     from assay.model.need import DEFAULT_BOOK
     from assay.price.advise import advise
     from assay.price.book import load_book
+    from assay.price.points import BadValueError
 
+    if sys.__stdout__ is None:
+        raise AssayError("standard output is closed", "give it a file or a pipe, such as > advice.txt")
     stated, source = _read(need)
     asked = _with_options(stated, design, term)
     base = need.absolute().parent
@@ -54,7 +60,14 @@ def command(
         raise (error if book or not asked.book else _at(error, source, need, ("book",))) from None
     _check_names(asked, prices, source, need, bool(design))
     known = _evidence(evidence, out)
-    advice = advise(asked, prices, known, base)
+    try:
+        advice = advise(asked, prices, known, base)
+    except BadValueError as error:
+        place = next((place for place, each in enumerate(stated.candidates) if each is error.candidate), None)
+        if place is None:
+            raise
+        inner = () if error.place is None else (error.place,)
+        raise _at(error, source, need, ("candidates", place, "set", error.key, *inner)) from None
     warn_stale(prices, advice.rows or None)
     if as_json:
         print_json(advice)
@@ -68,16 +81,20 @@ def _read(path: Path) -> "tuple[Need, Source]":
     """The need of a file, and where its values stand."""
     from assay.model.files import read_checked
     from assay.model.need import Need
+    from assay.price.book import read_regular
 
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise AssayError(f"cannot read the need {path}: {reason}", f"give a file as {GUIDE} describes it") from None
+    data = read_regular(path, f"cannot read the need {path}", f"give a file as {GUIDE} describes it")
     found, source = read_checked(Need, data, GUIDE, "need")
     if found is None:
         first = source.problems[0]
         raise AssayError(f"{path}:{first.line}: {first.message}", first.hint)
+    for key in SIZES:
+        written = source.data
+        for part in key:
+            written = written.get(part) if isinstance(written, dict) else None
+        if isinstance(written, int) and written:
+            message = f"{path}:{source.place(key)[0]}: {'.'.join(key)}: {written} has no unit"
+            raise AssayError(message, f"write {written}TB, {written}GiB or {written}B")
     return found, source
 
 

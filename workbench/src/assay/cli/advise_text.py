@@ -6,8 +6,10 @@ import typer
 
 from assay.cli.output import print_table
 from assay.model.advice import Advice, Option
+from assay.model.need import Need
 from assay.model.price import money
 from assay.model.units import about_size
+from assay.price.words import amount, counted, percent, seconds
 
 MOST_OPTIONS = 20
 HEADS = {
@@ -21,8 +23,8 @@ HEADS = {
 def print_advice(advice: Advice) -> None:
     """Print advice for people: the choice and why, the others, what would change it, what is excluded."""
     counts, prices = advice.counts, advice.prices
-    typer.echo(f"need     {advice.need.need}: {_need_words(advice)}")
-    typer.echo(f"prices   {prices.book} ({prices.region}, oldest of {prices.date}, {prices.currency})")
+    typer.echo(f"need     {advice.need.need}: {_need_words(advice.need)}")
+    typer.echo(f"prices   {prices.book} ({prices.region}, {_dates(advice)}, {prices.currency})")
     typer.echo(
         f"variants {counts.enumerated:,}: "
         f"{counts.met:,} meet the need, {counts.unproven:,} may, {counts.failed:,} fail; "
@@ -42,12 +44,44 @@ def print_advice(advice: Advice) -> None:
         typer.echo(f"note: {text}")
 
 
-def _need_words(advice: Advice) -> str:
-    need = advice.need
+def _dates(advice: Advice) -> str:
+    """Of the prices that were used."""
+    dates = [row.date or advice.prices.date for row in advice.rows]
+    return f"the oldest price used of {min(dates)}" if dates else f"of {advice.prices.date}"
+
+
+def _need_words(need: Need) -> str:
+    """All that is asked for, and what is assumed."""
     words = [f"{need.access}, {about_size(need.capacity)}"]
-    words += [f"{name} {about_size(rate)}/s" for name, rate in (("read", need.read), ("write", need.write)) if rate]
-    words += [f"{need.clients} clients"] if need.clients else []
-    return ", ".join([*words, f"{need.data}", f"{need.months} months"])
+    for name in ("read", "write", "read_iops", "write_iops"):
+        value = getattr(need, name)
+        words += [f"{name.removesuffix('_iops')} {amount(name, value)}"] if value is not None else []
+    words += [f"p99 {seconds(need.p99)}"] if need.p99 is not None else []
+    words += [counted(need.clients, "client")] if need.clients else []
+    words += [f"durability {need.durability}"] if need.durability else []
+    words += [f"{need.data} data" + (" with an archive elsewhere" if need.archive else "")]
+    words += [counted(need.months, "month")]
+    words += [f"on {percent(need.duty)} of the time"] if need.duty < 1 else []
+    words += [f"growth {percent(need.growth)}"] if need.growth else []
+    words += [f"on term {need.term}"] if need.term else []
+    if need.budget is not None:
+        per = "a month" if need.budget.per == "month" else "in all"
+        words.append(f"budget {money(need.budget.amount, need.budget.currency)} {per}")
+    monthly = (("read", need.monthly.read), ("written", need.monthly.written), ("egress", need.monthly.egress or None))
+    words += [f"{about_size(size)} {name} a month" for name, size in monthly if size is not None]
+    return f"{', '.join(words)}\nprofile  {_profile_words(need)}"
+
+
+def _profile_words(need: Need) -> str:
+    profile = need.profile
+    what = {"object": "objects", "table": "items"}.get(need.access, "records")
+    words = [f"{profile.pattern}, {what} of {about_size(profile.record)}, {percent(profile.read_share)} reading"]
+    words += [f"{counted(profile.streams, 'stream')} of each client"]
+    words += ["small files"] if profile.small_files else []
+    words += ["cold"] if profile.cold else []
+    written = profile.model_fields_set
+    assumed = [name for name in ("pattern", "record", "read_share", "streams") if name not in written]
+    return ", ".join(words) + (f" (assumed: {', '.join(assumed)})" if assumed else "")
 
 
 def _print_reasons(advice: Advice) -> None:
@@ -81,6 +115,7 @@ def _print_options(advice: Advice) -> None:
 
 def _print_table(title: str, options: tuple[Option, ...], advice: Advice) -> None:
     currency = advice.prices.currency
+    operations = _by_operations(advice.need)
     columns = [
         "",
         "option",
@@ -88,18 +123,20 @@ def _print_table(title: str, options: tuple[Option, ...], advice: Advice) -> Non
         f"{currency}/month",
         "usable",
         f"{currency}/TB-month",
-        "rate",
+        "IOPS" if operations else "rate",
         f"{currency}/GB/s-month",
         "by",
     ]
     typer.echo(f"{title}:")
+    if not operations:
+        typer.echo("(rate: the lesser of reading and writing, of those that are asked for, both at once)")
     print_table(columns, list(_rows(options[:MOST_OPTIONS], advice)), right=tuple(columns[3:8]))
 
 
 def _rows(options: tuple[Option, ...], advice: Advice) -> Iterator[list[str]]:
     for item in options:
         price = item.price
-        basis = {figure.basis for figure in item.figures if figure.value == item.rate}
+        rate, basis = _rate(item, advice.need)
         yield [
             "*" if item.label in advice.front else "",
             item.label,
@@ -107,23 +144,44 @@ def _rows(options: tuple[Option, ...], advice: Advice) -> Iterator[list[str]]:
             money(price.month),
             about_size(item.usable),
             money(price.per_tb_month),
-            f"{about_size(item.rate)}/s" if item.rate else "not known",
+            rate,
             money(price.per_gbs_month) if price.per_gbs_month is not None else "",
-            min(basis, default=""),
+            basis,
         ]
+
+
+def _by_operations(need: Need) -> bool:
+    """The need asks for operations only."""
+    bytes_asked = need.read is not None or need.write is not None
+    return not bytes_asked and (need.read_iops is not None or need.write_iops is not None)
+
+
+def _rate(item: Option, need: Need) -> tuple[str, str]:
+    """The rate that the need asks for, the lesser of both sides, and whence it is known."""
+    if not _by_operations(need):
+        return (f"{about_size(item.rate)}/s" if item.rate else "not known", item.basis or "")
+    asked = [figure for figure in item.figures if figure.metric.endswith("_iops")]
+    if any(figure.value is None for figure in asked):
+        return "not known", ""
+    least = min(asked, key=lambda figure: figure.value or 0.0)
+    return f"{least.value:,.0f}", least.basis
 
 
 def _print_rejected(advice: Advice) -> None:
     if not advice.rejected:
         return
     typer.echo("Rejected, with the variant of each that comes closest:")
+    other = [item for item in advice.rejected if any(check.requirement == "access" for check in item.fails)]
     for item in advice.rejected:
+        if item in other:
+            continue
         name = item.closest.label if item.closest is not None else item.design
         typer.echo(f"  {name} ({item.variants} tried)")
-        # Of what cannot even be reached so, the rest says little.
-        access = [check for check in item.fails if check.requirement == "access"]
-        for check in access or item.fails:
+        for check in item.fails:
             typer.echo(f"    {check.requirement}: {check.text}")
         if item.why:
             typer.echo(f"    {item.why}")
+    if other:
+        # Of what cannot even be reached so, the rest says little.
+        typer.echo(f"  without {advice.need.access} access: {', '.join(item.design for item in other)}")
     typer.echo("")

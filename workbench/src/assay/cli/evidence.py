@@ -13,6 +13,8 @@ from assay.model.priced import Chosen, Evidence, EvidenceMetric, Measured
 if TYPE_CHECKING:
     from assay.model.result import Estimate, Row
 
+NEWER = "made by a newer Assay"
+"""In the message of prices.json that this version cannot read."""
 _RANDOM = frozenset({"random_read", "random_write"})
 
 
@@ -50,7 +52,12 @@ def gather_evidence(ref: str, runs: Path) -> Gathered:
 
     if Path(ref).suffix in (".yaml", ".yml", ".json"):
         return Gathered(read_evidence_file(Path(ref)))
-    analysis = load_analysis(ref, runs)
+    try:
+        analysis = load_analysis(ref, runs)
+    except AssayError as error:
+        if NEWER not in error.message:
+            raise
+        return Gathered(left_out=Counter({error.message: 1}))
     prices = analysis.run.prices
     if prices is None:
         hint = "name the designs of its targets under `prices` in the study, and run it again"

@@ -39,7 +39,7 @@ class Check(Frozen):
     """One requirement and one design.
 
     Attributes:
-        requirement: Key of the need.
+        requirement: Key of the need; two with ` + ` for what both ask of a layer that they share.
         certain: Met all over the interval of the evidence.
         share: Of what is needed that is there, at most 1; None where it is no number.
         text: With the numbers.
@@ -98,7 +98,8 @@ class Option(Frozen):
         label: Its name in this advice.
         set: Values of the parameters that tell it from the design's other ones.
         usable: Bytes for data.
-        rate: Bytes per second that decide: of what the need asks for, read or write, the lesser.
+        rate: Bytes per second that decide: of what the need asks for, read or write, the lesser, both at once.
+        basis: Of the rate; None: it is not known.
     """
 
     label: str
@@ -109,6 +110,7 @@ class Option(Frozen):
     usable: int
     durability: str
     rate: float | None
+    basis: Basis | None = None
     price: Price
     figures: tuple[Figure, ...]
     checks: tuple[Check, ...]

@@ -4,16 +4,18 @@ import re
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from assay.model.axis import fault
 from assay.model.base import Frozen
 from assay.model.design import Access, Durability, Rate, Size, Throughput
 from assay.model.price import Share, Term, decimal
-from assay.model.units import UnitError, parse_duration, shown
+from assay.model.units import UnitError, format_size, parse_duration, shown
 
 MOST_MONTHS = 240
 MOST_GROWTH = 10
+MOST_BYTES, MOST_OPERATIONS, MOST_SECONDS, LEAST_SECONDS = 10**21, 10**12, 3600, 1e-9
+"""Bounds of sizes and rates in bytes, of operations per second, and of latencies."""
 DEFAULT_BOOK = "aws-us-east-1"
 """Prices that hold unless a need or the command names others."""
 
@@ -67,7 +69,60 @@ def _candidate(written: object) -> object:
     return {"design": written} if isinstance(written, str) else written
 
 
+def _up_to(most: float, words: str, least: float = 0) -> AfterValidator:
+    """Above 0, or from `least` on, and at most `most`; the hint names both."""
+
+    def check(value: Any) -> Any:
+        if value <= 0 or value < least or value > most:
+            wrong = "is not above 0" if value <= 0 else "is too little" if value < least else "is more than can be"
+            raise fault(f"{_written(value, words)} {wrong}", f"write {words}")
+        return value
+
+    return AfterValidator(check)
+
+
+def _written(value: Any, words: str) -> str:
+    return format_size(value) if words.startswith("a size") else f"{value:,}"
+
+
+def _text(written: str) -> str:
+    """Refuse what cannot be seen: it could make the answer look like another one."""
+    strange = next((sign for sign in written if not sign.isprintable()), None)
+    if strange is not None:
+        raise fault(f"the character U+{ord(strange):04X} cannot be printed", "write it without, in one line")
+    return written
+
+
+def _lines(written: str) -> str:
+    _text(written.replace("\n", " "))
+    return written
+
+
+def _values(written: dict[str, Any]) -> dict[str, Any]:
+    for key, value in written.items():
+        for each in value if isinstance(value, list | tuple) else (value,):
+            _text(f"{key} {each}")
+    return written
+
+
 Whole = Annotated[int, BeforeValidator(_whole)]
+Text = Annotated[str, Field(min_length=1), AfterValidator(_text)]
+Clients = Annotated[Whole, _up_to(1_000_000, "a number from 1 to 1000000")]
+Streams = Annotated[Whole, _up_to(100_000, "a number from 1 to 100000")]
+Months = Annotated[Whole, _up_to(MOST_MONTHS, f"a number from 1 to {MOST_MONTHS}")]
+Bytes = Annotated[Size, _up_to(MOST_BYTES, "a size above 0, up to 1000000PB")]
+Bandwidth = Annotated[Throughput, _up_to(MOST_BYTES, "a throughput above 0/s, up to 1000000PB/s")]
+Operations = Annotated[Rate, _up_to(MOST_OPERATIONS, "a rate above 0/s, up to 1000000000000/s")]
+Latency = Annotated[float, BeforeValidator(_seconds), _up_to(MOST_SECONDS, "a time from 1ns to 1h", LEAST_SECONDS)]
+
+
+def _traffic(value: int) -> int:
+    if value > MOST_BYTES:
+        raise fault(f"{format_size(value)} is more than can be", "write a size up to 1000000PB")
+    return value
+
+
+Traffic = Annotated[Size, AfterValidator(_traffic)]
 
 
 class Budget(Frozen):
@@ -94,9 +149,9 @@ class Profile(Frozen):
     """
 
     pattern: Literal["sequential", "random"] = "sequential"
-    record: Size = Field(2**20, gt=0)
+    record: Bytes = 2**20
     read_share: Share = Decimal("0.5")
-    streams: Annotated[Whole, Field(le=100_000)] = 1
+    streams: Streams = 1
     small_files: bool = False
     cold: bool = False
 
@@ -105,12 +160,13 @@ class Monthly(Frozen):
     """What is moved in a month: it is paid for where requests or bytes are.
 
     Attributes:
+        read, written: Bytes; None: they follow from the rates of the need.
         egress: Bytes that leave the provider.
     """
 
-    read: Size = 0
-    written: Size = 0
-    egress: Size = 0
+    read: Traffic | None = None
+    written: Traffic | None = None
+    egress: Traffic = 0
 
 
 class Candidate(Frozen):
@@ -121,8 +177,8 @@ class Candidate(Frozen):
         set: Parameter -> the value, or list of values, instead of the design's own choices.
     """
 
-    design: str = Field(min_length=1)
-    set: dict[str, Any] = Field(default_factory=dict)
+    design: Text
+    set: Annotated[dict[str, Any], AfterValidator(_values)] = Field(default_factory=dict)
 
 
 class Need(Frozen):
@@ -139,27 +195,27 @@ class Need(Frozen):
         archive: A copy of what matters is kept elsewhere.
         months: How long it is needed.
         duty: Share of the time that it is switched on.
-        growth: By how much the rates may grow later.
+        growth: By how much capacity and rates may grow later; every design must be able to do that from the start.
         term: Only on this term; None: the cheapest that is allowed.
         book: Price book; None: `DEFAULT_BOOK`.
         candidates: Only these designs; empty: all that are shipped.
         prefer: Of those that do: the least cost, or the least cost for each GB/s.
     """
 
-    need: str = Field(min_length=1)
-    about: str = ""
+    need: Text
+    about: Annotated[str, AfterValidator(_lines)] = ""
     access: Access
-    capacity: Size = Field(gt=0)
-    read: Throughput | None = Field(None, gt=0)
-    write: Throughput | None = Field(None, gt=0)
-    read_iops: Rate | None = Field(None, gt=0)
-    write_iops: Rate | None = Field(None, gt=0)
-    p99: Annotated[float, BeforeValidator(_seconds), Field(gt=0)] | None = None
-    clients: Annotated[Whole, Field(le=1_000_000)] | None = None
+    capacity: Bytes
+    read: Bandwidth | None = None
+    write: Bandwidth | None = None
+    read_iops: Operations | None = None
+    write_iops: Operations | None = None
+    p99: Latency | None = None
+    clients: Clients | None = None
     durability: Durability | None = None
     data: Literal["persistent", "scratch"] = "persistent"
     archive: bool = False
-    months: Annotated[Whole, Field(le=MOST_MONTHS)] = 12
+    months: Months = 12
     budget: Annotated[Budget, BeforeValidator(_budget)] | None = None
     duty: Share = Field(Decimal(1), gt=0)
     growth: Annotated[Decimal, BeforeValidator(_growth)] = Decimal(0)
@@ -183,3 +239,15 @@ class Need(Frozen):
                         name,
                     )
         return self
+
+    @property
+    def grown(self) -> "Need":
+        """With capacity and rates as they may become."""
+        if not self.growth:
+            return self
+        factor = 1 + self.growth
+        rates = ("read", "write", "read_iops", "write_iops")
+        changes: dict[str, Any] = {
+            name: float(Decimal(repr(value)) * factor) for name in rates if (value := getattr(self, name)) is not None
+        }
+        return self.model_copy(update={**changes, "capacity": int(self.capacity * factor)})

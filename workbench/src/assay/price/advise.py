@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -13,8 +14,8 @@ from assay.price.candidates import Tried, try_design
 from assay.price.checks import Assessed, assess, check_currency, deciding_first
 from assay.price.conflicts import conflicts, relaxed
 from assay.price.decide import Decision, decide, reasons
-from assay.price.designs import design_names
-from assay.price.expect import by_variant
+from assay.price.designs import design_names, load_template
+from assay.price.found import by_variant, unused
 from assay.price.options import best_of_each, option, rejected
 from assay.price.pareto import front
 from assay.price.sensitivity import duty_changes, interval_changes, price_changes
@@ -31,6 +32,7 @@ def advise(need: Need, book: Book, evidence: Iterable[Evidence] = (), base: Path
         base: Where paths of designs start.
 
     Raises:
+        BadValueError: A candidate has a value with which no variant can be built.
         AssayError: A design does not exist, or the budget is in another currency than the prices.
     """
     check_currency(need, book.currency, book.book)
@@ -53,7 +55,11 @@ def _no_collector() -> Iterator[None]:
 def _advise(need: Need, book: Book, evidence: Iterable[Evidence], base: Path | None) -> Advice:
     found, strange = by_variant(evidence, base)
     candidates = need.candidates or tuple(Candidate(design=name) for name in design_names())
-    tried = [try_design(candidate, need, book, base) for candidate in candidates]
+    stated, need = need, need.grown
+    tried = [
+        try_design(candidate, need, book, base, name)
+        for candidate, name in zip(candidates, _names(candidates, base), strict=True)
+    ]
     assessed = [assess(variant, need, found) for design in tried for variant in design.variants]
     meets, unproven, failed = (
         [item for item in assessed if item.outcome == name] for name in ("met", "unproven", "failed")
@@ -61,36 +67,37 @@ def _advise(need: Need, book: Book, evidence: Iterable[Evidence], base: Path | N
     decision = decide(meets, unproven, need)
     best = decision.chosen[0] if decision.chosen else None
     rivals = [item for item in meets if item is not best]
+    dear = [item for item in failed if item.open == {"budget"}]
     fastest = _front(meets)
     nothing = not (meets or unproven)
     shown, possible = _shown(decision, meets, fastest, need), best_of_each(unproven, need)
     return Advice(
-        need=need,
+        need=stated,
         prices=Prices(**book.model_dump(include=set(Prices.model_fields))),
         result=decision.result,
         recommended=tuple(item.variant.label for item in decision.chosen),
         decided_by=decision.decided_by,
-        reasons=tuple(reasons(decision, meets, failed, need, book)),
+        reasons=tuple(reasons(decision, meets, failed, need, book, tried)),
         options=tuple(option(item, need) for item in shown),
         front=tuple(item.variant.label for item in fastest),
         unproven=tuple(option(item, need) for item in possible),
         changes=tuple(
             change
             for changes in (
-                price_changes(best, rivals, need),
+                price_changes(best, [*rivals, *dear], need),
                 interval_changes(best, rivals, failed, need),
-                duty_changes(best, rivals, need),
+                duty_changes(best, [*rivals, *dear], need),
             )
             for change in changes
         )
         if best is not None and meets
         else (),
         rejected=rejected(tried, assessed, need),
-        conflicts=conflicts(assessed) if nothing and assessed else (),
+        conflicts=conflicts(assessed, need) if nothing and assessed else (),
         relaxed=tuple(relaxed(assessed, need)) if nothing else (),
         counts=_counts(tried, meets, unproven, failed),
         rows=tuple(dict.fromkeys(row for item in (*shown, *possible) for row in item.variant.best.cost.rows)),
-        notes=tuple(_notes(tried, strange, decision)),
+        notes=(*_notes(tried, decision), *unused(found, strange, tried, need)),
     )
 
 
@@ -117,7 +124,18 @@ def _counts(
     )
 
 
-def _notes(tried: Sequence[Tried], strange: int, decision: Decision) -> Iterator[str]:
+def _names(candidates: Sequence[Candidate], base: Path | None) -> list[str]:
+    """What each candidate is called: as its design, numbered where several are of the same one."""
+    names = [load_template(candidate.design, base).name for candidate in candidates]
+    many, seen = Counter(names), Counter[str]()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(f"{name}#{seen[name]}" if many[name] > 1 else name)
+    return found
+
+
+def _notes(tried: Sequence[Tried], decision: Decision) -> Iterator[str]:
     for design in tried:
         if design.unpriced and design.variants:
             names = ", ".join(name for name, _ in design.unpriced.most_common(5))
@@ -125,7 +143,5 @@ def _notes(tried: Sequence[Tried], strange: int, decision: Decision) -> Iterator
             names += f" and {more} more" if more > 0 else ""
             count = counted(design.unpriced.total(), "variant")
             yield f"{design.name}: {count} left out, because the book has no price of {names}"
-    if strange:
-        yield f"{counted(strange, 'figure')} of evidence left out: of designs or values that are not known here"
     if decision.result == "unproven":
         yield "no design is proven to meet the need: measure what is unproven before you decide"

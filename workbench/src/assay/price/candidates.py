@@ -1,29 +1,28 @@
 """The variants of designs that a need is compared with: parameters, sizes and prices."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cache, cached_property
-from itertools import product
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from assay.model.base import AssayError
-from assay.model.design import S3, Design, DynamoDb, Efs, FsxLustre, Use
+from assay.model.design import DURABILITIES, S3, Design, DynamoDb, Servers, Use
 from assay.model.need import Candidate, Need
 from assay.model.price import Bill, Book, Payment, Term
-from assay.model.units import UnitError, format_size, parse_size, parse_throughput
+from assay.model.volumes import ProvisionedVolume
 from assay.price.bill import make_bill, volume_count
+from assay.price.bought import bought_names
 from assay.price.catalog import catalog
 from assay.price.cost import Cost, price_bill
-from assay.price.designs import Template, load_template
+from assay.price.designs import load_template
 from assay.price.limits import Limits, design_limits
+from assay.price.points import SIZED, Given, axes_of, points_of
+from assay.price.traffic import sides_of, use_of
 
-SIZED = ("capacity", "stored")
-"""Parameters that say how much a design stores; what the need asks for is tried besides their choices."""
-GB = 10**9
-Key = tuple[tuple[str, object], ...]
+Key = Hashable
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +71,20 @@ class Tried:
     """All variants of one design, and those that never became one.
 
     Attributes:
+        name: For labels.
+        design: As a candidate names it.
         impossible: What the catalogue says of those that cannot be had -> how many.
         unpriced: What the book lacks -> how many.
+        uncompared: Prices of requests that alone are lacking of variants that might do -> label of the first.
     """
 
     name: str
     about: str
+    design: str = ""
     variants: list[Variant] = field(default_factory=list)
     impossible: Counter[str] = field(default_factory=Counter)
     unpriced: Counter[str] = field(default_factory=Counter)
+    uncompared: dict[str, str] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -88,7 +92,7 @@ class Tried:
         return len(self.variants) + self.impossible.total() + self.unpriced.total()
 
 
-def try_design(candidate: Candidate, need: Need, book: Book, base: Path | None = None) -> Tried:
+def try_design(candidate: Candidate, need: Need, book: Book, base: Path | None = None, name: str = "") -> Tried:
     """Build and price every variant of a design.
 
     Args:
@@ -96,154 +100,93 @@ def try_design(candidate: Candidate, need: Need, book: Book, base: Path | None =
         need: What it is for.
         book: The prices.
         base: Where paths of designs start.
+        name: For labels; empty: the design's.
 
     Raises:
         AssayError: There is no such design or parameter.
+        BadValueError: With one of the candidate's values no variant can be built.
     """
     template = load_template(candidate.design, base)
     pricer = Pricer(need, book)
-    tried = Tried(template.name, str(template.source.data.get("about", "")))
-    axes = _axes(template, candidate)
-    named = [key for key, values in axes.items() if len(values) > 1 or key in candidate.set]
-    for values in _points(template, axes, candidate, need):
+    tried = Tried(name or template.name, str(template.source.data.get("about", "")), candidate.design)
+    axes = axes_of(template, candidate)
+    given = Given(candidate, axes)
+    named = {key for key, values in axes.items() if len(values) > 1 or key in candidate.set}
+    named |= {*bought_names(template, candidate.set), *(key for key in SIZED if key in template.parameters)}
+    known: set[Key] = set()
+    for values, sized in points_of(template, axes, candidate, need):
         try:
             design = template.build(values)
             bill = make_bill(design, pricer.use(design))
             limits = design_limits(design)
         except AssayError as error:
             tried.impossible[error.message] += 1
+            given.failed(values, error)
             continue
+        given.built(values)
+        key = key_of(design)
+        if sized and key in known:
+            continue
+        known.add(key)
+        telling = {key: values[key] for key in values if key in named and values[key] is not None}
+        label = " ".join([tried.name, *(f"{name}={value}" for name, value in telling.items())])
         offers = pricer.offers(bill)
         if not offers:
             tried.unpriced[pricer.lacks(bill)] += 1
+            lacking = pricer.lacks_requests_only(bill) if _suits(design, limits, need) else ""
+            if lacking:
+                tried.uncompared.setdefault(lacking, label)
             continue
-        shown = {key: values[key] for key in values if key in named or _is_sized(template, key)}
-        key = key_of(template, values)
-        label = " ".join([tried.name, *(f"{name}={value}" for name, value in shown.items())])
-        tried.variants.append(Variant(tried.name, values, shown, design, limits, offers, key, label))
+        tried.variants.append(Variant(tried.name, values, telling, design, limits, offers, key, label))
+    given.check()
     return tried
 
 
-def key_of(template: Template, values: Mapping[str, Any]) -> Key:
-    """What two ways of writing the same variant share: all its values, sizes in bytes."""
-    full = {key: values.get(key, parameter.value) for key, parameter in template.parameters.items()}
-    return ("design", template.name), *((key, _plain(full[key])) for key in sorted(full))
-
-
-def _plain(value: Any) -> object:
-    if isinstance(value, str):
-        return _meaning(value)
-    return value if isinstance(value, int | float | bool | None) else str(value)
-
-
-@cache
-def _meaning(text: str) -> object:
-    for parse in (parse_size, parse_throughput):
-        try:
-            return parse(text)
-        except UnitError:
-            continue
-    return text
-
-
-def _axes(template: Template, candidate: Candidate) -> dict[str, tuple[Any, ...]]:
-    for key in candidate.set:
-        if key not in template.parameters:
-            template.build({key: None})
-    axes = {}
-    for key, parameter in template.parameters.items():
-        given = candidate.set.get(key, parameter.choices or (parameter.value,))
-        axes[key] = tuple(given) if isinstance(given, list | tuple) else (given,)
-    return axes
-
-
-def _is_sized(template: Template, key: str) -> bool:
-    return key in SIZED and key in template.parameters
-
-
-def _points(
-    template: Template, axes: Mapping[str, Sequence[Any]], candidate: Candidate, need: Need
-) -> Iterator[dict[str, Any]]:
-    """Each combination, and with each the size that the need asks for unless the candidate says the size."""
-    size = next((key for key in SIZED if key in axes and key not in candidate.set), None)
-    others = [key for key in axes if key != size]
-    for point in product(*(axes[key] for key in others)):
-        values = dict(zip(others, point, strict=True))
-        if size is None:
-            yield values
-            continue
-        fitting = _sized(template, values, size, need.capacity)
-        choices = [*axes[size], *([fitting] if fitting is not None else [])]
-        seen = set()
-        for choice in choices:
-            plain = _plain(choice)
-            if plain not in seen:
-                seen.add(plain)
-                yield {**values, size: choice}
-
-
-def _sized(template: Template, values: Mapping[str, Any], key: str, wanted: int) -> str | None:
-    """The least value of the parameter with which the design has `wanted` usable bytes, as it can be bought.
-
-    Usable capacity is in proportion to the parameter, so that one known pair gives it.
-    """
-    for choice in (template.parameters[key].value, *template.parameters[key].choices):
-        try:
-            start = parse_size(choice)
-            usable = design_limits(template.build({**values, key: choice})).usable
-        except (AssayError, UnitError):
-            continue
-        if usable <= 0:
-            return None
-        least = -(-wanted * start // usable)
-        try:
-            return format_size(_sold(template.build({**values, key: format_size(least)}), least))
-        except AssayError:
-            return None
-    return None
-
-
-def _sold(design: Design, least: int) -> int:
-    """The next size that can be bought: whole GB of each volume, or a step of the service."""
+def _suits(design: Design, limits: Limits, need: Need) -> bool:
+    """It has the access, capacity and durability that are needed, and is read at once unless the data are cold."""
     service = design.service
-    if isinstance(service, FsxLustre):
-        kind = catalog().filesystem(service.type)
-        # Other file systems have no steps.
-        return int(kind.capacity_for(least)) if hasattr(kind, "capacity_for") else least
-    counts = [volume_count(group.volumes) for group in design.servers if group.volumes is not None]
-    step = GB * max(counts, default=0)
-    return -(-least // step) * step if step else least
-
-
-def use_of(need: Need, design: Design) -> Use:
-    """What the need's traffic of a month means for a design: requests of one record each."""
-    monthly, record = need.monthly, need.profile.record
-    gets, puts = Decimal(-(-monthly.read // record)), Decimal(-(-monthly.written // record))
-    reads, writes = gets, puts
-    if isinstance(design.service, DynamoDb):
-        kind = catalog().table("dynamodb")
-        reads, writes = gets * int(kind.read_units(record)), puts * kind.write_units(record)
-    return Use(
-        duty=need.duty,
-        egress=monthly.egress,
-        gets=gets,
-        puts=puts,
-        retrieved=monthly.read,
-        written=monthly.written,
-        table_reads=reads,
-        table_writes=writes,
-        volume_requests=gets + puts,
-    )
-
-
-def paid_by_request(design: Design) -> bool:
-    """Reading and writing cost money, so that the bill depends on how much of it there is."""
-    service = design.service
-    return (
+    if (
         isinstance(service, S3)
-        or (isinstance(service, DynamoDb) and service.mode == "on-demand")
-        or (isinstance(service, Efs) and service.type == "efs-elastic")
+        and not need.profile.cold
+        and catalog().object_class(service.storage_class).retrieval_seconds
+    ):
+        return False
+    order = DURABILITIES.index
+    durable = need.durability is None or order(design.durability) >= order(need.durability)
+    return need.access in design.access and limits.usable >= need.capacity and durable
+
+
+def key_of(design: Design) -> Key:
+    """What two ways of writing the same thing share: all that is built, with numbers of volumes and what is included.
+
+    Names, texts and sources say nothing about it.
+    """
+    servers = tuple(_resolved(group) for group in design.servers)
+    return (
+        design.family,
+        design.served,
+        design.copies,
+        design.usable,
+        design.overhead,
+        servers,
+        design.service,
+        tuple(piece.model_copy(update={"source": ""}) for piece in design.hardware),
+        design.link,
     )
+
+
+def _resolved(group: Servers) -> Servers:
+    volumes = group.volumes
+    if volumes is None:
+        return group
+    changes: dict[str, Any] = {"count": volume_count(volumes)}
+    kind = catalog().volume(volumes.type)
+    if isinstance(kind, ProvisionedVolume):
+        changes |= {"iops": volumes.iops or kind.iops_free, "throughput": volumes.throughput or kind.rate_free}
+    if changes["count"] == 1 and volumes.layout in ("raid0", "lvm"):
+        # One volume is no more than itself, however it is called.
+        changes["layout"] = "single"
+    return group.model_copy(update={"volumes": volumes.model_copy(update=changes)})
 
 
 class Pricer:
@@ -263,7 +206,7 @@ class Pricer:
         """What the need's traffic means for a design; the same for all but tables."""
         table = isinstance(design.service, DynamoDb)
         if table not in self._use:
-            self._use[table] = use_of(self._need, design)
+            self._use[table] = use_of(self._need, design, self._book.hours_per_month)
         return self._use[table]
 
     def offers(self, bill: Bill) -> tuple[Offer, ...]:
@@ -291,11 +234,25 @@ class Pricer:
                 return f"instance {line.item}" + (f", {term}" if term != "on-demand" else "")
         return "any one term of all its instances"
 
+    def lacks_requests_only(self, bill: Bill) -> str:
+        """The prices of requests and of bytes read that the book lacks, if it has all others; else empty."""
+        found = []
+        for line in bill.lines:
+            if line.dimension == "instance":
+                lacks = not any(line.item in items for items in self._allowed.values())
+            else:
+                lacks = (line.dimension, line.item) not in self._plain
+            if lacks and not sides_of(line.dimension, line.item):
+                return ""
+            if lacks:
+                found.append(f"{line.dimension} {line.item}")
+        return ", ".join(found)
+
     @cached_property
     def _allowed(self) -> dict[tuple[Term, Payment | None], set[str]]:
         """Terms: the one asked for, or all but spot. A reservation is paid whole, so that a short need is dear on it.
 
-        Source: seed 001, Choosing: no spot for servers.
+        Source: BeeGFS-2016, Choosing: no spot for servers.
         """
         asked = self._need.term
         return {

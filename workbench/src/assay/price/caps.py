@@ -10,7 +10,7 @@ from assay.price.candidates import Variant
 from assay.price.catalog import catalog
 from assay.price.limits import Metric
 from assay.price.rules import AWS_PAPER, BEEGFS_PAPER, PARALLEL
-from assay.price.words import percent
+from assay.price.words import counted, percent
 
 CLIENTS_PER_SERVER = 2
 S3_STREAM = 30.85e6
@@ -38,7 +38,7 @@ def caps(variant: Variant, metric: Metric, need: Need) -> Iterator[Cap]:
 def clients_per_server(variant: Variant, metric: Metric, need: Need) -> Cap | None:
     """A parallel file system needs two clients for each storage server; fewer reach a part of its network only.
 
-    Source: seed 001, Benchmarking: two clients for each storage server at 10 GbE.
+    Source: BeeGFS-2016, Benchmarking: two clients for each storage server at 10 GbE.
     """
     design = variant.design
     servers = sum(group.count for group in design.servers if group.role == "storage")
@@ -57,12 +57,12 @@ def clients_per_server(variant: Variant, metric: Metric, need: Need) -> Cap | No
 def s3_streams(variant: Variant, metric: Metric, need: Need) -> Cap | None:
     """S3 is for many at once: a single stream to it is slow.
 
-    Source: seed 002, section IX.B: at most 30.85 MB/s of any instance; many at once did not slow each other down.
+    Source: AWS-2012, section IX.B: at most 30.85 MB/s of any instance; many at once did not slow each other down.
     """
     if not isinstance(variant.design.service, S3) or need.clients is None:
         return None
     streams = need.clients * need.profile.streams
-    text = f"{need.clients} clients x {need.profile.streams} streams x {about_size(S3_STREAM)}/s"
+    text = f"{counted(need.clients, 'client')} x {counted(need.profile.streams, 'stream')} x {about_size(S3_STREAM)}/s"
     rate = streams * S3_STREAM
     value = rate / need.profile.record if metric.endswith("_iops") else rate
     return Cap(
@@ -80,5 +80,5 @@ def efs_clients(variant: Variant, metric: Metric, need: Need) -> Cap | None:
         return None
     kind = catalog().filesystem(service.type)
     each = float(getattr(kind, "per_client", 0.0))
-    text = f"{need.clients} clients x {about_size(each)}/s"
+    text = f"{counted(need.clients, 'client')} x {about_size(each)}/s"
     return Cap("the number of clients", need.clients * each, text, kind.source) if each else None

@@ -10,10 +10,12 @@ from assay.model.design import DURABILITIES
 from assay.model.need import Need
 from assay.model.price import EXACT, money
 from assay.model.units import about_size
+from assay.price.bought import COMPONENT_SOURCE
 from assay.price.candidates import Variant
-from assay.price.expect import Found, latency_figure, rate_figure
+from assay.price.expect import Found, Together, at_once, latency_figure, rate_figure, together
+from assay.price.facts import Facts
 from assay.price.limits import METRICS, Limits, Metric
-from assay.price.rules import RULES, Facts
+from assay.price.rules import RULES
 from assay.price.words import amount, percent, seconds
 
 
@@ -22,7 +24,8 @@ class Assessed:
     """A variant with what is known of it.
 
     Attributes:
-        rate: What decides between variants: of the rates that the need asks for, the lesser; of none, of both.
+        rate: What decides between variants: of the rates that the need asks for, the lesser, both at once; of none, of
+            both.
         failing: Requirements that it fails.
     """
 
@@ -46,6 +49,11 @@ class Assessed:
         return self.variant.best.paid
 
     @property
+    def open(self) -> frozenset[str]:
+        """Requirements that it is not known to meet, the failing ones among them."""
+        return frozenset(check.requirement for check in self.checks if check.outcome != "met")
+
+    @property
     def sure(self) -> bool:
         """All requirements are met all over the intervals of the evidence."""
         return all(check.certain for check in self.checks)
@@ -55,6 +63,9 @@ class Assessed:
         """How far it is from meeting the need: requirements that fail, and how much they lack."""
         lacks = [1 - (check.share or 0.0) for check in self.checks if check.outcome == "failed"]
         return len(self.failing), sum(lacks)
+
+
+PAIRS: tuple[tuple[Metric, Metric], ...] = (("read", "write"), ("read_iops", "write_iops"))
 
 
 def assess(variant: Variant, need: Need, found: Found) -> Assessed:
@@ -71,14 +82,21 @@ def assess(variant: Variant, need: Need, found: Found) -> Assessed:
     clients = [item.clients or 0 for item in found.get(variant.key, ()) if (item.clients or 0) <= (need.clients or 0)]
     facts = Facts(variant, need, figures, max(clients, default=0))
     said = [answer for rule in RULES for answer in rule(facts)]
+    sums = [together(variant, pair, need, figures) for pair in PAIRS]
     checks = [*_plain_checks(variant, need), *_figure_checks(figures, need, variant.limits)]
+    checks += [
+        check
+        for pair, found_sum in zip(PAIRS, sums, strict=True)
+        if found_sum is not None
+        for check in _sum_check(pair, found_sum, figures, need)
+    ]
     checks += [answer for answer in said if isinstance(answer, Check)]
     return Assessed(
         variant=variant,
         figures=figures,
         checks=tuple(checks),
         remarks=tuple(answer for answer in said if isinstance(answer, Remark)),
-        rate=_deciding(figures, need),
+        rate=_deciding(figures, need, sums[0]),
         failing=frozenset(check.requirement for check in checks if check.outcome == "failed"),
     )
 
@@ -95,9 +113,9 @@ def _wanted(need: Need) -> Iterator[Metric]:
             yield metric
 
 
-def _deciding(figures: Mapping[str, Figure], need: Need) -> Figure | None:
+def _deciding(figures: Mapping[str, Figure], need: Need, sum_of: Together | None) -> Figure | None:
     asked = [metric for metric in ("read", "write") if getattr(need, metric) is not None] or _sides(need)
-    known = [figures[metric] for metric in asked if figures[metric].value is not None]
+    known = [at_once(figures[metric], need, sum_of) for metric in asked if figures[metric].value is not None]
     return min(known, key=lambda figure: figure.value or 0.0) if len(known) == len(asked) else None
 
 
@@ -155,6 +173,24 @@ def _figure_checks(figures: Mapping[str, Figure], need: Need, limits: Limits) ->
             yield _latency_check(figures[f"{side}_p99"], side, need.p99)
 
 
+def _sum_check(
+    pair: tuple[Metric, Metric], sum_of: Together, figures: Mapping[str, Figure], need: Need
+) -> Iterator[Check]:
+    """Both at once, where each alone could be had: else that says it already."""
+    if any((figures[metric].value or 0.0) < getattr(need, metric) for metric in pair):
+        return
+    fits = sum_of.used <= sum_of.share * (1 + 1e-9)
+    unsure = any(figures[metric].basis == "ceiling" for metric in pair)
+    yield Check(
+        requirement=" + ".join(pair),
+        outcome="failed" if not fits else "unproven" if unsure else "met",
+        share=min(1.0, sum_of.scale),
+        text=sum_of.text,
+        source=sum_of.source,
+        rule="component_share",
+    )
+
+
 def _rate_check(figure: Figure, wanted: float, limits: Limits) -> Check:
     metric, value = figure.metric, figure.value
     needed = f"{amount(metric, wanted)} are needed"
@@ -192,7 +228,7 @@ def _metric(name: str) -> Metric:
 
 
 def _rule(figure: Figure) -> str:
-    return "component_share" if figure.basis in ("rule", "ceiling") else ""
+    return "component_share" if COMPONENT_SOURCE in figure.source else ""
 
 
 def _latency_check(figure: Figure, side: str, wanted: float) -> Check:

@@ -9,6 +9,7 @@ from assay.model.advice import Remark
 from assay.model.need import Need
 from assay.model.price import EXACT, Book, money
 from assay.price import rules
+from assay.price.candidates import Tried
 from assay.price.checks import Assessed, deciding_first
 from assay.price.options import best_of_each
 from assay.price.words import amount, counted, percent
@@ -102,7 +103,12 @@ def _worth(item: Assessed, need: Need) -> str:
 
 
 def reasons(
-    decision: Decision, meets: Sequence[Assessed], failed: Sequence[Assessed], need: Need, book: Book
+    decision: Decision,
+    meets: Sequence[Assessed],
+    failed: Sequence[Assessed],
+    need: Need,
+    book: Book,
+    tried: Sequence[Tried] = (),
 ) -> Iterator[Remark]:
     """Why the chosen one: its price beside the next, its requirements, rules for it, and what excludes cheaper ones."""
     if not decision.chosen:
@@ -112,6 +118,10 @@ def reasons(
     if decision.why:
         yield Remark(rule="evidence", speaks="note", text=decision.why, source=_sources(decision.chosen))
     yield Remark(rule="cost", speaks="for", text=_price_words(best, meets, need), source=source)
+    for design in tried:
+        for lacking, label in design.uncompared.items():
+            text = f"{label} and the like are not compared: the book has no price of {lacking}"
+            yield Remark(rule="cost", speaks="note", text=text, source=source)
     for check in best.checks:
         speaks: Literal["for", "note"] = "for" if check.outcome == "met" and check.certain else "note"
         text = f"{check.requirement}: {check.text}"
@@ -139,9 +149,14 @@ def nfs_most(assessed: Sequence[Assessed]) -> dict[str, float]:
         if item.variant.design.family == "nfs":
             for metric in ("read", "write"):
                 figure = item.figures.get(metric)
-                if figure is not None and figure.value is not None and figure.basis in ("measured", "rule"):
-                    most = figure.value if figure.basis == "measured" else min(figure.value, rules.NFS_RATE)
-                    found[metric] = max(found.get(metric, 0.0), most)
+                if figure is None:
+                    continue
+                if figure.basis == "measured" and figure.value is not None:
+                    most = figure.value
+                else:
+                    known = figure.basis == "rule" and figure.value is not None
+                    most = min(figure.value or 0.0, rules.NFS_RATE) if known else rules.NFS_RATE
+                found[metric] = max(found.get(metric, 0.0), most)
     return found
 
 
@@ -150,7 +165,7 @@ def _price_words(best: Assessed, meets: Sequence[Assessed], need: Need) -> str:
     term = ", ".join(word for word in (offer.term, offer.payment) if word)
     months = counted(need.months, "month")
     whole = money(offer.paid, offer.cost.currency)
-    text = f"{best.variant.label} costs {_month(best, need)} a month, {whole} in {months} ({term})"
+    text = f"it costs {_month(best, need)} a month, {whole} in {months} ({term})"
     others = [item for item in best_of_each(meets, need) if item.variant.template != best.variant.template]
     if need.prefer == "cost-per-rate" and best.rate is not None and best.rate.value:
         worth = money(best.paid / need.months * 10**9 / Decimal(repr(best.rate.value)), offer.cost.currency)

@@ -111,9 +111,7 @@ def design_limits(design: Design) -> Limits:
     ]
     stated = {item.layer: _stated(item) for item in design.limits}
     kept = [
-        stated.pop(limit.layer, limit).model_copy(update={"shared": limit.shared})
-        if limit.layer in stated
-        else limit
+        stated.pop(limit.layer, limit).model_copy(update={"shared": limit.shared}) if limit.layer in stated else limit
         for limit in computed
     ]
     usable, how = _usable(design)

@@ -8,7 +8,7 @@ from assay.model.need import Need
 from assay.model.price import EXACT
 from assay.price.candidates import Tried
 from assay.price.checks import Assessed, deciding_first
-from assay.price.words import counted
+from assay.price.words import counted, tidy
 
 TB, GB = Decimal(10**12), Decimal(10**9)
 
@@ -25,6 +25,7 @@ def option(item: Assessed, need: Need) -> Option:
         usable=variant.limits.usable,
         durability=variant.design.durability,
         rate=item.rate.value if item.rate is not None else None,
+        basis=item.rate.basis if item.rate is not None else None,
         price=_price(item, need),
         figures=tuple(item.figures.values()),
         checks=item.checks,
@@ -37,7 +38,7 @@ def _price(item: Assessed, need: Need) -> Price:
     month = EXACT.divide(offer.paid, Decimal(need.months))
 
     def per_gbs(value: float | None) -> Decimal | None:
-        return EXACT.divide(EXACT.multiply(month, GB), Decimal(repr(value))) if value else None
+        return tidy(EXACT.divide(EXACT.multiply(month, GB), Decimal(repr(value)))) if value else None
 
     usable = Decimal(item.variant.limits.usable)
     return Price(
@@ -45,8 +46,8 @@ def _price(item: Assessed, need: Need) -> Price:
         term=offer.term,
         payment=offer.payment,
         paid=offer.paid,
-        month=month,
-        per_tb_month=EXACT.divide(EXACT.multiply(month, TB), usable) if usable else Decimal(0),
+        month=tidy(month),
+        per_tb_month=tidy(EXACT.divide(EXACT.multiply(month, TB), usable)) if usable else Decimal(0),
         per_gbs_month=per_gbs(rate.value if rate else None),
         per_gbs_low=per_gbs(rate.high if rate else None),
         per_gbs_high=per_gbs(rate.low if rate else None),

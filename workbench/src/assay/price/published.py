@@ -10,11 +10,12 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from assay.model.axis import fault
-from assay.model.base import AssayError, Frozen
+from assay.model.base import Frozen
 from assay.model.design import Size
 from assay.model.files import read_model
 from assay.model.priced import Chosen, Evidence, EvidenceMetric, Measured
 from assay.model.units import UnitError, parse_duration, parse_rate, parse_throughput
+from assay.price.book import read_regular
 
 EVIDENCE = Path(__file__).with_name("evidence")
 GUIDE = "docs/guides/advise.md"
@@ -66,9 +67,8 @@ class Published(Frozen):
             except UnitError as error:
                 raise fault(error.message, error.hint, name) from None
         if not 0 < found["low"] <= found["value"] <= found["high"]:
-            raise fault(
-                f"{self.value} is not between {self.low} and {self.high}", "write low <= value <= high", "value"
-            )
+            low, high = (self.value if end is None else end for end in (self.low, self.high))
+            raise fault(f"{self.value} is not between {low} and {high}", "write low <= value <= high", "value")
         return Measured(**found)
 
 
@@ -102,11 +102,8 @@ def read_evidence_file(path: Path) -> tuple[Evidence, ...]:
     Raises:
         AssayError: It cannot be read, or is wrong; the message names the line.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise AssayError(f"{path}: {error.strerror}", "give a run, or a file of evidence") from None
-    return read_model(EvidenceFile, data, str(path), GUIDE, "file of evidence").all()
+    data = read_regular(path, str(path), "give a run, or a file of evidence")
+    return read_model(EvidenceFile, data, str(path), GUIDE, "file of figures").all()
 
 
 @functools.cache

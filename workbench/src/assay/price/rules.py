@@ -5,23 +5,23 @@ against it (a `Remark`), or nothing. What was measured of exactly that variant o
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from assay.model.advice import Check, Figure, Remark
-from assay.model.design import S3, Design, DynamoDb
+from assay.model.catalog import LustreType
+from assay.model.design import S3, Design, DynamoDb, FsxLustre
 from assay.model.need import Need
 from assay.model.price import TERM_MONTHS
 from assay.model.units import about_size
-from assay.price.candidates import Offer, Variant, paid_by_request
+from assay.price.candidates import Offer, Variant
 from assay.price.catalog import catalog
-from assay.price.words import amount, percent, seconds
+from assay.price.facts import Facts, Said
+from assay.price.warnings import both_at_once, growth, requests_unknown, volume_loss
+from assay.price.words import amount, counted, percent, seconds
 
-NFS_PAPER, BEEGFS_PAPER, AWS_PAPER, AOE_PAPER, ARRAY_PAPER = (f"seed 00{number}" for number in range(5))
+NFS_PAPER, BEEGFS_PAPER, AWS_PAPER = "NFS-2016", "BeeGFS-2016", "AWS-2012"
+AOE_PAPER, ARRAY_PAPER = "AoE-2007", "PowerScale-2020"
 S3_GUIDE = "docs.aws.amazon.com/AmazonS3/latest/userguide/optimizing-performance.html"
 
-COMPONENT_SHARE = 0.9
-"""Share of the components' bandwidth to be expected."""
-COMPONENT_SOURCE = f"{BEEGFS_PAPER}, What performance is available: a parallel file system can exceed 90 %"
 NFS_CAPACITY, NFS_RATE, NFS_CLIENTS = 48 * 2**40, 1e9, 32
 S3_LATENCY = 0.1
 AOE_WRITE_SHARE = 0.1
@@ -32,37 +32,10 @@ LARGE_TRANSFER = 10**6
 PARALLEL = frozenset({"beegfs", "orangefs", "pvfs2", "fsx-lustre", "lustre"})
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What a rule looks at.
-
-    Attributes:
-        figures: Metric -> what is expected of the variant.
-        measured_clients: The most clients of its evidence that fits the need; 0: none.
-    """
-
-    variant: Variant
-    need: Need
-    figures: Mapping[str, Figure]
-    measured_clients: int = 0
-
-    @property
-    def design(self) -> Design:
-        """Of the variant."""
-        return self.variant.design
-
-    def measured(self, metric: str) -> bool:
-        """Evidence knows this figure."""
-        return metric in self.figures and self.figures[metric].basis == "measured"
-
-
-Said = Check | Remark
-
-
 def nfs_small(facts: Facts) -> Iterator[Said]:
     """One NFS server serves less than 48 TiB, less than 1 GB/s and fewer than 32 clients.
 
-    Source: seed 000, NFS.
+    Source: NFS-2016, NFS.
     """
     if facts.design.family != "nfs":
         return
@@ -82,7 +55,9 @@ def nfs_small(facts: Facts) -> Iterator[Said]:
         text = f"one NFS server is for fewer than 32 clients; there are {need.clients}"
         yield _excluded("clients", "nfs_small", text, source, (NFS_CLIENTS - 1) / need.clients)
     if need.clients is not None and need.clients < NFS_CLIENTS and need.capacity < NFS_CAPACITY:
-        text = f"{about_size(need.capacity)} and {need.clients} clients are within what one NFS server is for"
+        text = (
+            f"{about_size(need.capacity)} and {counted(need.clients, 'client')} are within what one NFS server is for"
+        )
         yield Remark(rule="nfs_small", speaks="for", text=text, source=source)
 
 
@@ -100,7 +75,7 @@ def one_host(facts: Facts) -> Iterator[Said]:
 def instance_store(facts: Facts) -> Iterator[Said]:
     """Storage that survives nothing is for data that can be made anew, or with an archive elsewhere.
 
-    Source: seed 000, Instance-store backed storage, and Which option is best for me.
+    Source: NFS-2016, Instance-store backed storage, and Which option is best for me.
     """
     if facts.design.durability != "scratch":
         return
@@ -122,7 +97,7 @@ def instance_store(facts: Facts) -> Iterator[Said]:
 def volumes_for_integrity(facts: Facts) -> Iterator[Said]:
     """Volumes where integrity and resilience matter; what is important is archived all the same.
 
-    Source: seed 000, Which option is best for me.
+    Source: NFS-2016, Which option is best for me.
     """
     if facts.need.data == "persistent" and any(group.volumes for group in facts.design.servers):
         text = "the data are persistent: volumes are replicated in their zone and outlive the server"
@@ -134,7 +109,7 @@ def volumes_for_integrity(facts: Facts) -> Iterator[Said]:
 def no_spot_servers(facts: Facts) -> Iterator[Said]:
     """Servers that hold the data are not rented on the spot market; clients may be.
 
-    Source: seed 001, Choosing your filesystem servers.
+    Source: BeeGFS-2016, Choosing your filesystem servers.
     """
     if facts.need.term == "spot" and any(group.role != "client" for group in facts.design.servers):
         text = "its servers hold the data, and spot instances are taken away"
@@ -145,16 +120,21 @@ def no_spot_servers(facts: Facts) -> Iterator[Said]:
 def long_term(facts: Facts) -> Iterator[Said]:
     """Reserved for long terms; spot only for what is short and can start again.
 
-    Source: seed 000, Expected costs; seed 002, II.
+    Source: NFS-2016, Expected costs; AWS-2012, II.
     """
     offer = facts.variant.best
+    if facts.need.term is None and facts.design.servers and not _reserved(facts.variant):
+        names = " and ".join(sorted({group.instance for group in facts.design.servers}))
+        text = f"the book has no reserved price of {names}, so that none was compared"
+        yield Remark(rule="long_term", speaks="note", text=text, source="price book")
     plain = next((other for other in facts.variant.offers if other.term == "on-demand"), None)
     if offer.term.startswith("reserved") and plain is not None and plain.paid > offer.paid:
         saved = percent(1 - offer.paid / plain.paid)
         months = facts.need.months
-        text = f"{months} months are long enough for {_term(offer)}, which costs {saved} less than on demand"
-        if months % TERM_MONTHS[offer.term]:
-            text += f", though it is paid for {-(-months // TERM_MONTHS[offer.term]) * TERM_MONTHS[offer.term]} months"
+        fits = "is long enough" if months == 1 else "are long enough"
+        text = f"{counted(months, 'month')} {fits} for {_term(offer)}, which costs {saved} less than on demand"
+        whole = -(-months // TERM_MONTHS[offer.term]) * TERM_MONTHS[offer.term]
+        text += f", though it is paid for {whole} months" if whole > months else ""
         source = f"{NFS_PAPER}, Expected costs: reserved for the long term"
         yield Remark(rule="long_term", speaks="for", text=text, source=source)
 
@@ -162,13 +142,20 @@ def long_term(facts: Facts) -> Iterator[Said]:
 def volume_types(facts: Facts) -> Iterator[Said]:
     """st1 for the streams of NFS, SSD volumes for databases, sc1 for cold data.
 
-    Source: seed 000, EBS backed storage: Architecture.
+    Source: NFS-2016, EBS backed storage: Architecture.
     """
     source = f"{NFS_PAPER}, EBS Architecture: st1 for NFS, gp2 and io1 for databases, sc1 for cold data"
     profile = facts.need.profile
+    service = facts.design.service
+    if isinstance(service, FsxLustre) and profile.pattern == "random":
+        kind_of = catalog().filesystem(service.type)
+        if isinstance(kind_of, LustreType) and kind_of.media == "hdd" and not _random_measured(facts):
+            text = f"{kind_of.name} has hard disks, which are for streams; access is random, "
+            text += f"in records of {about_size(profile.record)}"
+            yield _excluded("profile", "volume_types", text, f"{source}; likewise for {kind_of.source}")
     for kind in sorted({group.volumes.type for group in facts.design.servers if group.volumes}):
         if profile.pattern == "random" and kind in ("st1", "sc1"):
-            if not (facts.measured("read") or facts.measured("read_iops") or facts.measured("write_iops")):
+            if not _random_measured(facts):
                 text = f"{kind} volumes are for streams; access is random, in records of {about_size(profile.record)}"
                 yield _excluded("profile", "volume_types", text, source)
         elif kind == "sc1" and not profile.cold:
@@ -185,7 +172,7 @@ def volume_types(facts: Facts) -> Iterator[Said]:
 def scratch_is_temporary(facts: Facts) -> Iterator[Said]:
     """Scratch is temporary: what is to be kept goes to object or protected storage.
 
-    Source: seed 001, How do I keep my data safe.
+    Source: BeeGFS-2016, How do I keep my data safe.
     """
     if facts.design.durability == "scratch" and facts.need.data == "scratch":
         source = f"{BEEGFS_PAPER}, How do I keep my data safe: scratch is temporary"
@@ -196,7 +183,7 @@ def scratch_is_temporary(facts: Facts) -> Iterator[Said]:
 def larger_transfers(facts: Facts) -> Iterator[Said]:
     """Larger transfers cost less overhead on shared file systems.
 
-    Source: seed 002, IX.C; threshold of variability 1 MB.
+    Source: AWS-2012, IX.C; threshold of variability 1 MB.
     """
     if "file" in facts.design.access and facts.design.served and facts.need.profile.pattern == "sequential":
         record = facts.need.profile.record
@@ -209,7 +196,7 @@ def larger_transfers(facts: Facts) -> Iterator[Said]:
 def s3_concurrency(facts: Facts) -> Iterator[Said]:
     """S3 when durability and concurrency matter, not for what waits for each operation.
 
-    Source: seed 002, IX.B; the guide of S3: small objects and first bytes take about 100 to 200 ms.
+    Source: AWS-2012, IX.B; the guide of S3: small objects and first bytes take about 100 to 200 ms.
     """
     if not isinstance(facts.design.service, S3):
         return
@@ -252,7 +239,7 @@ def table_items(facts: Facts) -> Iterator[Said]:
 def aoe_profile(facts: Facts) -> Iterator[Said]:
     """AoE for what is mostly read, or random; not for serving files or keeping backups.
 
-    Source: seed 003, section 7: sequential writes of large files at 11 MB/s.
+    Source: AoE-2007, section 7: sequential writes of large files at 11 MB/s.
     """
     if facts.design.family != "aoe":
         return
@@ -267,21 +254,13 @@ def aoe_profile(facts: Facts) -> Iterator[Said]:
 
 
 def second_link(facts: Facts) -> Iterator[Said]:
-    """A full leased line takes 10 to 20 % of growth; 30 to 100 % need a second one.
+    """A full leased line takes 10 to 20 % of growth; 30 to 100 % need a second one. The rates themselves are checked.
 
-    Source: seed 004, sections 4.3 and 4.6.
+    Source: PowerScale-2020, sections 4.3 and 4.6.
     """
     link, need = facts.design.link, facts.need
-    if link is None or float(need.growth) < SECOND_LINK:
-        return
-    source = f"{ARRAY_PAPER}, 4.3 and 4.6: a second link for 30 to 100 % of growth"
-    wanted = max(need.read or 0.0, need.write or 0.0) * (1 + float(need.growth))
-    carries = link.rate * link.count * COMPONENT_SHARE
-    if wanted > carries:
-        text = f"with {percent(need.growth)} of growth {amount('read', wanted)} are needed; the lines carry "
-        text += f"{amount('read', carries)} ({percent(COMPONENT_SHARE)} of {link.count} x {amount('read', link.rate)})"
-        yield _excluded("growth", "second_link", text, source, carries / wanted)
-    elif link.count > 1:
+    if link is not None and link.count > 1 and float(need.growth) >= SECOND_LINK:
+        source = f"{ARRAY_PAPER}, 4.3 and 4.6: a second link for 30 to 100 % of growth"
         text = f"{link.count} lines carry {percent(need.growth)} of growth"
         yield Remark(rule="second_link", speaks="for", text=text, source=source)
 
@@ -289,7 +268,7 @@ def second_link(facts: Facts) -> Iterator[Said]:
 def close_data_centre(facts: Facts) -> Iterator[Said]:
     """A leased line adds its round trip to each operation, so that the data centre must be close to the region.
 
-    Source: seed 004, section 9.3; pings of 1.82 to 2.33 ms from one next to the region, 87 ms from another country.
+    Source: PowerScale-2020, section 9.3: pings of 1.82 to 2.33 ms next to the region, 87 ms abroad.
     """
     if facts.design.link is None:
         return
@@ -301,17 +280,6 @@ def close_data_centre(facts: Facts) -> Iterator[Said]:
     else:
         text = "take a data centre next to the region: 1.82 to 2.33 ms of round trip there, 87 ms from another country"
         yield Remark(rule="close_data_centre", speaks="note", text=text, source=source)
-
-
-def requests_unknown(facts: Facts) -> Iterator[Said]:
-    """Where requests or bytes are paid for, a need without `monthly` makes the price too low.
-
-    Source: the design's bill.
-    """
-    monthly = facts.need.monthly
-    if paid_by_request(facts.design) and not (monthly.read or monthly.written):
-        text = "reads and writes cost money here, and the price has 0 B of them: say monthly.read and monthly.written"
-        yield Remark(rule="requests_unknown", speaks="against", text=text, source=f"design {facts.variant.template}")
 
 
 RULES: tuple[Callable[[Facts], Iterator[Said]], ...] = (
@@ -331,6 +299,9 @@ RULES: tuple[Callable[[Facts], Iterator[Said]], ...] = (
     second_link,
     close_data_centre,
     requests_unknown,
+    growth,
+    volume_loss,
+    both_at_once,
 )
 """All rules about single variants; `saturated_nfs` compares, and `assay.price.caps` has those that bound rates."""
 
@@ -338,7 +309,7 @@ RULES: tuple[Callable[[Facts], Iterator[Said]], ...] = (
 def saturated_nfs(design: Design, need: Need, nfs: Mapping[str, float]) -> Remark | None:
     """A parallel file system where one NFS server is saturated.
 
-    Source: seed 001, What is a parallel filesystem.
+    Source: BeeGFS-2016, What is a parallel filesystem.
 
     Args:
         design: That is considered.
@@ -373,3 +344,11 @@ def _excluded(requirement: str, rule: str, text: str, source: str, share: float 
 
 def _term(offer: Offer) -> str:
     return ", ".join(word for word in (offer.term, offer.payment) if word)
+
+
+def _reserved(variant: Variant) -> bool:
+    return any(offer.term.startswith("reserved") for offer in variant.offers)
+
+
+def _random_measured(facts: Facts) -> bool:
+    return any(facts.measured(metric) for metric in ("read", "read_iops", "write_iops"))

@@ -8,73 +8,77 @@ from assay.model.need import Need
 from assay.model.price import EXACT, money, total
 from assay.price.checks import Assessed, deciding_first, order
 from assay.price.cost import Charge, Cost
-from assay.price.words import amount, percent
+from assay.price.traffic import sides_of
+from assay.price.words import amount, percent, tidy
 
 STEPS = (Decimal("0.8"), Decimal("1.2"))
 Item = tuple[str, str, str]
 
 
 def price_changes(best: Assessed, others: Sequence[Assessed], need: Need) -> Iterator[Change]:
-    """Prices of which 20 % more or less would make another one the best: of each item, and of a whole design.
+    """Prices of which 20 % more or less would change the choice: of each item, of the chosen design, and of each rival.
 
-    Terms stay as they are. An item's price is one row of the book, wherever it is used.
+    Terms stay as they are. An item's price is one row of the book, wherever it is used. A budget holds after a change
+    as before it, so that what is chosen may fall out of it, and what only the budget excludes may come in.
 
     Args:
         best: The one that is chosen.
-        others: All others that meet the need.
-        need: Its months and preference.
+        others: All others that meet the need, or would but for the budget.
+        need: Its months, budget and preference.
     """
     if need.prefer == "cost":
         # What costs more than this stays dearer whatever one price does.
-        others = [item for item in others if item.paid * STEPS[0] <= best.paid * STEPS[1]]
-    shares = {id(item): _by_item(item, need) for item in (best, *others)}
-    items = sorted({name for parts in shares.values() for name in parts})
-    for name in items:
+        near = [item for item in others if item.paid * STEPS[0] <= best.paid * STEPS[1]]
+    else:
+        near = list(others)
+    shares = {id(item): _by_item(item, need) for item in (best, *near)}
+    for name in sorted({name for parts in shares.values() for name in parts}):
+        what = " ".join(part for part in name[:2]) + (f" ({name[2]})" if name[2] != "on-demand" else "")
         for step in STEPS:
-            change = _with_item(best, others, need, shares, name, step)
-            if change is not None:
-                yield change
-    for step in STEPS:
 
-        def whole(item: Assessed, step: Decimal = step) -> Decimal:
-            return item.paid * step if item.variant.template == best.variant.template else item.paid
+            def changed(item: Assessed, name: Item = name, step: Decimal = step) -> Decimal:
+                return item.paid + shares[id(item)].get(name, Decimal(0)) * (step - 1)
 
-        rival = _first(best, others, need, whole)
-        if rival is not None:
-            text = f"if all of {best.variant.template} cost {_step(step)}, {rival.variant.label} would be the choice "
-            text += f"({_month(best.paid * step, need, best)} against {_month(rival.paid, need, rival)} a month)"
-            yield Change(kind="price", text=text, to=rival.variant.label, at=step)
+            yield from _change(f"{what} cost", step, best, near, need, changed)
+    own = best.variant.template
+    rivals = sorted({item.variant.template for item in near} - {own})
+    for template, step in [*((own, step) for step in STEPS), *((template, STEPS[0]) for template in rivals)]:
+
+        def whole(item: Assessed, template: str = template, step: Decimal = step) -> Decimal:
+            return item.paid * step if item.variant.template == template else item.paid
+
+        yield from _change(f"all of {template} cost", step, best, near, need, whole)
 
 
-def _with_item(
+def _change(
+    what: str,
+    step: Decimal,
     best: Assessed,
     others: Sequence[Assessed],
     need: Need,
-    shares: dict[int, dict[Item, Decimal]],
-    name: Item,
-    step: Decimal,
-) -> Change | None:
-    def changed(item: Assessed) -> Decimal:
-        return item.paid + shares[id(item)].get(name, Decimal(0)) * (step - 1)
+    cost: Callable[[Assessed], Decimal],
+) -> Iterator[Change]:
+    """What would be chosen at these costs, if it is another one, or nothing."""
+    most = _most(need)
+    stays = most is None or cost(best) <= most
+    costs = [(order(item, cost(item), need), item) for item in others if most is None or cost(item) <= most]
+    least, rival = min(costs, key=lambda pair: pair[0], default=(None, None))
+    now = _month(cost(best), need, best)
+    if rival is not None and least is not None and (not stays or least < order(best, cost(best), need)):
+        text = f"if {what} {_step(step)}, {rival.variant.label} would be the choice "
+        text += f"({_month(cost(rival), need, rival)} against {now} a month)"
+        yield Change(kind="price", text=text, to=rival.variant.label, at=step)
+    elif not stays:
+        text = f"if {what} {_step(step)}, nothing would meet the need: the choice would be {now} a month, "
+        text += "which is above the budget"
+        yield Change(kind="price", text=text, to=None, at=step)
 
-    rival = _first(best, others, need, changed)
-    if rival is None:
+
+def _most(need: Need) -> Decimal | None:
+    """What may be paid in all months."""
+    if need.budget is None:
         return None
-    what = " ".join(part for part in name[:2]) + (f" ({name[2]})" if name[2] != "on-demand" else "")
-    text = f"if {what} cost {_step(step)}, {rival.variant.label} would be the choice "
-    text += f"({_month(changed(rival), need, rival)} against {_month(changed(best), need, best)} a month)"
-    return Change(kind="price", text=text, to=rival.variant.label, at=step)
-
-
-def _first(
-    best: Assessed, others: Sequence[Assessed], need: Need, cost: Callable[[Assessed], Decimal]
-) -> Assessed | None:
-    """Who is better than the best one at these costs; None if nobody is."""
-    if not others:
-        return None
-    costs = [(order(item, cost(item), need), item) for item in others]
-    least, rival = min(costs, key=lambda pair: pair[0])
-    return rival if least < order(best, cost(best), need) else None
+    return need.budget.amount * (1 if need.budget.per == "all" else need.months)
 
 
 def _by_item(item: Assessed, need: Need) -> dict[Item, Decimal]:
@@ -82,7 +86,7 @@ def _by_item(item: Assessed, need: Need) -> dict[Item, Decimal]:
     found: dict[Item, Decimal] = {}
     for charge in item.variant.best.cost.charges:
         key = (charge.row.dimension, charge.row.item, charge.row.term)
-        fixed, running = _parts(charge, need.months)
+        fixed, running = _parts(charge, need)
         paid = EXACT.add(fixed, EXACT.multiply(running, need.duty))
         found[key] = EXACT.add(found.get(key, Decimal(0)), paid)
     return found
@@ -107,9 +111,8 @@ def interval_changes(
         then = rival.variant.label if rival is not None else "nothing that is proven"
         text = f"at the low end of its interval, {amount(figure.metric, figure.low)}, {best.variant.label} fails "
         text += f"{check.requirement}; then {then} would be the choice"
-        yield Change(
-            kind="interval", text=text, to=rival.variant.label if rival else None, at=Decimal(repr(figure.low))
-        )
+        to = rival.variant.label if rival else None
+        yield Change(kind="interval", text=text, to=to, at=tidy(Decimal(repr(figure.low))))
     yield from _could_do(best, failed, need)
 
 
@@ -126,7 +129,7 @@ def _could_do(best: Assessed, failed: Sequence[Assessed], need: Need) -> Iterato
             end = amount(figure.metric, figure.high)
             text = f"at the high end of its interval, {end}, {item.variant.label} would do, for "
             text += f"{_month(item.paid, need, item)} a month"
-            yield Change(kind="interval", text=text, to=item.variant.label, at=Decimal(repr(figure.high)))
+            yield Change(kind="interval", text=text, to=item.variant.label, at=tidy(Decimal(repr(figure.high))))
             return
 
 
@@ -137,15 +140,14 @@ def duty_changes(best: Assessed, others: Sequence[Assessed], need: Need) -> Iter
 
     Args:
         best: The one that is chosen.
-        others: All others that meet the need.
-        need: Its months and duty cycle.
+        others: All others that meet the need, or would but for the budget.
+        need: Its months, budget and duty cycle.
     """
     if need.prefer != "cost":
         return
-    lines = [
-        (*_line(offer.cost, need.months), item, offer) for item in (best, *others) for offer in item.variant.offers
-    ]
-    fixed, running = _line(best.variant.best.cost, need.months)
+    lines = [(*_line(offer.cost, need), item, offer) for item in (best, *others) for offer in item.variant.offers]
+    fixed, running = _line(best.variant.best.cost, need)
+    most = _most(need)
     for up in (False, True):
         meetings = []
         for other_fixed, other_running, item, offer in lines:
@@ -156,7 +158,14 @@ def duty_changes(best: Assessed, others: Sequence[Assessed], need: Need) -> Iter
             duty = EXACT.divide(EXACT.subtract(other_fixed, fixed), slope)
             if (need.duty < duty <= 1) if up else (0 < duty < need.duty):
                 meetings.append((duty, item, offer))
-        if meetings:
+        first = min(meetings, key=lambda meeting: meeting[0])[0] if meetings and up else None
+        ends = EXACT.divide(EXACT.subtract(most, fixed), running) if up and most is not None and running else None
+        if ends is not None and ends < 1 and (first is None or ends < first):
+            # Before the lines meet all others are dearer still.
+            text = f"above a duty cycle of {percent(ends)}, nothing would meet the need: {best.variant.label} "
+            text += f"would be above the budget; the need says {percent(need.duty)}"
+            yield Change(kind="duty", text=text, to=None, at=tidy(ends))
+        elif meetings:
             duty, item, offer = (min if up else max)(meetings, key=lambda meeting: meeting[0])
             where = "above" if up else "below"
             term = "" if len(item.variant.offers) == 1 else f" on term {offer.term}"
@@ -164,20 +173,26 @@ def duty_changes(best: Assessed, others: Sequence[Assessed], need: Need) -> Iter
                 f"{where} a duty cycle of {percent(duty)}, {item.variant.label}{term} would be cheaper; the need says "
             )
             text += percent(need.duty)
-            yield Change(kind="duty", text=text, to=item.variant.label, at=duty)
+            yield Change(kind="duty", text=text, to=item.variant.label, at=tidy(duty))
 
 
-def _line(cost: Cost, months: int) -> tuple[Decimal, Decimal]:
+def _line(cost: Cost, need: Need) -> tuple[Decimal, Decimal]:
     """All that is paid at no duty, and what full duty adds; together as `Cost.paid`."""
-    parts = [_parts(charge, months) for charge in cost.charges]
+    parts = [_parts(charge, need) for charge in cost.charges]
     return total(fixed for fixed, _ in parts), total(running for _, running in parts)
 
 
-def _parts(charge: Charge, months: int) -> tuple[Decimal, Decimal]:
-    fixed = EXACT.multiply(charge.fixed, Decimal(months))
+def _parts(charge: Charge, need: Need) -> tuple[Decimal, Decimal]:
+    months = Decimal(need.months)
+    fixed, running = EXACT.multiply(charge.fixed, months), EXACT.multiply(charge.running, months)
     if charge.once_months:
-        fixed = EXACT.add(fixed, EXACT.multiply(charge.once, Decimal(-(-months // charge.once_months))))
-    return fixed, EXACT.multiply(charge.running, Decimal(months))
+        fixed = EXACT.add(fixed, EXACT.multiply(charge.once, Decimal(-(-need.months // charge.once_months))))
+    sides = sides_of(charge.row.dimension, charge.row.item)
+    stated = {"read": need.monthly.read, "write": need.monthly.written}
+    if sides and all(stated[side] is None for side in sides):
+        # Requests that follow from the rates are made while it is on.
+        return EXACT.subtract(fixed, fixed), EXACT.add(running, EXACT.divide(fixed, need.duty))
+    return fixed, running
 
 
 def _step(step: Decimal) -> str:

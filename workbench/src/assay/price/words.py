@@ -1,8 +1,10 @@
 """Figures as the advice words them."""
 
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 from assay.model.units import about_size
+
+TWELVE = Context(prec=12, rounding=ROUND_HALF_UP)
 
 
 def amount(metric: str, value: float) -> str:
@@ -29,3 +31,8 @@ def percent(share: float | Decimal) -> str:
 def counted(count: int, what: str) -> str:
     """`1 variant`, `2 variants`."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def tidy(value: Decimal) -> Decimal:
+    """A quotient for programs: 12 digits that count."""
+    return TWELVE.plus(value)
