@@ -169,7 +169,10 @@ def test_a_fleet_keeps_who_said_what() -> None:
 
 
 def test_256_engines_work_in_one_run() -> None:
-    whole = together(job(lanes=1, phases=[{"operation": "read", "runtime_ns": 500 * MS}]), 256)
+    # Slow operations and few intervals, so that two CPUs are enough for all of them to get their turn.
+    target = {"kind": "null", "latency": {"distribution": "fixed", "ns": 20 * MS}}
+    phases = [{"operation": "read", "runtime_ns": 1500 * MS}]
+    whole = together(job(lanes=1, target=target, interval_ns=1000 * MS, phases=phases), 256)
     done = run_group(members(whole), 120)
     assert done.status == "ok", done.reason
     (read,) = samples(done)
