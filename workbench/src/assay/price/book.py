@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from assay.model.base import AssayError
@@ -45,6 +46,28 @@ def read_regular(path: Path, ref: str, hint: str) -> bytes:
     return data
 
 
+def find_file(what: str, ref: str, shipped: Sequence[str], folder: Path, base: Path | None) -> tuple[Path, str]:
+    """Where something is that is named by a shipped name or by a file, and its name for messages.
+
+    Args:
+        what: Of what kind, such as `price book`.
+        ref: Shipped name, or path of a file.
+        shipped: Names of what comes with Assay.
+        folder: Where that is, as NAME.yaml.
+        base: Where relative paths start; None: the working directory.
+
+    Raises:
+        AssayError: It is neither.
+    """
+    if ref in shipped:
+        path = folder / f"{ref}.yaml"
+        return path, path.name
+    path = (base or Path()) / ref
+    if "/" not in ref and not path.suffix and not path.exists():
+        raise AssayError(f"there is no {what} `{ref}`", f"{one_of(ref, shipped)}; or give a file")
+    return path, ref
+
+
 def load_book(ref: str, base: Path | None = None) -> Book:
     """A shipped book or a file.
 
@@ -55,9 +78,7 @@ def load_book(ref: str, base: Path | None = None) -> Book:
     Raises:
         AssayError: There is none, or the file is wrong; the message names the line.
     """
-    shipped = ref in book_names()
-    path = BOOKS / f"{ref}.yaml" if shipped else (base or Path()) / ref
-    if not shipped and "/" not in ref and not path.suffix and not path.exists():
-        raise AssayError(f"there is no price book `{ref}`", f"{one_of(ref, book_names())}; or give a file")
-    data = read_regular(path, ref, f"give a file, or one of: {', '.join(book_names())}")
-    return read_model(Book, data, path.name if shipped else ref, GUIDE, WHAT)
+    names = book_names()
+    path, file = find_file("price book", ref, names, BOOKS, base)
+    data = read_regular(path, ref, f"give a file, or one of: {', '.join(names)}")
+    return read_model(Book, data, file, GUIDE, WHAT)

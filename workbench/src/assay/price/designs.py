@@ -19,7 +19,7 @@ from assay.model.design import Design, Parameter
 from assay.model.files import first_problem
 from assay.model.source import Source, read_source
 from assay.model.units import one_of, shown
-from assay.price.book import read_regular
+from assay.price.book import find_file, read_regular
 
 DESIGNS = Path(__file__).with_name("designs")
 GUIDE = "docs/guides/designs.md"
@@ -100,11 +100,7 @@ def load_template(ref: str, base: Path | None = None) -> Template:
     Raises:
         AssayError: There is none, or the file is wrong; the message names the line.
     """
-    shipped = ref in design_names()
-    path = DESIGNS / f"{ref}.yaml" if shipped else (base or Path()) / ref
-    if not shipped and "/" not in ref and not path.suffix and not path.exists():
-        raise AssayError(f"there is no design `{ref}`", f"{one_of(ref, design_names())}; or give a file")
-    return _load(path, path.name if shipped else ref)
+    return _load(*find_file("design", ref, design_names(), DESIGNS, base))
 
 
 @cache

@@ -42,11 +42,9 @@ def by_variant(evidence: Iterable[Evidence], base: Path | None = None) -> tuple[
 
 def unused(found: Found, strange: Strange, tried: Sequence[Tried], need: Need) -> Iterator[str]:
     """What of the evidence counts for nothing, and why. What comes with Assay is not listed."""
-    for (label, why), count in strange.items():
-        yield f"{counted(count, 'figure')} of evidence of {label} not used: {why}"
     shipped = {id(item) for item in published()}
     variants = {variant.key: variant for design in tried for variant in design.variants}
-    reasons: Counter[tuple[str, str]] = Counter()
+    reasons = strange.copy()
     for key, items in found.items():
         for item in items:
             why = "" if id(item) in shipped else _why(item, variants.get(key), tried, need)
