@@ -169,8 +169,9 @@ def _cause(chosen: Chosen, design: Design, book: Book, wanted: StudyPrices, at: 
         return at
     if fails(term, payment):
         return (AT, "payment") if payment is not None and not fails(term) else (AT, "term")
-    given = {name: getattr(wanted.use, name) for name in wanted.use.model_fields_set}
-    way = {name: value for name, value in given.items() if name == "egress_way"}
+    given = {name: value for name, value in wanted.use if name in wanted.use.model_fields_set}
+    # A way costs nothing by itself: it is at fault if what goes that way could go another.
+    way = {"egress_way": given.pop("egress_way")} if "egress_way" in given else {}
     for name, value in given.items():
         if fails(term, payment, **way, **{name: value}):
             named = way and not fails(term, payment, **{name: value})
