@@ -407,19 +407,55 @@ def test_a_session_that_is_killed_while_it_waits_is_counted(place: Path) -> None
         assert spent > last - store.sessions()[0]
 
 
+class Clock:
+    """A budget's clock, put forward by hand; a book at 100 USD an hour."""
+
+    def __init__(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.hours = 0.0
+        begin = budgets.now()
+        monkeypatch.setattr(budgets, "now", lambda: begin + 3600.0 * self.hours)
+        write_book(place / "book.yaml", "100")
+
+
 @needs_engine
 def test_a_run_stops_between_repeats(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a clock that goes on by an hour whenever it is looked at: the budget pays for 3.5 hours."""
-    ticks = iter(range(10**6))
-    begin = budgets.now()
-    monkeypatch.setattr(budgets, "now", lambda: begin + 3600.0 * next(ticks))
-    write_book(place / "book.yaml", "100")
-    assay("run", "study.yaml", "--budget", "350USD", code=EXIT_INTERRUPTED)
+    """Each repeat takes an hour more than it should; the budget pays for 2.5 hours."""
+    clock = Clock(place, monkeypatch)
+    finish = RunStore.finish_repeat
+
+    def later(*words: Any) -> None:
+        finish(*words)
+        clock.hours += 1
+
+    monkeypatch.setattr(RunStore, "finish_repeat", later)
+    done = assay("run", "study.yaml", "--budget", "250USD", code=EXIT_INTERRUPTED)
+    assert "took longer than estimated" in done.output
     (run,) = list_runs(place / "assay-runs")
     with RunStore.open(Path(run.folder)) as store:
-        # The first look is before everything, and each repeat takes one.
-        assert store.outcome_counts() == {"ok": 2}
-        assert len(store.pending()) == 4
+        assert store.outcome_counts() == {"ok": 3}
+        assert len(store.pending()) == 3
+
+
+@needs_engine
+def test_a_repeat_that_takes_too_long_is_stopped_and_done_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(place, monkeypatch)
+    (place / "study.yaml").write_text(STUDY.replace("record_size: [4KiB, 8KiB]", "record_size: 4KiB, runtime: 30s"))
+    begin = RunStore.begin_attempt
+
+    def later(*words: Any) -> int:
+        clock.hours = 3
+        return begin(*words)
+
+    monkeypatch.setattr(RunStore, "begin_attempt", later)
+    done = assay("run", "study.yaml", "--budget", "250USD", code=EXIT_INTERRUPTED)
+    assert "took longer than estimated" in done.output
+    (run,) = list_runs(place / "assay-runs")
+    with RunStore.open(Path(run.folder)) as store:
+        (tried,) = store.attempts()
+        assert tried.reason == "stopped by the budget"
+        assert tried.seconds is not None
+        assert tried.seconds < 30
+        assert len(store.pending()) == 3
 
 
 @needs_engine

@@ -69,7 +69,7 @@ def now() -> float:
 
 @dataclass
 class Meter:
-    """Counts what a run has cost, and says whether the next part of it still fits into the budget.
+    """Counts what a run has cost, and says whether it and the next part of it still fit into the budget.
 
     Attributes:
         hourly: Cost of an hour of all designs together.
@@ -93,8 +93,8 @@ class Meter:
             seconds: That it takes, with the wait before it.
             what: Its name.
         """
-        so_far = self.before + max(0.0, self.now() - self.begun)
-        spent, more = of_hours(so_far, self.hourly), of_hours(seconds, self.hourly)
+        so_far, spent = self._spent()
+        more = of_hours(seconds, self.hourly)
         if EXACT.add(spent, more) <= self.budget.amount:
             return True
         name = self.budget.currency
@@ -103,6 +103,22 @@ class Meter:
             f"{what} would take {about_duration(seconds)} and {money(more, name)}"
         )
         return False
+
+    def used_up(self) -> bool:
+        """Whether all of the budget is spent, since something takes longer than estimated; then `stopped` says so."""
+        so_far, spent = self._spent()
+        if spent < self.budget.amount:
+            return False
+        self.stopped = self.stopped or (
+            f"budget of {self.budget}: all is spent in {about_duration(so_far)}; "
+            "the last repeat took longer than estimated"
+        )
+        return True
+
+    def _spent(self) -> tuple[float, Decimal]:
+        """Seconds so far and their cost."""
+        so_far = self.before + max(0.0, self.now() - self.begun)
+        return so_far, of_hours(so_far, self.hourly)
 
 
 def keep_budget(store: RunStore, budget: Budget | None, given: bool) -> None:

@@ -129,7 +129,7 @@ class Executor:
             interruption: Asked whether to stop.
             destroy: The user has confirmed that devices may be overwritten.
             fleet: The machines that generate the load; only this one if left out.
-            meter: Asked before each repeat whether the budget pays for it.
+            meter: Asked before each repeat whether the budget pays for it, and during it whether anything is left.
         """
         self.meter = meter
         self.took: dict[str, float] = {}
@@ -160,7 +160,7 @@ class Executor:
             due: Time, in seconds since 1970, before which a repeat does not start; at once where there is none.
         """
         for case_id, repeat in planned:
-            if self.interruption.count:
+            if self._stop():
                 return
             if not self.store.is_pending(case_id, repeat):
                 continue
@@ -173,6 +173,11 @@ class Executor:
 
     def _pays(self, seconds: float) -> bool:
         return self.meter is None or self.meter.allows(seconds)
+
+    def _stop(self) -> int:
+        """0 go on, 1 stop orderly, 2 stop now."""
+        used_up = self.meter is not None and self.meter.used_up()
+        return max(self.interruption.count, int(used_up))
 
     def _wait(self, moment: float, progress: Progress) -> bool:
         """Wait until then; False if the user stops meanwhile."""
@@ -195,7 +200,8 @@ class Executor:
         if outcome.status == "crashed" and (hindrance := self._hindrance(case, planned.id)):
             progress.say(f"warning: {hindrance.reason}")
         if outcome.stop_requested and outcome.status in ("stopped", "crashed"):
-            self.store.abandon_attempt(attempt, outcome.seconds, "stopped by the user", outcome.events)
+            who = "user" if self.interruption.count else "budget"
+            self.store.abandon_attempt(attempt, outcome.seconds, f"stopped by the {who}", outcome.events)
             return
         left.finished(estimated, outcome.seconds)
         self.took[case.id] = max(outcome.seconds, self.took.get(case.id, 0.0))
@@ -229,7 +235,7 @@ class Executor:
             self._check_device(target)
             teller = _Teller(progress)
             if self.fleet is not None:
-                return self.fleet.run(planned.job, limit, teller.hear, lambda: self.interruption.count)
+                return self.fleet.run(planned.job, limit, teller.hear, self._stop)
             with self._capped(planned.memory_limit) as cap:
                 outcome = run_job(
                     self.launcher,
@@ -237,7 +243,7 @@ class Executor:
                     limit,
                     on_event=lambda event: teller.hear("", event),
                     on_start=lambda pid: cap.add(pid) if cap else None,
-                    stop=lambda: self.interruption.count,
+                    stop=self._stop,
                 )
                 return cap.explain(outcome) if cap else outcome
         except _ImpossibleError as error:
