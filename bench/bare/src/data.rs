@@ -3,7 +3,7 @@
 use crate::args::Args;
 use crate::buffer::aligned;
 use crate::meter::{Figures, Meter};
-use assay_drive::data::{Base, Data};
+use assay_drive::data::{Base, Data, Writes};
 use assay_spec::DataSpec;
 use std::hint::black_box;
 
@@ -20,7 +20,8 @@ pub(crate) fn run(mut args: Args) -> Result<Figures, String> {
     }
     let buffer = aligned(record * SLOTS)?;
     let spec = DataSpec::default();
-    let data = Data::new(&Base::new(&spec, 1), &spec, 1, 0);
+    let writes = Writes::in_phase(0, record as u64, None, false);
+    let mut data = Data::new(&Base::new(&spec, 1), &spec, 1, 0).written(writes);
     let mut lying = [None; SLOTS];
     for (slot, part) in buffer.chunks_mut(record).enumerate() {
         data.fill((slot * record) as u64, part, &mut lying[slot]);

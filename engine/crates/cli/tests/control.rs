@@ -146,6 +146,37 @@ fn ranks_share_a_directory_and_the_last_one_removes_it() {
     }
 }
 
+/// What a rewrite writes differs from what was there, so that a write which storage has lost is found.
+#[test]
+fn a_rewrite_that_is_lost_is_found() {
+    let root = Marked::new("/dev/shm");
+    let phases = json!([{"operation": "write"}, {"operation": "rewrite"}, {"operation": "random_read"}]);
+    let more = json!({"wait_for_go": true, "error_limit": 100, "data": {"verify": true}, "phases": phases});
+    let mut talk = Talk::start(&file_job(&root, &more));
+    let file = root.0.join("job/f0");
+    talk.pass("setup", Some(0), 0);
+    talk.pass("start", Some(0), 0);
+    talk.until("barrier");
+    let written = std::fs::read(&file).unwrap();
+    talk.say(r#"{"go":true}"#);
+    talk.pass("start", Some(1), 0);
+    talk.until("barrier");
+    let mut rewritten = std::fs::read(&file).unwrap();
+    let pairs = || written.chunks(512).zip(rewritten.chunks(512));
+    assert!(pairs().all(|(before, after)| before != after));
+    rewritten[8192..12288].copy_from_slice(&written[8192..12288]);
+    std::fs::write(&file, rewritten).unwrap();
+    talk.say(r#"{"go":true}"#);
+    talk.pass("start", Some(2), 0);
+    let error = talk.until("error_sample");
+    assert_eq!((&error["kind"], &error["offset"]), (&json!("corrupt"), &json!(8192)), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("what phase 0 wrote"), "{error}");
+    let errors = &talk.until("phase_end")["errors"];
+    assert_eq!((errors.as_array().unwrap().len(), &errors[0]["count"]), (1, &json!(1)), "{errors}");
+    talk.pass("cleanup", None, 0);
+    talk.child.wait().unwrap();
+}
+
 #[test]
 fn a_job_that_waits_needs_the_control_channel() {
     let said = run(&null_job(&json!({"wait_for_go": true, "phases": [{"operation": "read"}]})));

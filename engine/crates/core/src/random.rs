@@ -11,6 +11,15 @@ pub const fn mix(word: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// The word of which `mix` makes this one.
+#[inline]
+pub const fn unmix(word: u64) -> u64 {
+    let mut z = word ^ (word >> 31) ^ (word >> 62);
+    z = z.wrapping_mul(0x3196_42B2_D24D_8EC3);
+    z = (z ^ (z >> 27) ^ (z >> 54)).wrapping_mul(0x96DE_1B17_3F11_9089);
+    (z ^ (z >> 30) ^ (z >> 60)).wrapping_sub(0x9E37_79B9_7F4A_7C15)
+}
+
 /// A word that depends on two.
 #[inline]
 pub const fn mix2(a: u64, b: u64) -> u64 {

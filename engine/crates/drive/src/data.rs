@@ -1,7 +1,9 @@
-//! Data that any host can make and check at any time: each byte is a function of (seed, object, offset).
+//! Data that any host can make and check at any time: each byte is a function of (seed, object, offset) and, so that
+//! what is written again differs from what was there, of the write.
 
-use assay_core::random::{mix, mix2};
+use assay_core::random::{mix, mix2, unmix};
 use assay_spec::DataSpec;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 /// Duplicates and zeros come in blocks of this size.
@@ -17,15 +19,103 @@ const COMMON_BLOCKS: u64 = 16;
 /// Odd, so that each sector of an object has a number of its own (Weyl sequence of SplitMix64).
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// A byte is not what it should be.
+/// Writes of a phase are told apart by this many bits.
+const WRITE_BITS: u32 = 24;
+
+/// Something is not what it should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Offset of the byte in the object.
+    /// Offset of the first wrong byte in the object.
     pub offset: u64,
-    /// What it should be.
-    pub expected: u8,
-    /// What it is.
-    pub found: u8,
+    /// How it is wrong.
+    pub fault: Fault,
+}
+
+/// How data is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// A byte.
+    Byte {
+        /// What it should be.
+        expected: u8,
+        /// What it is.
+        found: u8,
+    },
+    /// The number of a sector: no write made it.
+    Number {
+        /// What it is.
+        found: u64,
+    },
+    /// The sector is whole, but was to be written over since.
+    Stale {
+        /// Number of the phase that wrote it.
+        phase: u32,
+    },
+}
+
+impl std::fmt::Display for Mismatch {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let at = self.offset;
+        match self.fault {
+            Fault::Byte { expected, found } => {
+                write!(out, "byte {at} of the file is 0x{found:02x}, written was 0x{expected:02x}")
+            }
+            Fault::Number { found } => {
+                write!(out, "the 8 bytes at {at} of the file, 0x{found:016x}, were never written")
+            }
+            Fault::Stale { phase } => {
+                write!(
+                    out,
+                    "the file has at {at} what phase {phase} wrote: it was written over since, and that is lost"
+                )
+            }
+        }
+    }
+}
+
+/// Which write something comes from: the phase's number + 1, then the number of the write in it; 0 where writes are not
+/// told apart.
+type Stamp = u64;
+
+/// The first stamp of a phase.
+fn first_stamp(phase: u32) -> Stamp {
+    (u64::from(phase) + 1) << WRITE_BITS
+}
+
+/// Stamps of the writes to come, and of those that may be found.
+#[derive(Debug, Clone, Copy)]
+pub struct Writes {
+    next: Stamp,
+    oldest: Stamp,
+    newest: Stamp,
+}
+
+impl Writes {
+    /// Each write to a place writes the same.
+    const ALIKE: Writes = Writes { next: 0, oldest: 0, newest: 0 };
+    /// More than a job has phases.
+    const LAST_PHASE: u32 = 1 << 16;
+
+    /// Each write of a phase writes something new, if records are whole sectors. Otherwise two writes share one, whose
+    /// number would be of both.
+    ///
+    /// `since` is the last phase that has written everything; `foreign` says that other jobs have written, too.
+    pub fn in_phase(phase: u32, record: u64, since: Option<u32>, foreign: bool) -> Self {
+        let whole = record.is_multiple_of(SECTOR as u64);
+        let next = if whole { first_stamp(phase) } else { 0 };
+        let last = if foreign { Self::LAST_PHASE } else { phase };
+        let newest = if whole || foreign { first_stamp(last + 1) - 1 } else { 0 };
+        Writes { next, oldest: since.filter(|_| whole).map_or(0, first_stamp), newest }
+    }
+
+    /// The stamp of the next write.
+    #[inline]
+    fn take(&mut self) -> Stamp {
+        let now = self.next;
+        let phase = now >> WRITE_BITS << WRITE_BITS;
+        self.next = phase | (now + u64::from(phase > 0)) & ((1 << WRITE_BITS) - 1);
+        now
+    }
 }
 
 /// What the data of all objects of a seed has in common: `PERIOD` random bytes, with zeros at the end of each block.
@@ -62,8 +152,9 @@ pub struct Lying {
 /// Makes and checks the data of one object.
 ///
 /// The object is the base again and again, and the first 8 bytes of each 512 are a number that no other sector of this
-/// object has, nor, but for one chance in 2^64, another object's. So no two sectors are equal, nothing within a mebibyte compresses, and a large buffer that is used
-/// again for the same position of the base needs new numbers only.
+/// object has, nor, but for one chance in 2^64, another object's. So no two sectors are equal, nothing within a mebibyte
+/// compresses, and a large buffer that is used again for the same position of the base needs new numbers only. The
+/// number is a bijection of the write's stamp: it says which write it comes from, and few of all words are any's.
 #[derive(Debug, Clone)]
 pub struct Data {
     base: Arc<Base>,
@@ -71,6 +162,7 @@ pub struct Data {
     key: u64,
     common_key: u64,
     duplicate_percent: u64,
+    writes: Writes,
 }
 
 /// A part of an object that lies in one block.
@@ -84,10 +176,12 @@ struct Part {
     key: u64,
     /// Sector at the start of the block.
     sector: u64,
+    /// It is one of those that there are several of.
+    common: bool,
 }
 
 impl Data {
-    /// The data of object number `object`.
+    /// The data of object number `object`, each write of which writes the same.
     pub fn new(base: &Arc<Base>, spec: &DataSpec, seed: u64, object: u64) -> Self {
         Data {
             base: Arc::clone(base),
@@ -95,7 +189,14 @@ impl Data {
             key: mix2(seed, object),
             common_key: mix2(seed, u64::MAX),
             duplicate_percent: u64::from(spec.duplicate_percent),
+            writes: Writes::ALIKE,
         }
+    }
+
+    /// The same with these stamps.
+    #[must_use]
+    pub fn written(self, writes: Writes) -> Self {
+        Data { writes, ..self }
     }
 
     /// Goes on with the data of another object.
@@ -103,10 +204,16 @@ impl Data {
         self.key = mix2(self.seed, object);
     }
 
-    /// The first word of a sector.
+    /// The first word of a sector, of a write with this stamp.
     #[inline]
-    fn number(key: u64, sector: u64) -> u64 {
-        mix(key ^ sector.wrapping_mul(STEP))
+    fn number(key: u64, sector: u64, stamp: Stamp) -> u64 {
+        mix(key ^ sector.wrapping_mul(STEP) ^ stamp)
+    }
+
+    /// The stamp of the write that made a sector's first word; a huge one if none did.
+    #[inline]
+    fn stamp(key: u64, sector: u64, number: u64) -> Stamp {
+        unmix(number) ^ key ^ sector.wrapping_mul(STEP)
     }
 
     /// The block at `offset`, as far as `limit` bytes.
@@ -120,20 +227,35 @@ impl Data {
             if mix(word) % 100 < self.duplicate_percent {
                 let common = word % COMMON_BLOCKS;
                 let sector = common * (BLOCK / SECTOR) as u64;
-                return Part { from, length, base: common as usize * BLOCK, key: self.common_key, sector };
+                return Part {
+                    from,
+                    length,
+                    base: common as usize * BLOCK,
+                    key: self.common_key,
+                    sector,
+                    common: true,
+                };
             }
         }
         let sector = block * (BLOCK / SECTOR) as u64;
-        Part { from, length, base: (block * BLOCK as u64 % PERIOD as u64) as usize, key: self.key, sector }
+        Part {
+            from,
+            length,
+            base: (block * BLOCK as u64 % PERIOD as u64) as usize,
+            key: self.key,
+            sector,
+            common: false,
+        }
     }
 
     /// Writes the bytes that belong at `offset` into `buffer`, of which `lying` says what is in it already.
-    pub fn fill(&self, offset: u64, buffer: &mut [u8], lying: &mut Option<Lying>) {
+    pub fn fill(&mut self, offset: u64, buffer: &mut [u8], lying: &mut Option<Lying>) {
+        let stamp = self.writes.take();
         let now = Lying { position: (offset % PERIOD as u64) as usize, length: buffer.len() };
         let whole = (offset % SECTOR as u64) as usize + buffer.len() % SECTOR == 0;
         if !whole || self.duplicate_percent > 0 {
             *lying = None;
-            self.fill_parts(offset, buffer);
+            self.fill_parts(offset, buffer, stamp);
             return;
         }
         if *lying != Some(now) {
@@ -144,7 +266,7 @@ impl Data {
         for (index, sector) in buffer.chunks_exact_mut(SECTOR).enumerate() {
             let at = first + index as u64;
             if self.base.random_bytes == BLOCK || (at as usize % (BLOCK / SECTOR)) * SECTOR < self.base.random_bytes {
-                sector[..WORD].copy_from_slice(&Self::number(self.key, at).to_le_bytes());
+                sector[..WORD].copy_from_slice(&Self::number(self.key, at, stamp).to_le_bytes());
             }
         }
     }
@@ -163,74 +285,119 @@ impl Data {
     }
 
     /// The same for any offset and length, block by block.
-    fn fill_parts(&self, offset: u64, buffer: &mut [u8]) {
+    fn fill_parts(&self, offset: u64, buffer: &mut [u8], stamp: Stamp) {
         let mut at = 0;
         while at < buffer.len() {
             let part = self.part(offset + at as u64, buffer.len() - at);
-            self.fill_part(&part, &mut buffer[at..at + part.length]);
+            self.fill_part(&part, &mut buffer[at..at + part.length], stamp);
             at += part.length;
         }
     }
 
     /// The base, and over it the numbers of the sectors, as far as they lie in the part.
-    fn fill_part(&self, part: &Part, bytes: &mut [u8]) {
+    fn fill_part(&self, part: &Part, bytes: &mut [u8], stamp: Stamp) {
         bytes.copy_from_slice(&self.base.bytes[part.base + part.from..][..part.length]);
-        let end = (part.from + part.length).min(self.base.random_bytes);
-        for sector in part.from / SECTOR..end.div_ceil(SECTOR) {
-            let number = Self::number(part.key, part.sector + sector as u64).to_le_bytes();
-            let start = (sector * SECTOR).max(part.from);
-            let stop = (sector * SECTOR + WORD).min(part.from + part.length);
-            if start < stop {
-                bytes[start - part.from..stop - part.from]
-                    .copy_from_slice(&number[start - sector * SECTOR..stop - sector * SECTOR]);
-            }
+        let stamp = if part.common { 0 } else { stamp };
+        for (sector, numbered) in part.numbered(self.base.random_bytes) {
+            let number = Self::number(part.key, part.sector + sector as u64, stamp).to_le_bytes();
+            let first = part.from + numbered.start - sector * SECTOR;
+            bytes[numbered.clone()].copy_from_slice(&number[first..first + numbered.len()]);
         }
     }
 
-    /// Byte `index` of a part.
-    fn byte(&self, part: &Part, index: usize) -> u8 {
-        let at = part.from + index;
-        if at % SECTOR < WORD && at / SECTOR * SECTOR < self.base.random_bytes {
-            let number = Self::number(part.key, part.sector + (at / SECTOR) as u64);
-            return number.to_le_bytes()[at % SECTOR];
-        }
-        self.base.bytes[part.base + at]
-    }
-
-    /// The first byte of `buffer` that does not belong at `offset`.
+    /// What is wrong first in `buffer`, which was read from `offset`; none if nothing is.
     pub fn check(&self, offset: u64, buffer: &[u8]) -> Option<Mismatch> {
         let mut at = 0;
         while at < buffer.len() {
             let start = offset + at as u64;
             let part = self.part(start, buffer.len() - at);
             let bytes = &buffer[at..at + part.length];
-            if !self.is_right(&part, bytes) {
-                let wrong = (0..part.length).find(|index| bytes[*index] != self.byte(&part, *index))?;
-                let expected = self.byte(&part, wrong);
-                return Some(Mismatch { offset: start + wrong as u64, expected, found: bytes[wrong] });
+            let fault = if self.is_right(&part, bytes) { None } else { self.first_fault(&part, bytes) };
+            if let Some((index, fault)) = fault {
+                return Some(Mismatch { offset: start + index as u64, fault });
             }
             at += part.length;
         }
         None
     }
 
+    /// The stamps that a part may have.
+    #[inline]
+    fn stamps(&self, part: &Part) -> RangeInclusive<Stamp> {
+        if part.common {
+            0..=0
+        } else {
+            self.writes.oldest..=self.writes.newest
+        }
+    }
+
+    /// Whether a part is known to be right; of one that is not whole sectors that is not known.
     #[inline]
     fn is_right(&self, part: &Part, bytes: &[u8]) -> bool {
         if !part.from.is_multiple_of(SECTOR) || !part.length.is_multiple_of(SECTOR) {
-            let mut wanted = [0; BLOCK];
-            self.fill_part(part, &mut wanted[..part.length]);
-            return bytes == &wanted[..part.length];
+            return false;
         }
         let base = &self.base.bytes[part.base + part.from..][..part.length];
+        let stamps = self.stamps(part);
         let mut right = true;
         for (index, (found, wanted)) in bytes.chunks_exact(SECTOR).zip(base.chunks_exact(SECTOR)).enumerate() {
             let sector = part.from / SECTOR + index;
-            let numbered = sector * SECTOR < self.base.random_bytes;
-            let first =
-                if numbered { Self::number(part.key, part.sector + sector as u64).to_le_bytes() } else { [0; WORD] };
-            right &= found[..WORD] == first && found[WORD..] == wanted[WORD..];
+            let first = u64::from_le_bytes(found[..WORD].try_into().expect("a sector has eight bytes"));
+            right &= if sector * SECTOR < self.base.random_bytes {
+                stamps.contains(&Self::stamp(part.key, part.sector + sector as u64, first))
+            } else {
+                first == 0
+            };
+            right &= found[WORD..] == wanted[WORD..];
         }
         right
+    }
+
+    /// The first thing wrong with a part, and where in it.
+    #[cold]
+    fn first_fault(&self, part: &Part, bytes: &[u8]) -> Option<(usize, Fault)> {
+        let wanted = &mut [0; BLOCK][..part.length];
+        self.fill_part(part, wanted, self.writes.oldest);
+        let stamps = self.stamps(part);
+        let mut number = None;
+        if stamps != (0..=0) {
+            for (sector, numbered) in part.numbered(self.base.random_bytes) {
+                let found = &bytes[numbered.clone()];
+                // Of a number that is cut nothing is known.
+                let fault = found.try_into().ok().and_then(|word| {
+                    Self::number_fault(part.key, part.sector + sector as u64, u64::from_le_bytes(word), &stamps)
+                });
+                wanted[numbered.clone()].copy_from_slice(found);
+                number = number.or(fault.map(|fault| (numbered.start, fault)));
+            }
+        }
+        let byte = (0..part.length)
+            .find(|index| bytes[*index] != wanted[*index])
+            .map(|index| (index, Fault::Byte { expected: wanted[index], found: bytes[index] }));
+        [number, byte].into_iter().flatten().min_by_key(|(index, _)| *index)
+    }
+
+    /// What is wrong with the number of a sector.
+    fn number_fault(key: u64, sector: u64, found: u64, stamps: &RangeInclusive<Stamp>) -> Option<Fault> {
+        let stamp = Self::stamp(key, sector, found);
+        if stamps.contains(&stamp) {
+            return None;
+        }
+        let old = (first_stamp(0)..*stamps.start()).contains(&stamp);
+        Some(if old { Fault::Stale { phase: (stamp >> WRITE_BITS) as u32 - 1 } } else { Fault::Number { found } })
+    }
+}
+
+impl Part {
+    /// The sectors of the part that have a number, counted from the start of the block, and which bytes of the part it
+    /// is, as far as it lies in the part.
+    fn numbered(&self, random_bytes: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let (from, stop) = (self.from, self.from + self.length);
+        let end = stop.min(random_bytes);
+        (from / SECTOR..end.div_ceil(SECTOR)).filter_map(move |sector| {
+            let (first, last) = ((sector * SECTOR).max(from), (sector * SECTOR + WORD).min(stop));
+            (first < last).then(|| (sector, first - from..last - from))
+        })
     }
 }
 
@@ -250,14 +417,26 @@ mod tests {
         buffer
     }
 
-    fn byte_by_byte(data: &Data, offset: u64, buffer: &mut [u8]) {
+    /// The same, byte by byte from the definition.
+    fn byte_by_byte(data: &Data, offset: u64, buffer: &mut [u8], stamp: Stamp) {
         for (index, byte) in buffer.iter_mut().enumerate() {
-            *byte = data.byte(&data.part(offset + index as u64, 1), 0);
+            let part = data.part(offset + index as u64, 1);
+            let (sector, at) = (part.from / SECTOR, part.from % SECTOR);
+            *byte = data.base.bytes[part.base + part.from];
+            if at < WORD && sector * SECTOR < data.base.random_bytes {
+                let stamp = if part.common { 0 } else { stamp };
+                *byte = Data::number(part.key, part.sector + sector as u64, stamp).to_le_bytes()[at];
+            }
         }
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn mixing_can_be_taken_back(word: u64) {
+            prop_assert_eq!(unmix(mix(word)), word);
+        }
 
         #[test]
         fn any_cut_gives_the_same_bytes(
@@ -267,13 +446,17 @@ mod tests {
             let spec = DataSpec { compressible_percent, duplicate_percent, verify: true };
             let whole = made(spec, offset, length);
             let mut slowly = vec![0; length];
-            byte_by_byte(&data(&spec, 9, 3), offset, &mut slowly);
+            byte_by_byte(&data(&spec, 9, 3), offset, &mut slowly, 0);
             prop_assert_eq!(&whole, &slowly);
             let cut = cut.min(length);
             let mut parts = made(spec, offset, cut);
             parts.extend(made(spec, offset + cut as u64, length - cut));
             prop_assert_eq!(&whole, &parts);
             prop_assert_eq!(data(&spec, 9, 3).check(offset, &whole), None);
+            // Whatever cut it is read in, also by who knows of writes that are told apart.
+            let later = data(&spec, 9, 3).written(Writes::in_phase(4, 1000, None, true));
+            prop_assert_eq!(later.check(offset, &whole[..cut]), None);
+            prop_assert_eq!(later.check(offset + cut as u64, &whole[cut..]), None);
         }
 
         /// Whole sectors, for which there are shorter ways, have the bytes that the long way gives.
@@ -282,32 +465,99 @@ mod tests {
             offset in 0_u64..6_000, sectors in 1_usize..40, compressible_percent in 0_u8..=100, before in 0_u64..9_000,
         ) {
             let spec = DataSpec { compressible_percent, ..DataSpec::default() };
-            let data = data(&spec, 4, 5);
+            let mut data = data(&spec, 4, 5).written(Writes::in_phase(0, 512, None, false));
             let (mut long, mut short) = (vec![1; sectors * SECTOR], vec![2; sectors * SECTOR]);
-            byte_by_byte(&data, offset * SECTOR as u64, &mut long);
+            let first = first_stamp(0);
+            byte_by_byte(&data, offset * SECTOR as u64, &mut long, first + 1);
             let mut lying = None;
             data.fill(before * SECTOR as u64, &mut short, &mut lying);
             data.fill(offset * SECTOR as u64, &mut short, &mut lying);
             prop_assert_eq!(&long, &short);
             // The same place of the base again, in another object.
-            let mut other = data.clone();
-            other.select(77);
-            byte_by_byte(&other, offset * SECTOR as u64 + 5 * PERIOD as u64, &mut long);
-            other.fill(offset * SECTOR as u64 + 5 * PERIOD as u64, &mut short, &mut lying);
+            data.select(77);
+            byte_by_byte(&data, offset * SECTOR as u64 + 5 * PERIOD as u64, &mut long, first + 2);
+            data.fill(offset * SECTOR as u64 + 5 * PERIOD as u64, &mut short, &mut lying);
             prop_assert_eq!(&long, &short);
         }
 
         #[test]
-        fn one_wrong_byte_is_named(offset in 0_u64..9_000, length in 1_usize..9_000, at: prop::sample::Index, flip in 1_u8..) {
-            let data = data(&DataSpec::default(), 1, 2);
+        fn one_wrong_byte_is_named(
+            offset in 0_u64..9_000, length in 1_usize..9_000, at: prop::sample::Index, flip in 1_u8..,
+        ) {
+            let mut data = data(&DataSpec::default(), 1, 2);
             let mut buffer = vec![0; length];
             data.fill(offset, &mut buffer, &mut None);
             let at = at.index(length);
             let expected = buffer[at];
             buffer[at] ^= flip;
-            let want = Mismatch { offset: offset + at as u64, expected, found: expected ^ flip };
-            prop_assert_eq!(data.check(offset, &buffer), Some(want));
+            let fault = Fault::Byte { expected, found: expected ^ flip };
+            prop_assert_eq!(data.check(offset, &buffer), Some(Mismatch { offset: offset + at as u64, fault }));
         }
+
+        /// Also where writes are told apart: then a wrong number is named as a whole.
+        #[test]
+        fn one_wrong_byte_among_writes_is_named(
+            sector in 0_u64..90, sectors in 1_usize..20, at: prop::sample::Index, flip in 1_u8..,
+        ) {
+            let writes = Writes::in_phase(3, 512, Some(1), false);
+            let mut data = data(&DataSpec::default(), 1, 2).written(writes);
+            let (offset, mut buffer) = (sector * SECTOR as u64, vec![0; sectors * SECTOR]);
+            data.fill(offset, &mut buffer, &mut None);
+            prop_assert_eq!(data.check(offset, &buffer), None);
+            let at = at.index(buffer.len());
+            let expected = buffer[at];
+            buffer[at] ^= flip;
+            let start = at / SECTOR * SECTOR;
+            let want = if at - start < WORD {
+                let found = u64::from_le_bytes(buffer[start..start + WORD].try_into().unwrap());
+                (start, Fault::Number { found })
+            } else {
+                (at, Fault::Byte { expected, found: expected ^ flip })
+            };
+            prop_assert_eq!(data.check(offset, &buffer), Some(Mismatch { offset: offset + want.0 as u64, fault: want.1 }));
+        }
+    }
+
+    #[test]
+    fn what_is_written_again_differs_and_what_was_before_is_stale() {
+        let spec = DataSpec::default();
+        let write = |phase: u32, since: Option<u32>| {
+            let mut data = data(&spec, 1, 2).written(Writes::in_phase(phase, 4096, since, false));
+            let (mut once, mut twice) = (vec![0; 4096], vec![0; 4096]);
+            data.fill(0, &mut once, &mut None);
+            data.fill(0, &mut twice, &mut None);
+            assert!(once.chunks(512).zip(twice.chunks(512)).all(|(once, twice)| once != twice));
+            (once, twice)
+        };
+        let (first, (old, new)) = (write(0, None), write(1, None));
+        assert_ne!(first.0, old);
+        let reader = |phase, since| data(&spec, 1, 2).written(Writes::in_phase(phase, 4096, since, false));
+        for bytes in [&first.0, &first.1, &old, &new] {
+            assert_eq!(reader(2, None).check(0, bytes), None);
+            assert_eq!(reader(2, Some(0)).check(0, bytes), None);
+        }
+        for bytes in [&old, &new] {
+            assert_eq!(reader(2, Some(1)).check(0, bytes), None);
+            // From the future.
+            assert!(matches!(
+                reader(0, None).check(0, bytes),
+                Some(Mismatch { offset: 0, fault: Fault::Number { .. } })
+            ));
+        }
+        let mut mixed = new;
+        mixed[512..1024].copy_from_slice(&first.1[512..1024]);
+        let lost = Mismatch { offset: 512, fault: Fault::Stale { phase: 0 } };
+        assert_eq!(reader(2, Some(1)).check(0, &mixed), Some(lost));
+    }
+
+    #[test]
+    fn writes_of_parts_of_sectors_are_alike() {
+        let mut data = data(&DataSpec::default(), 1, 2).written(Writes::in_phase(0, 1000, Some(0), false));
+        let (mut once, mut twice) = (vec![0; 1000], vec![0; 1000]);
+        data.fill(1000, &mut once, &mut None);
+        data.fill(1000, &mut twice, &mut None);
+        assert_eq!(once, twice);
+        assert_eq!(data.check(1000, &once), None);
     }
 
     #[test]

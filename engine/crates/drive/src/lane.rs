@@ -502,9 +502,7 @@ impl Run<'_> {
             self.outcome.verified_bytes += u64::from(op.length);
             return true;
         };
-        let message =
-            format!("byte {} of the file is 0x{:02x}, written was 0x{:02x}", wrong.offset, wrong.found, wrong.expected);
-        self.fail(op, wrong.offset, ErrorKind::Corrupt, None, message);
+        self.fail(op, wrong.offset, ErrorKind::Corrupt, None, wrong.to_string());
         false
     }
 

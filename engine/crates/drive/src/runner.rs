@@ -1,7 +1,7 @@
 //! Runs a job: lanes, phases, barriers, intervals, totals.
 
 use crate::arrivals::Schedule;
-use crate::data::{Base, Data};
+use crate::data::{Base, Data, Writes};
 use crate::interval::Timeline;
 use crate::lane::{LanePlan, Links};
 use crate::names::Names;
@@ -56,6 +56,8 @@ struct Runner<'a> {
     names: Names,
     /// What data is made from; none if nothing is written or checked, or the backend does not give back what was written.
     base: Option<Arc<Base>>,
+    /// The last phase that has written all of the data.
+    rewritten: Option<u32>,
     /// The first failure, in words.
     first_error: Option<String>,
     /// Failures of the current phase outside operations.
@@ -100,6 +102,15 @@ fn needs_data(job: &Job) -> bool {
     job.data.verify || job.phases.iter().any(writes)
 }
 
+/// The lanes together, in whatever process, write each record of the data exactly once.
+fn writes_all(phase: &Phase) -> bool {
+    let whole = matches!(
+        phase.operation,
+        Operation::Write | Operation::Rewrite | Operation::RandomWrite | Operation::Fwrite | Operation::ReFwrite
+    );
+    whole && phase.runtime_ns.is_none() && phase.time_limit_ns.is_none()
+}
+
 /// Runs `job` on `backend`. `go` is called at each barrier if the job waits there.
 ///
 /// Returns how it ended and, if not well, why. What was made on the storage is removed unless the job keeps it.
@@ -125,6 +136,7 @@ pub fn run(
             .collect(),
         names: Names::new(job),
         base: (backend.capabilities().verify && needs_data(job)).then(|| Base::new(&job.data, job.seed)),
+        rewritten: None,
         first_error: None,
         setup_errors: Vec::new(),
         give_up_at: None,
@@ -289,13 +301,15 @@ impl Runner<'_> {
         } else {
             Pattern::new(phase.operation, share, phase.stride_records, phase.read_percent, order_seed)
         };
+        let data = self.base.as_ref().map(|base| Data::new(base, &job.data, job.seed, file));
+        let writes = Writes::in_phase(number, job.record_size_bytes, self.rewritten, job.reuse_files);
         LanePlan {
             phase: number,
             lane,
             lanes: job.lanes,
             object: self.backend.object_name(lane),
             pattern,
-            data: self.base.as_ref().map(|base| Data::new(base, &job.data, job.seed, file)),
+            data: if job.tree.is_some() { data } else { data.map(|data| data.written(writes)) },
             verify: job.data.verify,
             first_object: job.tree.as_ref().map(|tree| u64::from(lane) * tree.files),
             runtime_ns: phase.runtime_ns,
@@ -358,6 +372,9 @@ impl Runner<'_> {
         end.resources = resources::between(&before, &resources::snapshot(device));
         end.wall_shift_ns = resources::wall_offset_ns() - offset + self.scripted_step();
         self.note_covered(phase.operation, &work);
+        if end.status == PhaseStatus::Done && self.first_error.is_none() && writes_all(phase) {
+            self.rewritten = Some(number);
+        }
         let status = end.status;
         self.emit(&Event::PhaseEnd(end));
         status

@@ -393,7 +393,8 @@ pub enum SyncPolicy {
     ODsync,
 }
 
-/// What is written. Each byte is a function of (seed, file, offset), so that any host can check it later.
+/// What is written. Each byte is a function of (seed, file, offset), so that any host can check it later; 8 bytes of each
+/// 512 also say which write of which phase they come from, if records are whole multiples of 512 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[derive(Default)]
