@@ -6,6 +6,7 @@ use crate::interval::{add, class, sum, Collector, META, WRITE};
 use crate::outcome::{LaneMessage, LaneOutcome};
 use crate::pattern::Pattern;
 use crate::phase::{Moment, PhaseShared, MOMENTS};
+use crate::placement::Urgent;
 use assay_core::clock::Clock;
 use assay_core::{os_message, Buffers, Completion, Lane, Op, OpKind};
 use assay_spec::{Counts, ErrorKind, ErrorSample};
@@ -149,7 +150,7 @@ fn make_data(
     true
 }
 
-/// Does the phase; `phase_start` is the time at which the lanes were to start, `lying` is from `lay_first`.
+/// Does the phase; `phase_start` is the time at which the lanes start together, `lying` is from `lay_first`.
 pub(crate) fn run(
     plan: &mut LanePlan,
     links: &Links,
@@ -195,8 +196,10 @@ pub(crate) fn run(
 
 impl Run<'_> {
     fn all(&mut self) {
+        let urgent = Urgent::new();
+        self.outcome.start = self.clock.wait_until(self.phase_start);
+        drop(urgent);
         let begin = self.clock.now();
-        self.outcome.start = begin;
         let end = match (self.slots.len(), self.plan.schedule.is_some()) {
             (1, false) => self.one_by_one(begin),
             (1, true) => self.one_by_one_in_time(begin),

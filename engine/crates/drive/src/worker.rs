@@ -6,7 +6,7 @@ use crate::outcome::{LaneMessage, LaneOutcome};
 use crate::pattern::PREPARE_BYTES;
 use crate::placement;
 use crate::resources;
-use assay_core::{clock, os_message, Backend, Buffers, Lane, LaneSetup, MethodChoice, PhasePlan, SetupError};
+use assay_core::{os_message, Backend, Buffers, Lane, LaneSetup, MethodChoice, PhasePlan, SetupError};
 use assay_spec::{Method, Operation, SyncPolicy, Tuning};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::Arc;
@@ -116,7 +116,6 @@ impl Worker {
         let outcome = match (self.commands.recv(), depth) {
             (Ok(Command::Go(start)), 1..) => {
                 let waited = resources::cpu_wait_ns();
-                clock::wait_until(start);
                 let mut outcome = lane::run(plan, links, channel, buffers, lying, collector, start);
                 outcome.cpu_wait_ns = waited.zip(resources::cpu_wait_ns()).map(|(from, to)| to.saturating_sub(from));
                 Some(outcome)
