@@ -108,6 +108,7 @@ mod tests {
 
     #[test]
     fn a_lane_is_urgent_only_while_it_waits() {
+        // SAFETY: it takes a number and touches no memory.
         let policy = || unsafe { libc::sched_getscheduler(0) };
         let before = policy();
         let urgent = Urgent::new();
