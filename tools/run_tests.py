@@ -73,15 +73,24 @@ def count(output: str) -> tuple[int, int, int]:
 def failed_tests(output: str) -> list[str]:
     """Names of the failed tests of a suite."""
     cargo = re.findall(r"^test (\S+) \.\.\. FAILED$", output, re.MULTILINE)
-    return cargo or re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", output, re.MULTILINE)
+    return cargo or re.findall(r"^FAILED (.+?)(?: - .*)?$", output, re.MULTILINE)
+
+
+def only_tests_failed(words: list[str], code: int, output: str) -> bool:
+    """Whether everything ran to its end: no suite crashed, nothing could not be built or collected."""
+    if words[0] == "cargo":
+        suites = re.findall(r"^ +(?:Running|Doc-tests) ", output, re.MULTILINE)
+        return len(suites) == len(re.findall(r"^test result: ", output, re.MULTILINE))
+    return code == 1 and not re.search(r"^ERROR ", output, re.MULTILINE)
 
 
 def failing_twice(name: str, folder: str, words: list[str], failed: list[str]) -> int:
     """Runs failed tests once more; how many of them do not pass then."""
     words = [*words, "--exact", *failed] if words[0] == "cargo" else [*words, "--last-failed"]
-    _, output = execute(f"{name}, again", folder, words)
+    code, output = execute(f"{name}, again", folder, words)
+    good, bad, _ = count(output)
     print("\n".join(f"   failed at first: {test}" for test in failed), flush=True)
-    return max(0, len(failed) - count(output)[0])
+    return max(bad, len(failed) - good, int(code != 0))
 
 
 def show_skips(output: str) -> None:
@@ -111,7 +120,7 @@ def main() -> int:
         show_skips(output)
         good, bad, left = count(output)
         names = failed_tests(output)
-        if code and 0 < len(names) == bad <= MOST_AGAIN:
+        if code and 0 < len(names) == bad <= MOST_AGAIN and only_tests_failed(words, code, output):
             still = failing_twice(name, folder, words, names)
             late, good, bad = late + bad - still, good + bad - still, still
         elif code and not bad:

@@ -56,7 +56,7 @@ struct Runner<'a> {
     names: Names,
     /// What data is made from; none if nothing is written or checked, or the backend does not give back what was written.
     base: Option<Arc<Base>>,
-    /// The last phase that has written all of the data.
+    /// The last phase that has written all of the data that is read here.
     rewritten: Option<u32>,
     /// The first failure, in words.
     first_error: Option<String>,
@@ -100,15 +100,6 @@ fn share(job: &Job, lane: u32) -> Share {
 fn needs_data(job: &Job) -> bool {
     let writes = |phase: &Phase| phase.operation.writes() || phase.operation == Operation::Create;
     job.data.verify || job.phases.iter().any(writes)
-}
-
-/// The lanes together, in whatever process, write each record of the data exactly once.
-fn writes_all(phase: &Phase) -> bool {
-    let whole = matches!(
-        phase.operation,
-        Operation::Write | Operation::Rewrite | Operation::RandomWrite | Operation::Fwrite | Operation::ReFwrite
-    );
-    whole && phase.runtime_ns.is_none() && phase.time_limit_ns.is_none()
 }
 
 /// Runs `job` on `backend`. `go` is called at each barrier if the job waits there.
@@ -302,7 +293,8 @@ impl Runner<'_> {
             Pattern::new(phase.operation, share, phase.stride_records, phase.read_percent, order_seed)
         };
         let data = self.base.as_ref().map(|base| Data::new(base, &job.data, job.seed, file));
-        let writes = Writes::in_phase(number, job.record_size_bytes, self.rewritten, job.reuse_files);
+        let foreign = job.reuse_files || matches!(job.target, Target::Device(_));
+        let writes = Writes::in_phase(number, job.record_size_bytes, self.rewritten, foreign);
         LanePlan {
             phase: number,
             lane,
@@ -372,12 +364,23 @@ impl Runner<'_> {
         end.resources = resources::between(&before, &resources::snapshot(device));
         end.wall_shift_ns = resources::wall_offset_ns() - offset + self.scripted_step();
         self.note_covered(phase.operation, &work);
-        if end.status == PhaseStatus::Done && self.first_error.is_none() && writes_all(phase) {
+        if end.status == PhaseStatus::Done && self.first_error.is_none() && self.writes_all(phase) {
             self.rewritten = Some(number);
         }
         let status = end.status;
         self.emit(&Event::PhaseEnd(end));
         status
+    }
+
+    /// The lanes here have written each record that they will read exactly once. What other processes write to a file
+    /// that they share is not known: one of their writes may have failed, or a client's cache may hold what was before.
+    fn writes_all(&self, phase: &Phase) -> bool {
+        let whole = matches!(
+            phase.operation,
+            Operation::Write | Operation::Rewrite | Operation::RandomWrite | Operation::Fwrite | Operation::ReFwrite
+        );
+        let alone = self.job.layout == Layout::Separate || self.job.ranks == 1;
+        whole && alone && phase.runtime_ns.is_none() && phase.time_limit_ns.is_none()
     }
 
     /// What a script wants seen of the wall clock.

@@ -93,6 +93,8 @@ class Meter:
             seconds: That it takes, with the wait before it.
             what: Its name.
         """
+        if self.stopped:
+            return False
         so_far, spent = self._spent()
         more = of_hours(seconds, self.hourly)
         if EXACT.add(spent, more) <= self.budget.amount:
@@ -107,7 +109,7 @@ class Meter:
     def used_up(self) -> bool:
         """Whether all of the budget is spent, since something takes longer than estimated; then `stopped` says so."""
         so_far, spent = self._spent()
-        if spent < self.budget.amount:
+        if spent <= self.budget.amount:
             return False
         self.stopped = self.stopped or (
             f"budget of {self.budget}: all is spent in {about_duration(so_far)}; "

@@ -43,6 +43,8 @@ TOLD_SECONDS = 5.0
 LOOK_SECONDS = 0.2
 """While it waits, a run looks so often whether it shall stop."""
 SILENT_INTERVALS = 10
+BY_BUDGET = "stopped by the budget"
+"""Reason of an attempt that took longer than the budget lasted."""
 SILENT_ESTIMATES = 10
 
 
@@ -160,7 +162,7 @@ class Executor:
             due: Time, in seconds since 1970, before which a repeat does not start; at once where there is none.
         """
         for case_id, repeat in planned:
-            if self._stop():
+            if self.interruption.count:
                 return
             if not self.store.is_pending(case_id, repeat):
                 continue
@@ -199,9 +201,10 @@ class Executor:
         outcome = self._hindrance(case, planned.id) or self._execute(planned, case.target, limit, progress)
         if outcome.status == "crashed" and (hindrance := self._hindrance(case, planned.id)):
             progress.say(f"warning: {hindrance.reason}")
-        if outcome.stop_requested and outcome.status in ("stopped", "crashed"):
-            who = "user" if self.interruption.count else "budget"
-            self.store.abandon_attempt(attempt, outcome.seconds, f"stopped by the {who}", outcome.events)
+        by_user = bool(self.interruption.count)
+        if outcome.stop_requested and (outcome.status == "stopped" or (by_user and outcome.status == "crashed")):
+            reason = "stopped by the user" if by_user else BY_BUDGET
+            self.store.abandon_attempt(attempt, outcome.seconds, reason, outcome.events)
             return
         left.finished(estimated, outcome.seconds)
         self.took[case.id] = max(outcome.seconds, self.took.get(case.id, 0.0))

@@ -16,7 +16,7 @@ from assay.cli import budget as budgets
 from assay.cli import targets
 from assay.cli.ceilings_run import CeilingMeter
 from assay.cli.check import time_words
-from assay.cli.execute import Executor, Interruption
+from assay.cli.execute import BY_BUDGET, Executor, Interruption
 from assay.cli.fleet import Fleet
 from assay.cli.gather import gathered, keep_companions
 from assay.cli.judging import judged_results
@@ -180,12 +180,16 @@ def find_unfinished(out: Path, study_text: str | None = None) -> Path:
 
 
 def measured_seconds(store: RunStore) -> dict[str, float]:
-    """Case id -> mean seconds of its repeats so far."""
+    """Case id -> mean seconds of its repeats so far, but no less than one took that the budget stopped."""
     found: dict[str, list[float]] = {}
+    least: dict[str, float] = {}
     for attempt in store.attempts():
         if attempt.seconds is not None and attempt.status in ("ok", "errors"):
             found.setdefault(attempt.case, []).append(attempt.seconds)
-    return {case: sum(seconds) / len(seconds) for case, seconds in found.items()}
+        elif attempt.seconds is not None and attempt.reason == BY_BUDGET:
+            least[attempt.case] = max(attempt.seconds, least.get(attempt.case, 0.0))
+    means = {case: sum(seconds) / len(seconds) for case, seconds in found.items()}
+    return {case: max(means.get(case, 0.0), least.get(case, 0.0)) for case in means | least}
 
 
 def estimate_text(estimate: StudyEstimate, cases: int, repeats: str) -> str:
@@ -262,7 +266,7 @@ class _Session:
             with contextlib.suppress(AssayError):
                 self.store.set_status("interrupted")
             raise
-        spent = self.meter.stopped if self.meter is not None else ""
+        spent = self.meter.stopped if self.meter is not None and self.store.pending() else ""
         if spent:
             note(f"stopped by the {spent}")
         if self.store.pending() and (self.interruption.count or spent):

@@ -176,7 +176,7 @@ def _cause(chosen: Chosen, design: Design, book: Book, wanted: StudyPrices, at: 
         if fails(term, payment, **way, **{name: value}):
             named = way and not fails(term, payment, **{name: value})
             return (AT, "use", "egress_way" if named else name)
-    return (AT, "use")
+    return (AT, "use", "egress_way") if way and fails(term, payment, **way) else (AT, "use")
 
 
 def current_book(frozen: FrozenPrices, written: str) -> Book:
