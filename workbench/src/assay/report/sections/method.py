@@ -94,7 +94,7 @@ def _principles(view: View) -> list[Text]:
         "rate of metadata operations is their number divided by the same time.",
         "Latencies are kept in HDR histograms with three significant digits; percentiles come from the histograms "
         "of all repeats merged, never from averages of percentiles.",
-        "Data is a function of seed, object and offset: unique and incompressible unless a workload says otherwise.",
+        "Data is unique and incompressible unless a workload says otherwise, and what is read can be checked.",
         "Each result is judged by rules. One that a cache or a failure may have made is never in a headline; one whose "
         "repeats differ much is called unstable, and its interval says how far it is known.",
     ]
