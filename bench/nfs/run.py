@@ -169,8 +169,7 @@ def measure(rounds: int, size: int, seconds: float) -> tuple[list[Figures], dict
         box = bring_up(load_box("box.yaml", folder), owned=True)
         try:
             bench = Bench(box, folder, size, seconds)
-            copy, two, four, one_call, many, many_on_two = bench.contenders()
-            contenders = [copy, one_call, two, many, many_on_two, four]
+            contenders = bench.contenders()
             found: list[Figures] = []
             for _ in range(rounds + 1):
                 contenders = contenders[1:] + contenders[:1]

@@ -86,12 +86,11 @@ class Meter:
     now: Callable[[], float]
     stopped: str = ""
 
-    def allows(self, seconds: float, what: str = "the next repeat") -> bool:
-        """Whether what comes next stays within the budget; if not, `stopped` says why.
+    def allows(self, seconds: float) -> bool:
+        """Whether the next repeat stays within the budget; if not, `stopped` says why.
 
         Args:
             seconds: That it takes, with the wait before it.
-            what: Its name.
         """
         if self.stopped:
             return False
@@ -102,7 +101,7 @@ class Meter:
         name = self.budget.currency
         self.stopped = (
             f"budget of {self.budget}: {money(spent, name)} is spent in {about_duration(so_far)}; "
-            f"{what} would take {about_duration(seconds)} and {money(more, name)}"
+            f"the next repeat would take {about_duration(seconds)} and {money(more, name)}"
         )
         return False
 

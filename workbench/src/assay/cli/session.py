@@ -266,10 +266,10 @@ class _Session:
             with contextlib.suppress(AssayError):
                 self.store.set_status("interrupted")
             raise
-        spent = self.meter.stopped if self.meter is not None and self.store.pending() else ""
-        if spent:
-            note(f"stopped by the {spent}")
+        spent = self.meter.stopped if self.meter is not None else ""
         if self.store.pending() and (self.interruption.count or spent):
+            if spent:
+                note(f"stopped by the {spent}")
             self.store.set_status("interrupted")
             return self.store
         self._conclude()

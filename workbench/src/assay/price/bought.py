@@ -33,6 +33,11 @@ def bought_names(template: Template, given: Mapping[str, Any]) -> tuple[str, ...
     return tuple(name for name in BOUGHT if name in template.parameters and name not in given)
 
 
+def unsized(template: Template, values: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """The values, but none of those parameters to size that a design can do without."""
+    return {**values, **{name: None for name in names if template.parameters[name].value is None}}
+
+
 def sized_to(
     template: Template, values: Mapping[str, Any], names: tuple[str, ...], need: Need
 ) -> dict[str, Any] | None:
@@ -47,9 +52,8 @@ def sized_to(
     Returns:
         None if the catalogue has no such values, or if nothing is bought.
     """
-    start = {**values, **{name: None for name in names if template.parameters[name].value is None}}
     try:
-        design = template.build(start)
+        design = template.build(unsized(template, values, names))
         service = design.service
         if isinstance(service, Efs) and "throughput" in names:
             return _efs(service, need)

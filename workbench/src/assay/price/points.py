@@ -11,7 +11,7 @@ from assay.model.design import Design, FsxLustre
 from assay.model.need import Candidate, Need
 from assay.model.units import UnitError, format_size, parse_size, parse_throughput, shown
 from assay.price.bill import volume_count
-from assay.price.bought import bought_names, sized_to
+from assay.price.bought import bought_names, sized_to, unsized
 from assay.price.catalog import catalog
 from assay.price.designs import Template
 from assay.price.limits import design_limits
@@ -147,10 +147,7 @@ def points_of(
     for values in _sized_points(template, others, candidate, need):
         sized = sized_to(template, values, bought, need)
         if sized is not None:
-            yield (
-                {**values, **{name: None for name in bought if template.parameters[name].value is None}, **sized},
-                True,
-            )
+            yield {**unsized(template, values, bought), **sized}, True
 
 
 def _sized_points(
