@@ -1,0 +1,38 @@
+"""Text that comes from outside: engines, hosts, servers, devices, files of others. It is shown, never obeyed."""
+
+import unicodedata
+
+MOST = 500
+"""Characters of a foreign text that are shown, unless its place has room for more."""
+_CUT = "..."
+_UNSAFE = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+"""Categories of characters that a terminal obeys or that hide what is written: control, format (direction and zero
+width), surrogates, unassigned, line and paragraph separators (Unicode Standard, section 4.5)."""
+
+
+def plain(text: str, most: int = MOST) -> str:
+    """One line that can be printed and written anywhere: what a terminal would obey is spelled out.
+
+    Args:
+        text: Anything.
+        most: Characters of the result; a longer text is cut off and ends in `...`.
+
+    Returns:
+        The text with line breaks and tabs as blanks, and other control and format characters as `\\x1b` or `\\u202e`.
+    """
+    # Spelling out makes longer, so that no more than this can be needed; a text may be gigabytes long.
+    begun = text[: most + 1]
+    if begun.isascii() and begun.isprintable():
+        shown = begun
+    else:
+        shown = "".join(_spelled(letter) for letter in begun)
+    return shown if len(shown) <= most else shown[: most - len(_CUT)] + _CUT
+
+
+def _spelled(letter: str) -> str:
+    if letter in "\n\r\t\v\f\u2028\u2029\x85":
+        return " "
+    if unicodedata.category(letter) not in _UNSAFE:
+        return letter
+    code = ord(letter)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
