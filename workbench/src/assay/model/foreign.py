@@ -11,21 +11,19 @@ width), surrogates, unassigned, line and paragraph separators (Unicode Standard,
 
 
 def plain(text: str, most: int = MOST) -> str:
-    """One line that can be printed and written anywhere: what a terminal would obey is spelled out.
+    r"""One line that can be printed and written anywhere: what a terminal would obey is spelled out.
 
     Args:
         text: Anything.
         most: Characters of the result; a longer text is cut off and ends in `...`.
 
     Returns:
-        The text with line breaks and tabs as blanks, and other control and format characters as `\\x1b` or `\\u202e`.
+        The text with line breaks and tabs as blanks, and other control and format characters as `\x1b` or `\u202e`.
     """
     # Spelling out makes longer, so that no more than this can be needed; a text may be gigabytes long.
     begun = text[: most + 1]
-    if begun.isascii() and begun.isprintable():
-        shown = begun
-    else:
-        shown = "".join(_spelled(letter) for letter in begun)
+    easy = begun.isascii() and begun.isprintable()
+    shown = begun if easy else "".join(_spelled(letter) for letter in begun)
     return shown if len(shown) <= most else shown[: most - len(_CUT)] + _CUT
 
 
