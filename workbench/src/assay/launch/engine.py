@@ -8,13 +8,17 @@ from assay.contract.names import Event
 from assay.launch.conversation import Conversation, Grace, converse
 from assay.launch.launcher import Launcher
 
+SPEAK_SECONDS = 30.0
+"""An engine says by itself that the storage is silent. One that is silent for so much longer hangs."""
+
 
 @dataclass(frozen=True)
 class Outcome:
     """How a job went.
 
     Attributes:
-        status: `ok`, `errors`, `refused`, `stopped` as the engine said, or `crashed` if it did not take its leave.
+        status: `ok`, `errors`, `refused`, `stopped` as the engine said, `incomplete` if storage does not
+            answer, or `crashed` if it did not take its leave.
         reason: Why it did not end well; empty if it did.
         events: Everything on the engine's standard output.
         started_at: Seconds since 1970.

@@ -111,7 +111,7 @@ def run_group(
 
 def _summary(parts: Sequence[Part], failed: str) -> tuple[str, str]:
     """The worst status, and the reason of the host that failed first, if one is known."""
-    order = ("crashed", "refused", "errors", "stopped", "ok")
+    order = ("incomplete", "crashed", "refused", "errors", "stopped", "ok")
     named = [part for part in parts if part.host == failed]
     worst = min(named or parts, key=lambda part: order.index(part.status))
     return worst.status, f"{worst.host}: {worst.reason}" if worst.reason else ""

@@ -55,15 +55,6 @@ def probe_target(launcher: Launcher, target: str) -> BackendCapabilities:
     return _of_place(text, json.loads(target)["kind"])
 
 
-def probe_directory(launcher: Launcher, path: str) -> BackendCapabilities:
-    """What can be done in a marked directory of another host.
-
-    Raises:
-        AssayError: The engine there refuses it.
-    """
-    return _of_place(ask_engine(launcher, ["capabilities", "--root", path]), "file")
-
-
 def _of_place(text: str, kind: str) -> BackendCapabilities:
     for backend in Capabilities.model_validate_json(text).backends:
         if backend.kind == kind and backend.place is not None:

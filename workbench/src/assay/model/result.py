@@ -405,7 +405,7 @@ class JobRecord(Frozen):
     """One repeat as it was executed.
 
     Attributes:
-        status: `ok`, `errors`, `refused`, `stopped` or `crashed`.
+        status: `ok`, `errors`, `refused`, `stopped`, `incomplete` or `crashed`.
         job: The job as sent to the engine.
         attempts: How often it was started; more than 1 after a crash or an interruption.
         reason: Why it did not end well; empty if it did.
