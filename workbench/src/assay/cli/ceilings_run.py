@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from assay.analyse.ceilings import measured_ceilings, without_device
-from assay.analyse.samples import samples_from_events
+from assay.cli.heard import read_repeat
 from assay.contract._generated import BackendCapabilities
-from assay.contract.reader import read_events
 from assay.launch.engine import run_job
 from assay.launch.launcher import Launcher
 from assay.launch.places import remove_case_directory
@@ -114,7 +113,8 @@ class CeilingMeter:
         if self.stop():
             return (), "stopped by the user"
         outcome = run_job(self.launcher, job.job.model_dump_json(), SILENCE_LIMIT, stop=self.stop)
-        return samples_from_events("ceiling", 1, read_events(outcome.events.splitlines())), outcome.reason
+        outcome, samples = read_repeat("ceiling", 1, job.job, outcome, hosts=False)
+        return samples, outcome.reason
 
     def _clean_up(self, name: str) -> None:
         target = self.study.targets[name]

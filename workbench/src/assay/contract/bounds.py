@@ -23,6 +23,10 @@ MOST_BYTES = 1 << 30
 REMARKS = 1000
 LANE_FAILURES = 8
 """Failed operations that a lane describes in a phase, set-up included: the engine stops at five."""
+PHASE_STEPS = 4
+"""A phase has two barriers, a start and an end."""
+OTHER_STEPS = 4
+"""Hello, ready, the last barrier and bye."""
 
 LEAST_SECONDS = 1800.0
 STATED = 3.0
@@ -45,6 +49,7 @@ class Bounds:
         most_bytes: Of everything, however long it takes.
         remarks: Number of log lines.
         failures: Number of failed operations that are described.
+        steps: Number of other events but intervals and answers to pings.
     """
 
     seconds: float
@@ -54,6 +59,7 @@ class Bounds:
     most_bytes: int = MOST_BYTES
     remarks: int = REMARKS
     failures: int = LANE_FAILURES
+    steps: int = PHASE_STEPS + OTHER_STEPS
 
     def bytes_by(self, seconds: float) -> int:
         """Bytes that can have been said when so much time has passed."""
@@ -77,6 +83,7 @@ def bounds_of(job: Job, estimated: float | None = None) -> Bounds:
         bytes=ALLOWANCE + line + phases * (line + 2 * interval),
         bytes_per_s=interval * 1e9 / job.interval_ns,
         failures=LANE_FAILURES * (job.lanes + 1) * phases,
+        steps=PHASE_STEPS * phases + OTHER_STEPS,
     )
 
 

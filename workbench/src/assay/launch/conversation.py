@@ -82,7 +82,7 @@ class Conversation:
         self._unfinished = b""
         self._bytes = 0
         self._deaf = False
-        self._remarks = self._failures = 0
+        self._remarks = self._failures = self._steps_told = 0
         self._gone_at: float | None = None
         self._complaints = b""
         self._broken: list[BrokenLine] = []
@@ -281,6 +281,9 @@ class Conversation:
                 pass
             case _:
                 self.last_heard = time.monotonic()
+                self._steps_told += 1
+                if self._steps_told > self.bounds.steps:
+                    self._stop_listening(f"the engine told more than {self.bounds.steps} steps of this job")
 
     def _receive_complaint(self, pipe: IO[bytes]) -> bool:
         chunk = os.read(pipe.fileno(), READ_BYTES)

@@ -59,9 +59,7 @@ def run_job(
     started_at, clock = time.time(), time.monotonic()
     limits = bounds or bounds_of(Job.model_validate_json(job_text))
     process = launcher.start(["run", "-"])
-    talk = Conversation(
-        process, job_text.strip().encode() + b"\n", silence_limit, on_event, grace, bounds=limits
-    )
+    talk = Conversation(process, job_text.strip().encode() + b"\n", silence_limit, on_event, grace, bounds=limits)
     try:
         on_start(process.pid)
         converse([talk], stop)
