@@ -4,10 +4,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 
 from assay.analyse.ceilings import measured_ceilings, without_device
-from assay.analyse.samples import samples_from_events
+from assay.cli.heard import read_repeat
 from assay.cli.output import note
 from assay.contract._generated import BackendCapabilities
-from assay.contract.reader import read_events
 from assay.launch.engine import SPEAK_SECONDS, run_job
 from assay.launch.launcher import Launcher
 from assay.launch.places import Owner, remove_case_directory
@@ -117,7 +116,8 @@ class CeilingMeter:
             return (), "stopped by the user"
         guard = guarded(job.job, self.owner.identity, SILENCE_LIMIT)
         outcome = run_job(self.launcher, guard.model_dump_json(), SILENCE_LIMIT + SPEAK_SECONDS, stop=self.stop)
-        return samples_from_events("ceiling", 1, read_events(outcome.events.splitlines())), outcome.reason
+        outcome, samples = read_repeat("ceiling", 1, guard, outcome, hosts=False)
+        return samples, outcome.reason
 
     def _clean_up(self, name: str) -> None:
         target = self.study.targets[name]

@@ -8,9 +8,9 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from assay.analyse.samples import samples_from_events
 from assay.cli.budget import Meter
-from assay.cli.fleet import Fleet, samples_of
+from assay.cli.fleet import Fleet
+from assay.cli.heard import read_repeat
 from assay.cli.output import rate_text
 from assay.cli.progress import Progress, TimeLeft
 from assay.cli.settle import settle
@@ -18,8 +18,8 @@ from assay.cli.targets import CGROUP, owner_of, patience_of, target_path
 from assay.contract._generated import FileTarget as JobFileTarget
 from assay.contract._generated import IntervalEvent
 from assay.contract._generated import NfsTarget as JobNfsTarget
+from assay.contract.bounds import bounds_of
 from assay.contract.names import Event, PhaseStartEvent
-from assay.contract.reader import read_events
 from assay.launch.cgroup import MemoryCap
 from assay.launch.devices import inspect_device
 from assay.launch.engine import SPEAK_SECONDS, Outcome, run_job
@@ -29,7 +29,6 @@ from assay.launch.placing import SilentError
 from assay.launch.questions import clean_target
 from assay.model.base import AssayError
 from assay.model.case import Case
-from assay.model.result import Sample
 from assay.model.study import Study
 from assay.model.target import DeviceTarget, FileTarget, NfsTarget
 from assay.model.units import about_duration, format_size
@@ -203,7 +202,10 @@ class Executor:
         job: dict[str, Any] = planned.job.model_dump(mode="json")
         attempt = self.store.begin_attempt(case.id, repeat, job)
         progress.begin(case, repeat)
-        outcome = self._hindrance(case, planned.id, progress) or self._execute(planned, case.target, progress)
+        outcome = self._hindrance(case, planned.id, progress) or self._execute(
+            planned, case.target, estimated, progress
+        )
+        outcome, samples = read_repeat(case.id, repeat, planned.job, outcome, self.fleet is not None)
         if outcome.status == "incomplete":
             self.silent.add(target_path(self.study, case.target))
         if outcome.status in LEFT_BEHIND and (hindrance := self._hindrance(case, planned.id, progress)):
@@ -215,7 +217,6 @@ class Executor:
             return
         left.finished(estimated, outcome.seconds)
         self.took[case.id] = max(outcome.seconds, self.took.get(case.id, 0.0))
-        samples = self._samples(case, repeat, outcome.events)
         self.store.finish_repeat(attempt, outcome.status, outcome.seconds, outcome.reason, outcome.events, samples)
         fewer = settle(self.store, self.study.repeating, case)
         if fewer:
@@ -236,19 +237,14 @@ class Executor:
         job = guarded(job, self.owner.identity, limit)
         return planned.model_copy(update={"job": job})
 
-    def _samples(self, case: Case, repeat: int, events: str) -> tuple[Sample, ...]:
-        if self.fleet is not None:
-            return samples_of(case.id, repeat, events)
-        return samples_from_events(case.id, repeat, read_events(events.splitlines()))
-
-    def _execute(self, planned: PlannedJob, target: str, progress: Progress) -> Outcome:
-        started_at = time.time()
+    def _execute(self, planned: PlannedJob, target: str, estimated: float, progress: Progress) -> Outcome:
+        started_at, bounds = time.time(), bounds_of(planned.job, estimated)
         limit = (planned.job.stall_limit_ns or 0) / 1e9 + SPEAK_SECONDS
         try:
             self._check_device(target)
             teller = _Teller(progress)
             if self.fleet is not None:
-                return self.fleet.run(planned.job, limit, teller.hear, self._stop)
+                return self.fleet.run(planned.job, limit, teller.hear, self._stop, bounds)
             with self._capped(planned.memory_limit) as cap:
                 outcome = run_job(
                     self.launcher,
@@ -257,6 +253,7 @@ class Executor:
                     on_event=lambda event: teller.hear("", event),
                     on_start=lambda pid: cap.add(pid) if cap else None,
                     stop=self._stop,
+                    bounds=bounds,
                 )
                 return cap.explain(outcome) if cap else outcome
         except _ImpossibleError as error:

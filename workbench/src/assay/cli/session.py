@@ -22,7 +22,7 @@ from assay.cli.gather import gathered, keep_companions
 from assay.cli.judging import judged_results
 from assay.cli.output import note
 from assay.cli.progress import TimeLeft, make_progress
-from assay.cli.series import interval_rows
+from assay.cli.series import run_rows
 from assay.cli.settle import settle_all
 from assay.cli.wires import measure_network
 from assay.contract._generated import BackendCapabilities
@@ -422,12 +422,7 @@ class _Session:
 
     def _conclude(self) -> None:
         """Write what can be computed from the events, then call the run complete."""
-        rows = (
-            row
-            for case, repeat in sorted(self.store.order())
-            for row in interval_rows(case, repeat, self.store.events(case, repeat).splitlines())
-        )
-        self.store.write_intervals(rows)
+        self.store.write_intervals(run_rows(self.store, note))
         self.store.save_results(judged_results(self.store))
         bad = set(self.store.outcome_counts()) - {"ok"}
         self.store.set_status("complete with errors" if bad else "complete")
