@@ -202,14 +202,13 @@ class Executor:
         job: dict[str, Any] = planned.job.model_dump(mode="json")
         attempt = self.store.begin_attempt(case.id, repeat, job)
         progress.begin(case, repeat)
-        outcome = self._hindrance(case, planned.id, progress) or self._execute(
-            planned, case.target, estimated, progress
-        )
+        hindrance = self._hindrance(case, planned.id, progress)
+        outcome = hindrance or self._execute(planned, case.target, estimated, progress)
         outcome, samples = read_repeat(case.id, repeat, planned.job, outcome, self.fleet is not None)
         if outcome.status == "incomplete":
             self.silent.add(target_path(self.study, case.target))
-        if outcome.status in LEFT_BEHIND and (hindrance := self._hindrance(case, planned.id, progress)):
-            progress.say(f"warning: {self._left(case, planned)}: {hindrance.reason}")
+        if not hindrance and outcome.status in LEFT_BEHIND:
+            self._clean_after(case, planned, progress)
         by_user = bool(self.interruption.count)
         if outcome.stop_requested and (outcome.status == "stopped" or (by_user and outcome.status == "crashed")):
             reason = "stopped by the user" if by_user else BY_BUDGET
@@ -292,11 +291,13 @@ class Executor:
         self.silent.discard(path)
         return None
 
-    def _left(self, case: Case, planned: PlannedJob) -> str:
-        """What may be left of a repeat that nothing could be removed of."""
-        target = planned.job.target
-        directory = getattr(target, "directory", "")
-        return f"{target_path(self.study, case.target)}{'/' if directory else ''}{directory} may still be there"
+    def _clean_after(self, case: Case, planned: PlannedJob, progress: Progress) -> None:
+        """Remove what the repeat has left, or say that it may still be there."""
+        hindrance = self._hindrance(case, planned.id, progress)
+        directory = getattr(planned.job.target, "directory", "")
+        if hindrance and directory:
+            place = f"{target_path(self.study, case.target)}/{directory}"
+            progress.say(f"warning: {place}: may still be there: {hindrance.reason}")
 
     def _clean_up(self, case: Case, name: str) -> list[str]:
         """Remove what a killed engine left of this repeat, now or earlier; returns what is still there."""
