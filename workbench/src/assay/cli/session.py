@@ -6,6 +6,7 @@ import platform
 import shlex
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from assay.cli import budget as budgets
 from assay.cli import targets
 from assay.cli.ceilings_run import CeilingMeter
 from assay.cli.check import time_words
-from assay.cli.execute import BY_BUDGET, Executor, Interruption
+from assay.cli.execute import BY_BUDGET, Executor, Interruption, silence_limit
 from assay.cli.fleet import Fleet
 from assay.cli.gather import gathered, keep_companions
 from assay.cli.judging import judged_results
@@ -299,7 +300,7 @@ class _Session:
         for name in self.names:
             if isinstance(study.targets[name], DeviceTarget):
                 self.devices += hold_device(targets.target_path(study, name))
-        targets.claim_targets(study, self.names, self.store, self.fleet)
+        targets.claim_targets(study, self.names, self.store, self.fleet, self.silent)
         owner = targets.owner_of(self.store)
         backends = targets.probe_targets(study, self.names, self.engine, self._first_launcher(), owner)
         targets.check_capable(study, plan.cases, backends, plan.source, plan.file)
@@ -395,7 +396,7 @@ class _Session:
         left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending), repeating.within is not None)
         about = "about" if repeating.within is None else "at most about"
         to_do = f"{len(pending)} of {total} repeats to do, {about} {about_duration(left.seconds())}"
-        note(f"run {self.store.folder.name}: {to_do}")
+        note(f"run {self.store.folder.name}: {to_do}{self._patience_text(seconds)}")
         launcher = self._launcher()
         executor = Executor(
             self.plan.study,
@@ -414,9 +415,21 @@ class _Session:
             moments = {job: begun + seconds for job, seconds in due.items()}
             executor.run(self.store.pending(settled_too=True), seconds, progress, left, moments)
 
+    def _patience_text(self, seconds: Mapping[str, float]) -> str:
+        """How long storage may be silent at most; nothing where there is no storage."""
+        study = self.plan.study
+        if all(study.targets[name].kind == "null" for name in self.names):
+            return ""
+        longest = max(seconds.values(), default=0.0)
+        interval = max(study.output.interval_for(case.parameters.runtime) for case in self.plan.cases)
+        patience = (study.patience or 0) / 1e9 or silence_limit(interval, longest)
+        return f"; storage on which nothing ends for {about_duration(patience)} is given up"
+
     def _give_back(self) -> None:
         keep = self.plan.study.output.keep_files
-        for line in targets.release_targets(self.store, self._first_launcher(), self.fleet, keep, self.silent):
+        patience = targets.patience_of(self.plan.study)
+        left = targets.release_targets(self.store, self._first_launcher(), self.fleet, keep, self.silent, patience)
+        for line in left:
             note(f"warning: could not be removed: {line}")
         close_all(self.devices)
 
