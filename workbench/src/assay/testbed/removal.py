@@ -36,7 +36,7 @@ def remove_known(folder: Path, known: Callable[[str], bool], last: str) -> list[
         if _mount(fd) != _mount(above):
             return [f"{folder}: is a mount: {LEFT}"]
         left = []
-        for name in sorted(set(os.listdir(fd)) - {last}):
+        for name in sorted(_names(fd) - {last}):
             shown = folder / name
             left += _remove(fd, name, shown, _mount(fd)) if known(name) else [f"{shown}: is not Assay's: {LEFT}"]
         return left or _remove(fd, last, folder / last, _mount(fd))
@@ -53,7 +53,7 @@ def _remove(fd: int, name: str, shown: Path, mount: int, levels: int = DEEPEST) 
                     return [f"{shown}: lies too deep: {LEFT}"]
                 left = [
                     problem
-                    for inner in sorted(os.listdir(below))
+                    for inner in sorted(_names(below))
                     for problem in _remove(below, inner, shown / inner, mount, levels - 1)
                 ]
             if not left:
@@ -78,6 +78,10 @@ def _opened(path: str | Path, above: int | None = None) -> Iterator[int]:
         yield fd
     finally:
         os.close(fd)
+
+
+def _names(fd: int) -> set[str]:
+    return set(os.listdir(fd))
 
 
 def _mount(fd: int) -> int:
