@@ -14,6 +14,7 @@ from assay.cli.ceilings_run import CeilingMeter
 from assay.cli.execute import Interruption
 from assay.cli.output import note
 from assay.launch.binary import Engine, load_engine
+from assay.launch.devices import device_words, inspect_device
 from assay.launch.launcher import LocalLauncher
 from assay.launch.locks import close_all, hold_device
 from assay.launch.places import HARMLESS, MARKER
@@ -161,6 +162,8 @@ def _measure(study: Study, store: RunStore, engine: Engine, destroy: bool, inter
     try:
         if device:
             devices = hold_device(path)
+            targets.refuse(inspect_device(path, destroy))
+            note(f"will be overwritten: {device_words(path)}")
         targets.claim_targets(study, [NAME], store)
         launcher = LocalLauncher(engine.path, (store.engine_lock_fd, *devices))
         backends = targets.probe_targets(study, [NAME], engine, launcher)

@@ -28,6 +28,7 @@ from assay.cli.wires import measure_network
 from assay.contract._generated import BackendCapabilities
 from assay.launch.binary import Engine, load_engine
 from assay.launch.cgroup import remove_leftovers
+from assay.launch.devices import device_words, inspect_device
 from assay.launch.environment import capture_environment, sources_sha256
 from assay.launch.launcher import Launcher, LocalLauncher
 from assay.launch.locks import close_all, hold_device
@@ -295,7 +296,7 @@ class _Session:
         study, plan = self.plan.study, self.plan
         for name in self.names:
             if isinstance(study.targets[name], DeviceTarget):
-                self.devices += hold_device(targets.target_path(study, name))
+                self.devices += self._taken(name)
         targets.claim_targets(study, self.names, self.store, self.fleet)
         backends = targets.probe_targets(study, self.names, self.engine, self._first_launcher())
         targets.check_capable(study, plan.cases, backends, plan.source, plan.file)
@@ -309,6 +310,18 @@ class _Session:
             with self.interruption.raising():
                 self.store.describe(network=measure_network(study, self.fleet))
         self._measure_ceilings(backends)
+
+    def _taken(self, name: str) -> list[int]:
+        """Take a device, and look at it again: the path may lead to another one by now."""
+        path = targets.target_path(self.plan.study, name)
+        held = hold_device(path)
+        try:
+            targets.refuse([(f"target {name}: {text}", hint) for text, hint in inspect_device(path, self.destroy)])
+        except AssayError:
+            close_all(held)
+            raise
+        note(f"target {name}: will be overwritten: {device_words(path)}")
+        return held
 
     def _measure_ceilings(self, backends: dict[str, BackendCapabilities]) -> None:
         """Ceilings come first (DESIGN, section 4, item 5); a run that goes on keeps those it began with."""
