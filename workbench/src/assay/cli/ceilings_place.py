@@ -25,8 +25,9 @@ from assay.model.study import Study
 from assay.model.target import DeviceTarget
 from assay.plan.load import load_study
 from assay.store import RunMeta, RunStore, new_run_id
+from assay.store.entries import RUN_LOCK
 from assay.store.find import run_folders
-from assay.store.lock import RUN_LOCK, is_locked
+from assay.store.lock import is_locked
 
 NAME = "place"
 """The one target of the study that is made up for it."""

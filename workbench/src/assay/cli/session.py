@@ -45,8 +45,9 @@ from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.load import load_study
 from assay.plan.schedule import due_times, timetable
 from assay.store import RunMeta, RunStore, list_runs, lock_holders, new_run_id
+from assay.store.entries import ENGINE_LOCK, RUN_LOCK
 from assay.store.heartbeat import Heartbeat
-from assay.store.lock import ENGINE_LOCK, RUN_LOCK, is_locked
+from assay.store.lock import is_locked
 
 ENGINE_WAIT_SECONDS = 30.0
 """How long to wait for the engine of a workbench that died; it ends by itself when it notices."""
