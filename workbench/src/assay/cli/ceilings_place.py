@@ -129,9 +129,9 @@ def _folder_of_runs() -> Path:
         found = root.lstat()
     except OSError as error:
         raise AssayError(f"{root}: {error.strerror}", "set TMPDIR to a folder that can be written") from error
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
         raise AssayError(
-            f"{root}: not a folder of this user", "remove it, or set TMPDIR to another folder", EXIT_REFUSED
+            f"{root}: not a folder of this user alone", "remove it, or set TMPDIR to another folder", EXIT_REFUSED
         )
     return root
 
