@@ -29,6 +29,7 @@ from assay.cli.wires import measure_network
 from assay.contract._generated import BackendCapabilities
 from assay.launch.binary import Engine, load_engine
 from assay.launch.cgroup import remove_leftovers
+from assay.launch.devices import device_words, inspect_device
 from assay.launch.environment import capture_environment, sources_sha256
 from assay.launch.launcher import Launcher, LocalLauncher
 from assay.launch.locks import close_all, hold_device
@@ -45,8 +46,9 @@ from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.load import load_study
 from assay.plan.schedule import due_times, timetable
 from assay.store import RunMeta, RunStore, list_runs, lock_holders, new_run_id
+from assay.store.entries import ENGINE_LOCK, RUN_LOCK
 from assay.store.heartbeat import Heartbeat
-from assay.store.lock import ENGINE_LOCK, RUN_LOCK, is_locked
+from assay.store.lock import is_locked
 
 ENGINE_WAIT_SECONDS = 30.0
 """How long to wait for the engine of a workbench that died; it ends by itself when it notices."""
@@ -299,7 +301,7 @@ class _Session:
         study, plan = self.plan.study, self.plan
         for name in self.names:
             if isinstance(study.targets[name], DeviceTarget):
-                self.devices += hold_device(targets.target_path(study, name))
+                self.devices += self._taken(name)
         targets.claim_targets(study, self.names, self.store, self.fleet, self.silent)
         owner = targets.owner_of(self.store)
         backends = targets.probe_targets(study, self.names, self.engine, self._first_launcher(), owner)
@@ -314,6 +316,18 @@ class _Session:
             with self.interruption.raising():
                 self.store.describe(network=measure_network(study, self.fleet))
         self._measure_ceilings(backends)
+
+    def _taken(self, name: str) -> list[int]:
+        """Take a device, and look at it again: the path may lead to another one by now."""
+        path = targets.target_path(self.plan.study, name)
+        held = hold_device(path)
+        try:
+            targets.refuse([(f"target {name}: {text}", hint) for text, hint in inspect_device(path, self.destroy)])
+        except AssayError:
+            close_all(held)
+            raise
+        note(f"target {name}: will be overwritten: {device_words(path)}")
+        return held
 
     def _measure_ceilings(self, backends: dict[str, BackendCapabilities]) -> None:
         """Ceilings come first (DESIGN, section 4, item 5); a run that goes on keeps those it began with."""

@@ -13,7 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-ALIVE = "alive.json"
+from assay.store.entries import ALIVE, ALIVE_NEW, open_new
+
 BEAT_SECONDS = 1.0
 
 
@@ -59,7 +60,8 @@ class Heartbeat:
             self._write()
 
     def _write(self) -> None:
-        temporary = self._path.with_suffix(".new")
+        temporary = self._path.with_name(ALIVE_NEW)
         with contextlib.suppress(OSError):
-            temporary.write_text(json.dumps([*self._before, time.time()]))
+            with open_new(temporary) as file:
+                file.write(json.dumps([*self._before, time.time()]).encode())
             temporary.replace(self._path)

@@ -13,8 +13,8 @@ from assay.model.base import AssayError
 from assay.model.priced import PRICES_SCHEMA, FrozenPrices
 from assay.model.source import read_source
 from assay.store.damage import HINT
+from assay.store.entries import PRICES
 
-PRICES = "prices.json"
 MOST_POWER = 30
 """Powers of ten: no price, quantity or total is greater than this one, or smaller than its inverse."""
 

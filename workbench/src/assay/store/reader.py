@@ -15,13 +15,12 @@ from assay.model.network import Network
 from assay.model.priced import FrozenPrices
 from assay.model.result import JobRecord, Place, RunInfo, Sample
 from assay.store.damage import damage_told, mapping, tells_damage
+from assay.store.entries import STUDY
 from assay.store.heartbeat import last_alive
 from assay.store.lock import RunLock, run_is_alive
 from assay.store.prices import read_prices
 from assay.store.records import Attempt, JournalEntry, Result
 
-DATABASE = "run.sqlite"
-STUDY = "study.yaml"
 RETRIED = ("crashed", "incomplete", "stopped")
 """Outcomes that `--resume` executes again."""
 
