@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
 
+MOST_TABLE_BYTES = 4 << 20
+"""Of a table to import; a book with more prices than fit would be too large to be read itself."""
 OUT = typer.Option(None, "--out", metavar="FILE", help="Where the book is written; NAME.yaml here if left out.")
 FORCE = typer.Option(False, "--force", help="Replace the file that is there.")
 
@@ -174,19 +176,16 @@ def check(
 
 def _checked(ref: str) -> "tuple[Book | None, list[Problem]]":
     from assay.model.files import read_checked
+    from assay.model.named import read_named
     from assay.model.price import Book
-    from assay.model.source import Fault
+    from assay.model.source import MOST_BYTES, Fault
     from assay.price.book import BOOKS, GUIDE, WHAT, book_names
     from assay.price.written import LATE_HINT
 
-    path = BOOKS / f"{ref}.yaml" if ref in book_names() else Path(ref)
-    if path.exists() and not path.is_file():
-        raise AssayError(f"cannot read the price book {ref}: not a regular file", "give the path of a price book")
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise AssayError(f"cannot read the price book {ref}: {reason}", "give the path of a price book") from None
+    if ref in book_names():
+        data = (BOOKS / f"{ref}.yaml").read_bytes()
+    else:
+        data = read_named(ref, f"cannot read the price book {ref}", "give the path of a price book", MOST_BYTES)
     book, source = read_checked(Book, data, GUIDE, WHAT)
     problems = list(source.problems)
     if book is not None:
@@ -225,16 +224,17 @@ def import_table(
     Example: `assay prices import offer.csv --book ours --provider acme --region bern --date 2026-11-01
     --currency CHF --hours 730`
     """
+    from assay.model.named import read_named
     from assay.price.imports import import_csv
     from assay.price.written import book_text
 
     path = _destination(out, name, force)
+    data = read_named(table, f"cannot read {table}", "give a CSV file", MOST_TABLE_BYTES)
     try:
-        text = table.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise AssayError(f"cannot read {table}: {(error.strerror or str(error)).lower()}", "give a CSV file") from None
-    except UnicodeDecodeError:
-        raise AssayError(f"{table}: not UTF-8 text", "save the table as CSV in UTF-8") from None
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise AssayError(f"{table}:{line}: not UTF-8 text", "save the table as CSV in UTF-8") from None
     head = {"book": name, "provider": provider, "region": region, "date": date, "currency": currency}
     book, problems = import_csv(text, table.name, {**head, "hours_per_month": hours}, dt.date.today())
     if book is None:
