@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from assay.cli.output import print_problem, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_USAGE, AssayError
 
 if TYPE_CHECKING:
@@ -113,9 +114,9 @@ def show(
         priced = [{**row.model_dump(mode="json"), "date": str(book.date_of(row))} for row in rows]
         print_json({**_facts(book), "about": book.about, "prices": priced})
         return
-    typer.echo(f"{book.book}: {book.provider} {book.region}, {book.date}; a month has {book.hours_per_month} hours")
+    say(f"{book.book}: {book.provider} {book.region}, {book.date}; a month has {book.hours_per_month} hours")
     if book.about:
-        typer.echo(book.about)
+        say(book.about)
     columns = ("dimension", "item", "term", book.currency, "for each", "date", "source and note")
     print_table(columns, [_row(book, row) for row in rows], right=(book.currency,))
 
@@ -152,11 +153,12 @@ def check(
         try:
             book, problems = _checked(ref)
         except AssayError as error:
-            typer.echo(f"error: {error.message}\nhint: {error.hint}", err=True)
+            say(f"error: {error.message}", err=True)
+            say(f"hint: {error.hint}", err=True)
             wrong = True
             continue
         for problem in problems:
-            typer.echo(problem.text(ref), err=True)
+            print_problem(problem, ref)
         wrong = wrong or bool(problems)
         if book is not None and not problems:
             books.append((ref, book))
@@ -165,7 +167,7 @@ def check(
         age = "historic" if book.historic else f"{book.age(dt.date.today())} days old"
         old = _older(book, max_age)
         said = "too old" if old else "ok"
-        typer.echo(f"{said}: {ref}: {len(book.rows)} rows in {book.currency} of {book.date}, {age}")
+        say(f"{said}: {ref}: {len(book.rows)} rows in {book.currency} of {book.date}, {age}")
         warn_stale(book)
         if old:
             note(f"error: {ref}: {old} of {len(book.rows)} prices are older than {max_age} days")
@@ -239,10 +241,10 @@ def import_table(
     book, problems = import_csv(text, table.name, {**head, "hours_per_month": hours}, dt.date.today())
     if book is None:
         for problem in problems:
-            typer.echo(problem.text(str(table)), err=True)
+            print_problem(problem, str(table))
         raise typer.Exit(EXIT_USAGE)
     _write(path, book_text(book, dt.date.today()), force)
-    typer.echo(f"{path}: {len(book.rows)} rows in {book.currency} of {book.date}")
+    say(f"{path}: {len(book.rows)} rows in {book.currency} of {book.date}")
 
 
 @app.command()
@@ -307,7 +309,7 @@ def _print_changes(found: "Refreshed", path: Path) -> None:
     for row, why in found.left:
         note(f"not renewed: {left_text(row, why)}, stays of {row.date or found.book.date}")
     same = len(found.changes) - len(new)
-    typer.echo(f"{path}: new prices: {len(new)}, as before: {same}, not renewed: {len(found.left)}")
+    say(f"{path}: new prices: {len(new)}, as before: {same}, not renewed: {len(found.left)}")
 
 
 def _destination(out: Path | None, name: str, force: bool) -> Path:

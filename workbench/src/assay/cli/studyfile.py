@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import typer
 
-from assay.cli.output import note
+from assay.cli.output import note, print_problem
 from assay.cli.study_prices import faults_beside, find_prices, of_targets
 from assay.launch.abilities import leave_out_impossible
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
@@ -97,7 +97,7 @@ def refuse_faults(path: Path, source: Source, faults: list[Fault]) -> None:
 def refuse(path: Path, problems: tuple[Problem, ...]) -> NoReturn:
     """Print problems and leave with exit code 2."""
     for problem in problems:
-        typer.echo(problem.text(str(path)), err=True)
+        print_problem(problem, str(path))
     raise typer.Exit(EXIT_USAGE)
 
 

@@ -146,9 +146,8 @@ def _read_inventory(path: Path, tell: Tell) -> tuple[dict[str, Host], Groups]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise AssayError(
-            f"{path}:{line}: byte 0x{data[error.start]:02x} is not UTF-8", "save it as UTF-8 text"
-        ) from None
+        message = f"{path}:{line}: not a text file: byte 0x{data[error.start]:02x} is not UTF-8"
+        raise AssayError(message, "save it as UTF-8 text") from None
     try:
         if path.suffix in (".yaml", ".yml") or re.search(r"^(hosts|groups)\s*:", text, re.MULTILINE):
             return _read_yaml(path, data)

@@ -1,5 +1,6 @@
 """Text that comes from outside: engines, hosts, servers, devices, files of others. It is shown, never obeyed."""
 
+import json
 import unicodedata
 
 MOST = 500
@@ -25,6 +26,23 @@ def plain(text: str, most: int = MOST) -> str:
     easy = begun.isascii() and begun.isprintable()
     shown = begun if easy else "".join(_spelled(letter) for letter in begun)
     return shown if len(shown) <= most else shown[: most - len(_CUT)] + _CUT
+
+
+def lines(text: str) -> str:
+    """As `plain`, but line feeds and tabs stay, and nothing is cut off: for what may have several lines."""
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    return "".join(letter if letter in "\n\t" else _spelled(letter) for letter in text)
+
+
+def in_json(text: str) -> str:
+    """JSON that says the same, in which what a terminal would obey is written as JSON's own escapes."""
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(
+        json.dumps(letter)[1:-1] if letter not in "\n\t" and unicodedata.category(letter) in _UNSAFE else letter
+        for letter in text
+    )
 
 
 def _spelled(letter: str) -> str:
