@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from assay.cli.output import print_json, print_table, say
+from assay.model.foreign import safe_row
 from assay.model.price import rounded
 from assay.price.audit import words
 from assay.price.presets import Computed, Preset, TableRow, figures, load_preset, table_rows, wrong
@@ -57,7 +58,7 @@ def _write(rows: Iterable[dict[str, str]]) -> None:
     if all_rows:
         writer = csv.DictWriter(sys.stdout, list(all_rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(all_rows)
+        writer.writerows(safe_row(row) for row in all_rows)
 
 
 def _data(preset: Preset, rows: Sequence[TableRow], found: Sequence[Computed]) -> dict[str, Any]:

@@ -1,8 +1,11 @@
 """Text that comes from outside: engines, hosts, servers, devices, files of others. It is shown, never obeyed."""
 
 import json
+import re
 import unicodedata
+from collections.abc import Mapping
 
+_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 MOST = 500
 """Characters of a foreign text that are shown, unless its place has room for more."""
 _CUT = "..."
@@ -43,6 +46,20 @@ def in_json(text: str) -> str:
         json.dumps(letter)[1:-1] if letter not in "\n\t" and unicodedata.category(letter) in _UNSAFE else letter
         for letter in text
     )
+
+
+def cell(text: str) -> str:
+    """Text for a cell of a CSV file: what a spreadsheet would take for a formula gets an apostrophe before it.
+
+    Source: OWASP, "CSV Injection". Numbers stay, also those with a sign.
+    """
+    risky = text.lstrip()[:1] in ("=", "+", "-", "@") or text[:1] in ("\t", "\r", "\n")
+    return f"'{lines(text)}" if risky and not _NUMBER.fullmatch(text) else lines(text)
+
+
+def safe_row(row: Mapping[str, object]) -> dict[str, object]:
+    """A row of a CSV file by its columns, each text as `cell` makes it."""
+    return {name: cell(value) if isinstance(value, str) else value for name, value in row.items()}
 
 
 def _spelled(letter: str) -> str:
