@@ -24,7 +24,15 @@ _FLAGS = frozenset(
         *("lock", "nolock", "cto", "nocto", "acl", "noacl", "serverino", "noserverino", "mapposix", "nobrl", "_netdev"),
     )
 )
-"""Options without a value; another word behind a password with a comma in it may be the rest of that."""
+_VALUED = frozenset(
+    (
+        *("actimeo", "addr", "blksize", "cache", "clientaddr", "credentials", "dir_mode", "domain", "echo_interval"),
+        *("file_mode", "gid", "group_id", "iocharset", "local_lock", "max_read", "mountaddr", "mountport"),
+        *("mountproto", "mountvers", "name", "port", "proto", "retrans", "rootmode", "rsize", "sec", "size", "timeo"),
+        *("uid", "user_id", "username", "vers", "wsize"),
+    )
+)
+"""Options of network file systems. Only such are kept behind a password in a list: it may have commas in it."""
 
 
 def redacted(text: str) -> str:
@@ -56,13 +64,10 @@ def _options(options: list[str]) -> list[str]:
     after_secret = False
     for option in options:
         name, equals, value = option.partition("=")
-        if not equals:
-            if not after_secret or option in _FLAGS:
-                kept.append(option)
+        if after_secret and option not in _FLAGS and name not in _VALUED:
             continue
-        after_secret = _is_secret(name, value)
-        if after_secret:
-            option = f"{name}={NOT_KEPT}"
+        if equals and _is_secret(name, value):
+            option, after_secret = f"{name}={NOT_KEPT}", True
         elif name.lower() in ("user", "username") and "%" in value:
             # mount.cifs(8) takes user%password.
             option, after_secret = f"{name}={value.partition('%')[0]}%{NOT_KEPT}", True
