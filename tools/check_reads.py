@@ -58,7 +58,7 @@ YAML = (
 
 
 def found_in(text: str) -> list[tuple[int, str]]:
-    """Line and kind of each read in the text of a module: `read_text`, `read_bytes`, `open`, `fdopen`, or a reader of YAML.
+    """Line and kind of each read in the text of a module: `read_text`, `open`, `safe_load` and so on.
 
     `open` counts unless it is opened for writing only. Others' methods of that name, such as `RunStore.open`, do not.
     """
