@@ -58,11 +58,17 @@ def keep_companions(study: Study, base: Path, folder: Path) -> None:
         if name is None or (kept == TESTBED and is_preset(name)) or os.path.lexists(folder / kept):
             continue
         try:
-            content = portable_inventory(source) if kept == INVENTORY else source.read_bytes()
+            content = portable_inventory(source) if kept == INVENTORY else _box_file(source, name)
             with (folder / kept).open("xb") as file:
                 file.write(content)
         except OSError as error:
-            raise AssayError(f"{source}: {error.strerror}", "relative names start at the study file") from None
+            raise AssayError(f"{folder / kept}: {error.strerror}", "see the rights and the space there") from None
+
+
+def _box_file(source: Path, name: str) -> bytes:
+    from assay.testbed.box import read_box_file
+
+    return read_box_file(source, name)
 
 
 @contextlib.contextmanager

@@ -63,7 +63,9 @@ def refuse(problems: Sequence[tuple[str, str]]) -> None:
         return
     distinct = list(dict.fromkeys(problems))
     for message, hint in distinct[:-1]:
-        note(f"error: {message}" + (f"\nhint: {hint}" if hint else ""))
+        note(f"error: {message}")
+        if hint:
+            note(f"hint: {hint}")
     raise AssayError(*distinct[-1], EXIT_REFUSED)
 
 

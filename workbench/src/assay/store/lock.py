@@ -21,13 +21,14 @@ class RunLock:
         """Take the lock.
 
         Raises:
-            AssayError: Another process has it, or the file cannot be opened.
+            AssayError: Another process has it, or there can be no such file.
         """
         self.path = path
         try:
             self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
         except OSError as error:
-            raise AssayError(f"{path}: {error.strerror}", "a run's lock is a file that can be written") from error
+            message = f"{path}: cannot be opened as a lock: {(error.strerror or str(error)).lower()}"
+            raise AssayError(message, "see its rights, and that it is a file", EXIT_REFUSED) from None
         if not self._take():
             self.release()
             raise AssayError(

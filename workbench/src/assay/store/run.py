@@ -87,7 +87,7 @@ class RunStore(RunReader):
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.close()
             work.rename(folder)
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, sqlite3.Error, AssayError) as error:
             remove_folder(work)
             reason = getattr(error, "strerror", None) or str(error)
             raise AssayError(f"{root}: cannot keep the run here: {reason}", "choose one with --out") from error
