@@ -309,9 +309,10 @@ class Executor:
             patience = patience_of(self.study, target.path in self.silent)
             if self.fleet is None:
                 return remove_case_directory(target.path, name, self.owner, patience=patience)
-            launchers = self.fleet.launchers[: case.parameters.hosts]
+            hosts = [host.name for host in self.fleet.hosts[: case.parameters.hosts]]
+            reached = dict(zip(hosts, self.fleet.launchers, strict=False))
             directory = f"{self.store.folder.name}-{name}"
-            return remove_case_directory(target.path, directory, self.owner, launchers, patience)
+            return remove_case_directory(target.path, directory, self.owner, reached, patience)
         if isinstance(target, NfsTarget):
             directory = f"{self.store.folder.name}-{name}"
             self._clean_export(nfs_target(target, directory).model_dump_json())

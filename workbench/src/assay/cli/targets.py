@@ -26,7 +26,7 @@ from assay.launch.places import (
     release_target,
     remains,
 )
-from assay.launch.placing import PATIENCE_SECONDS, SHORT_PATIENCE_SECONDS, SilentError
+from assay.launch.placing import MARGIN_SECONDS, PATIENCE_SECONDS, SHORT_PATIENCE_SECONDS, SilentError
 from assay.launch.questions import clean_target, probe_target
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.case import Case
@@ -310,7 +310,8 @@ def probe_targets(
                 found[name] = probe_target(launcher, nfs_target(target, "none").model_dump_json())
                 continue
             if isinstance(target, FileTarget):
-                found[name] = probe_target(launcher, marked_target(target, owner.identity).model_dump_json())
+                marked = marked_target(target, owner.identity).model_dump_json()
+                found[name] = probe_target(launcher, marked, patience_of(study) + MARGIN_SECONDS)
                 continue
             found[name] = probe_place(engine.path, kind, target_path(study, name))
         except AssayError as error:
