@@ -5,11 +5,31 @@ use rustix::io::Errno;
 use std::str::FromStr;
 
 /// Every operation a rule can name.
-pub(crate) const OPERATIONS: [&str; 22] = [
-    "lookup", "getattr", "setattr", "readlink", "mknod", "mkdir", "unlink", "rmdir", "symlink", "rename", "link",
-    "open", "create", "read", "write", "flush", "fsync", "release", "opendir", "readdir", "fsyncdir", "statfs",
+pub(crate) const OPERATIONS: [&str; 23] = [
+    "lookup",
+    "getattr",
+    "setattr",
+    "readlink",
+    "mknod",
+    "mkdir",
+    "unlink",
+    "rmdir",
+    "symlink",
+    "rename",
+    "link",
+    "open",
+    "create",
+    "read",
+    "write",
+    "flush",
+    "fsync",
+    "release",
+    "opendir",
+    "readdir",
+    "fsyncdir",
+    "statfs",
+    "fallocate",
 ];
-const FALLOCATE: &str = "fallocate";
 
 const ERRNOS: [(&str, Errno); 14] = [
     ("eacces", Errno::ACCESS),
@@ -130,7 +150,7 @@ impl Rule {
             injected: 0,
         };
         for operation in &rule.operations {
-            if !OPERATIONS.contains(&operation.as_str()) && operation != FALLOCATE {
+            if !OPERATIONS.contains(&operation.as_str()) {
                 return Err(format!("no such operation: {operation}"));
             }
             if !rule.fault.fits(operation) {
