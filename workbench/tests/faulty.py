@@ -50,7 +50,7 @@ class Injected:
 
     Attributes:
         path: Of the file, below the mount point.
-        offset: In the file, in bytes; with `corrupt` the byte at `offset + length // 2` is another.
+        offset: In the file, in bytes; with `corrupt` the byte at `offset + length // 3` is another.
         pid: The process (or thread) that made the call, 0 for the kernel.
     """
 

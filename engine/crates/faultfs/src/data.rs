@@ -88,10 +88,10 @@ fn lengthen(file: &File, offset: u64, length: usize) -> io::Result<usize> {
     Ok(length)
 }
 
-/// Change one byte, the one in the middle.
+/// Change one byte, a third of the way: not the first of a sector.
 fn flip(data: &mut [u8]) {
-    let middle = data.len() / 2;
-    if let Some(byte) = data.get_mut(middle) {
+    let third = data.len() / 3;
+    if let Some(byte) = data.get_mut(third) {
         *byte ^= 0x40;
     }
 }
