@@ -25,7 +25,7 @@ agreement: setup bare   ## the same work through fio and Assay (16 minutes); wri
 setup: $(VENV)/.runtime engine   ## Python environment and engine
 
 .PHONY: setup-test
-setup-test: $(VENV)/.development engine bare
+setup-test: $(VENV)/.development engine bare faultfs
 	@sh tools/bootstrap.sh tests
 
 engine:              ## build assay-engine and assay-switch
@@ -35,6 +35,10 @@ engine:              ## build assay-engine and assay-switch
 .PHONY: bare
 bare: engine         # the loops that the benches measure against
 	cargo build --release --locked --quiet --package assay-bare
+
+.PHONY: faultfs
+faultfs: engine      # the file system that fails, for the tests
+	cargo build --release --locked --quiet --package assay-faultfs
 
 $(VENV)/bin/python:
 	@PYTHON=$(PYTHON) sh tools/bootstrap.sh

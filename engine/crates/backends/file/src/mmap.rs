@@ -5,7 +5,7 @@ use assay_core::{Buffers, Op, OpKind};
 use rustix::fd::OwnedFd;
 use rustix::fs;
 use rustix::io::{self, Errno};
-use rustix::mm::{self, Advice, MapFlags, MsyncFlags, ProtFlags};
+use rustix::mm::{self, Advice, MapFlags, ProtFlags};
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::{Arc, Once};
@@ -159,9 +159,11 @@ impl Mmap {
     }
 
     fn flush(&self) -> Result<u32, i32> {
+        // Not rustix's msync: on the C library it takes the -1 for the errno.
         // SAFETY: the mapping is ours.
-        let written = unsafe { mm::msync(self.base.cast(), self.length, MsyncFlags::SYNC) };
-        written.map_err(Errno::raw_os_error)?;
+        if unsafe { libc::msync(self.base.cast(), self.length, libc::MS_SYNC) } != 0 {
+            return Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO));
+        }
         SyncIo::flush(&self.fd, self.data_only)
     }
 

@@ -41,17 +41,13 @@ impl SyncIo {
         };
         assert!(op.length as usize <= self.buffers.length());
         let data = self.buffers.pointer(op.slot);
-        loop {
-            // SAFETY: the slot has that many bytes, and belongs to this operation until its completion.
-            let moved = unsafe { transfer(number, self.fd.as_raw_fd(), data, op.length as usize, op.offset) };
-            if moved >= 0 {
-                return Ok(moved as u32);
-            }
-            match -moved as i32 {
-                // A signal came before anything was done: nothing has happened yet, so this is still the first try.
-                libc::EINTR => {}
-                errno => return Err(errno),
-            }
+        // SAFETY: the slot has that many bytes, and belongs to this operation until its completion.
+        let moved = unsafe { transfer(number, self.fd.as_raw_fd(), data, op.length as usize, op.offset) };
+        // EINTR is the storage's own answer, and a result: after this process's signals the kernel restarts the call.
+        if moved >= 0 {
+            Ok(moved as u32)
+        } else {
+            Err(-moved as i32)
         }
     }
 

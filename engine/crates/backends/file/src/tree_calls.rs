@@ -138,14 +138,14 @@ impl Calls {
                 self.names.other.set(op.offset);
                 let other = self.names.other.as_ptr();
                 // SAFETY: both names are C strings.
-                retry(|| unsafe { libc::renameat(base, name, base, other) })
+                checked(unsafe { libc::renameat(base, name, base, other) })
             }
             // SAFETY: the name is a C string.
-            OpKind::Unlink => retry(|| unsafe { libc::unlinkat(base, name, 0) }),
+            OpKind::Unlink => checked(unsafe { libc::unlinkat(base, name, 0) }),
             // SAFETY: as above.
-            OpKind::Mkdir => retry(|| unsafe { libc::mkdirat(base, name, DIRECTORY_MODE) }),
+            OpKind::Mkdir => checked(unsafe { libc::mkdirat(base, name, DIRECTORY_MODE) }),
             // SAFETY: as above.
-            OpKind::Rmdir => retry(|| unsafe { libc::unlinkat(base, name, libc::AT_REMOVEDIR) }),
+            OpKind::Rmdir => checked(unsafe { libc::unlinkat(base, name, libc::AT_REMOVEDIR) }),
             _ => {
                 debug_assert!(false, "a lane of a tree has no file to read or write");
                 Err(libc::EINVAL)
@@ -160,10 +160,8 @@ impl Calls {
             return close(fd);
         }
         let (data, length) = (self.buffers.pointer(op.slot).cast(), op.length as usize);
-        let written = retry(|| {
-            // SAFETY: the slot has as many bytes, and belongs to this operation until its completion.
-            unsafe { libc::pwrite(fd, data, length, 0) as c_int }
-        });
+        // SAFETY: the slot has as many bytes, and belongs to this operation until its completion.
+        let written = checked(unsafe { libc::pwrite(fd, data, length, 0) as c_int });
         let closed = close(fd);
         written.and_then(|bytes| closed.map(|_| bytes))
     }
@@ -172,7 +170,7 @@ impl Calls {
     fn stat(&mut self) -> Result<u32, i32> {
         let (base, name, found) = (self.base, self.names.current.as_ptr(), &raw mut *self.found);
         // SAFETY: the name is a C string, and the answer is written to a statx that is ours.
-        retry(|| unsafe { libc::statx(base, name, libc::AT_SYMLINK_NOFOLLOW, libc::STATX_BASIC_STATS, found) })?;
+        checked(unsafe { libc::statx(base, name, libc::AT_SYMLINK_NOFOLLOW, libc::STATX_BASIC_STATS, found) })?;
         Ok(size(&self.found))
     }
 
@@ -186,7 +184,6 @@ impl Calls {
             match entry {
                 Ok(entry) if [c".", c".."].contains(&entry.file_name()) => {}
                 Ok(_) => count += 1,
-                Err(Errno::INTR) => {}
                 Err(errno) => return Err(errno.raw_os_error()),
             }
         }
@@ -208,7 +205,7 @@ impl Drop for Calls {
 #[inline]
 fn open(base: RawFd, name: *const c_char, flags: c_int) -> Result<RawFd, i32> {
     // SAFETY: the name is a C string, and the call takes these four arguments.
-    retry(|| unsafe { libc::syscall(libc::SYS_openat, base, name, flags, FILE_MODE) as c_int }).map(|fd| fd as RawFd)
+    checked(unsafe { libc::syscall(libc::SYS_openat, base, name, flags, FILE_MODE) as c_int }).map(|fd| fd as RawFd)
 }
 
 /// close(2), likewise. Whatever the answer, the file is closed: there is no second try.
@@ -221,18 +218,13 @@ fn close(fd: RawFd) -> Result<u32, i32> {
     }
 }
 
-/// Calls until no signal comes in between: such a call has done nothing yet.
+/// What a system call returned, or errno; EINTR, too, is the storage's own answer (see `SyncIo::execute`).
 #[inline]
-fn retry(call: impl Fn() -> c_int) -> Result<u32, i32> {
-    loop {
-        let code = call();
-        if code >= 0 {
-            return Ok(code as u32);
-        }
-        let errno = last_errno();
-        if errno != libc::EINTR {
-            return Err(errno);
-        }
+fn checked(code: c_int) -> Result<u32, i32> {
+    if code >= 0 {
+        Ok(code as u32)
+    } else {
+        Err(last_errno())
     }
 }
 

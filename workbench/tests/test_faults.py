@@ -1,0 +1,178 @@
+"""What a run makes of storage that fails or lies: the table of `fault_rows`, and faults of the target's own directory.
+
+Whatever the fault is, the run ends without a traceback and in time, all else of it goes well, the fault stands in the
+result as what it is, and what is left of the test data is said: it is compared with what the faulty file system really
+stores. Rows with the same work share a run, in which the first repeat of each case meets its own fault.
+"""
+
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from fault_rows import TABLE, Row, Tallies, Work
+from faulty import FaultyMount, Injected, faulty_mount, needs_faults, tree
+from run_tools import ASSAY, needs_engine, only_run
+
+from assay.cli.execute import LEAST_SILENCE
+from assay.cli.studyfile import load_study_file
+from assay.model.result import JobRecord, Sample
+from assay.store import RunStore
+
+pytestmark = [needs_engine, needs_faults]
+
+EXIT_BAD_REPEATS, EXIT_REFUSED = 1, 3
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A run that is over.
+
+    Attributes:
+        stored: Names below the target that the faulty file system still had, right after the run.
+        injected: The faults that happened.
+    """
+
+    code: int
+    stderr: str
+    folder: Path
+    stored: frozenset[str]
+    injected: tuple[Injected, ...]
+
+
+def write_study(folder: Path, mount: FaultyMount, works: Sequence[Work]) -> Path:
+    """A study with a workload for each, `w0`, `w1`, ..., on the faulty target, and one on a healthy one."""
+    lines = [
+        "study: faults",
+        "question: What comes of storage that fails?",
+        f"targets: {{faulty: {{kind: file, path: {mount.path}/t}}, healthy: {{kind: file, path: {folder}/healthy}}}}",
+        "repeats: 2",
+        "ceilings: none",
+        "workloads:",
+    ]
+    for number, work in enumerate([*works, Work()]):
+        target = "faulty" if number < len(works) else "healthy"
+        fields = (f"targets: [{target}]", f"operations: [{work.operations}]", *work.sizes, *work.more)
+        lines += [f"  w{number}:", *(f"    {line}" for line in fields)]
+    path = folder / "study.yaml"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def run(folder: Path, mount: FaultyMount, *arguments: str) -> Ended:
+    """`assay run`, which must end before silence would count as a hang."""
+    words = [ASSAY, "run", *(arguments or ("study.yaml",))]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=LEAST_SILENCE, check=False)
+    assert "Traceback" not in done.stderr and done.returncode != 70, done.stderr
+    stored = frozenset(name.removeprefix("t/") for name in tree(mount.backing) - {"t"})
+    return Ended(done.returncode, done.stderr, folder, stored, tuple(mount.injected()))
+
+
+def told_left(stderr: str) -> list[str]:
+    """The lines that say what could not be removed at the end."""
+    return [line for line in stderr.splitlines() if "could not be removed" in line and "] c0" not in line]
+
+
+def check_left(ended: Ended, target: Path) -> None:
+    """Each thing that is left is named, itself or what it lies in, and nothing that is gone or not Assay's is."""
+    told = told_left(ended.stderr)
+    for name in ended.stored - {".assay-target"}:
+        above = [f"{target}/{part}:" for part in [name, *map(str, Path(name).parents)] if part != "."]
+        assert any(path in line for path in [*above, f"{target}:"] for line in told), (name, told)
+    for line in told:
+        assert "not Assay's" not in line, f"all that is left is Assay's: {line}"
+        path = Path(line.split("could not be removed: ")[1].split(": ")[0])
+        assert path == target or str(path.relative_to(target)) in ended.stored, f"{path} is gone: {line}"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """All rows with the same work, in one run.
+
+    Attributes:
+        cases: Row -> the case whose first repeat meets its fault.
+        again: The same study, run once more when the storage was well.
+    """
+
+    ended: Ended
+    target: Path
+    cases: dict[str, str]
+    jobs: dict[tuple[str, int], JobRecord]
+    samples: tuple[Sample, ...]
+    incomplete: frozenset[tuple[str, str]]
+    again: Ended
+
+
+def run_batch(folder: Path, work: Work) -> Batch:
+    rows = [row for row in TABLE if row.work == work]
+    with faulty_mount(folder, *work.options) as mount:
+        loaded = load_study_file(write_study(folder, mount, [work] * len(rows)))
+        ids = {case.workload: case.id for case in loaded.cases}
+        cases = {row.id: ids[f"w{number}"] for number, row in enumerate(rows)}
+        for row in rows:
+            mount.set(f"{row.rule} path t/{cases[row.id]}-r1/{row.path}")
+        ended = run(folder, mount)
+        with RunStore.open(only_run(folder)) as store:
+            jobs = {(job.case, job.repeat): job for job in store.jobs()}
+            incomplete = {(one.case, one.operation) for one in store.results() if one.verdict == "incomplete"}
+            samples = store.samples()
+        mount.clear()
+        again = run(folder, mount)
+        return Batch(ended, mount.path / "t", cases, jobs, samples, frozenset(incomplete), again)
+
+
+@pytest.fixture(scope="module")
+def batches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[Work, Batch]]:
+    made: dict[Work, Batch] = {}
+
+    class Batches(dict[Work, Batch]):
+        def __missing__(self, work: Work) -> Batch:
+            self[work] = run_batch(tmp_path_factory.mktemp("batch"), work)
+            return self[work]
+
+    made = Batches()
+    yield made
+
+
+def tallies(samples: list[Sample]) -> Tallies:
+    """What failed, per operation; operations that never began carry the error of the one that broke off."""
+    found: Tallies = {}
+    for sample in samples:
+        if sample.status != "skipped" and sample.errors:
+            found[sample.operation] = {tally.errno or tally.kind: tally.count for tally in sample.errors}
+    return found
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.id)
+def test_a_fault_is_a_result(batches: dict[Work, Batch], row: Row) -> None:
+    batch = batches[row.work]
+    case = batch.cases[row.id]
+    assert any(one.path.startswith(f"t/{case}-r1") for one in batch.ended.injected), "the fault never happened"
+    job = batch.jobs[case, 1]
+    assert job.status == row.status, job.reason
+    assert re.search(row.says, job.reason) if row.says else not job.reason, job.reason
+    assert tallies([one for one in batch.samples if (one.case, one.repeat) == (case, 1)]) == row.tallies
+    assert {operation for one, operation in batch.incomplete if one == case} == set(row.incomplete)
+    left = {name for name in batch.ended.stored if name.startswith(f"{case}-")}
+    assert bool(left) == row.left, left
+
+
+WORKS = list(dict.fromkeys(row.work for row in TABLE))
+
+
+@pytest.mark.parametrize("work", WORKS, ids=lambda work: "-".join([work.operations, *work.more]).replace(" ", ""))
+def test_the_rest_of_a_run_with_faults_goes_well(batches: dict[Work, Batch], work: Work) -> None:
+    batch = batches[work]
+    bad = any(row.status != "ok" for row in TABLE if row.work == work)
+    assert batch.ended.code == (EXIT_BAD_REPEATS if bad else 0), batch.ended.stderr
+    met = {(case, 1) for case in batch.cases.values()}
+    others = {key: job.status for key, job in batch.jobs.items() if key not in met}
+    assert len(others) == len(met) + 2 and set(others.values()) == {"ok"}, others
+    assert all(one.ops > 0 and not one.errors for one in batch.samples if (one.case, one.repeat) not in met)
+    check_left(batch.ended, batch.target)
+    assert not (batch.ended.folder / "healthy").exists()
+    # Once the storage is well, the next run removes what this one had to leave.
+    assert (batch.again.code, batch.again.stored) == (0, frozenset()), batch.again.stderr
+    assert not told_left(batch.again.stderr)
