@@ -10,6 +10,7 @@
 mod capability;
 mod event;
 mod job;
+mod memory;
 mod validate;
 
 pub use capability::{BackendCapabilities, Capabilities, PlaceCapabilities};
@@ -22,6 +23,7 @@ pub use job::{
     Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Job, LatencyModel, Layout, Method, NfsTarget,
     NullTarget, Operation, Phase, ScriptedChange, ScriptedError, ScriptedStall, SyncPolicy, Target, Tree, Tuning,
 };
+pub use memory::{PREPARE_BYTES, PREPARE_DEPTH};
 pub use validate::{JobError, MAX_LANES, MAX_QUEUE_DEPTH, MAX_RANKS, MAX_RECORD_BYTES};
 
 /// Version of the contract. A job with another one is refused.
