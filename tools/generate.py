@@ -65,7 +65,7 @@ def subcommands(name: str) -> list[str]:
 
 def generated() -> Iterator[tuple[str, str]]:
     """Paths below the project and their texts; what others need comes first."""
-    for what in ("job", "event", "capabilities"):
+    for what in ("job", "event", "capabilities", "claim", "place"):
         yield f"contract/{what}.schema.json", engine("schema", what)
     yield "contract/capabilities.json", engine("capabilities")
     yield "workbench/src/assay/contract/_generated.py", classes()

@@ -14,7 +14,8 @@ from run_tools import ENGINE, needs_engine
 
 from assay.analyse import histograms
 from assay.analyse.ranks import read_rank, samples_from_ranks
-from assay.cli.fleet import Fleet, samples_of
+from assay.cli.fleet import Fleet
+from assay.cli.heard import samples_of_hosts
 from assay.contract._generated import Job
 from assay.contract.reader import read_events
 from assay.launch.group import GroupOutcome, Member, run_group
@@ -163,7 +164,7 @@ def test_a_fleet_keeps_who_said_what() -> None:
     heard: list[str] = []
     done = fleet.run(together(job(), 2), 60, lambda host, _event: heard.append(host), lambda: 0)
     assert set(heard) == {"c1", "c2"}
-    read, write = samples_of("c0001", 2, done.events)
+    read, write = samples_of_hosts("c0001", 2, together(job(), 2), done.events, done.seconds)
     assert [share.host for share in read.hosts] == ["c1", "c2"] and write.repeat == 2
     assert '"event":"pong"' not in done.events
 

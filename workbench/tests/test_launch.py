@@ -111,7 +111,7 @@ def test_unreadable_hello_is_no_good_result(fake: Path) -> None:
 def test_silence_is_a_crash(fake: Path) -> None:
     outcome = execute(fake, "silent", silence=0.5)
     assert (outcome.status, outcome.stop_requested) == ("crashed", False)
-    assert outcome.reason.startswith("hung: no event for ")
+    assert outcome.reason.startswith("hung: no progress for ")
     assert outcome.seconds < 10
 
 

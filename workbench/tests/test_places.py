@@ -4,23 +4,26 @@ import fcntl
 import json
 import os
 import stat
+import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from loop_devices import loop_device, small_ext4
+from mounts import bind_mount, needs_mounts
 
-from assay.launch import devices, locks, places
+from assay.contract._generated import PlaceAnswer
+from assay.launch import devices, locks
 from assay.launch.places import (
     MARKER,
-    Marker,
+    Owner,
     check_apart,
     claim_target,
     inspect_target,
+    look_at,
     release_target,
     remove_case_directory,
-    target_marker,
 )
 from assay.model.base import EXIT_REFUSED, AssayError
 
@@ -31,12 +34,30 @@ def problems(path: object, kind: str = "file", destroy: bool = False) -> str:
     return "; ".join(message for message, _ in inspect_target(kind, str(path), destroy))
 
 
-def claim(path: Path, run: str = RUN, **more: bool) -> Marker:
-    return claim_target(str(path), run, path.parent / "runs" / run, lambda _: False, **more)
+def owner(path: Path, run: str = RUN) -> Owner:
+    return Owner(run, path.parent / "runs" / run)
 
 
-def release(path: Path, run: str = RUN) -> list[str]:
-    return release_target(str(path), path.parent / "runs" / run)
+def claim(path: Path, run: str = RUN, made: bool = False, keep: bool = False) -> PlaceAnswer:
+    return claim_target(str(path), owner(path, run), lambda _: False, made, keep)
+
+
+def release(path: Path, run: str = RUN, claimed: str = "") -> list[str] | None:
+    return release_target(str(path), owner(path, run), claimed)
+
+
+def made_by_us(answer: PlaceAnswer) -> bool:
+    assert answer.mark is not None
+    return answer.mark.created_by_assay
+
+
+def job(place: Path, name: str, run: str = RUN) -> Path:
+    """The directory of a job with its mark and a file, as an engine leaves it when it is killed."""
+    folder = place / name
+    folder.mkdir()
+    (folder / f".assay-job-{owner(place, run).identity}").write_text("")
+    (folder / "f0").write_text("x")
+    return folder
 
 
 def tree(path: Path) -> set[str]:
@@ -50,8 +71,8 @@ def test_new_directory_is_made_marked_and_removed(tmp_path: Path) -> None:
     claim(place)
     marker = json.loads((place / MARKER).read_text())
     assert (marker["run"], marker["created_by_assay"]) == (RUN, True)
-    (place / "c0001-r1").mkdir()
-    (place / "c0001-r1" / "data").write_text("x")
+    assert marker["identity"] == owner(place).identity
+    job(place, "c0001-r1")
     assert release(place) == []
     assert tree(tmp_path) == set()
 
@@ -60,7 +81,7 @@ def test_empty_directory_is_marked_and_stays(tmp_path: Path) -> None:
     place = tmp_path / "target"
     (place / "lost+found").mkdir(parents=True)
     assert problems(place) == ""
-    assert claim(place).created_by_assay is False
+    assert made_by_us(claim(place)) is False
     (place / "c12345-r10").mkdir()
     assert release(place) == []
     assert tree(place) == {"lost+found"}
@@ -101,7 +122,7 @@ def test_bad_paths_are_refused_before_anything_is_written(tmp_path: Path) -> Non
 def test_claim_never_follows_a_link_put_there_after_the_look(tmp_path: Path) -> None:
     (tmp_path / "precious").mkdir()
     (tmp_path / "target").symlink_to("precious")
-    with pytest.raises(AssayError, match="cannot be made ready"):
+    with pytest.raises(AssayError, match="is a symbolic link"):
         claim(tmp_path / "target")
     assert tree(tmp_path / "precious") == set()
 
@@ -113,12 +134,11 @@ def test_links_inside_the_directory_are_not_followed(tmp_path: Path) -> None:
     place = tmp_path / "target"
     claim(place)
     (place / "c0001-r1").symlink_to(outside)
-    (place / "c0002-r1").mkdir()
-    (place / "c0002-r1" / "link").symlink_to(outside)
+    (job(place, "c0002-r1") / "f1").symlink_to(outside)
     left = release(place)
     assert (outside / "precious").exists()
-    assert len(left) == 1
-    assert "c0001-r1" in left[0]
+    assert left and len(left) == 1
+    assert "c0001-r1: leads elsewhere" in left[0] or "c0001-r1: Not a directory" in left[0]
     assert not (place / "c0002-r1").exists()
 
 
@@ -141,33 +161,30 @@ def test_marker_that_is_a_link_or_fifo_is_refused(tmp_path: Path) -> None:
 def test_what_a_dead_run_left_is_removed_at_the_next_claim(tmp_path: Path) -> None:
     place = tmp_path / "target"
     claim(place, "dead")
-    (place / "c0003-r2").mkdir()
-    (place / "c0003-r2" / "data").write_text("x")
+    job(place, "c0003-r2", "dead")
     (place / ".assay-probe-123").write_text("")
     (place / "notes.txt").write_text("not ours")
     assert problems(place) == ""
-    marker = claim(place, "next")
-    assert marker.created_by_assay is True
+    assert made_by_us(claim(place, "next"))
     assert tree(place) == {MARKER, "notes.txt"}
     assert release(place, "dead") == []
     assert (place / MARKER).exists()
     left = release(place, "next")
-    assert "notes.txt" in left[0]
+    assert left and "notes.txt" in left[0]
     assert tree(place) == {"notes.txt"}
 
 
 def test_kept_data_is_neither_removed_nor_overwritten(tmp_path: Path) -> None:
     place = tmp_path / "target"
     claim(place, keep=True)
-    (place / "c0001-r1").mkdir()
-    assert release(place) == []
-    assert (place / "c0001-r1").exists()
+    job(place, "c0001-r1")
+    assert release(place) is None
+    assert (place / "c0001-r1" / "f0").exists()
     assert "told to keep" in problems(place)
 
 
 def test_claim_and_release_that_were_cut_short(tmp_path: Path) -> None:
-    place = tmp_path / "target"
-    unfinished = places._unfinished_name(place)
+    place, unfinished = tmp_path / "target", tmp_path / ".target.assay-new"
     unfinished.mkdir()
     (unfinished / MARKER).write_text("{")
     claim(place)
@@ -175,35 +192,120 @@ def test_claim_and_release_that_were_cut_short(tmp_path: Path) -> None:
     place.rename(unfinished)
     assert release(place) == []
     assert tree(tmp_path) == set()
-    claim(place)
+    # Between mkdir and rename: the directory is there, and so is the unfinished one.
+    place.mkdir()
+    unfinished.mkdir()
+    claim(place, made=True)
+    assert tree(tmp_path) == {"target", f"target/{MARKER}"}
     unfinished.mkdir()
     (unfinished / "precious").write_text("x")
-    release(place)
+    left = release(place)
+    assert left and "holds precious, which is not Assay's" in left[0]
     assert (unfinished / "precious").exists()
 
 
 def test_resumed_run_still_knows_that_it_made_the_directory(tmp_path: Path) -> None:
     place = tmp_path / "target"
     place.mkdir()
-    assert claim(place, created_by_assay=True).created_by_assay
+    assert made_by_us(claim(place, made=True))
     assert release(place) == []
     assert not place.exists()
 
 
 def test_only_directories_of_jobs_are_removed_by_name(tmp_path: Path) -> None:
-    claim(tmp_path / "target")
+    place = tmp_path / "target"
+    claim(place)
 
-    def remove(name: str, run: str = RUN) -> bool:
-        return remove_case_directory(str(tmp_path / "target"), name, tmp_path / "runs" / run)
+    def remove(name: str, run: str = RUN) -> list[str]:
+        return remove_case_directory(str(place), name, owner(place, run))
 
-    for name in ("c0001-r1", "other"):
-        (tmp_path / "target" / name).mkdir()
-    assert not remove("c0001-r1", "another")
-    assert (tmp_path / "target" / "c0001-r1").exists()
-    assert remove("c0001-r1")
-    assert not remove("other")
-    assert not remove("../target/other")
-    assert tree(tmp_path / "target") == {MARKER, "other"}
+    job(place, "c0001-r1")
+    (place / "other").mkdir()
+    (place / "other" / "precious").write_text("x")
+    assert "no mark of this run" in remove("c0001-r1", "another")[0]
+    assert (place / "c0001-r1").exists()
+    assert remove("c0001-r1") == []
+    assert "has no mark of this run's jobs: left alone" in remove("other")[0]
+    with pytest.raises(AssayError, match="plain name"):
+        remove("../target/other")
+    assert tree(place) == {MARKER, "other", "other/precious"}
+
+
+def test_what_a_job_has_not_made_stays(tmp_path: Path) -> None:
+    place = tmp_path / "target"
+    claim(place)
+    folder = job(place, "c0001-r1")
+    (folder / "thesis.tex").write_text("years of work")
+    (folder / "t0").mkdir()
+    (folder / "t0" / "f0.1").write_text("x")
+    (folder / "t0" / "photos").mkdir()
+    left = release(place)
+    assert left is not None
+    assert {line.rpartition(": ")[0].removeprefix(f"{place}/").partition(":")[0] for line in left} == {
+        "c0001-r1/thesis.tex",
+        "c0001-r1/t0/photos",
+    }
+    assert all("was not made by Assay: left alone" in line for line in left)
+    assert (folder / "thesis.tex").exists() and not (folder / "f0").exists() and not (folder / "t0" / "f0.1").exists()
+
+
+def test_a_directory_that_somebody_has_put_in_place_of_a_jobs_stays(tmp_path: Path) -> None:
+    place, mine = tmp_path / "target", tmp_path / "mine"
+    claim(place)
+    mine.mkdir()
+    (mine / "f0").write_text("looks like a job's file")
+    mine.rename(place / "c0001-r1")
+    left = release(place)
+    assert left and "has no mark of this run's jobs: left alone" in left[0]
+    assert (place / "c0001-r1" / "f0").exists()
+
+
+@needs_mounts
+@pytest.mark.parametrize("where", ["c0001-r1", "c0002-r1/t0", "c0002-r1/f7"])
+def test_a_mount_is_left_alone_and_the_rest_removed(tmp_path: Path, where: str) -> None:
+    place, foreign = tmp_path / "target", tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "f0").write_text("precious")
+    claim(place, "dead")
+    job(place, "c0001-r1", "dead")
+    job(place, "c0002-r1", "dead")
+    point = place / where
+    if where.endswith("f7"):
+        point.write_text("")
+    else:
+        point.mkdir(exist_ok=True)
+    source = foreign / "f0" if where.endswith("f7") else foreign
+    with bind_mount(source, point):
+        claimed = claim(place, "next")
+        assert [left.why for left in claimed.left] == ["is a mount: left alone"]
+        assert claimed.left[0].path == str(point)
+        assert not (place / "c0003-r1").exists()
+        assert not (place / "c0002-r1" / "f0").exists()
+        assert (foreign / "f0").read_text() == "precious"
+        left = release(place, "next")
+        assert left and str(place) in left[0]
+    assert (foreign / "f0").read_text() == "precious"
+
+
+@needs_mounts
+def test_a_target_that_is_out_of_sight_is_not_called_removed(tmp_path: Path) -> None:
+    with small_ext4(tmp_path, 16 << 20) as (device, point):
+        place = Path(point) / "target"
+        claimed = claim_target(str(place), owner(tmp_path / "x"), lambda _: False)
+        subprocess.run(["umount", "-l", point], check=True)
+        left = release_target(str(place), owner(tmp_path / "x"), claimed.identity)
+        assert left and "is not mounted there any more: what is on it stays" in left[0]
+        subprocess.run(["mount", device, point], check=True)
+        assert release_target(str(place), owner(tmp_path / "x"), claimed.identity) == []
+        assert not place.exists()
+
+
+def test_of_a_claimed_place_a_lost_mark_is_told(tmp_path: Path) -> None:
+    place = tmp_path / "target"
+    claimed = claim(place)
+    (place / MARKER).unlink()
+    left = release(place, claimed=claimed.identity)
+    assert left and "has no mark of this run: left alone" in left[0]
 
 
 @pytest.mark.parametrize("before", ["nothing", "empty", "dead"])
@@ -214,13 +316,13 @@ def test_of_runs_that_claim_a_directory_together_one_gets_it(tmp_path: Path, bef
     def compete(place: Path, run_folder: Path) -> Path | str:
         together.wait()
         try:
-            claim_target(str(place), RUN, run_folder, lambda folder: folder.name == RUN)
+            claim_target(str(place), Owner(RUN, run_folder), lambda folder: folder.name == RUN)
         except AssayError as error:
             return f"{error.exit_code} {error.message}"
         return run_folder
 
     with ThreadPoolExecutor(len(runs)) as pool:
-        for number in range(40):
+        for number in range(15):
             place = tmp_path / f"target{number}"
             if before == "empty":
                 place.mkdir()
@@ -228,36 +330,19 @@ def test_of_runs_that_claim_a_directory_together_one_gets_it(tmp_path: Path, bef
                 claim(place, "dead")
             found = list(pool.map(lambda run, place=place: compete(place, run), runs))
             (winner,) = [one for one in found if isinstance(one, Path)]
-            assert found.count(f"3 {place}: is in use by run {RUN}") == len(runs) - 1
-            marker = target_marker(str(place))
-            assert marker is not None
-            assert marker.is_of(winner)
+            assert sum("is in use by" in one for one in found if isinstance(one, str)) == len(runs) - 1
+            assert Owner(RUN, winner).owns(look_at(str(place)).mark)
             (place / "c0001-r1").mkdir()
             for run in runs:
                 if run != winner:
-                    assert release_target(str(place), run) == []
-                    remove_case_directory(str(place), "c0001-r1", run)
+                    assert release_target(str(place), Owner(RUN, run)) == []
+                    assert remove_case_directory(str(place), "c0001-r1", Owner(RUN, run)) != []
             assert (place / "c0001-r1").exists()
-            assert release_target(str(place), winner) == []
+            assert release_target(str(place), Owner(RUN, winner)) == []
             assert place.exists() == (before == "empty")
 
 
-def test_directory_that_somebody_makes_meanwhile_is_not_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    place = tmp_path / "target"
-    write = places._write_marker
-
-    def slow(fd: int, marker: Marker) -> None:
-        place.mkdir(exist_ok=True)
-        write(fd, marker)
-
-    monkeypatch.setattr(places, "_write_marker", slow)
-    assert claim(place).created_by_assay is False
-    assert release(place) == []
-    assert tree(tmp_path) == {"target"}
-
-
-def test_target_stays_locked_while_it_is_claimed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "PATIENCE_SECONDS", 0.1)
+def test_target_stays_locked_while_it_is_claimed(tmp_path: Path) -> None:
     place = tmp_path / "target"
     claim(place)
     fd = os.open(place, os.O_RDONLY)
@@ -265,7 +350,6 @@ def test_target_stays_locked_while_it_is_claimed(tmp_path: Path, monkeypatch: py
         fcntl.flock(fd, fcntl.LOCK_EX)
         with pytest.raises(AssayError, match="is in use by another run"):
             claim(place)
-        assert "is in use by another run" in release(place)[0]
     finally:
         os.close(fd)
 
@@ -298,12 +382,8 @@ def test_targets_must_not_share_a_place(tmp_path: Path) -> None:
     assert "one and three share" in check_apart({"one": a, "two": b, "three": c})[0][0]
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    assert check_apart({"one": str(tmp_path / "real/x"), "two": str(tmp_path / "link/x")})
-
-
-def test_marker_of_an_unmarked_place_is_none(tmp_path: Path) -> None:
-    assert target_marker(str(tmp_path)) is None
-    assert target_marker(str(tmp_path / "none")) is None
+    real = {name: look_at(str(tmp_path / name / "x")).real_path for name in ("real", "link")}
+    assert check_apart(real)
 
 
 def test_device_must_be_a_device(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_a_job_says_what_the_case_says():
         "spec_version": 1,
         "id": "c0001-r2",
         "seed": data_seed(1, "c0001", 2),
-        "target": {"kind": "file", "root": "/tmp/assay-test", "directory": "c0001-r2"},
+        "target": {"kind": "file", "root": "/tmp/assay-test", "directory": "c0001-r2", "run": None},
         "lanes": 2,
         "layout": "shared",
         "file_size_bytes": 2**20,

@@ -120,7 +120,8 @@ fn extreme(dice: &mut Dice) -> Value {
 }
 
 fn odd(dice: &mut Dice) -> Value {
-    let words = ["", "null", "read", "write", "random_read", "create", "fwrite", "shared", "io_uring", "mmap", "a\n\u{1b}[2J"];
+    let words =
+        ["", "null", "read", "write", "random_read", "create", "fwrite", "shared", "io_uring", "mmap", "a\n\u{1b}[2J"];
     match dice.below(9) {
         0 => Value::Null,
         1 => json!(true),

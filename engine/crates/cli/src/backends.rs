@@ -24,7 +24,7 @@ pub(crate) fn open(job: &Job) -> Result<Arc<dyn Backend>, SetupError> {
         Target::Null(target) => Arc::new(NullBackend::new(target.clone(), job.seed)),
         Target::File(target) => {
             let files = FileBackend::files_for(job);
-            let backend = FileBackend::directory(&target.root, &target.directory, files, job.file_size_bytes)?;
+            let backend = FileBackend::directory(target, files, job.file_size_bytes)?;
             let backend = backend.reusing(job.reuse_files).among(job);
             Arc::new(match &job.tree {
                 Some(tree) => backend.with_tree(tree.clone(), job),

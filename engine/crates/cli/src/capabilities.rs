@@ -3,9 +3,11 @@
 use crate::backends;
 use crate::run::print_line;
 use crate::target;
+use anyhow::Context;
 use assay_backend_file::FileBackend;
 use assay_core::Backend;
-use assay_spec::{Capabilities, SPEC_VERSION};
+use assay_spec::{BackendCapabilities, Capabilities, FileTarget, SPEC_VERSION};
+use serde_json::Value;
 use std::process::ExitCode;
 
 #[derive(clap::Args)]
@@ -16,15 +18,25 @@ pub(crate) struct Arguments {
     /// Try what can be done on this block device; nothing is written.
     #[arg(long)]
     device: Option<String>,
-    /// Ask the servers of the NFS target in this file (- is standard input); nothing is written.
+    /// Try the target of kind file or nfs in this file (- is standard input); of a server nothing is asked to write.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["root", "device"])]
     target: Option<String>,
 }
 
+/// What can be done at a target that is described by a text.
+fn probe(text: &str) -> anyhow::Result<BackendCapabilities> {
+    let described: Value = serde_json::from_str(text).context("the target cannot be read")?;
+    if described["kind"] == "file" {
+        return Ok(FileBackend::directory(&target::file(text, Some("any"))?, 0..1, 1)?.capabilities());
+    }
+    Ok(assay_backend_nfs::probe(&target::nfs(text, Some("any"))?)?)
+}
+
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let by_hand = |root: &String| FileTarget { root: root.clone(), directory: "probe".to_owned(), run: None };
     let backends = match (&arguments.root, &arguments.device, &arguments.target) {
-        (_, _, Some(file)) => vec![assay_backend_nfs::probe(&target::read(file, Some("any"))?)?],
-        (Some(root), ..) => vec![FileBackend::directory(root, "probe", 0..1, 1)?.capabilities()],
+        (_, _, Some(file)) => vec![probe(&target::text(file)?)?],
+        (Some(root), ..) => vec![FileBackend::directory(&by_hand(root), 0..1, 1)?.capabilities()],
         (None, Some(device), None) => vec![FileBackend::device(device, 1)?.capabilities()],
         (None, None, None) => backends::general(),
     };

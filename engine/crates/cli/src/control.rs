@@ -1,7 +1,7 @@
 //! The control channel: lines on standard input, and signals.
 
 use crate::run::LineQueue;
-use assay_core::clock;
+use assay_core::{clock, pulse};
 use assay_drive::control::{next_line, word, Word};
 use assay_drive::StopFlag;
 use assay_spec::{Event, Job, Pong};
@@ -63,6 +63,7 @@ impl Control {
     /// Waits for `go`, which says when; none if the job is to stop instead.
     pub(crate) fn wait_for_go(&self) -> Option<u64> {
         while !self.stop.load(Ordering::Relaxed) {
+            pulse::beat();
             match self.go.recv_timeout(LOOK) {
                 Ok(at) => return Some(at),
                 Err(RecvTimeoutError::Timeout) => {}

@@ -3,13 +3,14 @@
 mod backends;
 mod capabilities;
 mod check;
-mod clean;
 mod control;
 mod hello;
 mod job;
+mod places;
 mod run;
 mod schema;
 mod target;
+mod watch;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -40,12 +41,22 @@ enum Command {
     ///
     /// Example: assay-engine capabilities --root /mnt/x/assay
     Capabilities(capabilities::Arguments),
-    /// Remove what killed jobs have left in an NFS target.
+    /// Look at a directory in which jobs may be about to work, and change nothing.
+    ///
+    /// Example: assay-engine inspect /mnt/x/assay
+    Inspect(places::Inspect),
+    /// Make a directory for the jobs of a run, or mark one that is there; somebody else's is left alone.
+    ///
+    /// Example: assay-engine claim claim.json
+    Claim(places::ClaimArguments),
+    /// Remove what killed jobs have left, or give a claimed directory back.
     ///
     /// FILE holds a job's target as JSON, its `directory` is what is removed, below a `root` that has Assay's mark.
+    /// Only what has a mark of the target's `run` and the names that jobs give is removed; no link is followed and no
+    /// mount crossed. What is still there is told.
     ///
     /// Example: assay-engine clean --root target.json
-    Clean(clean::Arguments),
+    Clean(places::Clean),
     /// Print the JSON Schema of jobs, events or capabilities.
     ///
     /// Example: assay-engine schema job
@@ -59,7 +70,9 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::main(&arguments),
         Command::Check(arguments) => check::main(&arguments),
         Command::Capabilities(arguments) => capabilities::main(&arguments),
-        Command::Clean(arguments) => clean::main(&arguments),
+        Command::Inspect(arguments) => places::inspect(&arguments),
+        Command::Claim(arguments) => places::claim(&arguments),
+        Command::Clean(arguments) => places::clean(&arguments),
         Command::Schema(arguments) => schema::main(&arguments),
     };
     result.unwrap_or_else(|error| {

@@ -1,10 +1,10 @@
 //! `assay-engine run`.
 
 use crate::control::Control;
-use crate::{backends, hello, job};
-use assay_core::clock;
+use crate::{backends, hello, job, watch};
+use assay_core::{clock, pulse};
 use assay_drive::EventSink;
-use assay_spec::{Bye, ByeStatus, Event};
+use assay_spec::{Bye, ByeStatus, Event, Job};
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::mpsc::{sync_channel, SyncSender, TrySendError};
@@ -29,6 +29,9 @@ pub(crate) fn print_line(line: &str) -> std::io::Result<()> {
 const QUEUE: usize = 10_000;
 /// A reader that takes nothing for this long counts as gone.
 const READER_PATIENCE: Duration = Duration::from_secs(30);
+
+/// For what was said before the process is left.
+const FAREWELL: Duration = Duration::from_millis(500);
 
 /// Lines on their way to standard output; none is the end.
 pub(crate) type LineQueue = SyncSender<Option<String>>;
@@ -76,6 +79,21 @@ impl EventSink for Lines {
     }
 }
 
+/// Takes leave for the engine when the storage does not answer, if the job says after what time that is so.
+fn watch_over(job: &Job, queue: &LineQueue) {
+    let Some(limit) = job.stall_limit_ns else { return };
+    let queue = queue.clone();
+    pulse::begin("opening the target", 0);
+    watch::leave_when_silent(limit, move |doing, seconds| {
+        let reason = Some(watch::words(doing, seconds));
+        let max_rss_bytes = assay_drive::max_rss_bytes();
+        let bye = Event::Bye(Bye { status: ByeStatus::Stalled, reason, max_rss_bytes, at_ns: clock::now() });
+        let _ = serde_json::to_string(&bye).map(|line| queue.try_send(Some(line)));
+        // The thread that prints may have lines before this one.
+        std::thread::sleep(FAREWELL);
+    });
+}
+
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let text = job::read(&arguments.file)?;
     let job = job::parse(&text)?;
@@ -84,6 +102,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     let mut sink = Lines::start();
     let control = Control::listen(arguments.file == "-", &job, sink.queue.clone());
+    watch_over(&job, &sink.queue);
     let backend = backends::open(&job)?;
     backends::check(&job, &backend.capabilities())?;
     sink.emit(&Event::Hello(hello::event(&job, &text, backend.capabilities())))?;
@@ -98,7 +117,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     sink.finish();
     Ok(match status {
         ByeStatus::Ok => ExitCode::SUCCESS,
-        ByeStatus::Errors | ByeStatus::Stopped => ExitCode::from(1),
+        ByeStatus::Errors | ByeStatus::Stopped | ByeStatus::Stalled => ExitCode::from(1),
         ByeStatus::Refused => ExitCode::from(2),
     })
 }

@@ -1,7 +1,7 @@
 //! `assay-engine schema`: the contract as JSON Schema.
 
 use crate::run::print_line;
-use assay_spec::{Capabilities, Event, Job};
+use assay_spec::{Capabilities, Claim, Event, Job, PlaceAnswer};
 use schemars::{generate::SchemaSettings, JsonSchema, SchemaGenerator};
 use std::process::ExitCode;
 
@@ -12,11 +12,13 @@ struct Contract {
     job: Job,
     event: Event,
     capabilities: Capabilities,
+    claim: Claim,
+    place: PlaceAnswer,
 }
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// job, event, capabilities, or contract for all three in one.
+    /// job, event, capabilities, claim, place (its answer), or contract for all in one.
     what: String,
 }
 
@@ -29,9 +31,11 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         "job" => generator().into_root_schema_for::<Job>(),
         "event" => generator().into_root_schema_for::<Event>(),
         "capabilities" => generator().into_root_schema_for::<Capabilities>(),
+        "claim" => generator().into_root_schema_for::<Claim>(),
+        "place" => generator().into_root_schema_for::<PlaceAnswer>(),
         "contract" => generator().into_root_schema_for::<Contract>(),
         other => {
-            anyhow::bail!("there is no schema {other:?}: use job, event, capabilities or contract")
+            anyhow::bail!("there is no schema {other:?}: use job, event, capabilities, claim, place or contract")
         }
     };
     print_line(&serde_json::to_string_pretty(&schema)?)?;

@@ -155,6 +155,12 @@ pub trait Backend: Send + Sync {
         None
     }
 
+    /// The place is the one that was opened: nobody has unmounted, moved or replaced it. Asked before each phase and
+    /// after the last.
+    fn still_there(&self) -> Result<(), SetupError> {
+        Ok(())
+    }
+
     /// Removes everything `prepare` and the phases have made. May be called at any time, also twice.
     fn cleanup(&self) -> Result<(), SetupError>;
 }

@@ -4,6 +4,8 @@ mod backend;
 mod buffers;
 pub mod clock;
 mod error;
+pub mod names;
+pub mod pulse;
 pub mod random;
 
 pub use backend::{Backend, Completion, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan};

@@ -162,7 +162,10 @@ pub(crate) fn run(
 ) -> LaneOutcome {
     let depth = lying.len() as u32;
     let idle = InFlight { op: SYNC, start: 0 };
-    let limit = plan.runtime_ns.map(|ns| if plan.schedule.is_some() { ns.saturating_mul(2) } else { ns }).or(plan.time_limit_ns);
+    let limit = plan
+        .runtime_ns
+        .map(|ns| if plan.schedule.is_some() { ns.saturating_mul(2) } else { ns })
+        .or(plan.time_limit_ns);
     let once = plan.runtime_ns.is_none() || plan.pattern.count() == 0;
     let mut run = Run {
         left: once.then(|| plan.pattern.count()),

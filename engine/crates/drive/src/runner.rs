@@ -12,7 +12,7 @@ use crate::resources;
 use crate::totals;
 use crate::worker::{Command, Worker};
 use assay_core::random::mix2;
-use assay_core::{clock, Backend, MethodChoice, PhasePlan, SetupError};
+use assay_core::{clock, pulse, Backend, MethodChoice, PhasePlan, SetupError};
 use assay_spec::{
     Barrier, BarrierStep, ByeStatus, ErrorCount, ErrorKind, ErrorSample, Event, Job, Layout, Level, Log, Operation,
     Phase, PhaseStart, PhaseStatus, Ready, SyncPolicy, Target,
@@ -112,6 +112,7 @@ pub fn run(
     stop: &StopFlag,
     go: &mut Go<'_>,
 ) -> (ByeStatus, Option<String>) {
+    pulse::begin("making the job's directory", 0);
     if let Err(error) = backend.prepare() {
         return (ByeStatus::Refused, Some(error.to_string()));
     }
@@ -132,7 +133,11 @@ pub fn run(
         setup_errors: Vec::new(),
         give_up_at: None,
     };
-    let ended = runner.all(go);
+    let mut ended = runner.all(go);
+    pulse::begin("looking for the place that was measured", 0);
+    if let Err(error) = backend.still_there() {
+        ended = (ByeStatus::Errors, Some(ended.1.map_or(error.to_string(), |reason| format!("{reason}; {error}"))));
+    }
     if !job.keep_files && ended.0 != ByeStatus::Stopped {
         // Others may still be at work on the same files.
         let _ = runner.barrier(BarrierStep::Cleanup, None, go);
@@ -143,6 +148,7 @@ pub fn run(
         runner.threads.drain(..).for_each(|thread| drop(thread.join()));
     }
     if !job.keep_files {
+        pulse::begin("removing the data", 0);
         if let Err(error) = backend.cleanup() {
             let left = format!("the data could not be removed: {error}");
             let reason = ended.1.map_or(left.clone(), |reason| format!("{reason}; {left}"));
@@ -154,6 +160,7 @@ pub fn run(
 
 impl Runner<'_> {
     fn all(&mut self, go: &mut Go<'_>) -> (ByeStatus, Option<String>) {
+        pulse::begin("opening lanes", 0);
         let buffer_bytes = match self.open_lanes() {
             Ok(bytes) => bytes,
             Err(error) => return (ByeStatus::Refused, Some(error.to_string())),
@@ -192,6 +199,7 @@ impl Runner<'_> {
         }
         self.emit(&Event::Barrier(Barrier { step, phase, at_ns: clock::now() }));
         let at = go();
+        pulse::beat();
         if at.is_none() {
             self.stop.store(true, Ordering::Relaxed);
         }
@@ -332,8 +340,10 @@ impl Runner<'_> {
         if self.barrier(BarrierStep::Setup, Some(number), go).is_none() {
             return self.end_without_work(number, phase, PhaseStatus::Stopped);
         }
+        pulse::begin(format!("phase {number} ({})", phase.operation.name()), self.expected_silence(phase));
         let plan = self.plan(phase);
-        let cache_done = match self.backend.begin_phase(&plan) {
+        let begun = self.backend.still_there().and_then(|()| self.backend.begin_phase(&plan));
+        let cache_done = match begun {
             Ok(done) => done,
             Err(error) => {
                 self.setup_failed(number, &error);
@@ -387,6 +397,12 @@ impl Runner<'_> {
         status
     }
 
+    /// Lanes report once an interval, and at a low rate only when an operation is due.
+    fn expected_silence(&self, phase: &Phase) -> u64 {
+        let apart = phase.rate_per_s.map_or(0.0, |rate| 1e9 * f64::from(self.job.all_lanes()) / rate);
+        self.job.interval_ns.saturating_add((2.0 * apart) as u64)
+    }
+
     /// The lanes here have written each record that they will read exactly once. What other processes write to a file
     /// that they share is not known: one of their writes may have failed, or a client's cache may hold what was before.
     fn writes_all(&self, phase: &Phase) -> bool {
@@ -427,7 +443,9 @@ impl Runner<'_> {
         let mut chosen: Option<MethodChoice> = None;
         let mut failed = false;
         for _ in 0..self.job.lanes {
-            match inbox.recv() {
+            let answer = inbox.recv();
+            pulse::beat();
+            match answer {
                 // If lanes differ, what the weakest has is what can be claimed for all.
                 Ok(LaneMessage::Began(Ok(choice))) => {
                     chosen = chosen.filter(|known| known.depth <= choice.depth).or(Some(choice));
@@ -496,7 +514,11 @@ impl Runner<'_> {
     fn follow(&mut self, number: u32, start: u64, inbox: &Receiver<LaneMessage>) -> Work {
         let mut work = Work::new(number, self.job, self.job.lanes);
         while work.outcomes.iter().any(Option::is_none) {
-            match inbox.recv_timeout(TICK) {
+            let message = inbox.recv_timeout(TICK);
+            if message.is_ok() {
+                pulse::beat();
+            }
+            match message {
                 Ok(LaneMessage::Interval(index, part)) => work.timeline.add(index, &part),
                 Ok(LaneMessage::Error(sample)) => self.failed(sample),
                 Ok(LaneMessage::Ended(lane, outcome)) => work.outcomes[lane as usize] = Some(*outcome),

@@ -455,6 +455,9 @@ pub enum ByeStatus {
     Refused,
     /// Stopped from outside.
     Stopped,
+    /// The storage does not answer: nothing had ended for the job's `stall_limit_ns`. What the job made is still there,
+    /// and the process itself may stay for as long as the storage is silent.
+    Stalled,
 }
 
 /// The last line.

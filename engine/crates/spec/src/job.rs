@@ -80,6 +80,11 @@ pub struct Job {
     #[serde(default)]
     #[schemars(range(min = 100_000_000, max = 3_600_000_000_000_u64))]
     pub lease_ns: Option<u64>,
+    /// When nothing has ended for so long, the storage counts as hung: the job ends with status `stalled`, and what it has
+    /// made stays. A flush of all that was written is one long silence. None: wait for ever.
+    #[serde(default)]
+    #[schemars(range(min = 1_000_000_000, max = 31_536_000_000_000_000_u64))]
+    pub stall_limit_ns: Option<u64>,
     /// A lane stops after this many failed operations in a phase.
     #[serde(default = "hundred")]
     #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
@@ -242,6 +247,9 @@ pub struct FileTarget {
     pub root: String,
     /// Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
     pub directory: String,
+    /// The `identity` in the marker: a root that another run has claimed is refused. None: a marker without one.
+    #[serde(default)]
+    pub run: Option<String>,
 }
 
 /// A block device. All that is on it is lost.

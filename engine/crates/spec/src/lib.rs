@@ -11,6 +11,7 @@ mod capability;
 mod event;
 mod job;
 mod memory;
+mod place;
 mod validate;
 
 pub use capability::{BackendCapabilities, Capabilities, PlaceCapabilities};
@@ -24,6 +25,7 @@ pub use job::{
     NullTarget, Operation, Phase, ScriptedChange, ScriptedError, ScriptedStall, SyncPolicy, Target, Tree, Tuning,
 };
 pub use memory::{PREPARE_BYTES, PREPARE_DEPTH};
+pub use place::{Claim, Look, Mark, PlaceAnswer, PlaceState, Remains};
 pub use validate::{JobError, MAX_LANES, MAX_QUEUE_DEPTH, MAX_RANKS, MAX_RECORD_BYTES};
 
 /// Version of the contract. A job with another one is refused.

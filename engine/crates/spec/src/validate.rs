@@ -1,8 +1,8 @@
 //! Rules of a job that its types alone cannot express.
 
 use crate::{
-    CacheAction, Job, LatencyModel, Layout, Method, NfsTarget, NullTarget, Operation, Phase, SyncPolicy, Target, Tree,
-    SPEC_VERSION,
+    CacheAction, Claim, Job, LatencyModel, Layout, Method, NfsTarget, NullTarget, Operation, Phase, SyncPolicy, Target,
+    Tree, SPEC_VERSION,
 };
 
 /// Most lanes of one engine.
@@ -58,6 +58,17 @@ fn absolute_without_dots(path: &str) -> bool {
         && path.starts_with('/')
         && !path.contains('\0')
         && path.split('/').all(|part| part != ".." && part != ".")
+}
+
+impl Claim {
+    /// Refuses a claim that could not be held.
+    ///
+    /// # Errors
+    /// Names the field that is wrong.
+    pub fn validate(&self) -> Result<(), JobError> {
+        ensure(absolute_without_dots(&self.root), "root", "must be an absolute path without . or .. parts")?;
+        ensure(plain_name(&self.mark.identity), "mark.identity", "must be 1 to 128 of A-Z a-z 0-9 . _ -")
+    }
 }
 
 impl NfsTarget {
@@ -210,6 +221,11 @@ impl Job {
             "lease_ns",
             "must be 100 ms to 1 h",
         )?;
+        ensure(
+            self.stall_limit_ns.is_none_or(|ns| (1_000_000_000..=31_536_000_000_000_000).contains(&ns)),
+            "stall_limit_ns",
+            "must be 1 s to a year",
+        )?;
         let share = match self.layout {
             Layout::Separate => self.file_size_bytes,
             Layout::Shared => self.file_size_bytes / u64::from(self.all_lanes()),
@@ -249,6 +265,11 @@ impl Job {
                 ensure(
                     plain_name(&file.directory),
                     "target.directory",
+                    "must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot",
+                )?;
+                ensure(
+                    file.run.as_ref().is_none_or(|run| plain_name(run)),
+                    "target.run",
                     "must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot",
                 )
             }

@@ -10,10 +10,13 @@ import numpy as np
 from assay.analyse.changes import Floats, change_points
 from assay.analyse.estimate import mean_deviation, student_t
 from assay.contract.names import IntervalEvent, PhaseEndEvent, Window
+from assay.model.base import AssayError
 from assay.model.course import Change, Course
 
 LEAST = 5
 """Fewer intervals have a mean and a variation only: SNIA's steady state looks at five rounds."""
+MOST = 10_000_000
+"""More intervals no phase has: of 10 ms, the shortest there are, more than a day."""
 WINDOWS = 5
 """Rounds of the measurement window in SNIA's Solid State Storage Performance Test Specification (PTS) 2.0."""
 
@@ -56,6 +59,9 @@ def whole_intervals(events: Sequence[IntervalEvent], steady: Window, metadata: b
         events: Of one phase, in any order; several of one index are added up.
         steady: The window in which every lane worked.
         metadata: Count operations, not bytes.
+
+    Raises:
+        AssayError: They would be so many that no run can have had them.
     """
     length = max((event.end_ns - event.start_ns for event in events), default=0)
     if length <= 0:
@@ -66,6 +72,8 @@ def whole_intervals(events: Sequence[IntervalEvent], steady: Window, metadata: b
         amount = sum(part.ops for part in parts) if metadata else sum(part.bytes for part in parts)
         amounts[event.index] = amounts.get(event.index, 0) + amount
     first, stop = -(-steady.start_ns // length), steady.end_ns // length
+    if stop - first > MOST:
+        raise AssayError(f"a phase of {stop - first} intervals of {length} ns: more than any run has")
     before = sum(amount for index, amount in amounts.items() if index < first)
     rates = (amounts.get(index, 0) * _NS / length for index in range(first, stop))
     return before, [

@@ -4,15 +4,18 @@ The format is HdrHistogram V2, deflated, base64 (http://hdrhistogram.org). A mer
 so that its percentiles are those of one histogram that had recorded everything. Percentiles are never averaged.
 """
 
+import base64
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
 import numpy.typing as npt
-from hdrh.codec import HdrHistogramEncoder
+from hdrh.codec import HdrHistogramEncoder, PayloadHeader
 from hdrh.histogram import HdrHistogram, get_bucket_count
 
+from assay.contract.bounds import HISTOGRAM_BYTES, HISTOGRAM_COUNTERS, HISTOGRAM_LETTERS
 from assay.model.base import AssayError
 
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99.9": 99.9, "p99.99": 99.99}
@@ -20,6 +23,9 @@ PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99.9": 99.9, "p99.99": 9
 
 _TICKS_PER_HALVING = 3
 _HIGHEST = 2**62
+_DIGITS = 3
+_OUTER_BYTES = 8
+"""Cookie and length before what is compressed (HdrHistogram, V2 encoding)."""
 
 
 @dataclass(frozen=True)
@@ -72,17 +78,52 @@ def decode(text: str) -> Histogram:
         AssayError: The text is no such histogram.
     """
     try:
+        header = _header(text)
         payload = HdrHistogramEncoder.decode(text)
-        header = payload.payload
         lowest, digits = max(1, header.lowest_trackable_value), header.significant_figures
         found = payload.init_counts(_counters(lowest, header.highest_trackable_value, digits))
+        every = np.frombuffer(payload.get_counts(), dtype=np.int64)
+        total = _total(every)
     except Exception as error:  # the package raises zlib.error, TypeError, IndexError and its own kinds
         raise AssayError(f"a latency histogram cannot be read: {error or type(error).__name__}") from error
-    if not found["total"]:
+    if not total:
         return Histogram(lowest, digits, 0, np.zeros(0, dtype=np.int64))
     first, last = found["min_nonzero_index"], found["max_nonzero_index"]
-    every = np.frombuffer(payload.get_counts(), dtype=np.int64)
     return Histogram(lowest, digits, first, every[first : last + 1].copy())
+
+
+def _header(text: str) -> PayloadHeader:
+    """Its header, after a look at all of it that cannot take more memory than a histogram has.
+
+    Raises:
+        ValueError: It is none, or has more in it than a histogram of three significant digits can have.
+    """
+    if len(text) > HISTOGRAM_LETTERS:
+        raise ValueError("it is too long")
+    inflating = zlib.decompressobj()
+    packed = base64.b64decode(text)[_OUTER_BYTES:]
+    whole = inflating.decompress(packed, HISTOGRAM_BYTES + 1)
+    if len(whole) > HISTOGRAM_BYTES or not inflating.eof:
+        raise ValueError("there is more in it than a histogram can have, or less than a whole one")
+    header = PayloadHeader.from_buffer_copy(whole)
+    lowest, highest = header.lowest_trackable_value, header.highest_trackable_value
+    if not 1 <= header.significant_figures <= _DIGITS or not lowest <= highest or lowest > _HIGHEST:
+        raise ValueError("it has bounds or a resolution that none of ours has")
+    if _counters(max(1, lowest), highest, header.significant_figures) > HISTOGRAM_COUNTERS:
+        raise ValueError("it has more counters than any of ours")
+    return header
+
+
+def _total(counts: npt.NDArray[np.int64]) -> int:
+    """How much was counted.
+
+    Raises:
+        ValueError: More than can be counted.
+    """
+    # As floating-point numbers, because the sum of integers may wrap.
+    if counts.min() < 0 or counts.sum(dtype=np.float64) > _HIGHEST:
+        raise ValueError("it counts what nobody can count")
+    return int(counts.sum())
 
 
 def encode(histogram: Histogram) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.analyse.samples import Heard, ended_sample, listen, merged_latency, phase_sample
+from assay.analyse.samples import Heard, ended_sample, failed_writes, listen, merged_latency, phase_sample
 from assay.contract.names import (
     Counts,
     HostCpu,
@@ -95,6 +95,7 @@ def _sample(case_id: str, repeat: int, number: int, ranks: Sequence[Rank]) -> Sa
         "cpus": _cpus(ranks),
         "hosts": _shares(singles, ranks, number, stonewall, origin),
         "clock_uncertainty_ns": max((rank.uncertainty_ns or 0 for rank in ranks), default=0),
+        "failed_writes": sum(failed_writes(number, rank.heard) for rank in ranks if rank.heard.hello is not None),
     }
     return sample.model_copy(update=more)
 

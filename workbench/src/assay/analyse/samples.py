@@ -20,12 +20,17 @@ from assay.contract.names import (
     Window,
 )
 from assay.model.course import Course
-from assay.model.names import is_metadata
+from assay.model.foreign import plain
+from assay.model.names import READS, WRITES, is_metadata
 from assay.model.result import BlockDeviceUse, ErrorTally, Sample, SampleStatus
 
 _SECOND = 1e9
 LEAST_INTERVALS = 3
 """With fewer, nothing is said of how the rate went."""
+EXAMPLE = 5000
+"""Letters of a failure in words: a path may have 4,096."""
+WRITES_ALL = frozenset({"prepare", "write", "rewrite", "random_write", "fwrite", "re_fwrite"})
+"""Write each record, unless they stop early."""
 
 
 @dataclass
@@ -51,7 +56,11 @@ def samples_from_events(case_id: str, repeat: int, events: Iterable[object]) -> 
         repeat: Its number.
         events: What `assay.contract.reader` read; whatever is no event is passed over.
     """
-    heard = listen(events)
+    return samples_from_heard(case_id, repeat, listen(events))
+
+
+def samples_from_heard(case_id: str, repeat: int, heard: Heard) -> tuple[Sample, ...]:
+    """As `samples_from_events`, of events that are sorted."""
     if heard.hello is None:
         return ()
     planned = [number for number, phase in enumerate(heard.hello.job.phases) if phase.measured]
@@ -86,6 +95,28 @@ def _errors_before(number: int, heard: Heard) -> tuple[ErrorTally, ...]:
     last = max(failed, key=lambda end: end.phase)
     found = errors_of(last.phase, heard)
     return tuple(tally.model_copy(update={"example": f"in {last.operation.value}: {tally.example}"}) for tally in found)
+
+
+def failed_writes(number: int, heard: Heard) -> int:
+    """Writes that failed in the phases before one that reads, of records that nobody has written since.
+
+    Args:
+        number: Of the phase; of one that does not read the answer is 0.
+        heard: What its engine said.
+    """
+    assert heard.hello is not None
+    phases = heard.hello.job.phases
+    if str(phases[number].operation) not in READS:
+        return 0
+    failed = 0
+    for earlier, phase in enumerate(phases[:number]):
+        operation, end = str(phase.operation), heard.ends.get(earlier)
+        if operation not in WRITES | WRITES_ALL or end is None:
+            continue
+        failures = sum(tally.count for tally in errors_of(earlier, heard))
+        whole = operation in WRITES_ALL and phase.runtime_ns is None and str(end.status) == "done"
+        failed = 0 if whole and not failures else failed + failures
+    return failed
 
 
 def listen(events: Iterable[object]) -> Heard:
@@ -123,7 +154,7 @@ def _unended(case_id: str, repeat: int, number: int, operation: str, heard: Hear
         status=status,
         started_at=_wall_clock(number, heard),
         method=str(start.method) if start else "",
-        method_reason=start.method_reason if start else "",
+        method_reason=plain(start.method_reason) if start else "",
         errors=errors_of(number, heard),
     )
 
@@ -162,8 +193,8 @@ def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, er
         skew_ns=end.start_skew_ns,
         finish_spread_ns=max(ends) - min(ends) if ends else 0,
         method=str(start.method) if start else "",
-        method_reason=start.method_reason if start else "",
-        cache_done=end.cache_done,
+        method_reason=plain(start.method_reason) if start else "",
+        cache_done=plain(end.cache_done),
         target_per_s=end.target_per_s,
         unstarted_ops=end.unstarted_ops,
         verified_bytes=end.verified_bytes,
@@ -179,6 +210,7 @@ def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, er
         course=_course(end, heard),
         cpu_user_ns=end.resources.user_ns,
         cpu_system_ns=end.resources.system_ns,
+        failed_writes=failed_writes(end.phase, heard),
     )
 
 
@@ -268,11 +300,14 @@ def _example(error: ErrorSampleEvent) -> str:
     """Such as `write /path/f0 at 1048576, 65536 bytes: No space left on device (ENOSPC)`."""
     what = error.message if error.errno is None else _message(str(error.kind), error.errno)
     place = f" at {error.offset}, {error.length} bytes" if error.length else ""
-    return f"{error.action} {error.object}{place}: {what}"
+    return plain(f"{error.action} {error.object}{place}: {what}", EXAMPLE)
 
 
 def _message(kind: str, number: int | None) -> str:
-    return kind.replace("_", " ") if number is None else f"{os.strerror(number)} ({_symbol(number)})"
+    if number is None:
+        return kind.replace("_", " ")
+    known = number in errno.errorcode
+    return f"{os.strerror(number)} ({_symbol(number)})" if known else f"unknown error ({_symbol(number)})"
 
 
 def _symbol(number: int | None) -> str | None:

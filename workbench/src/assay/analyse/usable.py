@@ -8,6 +8,12 @@ from assay.model.result import Sample
 def usable(samples: Iterable[Sample]) -> tuple[Sample, ...]:
     """The samples that estimates are made of: done, or cut off by the time limit, without a failed operation.
 
-    The others stay with the result and are shown; they are only not counted.
+    Nor may a write have failed before of what they read, nor may nothing have been done. The others stay with the
+    result and are shown; they are only not counted.
     """
-    return tuple(sample for sample in samples if sample.status in ("done", "time_limit") and not sample.errors)
+    return tuple(sample for sample in samples if _counts(sample))
+
+
+def _counts(sample: Sample) -> bool:
+    whole = sample.status in ("done", "time_limit") and not sample.errors
+    return whole and not sample.idle and not sample.failed_writes

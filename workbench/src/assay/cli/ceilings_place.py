@@ -163,10 +163,11 @@ def _measure(study: Study, store: RunStore, engine: Engine, destroy: bool, inter
             devices = hold_device(path)
         targets.claim_targets(study, [NAME], store)
         launcher = LocalLauncher(engine.path, (store.engine_lock_fd, *devices))
-        backends = targets.probe_targets(study, [NAME], engine, launcher)
+        owner = targets.owner_of(store)
+        backends = targets.probe_targets(study, [NAME], engine, launcher, owner)
         places = targets.make_places(study, backends)
         note(f"measuring for about 5 s, {'on' if device else 'in'} {path}, where at most 256 MiB are written")
-        meter = CeilingMeter(study, launcher, store.folder, destroy, stop=lambda: interruption.count)
+        meter = CeilingMeter(study, launcher, owner, destroy, stop=lambda: interruption.count)
         return Measured(places[0], meter.measure(backends, (), places))
     finally:
         _release(store)

@@ -2,24 +2,25 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from assay.analyse.ceilings import measured_ceilings, without_device
-from assay.analyse.samples import samples_from_events
+from assay.cli.heard import read_repeat
+from assay.cli.output import note
 from assay.contract._generated import BackendCapabilities
-from assay.contract.reader import read_events
-from assay.launch.engine import run_job
+from assay.launch.engine import SPEAK_SECONDS, run_job
 from assay.launch.launcher import Launcher
-from assay.launch.places import remove_case_directory
+from assay.launch.places import Owner, remove_case_directory
+from assay.model.base import AssayError
 from assay.model.case import Case
 from assay.model.ceiling import HOST_WIDE, Ceiling
 from assay.model.result import IN_MEMORY, Place, Sample
 from assay.model.study import Study
 from assay.model.target import FileTarget
 from assay.plan import ceilings as plan
+from assay.plan.jobs import guarded
 
 SILENCE_LIMIT = 60.0
-"""Seconds without an event after which the engine counts as hung; the flush after a second of writing is longest."""
+"""Seconds without progress after which the storage counts as hung; the flush after a second of writing is longest."""
 
 
 def _no_device(place: Place | None) -> str:
@@ -38,7 +39,7 @@ class CeilingMeter:
         self,
         study: Study,
         launcher: Launcher,
-        folder: Path,
+        owner: Owner,
         destroy: bool,
         stop: Callable[[], int] = lambda: 0,
         here: bool = True,
@@ -48,7 +49,7 @@ class CeilingMeter:
         Args:
             study: Names the targets.
             launcher: Starts engines.
-            folder: The run's, which the marks of its directories name.
+            owner: The run, which has claimed the directories.
             destroy: The user has confirmed that devices may be overwritten.
             stop: As for `run_job`; once it says so, the rest is left out.
             here: The directories are this machine's; of others what is below is not measured.
@@ -56,7 +57,7 @@ class CeilingMeter:
         self.here = here
         self.study = study
         self.launcher = launcher
-        self.folder = folder
+        self.owner = owner
         self.destroy = destroy
         self.stop = stop
         self.cpus = min(8, len(os.sched_getaffinity(0)))
@@ -113,10 +114,17 @@ class CeilingMeter:
     def _samples(self, job: plan.CeilingJob) -> tuple[tuple[Sample, ...], str]:
         if self.stop():
             return (), "stopped by the user"
-        outcome = run_job(self.launcher, job.job.model_dump_json(), SILENCE_LIMIT, stop=self.stop)
-        return samples_from_events("ceiling", 1, read_events(outcome.events.splitlines())), outcome.reason
+        guard = guarded(job.job, self.owner.identity, SILENCE_LIMIT)
+        outcome = run_job(self.launcher, guard.model_dump_json(), SILENCE_LIMIT + SPEAK_SECONDS, stop=self.stop)
+        outcome, samples = read_repeat("ceiling", 1, guard, outcome, hosts=False)
+        return samples, outcome.reason
 
     def _clean_up(self, name: str) -> None:
         target = self.study.targets[name]
         if isinstance(target, FileTarget):
-            remove_case_directory(target.path, plan.DIRECTORY, self.folder)
+            try:
+                left = remove_case_directory(target.path, plan.DIRECTORY, self.owner)
+            except AssayError as error:
+                left = [f"{target.path}/{plan.DIRECTORY}: {error.message}"]
+            for line in left:
+                note(f"warning: could not be removed: {line}")

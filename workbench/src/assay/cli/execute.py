@@ -8,36 +8,37 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from assay.analyse.samples import samples_from_events
 from assay.cli.budget import Meter
-from assay.cli.fleet import Fleet, samples_of
+from assay.cli.fleet import Fleet
+from assay.cli.heard import read_repeat
 from assay.cli.output import rate_text
 from assay.cli.progress import Progress, TimeLeft
 from assay.cli.settle import settle
-from assay.cli.targets import CGROUP
+from assay.cli.targets import CGROUP, owner_of, patience_of, target_path
 from assay.contract._generated import FileTarget as JobFileTarget
 from assay.contract._generated import IntervalEvent
 from assay.contract._generated import NfsTarget as JobNfsTarget
+from assay.contract.bounds import bounds_of
 from assay.contract.names import Event, PhaseStartEvent
-from assay.contract.reader import read_events
-from assay.launch import remote_places
 from assay.launch.cgroup import MemoryCap
 from assay.launch.devices import inspect_device
-from assay.launch.engine import Outcome, run_job
+from assay.launch.engine import SPEAK_SECONDS, Outcome, run_job
 from assay.launch.launcher import Launcher
 from assay.launch.places import remove_case_directory
+from assay.launch.placing import SilentError
 from assay.launch.questions import clean_target
 from assay.model.base import AssayError
 from assay.model.case import Case
-from assay.model.result import Sample
 from assay.model.study import Study
 from assay.model.target import DeviceTarget, FileTarget, NfsTarget
 from assay.model.units import about_duration, format_size
-from assay.plan.jobs import PlannedJob, in_directory, nfs_target, plan_job, together
+from assay.plan.jobs import PlannedJob, guarded, in_directory, nfs_target, plan_job, together
 from assay.store import RunStore
 
 LEAST_SILENCE = 120.0
-"""An engine counts as hung after this many seconds without an event, or more (see `silence_limit`)."""
+"""Storage counts as hung after this many seconds without anything ending, or more (see `silence_limit`)."""
+LEFT_BEHIND = ("crashed", "incomplete")
+"""After these outcomes something of the repeat may still be there."""
 TOLD_SECONDS = 5.0
 """A wait that is longer than this is told."""
 LOOK_SECONDS = 0.2
@@ -91,7 +92,7 @@ class Interruption:
 
 
 def silence_limit(interval_ns: int, estimated: float) -> float:
-    """Seconds without an event after which the engine counts as hung.
+    """Seconds without anything ending after which the storage counts as hung, unless the study says.
 
     The flush of a large file is one long silence, so that the estimate of the repeat counts several times.
 
@@ -120,6 +121,7 @@ class Executor:
         destroy: bool = False,
         fleet: Fleet | None = None,
         meter: Meter | None = None,
+        silent: set[str] | None = None,
     ) -> None:
         """Nothing is started yet.
 
@@ -132,7 +134,9 @@ class Executor:
             destroy: The user has confirmed that devices may be overwritten.
             fleet: The machines that generate the load; only this one if left out.
             meter: Asked before each repeat whether the budget pays for it, and during it whether anything is left.
+            silent: Takes the paths of targets whose storage did not answer.
         """
+        self.silent = set() if silent is None else silent
         self.meter = meter
         self.took: dict[str, float] = {}
         """Case id -> seconds of its longest repeat of this session."""
@@ -140,6 +144,7 @@ class Executor:
         self.study = study
         self.cases = {case.id: case for case in cases}
         self.store = store
+        self.owner = owner_of(store)
         self.launcher = launcher
         self.interruption = interruption
         self.destroy = destroy
@@ -193,14 +198,17 @@ class Executor:
 
     def _repeat(self, case: Case, repeat: int, estimated: float, progress: Progress, left: TimeLeft) -> None:
         left.begin(estimated)
-        planned = self._plan(case, repeat)
+        planned = self._plan(case, repeat, estimated)
         job: dict[str, Any] = planned.job.model_dump(mode="json")
         attempt = self.store.begin_attempt(case.id, repeat, job)
         progress.begin(case, repeat)
-        limit = silence_limit(planned.job.interval_ns, estimated)
-        outcome = self._hindrance(case, planned.id) or self._execute(planned, case.target, limit, progress)
-        if outcome.status == "crashed" and (hindrance := self._hindrance(case, planned.id)):
-            progress.say(f"warning: {hindrance.reason}")
+        hindrance = self._hindrance(case, planned.id, progress)
+        outcome = hindrance or self._execute(planned, case.target, estimated, progress)
+        outcome, samples = read_repeat(case.id, repeat, planned.job, outcome, self.fleet is not None)
+        if outcome.status == "incomplete":
+            self.silent.add(target_path(self.study, case.target))
+        if not hindrance and outcome.status in LEFT_BEHIND:
+            self._clean_after(case, planned, progress)
         by_user = bool(self.interruption.count)
         if outcome.stop_requested and (outcome.status == "stopped" or (by_user and outcome.status == "crashed")):
             reason = "stopped by the user" if by_user else BY_BUDGET
@@ -208,7 +216,6 @@ class Executor:
             return
         left.finished(estimated, outcome.seconds)
         self.took[case.id] = max(outcome.seconds, self.took.get(case.id, 0.0))
-        samples = self._samples(case, repeat, outcome.events)
         self.store.finish_repeat(attempt, outcome.status, outcome.seconds, outcome.reason, outcome.events, samples)
         fewer = settle(self.store, self.study.repeating, case)
         if fewer:
@@ -216,7 +223,7 @@ class Executor:
             progress.fewer(fewer)
         progress.finish(case, repeat, outcome.status, outcome.reason, outcome.seconds, samples)
 
-    def _plan(self, case: Case, repeat: int) -> PlannedJob:
+    def _plan(self, case: Case, repeat: int, estimated: float) -> PlannedJob:
         """The job; in a place that several runs may use at once, its directory has the name of the run."""
         planned = plan_job(self.study, case, repeat, self.destroy)
         job = planned.job
@@ -225,20 +232,18 @@ class Executor:
         shared = self.fleet is not None and isinstance(job.target, JobFileTarget)
         if shared or isinstance(job.target, JobNfsTarget):
             job = in_directory(job, f"{self.store.folder.name}-{planned.id}")
+        limit = (self.study.patience or 0) / 1e9 or silence_limit(job.interval_ns, estimated)
+        job = guarded(job, self.owner.identity, limit)
         return planned.model_copy(update={"job": job})
 
-    def _samples(self, case: Case, repeat: int, events: str) -> tuple[Sample, ...]:
-        if self.fleet is not None:
-            return samples_of(case.id, repeat, events)
-        return samples_from_events(case.id, repeat, read_events(events.splitlines()))
-
-    def _execute(self, planned: PlannedJob, target: str, limit: float, progress: Progress) -> Outcome:
-        started_at = time.time()
+    def _execute(self, planned: PlannedJob, target: str, estimated: float, progress: Progress) -> Outcome:
+        started_at, bounds = time.time(), bounds_of(planned.job, estimated)
+        limit = (planned.job.stall_limit_ns or 0) / 1e9 + SPEAK_SECONDS
         try:
             self._check_device(target)
             teller = _Teller(progress)
             if self.fleet is not None:
-                return self.fleet.run(planned.job, limit, teller.hear, self._stop)
+                return self.fleet.run(planned.job, limit, teller.hear, self._stop, bounds)
             with self._capped(planned.memory_limit) as cap:
                 outcome = run_job(
                     self.launcher,
@@ -247,6 +252,7 @@ class Executor:
                     on_event=lambda event: teller.hear("", event),
                     on_start=lambda pid: cap.add(pid) if cap else None,
                     stop=self._stop,
+                    bounds=bounds,
                 )
                 return cap.explain(outcome) if cap else outcome
         except _ImpossibleError as error:
@@ -271,28 +277,42 @@ class Executor:
         finally:
             cap.remove()
 
-    def _hindrance(self, case: Case, name: str) -> Outcome | None:
-        """What comes of a repeat on several hosts if a host is gone that has remains of it; else None."""
-        started_at = time.time()
+    def _hindrance(self, case: Case, name: str, progress: Progress) -> Outcome | None:
+        """What comes of a repeat whose place cannot be cleaned: a host is gone, or storage does not answer."""
+        started_at, path = time.time(), target_path(self.study, case.target)
         try:
-            self._clean_up(case, name)
+            for line in self._clean_up(case, name):
+                progress.say(f"warning: could not be removed: {line}")
         except AssayError as error:
-            if self.fleet is None:
-                raise
-            return Outcome("crashed", error.message, "", started_at, time.time() - started_at, False)
+            status = "incomplete" if isinstance(error, SilentError) else "crashed"
+            if status == "incomplete":
+                self.silent.add(path)
+            return Outcome(status, error.message, "", started_at, time.time() - started_at, False)
+        self.silent.discard(path)
         return None
 
-    def _clean_up(self, case: Case, name: str) -> None:
-        """Remove what an engine that was killed left of this repeat, now or in an earlier attempt."""
+    def _clean_after(self, case: Case, planned: PlannedJob, progress: Progress) -> None:
+        """Remove what the repeat has left, or say that it may still be there."""
+        hindrance = self._hindrance(case, planned.id, progress)
+        directory = getattr(planned.job.target, "directory", "")
+        if hindrance and directory:
+            place = f"{target_path(self.study, case.target)}/{directory}"
+            progress.say(f"warning: {place}: may still be there: {hindrance.reason}")
+
+    def _clean_up(self, case: Case, name: str) -> list[str]:
+        """Remove what a killed engine left of this repeat, now or earlier; returns what is still there."""
         target = self.study.targets[case.target]
-        if isinstance(target, FileTarget) and self.fleet is not None:
-            run = self.store.folder.name
-            remote_places.clean(self.fleet.shells[: case.parameters.hosts], target.path, run, f"{run}-{name}")
-        elif isinstance(target, FileTarget):
-            remove_case_directory(target.path, name, self.store.folder)
-        elif isinstance(target, NfsTarget):
+        if isinstance(target, FileTarget):
+            patience = patience_of(self.study, target.path in self.silent)
+            if self.fleet is None:
+                return remove_case_directory(target.path, name, self.owner, patience=patience)
+            launchers = self.fleet.launchers[: case.parameters.hosts]
+            directory = f"{self.store.folder.name}-{name}"
+            return remove_case_directory(target.path, directory, self.owner, launchers, patience)
+        if isinstance(target, NfsTarget):
             directory = f"{self.store.folder.name}-{name}"
             self._clean_export(nfs_target(target, directory).model_dump_json())
+        return []
 
     def _clean_export(self, target: str) -> None:
         """From the first host that can."""

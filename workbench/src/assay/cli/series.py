@@ -1,12 +1,35 @@
 """From the engine's interval events to rows of the run's time series."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from assay.analyse import histograms
+from assay.cli.heard import why_unreadable
 from assay.contract._generated import IntervalEvent
 from assay.contract.names import PhaseStartEvent
-from assay.contract.reader import read_events
+from assay.contract.parts import split_parts
+from assay.contract.reader import GREATEST, lines_of, read_events
+from assay.model.base import AssayError
+from assay.store import RunStore
+
+
+def run_rows(store: RunStore, tell: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+    """The intervals of all repeats of a run, as `interval_rows` makes them.
+
+    Args:
+        store: The run.
+        tell: Told, in one line, of each repeat whose events cannot be read; its intervals are left out.
+    """
+    hosts = bool(store.info().hosts)
+    for case, repeat in sorted(store.order()):
+        try:
+            text = store.events(case, repeat)
+            texts = [part.events for part in split_parts(text)] if hosts else [text]
+            rows = list(interval_rows(case, repeat, (line for one in texts for line in lines_of(one))))
+        except Exception as error:  # whatever it is: the input is not ours, and the other repeats are whole
+            tell(f"warning: {case}, repeat {repeat}: its intervals are left out: {why_unreadable(error)}")
+            continue
+        yield from rows
 
 
 def interval_rows(case_id: str, repeat: int, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
@@ -19,6 +42,9 @@ def interval_rows(case_id: str, repeat: int, lines: Iterable[str]) -> Iterator[d
         case_id: Case of the repeat.
         repeat: Its number.
         lines: The engine's output.
+
+    Raises:
+        AssayError: A histogram cannot be read, or a sum is too large to be kept.
     """
     operations: dict[int, str] = {}
     parts: dict[tuple[int, int], list[IntervalEvent]] = {}
@@ -28,7 +54,7 @@ def interval_rows(case_id: str, repeat: int, lines: Iterable[str]) -> Iterator[d
         elif isinstance(event, IntervalEvent):
             parts.setdefault((event.phase, event.index), []).append(event)
     for (phase, index), events in sorted(parts.items()):
-        yield {
+        row = {
             "case": case_id,
             "repeat": repeat,
             "phase": phase,
@@ -45,6 +71,9 @@ def interval_rows(case_id: str, repeat: int, lines: Iterable[str]) -> Iterator[d
             "errors": sum(event.errors for event in events),
             **_percentiles(events),
         }
+        if any(isinstance(value, int) and value > GREATEST for value in row.values()):
+            raise AssayError(f"interval {index} of phase {phase} adds up to more than can be kept")
+        yield row
 
 
 def _percentiles(events: Iterable[IntervalEvent]) -> dict[str, int | None]:

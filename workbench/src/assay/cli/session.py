@@ -22,7 +22,7 @@ from assay.cli.gather import gathered, keep_companions
 from assay.cli.judging import judged_results
 from assay.cli.output import note
 from assay.cli.progress import TimeLeft, make_progress
-from assay.cli.series import interval_rows
+from assay.cli.series import run_rows
 from assay.cli.settle import settle_all
 from assay.cli.wires import measure_network
 from assay.contract._generated import BackendCapabilities
@@ -122,7 +122,8 @@ def resume(folder: Path, destroy: bool, budget: str | None = None) -> RunStore:
         file = str(folder / "study.yaml")
         plan = Plan(loaded.study, store.study_text(), loaded.source, file, folder, store.cases(), store.excluded())
         estimate = estimate_study(plan.study, plan.cases, measured_seconds(store))
-        targets.inspect_targets(plan.study, targets.used_targets(plan.study, plan.cases), destroy, store.folder.name)
+        names = targets.used_targets(plan.study, plan.cases)
+        targets.inspect_targets(plan.study, names, destroy, targets.owner_of(store))
         meter = budgets.make_meter(amount, prices, store, estimate)
         store.close_lost_attempts("the workbench died")
         store.begin_session(budgets.now())
@@ -241,6 +242,8 @@ class _Session:
         self.names = targets.used_targets(plan.study, plan.cases)
         self.interruption = Interruption()
         self.fleet: Fleet | None = None
+        self.silent: set[str] = set()
+        """Paths of targets whose storage did not answer."""
         self.devices: list[int] = []
         """Open descriptors that keep the devices locked until the run is over."""
 
@@ -297,7 +300,8 @@ class _Session:
             if isinstance(study.targets[name], DeviceTarget):
                 self.devices += hold_device(targets.target_path(study, name))
         targets.claim_targets(study, self.names, self.store, self.fleet)
-        backends = targets.probe_targets(study, self.names, self.engine, self._first_launcher())
+        owner = targets.owner_of(self.store)
+        backends = targets.probe_targets(study, self.names, self.engine, self._first_launcher(), owner)
         targets.check_capable(study, plan.cases, backends, plan.source, plan.file)
         places = targets.make_places(study, backends)
         for line in targets.space_notes(self.estimate.peak_space, places):
@@ -325,7 +329,7 @@ class _Session:
         meter = CeilingMeter(
             study,
             self._first_launcher(),
-            self.store.folder,
+            targets.owner_of(self.store),
             self.destroy,
             stop=lambda: self.interruption.count,
             here=self.fleet is None,
@@ -402,6 +406,7 @@ class _Session:
             self.destroy,
             self.fleet,
             self.meter,
+            self.silent,
         )
         with make_progress(total, total - len(pending), left) as progress:
             due = due_times(self.plan.study, self.plan.cases)
@@ -411,18 +416,13 @@ class _Session:
 
     def _give_back(self) -> None:
         keep = self.plan.study.output.keep_files
-        for line in targets.release_targets(self.store, self._first_launcher(), self.fleet, keep):
+        for line in targets.release_targets(self.store, self._first_launcher(), self.fleet, keep, self.silent):
             note(f"warning: could not be removed: {line}")
         close_all(self.devices)
 
     def _conclude(self) -> None:
         """Write what can be computed from the events, then call the run complete."""
-        rows = (
-            row
-            for case, repeat in sorted(self.store.order())
-            for row in interval_rows(case, repeat, self.store.events(case, repeat).splitlines())
-        )
-        self.store.write_intervals(rows)
+        self.store.write_intervals(run_rows(self.store, note))
         self.store.save_results(judged_results(self.store))
         bad = set(self.store.outcome_counts()) - {"ok"}
         self.store.set_status("complete with errors" if bad else "complete")

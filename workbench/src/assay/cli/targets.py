@@ -2,30 +2,42 @@
 
 import contextlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from assay.cli.fleet import Fleet
 from assay.cli.gather import is_local
 from assay.cli.output import note
-from assay.contract._generated import BackendCapabilities
-from assay.launch import remote_places
+from assay.contract._generated import BackendCapabilities, Mark, PlaceAnswer, PlaceState
 from assay.launch.abilities import tuning_problems
 from assay.launch.binary import Engine, probe_place
 from assay.launch.cgroup import find_hierarchy, remove_group
 from assay.launch.environment import device_below, mount_of
 from assay.launch.launcher import Launcher
-from assay.launch.places import check_apart, claim_target, inspect_target, release_target, target_marker
-from assay.launch.questions import clean_target, probe_directory, probe_target
+from assay.launch.places import (
+    Owner,
+    check_apart,
+    claim_target,
+    inspect_target,
+    inspect_text,
+    look_at,
+    look_problems,
+    release_target,
+    remains,
+)
+from assay.launch.placing import PATIENCE_SECONDS, SHORT_PATIENCE_SECONDS
+from assay.launch.questions import clean_target, probe_target
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.case import Case
+from assay.model.foreign import plain
 from assay.model.result import IN_MEMORY, Place
 from assay.model.source import Source
 from assay.model.study import Study
-from assay.model.target import FileTarget, NfsTarget, NullTarget
+from assay.model.target import DeviceTarget, FileTarget, NfsTarget, NullTarget
 from assay.model.units import about_size
 from assay.plan.capable import backends_by_kind, capability_faults
-from assay.plan.jobs import nfs_target
+from assay.plan.jobs import marked_target, nfs_target
 from assay.store import JournalEntry, RunStore, run_is_alive
 
 EXPORT = "export"
@@ -77,36 +89,69 @@ def looked_at_here(study: Study, names: Sequence[str]) -> list[str]:
     ]
 
 
-def inspect_targets(study: Study, names: Sequence[str], destroy: bool, own_run: str = "") -> None:
+def inspect_targets(study: Study, names: Sequence[str], destroy: bool, owner: Owner | None = None) -> None:
     """Look at the targets without changing anything.
 
     Args:
         study: The study.
         names: The targets that are used.
         destroy: The user has confirmed that devices may be overwritten.
-        own_run: Id of the run that is resumed, whose markers are no obstacle.
+        owner: The run that is resumed, whose markers are no obstacle.
 
     Raises:
         AssayError: Assay must not write to one of them; nothing was written.
     """
     problems: list[tuple[str, str]] = []
-    local = looked_at_here(study, names)
-    for name in local:
-        found = inspect_target(study.targets[name].kind, target_path(study, name), destroy, own_run)
+    places: dict[str, str] = {}
+    marks: dict[str, Mark] = {}
+    for name in looked_at_here(study, names):
+        target, path = study.targets[name], target_path(study, name)
+        if isinstance(target, FileTarget) and not inspect_text(path):
+            found, places[name] = _look(study, name, owner, marks)
+        else:
+            found = inspect_target(target.kind, path, destroy)
+            places |= {name: os.path.realpath(path)} if isinstance(target, DeviceTarget) else {}
         problems += [(f"target {name}: {message}", hint) for message, hint in found]
     refuse(problems)
-    places = {name: target_path(study, name) for name in local if target_path(study, name)}
     refuse(check_apart(places))
-    for name, path in places.items():
-        if isinstance(study.targets[name], FileTarget):
-            refuse(_in_use(name, path, own_run))
+    for name, mark in marks.items():
+        refuse(_in_use(name, target_path(study, name), mark, owner))
 
 
-def _in_use(name: str, path: str, own_run: str) -> list[tuple[str, str]]:
-    marker = target_marker(path)
-    if marker is None or marker.run == own_run or not run_is_alive(Path(marker.run_folder)):
+def _look(study: Study, name: str, owner: Owner | None, marks: dict[str, Mark]) -> tuple[list[tuple[str, str]], str]:
+    """What is wrong with a directory, and its path without links; its mark is added to `marks`."""
+    path = target_path(study, name)
+    try:
+        look = look_at(path, patience=patience_of(study))
+    except AssayError as error:
+        return [(f"{path}: {error.message}", error.hint or "choose another place, or change the rights")], path
+    if look.mark is not None:
+        marks[name] = look.mark
+    return look_problems(look, owner), look.real_path
+
+
+def _in_use(name: str, path: str, mark: Mark, owner: Owner | None) -> list[tuple[str, str]]:
+    own = owner is not None and owner.owns(mark)
+    if own or not mark.run_folder or not run_is_alive(Path(mark.run_folder)):
         return []
-    return [(f"target {name}: {path}: is in use by run {marker.run}", "wait for that run, or stop it")]
+    message = f"target {name}: {path}: is in use by run {plain(mark.run, 100)}"
+    return [(message, "wait for that run, or stop it")]
+
+
+def owner_of(store: RunStore) -> Owner:
+    """The run as the owner of directories."""
+    return Owner(store.folder.name, store.folder)
+
+
+def patience_of(study: Study, silent: bool = False) -> float:
+    """Seconds without progress after which storage that is looked at, claimed or cleaned counts as hung.
+
+    Args:
+        study: May say so.
+        silent: It did not answer before.
+    """
+    patience = (study.patience or 0) / 1e9 or PATIENCE_SECONDS
+    return min(patience, SHORT_PATIENCE_SECONDS) if silent else patience
 
 
 def claim_targets(study: Study, names: Sequence[str], store: RunStore, fleet: Fleet | None = None) -> None:
@@ -122,7 +167,6 @@ def claim_targets(study: Study, names: Sequence[str], store: RunStore, fleet: Fl
         AssayError: A directory cannot be made or marked.
     """
     made_by_us = {entry.name for entry in store.journal() if entry.kind == DIRECTORY and entry.details["made"]}
-    keep = study.output.keep_files
     for name in names:
         target = study.targets[name]
         if isinstance(target, NfsTarget):
@@ -130,16 +174,44 @@ def claim_targets(study: Study, names: Sequence[str], store: RunStore, fleet: Fl
         if not isinstance(target, FileTarget):
             continue
         if fleet is not None:
-            store.record(REMOTE, target.path, {})
-            remote_places.claim(fleet.shells, target.path, store.folder.name)
-            continue
-        made = target.path in made_by_us
-        store.record(DIRECTORY, target.path, {"made": made or not Path(target.path).exists()})
-        claim_target(target.path, store.folder.name, store.folder, run_is_alive, made, keep)
+            _claim_elsewhere(target.path, store, fleet, patience_of(study))
+        else:
+            _claim_here(study, target.path, target.path in made_by_us, store)
+
+
+def _claim_here(study: Study, path: str, made: bool, store: RunStore) -> None:
+    patience = patience_of(study)
+    details = {"made": made or look_at(path, patience=patience).state == PlaceState.absent}
+    entry = store.record(DIRECTORY, path, details)
+    claimed = claim_target(path, owner_of(store), run_is_alive, made, study.output.keep_files, patience=patience)
+    store.amend(entry, {**details, "claimed": claimed.identity})
+    _warn(claimed)
+
+
+def _claim_elsewhere(path: str, store: RunStore, fleet: Fleet, patience: float) -> None:
+    entry = store.record(REMOTE, path, {})
+    found: dict[str, str] = {}
+    for host, launcher in zip(fleet.hosts, fleet.launchers, strict=True):
+        try:
+            claimed = claim_target(path, owner_of(store), run_is_alive, False, False, launcher, True, patience)
+        except AssayError as error:
+            raise AssayError(f"host {host.name}: {error.message}", error.hint, error.exit_code) from None
+        found[host.name] = claimed.identity
+        store.amend(entry, {"claimed": dict(found)})
+        _warn(claimed)
+
+
+def _warn(claimed: PlaceAnswer) -> None:
+    for line in remains(claimed):
+        note(f"warning: could not be removed: {line}")
 
 
 def release_targets(
-    store: RunStore, launcher: Launcher | None = None, fleet: Fleet | None = None, keep: bool = False
+    store: RunStore,
+    launcher: Launcher | None = None,
+    fleet: Fleet | None = None,
+    keep: bool = False,
+    silent: Collection[str] = (),
 ) -> list[str]:
     """Remove everything that the run made outside its folder; returns what could not be removed, one line each.
 
@@ -148,22 +220,33 @@ def release_targets(
         launcher: Where exports can be reached from; left out where there can be none.
         fleet: The other hosts, if there are any.
         keep: Data on other hosts stays where it is.
+        silent: Paths of targets whose storage did not answer.
     """
     left = []
     for entry in store.journal():
+        patience = SHORT_PATIENCE_SECONDS if entry.name in silent else PATIENCE_SECONDS
         if entry.kind == EXPORT:
             # Only engines make anything in an export.
             problems: list[str] | None = _release_export(entry, launcher) if store.attempts() else []
         elif entry.kind == REMOTE:
-            shells = fleet.shells if fleet is not None else []
-            problems = None if keep or not shells else remote_places.release(shells, entry.name, store.folder.name)
+            problems = None if keep or fleet is None else _release_elsewhere(entry, store, fleet, patience)
         else:
-            problems = _release(entry, store.folder)
+            problems = _release(entry, store, patience)
         left += problems or []
         if problems == []:
             # A results disk that is full must not keep the next target from being given back.
             with contextlib.suppress(AssayError):
                 store.removed(entry.id)
+    return left
+
+
+def _release_elsewhere(entry: JournalEntry, store: RunStore, fleet: Fleet, patience: float) -> list[str]:
+    claimed = entry.details.get("claimed", {})
+    left = []
+    for host, launcher in zip(fleet.hosts, fleet.launchers, strict=True):
+        numbers = claimed.get(host.name, "")
+        lines = release_target(entry.name, owner_of(store), numbers, launcher, patience)
+        left += [f"host {host.name}: {line}" for line in lines or []]
     return left
 
 
@@ -177,18 +260,16 @@ def _release_export(entry: JournalEntry, launcher: Launcher | None) -> list[str]
     return []
 
 
-def _release(entry: JournalEntry, folder: Path) -> list[str] | None:
+def _release(entry: JournalEntry, store: RunStore, patience: float) -> list[str] | None:
     """Remove one thing of the journal; returns why it is still there, None if it is to stay."""
     if entry.kind == CGROUP:
         return [] if remove_group(Path(entry.name)) else [f"{entry.name}: still in use"]
-    problems = release_target(entry.name, folder)
-    marker = target_marker(entry.name)
-    kept = marker is not None and marker.keep and marker.is_of(folder)
-    return None if kept and not problems else problems
+    claimed = entry.details.get("claimed", "")
+    return release_target(entry.name, owner_of(store), claimed, patience=patience)
 
 
 def probe_targets(
-    study: Study, names: Sequence[str], engine: Engine, launcher: Launcher
+    study: Study, names: Sequence[str], engine: Engine, launcher: Launcher, owner: Owner
 ) -> dict[str, BackendCapabilities]:
     """What the engine can do at each target, found by trying; for the null target what it says of itself.
 
@@ -196,7 +277,8 @@ def probe_targets(
         study: The study.
         names: The targets that are used.
         engine: The engine of this machine.
-        launcher: Where exports can be reached from.
+        launcher: Where exports, and directories of other hosts, can be reached from.
+        owner: The run that has claimed the directories.
 
     Raises:
         AssayError: The engine refuses a place.
@@ -213,8 +295,8 @@ def probe_targets(
             if isinstance(target, NfsTarget):
                 found[name] = probe_target(launcher, nfs_target(target, "none").model_dump_json())
                 continue
-            if isinstance(target, FileTarget) and not is_local(study):
-                found[name] = probe_directory(launcher, target.path)
+            if isinstance(target, FileTarget):
+                found[name] = probe_target(launcher, marked_target(target, owner.identity).model_dump_json())
                 continue
             found[name] = probe_place(engine.path, kind, target_path(study, name))
         except AssayError as error:

@@ -64,6 +64,11 @@ class ByeStatus(StrEnum):
     """
     Stopped from outside.
     """
+    stalled = 'stalled'
+    """
+    The storage does not answer: nothing had ended for the job's `stall_limit_ns`. What the job made is still there,
+    and the process itself may stay for as long as the storage is silent.
+    """
 
 
 class CacheAction(StrEnum):
@@ -653,6 +658,33 @@ class Log(BaseModel):
     """
 
 
+class Mark(BaseModel):
+    """
+    Contents of the file `.assay-target`, by which a run claims a directory.
+    """
+
+    created_by_assay: bool
+    """
+    The directory itself is Assay's and goes when the run is over.
+    """
+    identity: str = ''
+    """
+    What tells this run from every other one; a job that works here names it. Empty: claimed by hand.
+    """
+    keep: bool = False
+    """
+    The run leaves its data here on purpose.
+    """
+    run: str
+    """
+    Id of the run that claimed the directory last.
+    """
+    run_folder: str = ''
+    """
+    Folder of that run, which tells whether it is still alive; empty on other hosts than its own.
+    """
+
+
 class Method(StrEnum):
     """
     How operations reach the kernel.
@@ -919,6 +951,41 @@ class PlaceCapabilities(BaseModel):
     """
 
 
+class PlaceState(StrEnum):
+    """
+    What stands at a path.
+    """
+
+    absent = 'absent'
+    """
+    Nothing, and a directory can be made there.
+    """
+    read_only_parent = 'read_only_parent'
+    """
+    Nothing, and this user may not make anything there.
+    """
+    no_parent = 'no_parent'
+    """
+    The directory above is not there.
+    """
+    parent_not_directory = 'parent_not_directory'
+    """
+    What is above is not a directory.
+    """
+    link = 'link'
+    """
+    A symbolic link.
+    """
+    not_directory = 'not_directory'
+    """
+    Something else than a directory.
+    """
+    directory = 'directory'
+    """
+    A directory.
+    """
+
+
 class Pong(BaseModel):
     """
     Answer to a line `{"ping":N}` on standard input.
@@ -946,6 +1013,21 @@ class Ready(BaseModel):
     buffer_bytes: Annotated[int, Field(ge=0)]
     """
     Bytes of the I/O buffers of all lanes.
+    """
+
+
+class Remains(BaseModel):
+    """
+    Something that is still there.
+    """
+
+    path: str
+    """
+    Where.
+    """
+    why: str
+    """
+    Why.
     """
 
 
@@ -1139,6 +1221,10 @@ class FileTarget(BaseModel):
     root: str
     """
     Absolute path of a directory that holds the marker file `.assay-target`.
+    """
+    run: str | None = None
+    """
+    The `identity` in the marker: a root that another run has claimed is refused. None: a marker without one.
     """
 
 
@@ -1413,6 +1499,28 @@ class Capabilities(BaseModel):
     spec_version: Annotated[int, Field(ge=0)]
     """
     Version of the contract.
+    """
+
+
+class Claim(BaseModel):
+    """
+    A directory is to be claimed for a run.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    mark: Mark
+    """
+    What is written into it; `created_by_assay` if an earlier part of this run made it.
+    """
+    over: Mark | None = None
+    """
+    The mark of a run that is over, which may be replaced, and whose data is removed unless it was kept on purpose.
+    """
+    root: str
+    """
+    Absolute path of the directory.
     """
 
 
@@ -1694,6 +1802,13 @@ class Job(BaseModel):
     """
     Version of the contract; must be the engine's own.
     """
+    stall_limit_ns: Annotated[
+        int | None, Field(ge=1000000000, le=31536000000000000)
+    ] = None
+    """
+    When nothing has ended for so long, the storage counts as hung: the job ends with status `stalled`, and what it has
+    made stays. A flush of all that was written is one long silence. None: wait for ever.
+    """
     sync: SyncPolicy = SyncPolicy.fsync
     """
     What makes writes stable, and when. Its time is part of the measured time.
@@ -1722,6 +1837,45 @@ class Job(BaseModel):
     """
     At each `barrier` event wait for a line `{"go":true,"at_ns":T}` on standard input: before a phase is set up, before
     its lanes start, which they do at that time of this engine's monotonic clock, and before the data is removed.
+    """
+
+
+class Look(BaseModel):
+    """
+    A path, looked at without changing anything.
+    """
+
+    bad_mark: bool
+    """
+    It has a mark that is not Assay's.
+    """
+    has_work: bool
+    """
+    The directory of a job is in it.
+    """
+    identity: str
+    """
+    Numbers that tell this directory on this host from any other (statx(2): device and inode), empty if there is none.
+    """
+    mark: Mark | None = None
+    """
+    Its mark, if it has a legible one.
+    """
+    names: list[str]
+    """
+    Some of the names in it, as far as they are neither a mark nor what mkfs(8) makes.
+    """
+    path: str
+    """
+    As it was asked for.
+    """
+    real_path: str
+    """
+    The same without symbolic links above its last name; as it was asked for where that cannot be found out.
+    """
+    state: PlaceState
+    """
+    What stands there.
     """
 
 
@@ -1827,6 +1981,53 @@ class PhaseEnd(BaseModel):
     write_latency: LatencySummary | None = None
     """
     Latencies of the writes; none if there were none.
+    """
+
+
+class PlaceAnswer(BaseModel):
+    """
+    The last line that `inspect`, `claim` and `clean` print.
+    """
+
+    absent: bool
+    """
+    Nothing is at the path.
+    """
+    error: str
+    """
+    Why nothing could be done; empty if all went well.
+    """
+    foreign: bool
+    """
+    The directory has no mark of this run, and nothing in it was touched.
+    """
+    identity: str
+    """
+    Numbers of the claimed directory, as in `Look`.
+    """
+    kept: bool
+    """
+    Data stays there on purpose.
+    """
+    left: list[Remains]
+    """
+    What was to be removed and is still there.
+    """
+    look: Look | None = None
+    """
+    What is there: for `inspect`, and for `claim` if the directory is somebody else's.
+    """
+    mark: Mark | None = None
+    """
+    The mark that is there now, for `claim`; none if the directory is somebody else's.
+    """
+    removed: list[str]
+    """
+    Paths of what was removed.
+    """
+    silent: bool
+    """
+    The storage does not answer.
     """
 
 
@@ -1965,6 +2166,7 @@ class Contract(BaseModel):
     """
 
     capabilities: Capabilities
+    claim: Claim
     event: Annotated[
         HelloEvent | ReadyEvent | BarrierEvent | PongEvent | PhaseStartEvent | IntervalEvent | ErrorSampleEvent | LogEvent | PhaseEndEvent | ByeEvent,
         Field(discriminator='event'),
@@ -1975,3 +2177,4 @@ class Contract(BaseModel):
     A run without a `bye` has crashed. Readers ignore fields they do not know.
     """
     job: Job
+    place: PlaceAnswer

@@ -1,19 +1,22 @@
 """Reader of the engine's output: one JSON object a line.
 
 Fields it does not know are ignored. A line that is broken, cut off or of an unknown kind becomes a `BrokenLine`,
-never an exception, so that one bad line does not cost a run.
+never an exception, so that one bad line does not cost a run. So does one with a number that no engine counts to.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from assay.contract.names import Event
+from assay.contract.names import Event, Job
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="event")])
 _SHOWN = 120
+GREATEST = 2**63 - 1
+"""Greatest number in an event: nanoseconds of 292 years; SQLite and Parquet keep no greater one."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +42,24 @@ def read_line(line: str | bytes, number: int = 0) -> Event | BrokenLine:
         number: Its number, for the message about a broken one.
     """
     try:
-        return _EVENT.validate_json(line)
+        event: Event = _EVENT.validate_json(line)
     except ValidationError as error:
         return BrokenLine(number, _reason(error), _beginning(line))
+    odd = _odd_number(event)
+    return BrokenLine(number, f"{odd}: no number that an engine counts to", _beginning(line)) if odd else event
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """The lines of an engine's output, one at a time, without their newlines.
+
+    Only a newline ends a line: JSON may hold other characters that `str.splitlines` takes for one.
+    """
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = end + 1
 
 
 def read_events(lines: Iterable[str | bytes]) -> Iterator[Event | BrokenLine]:
@@ -49,6 +67,23 @@ def read_events(lines: Iterable[str | bytes]) -> Iterator[Event | BrokenLine]:
     for number, line in enumerate(lines, start=1):
         if line.strip():
             yield read_line(line, number)
+
+
+def _odd_number(value: BaseModel) -> str | None:
+    """Where a number is that is too large, or none at all; the job in a `hello` is compared as a whole elsewhere."""
+    for name, item in value.__dict__.items():
+        if isinstance(item, int | float):
+            if not -GREATEST <= item <= GREATEST or (isinstance(item, float) and not math.isfinite(item)):
+                return name
+        elif isinstance(item, BaseModel):
+            inner = None if isinstance(item, Job) else _odd_number(item)
+            if inner:
+                return f"{name}.{inner}"
+        elif isinstance(item, list):
+            for number, part in enumerate(item):
+                if isinstance(part, BaseModel) and (inner := _odd_number(part)):
+                    return f"{name}.{number}.{inner}"
+    return None
 
 
 def _reason(error: ValidationError) -> str:

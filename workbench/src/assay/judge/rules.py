@@ -25,7 +25,7 @@ LEAST_REPEATS = 3
 
 
 def incomplete(evidence: Evidence) -> Answer:
-    """A repeat is missing, did not end, or had a failed operation.
+    """A repeat is missing, did not end, did nothing, had a failed operation, or read what had not been written.
 
     Source: DESIGN, section 4, item 8: a failure is a result; nothing is dropped, retried away or averaged over.
     """
@@ -49,14 +49,20 @@ def incomplete(evidence: Evidence) -> Answer:
             "repeats_planned": evidence.planned,
             "repeats_usable": len(evidence.usable),
             "failed_operations": sum(sample.failed_operations for sample in bad),
+            "failed_writes_before": sum(sample.failed_writes for sample in bad),
         },
     )
 
 
 def _failure(sample: Sample) -> str:
     text = f"repeat {sample.repeat} {sample.status}"
-    tallies = [f"{tally.count} x {tally.example}" for tally in sample.errors]
-    return f"{text}: {'; '.join(tallies)}" if tallies else text
+    told = [f"{tally.count} x {tally.example}" for tally in sample.errors]
+    if sample.failed_writes:
+        count = sample.failed_writes
+        told.append(f"{count} {'write' if count == 1 else 'writes'} of what it reads had failed before")
+    if sample.idle:
+        told.append("not one operation was done")
+    return f"{text}: {'; '.join(told)}" if told else text
 
 
 def _incomplete_remedy(bad: list[Sample]) -> str:

@@ -8,15 +8,21 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
 from assay.contract._generated import BackendCapabilities, Capabilities
+from assay.launch.answers import Collected, collect
 from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.foreign import plain
+from assay.model.units import about_size
 from assay.plan.jobs import SPEC_VERSION
 
 NAME = "assay-engine"
-QUESTION_SECONDS = 60
+MOST_ANSWER = 1 << 20
+"""Bytes; a real one has some thousand."""
+QUESTION_SECONDS = 60.0
 """Longest time the engine may take to say what it can do; probing a place includes opening files there."""
 
 
@@ -76,7 +82,7 @@ def load_engine(path: Path | None = None) -> Engine:
             "install engine and workbench of the same release",
             EXIT_REFUSED,
         )
-    capabilities = _parse(path, text)
+    capabilities = parse_capabilities(str(path), text)
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return Engine(path, capabilities.engine_version, digest, capabilities)
@@ -94,7 +100,7 @@ def probe_place(engine: Path, kind: str, path: str) -> BackendCapabilities:
         AssayError: The engine refuses the place.
     """
     option = "--device" if kind == "device" else "--root"
-    capabilities = _parse(engine, _ask(engine, option, path))
+    capabilities = parse_capabilities(str(engine), _ask(engine, option, path))
     for backend in capabilities.backends:
         if backend.kind == kind and backend.place is not None:
             return backend
@@ -106,43 +112,82 @@ def probe_place(engine: Path, kind: str, path: str) -> BackendCapabilities:
 def _ask(engine: Path, *arguments: str) -> str:
     command = [str(engine), "capabilities", *arguments]
     try:
-        done = subprocess.run(
-            command, capture_output=True, timeout=QUESTION_SECONDS, stdin=subprocess.DEVNULL, check=False
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
         )
     except OSError as error:
         raise AssayError(f"{engine}: cannot be started: {error.strerror}", "build it with `make build`") from error
-    except subprocess.TimeoutExpired:
+    return answer_of(" ".join(command), collect(process, None, QUESTION_SECONDS, MOST_ANSWER), QUESTION_SECONDS)
+
+
+def answer_of(command: str, heard: Collected, seconds: float) -> str:
+    """What an engine answered.
+
+    Args:
+        command: What it was asked, for messages.
+        heard: What came of it.
+        seconds: How long it was waited for.
+
+    Raises:
+        AssayError: It said no, too much, or nothing in time.
+    """
+    if heard.long:
         raise AssayError(
-            f"{' '.join(command)}: no answer in {QUESTION_SECONDS} s", "see whether the storage hangs", EXIT_REFUSED
-        ) from None
-    if done.returncode != 0:
-        how = f"killed by signal {-done.returncode}" if done.returncode < 0 else f"exit code {done.returncode}"
-        raise AssayError(last_line(done.stderr) or f"{' '.join(command)}: {how}", "", EXIT_REFUSED)
-    return done.stdout.decode("utf-8", "replace")
+            f"{command}: the answer is longer than {about_size(MOST_ANSWER)}: this is no engine of ours",
+            "install engine and workbench of the same release",
+            EXIT_REFUSED,
+        )
+    if heard.late or heard.code is None:
+        raise AssayError(
+            f"{command}: no answer in {seconds:.0f} s",
+            "see whether the storage, or the way to the host, hangs",
+            EXIT_REFUSED,
+        )
+    if heard.code != 0:
+        how = f"killed by signal {-heard.code}" if heard.code < 0 else f"exit code {heard.code}"
+        raise AssayError(last_line(heard.err) or f"{command}: {how}", "", EXIT_REFUSED)
+    return heard.out.decode("utf-8", "replace")
 
 
 def last_line(stderr: bytes) -> str:
     """The last line that says something, without a leading `error: `."""
-    lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-    return lines[-1].removeprefix("error: ") if lines else ""
+    lines = [line.strip() for line in stderr.decode("utf-8", "replace").split("\n") if line.strip()]
+    return plain(lines[-1].removeprefix("error: ")) if lines else ""
 
 
 def _spec_version(text: str) -> int | None:
     try:
         found = json.loads(text).get("spec_version")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return None
     return found if isinstance(found, int) else None
 
 
-def _parse(engine: Path, text: str) -> Capabilities:
+def parse_capabilities(engine: str, text: str) -> Capabilities:
+    """What an engine says that it can do, with texts that can be printed.
+
+    Args:
+        engine: Its name for messages.
+        text: Its answer.
+
+    Raises:
+        AssayError: The answer is none.
+    """
     try:
-        return Capabilities.model_validate_json(text)
+        return Capabilities.model_validate(_printable(Capabilities.model_validate_json(text).model_dump(mode="json")))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "output"
+        place = plain(".".join(str(part) for part in first["loc"])) or "output"
         raise AssayError(
-            f"{engine}: its answer cannot be read: {place}: {first['msg']}",
+            f"{engine}: its answer cannot be read: {place}: {plain(first['msg'])}",
             "install engine and workbench of the same release",
             EXIT_REFUSED,
         ) from None
+
+
+def _printable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _printable(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_printable(item) for item in value]
+    return plain(value) if isinstance(value, str) else value

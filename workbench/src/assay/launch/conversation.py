@@ -1,4 +1,8 @@
-"""One exchange with an engine: lines to its standard input, lines from its standard output, and no way to hang."""
+"""One exchange with an engine: lines to its standard input, lines from its standard output, and no way to hang.
+
+The engine is not trusted: what it says has bounds in bytes, lines and time (`assay.contract.bounds`). At the first one
+that is passed it is no longer listened to, and ended.
+"""
 
 import contextlib
 import os
@@ -10,14 +14,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO
 
-from assay.contract.names import ByeEvent, Event, HelloEvent
+from assay.contract._generated import ByeStatus
+from assay.contract.bounds import Bounds
+from assay.contract.names import ByeEvent, ErrorSampleEvent, Event, HelloEvent, IntervalEvent, LogEvent, PongEvent
 from assay.contract.reader import BrokenLine, read_line
 from assay.launch.binary import last_line
 from assay.launch.launcher import Process
+from assay.model.foreign import plain
+from assay.model.units import about_size
 
 TICK = 0.1
 STDERR_KEPT = 8192
-LINE_LIMIT = 64 << 20
 BROKEN_LIMIT = 1000
 READ_BYTES = 1 << 16
 
@@ -30,10 +37,12 @@ class Grace:
     """From `{"stop":true}` to SIGTERM: the engine removes its files meanwhile."""
     terminate: float = 10.0
     """From SIGTERM to SIGKILL."""
-    kill: float = 60.0
+    kill: float = 15.0
     """From SIGKILL to giving up on a process that waits for storage."""
     leave: float = 60.0
     """From the engine's `bye` to its end."""
+    stalled: float = 2.0
+    """The same where storage does not answer."""
 
 
 class Conversation:
@@ -46,29 +55,38 @@ class Conversation:
         silence_limit: float,
         on_event: Callable[[Event], None] = lambda _: None,
         grace: Grace | None = None,
+        *,
+        bounds: Bounds,
     ) -> None:
         """Nothing is sent yet.
 
         Args:
             process: The engine, with pipes.
             job: The job with its newline.
-            silence_limit: Seconds without an event after which the engine counts as hung.
+            silence_limit: Seconds without progress after which the engine counts as hung.
             on_event: Called with each event as it comes.
             grace: Seconds between the steps of stopping.
+            bounds: The most that the engine may say, and for how long.
         """
         self.process = process
         self.silence_limit = silence_limit
         self.on_event = on_event
         self.grace = grace or Grace()
-        self.heard = bytearray()
-        self.last_heard = time.monotonic()
+        self.bounds = bounds
+        self.begun = self.last_heard = time.monotonic()
+        self.waits = False
+        """It waits for a word of ours, so that its silence says nothing."""
         self.bye: ByeEvent | None = None
         self.fault = ""
         self.stop_requested = False
-        self.finished = False
+        self.finished = self._stuck = False
         self._to_send = job
-        self._line_start = 0
-        self._scanned = 0
+        self._lines = bytearray()
+        self._unfinished = b""
+        self._bytes = 0
+        self._deaf = False
+        self._remarks = self._failures = self._steps_told = 0
+        self._gone_at: float | None = None
         self._complaints = b""
         self._broken: list[BrokenLine] = []
         self._hello = False
@@ -101,6 +119,15 @@ class Conversation:
         """The engine's standard output is open."""
         return self._is_registered(self.process.stdout)
 
+    @property
+    def said(self) -> str:
+        """What it said but answers to pings, NDJSON; what was over a bound is left out."""
+        return (self._lines + self._unfinished).decode("utf-8", "replace")
+
+    def let_go(self) -> None:
+        """It has been told to go on."""
+        self.waits, self.last_heard = False, time.monotonic()
+
     def look_after(self, stop: int) -> None:
         """Take the next step towards the engine's end where it is time.
 
@@ -113,16 +140,36 @@ class Conversation:
             self._schedule(0.0)
         if stop >= 2 and self._steps and self._steps[0] != self._kill:
             self._schedule(0.0, skip_to=self._terminate)
-        silent = now - self.last_heard
-        if silent > self.silence_limit and not self.fault and self.bye is None and not self.stop_requested:
-            self.find_fault(f"hung: no event for {silent:.0f} s")
+        if not self.fault and self.bye is None and not self.stop_requested:
+            self._look_at_clock(now)
         if self._next_step_at is None or time.monotonic() < self._next_step_at:
             return
         if self._steps:
             self._steps.pop(0)()
         else:
-            self.finished = True
-            self.fault = self.fault or "the engine does not end, not even by SIGKILL: it waits for storage"
+            # Nothing else keeps a process from being killed.
+            self.finished = self._stuck = True
+
+    def _look_at_clock(self, now: float) -> None:
+        silent = now - self.last_heard
+        if silent > self.silence_limit and not self.waits:
+            self.find_fault(f"hung: no progress for {silent:.0f} s")
+        elif now - self.begun > self.bounds.seconds:
+            self.find_fault(f"hung: not done after {self.bounds.seconds:.0f} s, the longest that this job can take")
+
+    def gone(self, quiet: bool) -> bool:
+        """Whether nothing more is to be expected of a process that has ended.
+
+        Args:
+            quiet: It had nothing to say when it was looked at last. One of its children may go on for ever.
+        """
+        now = time.monotonic()
+        self._gone_at = self._gone_at or now
+        return quiet or self._deaf or now - self._gone_at > self.grace.leave
+
+    @property
+    def _stalled(self) -> bool:
+        return self.bye is not None and self.bye.status == ByeStatus.stalled
 
     def find_fault(self, fault: str) -> None:
         """The job has failed for this reason; stop it."""
@@ -131,12 +178,18 @@ class Conversation:
 
     def verdict(self) -> tuple[str, str]:
         """Status and reason of the job."""
+        if self._stalled and self.bye is not None:
+            return "incomplete", plain(self.bye.reason or "storage does not answer")
+        if self._stuck:
+            return "incomplete", f"storage does not answer: {self.fault or 'the engine waits for it, even when killed'}"
         if self.fault:
             return "crashed", self.fault
         if self.bye is not None and self._broken and not self._hello:
-            return "crashed", f"the engine's hello cannot be read: {self._broken[0].reason}"
+            return "crashed", f"the engine's hello cannot be read: {plain(self._broken[0].reason)}"
+        if self.bye is not None and not self._hello:
+            return "crashed", "the engine took its leave and never said hello"
         if self.bye is not None:
-            return self.bye.status.value, self.bye.reason or self._broken_note()
+            return self.bye.status.value, plain(self.bye.reason or "") or self._broken_note()
         complaint = last_line(self._complaints)
         code = self.process.returncode
         if code == 2 and not self._hello:
@@ -179,32 +232,73 @@ class Conversation:
         if not chunk:
             self._selector.unregister(pipe)
             return True
-        self.heard += chunk
-        while (end := self.heard.find(b"\n", self._scanned)) >= 0:
-            line = bytes(self.heard[self._line_start : end])
-            self._line_start = self._scanned = end + 1
-            self._take(line)
-        self._scanned = len(self.heard)
-        if len(self.heard) - self._line_start > LINE_LIMIT:
-            self.find_fault(f"the engine printed a line of more than {LINE_LIMIT >> 20} MiB")
+        if self._deaf:
+            return True
+        self._bytes += len(chunk)
+        *lines, self._unfinished = (self._unfinished + chunk).split(b"\n")
+        for line in lines:
+            if not self._deaf and self._fits(line):
+                self._take(line)
+        if not self._deaf and self._fits(self._unfinished):
+            most = self.bounds.bytes_by(time.monotonic() - self.begun)
+            if self._bytes > most:
+                self._stop_listening(f"the engine said more than {about_size(most)}, too much for this job")
         return True
+
+    def _fits(self, line: bytes) -> bool:
+        most = self.bounds.line_bytes
+        if len(line) > most:
+            self._stop_listening(f"the engine printed a line of more than {about_size(most)}")
+        return len(line) <= most
+
+    def _stop_listening(self, fault: str) -> None:
+        self._deaf, self._unfinished = True, b""
+        self.find_fault(fault)
 
     def _take(self, line: bytes) -> None:
         if not line.strip():
             return
         event = read_line(line)
+        if not isinstance(event, PongEvent):
+            self._lines += line + b"\n"
         if isinstance(event, BrokenLine):
             self._broken.append(event)
             if len(self._broken) > BROKEN_LIMIT:
-                self.find_fault(f"the engine printed more than {BROKEN_LIMIT} lines that are no events")
+                self._stop_listening(f"the engine printed more than {BROKEN_LIMIT} lines that are no events")
             return
-        self.last_heard = time.monotonic()
+        self._count(event)
         if isinstance(event, HelloEvent):
             self._hello = True
         elif isinstance(event, ByeEvent):
             self.bye = event
-            self._schedule(self.grace.leave, skip_to=self._terminate)
+            if self._stalled:
+                # One that waits for storage can do no more than say so.
+                self._schedule(self.grace.stalled, skip_to=self._kill)
+            else:
+                self._schedule(self.grace.leave, skip_to=self._terminate)
         self.on_event(event)
+
+    def _count(self, event: Event) -> None:
+        """Note a sign of life; remarks, and intervals in which nothing was done, are none."""
+        match event:
+            case LogEvent():
+                self._remarks += 1
+                if self._remarks > self.bounds.remarks:
+                    self._stop_listening(f"the engine made more than {self.bounds.remarks} remarks")
+            case ErrorSampleEvent():
+                self._failures += 1
+                if self._failures > self.bounds.failures:
+                    self._stop_listening(f"the engine described more than {self.bounds.failures} failed operations")
+            case IntervalEvent():
+                if event.read.ops or event.write.ops or event.meta.ops or event.errors:
+                    self.last_heard = time.monotonic()
+            case PongEvent():
+                pass
+            case _:
+                self.last_heard = time.monotonic()
+                self._steps_told += 1
+                if self._steps_told > self.bounds.steps:
+                    self._stop_listening(f"the engine told more than {self.bounds.steps} steps of this job")
 
     def _receive_complaint(self, pipe: IO[bytes]) -> bool:
         chunk = os.read(pipe.fileno(), READ_BYTES)
@@ -230,12 +324,13 @@ class Conversation:
 
     def _kill(self) -> None:
         self.process.kill()
-        self._next_step_at = time.monotonic() + self.grace.kill
+        self._next_step_at = time.monotonic() + (self.grace.stalled if self._stalled else self.grace.kill)
 
     def _broken_note(self) -> str:
         if not self._broken:
             return ""
-        return f"{len(self._broken)} lines of the engine's output are no events; the first: {self._broken[0].text}"
+        first = plain(self._broken[0].text)
+        return f"{len(self._broken)} lines of the engine's output are no events; the first: {first}"
 
 
 def converse(
@@ -258,7 +353,7 @@ def converse(
             ready = selector.select(0.0 if gone else _patience(live))
             heard = {id(key.data.__self__) for key, _ in ready if key.data(key.fileobj)}
             for one in gone:
-                one.finished = one.finished or id(one) not in heard
+                one.finished = one.finished or one.gone(quiet=id(one) not in heard)
             each_turn()
             wish = stop()
             for one in live:

@@ -4,9 +4,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from assay.contract.names import Event
+from assay.contract.bounds import Bounds, bounds_of
+from assay.contract.names import Event, Job
 from assay.launch.conversation import Conversation, Grace, converse
 from assay.launch.launcher import Launcher
+
+SPEAK_SECONDS = 30.0
+"""An engine says by itself that the storage is silent. One that is silent for so much longer hangs."""
 
 
 @dataclass(frozen=True)
@@ -14,9 +18,11 @@ class Outcome:
     """How a job went.
 
     Attributes:
-        status: `ok`, `errors`, `refused`, `stopped` as the engine said, or `crashed` if it did not take its leave.
+        status: `ok`, `errors`, `refused`, `stopped` as the engine said, `incomplete` if storage does not
+            answer, or `crashed` if it did not take its leave.
         reason: Why it did not end well; empty if it did.
-        events: Everything on the engine's standard output.
+        events: What the engine said on its standard output, NDJSON.
+        seconds: How long it took.
         started_at: Seconds since 1970.
         stop_requested: We had asked it to stop.
     """
@@ -37,29 +43,31 @@ def run_job(
     on_start: Callable[[int], None] = lambda _: None,
     stop: Callable[[], int] = lambda: 0,
     grace: Grace | None = None,
+    bounds: Bounds | None = None,
 ) -> Outcome:
     """Execute a job; returns when the engine is gone, however that comes about.
 
     Args:
         launcher: Where the engine runs.
         job_text: The job as JSON, one line.
-        silence_limit: Seconds without an event after which the engine counts as hung.
+        silence_limit: Seconds without progress after which the engine counts as hung.
         on_event: Called with each event as it comes.
         on_start: Called with the process id before the job is sent.
         stop: 0 go on, 1 stop orderly, 2 stop now; asked ten times a second.
         grace: Seconds between the steps of stopping.
+        bounds: The most that the engine may say; what a job like this needs if left out.
 
     Raises:
         AssayError: The engine cannot be started, or `on_start` raised it.
     """
     started_at, clock = time.time(), time.monotonic()
+    limits = bounds or bounds_of(Job.model_validate_json(job_text))
     process = launcher.start(["run", "-"])
-    talk = Conversation(process, job_text.strip().encode() + b"\n", silence_limit, on_event, grace)
+    talk = Conversation(process, job_text.strip().encode() + b"\n", silence_limit, on_event, grace, bounds=limits)
     try:
         on_start(process.pid)
         converse([talk], stop)
     finally:
         talk.end()
     status, reason = talk.verdict()
-    text = talk.heard.decode("utf-8", "replace")
-    return Outcome(status, reason, text, started_at, time.monotonic() - clock, talk.stop_requested)
+    return Outcome(status, reason, talk.said, started_at, time.monotonic() - clock, talk.stop_requested)

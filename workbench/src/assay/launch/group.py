@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from assay.contract.names import BarrierEvent, Event, HelloEvent, PhaseEndEvent, PongEvent
+from assay.contract.bounds import Bounds, bounds_of
+from assay.contract.names import BarrierEvent, Event, HelloEvent, Job, PhaseEndEvent, PongEvent
 from assay.launch.conversation import Conversation, Grace, converse
 from assay.launch.launcher import Launcher
 
@@ -77,16 +78,18 @@ def run_group(
     on_start: Callable[[int], None] = lambda _: None,
     stop: Callable[[], int] = lambda: 0,
     grace: Grace | None = None,
+    bounds: Bounds | None = None,
 ) -> GroupOutcome:
     """Execute a job on several hosts; returns when all engines are gone. If one fails, all are stopped.
 
     Args:
         members: The engines; their jobs wait at barriers (`wait_for_go`).
-        silence_limit: Seconds without an event after which an engine counts as hung.
+        silence_limit: Seconds without progress after which an engine counts as hung.
         on_event: Called with the host's name and each event as it comes.
         on_start: Called with each local process id before its job is sent.
         stop: 0 go on, 1 stop orderly, 2 stop now; asked ten times a second.
         grace: Seconds between the steps of stopping.
+        bounds: The most that each engine may say; what a job like this needs if left out.
 
     Raises:
         AssayError: An engine cannot be started.
@@ -95,8 +98,9 @@ def run_group(
     engines: list[_Engine] = []
     try:
         for member in members:
+            limits = bounds or bounds_of(Job.model_validate_json(member.job_text))
             process = member.launcher.start(["run", "-"])
-            engines.append(_Engine(member, process, silence_limit, on_event, grace))
+            engines.append(_Engine(member, process, silence_limit, on_event, grace, limits))
             on_start(process.pid)
         group = _Group(engines)
         converse([engine.talk for engine in engines], lambda: max(stop(), group.stop), group.turn)
@@ -111,7 +115,7 @@ def run_group(
 
 def _summary(parts: Sequence[Part], failed: str) -> tuple[str, str]:
     """The worst status, and the reason of the host that failed first, if one is known."""
-    order = ("crashed", "refused", "errors", "stopped", "ok")
+    order = ("incomplete", "crashed", "refused", "errors", "stopped", "ok")
     named = [part for part in parts if part.host == failed]
     worst = min(named or parts, key=lambda part: order.index(part.status))
     return worst.status, f"{worst.host}: {worst.reason}" if worst.reason else ""
@@ -127,11 +131,12 @@ class _Engine:
         silence_limit: float,
         on_event: Callable[[str, Event], None],
         grace: Grace | None,
+        bounds: Bounds,
     ) -> None:
         self.host = member.host
         self._tell = on_event
         job = member.job_text.strip().encode() + b"\n"
-        self.talk = Conversation(process, job, silence_limit, self._hear, grace)  # type: ignore[arg-type]
+        self.talk = Conversation(process, job, silence_limit, self._hear, grace, bounds=bounds)  # type: ignore[arg-type]
         self.waits_at: tuple[str, int | None] | None = None
         self.phases_left = len(json.loads(member.job_text)["phases"])
         self.phase_failed = False
@@ -152,6 +157,7 @@ class _Engine:
                 self._answered_at = time.monotonic()
             case BarrierEvent():
                 self.waits_at = (event.step.value, event.phase)
+                self.talk.waits = True
             case PhaseEndEvent():
                 self.phases_left -= 1
                 self.phase_failed = self.phase_failed or event.status.value == "failed"
@@ -205,6 +211,7 @@ class _Engine:
     def go(self, at_ns: int | None) -> None:
         """Let it go on, at this time of our clock or at once."""
         self.waits_at = None
+        self.talk.let_go()
         word: dict[str, object] = {"go": True}
         if at_ns is not None:
             word["at_ns"] = max(0, at_ns + self.clock[1])
@@ -212,10 +219,8 @@ class _Engine:
 
     def part(self) -> Part:
         status, reason = self.talk.verdict()
-        lines = self.talk.heard.decode("utf-8", "replace").splitlines(keepends=True)
-        events = "".join(line for line in lines if not line.startswith('{"event":"pong"'))
         uncertainty, offset = self.clock if self._answers else (None, 0)
-        return Part(self.host, status, reason, events, offset, uncertainty)
+        return Part(self.host, status, reason, self.talk.said, offset, uncertainty)
 
 
 class _Group:

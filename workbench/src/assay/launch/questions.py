@@ -1,11 +1,11 @@
 """Short questions to an engine, wherever it is: what can be done at a place, and removing what is left there."""
 
 import json
-import subprocess
 from collections.abc import Sequence
 
-from assay.contract._generated import BackendCapabilities, Capabilities
-from assay.launch.binary import last_line
+from assay.contract._generated import BackendCapabilities
+from assay.launch.answers import collect
+from assay.launch.binary import MOST_ANSWER, answer_of, parse_capabilities
 from assay.launch.launcher import Launcher
 from assay.model.base import EXIT_REFUSED, AssayError
 
@@ -24,21 +24,8 @@ def ask_engine(launcher: Launcher, arguments: Sequence[str], question: str = "")
     Raises:
         AssayError: It says no, does not answer in time, or cannot be started.
     """
-    process = launcher.start(arguments)
-    try:
-        answer, complaint = process.communicate(question.encode(), timeout=ANSWER_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        raise AssayError(
-            f"assay-engine {' '.join(arguments)}: no answer in {ANSWER_SECONDS:.0f} s",
-            "see whether the storage, or the way to the host, hangs",
-            EXIT_REFUSED,
-        ) from None
-    if process.returncode != 0:
-        how = f"assay-engine {' '.join(arguments)}: exit code {process.returncode}"
-        raise AssayError(last_line(complaint) or how, "", EXIT_REFUSED)
-    return answer.decode("utf-8", "replace")
+    heard = collect(launcher.start(arguments), question.encode(), ANSWER_SECONDS, MOST_ANSWER)
+    return answer_of(f"assay-engine {' '.join(arguments)}", heard, ANSWER_SECONDS)
 
 
 def probe_target(launcher: Launcher, target: str) -> BackendCapabilities:
@@ -55,17 +42,8 @@ def probe_target(launcher: Launcher, target: str) -> BackendCapabilities:
     return _of_place(text, json.loads(target)["kind"])
 
 
-def probe_directory(launcher: Launcher, path: str) -> BackendCapabilities:
-    """What can be done in a marked directory of another host.
-
-    Raises:
-        AssayError: The engine there refuses it.
-    """
-    return _of_place(ask_engine(launcher, ["capabilities", "--root", path]), "file")
-
-
 def _of_place(text: str, kind: str) -> BackendCapabilities:
-    for backend in Capabilities.model_validate_json(text).backends:
+    for backend in parse_capabilities("assay-engine capabilities", text).backends:
         if backend.kind == kind and backend.place is not None:
             return backend
     raise AssayError(

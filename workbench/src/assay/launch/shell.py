@@ -18,9 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, ClassVar, Protocol
 
+from assay.launch.answers import KEPT_ERR, MOST_OUT, collect, end
 from assay.launch.net.ssh_faults import explain
 from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.foreign import plain
 from assay.model.host import Host
+from assay.model.units import about_size
 
 Process = subprocess.Popen[bytes]
 Stream = int | IO[bytes] | None
@@ -72,7 +75,7 @@ class Answer:
     def last_line(self) -> str:
         """The last line on standard error that says something; else how it ended."""
         lines = [line.strip() for line in self.err.splitlines() if line.strip()]
-        return lines[-1] if lines else f"exit code {self.code}"
+        return plain(lines[-1]) if lines else f"exit code {self.code}"
 
 
 class Shell(Protocol):
@@ -233,9 +236,9 @@ class SshShell:
             except subprocess.TimeoutExpired:
                 return CONNECTION, f"Connection timed out: no login within {LOGIN_SECONDS:.0f} s"
             finally:
-                _end(process)
+                end(process)
             complaints.seek(0)
-            return code, complaints.read().decode("utf-8", "replace")
+            return code, complaints.read(KEPT_ERR).decode("utf-8", "replace")
 
     def _tell_master(self, what: str) -> bool:
         if self._control is None:
@@ -298,29 +301,18 @@ class _Starter(Protocol):
 def _converse(host: Host, start: _Starter, argv: Sequence[str], timeout: float, given: bytes | None) -> Answer:
     source = subprocess.DEVNULL if given is None else subprocess.PIPE
     process = start(argv, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    try:
-        out, err = process.communicate(given, timeout)
-    except subprocess.TimeoutExpired:
+    heard = collect(process, given, timeout)
+    name = Path(argv[0]).name
+    if heard.long:
+        message = f"host {host.name}: `{name}` printed more than {about_size(MOST_OUT)}"
+        raise AssayError(message, "try it there by hand", EXIT_REFUSED)
+    if heard.late or heard.code is None:
         raise AssayError(
-            f"host {host.name}: `{Path(argv[0]).name}` did not end within {timeout:.0f} s",
+            f"host {host.name}: `{name}` did not end within {timeout:.0f} s",
             "see what the host is waiting for",
             EXIT_REFUSED,
-        ) from None
-    finally:
-        _end(process)
-    return Answer(process.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
-
-
-def _end(process: Process) -> None:
-    """Leave no process of ours and no pipe behind."""
-    if process.poll() is None:
-        process.kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(LEAVE_SECONDS)
-    for pipe in (process.stdin, process.stdout, process.stderr):
-        if pipe is not None:
-            with contextlib.suppress(OSError):
-                pipe.close()
+        )
+    return Answer(heard.code, heard.out.decode("utf-8", "replace"), heard.err.decode("utf-8", "replace"))
 
 
 class _Open:

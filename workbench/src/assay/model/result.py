@@ -125,6 +125,8 @@ class Sample(Frozen):
         target_per_s: Open loop: operations per second asked for.
         unstarted_ops: Open loop: operations due but never started.
         errors: Failures of the phase, set-up included; of a skipped phase those of the phase that made it be skipped.
+        failed_writes: Of a phase that reads: writes that failed in earlier phases, of records that none has written
+            since. What it read there is not what it was to read.
     """
 
     case: str
@@ -174,6 +176,7 @@ class Sample(Frozen):
     course: Course | None = None
     hosts: tuple[HostShare, ...] = ()
     clock_uncertainty_ns: int = 0
+    failed_writes: int = 0
 
     @property
     def metadata(self) -> bool:
@@ -189,6 +192,12 @@ class Sample(Frozen):
     def rate(self) -> float:
         """What results are compared by: bytes per second, of metadata operations operations per second."""
         return self.iops if self.metadata else self.throughput
+
+    @property
+    def idle(self) -> bool:
+        """It ended as if all were well, and nothing was done, nor was anything left undone that was due."""
+        ended = self.status in ("done", "time_limit")
+        return ended and not self.ops and not self.unstarted_ops and not self.errors
 
     @property
     def failed_operations(self) -> int:
@@ -405,7 +414,7 @@ class JobRecord(Frozen):
     """One repeat as it was executed.
 
     Attributes:
-        status: `ok`, `errors`, `refused`, `stopped` or `crashed`.
+        status: `ok`, `errors`, `refused`, `stopped`, `incomplete` or `crashed`.
         job: The job as sent to the engine.
         attempts: How often it was started; more than 1 after a crash or an interruption.
         reason: Why it did not end well; empty if it did.

@@ -343,6 +343,11 @@ class Study(Frozen):
         description="measure: what memory, device and engine can do at most is measured before the cases, which takes "
         "a few seconds for each target; none: it is not, and rules that need it are not evaluated.",
     )
+    patience: Annotated[int | None, Single(axis.duration(10**9, YEAR_NS, optional=True))] = Field(
+        None,
+        description="Storage on which nothing ends for so long counts as hung: the repeat is incomplete, and the run "
+        "goes on. Left out: two minutes, or ten times the estimate of the repeat if that is longer.",
+    )
     output: Output = Field(default_factory=Output, description="What is kept.")
     prices: StudyPrices | None = Field(
         None,

@@ -249,6 +249,31 @@ def _target(
     )
 
 
+def marked_target(target: model.FileTarget, run: str, name: str = "any") -> FileTarget:
+    """A directory as the engine is told of it.
+
+    Args:
+        target: The target.
+        run: Identity of the run that has claimed it.
+        name: Name of the job's own directory.
+    """
+    return FileTarget(kind="file", root=target.path, directory=name, run=run)
+
+
+def guarded(job: Job, run: str, stall_limit: float) -> Job:
+    """The job as it may be executed: only where this run has put its mark, and not for ever.
+
+    Args:
+        job: The job.
+        run: Identity of the run that has claimed its target.
+        stall_limit: Seconds without anything ending after which the storage counts as hung.
+    """
+    target = job.target
+    if isinstance(target, FileTarget):
+        target = target.model_copy(update={"run": run})
+    return job.model_copy(update={"target": target, "stall_limit_ns": max(10**9, int(stall_limit * 1e9))})
+
+
 def nfs_target(target: model.NfsTarget, name: str, servers: int | None = None) -> NfsTarget:
     """An export as the engine is told of it.
 

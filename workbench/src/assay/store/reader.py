@@ -22,7 +22,7 @@ from assay.store.records import Attempt, JournalEntry, Result
 
 DATABASE = "run.sqlite"
 STUDY = "study.yaml"
-RETRIED = ("crashed", "stopped")
+RETRIED = ("crashed", "incomplete", "stopped")
 """Outcomes that `--resume` executes again."""
 
 
@@ -161,7 +161,7 @@ class RunReader:
 
     @tells_damage
     def pending(self, settled_too: bool = False) -> list[tuple[str, int]]:
-        """Planned repeats still to be executed, in order: without an outcome, or crashed or stopped.
+        """Planned repeats still to be executed, in order: without an outcome, or with one of `RETRIED`.
 
         Args:
             settled_too: Also those without an outcome of cases that are known well enough.
@@ -169,7 +169,7 @@ class RunReader:
         return list(
             self._db.execute(
                 "SELECT p.case_id, p.repeat FROM plan p LEFT JOIN outcomes o USING (case_id, repeat)"
-                " WHERE o.status IN (?, ?) OR (o.status IS NULL AND (? OR p.case_id NOT IN"
+                f" WHERE o.status IN ({', '.join('?' * len(RETRIED))}) OR (o.status IS NULL AND (? OR p.case_id NOT IN"
                 " (SELECT case_id FROM settled))) ORDER BY p.position",
                 (*RETRIED, settled_too),
             )

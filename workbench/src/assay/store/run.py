@@ -204,11 +204,11 @@ class RunStore(RunReader):
     ) -> None:
         """Record a repeat's outcome, raw events and samples, all or nothing.
 
-        An earlier outcome is replaced only if it was `crashed` or `stopped`; the attempt behind it is kept.
+        An earlier outcome is replaced only if it was `crashed`, `incomplete` or `stopped`; its attempt is kept.
 
         Args:
             attempt: From `begin_attempt`.
-            status: `ok`, `errors`, `refused`, `stopped` or `crashed`.
+            status: `ok`, `errors`, `refused`, `stopped`, `incomplete` or `crashed`.
             seconds: How long it took.
             reason: Why it did not end well; empty if it did.
             events: The engine's output, NDJSON.
@@ -318,6 +318,11 @@ class RunStore(RunReader):
                 (kind, name, json.dumps(details or {}), time.time()),
             )
         return int(cursor.lastrowid or 0)
+
+    def amend(self, entry: int, details: Mapping[str, Any]) -> None:
+        """Record what is known of a thing of the journal now that it is made."""
+        with self._transaction():
+            self._db.execute("UPDATE journal SET details = ? WHERE id = ?", (json.dumps(details), entry))
 
     def removed(self, entry: int) -> None:
         """Record that a thing of the journal is gone."""

@@ -7,8 +7,8 @@ use crate::residency;
 use crate::tree::Forest;
 use crate::tree_lane::TreeLane;
 use crate::trial::{self, Choice};
-use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
-use assay_spec::{BackendCapabilities, CacheAction, Job, Layout, Method, Operation, Tree};
+use assay_core::{pulse, Backend, Lane, LaneSetup, PhasePlan, SetupError};
+use assay_spec::{BackendCapabilities, CacheAction, FileTarget, Job, Layout, Method, Operation, Tree};
 use rustix::fs::{self, Advice, FallocateFlags, OFlags};
 use rustix::process::{self, Resource, Rlimit};
 use std::ops::Range;
@@ -37,8 +37,8 @@ impl FileBackend {
     ///
     /// # Errors
     /// If the place may not be written to.
-    pub fn directory(root: &str, directory: &str, files: Range<u32>, file_size: u64) -> Result<Self, SetupError> {
-        Self::at(Place::directory(root, directory)?, files, file_size)
+    pub fn directory(target: &FileTarget, files: Range<u32>, file_size: u64) -> Result<Self, SetupError> {
+        Self::at(Place::directory(&target.root, &target.directory, target.run.as_deref())?, files, file_size)
     }
 
     /// A block device of which the first `file_size` bytes are used.
@@ -113,6 +113,7 @@ impl FileBackend {
     fn create_files(&self, anew: bool, preallocate: bool) -> Result<(), SetupError> {
         let truncate = if anew && self.empties { OFlags::TRUNC } else { OFlags::empty() };
         for file in self.files.clone() {
+            pulse::beat();
             let fd = self.place.open(file, OFlags::RDWR | OFlags::CREATE | truncate)?;
             if preallocate {
                 fs::fallocate(&fd, FallocateFlags::empty(), 0, self.file_size).map_err(|e| {
@@ -126,6 +127,7 @@ impl FileBackend {
     fn evict(&self) -> Result<String, SetupError> {
         let mut left = Some(0);
         for file in self.files.clone() {
+            pulse::beat();
             let error = |e| SetupError::os("cache", self.place.object_name(file), e);
             let fd = self.place.open(file, OFlags::RDONLY)?;
             fs::fsync(&fd).map_err(error)?;
@@ -220,5 +222,9 @@ impl Backend for FileBackend {
             Some(_) => self.place.remove_all(self.accompanied),
             None => self.place.remove(self.files.clone(), self.accompanied),
         }
+    }
+
+    fn still_there(&self) -> Result<(), SetupError> {
+        self.place.still_there()
     }
 }

@@ -7,9 +7,6 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{self, Access, AtFlags, Mode, OFlags, CWD};
 use rustix::io::Errno;
 
-/// Name of the file that marks a directory as Assay's to write to.
-pub const MARKER: &str = ".assay-target";
-
 /// File systems that keep their data in memory: tmpfs and ramfs (statfs(2)).
 const MEMORY_MAGIC: [i64; 2] = [0x0102_1994, 0x8584_58f6];
 

@@ -2,7 +2,9 @@
 
 mod backend;
 mod capability;
+mod claim;
 mod lane;
+mod mark;
 mod mmap;
 mod place;
 mod residency;
@@ -20,4 +22,5 @@ mod trial;
 mod uring;
 
 pub use backend::FileBackend;
-pub use capability::{general, MARKER};
+pub use capability::general;
+pub use claim::{claim, inspect, release, remove_job};

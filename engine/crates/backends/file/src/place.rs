@@ -1,14 +1,16 @@
 //! The directory or device a job writes to. Nothing outside it can be opened through this type.
 
-use crate::capability::MARKER;
-use crate::tree_remove;
-use assay_core::SetupError;
+use crate::mark::{self, Found};
+use crate::tree_remove::{self, Left};
+use assay_core::names::{job_mark, MARKER};
+use assay_core::{pulse, SetupError};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, ResolveFlags, CWD};
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RawDir, ResolveFlags, CWD};
 use rustix::io::Errno;
 use rustix::path::Arg;
 use std::ffi::CStr;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Names below a directory are resolved without leaving it and without following any symbolic link.
 const INSIDE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_XDEV);
@@ -16,6 +18,7 @@ const INSIDE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLIN
 /// Tries to remove a directory that others remove as well.
 const REMOVALS: u32 = 10;
 
+const NOT_OURS: &str = "holds something that Assay has not made: left alone";
 const OUTSIDE: &str = "leads out of the marked directory (symbolic link or mount): refused";
 
 /// Opens `name`, right below `folder`.
@@ -90,33 +93,56 @@ fn open_plain(folder: &OwnedFd, name: &str, flags: OFlags) -> Result<OwnedFd, Er
     Ok(fd)
 }
 
+/// Numbers of a directory on this host: device and inode.
+pub(crate) fn numbers(folder: &OwnedFd) -> Result<(u64, u64), Errno> {
+    fs::fstat(folder).map(|stat| (stat.st_dev, stat.st_ino))
+}
+
+/// Opens the directory of a path, which is no symbolic link.
+pub(crate) fn open_root(root: &str) -> Result<OwnedFd, SetupError> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    fs::open(root, flags, Mode::empty()).map_err(|e| match e {
+        Errno::LOOP | Errno::NOTDIR => {
+            SetupError::new("open", root, "not a directory, or a symbolic link: name the directory itself")
+        }
+        other => SetupError::os("open", root, other),
+    })
+}
+
 /// Where the files are.
 pub(crate) enum Place {
     /// A marked directory, and the job's own directory in it.
-    Directory { root: String, root_fd: OwnedFd, name: String },
+    Directory {
+        root: String,
+        root_fd: OwnedFd,
+        name: String,
+        /// The run whose mark the directory has.
+        run: Option<String>,
+        /// Numbers of the job's own directory, once this process has made or found it.
+        own: OnceLock<(u64, u64)>,
+    },
     /// A block device, and the exclusive claim on it: as long as that is open, nobody can mount the device.
     Device { path: String, _claim: OwnedFd },
 }
 
 impl Place {
-    /// A marked directory.
+    /// A directory that is marked by this run or, without one, by hand.
     ///
     /// # Errors
-    /// If it is not a directory, is a symbolic link, or has no marker.
-    pub(crate) fn directory(root: &str, name: &str) -> Result<Self, SetupError> {
-        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let root_fd = fs::open(root, flags, Mode::empty()).map_err(|e| match e {
-            Errno::LOOP | Errno::NOTDIR => {
-                SetupError::new("open", root, "not a directory, or a symbolic link: name the directory itself")
-            }
-            other => SetupError::os("open", root, other),
-        })?;
-        let marker = fs::statat(&root_fd, MARKER, AtFlags::SYMLINK_NOFOLLOW);
-        if !marker.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile) {
+    /// If it is not a directory, is a symbolic link, has no marker or that of another run.
+    pub(crate) fn directory(root: &str, name: &str, run: Option<&str>) -> Result<Self, SetupError> {
+        let root_fd = open_root(root)?;
+        let found = mark::read(&root_fd).map_err(|errno| SetupError::os("open", format!("{root}/{MARKER}"), errno))?;
+        if matches!(found, Found::Nothing | Found::Other) {
             let message = format!("has no {MARKER}: only a directory that Assay has marked is written to");
             return Err(SetupError::new("open", root, message));
         }
-        Ok(Place::Directory { root: root.to_owned(), root_fd, name: name.to_owned() })
+        if !found.admits(run) {
+            let message = format!("its {MARKER} is not that of this job's run: it is left alone");
+            return Err(SetupError::new("open", root, message));
+        }
+        let run = run.map(str::to_owned);
+        Ok(Place::Directory { root: root.to_owned(), root_fd, name: name.to_owned(), run, own: OnceLock::new() })
     }
 
     /// A block device that nobody uses.
@@ -154,16 +180,48 @@ impl Place {
 
     /// Makes the job's own directory, which may be there already if the job is `accompanied` by other processes.
     pub(crate) fn create(&self, accompanied: bool) -> Result<(), SetupError> {
-        let Place::Directory { root_fd, name, .. } = self else {
+        let Place::Directory { root_fd, name, run, .. } = self else {
             return Ok(());
         };
+        let error = |errno| SetupError::os("create", self.folder(), errno);
         match fs::mkdirat(root_fd, name, Mode::RWXU) {
-            Ok(()) => Ok(()),
-            Err(Errno::EXIST) if accompanied => Ok(()),
+            Ok(()) => {
+                let flags = OFlags::WRONLY | OFlags::CREATE;
+                let marked = self
+                    .open_folder()
+                    .and_then(|folder| open_inside(&folder, job_mark(run.as_deref()).as_str(), flags, Mode::RUSR));
+                if marked.is_err() {
+                    let _ = fs::unlinkat(root_fd, name, AtFlags::REMOVEDIR);
+                }
+                marked.map(drop).map_err(error)
+            }
+            Err(Errno::EXIST) if accompanied => self.open_folder().map(drop).map_err(error),
             Err(Errno::EXIST) => {
                 Err(SetupError::new("create", self.folder(), "is already there: another job, or remains of one"))
             }
-            Err(other) => Err(SetupError::os("create", self.folder(), other)),
+            Err(other) => Err(error(other)),
+        }
+    }
+
+    /// The path of the marked directory still leads to it.
+    ///
+    /// # Errors
+    /// If it has been unmounted, moved or replaced since it was opened.
+    pub(crate) fn still_there(&self) -> Result<(), SetupError> {
+        let Place::Directory { root, root_fd, .. } = self else {
+            return Ok(());
+        };
+        let here = open_root(root).and_then(|now| numbers(&now).map_err(|errno| SetupError::os("open", root, errno)));
+        let before = numbers(root_fd).map_err(|errno| SetupError::os("open", root, errno))?;
+        match here {
+            Ok(now) if now == before => Ok(()),
+            Err(SetupError { errno: Some(errno), message, .. }) if errno != Errno::NOENT.raw_os_error() => {
+                Err(SetupError { errno: Some(errno), ..SetupError::new("open", root, message) })
+            }
+            _ => {
+                let message = "is not the directory any more that it was: unmounted, moved or replaced meanwhile";
+                Err(SetupError::new("open", root, message))
+            }
         }
     }
 
@@ -183,12 +241,18 @@ impl Place {
         }
     }
 
-    /// Opens the job's own directory.
+    /// Opens the job's own directory: the same one each time.
     pub(crate) fn open_folder(&self) -> Result<OwnedFd, Errno> {
-        let Place::Directory { root_fd, name, .. } = self else {
+        let Place::Directory { root_fd, name, own, .. } = self else {
             return Err(Errno::NOTDIR);
         };
-        open_inside(root_fd, name, OFlags::DIRECTORY, Mode::empty())
+        let folder = open_inside(root_fd, name, OFlags::DIRECTORY, Mode::empty())?;
+        let numbers = numbers(&folder)?;
+        if *own.get_or_init(|| numbers) == numbers {
+            Ok(folder)
+        } else {
+            Err(Errno::STALE)
+        }
     }
 
     /// Opens a file; `flags` may create and truncate it. Only a plain file with one name is opened: a link, pipe or
@@ -234,43 +298,83 @@ impl Place {
     /// Removes the given files and the job's directory; what is not there is no error. The last of several processes
     /// that share a directory finds it empty.
     pub(crate) fn remove(&self, files: Range<u32>, accompanied: bool) -> Result<(), SetupError> {
-        let Place::Directory { root_fd, name, .. } = self else {
+        let Place::Directory { root_fd, name, run, .. } = self else {
             return Ok(());
         };
         let folder = match self.open_folder() {
             Ok(folder) => folder,
             Err(Errno::NOENT) => return Ok(()),
-            Err(errno) => return Err(SetupError::os("remove", self.folder(), errno)),
+            Err(errno) => return Err(self.remove_error(errno)),
         };
         for file in files {
+            pulse::beat();
             match fs::unlinkat(folder.as_fd(), format!("f{file}"), AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => {}
                 Err(errno) => return Err(SetupError::os("remove", self.object_name(file), errno)),
             }
         }
+        let marked = job_mark(run.as_deref());
+        let error = |errno| SetupError::os("remove", self.folder(), errno);
+        if !only_the_mark(&folder, &marked).map_err(error)? {
+            return if accompanied { Ok(()) } else { Err(SetupError::new("remove", self.folder(), NOT_OURS)) };
+        }
+        mark::unlink(&folder, &marked).map_err(error)?;
         match fs::unlinkat(root_fd, name, AtFlags::REMOVEDIR) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(Errno::NOTEMPTY | Errno::EXIST) if accompanied => Ok(()),
-            Err(errno) => Err(SetupError::os("remove", self.folder(), errno)),
+            Err(errno) => Err(error(errno)),
         }
     }
 
-    /// Removes the job's directory with everything in it; what is not there is no error.
+    /// Removes the job's directory with everything that it made in it; what is not there is no error.
     pub(crate) fn remove_all(&self, accompanied: bool) -> Result<(), SetupError> {
-        let Place::Directory { root_fd, name, root } = self else {
+        let Place::Directory { root_fd, name, root, run, .. } = self else {
             return Ok(());
         };
+        match self.open_folder() {
+            Ok(_) => {}
+            Err(Errno::NOENT) => return Ok(()),
+            Err(errno) => return Err(self.remove_error(errno)),
+        }
         // Processes that remove the same directory at once take entries away from each other.
         let tries = if accompanied { REMOVALS } else { 1 };
-        let removed = (0..tries)
-            .map(|_| tree_remove::remove(root_fd, name))
-            .find(|done| !matches!(done, Err(left) if matches!(left.errno, Errno::NOTEMPTY | Errno::EXIST)));
-        let removed = removed.unwrap_or_else(|| tree_remove::remove(root_fd, name));
-        removed.map_err(|left| match left.errno {
-            Errno::LOOP | Errno::XDEV | Errno::BUSY => {
-                SetupError::new("remove", format!("{root}/{}", left.path), "is a mount or leads elsewhere: left alone")
+        let mut left: Vec<Left> = Vec::new();
+        for _ in 0..tries {
+            left = tree_remove::remove(root_fd, name, run.as_deref());
+            if !left.iter().any(|left| left.busy) {
+                break;
             }
-            other => SetupError::os("remove", format!("{root}/{}", left.path), other),
-        })
+        }
+        match left.into_iter().next() {
+            // Another process has taken the mark away, and removes the rest.
+            Some(left) if accompanied && left.path == *name => Ok(()),
+            Some(left) => Err(SetupError::new("remove", format!("{root}/{}", left.path), left.why)),
+            None => Ok(()),
+        }
     }
+
+    fn remove_error(&self, errno: Errno) -> SetupError {
+        match errno {
+            Errno::LOOP | Errno::XDEV | Errno::NOTDIR => {
+                SetupError::new("remove", self.folder(), "is a mount or leads elsewhere: left alone")
+            }
+            Errno::STALE => SetupError::new("remove", self.folder(), "is not the directory of this job: left alone"),
+            other => SetupError::os("remove", self.folder(), other),
+        }
+    }
+}
+
+/// Whether nothing but the job's mark is left in its directory.
+fn only_the_mark(folder: &OwnedFd, marked: &str) -> Result<bool, Errno> {
+    let mut room = Vec::with_capacity(4 << 10);
+    fs::seek(folder, fs::SeekFrom::Start(0))?;
+    let mut entries = RawDir::new(folder, room.spare_capacity_mut());
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if ![b".".as_slice(), b"..", marked.as_bytes()].contains(&name) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

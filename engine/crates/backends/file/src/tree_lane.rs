@@ -146,7 +146,7 @@ mod tests {
             let root = std::env::temp_dir().join(format!("assay-tree-{name}-{}", std::process::id()));
             std::fs::create_dir_all(root.join("job")).unwrap();
             std::fs::write(root.join(".assay-target"), "{}").unwrap();
-            let place = Arc::new(Place::directory(root.to_str().unwrap(), "job").unwrap());
+            let place = Arc::new(Place::directory(root.to_str().unwrap(), "job", None).unwrap());
             let forest = Forest::new(place, Tree { files, depth: 1, width }, Layout::Separate, 0..1);
             forest.make().unwrap();
             Ground(root, Arc::new(forest))

@@ -1,113 +1,206 @@
-//! Removes a directory with everything in it, and nothing else: below descriptors that are opened without following
-//! links or crossing mounts.
+//! Removes the directory of a job with what the job has made in it, and nothing else: below descriptors that are opened
+//! without following links or crossing mounts, and only under the names that the engine gives.
 
+use crate::mark;
 use crate::place::open_inside;
+use assay_core::names::{is_of_job, job_mark};
+use assay_core::{os_message, pulse};
 use rustix::fd::OwnedFd;
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RawDir};
 use rustix::io::Errno;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 
 /// Room for the entries that are read at once in each directory on the way down.
 const ENTRIES_BYTES: usize = 32 << 10;
 /// So many directories are open at a time. What lies deeper is first moved up.
 const MAX_LEVELS: u32 = 64;
+/// So many things that are still there are named.
+const MAX_NAMED: usize = 20;
 
-/// What could not be removed: the first such thing, and why.
-#[derive(Debug)]
+/// Why something is left alone that lies behind a mount or a link.
+const MOUNT: &str = "is a mount: left alone";
+const ELSEWHERE: &str = "leads elsewhere (a link or a mount): left alone";
+const FOREIGN: &str = "was not made by Assay: left alone";
+const UNMARKED: &str = "has no mark of this run's jobs: left alone";
+
+/// Something that is still there.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Left {
     /// Relative to where the removal started.
     pub(crate) path: String,
-    pub(crate) errno: Errno,
+    pub(crate) why: String,
+    /// Another process may be removing the same.
+    pub(crate) busy: bool,
 }
 
-impl Left {
-    fn new(name: &CStr, errno: Errno) -> Self {
-        Left { path: name.to_string_lossy().into_owned(), errno }
-    }
-
-    fn below(self, name: &CStr) -> Self {
-        Left { path: format!("{}/{}", name.to_string_lossy(), self.path), ..self }
+fn words(errno: Errno) -> String {
+    match errno {
+        Errno::BUSY => MOUNT.to_owned(),
+        Errno::XDEV | Errno::LOOP => ELSEWHERE.to_owned(),
+        other => os_message(other.raw_os_error()),
     }
 }
 
-/// Removes the directory `name` right below `parent`. If something in it cannot be removed, all else is.
-pub(crate) fn remove(parent: &OwnedFd, name: &str) -> Result<(), Left> {
-    let here = |errno| Left { path: name.to_owned(), errno };
-    let c_name = std::ffi::CString::new(name).map_err(|_| here(Errno::INVAL))?;
-    let mut walk = Walk { top: None, level: 0, moved: 0 };
-    walk.directory(parent, &c_name)
+fn left(name: &CStr, why: impl Into<String>) -> Vec<Left> {
+    vec![Left { path: name.to_string_lossy().into_owned(), why: why.into(), busy: false }]
+}
+
+fn refused(name: &CStr, errno: Errno) -> Vec<Left> {
+    let busy = matches!(errno, Errno::NOTEMPTY | Errno::EXIST);
+    vec![Left { path: name.to_string_lossy().into_owned(), why: words(errno), busy }]
+}
+
+/// Removes the directory of a job right below `parent`. One that is empty goes; one that holds something must have the
+/// mark of a job of this run, which goes last. If something in it cannot be removed or is not Assay's, all else is.
+///
+/// Returns what is still there.
+pub(crate) fn remove(parent: &OwnedFd, name: &str, run: Option<&str>) -> Vec<Left> {
+    let Ok(c_name) = CString::new(name) else { return left(c"", "has a zero in its name") };
+    match remove_directory(parent, &c_name) {
+        Ok(true) => return Vec::new(),
+        Ok(false) => {}
+        Err(errno) => return refused(&c_name, errno),
+    }
+    let folder = match open_inside(parent, &*c_name, OFlags::DIRECTORY, Mode::empty()) {
+        Ok(folder) => folder,
+        Err(Errno::NOENT) => return Vec::new(),
+        Err(errno) => return refused(&c_name, errno),
+    };
+    let marked = job_mark(run);
+    match fs::statat(&folder, marked.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {}
+        Ok(_) | Err(Errno::NOENT) => return left(&c_name, UNMARKED),
+        Err(errno) => return refused(&c_name, errno),
+    }
+    let mut walk = Walk { top: folder.try_clone().ok(), level: 0, moved: 0, mark: marked.as_bytes(), left: Vec::new() };
+    while walk.empty(&folder, name) > 0 {}
+    if !walk.left.is_empty() {
+        return walk.left;
+    }
+    let gone = mark::unlink(&folder, &marked).and_then(|()| remove_directory(parent, &c_name));
+    match gone {
+        Ok(true) => Vec::new(),
+        Ok(false) => refused(&c_name, Errno::NOTEMPTY),
+        Err(errno) => refused(&c_name, errno),
+    }
+}
+
+/// Removes an empty directory; false if it is not empty.
+fn remove_directory(parent: &OwnedFd, name: &CStr) -> Result<bool, Errno> {
+    pulse::beat();
+    match fs::unlinkat(parent, name, AtFlags::REMOVEDIR) {
+        Ok(()) | Err(Errno::NOENT) => Ok(true),
+        Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
+        Err(errno) => Err(errno),
+    }
 }
 
 /// The way down to where things are being removed.
-struct Walk {
+struct Walk<'a> {
     /// The directory that is being removed.
     top: Option<OwnedFd>,
     level: u32,
     /// Directories moved up so far.
     moved: u64,
+    /// Name of the job's mark, which stays until all else is gone.
+    mark: &'a [u8],
+    /// What cannot be removed; the first things.
+    left: Vec<Left>,
 }
 
-impl Walk {
-    fn directory(&mut self, parent: &OwnedFd, name: &CStr) -> Result<(), Left> {
-        loop {
-            match fs::unlinkat(parent, name, AtFlags::REMOVEDIR) {
-                Ok(()) | Err(Errno::NOENT) => return Ok(()),
-                Err(Errno::NOTEMPTY | Errno::EXIST) => {}
-                Err(errno) => return Err(Left::new(name, errno)),
-            }
-            if self.level == MAX_LEVELS {
-                return self.move_up(parent, name).map_err(|errno| Left::new(name, errno));
-            }
-            let folder = match open_inside(parent, name, OFlags::DIRECTORY, Mode::empty()) {
-                Err(Errno::NOENT) => return Ok(()),
-                opened => opened.map_err(|errno| Left::new(name, errno))?,
-            };
-            if self.empty(&folder).map_err(|left| left.below(name))? == 0 {
-                return Err(Left::new(name, Errno::NOTEMPTY));
-            }
+impl Walk<'_> {
+    fn keep(&mut self, path: String, why: impl Into<String>, busy: bool) {
+        let known = self.left.iter().any(|left| left.path == path);
+        if !known && self.left.len() < MAX_NAMED {
+            self.left.push(Left { path, why: why.into(), busy });
         }
     }
 
     /// Goes once through a directory and removes what it finds; returns how much that was. Some file systems pass over
-    /// entries when others are removed meanwhile, so this is done until the directory itself can be removed.
-    fn empty(&mut self, folder: &OwnedFd) -> Result<u64, Left> {
-        if self.level == 0 {
-            self.top = folder.try_clone().ok();
-        }
+    /// entries when others are removed meanwhile, so this is done until nothing more goes.
+    fn empty(&mut self, folder: &OwnedFd, path: &str) -> u64 {
         self.level += 1;
         let mut room = Vec::with_capacity(ENTRIES_BYTES);
+        let _ = fs::seek(folder, fs::SeekFrom::Start(0));
         let mut entries = RawDir::new(folder, room.spare_capacity_mut());
-        let (mut removed, mut failed) = (0, None);
+        let mut removed = 0;
         while let Some(entry) = entries.next() {
-            let done = match entry {
-                Ok(entry) if [c".", c".."].contains(&entry.file_name()) => continue,
-                Ok(entry) => self.entry(folder, entry.file_name(), entry.file_type()),
-                Err(Errno::INTR) => continue,
+            match entry {
+                Ok(entry) => removed += u64::from(self.entry(folder, path, entry.file_name(), entry.file_type())),
+                Err(Errno::INTR) => {}
                 // Somebody else has removed it.
                 Err(Errno::NOENT) => break,
                 Err(errno) => {
-                    failed = failed.or(Some(Left::new(c"", errno)));
+                    self.keep(path.to_owned(), words(errno), false);
                     break;
                 }
-            };
-            match done {
-                Ok(()) => removed += 1,
-                Err(left) => failed = failed.or(Some(left)),
             }
         }
         self.level -= 1;
-        failed.map_or(Ok(removed), Err)
+        removed
     }
 
-    fn entry(&mut self, folder: &OwnedFd, name: &CStr, kind: FileType) -> Result<(), Left> {
+    /// Whether the entry is gone now, by our doing.
+    fn entry(&mut self, folder: &OwnedFd, path: &str, name: &CStr, kind: FileType) -> bool {
+        let at_top = self.level == 1;
+        if [c".", c".."].contains(&name) || (at_top && name.to_bytes() == self.mark) {
+            return false;
+        }
+        let here = format!("{path}/{}", name.to_string_lossy());
+        if !is_of_job(name.to_bytes()) {
+            self.keep(here, FOREIGN, false);
+            return false;
+        }
+        pulse::beat();
         if kind == FileType::Directory {
-            return self.directory(folder, name);
+            return self.directory(folder, &here, name);
         }
         match fs::unlinkat(folder, name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Ok(()) => true,
+            Err(Errno::NOENT) => false,
             // Not every file system says in the listing what is a directory.
-            Err(Errno::ISDIR | Errno::PERM) if kind == FileType::Unknown => self.directory(folder, name),
-            Err(errno) => Err(Left::new(name, errno)),
+            Err(Errno::ISDIR | Errno::PERM) if kind == FileType::Unknown => self.directory(folder, &here, name),
+            Err(errno) => {
+                self.keep(here, words(errno), false);
+                false
+            }
+        }
+    }
+
+    fn directory(&mut self, parent: &OwnedFd, path: &str, name: &CStr) -> bool {
+        loop {
+            match remove_directory(parent, name) {
+                Ok(true) => return true,
+                Ok(false) => {}
+                Err(errno) => {
+                    self.keep(path.to_owned(), words(errno), false);
+                    return false;
+                }
+            }
+            if self.level == MAX_LEVELS {
+                return match self.move_up(parent, name) {
+                    Ok(()) => true,
+                    Err(errno) => {
+                        self.keep(path.to_owned(), words(errno), false);
+                        false
+                    }
+                };
+            }
+            let folder = match open_inside(parent, name, OFlags::DIRECTORY, Mode::empty()) {
+                Ok(folder) => folder,
+                Err(Errno::NOENT) => return true,
+                Err(errno) => {
+                    self.keep(path.to_owned(), words(errno), false);
+                    return false;
+                }
+            };
+            if self.empty(&folder, path) == 0 {
+                let below = format!("{path}/");
+                if !self.left.iter().any(|left| left.path.starts_with(&below)) {
+                    self.keep(path.to_owned(), words(Errno::NOTEMPTY), true);
+                }
+                return false;
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use crate::replies::{created, found, listed, Found};
 use crate::rpc::Procedure;
 use crate::transport::Transport;
 use crate::xdr::{put_opaque, put_u32, put_u64, Input};
-use assay_core::clock;
+use assay_core::{clock, pulse};
 use nfs3_types::nfs3::NFS_PROGRAM as P;
 use nfs3_types::nfs3::{sattr3, Nfs3Option};
 use nfs3_types::xdr_codec::Pack;
@@ -74,6 +74,7 @@ impl Client {
         let deadline = clock::now() + self.timeout_ns;
         let number = self.transport.start(procedure, (0, deadline), Payload::None, fill);
         self.transport.wait_for(number);
+        pulse::beat();
         let results = self.transport.calls.results(number).map(<[u8]>::to_vec);
         self.transport.calls.release(number);
         results
@@ -107,6 +108,7 @@ impl Client {
                 done(tag, self.transport.calls.results(call));
                 self.transport.calls.release(call);
                 ended += 1;
+                pulse::beat();
             }
         }
     }

@@ -7,13 +7,11 @@ use crate::remove;
 use crate::replies::{found, Found, DIRECTORY, REGULAR};
 use crate::rpc::Identity;
 use crate::transport::Transport;
+use assay_core::names::MARKER;
 use assay_core::{os_message, SetupError};
 use assay_spec::NfsTarget;
 use nfs3_types::nfs3::NFS_PROGRAM as P;
 use std::sync::Arc;
-
-/// Name of the file that marks a directory as Assay's to write to.
-const MARKER: &str = ".assay-target";
 
 /// A target whose exports are mounted.
 pub(crate) struct Place {

@@ -250,7 +250,10 @@ mod tests {
             let mut rounds = Rounds::default();
             let cookie = |step: u64| if step < tail { step } else { tail + (step - tail) % cycle };
             let noticed = (0..10_000).find(|step| rounds.again(cookie(*step)));
-            assert!(noticed.is_some_and(|step| step >= cycle && step <= 3 * (tail + cycle)), "{tail} {cycle}: {noticed:?}");
+            assert!(
+                noticed.is_some_and(|step| step >= cycle && step <= 3 * (tail + cycle)),
+                "{tail} {cycle}: {noticed:?}"
+            );
         }
         let mut rounds = Rounds::default();
         assert!((0..100_000).all(|step| !rounds.again(step)));

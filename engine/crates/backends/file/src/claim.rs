@@ -1,0 +1,519 @@
+//! Directories that a run may use: looked at, claimed with a mark, cleaned of a job's remains, given back.
+//!
+//! Everything works on open directories and follows no symbolic link below them. What is there under another name than
+//! Assay gives, or without the mark of the run that asks, is left alone and told.
+
+use crate::mark::{self, Found, MARKER_NEW};
+use crate::place::{numbers, open_root};
+use crate::tree_remove;
+use assay_core::names::{is_job_directory, MARKER};
+use assay_core::{clock, os_message, pulse, SetupError};
+use assay_spec::{Claim, Look, Mark, PlaceAnswer, PlaceState, Remains};
+use rustix::fd::OwnedFd;
+use rustix::fs::{self, Access, AtFlags, FileType, FlockOperation, Mode, OFlags, RawDir, RenameFlags, CWD};
+use rustix::io::Errno;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What mkfs(8) makes.
+const LOST_AND_FOUND: &[u8] = b"lost+found";
+/// Longest wait for a directory that another process works on: it may be removing a dead run's data.
+const PATIENCE_NS: u64 = 10_000_000_000;
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// So many names are told; a directory with any is somebody else's.
+const MOST_NAMES: usize = 4;
+/// Of a directory with more entries the rest is not looked at.
+const MOST_ENTRIES: u32 = 100_000;
+/// Names of the files with which a place is tried out; they are removed at once unless the process is killed.
+const PROBE: &[u8] = b".assay-probe-";
+
+fn failed(path: impl AsRef<Path>, action: &'static str) -> impl FnOnce(Errno) -> SetupError {
+    move |errno| SetupError::os(action, path.as_ref().display().to_string(), errno)
+}
+
+/// The directory above and the last name of an absolute path.
+fn split(root: &str) -> Result<(PathBuf, String), SetupError> {
+    let path = Path::new(root);
+    match (path.parent(), path.file_name().and_then(|name| name.to_str())) {
+        (Some(parent), Some(name)) => Ok((parent.to_owned(), name.to_owned())),
+        _ => Err(SetupError::new("open", root, "is no path of a directory that could be made")),
+    }
+}
+
+/// Looks at a path without changing anything.
+///
+/// # Errors
+/// If the kernel does not let it be looked at.
+pub fn inspect(root: &str) -> Result<Look, SetupError> {
+    let mut look = Look {
+        path: root.to_owned(),
+        real_path: root.to_owned(),
+        state: PlaceState::Absent,
+        mark: None,
+        bad_mark: false,
+        names: Vec::new(),
+        has_work: false,
+        identity: String::new(),
+    };
+    let (parent, name) = split(root)?;
+    match fs::stat(&parent) {
+        Ok(stat) if FileType::from_raw_mode(stat.st_mode) != FileType::Directory => {
+            look.state = PlaceState::ParentNotDirectory;
+        }
+        Ok(_) => look.state = PlaceState::Absent,
+        Err(Errno::NOENT) => look.state = PlaceState::NoParent,
+        Err(Errno::NOTDIR) => look.state = PlaceState::ParentNotDirectory,
+        Err(errno) => return Err(failed(&parent, "open")(errno)),
+    }
+    if look.state != PlaceState::Absent {
+        return Ok(look);
+    }
+    if let Ok(real) = std::fs::canonicalize(&parent) {
+        look.real_path = real.join(&name).display().to_string();
+    }
+    let kind = match fs::lstat(root) {
+        Ok(stat) => FileType::from_raw_mode(stat.st_mode),
+        Err(Errno::NOENT) => {
+            let writable = fs::accessat(CWD, &parent, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok();
+            look.state = if writable { PlaceState::Absent } else { PlaceState::ReadOnlyParent };
+            return Ok(look);
+        }
+        Err(errno) => return Err(failed(root, "open")(errno)),
+    };
+    look.state = match kind {
+        FileType::Directory => PlaceState::Directory,
+        FileType::Symlink => PlaceState::Link,
+        _ => PlaceState::NotDirectory,
+    };
+    if look.state == PlaceState::Directory {
+        look_inside(&open_root(root)?, &mut look).map_err(failed(root, "open"))?;
+    }
+    Ok(look)
+}
+
+fn is_there(folder: &OwnedFd, name: &str) -> bool {
+    !matches!(fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
+}
+
+fn identity(folder: &OwnedFd) -> Result<String, Errno> {
+    numbers(folder).map(|(device, inode)| format!("{device}:{inode}"))
+}
+
+fn look_inside(folder: &OwnedFd, look: &mut Look) -> Result<(), Errno> {
+    look.identity = identity(folder)?;
+    match mark::read(folder)? {
+        Found::Nothing => {}
+        Found::Mark(mark) => look.mark = Some(mark),
+        Found::Plain | Found::Other => look.bad_mark = true,
+    }
+    each_name(folder, |name| {
+        look.has_work |= is_job_directory(name);
+        let harmless = name == MARKER.as_bytes() || name == MARKER_NEW.as_bytes() || name == LOST_AND_FOUND;
+        if !harmless && look.names.len() < MOST_NAMES {
+            look.names.push(String::from_utf8_lossy(name).into_owned());
+        }
+        // Of a directory that is somebody else's a few names are enough.
+        if look.mark.is_some() {
+            !look.has_work
+        } else {
+            look.names.len() < MOST_NAMES
+        }
+    })?;
+    look.names.sort();
+    Ok(())
+}
+
+/// Calls `see` with each name but `.` and `..` until it says no.
+fn each_name(folder: &OwnedFd, mut see: impl FnMut(&[u8]) -> bool) -> Result<(), Errno> {
+    fs::seek(folder, fs::SeekFrom::Start(0))?;
+    let mut room = Vec::with_capacity(32 << 10);
+    let mut entries = RawDir::new(folder, room.spare_capacity_mut());
+    let mut seen = 0;
+    while let Some(entry) = entries.next() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(Errno::INTR) => continue,
+            Err(errno) => return Err(errno),
+        };
+        let name = entry.file_name().to_bytes();
+        seen += 1;
+        if ![b".".as_slice(), b".."].contains(&name) && (!see(name) || seen > MOST_ENTRIES) {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// All names that `take` accepts.
+fn names(folder: &OwnedFd, take: impl Fn(&[u8]) -> bool) -> Result<Vec<String>, Errno> {
+    let mut found = Vec::new();
+    each_name(folder, |name| {
+        if take(name) {
+            found.push(String::from_utf8_lossy(name).into_owned());
+        }
+        true
+    })?;
+    found.sort();
+    Ok(found)
+}
+
+/// Locks a directory for this process until it is closed; false if another one keeps it.
+fn lock(folder: &OwnedFd) -> bool {
+    let end = clock::now() + PATIENCE_NS;
+    loop {
+        match fs::flock(folder, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK | Errno::INTR) => {}
+            // Some file systems lock no directories; there the mark has to do.
+            _ => return true,
+        }
+        if clock::now() > end {
+            return false;
+        }
+        pulse::beat();
+        std::thread::sleep(LOOK_AGAIN);
+    }
+}
+
+/// Opens and locks the directory of a path: it is the one at the path when the lock is there. None if there is none.
+fn open_locked(root: &str) -> Result<Option<OwnedFd>, SetupError> {
+    loop {
+        let folder = match open_root(root) {
+            Ok(folder) => folder,
+            Err(error) if error.errno == Some(Errno::NOENT.raw_os_error()) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        if !lock(&folder) {
+            return Err(SetupError::new("open", root, "is in use by another run: try again later"));
+        }
+        let now = open_root(root).ok().and_then(|now| numbers(&now).ok());
+        // Whoever had the lock before may have put another directory in its place.
+        if now == numbers(&folder).ok() {
+            return Ok(Some(folder));
+        }
+    }
+}
+
+/// The directory above, locked if this user may: no other run works with the unfinished name meanwhile.
+struct Above {
+    folder: OwnedFd,
+    path: PathBuf,
+    name: String,
+    /// The name under which a directory is before it is marked and while it is removed.
+    unfinished: String,
+}
+
+impl Above {
+    fn open(root: &str) -> Result<Self, SetupError> {
+        let (path, name) = split(root)?;
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = fs::open(&path, flags, Mode::empty()).map_err(failed(&path, "open"))?;
+        lock(&folder);
+        Ok(Above { folder, path, unfinished: format!(".{name}.assay-new"), name })
+    }
+
+    fn path_of(&self, name: &str) -> String {
+        self.path.join(name).display().to_string()
+    }
+
+    /// Removes what a claim or release that was cut short left under the unfinished name, if it is Assay's.
+    fn remove_unfinished(&self) -> Result<(), SetupError> {
+        let error = |errno| SetupError::os("remove", self.path_of(&self.unfinished), errno);
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let folder = match fs::openat(&self.folder, self.unfinished.as_str(), flags, Mode::empty()) {
+            Ok(folder) => folder,
+            // Somebody else's link or file of that name is in nobody's way until a directory is made.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
+            Err(errno) => return Err(error(errno)),
+        };
+        let strangers = names(&folder, |name| ![MARKER.as_bytes(), MARKER_NEW.as_bytes()].contains(&name));
+        if let Some(stranger) = strangers.map_err(error)?.first() {
+            let message = format!("holds {stranger}, which is not Assay's: left alone");
+            return Err(SetupError::new("remove", self.path_of(&self.unfinished), message));
+        }
+        mark::remove(&folder).map_err(error)?;
+        match fs::unlinkat(&self.folder, self.unfinished.as_str(), AtFlags::REMOVEDIR) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(error(errno)),
+        }
+    }
+
+    /// Makes the directory under another name, marks it, and only then gives it its own: it never holds data unmarked.
+    /// False if somebody else made one of this name meanwhile, which is left alone.
+    fn make(&self, mark: &Mark) -> Result<bool, SetupError> {
+        let mode = Mode::from_raw_mode(0o755);
+        let error = |errno| SetupError::os("create", self.path_of(&self.name), errno);
+        fs::mkdirat(&self.folder, self.unfinished.as_str(), mode).map_err(error)?;
+        let made = self.make_from_unfinished(mark, mode);
+        if !matches!(made, Ok(true)) {
+            let removed = self.remove_unfinished();
+            if made.is_ok() {
+                removed?;
+            }
+        }
+        made.map_err(error)
+    }
+
+    fn make_from_unfinished(&self, mark: &Mark, mode: Mode) -> Result<bool, Errno> {
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let folder = fs::openat(&self.folder, self.unfinished.as_str(), flags, Mode::empty())?;
+        mark::write(&folder, mark)?;
+        // rename(2) would replace an empty directory of somebody else's; mkdir(2) takes the name or fails.
+        let name = self.name.as_str();
+        let named = fs::mkdirat(&self.folder, name, mode)
+            .and_then(|()| fs::renameat(&self.folder, self.unfinished.as_str(), &self.folder, name));
+        match named {
+            Ok(()) => Ok(true),
+            Err(Errno::EXIST | Errno::NOTEMPTY) => Ok(false),
+            Err(errno) => Err(errno),
+        }
+    }
+}
+
+/// Makes a directory with its mark in one step, or marks the one that is there, and removes what a run that is over has
+/// left in it. Of two runs that claim it at the same time one gets it.
+///
+/// # Errors
+/// If it cannot be made or marked. A directory that is somebody else's is no error: the answer says what is there.
+pub fn claim(asked: &Claim) -> Result<PlaceAnswer, SetupError> {
+    let above = Above::open(&asked.root)?;
+    above.remove_unfinished()?;
+    let made = Mark { created_by_assay: true, ..asked.mark.clone() };
+    if !is_there(&above.folder, &above.name) && above.make(&made)? {
+        let folder = open_root(&asked.root)?;
+        return answer(&folder, made, Vec::new()).map_err(failed(&asked.root, "open"));
+    }
+    drop(above);
+    match open_locked(&asked.root)? {
+        Some(folder) => mark_existing(&folder, asked),
+        // Its run has given it back between two looks of ours.
+        None => Err(SetupError::new("open", &asked.root, "has been removed at this moment: try again")),
+    }
+}
+
+fn answer(folder: &OwnedFd, mark: Mark, left: Vec<Remains>) -> Result<PlaceAnswer, Errno> {
+    Ok(PlaceAnswer { identity: identity(folder)?, mark: Some(mark), left, ..PlaceAnswer::default() })
+}
+
+/// Marks an open and locked directory, unless it is somebody else's.
+fn mark_existing(folder: &OwnedFd, asked: &Claim) -> Result<PlaceAnswer, SetupError> {
+    let error = || failed(&asked.root, "claim");
+    let look = inspect(&asked.root)?;
+    let foreign = look.bad_mark || look.mark.is_none() && !look.names.is_empty();
+    let own = |mark: &Mark| mark.identity == asked.mark.identity;
+    let over = |mark: &Mark| asked.over.as_ref() == Some(mark);
+    let taken = look.mark.as_ref().is_some_and(|mark| !own(mark) && !over(mark));
+    let kept = look.mark.as_ref().is_some_and(|mark| !own(mark) && mark.keep) && look.has_work;
+    if foreign || taken || kept {
+        return Ok(PlaceAnswer { look: Some(look), foreign: true, ..PlaceAnswer::default() });
+    }
+    let earlier = look.mark.unwrap_or_default();
+    let mark = Mark { created_by_assay: asked.mark.created_by_assay || earlier.created_by_assay, ..asked.mark.clone() };
+    // What is there is of the earlier run, and the marks of its jobs are its own: they go before it is marked anew.
+    let left = if earlier.keep { Vec::new() } else { remove_work(folder, &asked.root, &earlier).map_err(error())? };
+    mark::write(folder, &mark).map_err(error())?;
+    answer(folder, mark, left).map_err(error())
+}
+
+/// Removes the directories of a run's jobs and what trying out the place left; returns what is still there.
+fn remove_work(folder: &OwnedFd, root: &str, of: &Mark) -> Result<Vec<Remains>, Errno> {
+    let mut left = Vec::new();
+    for name in names(folder, |name| name.starts_with(PROBE))? {
+        if let Err(errno) = mark::unlink(folder, &name) {
+            left.push(Remains { path: format!("{root}/{name}"), why: os_message(errno.raw_os_error()) });
+        }
+    }
+    for name in names(folder, is_job_directory)? {
+        left.extend(remove_one(folder, root, &name, &of.identity));
+    }
+    Ok(left)
+}
+
+fn remove_one(folder: &OwnedFd, root: &str, name: &str, run: &str) -> Vec<Remains> {
+    let left = tree_remove::remove(folder, name, Some(run).filter(|run| !run.is_empty()));
+    left.into_iter().map(|left| Remains { path: format!("{root}/{}", left.path), why: left.why }).collect()
+}
+
+/// The open and locked directory of a run; otherwise the answer that there is none.
+fn open_of(root: &str, run: Option<&str>) -> Result<Result<(OwnedFd, Found), PlaceAnswer>, SetupError> {
+    let Some(folder) = open_locked(root)? else {
+        return Ok(Err(PlaceAnswer { absent: true, ..PlaceAnswer::default() }));
+    };
+    let found = mark::read(&folder).map_err(failed(root, "open"))?;
+    if found.admits(run) {
+        return Ok(Ok((folder, found)));
+    }
+    let left = vec![Remains { path: root.to_owned(), why: "has no mark of this run: left alone".to_owned() }];
+    Ok(Err(PlaceAnswer { foreign: true, left, ..PlaceAnswer::default() }))
+}
+
+/// Removes the directory of one job of a run below its marked directory; there may be none.
+///
+/// # Errors
+/// If the marked directory cannot be opened.
+pub fn remove_job(root: &str, name: &str, run: Option<&str>) -> Result<PlaceAnswer, SetupError> {
+    let (folder, _) = match open_of(root, run)? {
+        Ok(opened) => opened,
+        Err(answer) => return Ok(answer),
+    };
+    let there = is_there(&folder, name);
+    let left = remove_one(&folder, root, name, run.unwrap_or_default());
+    let removed = if there && left.is_empty() { vec![format!("{root}/{name}")] } else { Vec::new() };
+    Ok(PlaceAnswer { removed, left, ..PlaceAnswer::default() })
+}
+
+/// Removes what a run made: directories of its jobs, the mark, and the directory itself if Assay made it.
+///
+/// # Errors
+/// If the directory, or the one above it, cannot be opened.
+pub fn release(root: &str, run: Option<&str>) -> Result<PlaceAnswer, SetupError> {
+    let (folder, found) = match open_of(root, run)? {
+        Ok(opened) => opened,
+        Err(answer) => {
+            if answer.absent && inspect(root)?.state != PlaceState::NoParent {
+                Above::open(root)?.remove_unfinished()?;
+            }
+            return Ok(answer);
+        }
+    };
+    let mark = if let Found::Mark(mark) = found { mark } else { Mark::default() };
+    let error = || failed(root, "remove");
+    if mark.keep && !names(&folder, is_job_directory).map_err(error())?.is_empty() {
+        return Ok(PlaceAnswer { kept: true, ..PlaceAnswer::default() });
+    }
+    let left = remove_work(&folder, root, &mark).map_err(error())?;
+    if !left.is_empty() {
+        return Ok(PlaceAnswer { left, ..PlaceAnswer::default() });
+    }
+    let others = names(&folder, |name| ![MARKER.as_bytes(), MARKER_NEW.as_bytes()].contains(&name)).map_err(error())?;
+    if !mark.created_by_assay || !others.is_empty() {
+        mark::remove(&folder).map_err(error())?;
+    }
+    if !mark.created_by_assay {
+        return Ok(PlaceAnswer { removed: vec![format!("{root}/{MARKER}")], ..PlaceAnswer::default() });
+    }
+    if !others.is_empty() {
+        let shown = others[..others.len().min(MOST_NAMES - 1)].join(", ");
+        let left = vec![Remains { path: root.to_owned(), why: format!("holds files that are not Assay's: {shown}") }];
+        return Ok(PlaceAnswer { left, ..PlaceAnswer::default() });
+    }
+    remove_root(&folder, root)
+}
+
+/// Removes the marked directory itself, in which nothing else is, under another name: so no name is ever lost that
+/// somebody else has put in its place.
+fn remove_root(folder: &OwnedFd, root: &str) -> Result<PlaceAnswer, SetupError> {
+    let above = Above::open(root)?;
+    above.remove_unfinished()?;
+    let (name, unfinished) = (above.name.as_str(), above.unfinished.as_str());
+    let still = |why: &str| {
+        let left = vec![Remains { path: root.to_owned(), why: why.to_owned() }];
+        Ok(PlaceAnswer { left, ..PlaceAnswer::default() })
+    };
+    match fs::renameat(&above.folder, name, &above.folder, unfinished) {
+        Ok(()) => {}
+        Err(Errno::BUSY) => return still("is a mount: left alone"),
+        Err(errno) => return still(&os_message(errno.raw_os_error())),
+    }
+    let moved = fs::statat(&above.folder, unfinished, AtFlags::SYMLINK_NOFOLLOW).map(|stat| (stat.st_dev, stat.st_ino));
+    if moved != numbers(folder) {
+        let flags = RenameFlags::NOREPLACE;
+        let _ = fs::renameat_with(&above.folder, unfinished, &above.folder, name, flags);
+        return still("was replaced at this moment: left alone");
+    }
+    above.remove_unfinished()?;
+    Ok(PlaceAnswer { removed: vec![root.to_owned()], ..PlaceAnswer::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A directory of the test's own, gone afterwards.
+    struct Ground(PathBuf);
+
+    impl Ground {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("assay-claim-{name}-{}", std::process::id()));
+            let _ = std::fs::remove_dir_all(&path);
+            std::fs::create_dir_all(&path).unwrap();
+            Ground(path)
+        }
+
+        fn root(&self) -> String {
+            self.0.join("target").display().to_string()
+        }
+
+        fn names(&self) -> Vec<String> {
+            let entries = std::fs::read_dir(&self.0).unwrap();
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+        }
+    }
+
+    impl Drop for Ground {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn mark(identity: &str) -> Mark {
+        Mark { run: "run".to_owned(), identity: identity.to_owned(), ..Mark::default() }
+    }
+
+    fn asked(ground: &Ground, identity: &str) -> Claim {
+        Claim { root: ground.root(), mark: mark(identity), over: None }
+    }
+
+    #[test]
+    fn what_somebody_makes_meanwhile_is_not_taken() {
+        let ground = Ground::new("meanwhile");
+        let above = Above::open(&ground.root()).unwrap();
+        std::fs::create_dir(ground.root()).unwrap();
+        assert!(!above.make(&mark("a")).unwrap());
+        assert_eq!(ground.names(), ["target"]);
+        assert_eq!(std::fs::read_dir(ground.root()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_claim_replaces_only_the_mark_it_was_told_of() {
+        let ground = Ground::new("over");
+        let first = claim(&asked(&ground, "a")).unwrap().mark.unwrap();
+        assert!(first.created_by_assay);
+        let refused = claim(&asked(&ground, "b")).unwrap();
+        assert!(refused.foreign && refused.mark.is_none());
+        assert_eq!(refused.look.unwrap().mark.as_ref(), Some(&first));
+        let stale = Claim { over: Some(mark("c")), ..asked(&ground, "b") };
+        assert!(claim(&stale).unwrap().foreign);
+        let taken = claim(&Claim { over: Some(first), ..asked(&ground, "b") }).unwrap().mark.unwrap();
+        assert_eq!((taken.identity.as_str(), taken.created_by_assay), ("b", true));
+        assert!(release(&ground.root(), Some("a")).unwrap().foreign);
+        assert_eq!(release(&ground.root(), Some("b")).unwrap().removed, [ground.root()]);
+        assert!(ground.names().is_empty());
+    }
+
+    #[test]
+    fn a_root_that_was_replaced_keeps_its_name() {
+        let ground = Ground::new("replaced");
+        claim(&asked(&ground, "a")).unwrap();
+        let ours = open_root(&ground.root()).unwrap();
+        std::fs::rename(ground.root(), ground.0.join("moved")).unwrap();
+        std::fs::create_dir(ground.root()).unwrap();
+        let answer = remove_root(&ours, &ground.root()).unwrap();
+        assert_eq!(answer.left[0].why, "was replaced at this moment: left alone");
+        assert!(std::path::Path::new(&ground.root()).is_dir());
+        assert_eq!(ground.names().len(), 2);
+    }
+
+    #[test]
+    fn a_mark_by_hand_admits_jobs_without_a_run_only() {
+        for (found, by_hand, by_run) in [
+            (Found::Plain, true, false),
+            (Found::Mark(mark("")), true, false),
+            (Found::Mark(mark("a")), false, true),
+            (Found::Mark(mark("b")), false, false),
+            (Found::Nothing, false, false),
+            (Found::Other, false, false),
+        ] {
+            assert_eq!((found.admits(None), found.admits(Some("a"))), (by_hand, by_run), "{found:?}");
+        }
+    }
+}

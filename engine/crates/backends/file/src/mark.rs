@@ -1,0 +1,86 @@
+//! The file that marks a directory as Assay's: found, read, written and removed below an open directory.
+
+use crate::place::open_inside;
+use assay_core::names::MARKER;
+use assay_spec::Mark;
+use rustix::fd::OwnedFd;
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use std::io::{Read, Write};
+
+/// Under this name a mark is written before it gets its own.
+pub(crate) const MARKER_NEW: &str = ".assay-target.new";
+/// A mark is short; of a longer file no more is read.
+const MOST_BYTES: u64 = 64 << 10;
+
+/// What is found under the name of the mark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Nothing.
+    Nothing,
+    /// A plain file that is not a run's mark: put there by hand, or broken.
+    Plain,
+    /// A run's mark.
+    Mark(Mark),
+    /// Something else than a plain file.
+    Other,
+}
+
+impl Found {
+    /// Whether a job that names this run, or none, may work in the directory.
+    pub(crate) fn admits(&self, run: Option<&str>) -> bool {
+        match (self, run) {
+            (Found::Plain, None) => true,
+            (Found::Mark(mark), run) => mark.identity == run.unwrap_or_default(),
+            _ => false,
+        }
+    }
+}
+
+/// Looks for the mark of an open directory.
+pub(crate) fn read(folder: &OwnedFd) -> Result<Found, Errno> {
+    let file = match open_inside(folder, MARKER, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty()) {
+        Ok(file) => file,
+        Err(Errno::NOENT) => return Ok(Found::Nothing),
+        Err(Errno::LOOP | Errno::XDEV | Errno::NXIO) => return Ok(Found::Other),
+        Err(errno) => return Err(errno),
+    };
+    if FileType::from_raw_mode(fs::fstat(&file)?.st_mode) != FileType::RegularFile {
+        return Ok(Found::Other);
+    }
+    let mut text = Vec::new();
+    match std::fs::File::from(file).take(MOST_BYTES).read_to_end(&mut text) {
+        Ok(_) => Ok(serde_json::from_slice(&text).map_or(Found::Plain, Found::Mark)),
+        Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
+    }
+}
+
+/// Writes the mark, whole or not at all.
+pub(crate) fn write(folder: &OwnedFd, mark: &Mark) -> Result<(), Errno> {
+    unlink(folder, MARKER_NEW)?;
+    let mut value = serde_json::to_value(mark).map_err(|_| Errno::INVAL)?;
+    value["written_by"] = "assay".into();
+    let text = serde_json::to_string_pretty(&value).map_err(|_| Errno::INVAL)?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+    let file = open_inside(folder, MARKER_NEW, flags, Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH)?;
+    let written = writeln!(std::fs::File::from(file), "{text}");
+    if let Err(error) = written {
+        let _ = unlink(folder, MARKER_NEW);
+        return Err(Errno::from_io_error(&error).unwrap_or(Errno::IO));
+    }
+    fs::renameat(folder, MARKER_NEW, folder, MARKER)
+}
+
+/// Removes a mark that a run may have written, and what is left of writing one.
+pub(crate) fn remove(folder: &OwnedFd) -> Result<(), Errno> {
+    unlink(folder, MARKER_NEW)?;
+    unlink(folder, MARKER)
+}
+
+/// Removes a name that need not be there.
+pub(crate) fn unlink(folder: &OwnedFd, name: &str) -> Result<(), Errno> {
+    match fs::unlinkat(folder, name, AtFlags::empty()) {
+        Err(Errno::NOENT) => Ok(()),
+        done => done,
+    }
+}

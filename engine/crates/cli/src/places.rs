@@ -1,0 +1,116 @@
+//! `assay-engine inspect`, `claim` and `clean`: the directories in which jobs may work.
+
+use crate::run::print_line;
+use crate::{target, watch};
+use anyhow::{bail, Context};
+use assay_core::{pulse, SetupError};
+use assay_spec::{Claim, PlaceAnswer};
+use serde_json::{json, Value};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long storage may be silent.
+#[derive(clap::Args)]
+pub(crate) struct Patience {
+    /// Seconds without any progress after which the storage counts as hung.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
+    patience: Option<u64>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Inspect {
+    #[command(flatten)]
+    patience: Patience,
+    /// Absolute path of a directory that is there or could be made.
+    root: String,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct ClaimArguments {
+    #[command(flatten)]
+    patience: Patience,
+    /// JSON that says what to claim for which run; - is standard input.
+    #[arg(default_value = "-")]
+    file: String,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Clean {
+    #[command(flatten)]
+    patience: Patience,
+    /// Give the whole root back, whatever the target's `directory`; what is not of its run stays.
+    #[arg(long)]
+    root: bool,
+    /// JSON of a target of kind file or nfs; - is standard input.
+    #[arg(default_value = "-")]
+    file: String,
+}
+
+/// Time between two lines that say that the storage still answers.
+const WORKING: Duration = Duration::from_secs(5);
+
+impl Patience {
+    /// Meanwhile a line `{"working":true}` says now and then that there is progress.
+    fn watch(&self, doing: String) {
+        pulse::begin(doing, 0);
+        if self.patience.is_some() {
+            std::thread::spawn(|| loop {
+                std::thread::sleep(WORKING);
+                if pulse::silence().1 < WORKING.as_nanos() as u64 {
+                    let _ = print_line(&json!({ "working": true }).to_string());
+                }
+            });
+        }
+        if let Some(seconds) = self.patience {
+            watch::leave_when_silent(seconds.saturating_mul(1_000_000_000), |doing, seconds| {
+                let error = watch::words(doing, seconds);
+                let answer = PlaceAnswer { error, silent: true, ..PlaceAnswer::default() };
+                let _ = serde_json::to_string(&answer).map(|line| print_line(&line));
+            });
+        }
+    }
+}
+
+/// Prints the answer as the last line; one that is an error is told to people as well.
+fn tell(answer: Result<PlaceAnswer, SetupError>) -> anyhow::Result<ExitCode> {
+    let answer = answer.unwrap_or_else(|error| PlaceAnswer { error: error.to_string(), ..PlaceAnswer::default() });
+    print_line(&serde_json::to_string(&answer)?)?;
+    if answer.error.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    bail!("{}", answer.error)
+}
+
+pub(crate) fn inspect(arguments: &Inspect) -> anyhow::Result<ExitCode> {
+    arguments.patience.watch(format!("looking at {}", arguments.root));
+    let look = assay_backend_file::inspect(&arguments.root);
+    tell(look.map(|look| PlaceAnswer { look: Some(look), ..PlaceAnswer::default() }))
+}
+
+pub(crate) fn claim(arguments: &ClaimArguments) -> anyhow::Result<ExitCode> {
+    let text = target::text(&arguments.file)?;
+    let claim: Claim = serde_json::from_str(&text).context("the claim cannot be read")?;
+    claim.validate()?;
+    arguments.patience.watch(format!("claiming {}", claim.root));
+    tell(assay_backend_file::claim(&claim))
+}
+
+pub(crate) fn clean(arguments: &Clean) -> anyhow::Result<ExitCode> {
+    let text = target::text(&arguments.file)?;
+    let kind: Value = serde_json::from_str(&text).context("the target cannot be read")?;
+    if kind["kind"] != "file" {
+        let nfs = target::nfs(&text, arguments.root.then_some("any"))?;
+        arguments.patience.watch(format!("cleaning {}:{}", nfs.servers.join(","), nfs.export));
+        let removed = assay_backend_nfs::clean(&nfs, arguments.root)?;
+        print_line(&json!({ "removed": removed }).to_string())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let file = target::file(&text, arguments.root.then_some("any"))?;
+    arguments.patience.watch(format!("cleaning {}", file.root));
+    let run = file.run.as_deref();
+    tell(if arguments.root {
+        assay_backend_file::release(&file.root, run)
+    } else {
+        assay_backend_file::remove_job(&file.root, &file.directory, run)
+    })
+}

@@ -1,0 +1,67 @@
+//! Names that the engine gives. What has another name is somebody else's, wherever it lies.
+
+/// Mark of a directory that a run has claimed.
+pub const MARKER: &str = ".assay-target";
+
+/// Name of the empty file with which the directory of a job of this run is marked, from when it is made until it goes.
+pub fn job_mark(run: Option<&str>) -> String {
+    run.map_or_else(|| ".assay-job".to_owned(), |run| format!(".assay-job-{run}"))
+}
+
+/// Whether a job makes files or directories of this name in its directory: files `f3`, trees of files `t3`, in these
+/// directories `b7` and `d3.7`, files `f3.7` and `r3.7`, and `deep7` for what was moved up to be removed.
+pub fn is_of_job(name: &[u8]) -> bool {
+    let Some(rest) = name.strip_prefix(b"deep").or_else(|| match name {
+        [b'f' | b't' | b'b' | b'd' | b'r', rest @ ..] => Some(rest),
+        _ => None,
+    }) else {
+        return false;
+    };
+    let digits = |text: &[u8]| !text.is_empty() && text.len() <= 20 && text.iter().all(u8::is_ascii_digit);
+    match rest.iter().position(|byte| *byte == b'.') {
+        Some(dot) => digits(&rest[..dot]) && digits(&rest[dot + 1..]),
+        None => digits(rest),
+    }
+}
+
+/// Whether a job's directory may have this name in a claimed one: case and repeat, behind the run's name where several
+/// hosts work in the same place.
+pub fn is_job_directory(name: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(name) else { return false };
+    let numbered = |text: &str, letter: char| {
+        let digits = text.strip_prefix(letter);
+        digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let mut parts = text.rsplitn(3, '-');
+    let (repeat, case, run) = (parts.next(), parts.next(), parts.next());
+    let plain = |run: &str| run.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+    repeat.is_some_and(|part| numbered(part, 'r'))
+        && case.is_some_and(|part| numbered(part, 'c'))
+        && run.is_none_or(|run| !run.is_empty() && !run.starts_with('.') && plain(run))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_makes_only_such_names() {
+        for name in ["f0", "f1023", "t7", "b0", "d3.0", "f3.17", "r3.18446744073709551615", "deep12"] {
+            assert!(is_of_job(name.as_bytes()), "{name}");
+        }
+        for name in ["", "f", "x1", "f1x", "f1.", "f.1", "f1.2.3", "deep", "data", "f-1", ".assay-target", "F1", "f1 "]
+        {
+            assert!(!is_of_job(name.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
+    fn directories_of_jobs_end_in_case_and_repeat() {
+        for name in ["c0001-r1", "c0-r0", "20270115-080000-tiny-c0001-r12", "a.b_c-c1-r1"] {
+            assert!(is_job_directory(name.as_bytes()), "{name}");
+        }
+        for name in ["", "c1", "c1-r", "c-r1", "precious", "c1-r1-old", "-c1-r1", ".hid-c1-r1", "a b-c1-r1", "c1-r1 "] {
+            assert!(!is_job_directory(name.as_bytes()), "{name}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What is asked and answered about directories that a job may use: looked at, claimed, cleaned, given back.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Contents of the file `.assay-target`, by which a run claims a directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Mark {
+    /// Id of the run that claimed the directory last.
+    pub run: String,
+    /// Folder of that run, which tells whether it is still alive; empty on other hosts than its own.
+    #[serde(default)]
+    pub run_folder: String,
+    /// What tells this run from every other one; a job that works here names it. Empty: claimed by hand.
+    #[serde(default)]
+    pub identity: String,
+    /// The directory itself is Assay's and goes when the run is over.
+    pub created_by_assay: bool,
+    /// The run leaves its data here on purpose.
+    #[serde(default)]
+    pub keep: bool,
+}
+
+/// What stands at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(title = "PlaceState")]
+pub enum PlaceState {
+    /// Nothing, and a directory can be made there.
+    Absent,
+    /// Nothing, and this user may not make anything there.
+    ReadOnlyParent,
+    /// The directory above is not there.
+    NoParent,
+    /// What is above is not a directory.
+    ParentNotDirectory,
+    /// A symbolic link.
+    Link,
+    /// Something else than a directory.
+    NotDirectory,
+    /// A directory.
+    Directory,
+}
+
+/// A path, looked at without changing anything.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Look {
+    /// As it was asked for.
+    pub path: String,
+    /// The same without symbolic links above its last name; as it was asked for where that cannot be found out.
+    pub real_path: String,
+    /// What stands there.
+    pub state: PlaceState,
+    /// Its mark, if it has a legible one.
+    pub mark: Option<Mark>,
+    /// It has a mark that is not Assay's.
+    pub bad_mark: bool,
+    /// Some of the names in it, as far as they are neither a mark nor what mkfs(8) makes.
+    pub names: Vec<String>,
+    /// The directory of a job is in it.
+    pub has_work: bool,
+    /// Numbers that tell this directory on this host from any other (statx(2): device and inode), empty if there is none.
+    pub identity: String,
+}
+
+/// A directory is to be claimed for a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// Absolute path of the directory.
+    pub root: String,
+    /// What is written into it; `created_by_assay` if an earlier part of this run made it.
+    pub mark: Mark,
+    /// The mark of a run that is over, which may be replaced, and whose data is removed unless it was kept on purpose.
+    #[serde(default)]
+    pub over: Option<Mark>,
+}
+
+/// Something that is still there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Remains {
+    /// Where.
+    pub path: String,
+    /// Why.
+    pub why: String,
+}
+
+/// The last line that `inspect`, `claim` and `clean` print.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlaceAnswer {
+    /// What is there: for `inspect`, and for `claim` if the directory is somebody else's.
+    pub look: Option<Look>,
+    /// The mark that is there now, for `claim`; none if the directory is somebody else's.
+    pub mark: Option<Mark>,
+    /// Numbers of the claimed directory, as in `Look`.
+    pub identity: String,
+    /// Paths of what was removed.
+    pub removed: Vec<String>,
+    /// What was to be removed and is still there.
+    pub left: Vec<Remains>,
+    /// The directory has no mark of this run, and nothing in it was touched.
+    pub foreign: bool,
+    /// Nothing is at the path.
+    pub absent: bool,
+    /// Data stays there on purpose.
+    pub kept: bool,
+    /// Why nothing could be done; empty if all went well.
+    pub error: String,
+    /// The storage does not answer.
+    pub silent: bool,
+}

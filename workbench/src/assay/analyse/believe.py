@@ -1,0 +1,306 @@
+"""Whether what an engine said of a job can be true.
+
+An engine is another program, maybe on another machine: it can be broken, replaced or malicious. What contradicts the
+job, itself or the clock of this machine is not made a result of. Whatever passes can be computed with: each number fits
+where it is kept, and nothing that is counted or allotted by it is out of proportion to the job.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
+
+from assay.analyse import histograms
+from assay.analyse.samples import Heard, listen
+from assay.contract._generated import Job
+from assay.contract.names import (
+    ByeEvent,
+    Counts,
+    ErrorSampleEvent,
+    HelloEvent,
+    IntervalEvent,
+    LatencySummary,
+    PhaseEndEvent,
+    PhaseStartEvent,
+    Window,
+)
+from assay.contract.reader import BrokenLine
+from assay.model.base import AssayError
+from assay.model.foreign import plain
+from assay.model.names import is_metadata
+from assay.model.result import Sample
+
+CLOCK_SHARE = 0.05
+"""Two clocks of one machine or of two differ by far less."""
+CLOCK_NS = 2 * 10**9
+"""And by so much at once, set by hand."""
+ERRNO = 4095
+"""Greatest number of an error (MAX_ERRNO of the kernel's include/linux/err.h)."""
+STEP = 0.002
+"""A histogram of three significant digits tells values apart that differ by less."""
+ENDED = ("done", "time_limit")
+
+
+class UnbelievableError(Exception):
+    """What an engine said cannot be."""
+
+
+def believe(events: Iterable[object], job: Job, seconds: float | None = None) -> Heard:
+    """What the events of one engine say, if all of it can be true.
+
+    Args:
+        events: What `assay.contract.reader` read; a line that is no event is passed over.
+        job: As it was sent to the engine.
+        seconds: How long the exchange took by our clock; None if unknown.
+
+    Raises:
+        UnbelievableError: Something cannot be; the text is one line.
+    """
+    listed = [event for event in events if not isinstance(event, BrokenLine)]
+    _check_order(listed, job)
+    heard = listen(listed)
+    most = None if seconds is None else int(seconds * 1e9 * (1 + CLOCK_SHARE)) + CLOCK_NS
+    if heard.hello is not None:
+        _check_hello(heard.hello, job)
+    for number, end in heard.ends.items():
+        _check_end(number, end, heard, job, most)
+    for number, intervals in heard.intervals.items():
+        _check_intervals(number, intervals, heard, job, most)
+    for number, samples in heard.errors.items():
+        for sample in samples:
+            _check_failure(number, sample, job)
+    _check_times(heard, most)
+    _check_bye(heard, job)
+    return heard
+
+
+def check_together(started: Sequence[dict[int, int]], seconds: float | None) -> None:
+    """Look whether engines of one job started each phase within the time that they had for all.
+
+    Args:
+        started: Of each engine, number of a phase -> when it started, on the controller's clock.
+        seconds: How long the exchange took; None if unknown.
+
+    Raises:
+        UnbelievableError: They did not.
+    """
+    most = None if seconds is None else int(seconds * 1e9 * (1 + CLOCK_SHARE)) + CLOCK_NS
+    for number in {number for one in started for number in one}:
+        times = [one[number] for one in started if number in one]
+        if most is not None and max(times) - min(times) > most:
+            _no(f"phase {number} began on one host {(max(times) - min(times)) / 1e9:.3g} s after it did on another")
+
+
+def nothing_done(samples: Iterable[Sample]) -> str:
+    """Why a repeat that ended well is no result: a phase in which nothing was done; empty if there is none."""
+    first = next((sample for sample in samples if sample.idle), None)
+    if first is None:
+        return ""
+    return f"phase {first.phase} ({first.operation}) ended without an operation, and without a failure"
+
+
+def _no(what: str) -> NoReturn:
+    raise UnbelievableError(plain(what))
+
+
+def _check_order(events: Sequence[object], job: Job) -> None:
+    begun: set[int] = set()
+    ended: set[int] = set()
+    greeted = left = False
+    for event in events:
+        if left and not isinstance(event, HelloEvent | ByeEvent):
+            continue
+        match event:
+            case HelloEvent():
+                if greeted:
+                    _no("it said hello twice")
+                greeted = True
+                continue
+            case ByeEvent():
+                if left:
+                    _no("it took its leave twice")
+                left = True
+        phase = getattr(event, "phase", None)
+        if not greeted and phase is not None:
+            _no(f"it spoke of phase {phase} before it said hello")
+        if phase is not None and phase >= len(job.phases):
+            _no(f"phase {phase} of a job with {len(job.phases)} phases")
+        _check_phase_order(event, begun, ended)
+    if left and not greeted:
+        _no("it took its leave and never said hello")
+
+
+def _check_phase_order(event: object, begun: set[int], ended: set[int]) -> None:
+    match event:
+        case PhaseStartEvent():
+            if event.phase in begun or event.phase in ended or any(number > event.phase for number in begun | ended):
+                _no(f"phase {event.phase} began twice, or after a later one")
+            begun.add(event.phase)
+        case PhaseEndEvent():
+            if event.phase in ended or any(number > event.phase for number in ended):
+                _no(f"phase {event.phase} ended twice, or after a later one")
+            if event.phase not in begun and (event.lanes or str(event.status) in ENDED):
+                _no(f"phase {event.phase} ended before it began")
+            ended.add(event.phase)
+        case IntervalEvent():
+            if event.phase not in begun or event.phase in ended:
+                _no(f"an interval of phase {event.phase}, which was not under way")
+        case _:
+            pass
+
+
+def _check_hello(hello: HelloEvent, job: Job) -> None:
+    if hello.job != job:
+        differing = [name for name in type(job).model_fields if getattr(hello.job, name) != getattr(job, name)]
+        _no(f"it was given another job than it says: {', '.join(differing)} differ")
+
+
+def _check_end(number: int, end: PhaseEndEvent, heard: Heard, job: Job, most: int | None) -> None:
+    phase, name = job.phases[number], f"phase {number} ({job.phases[number].operation})"
+    if (end.operation, end.measured) != (phase.operation, phase.measured):
+        _no(f"{name} ended as {end.operation}")
+    start = heard.starts.get(number)
+    if start is not None and (start.operation, start.measured) != (phase.operation, phase.measured):
+        _no(f"{name} began as {start.operation}")
+    _check_windows(name, end, most)
+    _check_lanes(name, end, job, most)
+    total = _sum([end.read, end.write, end.meta])
+    if phase.measured and not is_metadata(str(phase.operation)) and total.bytes > total.ops * job.record_size_bytes:
+        _no(f"{name}: {total.bytes} bytes in {total.ops} operations of {job.record_size_bytes} bytes")
+    for what, summary, counts in (
+        ("reads", end.read_latency, end.read),
+        ("writes", end.write_latency, end.write),
+        ("operations on names", end.meta_latency, end.meta),
+    ):
+        if summary is not None:
+            _check_latency(f"{name}: latencies of {what}", summary)
+            if summary.count < counts.ops:
+                _no(f"{name}: {summary.count} latencies of {counts.ops} {what}")
+        elif counts.ops:
+            _no(f"{name}: {counts.ops} {what} without latencies")
+    if end.start_delay is not None:
+        _check_latency(f"{name}: delays", end.start_delay)
+    for tally in end.errors:
+        _check_errno(name, tally.errno)
+
+
+def _check_windows(name: str, end: PhaseEndEvent, most: int | None) -> None:
+    total = _sum([end.read, end.write, end.meta])
+    last = end.last_finisher
+    if (last.ops, last.bytes) != (total.ops, total.bytes):
+        _no(f"{name}: {last.ops} operations in all of its time, {total.ops} by kind")
+    for what, window in (("first lane", end.first_finisher), ("steady", end.steady), ("last lane", last)):
+        if window is not None:
+            _check_window(f"{name}: window of the {what}", window, last)
+    if most is not None and last.end_ns > most:
+        _no(f"{name} took {last.end_ns / 1e9:.4g} s, longer than the whole job")
+
+
+def _check_window(name: str, window: Window, whole: Window) -> None:
+    if not whole.start_ns <= window.start_ns <= window.end_ns <= whole.end_ns:
+        _no(f"{name} ends before it begins, or lies outside of the phase")
+    if window.ops > whole.ops or window.bytes > whole.bytes:
+        _no(f"{name} has more in it than the phase")
+
+
+def _check_lanes(name: str, end: PhaseEndEvent, job: Job, most: int | None) -> None:
+    rank, ranks = job.rank or 0, job.ranks or 1
+    own = range(rank * job.lanes, (rank + 1) * job.lanes)
+    numbers = [lane.lane for lane in end.lanes]
+    if len(set(numbers)) < len(numbers) or any(number not in own for number in numbers):
+        _no(f"{name}: a lane twice, or one that the job with {job.lanes} lanes on {ranks} hosts does not have here")
+    whole = len(numbers) == job.lanes
+    if str(end.status) in ENDED and not whole:
+        _no(f"{name}: {len(numbers)} of {job.lanes} lanes ended")
+    for lane in end.lanes:
+        if lane.start_ns > lane.end_ns or lane.end_ns > end.last_finisher.end_ns:
+            _no(f"{name}: lane {lane.lane} ends before it begins, or after the phase")
+        if lane.cpu_wait_ns is not None and most is not None and lane.cpu_wait_ns > most:
+            _no(f"{name}: lane {lane.lane} waited for a CPU for longer than the whole job took")
+    for what in ("read", "write", "meta"):
+        total, parts = getattr(end, what), _sum(getattr(lane, what) for lane in end.lanes)
+        if (parts.ops, parts.bytes) != (total.ops, total.bytes) if whole else parts.ops > total.ops:
+            _no(f"{name}: {what} of all lanes {parts.ops} operations, of the phase {total.ops}")
+
+
+def _check_latency(name: str, summary: LatencySummary) -> None:
+    tail = [summary.min_ns, summary.p50_ns, summary.p90_ns, summary.p99_ns, summary.p999_ns, summary.p9999_ns]
+    # The mean is of the middles of the histogram's steps, of which the least and the greatest are bounds.
+    mean_fits = summary.min_ns * (1 - STEP) - 1 <= summary.mean_ns <= summary.max_ns * (1 + STEP) + 1
+    if tail != sorted(tail) or tail[-1] > summary.max_ns or not mean_fits:
+        _no(f"{name}: a percentile is greater than a higher one")
+    if _counted(name, summary.histogram) != summary.count or not summary.count:
+        _no(f"{name}: the histogram does not have the {summary.count} values that it says")
+
+
+def _counted(name: str, text: str) -> int:
+    try:
+        histogram = histograms.decode(text)
+    except AssayError as error:
+        _no(f"{name}: {error.message}")
+    if (histogram.lowest, histogram.digits) != (1, 3):
+        _no(f"{name}: a histogram of another resolution than that of all engines")
+    return histogram.total
+
+
+def _check_intervals(number: int, intervals: Sequence[IntervalEvent], heard: Heard, job: Job, most: int | None) -> None:
+    name = f"phase {number} ({job.phases[number].operation})"
+    for event in intervals:
+        if event.start_ns != event.index * job.interval_ns or not 0 < event.end_ns - event.start_ns <= job.interval_ns:
+            _no(f"{name}: interval {event.index} is not where it should be")
+        if most is not None and event.start_ns > most:
+            _no(f"{name}: interval {event.index} begins after the end of the whole job")
+        for what in ("read", "write", "meta"):
+            text, counts = getattr(event, f"{what}_histogram"), getattr(event, what)
+            if text is not None and _counted(f"{name}: interval {event.index}", text) < counts.ops:
+                _no(f"{name}: interval {event.index} has fewer latencies than {what} operations")
+    end = heard.ends.get(number)
+    for what in ("read", "write", "meta") if end is not None else ():
+        total, parts = getattr(end, what), _sum(getattr(event, what) for event in intervals)
+        if parts.ops > total.ops or parts.bytes > total.bytes:
+            _no(f"{name}: {what} of all intervals {parts.ops} operations, of the phase {total.ops}")
+
+
+def _check_failure(number: int, sample: ErrorSampleEvent, job: Job) -> None:
+    _check_errno(f"phase {number}", sample.errno)
+    if sample.lane is not None and sample.lane >= job.lanes * (job.ranks or 1):
+        _no(f"phase {number}: a failure of lane {sample.lane}, which the job does not have")
+
+
+def _check_errno(name: str, errno: int | None) -> None:
+    if errno is not None and not 0 < errno <= ERRNO:
+        _no(f"{name}: there is no error number {errno}")
+
+
+def _check_times(heard: Heard, most: int | None) -> None:
+    """Moments of the engine's own clock, one after the other, within the time that the job took."""
+    if heard.hello is None:
+        return
+    moments = [heard.hello.mono_ns, *(heard.starts[number].at_ns for number in sorted(heard.starts))]
+    # A start is said beforehand, and may never come if the job is stopped.
+    left = moments[-1] if heard.bye is None else heard.bye.at_ns
+    if moments != sorted(moments) or left < moments[-1] - CLOCK_NS:
+        _no("its clock went back")
+    if most is not None and moments[-1] - moments[0] > most:
+        _no(f"by its clock the job took {(moments[-1] - moments[0]) / 1e9:.4g} s, longer than by ours")
+
+
+def _check_bye(heard: Heard, job: Job) -> None:
+    if heard.bye is None or str(heard.bye.status) != "ok":
+        return
+    for number, phase in enumerate(job.phases):
+        end = heard.ends.get(number)
+        name = f"phase {number} ({phase.operation})"
+        if end is None:
+            _no(f"it ended well, but {name} never ended")
+        if str(end.status) not in ENDED:
+            _no(f"it ended well, but {name} is {end.status}")
+        failures = sum(tally.count for tally in end.errors)
+        if failures or heard.errors.get(number):
+            _no(f"it ended well, but {name} had {failures or 'some'} failures")
+
+
+def _sum(parts: Iterable[Counts]) -> Counts:
+    ops = amount = 0
+    for part in parts:
+        ops += part.ops
+        amount += part.bytes
+    return Counts(ops=ops, bytes=amount)

@@ -1,0 +1,160 @@
+"""Places under test are looked at, claimed and cleaned by an engine: storage that hangs holds up that process only."""
+
+import contextlib
+import os
+import selectors
+import time
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
+from assay.contract._generated import Claim, FileTarget, PlaceAnswer
+from assay.launch.binary import find_engine
+from assay.launch.launcher import Launcher, LocalLauncher, Process
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.foreign import plain
+
+PATIENCE_SECONDS = 60.0
+"""Storage on which nothing ends for so long counts as hung."""
+SHORT_PATIENCE_SECONDS = 5.0
+"""The same of storage that was silent before."""
+MARGIN_SECONDS = 15.0
+"""So much later the engine, or the way to it, counts as hung."""
+MOST_SECONDS = 3600.0
+"""Longest time for an answer, whatever the engine says meanwhile."""
+ANSWER_BYTES = 1 << 20
+LEAVE_SECONDS = 1.0
+WORKING = b'{"working"'
+
+
+class SilentError(AssayError):
+    """The storage of a place does not answer."""
+
+
+def inspect(launcher: Launcher, root: str, patience: float = PATIENCE_SECONDS) -> PlaceAnswer:
+    """Look at a directory without changing anything; errors as of `ask`."""
+    return ask(launcher, ["inspect", root], "", patience)
+
+
+def claim(launcher: Launcher, asked: Claim, patience: float = PATIENCE_SECONDS) -> PlaceAnswer:
+    """Make and mark a directory, or mark the one that is there; errors as of `ask`."""
+    return ask(launcher, ["claim"], asked.model_dump_json(), patience)
+
+
+def release(launcher: Launcher, root: str, run: str, patience: float = PATIENCE_SECONDS) -> PlaceAnswer:
+    """Give a claimed directory back; errors as of `ask`."""
+    target = FileTarget(kind="file", root=root, directory="any", run=run)
+    return ask(launcher, ["clean", "--root"], target.model_dump_json(), patience)
+
+
+def clean(launcher: Launcher, root: str, name: str, run: str, patience: float = PATIENCE_SECONDS) -> PlaceAnswer:
+    """Remove the directory of one job; errors as of `ask`."""
+    target = FileTarget(kind="file", root=root, directory=name, run=run)
+    return ask(launcher, ["clean"], target.model_dump_json(), patience)
+
+
+def ask(launcher: Launcher, words: Sequence[str], question: str, patience: float) -> PlaceAnswer:
+    """What an engine answers about a place.
+
+    Args:
+        launcher: Where the engine runs.
+        words: Its command; the option for its patience is added.
+        question: For its standard input.
+        patience: Seconds without progress after which the storage counts as hung; at least 1.
+
+    Raises:
+        SilentError: The storage does not answer, or the engine itself.
+        AssayError: The engine says no, or cannot be started.
+    """
+    command = [words[0], "--patience", str(max(1, round(patience))), *words[1:]]
+    process = launcher.start(command)
+    try:
+        line, complaint = _heard(process, question.encode(), patience + MARGIN_SECONDS)
+        if line is None:
+            # What it said on standard error is only complete when it is gone.
+            code = _left(process)
+            how = f"exit code {code}" if code is not None else "no answer"
+            words_of_it = [text for text in complaint.decode("utf-8", "replace").splitlines() if text.strip()]
+            reason = words_of_it[-1].removeprefix("error: ") if words_of_it else how
+            raise AssayError(plain(f"assay-engine {words[0]}: {reason}"), "", EXIT_REFUSED)
+    finally:
+        _end(process)
+    try:
+        answer = PlaceAnswer.model_validate_json(line)
+    except ValidationError:
+        raise AssayError(
+            f"assay-engine {words[0]}: its answer cannot be read",
+            "install engine and workbench of the same release",
+            EXIT_REFUSED,
+        ) from None
+    if answer.silent:
+        raise SilentError(plain(answer.error), "see whether the storage, or the way to it, hangs", EXIT_REFUSED)
+    if answer.error:
+        raise AssayError(plain(answer.error), "", EXIT_REFUSED)
+    return answer
+
+
+def _heard(process: Process, question: bytes, patience: float) -> tuple[bytes | None, bytes]:
+    """The line with the answer, None if there is none; and what was said on standard error.
+
+    The pipes of an engine that waits for storage stay open after it has answered, so that their end is not waited for.
+    """
+    assert process.stdin and process.stdout and process.stderr
+    with contextlib.suppress(OSError):
+        os.write(process.stdin.fileno(), question)
+    with contextlib.suppress(OSError):
+        process.stdin.close()
+    said, complaint, end = b"", b"", time.monotonic() + MOST_SECONDS
+    with selectors.DefaultSelector() as selector:
+        for pipe in (process.stdout, process.stderr):
+            os.set_blocking(pipe.fileno(), False)
+            selector.register(pipe, selectors.EVENT_READ)
+        while selector.get_map():
+            ready = selector.select(min(patience, end - time.monotonic()))
+            if not ready:
+                raise SilentError(
+                    f"storage does not answer: no word from assay-engine for {patience:.0f} s",
+                    "see whether the storage, or the way to the host, hangs",
+                    EXIT_REFUSED,
+                )
+            for key, _ in ready:
+                chunk = os.read(key.fd, 1 << 16)
+                if not chunk:
+                    selector.unregister(key.fileobj)
+                elif key.fileobj is process.stderr:
+                    complaint = (complaint + chunk)[-8192:]
+                else:
+                    said += chunk
+            *lines, said = said.split(b"\n")
+            for line in lines:
+                if line.strip() and not line.startswith(WORKING):
+                    return line, complaint
+            if len(said) > ANSWER_BYTES or time.monotonic() > end:
+                raise AssayError("assay-engine says too much, and no answer", "", EXIT_REFUSED)
+    return None, complaint
+
+
+def _left(process: Process) -> int | None:
+    with contextlib.suppress(Exception):
+        return process.wait(LEAVE_SECONDS)
+    return None
+
+
+def _end(process: Process) -> None:
+    """Leave no process that can be ended, and wait for none that cannot."""
+    if _left(process) is None:
+        process.kill()
+        _left(process)
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+def here() -> Launcher:
+    """What starts the engine of this machine.
+
+    Raises:
+        AssayError: There is none.
+    """
+    return LocalLauncher(find_engine())
