@@ -25,6 +25,7 @@ CHECKS: list[tuple[str, str, list[str]]] = [
     ("rust lints", ".", ["cargo", "clippy", "--all-targets", "--quiet", "--", "-D", "warnings"]),
     ("rust dependencies", ".", [PYTHON, "tools/check_crates.py"]),
     ("size budget", ".", [PYTHON, "tools/check_size.py"]),
+    ("reads of files", ".", [PYTHON, "tools/check_reads.py"]),
     ("generated files", ".", [PYTHON, "tools/generate.py", "--check"]),
     ("licences", ".", [PYTHON, "tools/licences.py", "--check"]),
     ("crate policy", ".", [str(BIN / "cargo-deny"), "--locked", "check", "bans", "sources"]),

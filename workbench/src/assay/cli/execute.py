@@ -284,10 +284,13 @@ class Executor:
             for line in self._clean_up(case, name):
                 progress.say(f"warning: could not be removed: {line}")
         except AssayError as error:
-            status = "incomplete" if isinstance(error, SilentError) else "crashed"
-            if status == "incomplete":
+            status, reason = "crashed", error.message
+            if isinstance(error, SilentError):
+                status = "incomplete"
                 self.silent.add(path)
-            return Outcome(status, error.message, "", started_at, time.time() - started_at, False)
+            elif path in self.silent:
+                status, reason = "incomplete", f"storage does not answer: something still waits for it: {reason}"
+            return Outcome(status, reason, "", started_at, time.time() - started_at, False)
         self.silent.discard(path)
         return None
 
