@@ -42,6 +42,21 @@ pub enum PlaceState {
     Directory,
 }
 
+/// Room of a file system (statvfs(3)).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Space {
+    /// Bytes of a block.
+    pub block_bytes: u64,
+    /// Bytes of everything.
+    pub size_bytes: u64,
+    /// Bytes that this user can still write.
+    pub free_bytes: u64,
+    /// Files that there can be; 0 where they are not counted.
+    pub files: u64,
+    /// Files that this user can still make.
+    pub free_files: u64,
+}
+
 /// A path, looked at without changing anything.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Look {
@@ -61,6 +76,8 @@ pub struct Look {
     pub has_work: bool,
     /// Numbers that tell this directory on this host from any other (statx(2): device and inode), empty if there is none.
     pub identity: String,
+    /// Room of the file system that it lies, or would lie on; none where the kernel does not tell.
+    pub space: Option<Space>,
 }
 
 /// A directory is to be claimed for a run.

@@ -13,11 +13,12 @@ from assay.cli import targets
 from assay.cli.ceilings_run import CeilingMeter
 from assay.cli.execute import Interruption
 from assay.cli.output import note
+from assay.contract._generated import PlaceState
 from assay.launch.binary import Engine, load_engine
 from assay.launch.devices import device_words, inspect_device
 from assay.launch.launcher import LocalLauncher
 from assay.launch.locks import close_all, hold_device
-from assay.launch.places import HARMLESS, MARKER
+from assay.launch.places import inspect_text, look_at
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.ceiling import Ceiling
 from assay.model.result import Place
@@ -91,11 +92,7 @@ def measure_place(path: Path, destroy: bool) -> Measured:
 
 def _study(path: Path) -> tuple[Study, str]:
     """A study of the place; its workload is never executed."""
-    try:
-        kind = "device" if path.is_block_device() else "file"
-    except OSError as error:
-        raise AssayError(f"{path}: {error.strerror}", "name a directory or a block device") from error
-    place = path if kind == "device" else _own_directory(path)
+    kind, place = _kind_and_place(path)
     document = {
         "study": "ceilings",
         "question": "What can this place do at most?",
@@ -110,14 +107,16 @@ def _study(path: Path) -> tuple[Study, str]:
     return loaded.study, text
 
 
-def _own_directory(path: Path) -> Path:
-    """The directory itself, or one in it if it holds things that are not Assay's."""
-    try:
-        names = {item.name for item in path.iterdir()}
-    except OSError:
-        # It does not exist yet, as it should be; anything else is for the inspection to say.
-        return path
-    return path if MARKER in names or not names - HARMLESS else path / OWN_DIRECTORY
+def _kind_and_place(path: Path) -> tuple[str, Path]:
+    """Device or file; of a directory that holds things that are not Assay's one in it."""
+    if inspect_text(str(path)):
+        return "file", path / OWN_DIRECTORY
+    look = look_at(str(path))
+    if look.state in (PlaceState.not_directory, PlaceState.link) and path.is_block_device():
+        return "device", path
+    # It does not exist yet, as it should be; or the inspection says what is wrong with it.
+    foreign = look.state == PlaceState.directory and look.mark is None and not look.bad_mark and bool(look.names)
+    return "file", path / OWN_DIRECTORY if foreign else path
 
 
 def _folder_of_runs() -> Path:
@@ -169,7 +168,7 @@ def _measure(study: Study, store: RunStore, engine: Engine, destroy: bool, inter
         launcher = LocalLauncher(engine.path, (store.engine_lock_fd, *devices))
         owner = targets.owner_of(store)
         backends = targets.probe_targets(study, [NAME], engine, launcher, owner)
-        places = targets.make_places(study, backends)
+        places = targets.make_places(study, backends, targets.looks_at(study, [NAME]))
         note(f"measuring for about 5 s, {'on' if device else 'in'} {path}, where at most 256 MiB are written")
         meter = CeilingMeter(study, launcher, owner, destroy, stop=lambda: interruption.count)
         return Measured(places[0], meter.measure(backends, (), places))

@@ -87,8 +87,10 @@ def _here(target: str | None) -> "Environment":
     import platform
 
     from assay import __version__
+    from assay.contract._generated import Look, PlaceState
     from assay.launch.binary import load_engine
     from assay.launch.environment import capture_environment, sources_sha256
+    from assay.launch.places import look_at
 
     versions = {"assay": __version__, "assay_sha256": sources_sha256()}
     try:
@@ -98,16 +100,16 @@ def _here(target: str | None) -> "Environment":
         versions["assay-engine"] = f"unknown: {error.message}"
     versions["python"] = platform.python_version()
     places = {}
+    looks: dict[str, Look] = {}
     if target:
         path = Path(target).absolute()
-        try:
-            path.stat()
-        except FileNotFoundError:
-            raise AssayError(f"{target}: there is no such folder or device", "name one that exists") from None
-        except OSError as error:
-            raise AssayError(f"{target}: {error.strerror}", "name a folder or device that can be read") from error
-        places[str(path)] = ("device" if path.is_block_device() else "file", str(path))
-    return {"versions": versions, **capture_environment(places)}
+        look = None if str(path) == "/" else look_at(str(path))
+        if look is not None and look.state != PlaceState.directory and not path.exists():
+            raise AssayError(f"{target}: there is no such folder or device", "name one that exists")
+        directory = look is None or look.state == PlaceState.directory
+        places[str(path)] = ("device" if not directory and path.is_block_device() else "file", str(path))
+        looks |= {str(path): look} if look is not None and directory else {}
+    return {"versions": versions, **capture_environment(places, looks=looks)}
 
 
 def _print(environment: "Environment") -> None:

@@ -26,7 +26,7 @@ from assay.cli.progress import TimeLeft, make_progress
 from assay.cli.series import run_rows
 from assay.cli.settle import settle_all
 from assay.cli.wires import measure_network
-from assay.contract._generated import BackendCapabilities
+from assay.contract._generated import BackendCapabilities, Look
 from assay.launch.binary import Engine, load_engine
 from assay.launch.cgroup import remove_leftovers
 from assay.launch.devices import device_words, inspect_device
@@ -306,10 +306,11 @@ class _Session:
         owner = targets.owner_of(self.store)
         backends = targets.probe_targets(study, self.names, self.engine, self._first_launcher(), owner)
         targets.check_capable(study, plan.cases, backends, plan.source, plan.file)
-        places = targets.make_places(study, backends)
+        looks = targets.looks_at(study, self.names)
+        places = targets.make_places(study, backends, looks)
         for line in targets.space_notes(self.estimate.peak_space, places):
             note(line)
-        self._describe()
+        self._describe(looks)
         hosts = [host.name for host in self.fleet.hosts] if self.fleet is not None else None
         self.store.describe(places=places, hosts=hosts)
         if study.network == "measure" and self.store.info().network is None:
@@ -359,7 +360,7 @@ class _Session:
     def _launcher(self) -> LocalLauncher:
         return LocalLauncher(self.engine.path, (self.store.engine_lock_fd, *self.devices))
 
-    def _describe(self) -> None:
+    def _describe(self, looks: Mapping[str, Look]) -> None:
         """Record versions and environment; what differs when a run is resumed is kept beside what was."""
         info = self.store.info()
         study = self.plan.study
@@ -373,7 +374,7 @@ class _Session:
             "study_sha256": hashlib.sha256(self.plan.text.encode()).hexdigest(),
             "python": platform.python_version(),
         }
-        environment = capture_environment(found)
+        environment = capture_environment(found, looks=looks)
         if self.fleet is not None:
             environment |= self.fleet.environment()
             for name in self.names:

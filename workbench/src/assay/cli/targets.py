@@ -9,11 +9,11 @@ from pathlib import Path
 from assay.cli.fleet import Fleet
 from assay.cli.gather import is_local
 from assay.cli.output import note
-from assay.contract._generated import BackendCapabilities, Mark, PlaceAnswer, PlaceState
+from assay.contract._generated import BackendCapabilities, Look, Mark, PlaceAnswer, PlaceState
 from assay.launch.abilities import tuning_problems
 from assay.launch.binary import Engine, probe_place
 from assay.launch.cgroup import find_hierarchy, remove_group
-from assay.launch.environment import device_below, mount_of
+from assay.launch.environment import device_below, mount_at, mount_of
 from assay.launch.launcher import Launcher
 from assay.launch.places import (
     Owner,
@@ -341,15 +341,26 @@ def check_capable(
         find_hierarchy()
 
 
-def make_places(study: Study, backends: dict[str, BackendCapabilities]) -> tuple[Place, ...]:
-    """Where the targets turned out to be."""
+def looks_at(study: Study, names: Sequence[str]) -> dict[str, Look]:
+    """What an engine sees of each directory of this machine.
+
+    Raises:
+        AssayError: The storage does not answer.
+    """
+    here = [name for name in looked_at_here(study, names) if isinstance(study.targets[name], FileTarget)]
+    return {name: look_at(target_path(study, name), patience=patience_of(study)) for name in here}
+
+
+def make_places(study: Study, backends: dict[str, BackendCapabilities], looks: Mapping[str, Look]) -> tuple[Place, ...]:
+    """Where the targets turned out to be; the directories themselves, which may hang, are not touched."""
     places = []
     for name, backend in backends.items():
         place = backend.place
         filesystem = place.filesystem if place else backend.kind
         path, target = target_path(study, name), study.targets[name]
-        here = backend.kind == "file" and is_local(study)
-        device = path if backend.kind == "device" else device_below(path) if here else None
+        here = backend.kind == "file" and name in looks
+        real = looks[name].real_path if here else ""
+        device = path if backend.kind == "device" else device_below(path, real=real) if here else None
         stacked_on = _cached_below(device) if device else None
         places.append(
             Place(
@@ -357,7 +368,7 @@ def make_places(study: Study, backends: dict[str, BackendCapabilities]) -> tuple
                 kind=backend.kind,
                 path=path,
                 filesystem=filesystem,
-                memory_backed=filesystem in IN_MEMORY or (here and _in_memory_below(path, device)),
+                memory_backed=filesystem in IN_MEMORY or (here and _in_memory_below(real, device)),
                 direct_bypasses_cache=backend.direct_bypasses_cache and stacked_on is None,
                 free_bytes=place.free_bytes if place else 0,
                 device=device,
@@ -377,7 +388,7 @@ def _in_memory_below(path: str, device: str | None, sysfs: Path = Path("/sys/cla
     """
     if device is None:
         with contextlib.suppress(OSError, LookupError):
-            mount = mount_of(path) if path else {}
+            mount = mount_at(path) if path else {}
             options = dict(option.partition("=")[::2] for option in mount.get("options", "").split(","))
             upper = options.get("upperdir", "")
             return mount.get("filesystem") == "overlay" and bool(upper) and mount_of(upper)["filesystem"] in IN_MEMORY

@@ -1131,6 +1131,33 @@ class ScriptedStall(BaseModel):
     """
 
 
+class Space(BaseModel):
+    """
+    Room of a file system (statvfs(3)).
+    """
+
+    block_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes of a block.
+    """
+    files: Annotated[int, Field(ge=0)]
+    """
+    Files that there can be; 0 where they are not counted.
+    """
+    free_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes that this user can still write.
+    """
+    free_files: Annotated[int, Field(ge=0)]
+    """
+    Files that this user can still make.
+    """
+    size_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes of everything.
+    """
+
+
 class SyncPolicy(StrEnum):
     """
     What makes writes stable, and when.
@@ -1872,6 +1899,10 @@ class Look(BaseModel):
     real_path: str
     """
     The same without symbolic links above its last name; as it was asked for where that cannot be found out.
+    """
+    space: Space | None = None
+    """
+    Room of the file system that it lies, or would lie on; none where the kernel does not tell.
     """
     state: PlaceState
     """

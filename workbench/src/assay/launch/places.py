@@ -21,8 +21,6 @@ from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
 
 MARKER = ".assay-target"
-HARMLESS = {"lost+found", ".assay-target.new"}
-"""What may be in a directory that counts as empty: mkfs(8)'s own, and a marker whose writing was cut short."""
 CLAIM_TRIES = 3
 """A directory that others make and remove at the same moment is looked at so often."""
 

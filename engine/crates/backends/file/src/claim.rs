@@ -8,7 +8,7 @@ use crate::place::{numbers, open_root};
 use crate::tree_remove;
 use assay_core::names::{is_job_directory, MARKER};
 use assay_core::{clock, os_message, pulse, SetupError};
-use assay_spec::{Claim, Look, Mark, PlaceAnswer, PlaceState, Remains};
+use assay_spec::{Claim, Look, Mark, PlaceAnswer, PlaceState, Remains, Space};
 use rustix::fd::OwnedFd;
 use rustix::fs::{self, Access, AtFlags, FileType, FlockOperation, Mode, OFlags, RawDir, RenameFlags, CWD};
 use rustix::io::Errno;
@@ -52,6 +52,7 @@ pub fn inspect(root: &str) -> Result<Look, SetupError> {
         names: Vec::new(),
         has_work: false,
         identity: String::new(),
+        space: None,
     };
     let (parent, name) = split(root)?;
     match fs::stat(&parent) {
@@ -74,6 +75,7 @@ pub fn inspect(root: &str) -> Result<Look, SetupError> {
         Err(Errno::NOENT) => {
             let writable = fs::accessat(CWD, &parent, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok();
             look.state = if writable { PlaceState::Absent } else { PlaceState::ReadOnlyParent };
+            look.space = space(&parent);
             return Ok(look);
         }
         Err(errno) => return Err(failed(root, "open")(errno)),
@@ -83,10 +85,22 @@ pub fn inspect(root: &str) -> Result<Look, SetupError> {
         FileType::Symlink => PlaceState::Link,
         _ => PlaceState::NotDirectory,
     };
+    look.space = space(if look.state == PlaceState::Directory { Path::new(root) } else { &parent });
     if look.state == PlaceState::Directory {
         look_inside(&open_root(root)?, &mut look).map_err(failed(root, "open"))?;
     }
     Ok(look)
+}
+
+fn space(place: &Path) -> Option<Space> {
+    let found = fs::statvfs(place).ok()?;
+    Some(Space {
+        block_bytes: found.f_bsize,
+        size_bytes: found.f_blocks.saturating_mul(found.f_frsize),
+        free_bytes: found.f_bavail.saturating_mul(found.f_frsize),
+        files: found.f_files,
+        free_files: found.f_favail,
+    })
 }
 
 fn is_there(folder: &OwnedFd, name: &str) -> bool {

@@ -4,7 +4,9 @@ Everything is text. `unknown: why` could not be found out, `none: why` is known 
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
+from assay.contract._generated import Look
 from assay.launch.environment.cloud import SERVICE, describe_cloud
 from assay.launch.environment.cpu import describe_cpu
 from assay.launch.environment.groups import describe_groups
@@ -18,7 +20,7 @@ from assay.launch.environment.machine import (
 from assay.launch.environment.network import describe_interfaces, describe_network
 from assay.launch.environment.reading import THIS_MACHINE, Files, Section
 from assay.launch.environment.sources import sources_sha256
-from assay.launch.environment.storage import describe_device, describe_target, device_below, mount_of
+from assay.launch.environment.storage import describe_device, describe_target, device_below, mount_at, mount_of
 from assay.model.secret import redacted
 
 __all__ = [
@@ -26,13 +28,17 @@ __all__ = [
     "capture_environment",
     "describe_device",
     "device_below",
+    "mount_at",
     "mount_of",
     "sources_sha256",
 ]
 
 
 def capture_environment(
-    targets: Mapping[str, tuple[str, str]], files: Files = THIS_MACHINE, service: str = SERVICE
+    targets: Mapping[str, tuple[str, str]],
+    files: Files = THIS_MACHINE,
+    service: str = SERVICE,
+    looks: Mapping[str, Look] = MappingProxyType({}),
 ) -> dict[str, Section]:
     """Look at this machine.
 
@@ -40,6 +46,7 @@ def capture_environment(
         targets: Name -> (kind, path) of each target.
         files: Where the kernel tells.
         service: Base address of a cloud's metadata service; asked only if the firmware names a cloud.
+        looks: Name of a target -> what an engine has seen of its directory, which is not touched then.
 
     Returns:
         Section -> name -> value, without what looks like a password: `host`, `cloud`, `kernel`, `cpu`, `memory`,
@@ -60,5 +67,5 @@ def capture_environment(
     }
     for name, (kind, path) in targets.items():
         if kind != "null":
-            found[f"target {name}"] = describe_target(kind, path, files)
+            found[f"target {name}"] = describe_target(kind, path, files, looks.get(name))
     return {section: {name: redacted(value) for name, value in values.items()} for section, values in found.items()}

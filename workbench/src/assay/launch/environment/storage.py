@@ -4,6 +4,7 @@ import os
 import stat
 from pathlib import Path
 
+from assay.contract._generated import Look, Space
 from assay.launch.environment.reading import (
     THIS_MACHINE,
     Files,
@@ -43,12 +44,13 @@ MERGES = {"0": "all", "1": "simple ones only", "2": "none"}
 COMPLETION = {"0": "any", "1": "of the same group", "2": "the one that asked"}
 
 
-def describe_target(kind: str, path: str, files: Files) -> Section:
-    """Where a target of this kind and path lies."""
+def describe_target(kind: str, path: str, files: Files, look: Look | None = None) -> Section:
+    """Where a target of this kind and path lies; a directory that an engine has looked at is not touched."""
     section = {"path": path}
     if kind == "file":
-        section |= _mount(path, files) | _space(path)
-        number = attempt(lambda: _number_below(mount_of(path, files), files))
+        real = look.real_path if look is not None else os.path.realpath(path)
+        section |= _mount(real, files) | (_space(path) if look is None else _told_space(look.space))
+        number = attempt(lambda: _number_below(mount_at(real, files), files))
     else:
         number = attempt(lambda: _number(Path(path).stat().st_rdev))
     return section | describe_device(number, files)
@@ -69,7 +71,7 @@ def _number_below(mount: Section, files: Files) -> str:
 
 def _mount(path: str, files: Files) -> Section:
     try:
-        mount = mount_of(path, files)
+        mount = mount_at(path, files)
     except (OSError, LookupError) as error:
         return {"mount": f"unknown: {error}"}
     return {name: mount[name] for name in ("filesystem", "source", "mount_point", "options")}
@@ -89,7 +91,11 @@ def mount_of(path: str, files: Files = THIS_MACHINE) -> Section:
         OSError: /proc is not there.
         LookupError: No mount fits.
     """
-    real = os.path.realpath(path)
+    return mount_at(os.path.realpath(path), files)
+
+
+def mount_at(real: str, files: Files = THIS_MACHINE) -> Section:
+    """The same of a path without symbolic links, which is not touched."""
     best: Section = {}
     for mount in read_mounts(files):
         inside = real == mount.point or real.startswith(mount.point.rstrip("/") + "/")
@@ -104,7 +110,7 @@ def mount_of(path: str, files: Files = THIS_MACHINE) -> Section:
                 "options": redacted_word(",".join(options)),
             }
     if not best:
-        raise LookupError(f"{path}: no mount found")
+        raise LookupError(f"{real}: no mount found")
     return best
 
 
@@ -117,11 +123,22 @@ def _space(path: str) -> Section:
         found = os.statvfs(place)
     except OSError as error:
         return {"filesystem_bytes": f"unknown: {error.strerror}"}
+    size, free = found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize
+    return _space_words(found.f_bsize, size, free, found.f_files, found.f_favail)
+
+
+def _told_space(space: Space | None) -> Section:
+    if space is None:
+        return {"filesystem_bytes": "unknown: the kernel does not tell"}
+    return _space_words(space.block_bytes, space.size_bytes, space.free_bytes, space.files, space.free_files)
+
+
+def _space_words(block: int, size: int, free: int, inodes: int, free_inodes: int) -> Section:
     return {
-        "filesystem_block_bytes": str(found.f_bsize),
-        "filesystem_bytes": str(found.f_blocks * found.f_frsize),
-        "free_bytes": str(found.f_bavail * found.f_frsize),
-        "free_inodes": str(found.f_favail) if found.f_files else "none: not counted by this file system",
+        "filesystem_block_bytes": str(block),
+        "filesystem_bytes": str(size),
+        "free_bytes": str(free),
+        "free_inodes": str(free_inodes) if inodes else "none: not counted by this file system",
     }
 
 
@@ -247,10 +264,17 @@ def _all_below(disk: Path, files: Files) -> list[Path]:
     return list(found)
 
 
-def device_below(path: str, files: Files = THIS_MACHINE) -> str | None:
-    """Block device that a directory's file system lies on, such as /dev/vda; None if there is none."""
+def device_below(path: str, files: Files = THIS_MACHINE, real: str | None = None) -> str | None:
+    """Block device that a directory's file system lies on, such as /dev/vda; None if there is none.
+
+    Args:
+        path: The directory.
+        files: Where the kernel tells.
+        real: The path without symbolic links if that is known; then it is not touched.
+    """
     try:
-        folder = _folder(_number_below(mount_of(path, files), files), files)
+        mount = mount_of(path, files) if real is None else mount_at(real, files)
+        folder = _folder(_number_below(mount, files), files)
     except (OSError, LookupError):
         return None
     return f"/dev/{folder.resolve().name}" if folder.exists() else None
