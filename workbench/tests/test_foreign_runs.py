@@ -195,3 +195,55 @@ def test_what_a_foreign_journal_names_stays(tmp_path: Path) -> None:
     done = assay(tmp_path, "run", str(folder), "--resume")
     assert all(path.is_dir() for path in theirs)
     assert done.stderr.count("could not be removed") >= 2
+
+
+def _interrupted(tmp_path: Path, *statements: str) -> Path:
+    """A run with one repeat, ended and called interrupted, whose database was changed."""
+    assay(tmp_path, "run", str(study(tmp_path, repeats=1)))
+    folder = only_run(tmp_path)
+    with sqlite3.connect(folder / DATABASE) as connection:
+        for statement in ("UPDATE run SET status = 'interrupted'", *statements):
+            connection.execute(statement)
+    connection.close()
+    return folder
+
+
+@needs_engine
+@pytest.mark.parametrize(
+    ("before", "after"), [("place:", "other:"), ("grid:", "other:"), ("/target", "/full"), ("repeats: 1", "repeats: 2")]
+)
+@pytest.mark.parametrize("known", [True, False])
+def test_a_run_goes_on_with_the_study_it_began_with(tmp_path: Path, before: str, after: str, known: bool) -> None:
+    forget = "UPDATE run SET details = json_remove(details, '$.versions.study_sha256')"
+    folder = _interrupted(tmp_path, *([] if known else [forget]))
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").write_text("mine")
+    text = (folder / "study.yaml").read_text()
+    (folder / "study.yaml").write_text(text.replace(before, after))
+    done = assay(
+        tmp_path, "run", str(folder), "--resume", expect=0 if not known and "repeats" in before else EXIT_REFUSED
+    )
+    assert not known or "study.yaml: was changed since the run began" in done.stderr
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["letter.txt"]
+
+
+@needs_engine
+@pytest.mark.parametrize(
+    "change",
+    [
+        "details = '[]'",
+        "details = '{}'",
+        "details = '{\"made\": 7}'",
+        "details = 'nonsense'",
+        "kind = 'export', details = '{\"target\": 7}'",
+        "kind = 'cgroup', name = char(0)",
+        "name = '/x' || char(0) || 'y'",
+        "name = ''",
+        "name = x'ff'",
+    ],
+)
+def test_a_journal_without_sense_is_one_line(tmp_path: Path, change: str) -> None:
+    folder = _interrupted(tmp_path, f"UPDATE journal SET removed_at = NULL, {change}")
+    done = assay(tmp_path, "run", str(folder), "--resume", expect=2)
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert "is damaged: " in line

@@ -34,8 +34,9 @@ from assay.launch.environment import capture_environment, sources_sha256
 from assay.launch.launcher import Launcher, LocalLauncher
 from assay.launch.locks import close_all, hold_device
 from assay.launch.remote_places import mount_facts
-from assay.model.base import AssayError
+from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.case import Case, Excluded
+from assay.model.foreign import plain
 from assay.model.priced import FrozenPrices
 from assay.model.source import Source
 from assay.model.study import Study
@@ -50,6 +51,8 @@ from assay.store.entries import ENGINE_LOCK, RUN_LOCK
 from assay.store.heartbeat import Heartbeat
 from assay.store.lock import is_locked
 
+CLAIMS: dict[str, tuple[str, type]] = {targets.DIRECTORY: ("made", bool), targets.EXPORT: ("target", dict)}
+"""Kind of the journal's entries -> what its details must have."""
 ENGINE_WAIT_SECONDS = 30.0
 """How long to wait for the engine of a workbench that died; it ends by itself when it notices."""
 
@@ -124,6 +127,7 @@ def resume(folder: Path, destroy: bool, budget: str | None = None) -> RunStore:
             raise AssayError(problem.text(str(folder / "study.yaml")).splitlines()[0], problem.hint)
         file = str(folder / "study.yaml")
         plan = Plan(loaded.study, store.study_text(), loaded.source, file, folder, store.cases(), store.excluded())
+        _check_unchanged(store, plan)
         estimate = estimate_study(plan.study, plan.cases, measured_seconds(store))
         names = targets.used_targets(plan.study, plan.cases)
         targets.inspect_targets(plan.study, names, destroy, targets.owner_of(store))
@@ -137,6 +141,30 @@ def resume(folder: Path, destroy: bool, budget: str | None = None) -> RunStore:
     except BaseException:
         store.close()
         raise
+
+
+def _check_unchanged(store: RunStore, plan: Plan) -> None:
+    """See whether a run's study is the one that it began with, and its journal says what journals say.
+
+    Raises:
+        AssayError: Something was changed by hand; nothing was touched.
+    """
+    hint = "a run goes on with the study it began with: start a new run with the changed one"
+    begun = store.info().versions.get("study_sha256")
+    if begun is not None and begun != _study_hash(plan.text):
+        raise AssayError(f"{plan.file}: was changed since the run began", hint, EXIT_REFUSED)
+    for case in plan.cases:
+        if case.target not in plan.study.targets or case.workload not in plan.study.workloads:
+            missing = f"{case.target} / {case.workload}"
+            raise AssayError(f"{plan.file}: has no {plain(missing)}, which the run has", hint, EXIT_REFUSED)
+    for entry in store.journal():
+        key, kind = CLAIMS.get(entry.kind, ("", object))
+        if not isinstance(entry.details.get(key), kind):
+            raise AssayError(f"{plan.folder} is damaged: its journal does not tell `{key}`", "restore it from a copy")
+
+
+def _study_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _reopen(folder: Path) -> RunStore:
@@ -371,7 +399,7 @@ class _Session:
             "assay_sha256": sources_sha256(),
             "assay-engine": self.engine.version,
             "engine_sha256": self.engine.sha256,
-            "study_sha256": hashlib.sha256(self.plan.text.encode()).hexdigest(),
+            "study_sha256": _study_hash(self.plan.text),
             "python": platform.python_version(),
         }
         environment = capture_environment(found, looks=looks)

@@ -308,7 +308,18 @@ class RunReader:
             " WHERE NOT ? OR removed_at IS NULL ORDER BY id DESC",
             (only_open,),
         )
-        return [JournalEntry(row[0], row[1], row[2], json.loads(row[3]), row[4], row[5]) for row in rows]
+        return [JournalEntry(row[0], *_names(row[1], row[2]), mapping(row[3]), row[4], row[5]) for row in rows]
+
+
+def _names(kind: object, name: object) -> tuple[str, str]:
+    """Kind and name of a thing in the journal.
+
+    Raises:
+        ValueError: They can be none.
+    """
+    if not isinstance(kind, str) or not isinstance(name, str) or not name or "\0" in name:
+        raise ValueError("a name in its journal can be none")
+    return kind, name
 
 
 def _only(column: str, case_id: str | None) -> tuple[str, tuple[str, ...]]:
