@@ -178,8 +178,8 @@ def test_every_command_on_storage_that_does_not_answer_ends_with_one_line(tmp_pa
 
 
 INVENTORIES = {
-    "a date": "hosts:\n  a: {user: 2026-02-31}\n  b: {user: 2026-99-99 99:99:99}",
-    "a date as a name": "hosts:\n  2026-01-01: {}",
+    "a date": "hosts:\n  a: {user: 2026-02-31}\n  b: {port: 2026-99-99 99:99:99}",
+    "a date as a name": "hosts:\n  2026-01-01: {}\n  2026-99-99 99:99:99: {}",
     "deep": "hosts: " + "[" * 20_000,
     "deep mappings": "hosts: " + "{a: " * 900 + "1" + "}" * 900,
     "a long number": f"hosts:\n  a: {{port: {'9' * 5000}}}",
@@ -203,11 +203,6 @@ INVENTORIES = {
 def test_an_inventory_that_is_a_bomb_is_one_line(tmp_path: Path, text: str) -> None:
     path = tmp_path / "hosts.yaml"
     path.write_text(text)
-    if "02-31" in text:
-        # Not dates, but text: such users may be.
-        with pytest.raises(AssayError, match="2026-99-99"):
-            read_hostfile(path)
-        return
     with pytest.raises(AssayError) as caught:
         read_hostfile(path)
     assert "\n" not in caught.value.message

@@ -22,7 +22,7 @@ SIZES = (("capacity",), ("profile", "record"), *(("monthly", name) for name in (
 
 def command(
     need: Path = typer.Argument(
-        ..., parser=as_path, metavar="NEED", help="What the storage must do; docs/guides/advise.md says how."
+        ..., parser=as_path, metavar="NEED", help="What the storage must do; see docs/guides/advise.md."
     ),
     evidence: list[str] = typer.Option(
         [], "--evidence", metavar="RUN|FILE", help="A run whose targets name designs, or a file of figures. Repeatable."

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayErrorfrom assay.model.named import look
+from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
+from assay.model.named import look
 
 if TYPE_CHECKING:
     from assay.store import RunStore
