@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.output import note
+from assay.cli.output import as_path, note
 from assay.model.base import EXIT_INCOMPLETE, AssayError
 
 if TYPE_CHECKING:
@@ -21,7 +21,9 @@ SIZES = (("capacity",), ("profile", "record"), *(("monthly", name) for name in (
 
 
 def command(
-    need: Path = typer.Argument(..., metavar="NEED", help="What the storage must do; docs/guides/advise.md says how."),
+    need: Path = typer.Argument(
+        ..., parser=as_path, metavar="NEED", help="What the storage must do; see docs/guides/advise.md."
+    ),
     evidence: list[str] = typer.Option(
         [], "--evidence", metavar="RUN|FILE", help="A run whose targets name designs, or a file of figures. Repeatable."
     ),

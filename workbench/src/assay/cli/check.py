@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from assay.cli.output import say
+from assay.cli.output import as_path, say
 from assay.cli.studyfile import LoadedStudy, load_study_file, refuse_faults
 from assay.cli.targets import looked_at_here
 from assay.model.source import Fault
@@ -13,7 +13,7 @@ from assay.model.units import about_duration, about_size
 from assay.plan.estimate import StudyEstimate, estimate_study
 
 
-def command(study: Path = typer.Argument(help="Study file.", metavar="STUDY")) -> None:
+def command(study: Path = typer.Argument(parser=as_path, help="Study file.", metavar="STUDY")) -> None:
     """Check a study file and its targets without writing anything.
 
     Each problem is one line `file:line: error: ...` with a hint below it; the exit code is then 2.

@@ -7,6 +7,7 @@ import typer
 
 from assay.cli.output import note, say
 from assay.model.base import AssayError
+from assay.model.named import look
 
 if TYPE_CHECKING:
     from assay.model.comparison import History, HistoryPoint, HistoryRow
@@ -47,13 +48,8 @@ def command(
 def _name(study: str) -> str:
     """The name of a study from what a user typed: the name itself, or a file's path."""
     path = Path(study)
-    try:
-        if not path.is_file():
-            return study
-    except OSError as error:
-        raise AssayError(
-            f"{study}: cannot be read: {error.strerror}", "give the name of a study, or its file"
-        ) from error
+    if look(path) != "file":
+        return study
     from assay.cli.studyfile import read_study, refuse
     from assay.plan.load import load_study
 

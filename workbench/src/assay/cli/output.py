@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import typer
@@ -117,6 +118,14 @@ def print_problem(problem: "Problem", file: str | os.PathLike[str]) -> None:
     """Print what is wrong with a file on standard error: a line with the place, and one with the hint."""
     for line in problem.text(plain(os.fspath(file))).splitlines():
         say(line, err=True)
+
+
+def as_path(text: str) -> Path:
+    """The path of a file to be read, for `parser=` of an argument: typer itself would look whether it is there.
+
+    Only `assay.model.named` may look: storage that does not answer would hold the command for ever.
+    """
+    return Path(text)
 
 
 def print_json(value: Any) -> None:

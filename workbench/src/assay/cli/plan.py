@@ -8,7 +8,7 @@ import typer
 
 from assay.cli.budget import Budget, read_budget
 from assay.cli.check import summary, time_words
-from assay.cli.output import print_json, print_table, say
+from assay.cli.output import as_path, print_json, print_table, say
 from assay.cli.studyfile import LoadedStudy, load_study_file
 from assay.model.repeats import within_words
 from assay.model.target import NullTarget
@@ -21,7 +21,7 @@ FIRST_CASES = 20
 
 
 def command(
-    study: Path = typer.Argument(help="Study file.", metavar="STUDY"),
+    study: Path = typer.Argument(parser=as_path, help="Study file.", metavar="STUDY"),
     json: bool = typer.Option(False, "--json", help="Print everything as JSON."),
     show_all: bool = typer.Option(False, "--all", help=f"Print every case, not only the first {FIRST_CASES}."),
     budget: str | None = typer.Option(None, "--budget", help="Say whether a run stays within it, such as 5USD."),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.output import note, say
+from assay.cli.output import as_path, note, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
 
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ MOST_STREAMS = 64
 
 
 def command(
-    study: Path = typer.Argument(None, metavar="STUDY", help="Its hosts, and the servers of its network targets."),
+    study: Path = typer.Argument(
+        None, parser=as_path, metavar="STUDY", help="Its hosts, and the servers of its network targets."
+    ),
     hosts: str = typer.Option("", "--hosts", metavar="NODESET", help="Clients. Default: this machine."),
     servers: str = typer.Option(
         "", "--servers", metavar="LIST", help="Node sets, or HOST:PORT where an iperf3 server runs already."

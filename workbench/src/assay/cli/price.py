@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import typer
 
 from assay.model.base import AssayError
+from assay.model.named import look
 from assay.model.units import one_of, shown
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _place(ref: str, book: str, own: str | None) -> tuple[str, Path | None]:
     if book or not own:
         return book or DEFAULT_BOOK, None
     folder = Path(ref).parent
-    return own, folder if Path(ref).is_file() and (folder / own).exists() else None
+    return own, folder if look(ref) == "file" and look(folder / own) else None
 
 
 def _word(option: str, written: str, words: Iterable[str]) -> str:

@@ -2,13 +2,13 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from pydantic import ValidationError
 
 from assay.model.base import AssayError
 from assay.model.design import Design, Use
+from assay.model.named import look
 from assay.model.priced import Chosen
 from assay.model.source import shape_words
 from assay.model.units import UnitError, one_of, parse_size, shown
@@ -82,7 +82,7 @@ def _check_unit(key: str, values: Iterable[Any], template: Template) -> None:
 
 
 def _named(written: str) -> _Named:
-    if Path(written).is_file():
+    if look(written) == "file":
         return _Named(written, load_template(written), {})
     name, colon, values = written.partition(":")
     template = load_template(name)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.cli.output import print_problem, say
+from assay.cli.output import as_path, print_problem, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_USAGE, AssayError
 
 if TYPE_CHECKING:
@@ -208,7 +208,9 @@ def _older(book: "Book", days: int | None) -> int:
 
 @app.command(name="import")
 def import_table(
-    table: Path = typer.Argument(..., metavar="CSV", help="The table; its first line names the columns."),
+    table: Path = typer.Argument(
+        ..., parser=as_path, metavar="CSV", help="The table; its first line names the columns."
+    ),
     name: str = typer.Option(..., "--book", metavar="NAME", help="Name of the book."),
     provider: str = typer.Option(..., "--provider", metavar="NAME", help="Who sells at these prices."),
     region: str = typer.Option(..., "--region", metavar="NAME", help="Where they hold."),

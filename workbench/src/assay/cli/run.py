@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
+from assay.model.named import look
 
 if TYPE_CHECKING:
     from assay.store import RunStore
@@ -73,8 +74,8 @@ def _resume(study: str, out: Path, destroy: bool, budget: str | None) -> "RunSto
 
     if not study:
         folder = find_unfinished(out)
-    elif study_path(study).is_file():
-        folder = find_unfinished(out, read_study(study_path(study)).decode("utf-8-sig", "replace"))
+    elif look(path := study_path(study)) == "file":
+        folder = find_unfinished(out, read_study(path).decode("utf-8-sig", "replace"))
     else:
         folder = find_run(study, out)
     return resume(folder, destroy, budget)
@@ -83,8 +84,9 @@ def _resume(study: str, out: Path, destroy: bool, budget: str | None) -> "RunSto
 def study_path(study: str) -> Path:
     """The study file; for a folder without a run the `study.yaml` in it."""
     path = Path(study)
-    inside = path / "study.yaml"
-    return inside if inside.is_file() and not (path / "run.sqlite").exists() else path
+    if look(path) != "folder" or look(path / "run.sqlite"):
+        return path
+    return path / "study.yaml" if look(path / "study.yaml") == "file" else path
 
 
 def _data_text(store: "RunStore") -> str:

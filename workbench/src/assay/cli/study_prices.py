@@ -1,16 +1,15 @@
 """The prices that a study names, looked up."""
 
 import contextlib
-import errno
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from assay.model.base import AssayError
+from assay.model.base import EXIT_USAGE, AssayError
 from assay.model.design import Design, Use
-from assay.model.named import read_named
+from assay.model.named import UnreadableError, look, read_named
 from assay.model.price import Book, Payment, Term
 from assay.model.priced import Chosen, FrozenPrices, PricedDesign, as_written
 from assay.model.source import MOST_BYTES, Fault, read_source
@@ -228,11 +227,12 @@ def unpriced_lines(prices: FrozenPrices, book: Book) -> dict[str, list[str]]:
 def _check_name(ref: str, base: Path) -> None:
     """Refuse the name of a file that no file can have."""
     try:
-        (base / ref).stat()
-    except (OSError, ValueError) as error:
-        if not isinstance(error, OSError) or error.errno == errno.ENAMETOOLONG:
-            reason = (getattr(error, "strerror", None) or str(error)).lower()
-            raise AssayError(f"{shown(ref)}: {reason}", "give a name that a file can have") from None
+        look(base / ref)
+    except UnreadableError as error:
+        if error.exit_code != EXIT_USAGE:
+            raise
+        reason = error.message.rpartition(": ")[2]
+        raise AssayError(f"{shown(ref)}: {reason}", "give a name that a file can have") from None
 
 
 def _check_keys(path: Path, file: str) -> None:

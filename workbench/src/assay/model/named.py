@@ -6,6 +6,7 @@ says so and goes on. So nobody else may look at the path, not even with `exists(
 """
 
 import contextlib
+import errno
 import io
 import os
 import select
@@ -72,6 +73,28 @@ def opened(path: str | os.PathLike[str], name: str, hint: str, most: int) -> Ite
 
     Arguments and errors as in `read_named`; reading, too, raises `UnreadableError`.
     """
+    with _started(path, name, hint, most) as pipe:
+        pipe.check()
+        yield cast("IO[bytes]", io.BufferedReader(pipe, regular.CHUNK))
+
+
+def look(path: str | os.PathLike[str]) -> str:
+    """What is there: `file`, `folder`, `other`, or empty if there is nothing that can be looked at.
+
+    Raises:
+        UnreadableError: Its storage does not answer, or it is no name of a file.
+    """
+    with _started(path, os.fspath(path), "give the path of a file", 0) as pipe:
+        word, code = pipe.head()
+    if (word, code) == ("errno", errno.EISDIR):
+        return "folder"
+    if (word, code) == ("errno", errno.ENAMETOOLONG):
+        raise UnreadableError(f"{os.fspath(path)}: {_reason(code)}", "give a name that a file can have")
+    return {"ok": "file", "large": "file", "irregular": "other"}.get(word, "")
+
+
+@contextlib.contextmanager
+def _started(path: str | os.PathLike[str], name: str, hint: str, most: int) -> "Iterator[_Pipe]":
     words = [sys.executable, "-I", "-S", regular.__file__, str(most), os.fspath(path)]
     try:
         process = subprocess.Popen(
@@ -82,9 +105,7 @@ def opened(path: str | os.PathLike[str], name: str, hint: str, most: int) -> Ite
         raise UnreadableError(f"{name}: {error}", hint) from None
     assert process.stdout is not None
     try:
-        pipe = _Pipe(process, name, hint, most)
-        pipe.check()
-        yield cast("IO[bytes]", io.BufferedReader(pipe, regular.CHUNK))
+        yield _Pipe(process, name, hint, most)
     finally:
         process.stdout.close()
         _end(process)
@@ -99,19 +120,23 @@ class _Pipe(io.RawIOBase):
         self.process, self.fd = process, process.stdout.fileno()
         self.name, self.hint, self.most = name, hint, most
 
-    def check(self) -> None:
-        """Read the first line."""
+    def head(self) -> tuple[str, int]:
+        """The first line: a word, and the number of an error."""
         head = b""
         while not head.endswith(b"\n") and len(head) < _HEAD and (letter := self._next(1)):
             head += letter
         word, _, number = head.decode("ascii", "replace").strip().partition(" ")
+        return word, int(number) if number.isdigit() else 0
+
+    def check(self) -> None:
+        """Raise what the first line says if it is not `ok`."""
+        word, code = self.head()
         if word == "irregular":
             raise UnreadableError(f"{self.name}: not a regular file", self.hint)
         if word == "large":
             raise _large(self.name, self.hint, self.most)
         if word != "ok":
-            code = int(number) if number.isdigit() else 0
-            missing = code in (2, 20)
+            missing = code in (errno.ENOENT, errno.ENOTDIR)
             raise UnreadableError(f"{self.name}: {_reason(code)}", self.hint, missing)
 
     def readable(self) -> bool:
