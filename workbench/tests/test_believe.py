@@ -47,12 +47,13 @@ def end(events: list[dict[str, Any]], phase: int = 0) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda e: e.insert(0, e[-1]), "it took its leave twice"),
+        (lambda e: e.insert(0, e[-1]), "it took its leave before it said hello"),
+        (lambda e: e.append(e[-1]), "it took its leave twice"),
         (lambda e: e.insert(0, e.pop(2)), "it spoke of phase 0 before it said hello"),
         (lambda e: e.insert(2, e[0]), "it said hello twice"),
         (lambda e: e.remove(end(e)), "it ended well, but phase 0 (write) never ended"),
         (lambda e: e.insert(3, e[2]), "phase 0 began twice, or after a later one"),
-        (lambda e: e.append(end(e)), ""),
+        (lambda e: e.append(end(e)), "it spoke of phase 0 after it had taken its leave"),
         (lambda e: end(e).update(operation="read"), "phase 0 (write) ended as read"),
         (lambda e: end(e).update(status="failed"), "it ended well, but phase 0 (write) is failed"),
         (lambda e: end(e)["lanes"].append(end(e)["lanes"][0]), "a lane twice"),
@@ -204,7 +205,12 @@ def test_a_stored_run_with_a_repeat_that_cannot_be_read_opens(tmp_path: Path) ->
     for spoil, words in SPOILT.items():
         with contextlib.closing(sqlite3.connect(run / "run.sqlite")) as database, database:
             database.execute(f"UPDATE samples SET document = {spoil} WHERE repeat = 2 AND phase = 1")
-        for command in (("show", "last"), ("report", "last"), ("export", "last", "--format", "json"), ("list",)):
+        for command in (
+            ("show", "last"),
+            ("report", "last"),
+            ("export", "last", "--format", "json", "--force"),
+            ("list",),
+        ):
             assay(tmp_path, *command)
         assay(tmp_path, "compare", str(run), str(other))
         assert words in (run / "report.html").read_text()
