@@ -29,8 +29,12 @@ def make_hostile(folder: Path, how: str, real: str) -> Path:
     text = Path(__file__).with_name("hostile_engine.py").read_text()
     text = text.replace("#!/usr/bin/env python3", f"#!{sys.executable}", 1)
     text = text.replace('HOW = "silence"', f"HOW = {how!r}", 1).replace('REAL = "assay-engine"', f"REAL = {real!r}", 1)
-    path = folder / "hostile" / "assay-engine"
-    path.parent.mkdir()
+    (folder / "hostile").mkdir()
+    return make_script(folder / "hostile" / "assay-engine", text)
+
+
+def make_script(path: Path, text: str) -> Path:
+    """An executable file."""
     path.write_text(text)
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path

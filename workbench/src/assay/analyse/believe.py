@@ -112,8 +112,6 @@ def _check_order(events: Sequence[object], job: Job) -> None:
     ended: set[int] = set()
     greeted = left = False
     for event in events:
-        if left and not isinstance(event, HelloEvent | ByeEvent):
-            continue
         match event:
             case HelloEvent():
                 if greeted:
@@ -121,17 +119,17 @@ def _check_order(events: Sequence[object], job: Job) -> None:
                 greeted = True
                 continue
             case ByeEvent():
-                if left:
-                    _no("it took its leave twice")
+                if left or not greeted:
+                    _no("it took its leave twice" if left else "it took its leave before it said hello")
                 left = True
         phase = getattr(event, "phase", None)
+        if left and phase is not None:
+            _no(f"it spoke of phase {phase} after it had taken its leave")
         if not greeted and phase is not None:
             _no(f"it spoke of phase {phase} before it said hello")
         if phase is not None and phase >= len(job.phases):
             _no(f"phase {phase} of a job with {len(job.phases)} phases")
         _check_phase_order(event, begun, ended)
-    if left and not greeted:
-        _no("it took its leave and never said hello")
 
 
 def _check_phase_order(event: object, begun: set[int], ended: set[int]) -> None:

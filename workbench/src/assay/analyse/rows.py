@@ -1,7 +1,8 @@
 """From samples to everything that a report needs."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from assay.analyse.ceilings import Ceilings
@@ -9,8 +10,10 @@ from assay.analyse.compare import compare
 from assay.analyse.estimate import estimate
 from assay.analyse.notes import notes
 from assay.analyse.usable import usable
+from assay.model.base import AssayError
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Binding
+from assay.model.foreign import plain
 from assay.model.names import is_metadata
 from assay.model.result import Estimate, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
 from assay.model.units import UnitError, parse_size
@@ -78,7 +81,7 @@ def analyse(
         excluded=tuple(excluded),
         rows=rows,
         comparisons=() if quick else compare(rows),
-        notes=() if quick else notes(rows, maker.places),
+        notes=() if quick else (*maker.unread, *notes(rows, maker.places)),
         jobs=tuple(jobs),
     )
 
@@ -96,6 +99,8 @@ class RowMaker:
         self._judge = judge
         self._quick = quick
         self._settled = settled
+        self.unread: list[str] = []
+        """What of the repeats could not be read, one sentence each."""
 
     def rows(self, case: Case, samples: Sequence[Sample], jobs: Sequence[JobRecord]) -> Iterator[Row]:
         """The rows of one case, in the order of its operations.
@@ -130,7 +135,9 @@ class RowMaker:
             within=self._within,
         )
         pooled = () if self._quick else counted
-        latency, pool = _pooled((sample.latency, sample.histogram) for sample in pooled)
+        tell = partial(self._unread, case, label)
+        latency, pool = _pooled([(item.repeat, item.latency, item.histogram) for item in pooled], tell)
+        delays = [(item.repeat, item.start_delay, item.start_delay_histogram) for item in pooled]
         return Row(
             case=case,
             operation=label,
@@ -143,8 +150,11 @@ class RowMaker:
             findings=findings,
             not_evaluated=not_evaluated,
             ceilings=ceilings,
-            start_delay=_pooled((sample.start_delay, sample.start_delay_histogram) for sample in pooled)[0],
+            start_delay=_pooled(delays, tell)[0],
         )
+
+    def _unread(self, case: Case, label: str, repeat: int, why: str) -> None:
+        self.unread.append(f"{case.label}, {label}: the latencies of repeat {repeat} are left out: {plain(why)}.")
 
 
 def _by_operation(case: Case, samples: Sequence[Sample]) -> list[tuple[str, tuple[Sample, ...]]]:
@@ -176,20 +186,40 @@ def _reasons(samples: tuple[Sample, ...], jobs: Sequence[JobRecord]) -> tuple[st
     return tuple(f"repeat {job.repeat} {job.status}{': ' if job.reason else ''}{job.reason}" for job in absent)
 
 
-def _pooled(pairs: Iterable[tuple[dict[str, float], str | None]]) -> tuple[dict[str, float], "Histogram | None"]:
-    """Order statistics and histogram of all repeats together; nothing if nothing was recorded."""
-    measured = [(summary, text) for summary, text in pairs if summary and text]
-    if not measured:
+def _pooled(
+    measured: Iterable[tuple[int, dict[str, float], str | None]], tell: Callable[[int, str], None]
+) -> tuple[dict[str, float], "Histogram | None"]:
+    """Order statistics and histogram of all repeats together; nothing if nothing was recorded.
+
+    Args:
+        measured: Number, summary and histogram of each repeat.
+        tell: Told the number of a repeat whose histogram cannot be read, which is left out, and why.
+    """
+    found = [(repeat, summary, text) for repeat, summary, text in measured if summary and text]
+    if not found:
         return {}, None
     from assay.analyse import histograms
 
-    parts = [histograms.decode(text) for _, text in measured]
+    summaries: list[dict[str, float]] = []
+    parts: list[Histogram] = []
+    for repeat, summary, text in found:
+        try:
+            if missing := {"min", "mean", "max"} - summary.keys():
+                raise AssayError(f"{', '.join(sorted(missing))} missing in their summary")
+            part = histograms.decode(text)
+            histograms.merge([*parts[:1], part])
+        except AssayError as error:
+            tell(repeat, error.message)
+            continue
+        parts.append(part)
+        summaries.append(summary)
+    if not parts:
+        return {}, None
     pool = histograms.merge(parts)
     totals = [part.total for part in parts]
     count = sum(totals)
     if not count:
         return {}, None
-    summaries = [summary for summary, _ in measured]
     greatest = max(summary["max"] for summary in summaries)
     mean = sum(summary["mean"] * total for summary, total in zip(summaries, totals, strict=True)) / count
     tail = {name: min(value, greatest) for name, value in histograms.summary(pool).items()}

@@ -82,7 +82,12 @@ def _header(line: str) -> dict[str, Any]:
     return found
 
 
+def _is_text(value: object) -> bool:
+    """A text that can be kept: JSON may name halves of characters, which no file can hold."""
+    return isinstance(value, str) and value.encode("utf-8", "ignore").decode() == value
+
+
 def _whole(head: dict[str, Any]) -> bool:
-    texts = all(isinstance(head.get(name), str) for name in ("host", "status", "reason"))
+    texts = all(_is_text(head.get(name)) for name in ("host", "status", "reason"))
     numbers = isinstance(head.get("offset_ns"), int) and isinstance(head.get("uncertainty_ns", ""), int | None)
     return texts and numbers and isinstance(head.get("lines", 0), int)

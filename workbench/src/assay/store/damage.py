@@ -46,7 +46,7 @@ def damage_told(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise AssayError(f"{error.filename or folder}: cannot be read: {error.strerror}", HINT) from error
     except (sqlite3.Error, ValueError, LookupError, TypeError, RecursionError, zlib.error) as error:
-        raise AssayError(f"{folder} is damaged: {_words(error)}", HINT) from error
+        raise AssayError(f"{folder} is damaged: {words_of(error)}", HINT) from error
 
 
 def tells_damage(
@@ -96,7 +96,8 @@ def mapping(text: str, *keys: str) -> dict[str, Any]:
     return found
 
 
-def _words(error: Exception) -> str:
+def words_of(error: Exception) -> str:
+    """What an error says of data that cannot be understood."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(map(str, (error.title, *first["loc"])))

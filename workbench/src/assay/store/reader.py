@@ -7,21 +7,25 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
+
+from pydantic import ValidationError
 
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Ceiling
+from assay.model.foreign import plain
 from assay.model.network import Network
 from assay.model.priced import FrozenPrices
-from assay.model.result import JobRecord, Place, RunInfo, Sample
+from assay.model.result import ErrorTally, JobRecord, Place, RunInfo, Sample
 from assay.model.source import MOST_BYTES
-from assay.store.damage import damage_told, mapping, read_kept, tells_damage
+from assay.store.damage import damage_told, mapping, read_kept, tells_damage, words_of
 from assay.store.entries import STUDY
 from assay.store.heartbeat import last_alive
 from assay.store.lock import RunLock, run_is_alive
 from assay.store.prices import read_prices
 from assay.store.records import Attempt, JournalEntry, Result
 
+SAMPLE = "s.case_id, s.repeat, s.phase, s.operation, s.document"
 RETRIED = ("crashed", "incomplete", "stopped")
 """Outcomes that `--resume` executes again."""
 
@@ -199,11 +203,11 @@ class RunReader:
         """All samples, or those of one case, ordered by case, repeat and phase."""
         only, key = _only("s.case_id", case_id)
         rows = self._db.execute(
-            f"SELECT s.document FROM samples s JOIN cases c ON c.id = s.case_id{only}"
+            f"SELECT {SAMPLE} FROM samples s JOIN cases c ON c.id = s.case_id{only}"
             " ORDER BY c.position, s.repeat, s.phase",
             key,
         )
-        return tuple(Sample.model_validate_json(row[0]) for row in rows)
+        return tuple(_sample(*row) for row in rows)
 
     def measured(self, part: int = 0, parts: int = 1) -> Iterator[tuple[Case, tuple[Sample, ...]]]:
         """Every case in plan order with its samples as `samples` orders them; only one case is in memory at a time.
@@ -216,12 +220,12 @@ class RunReader:
             first, count = self._db.execute("SELECT min(position), count(*) FROM cases").fetchone()
             bounds = [(first or 0) + count * border // parts for border in (part, part + 1)]
             rows = self._db.execute(
-                "SELECT c.document, s.document FROM cases c LEFT JOIN samples s ON s.case_id = c.id"
+                f"SELECT c.document, {SAMPLE} FROM cases c LEFT JOIN samples s ON s.case_id = c.id"
                 " WHERE c.position >= ? AND c.position < ? ORDER BY c.position, s.repeat, s.phase",
                 bounds,
             )
             for case, group in groupby(rows, key=itemgetter(0)):
-                samples = (Sample.model_validate_json(sample) for _, sample in group if sample is not None)
+                samples = (_sample(*sample) for _, *sample in group if sample[0] is not None)
                 yield Case.model_validate_json(case), tuple(samples)
 
     @tells_damage
@@ -320,6 +324,17 @@ def _names(kind: object, name: object) -> tuple[str, str]:
     if not isinstance(kind, str) or not isinstance(name, str) or not name or "\0" in name:
         raise ValueError("a name in its journal can be none")
     return kind, name
+
+
+def _sample(case: str, repeat: int, phase: int, operation: str, document: str) -> Sample:
+    """A stored sample; one that cannot be understood has crashed, and says why, so that all others can be read."""
+    try:
+        return Sample.model_validate_json(document)
+    except ValidationError as error:
+        why = f"what is stored of it cannot be read: {plain(words_of(error))}"
+        tally = ErrorTally(kind="unreadable", errno=None, count=1, example=why)
+        told: dict[str, Any] = {"status": "crashed", "started_at": 0.0, "errors": (tally,)}
+        return Sample(case=case, repeat=repeat, phase=phase, operation=operation, **told)
 
 
 def _only(column: str, case_id: str | None) -> tuple[str, tuple[str, ...]]:

@@ -1,0 +1,120 @@
+"""Short questions: what is answered has bounds, and nothing is waited for without one."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hostile_tools import make_script
+
+from assay.launch import answers, binary, questions
+from assay.launch.answers import collect
+from assay.launch.binary import load_engine
+from assay.launch.launcher import LocalLauncher
+from assay.launch.questions import probe_target
+from assay.launch.shell import LocalShell
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.host import Host
+
+HERE = LocalShell(Host(name="here", kind="local"))
+NONE = '{"kind": "null"}'
+
+
+def python(text: str) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, "-c", text], stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0)
+
+
+def test_an_answer_is_collected_whole() -> None:
+    text = "import sys; sys.stdout.write(sys.stdin.read() * 2); sys.stderr.write('e' * 100000 + 'end'); sys.exit(3)"
+    heard = collect(python(text), b"x" * 300_000, 60)
+    assert (heard.code, len(heard.out), heard.late, heard.long) == (3, 600_000, False, False)
+    assert heard.err.endswith(b"end") and len(heard.err) == answers.KEPT_ERR
+
+
+def test_an_answer_without_end_is_cut_off() -> None:
+    heard = collect(python("while True: print('x' * 1000)"), None, 60, most=1 << 20)
+    assert heard.long and len(heard.out) <= (1 << 20) + answers.READ_BYTES
+
+
+def test_silence_and_output_held_open_end_in_time() -> None:
+    began = time.monotonic()
+    assert collect(python("import time; time.sleep(600)"), None, 0.5).late
+    child = "import os, time\nif os.fork() == 0: time.sleep(30)\nelse: print('said', flush=True)"
+    heard = collect(python(child), None, 60)
+    assert (heard.code, heard.out, heard.late) == (0, b"said\n", False)
+    assert time.monotonic() - began < 25
+
+
+def test_a_process_that_nothing_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one that waits for storage in the kernel."""
+    monkeypatch.setattr(answers, "LEAVE_SECONDS", 0.2)
+    process = python("import time; time.sleep(600)")
+    kill = process.kill
+    monkeypatch.setattr(process, "kill", lambda: None)
+    heard = collect(process, None, 0.2)
+    assert heard.code is None and heard.late
+    kill()
+    process.wait()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("while true; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done", "printed more than 16.8 MB"),
+        ("sleep 600", "did not end within 2 s"),
+    ],
+)
+def test_a_command_on_a_host_is_bounded(text: str, message: str) -> None:
+    with pytest.raises(AssayError, match=message) as told:
+        HERE.run(["sh", "-c", text], 2.0 if "sleep" in text else 100.0)
+    assert told.value.exit_code == EXIT_REFUSED
+
+
+def test_what_a_command_complains_can_be_printed() -> None:
+    answer = HERE.run(["sh", "-c", r"printf '\033[2Jgone\n' >&2; exit 1"], 10.0)
+    assert answer.last_line == r"\x1b[2Jgone"
+
+
+ODD = [
+    "",
+    "nonsense \x1b[31m",
+    "[" * 100_000,
+    "7",
+    '{"spec_version": 1, "engine_version": "x", "backends": [{"kind": 7}]}',
+    '{"spec_version": 1, "engine_version": "x", "backends": {"a\\u001b": 1}}',
+    '{"spec_version": 1, "engine_version": "x", "backends": [null]}',
+    '{"spec_version": 1' + "0" * 5000 + "}",
+]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_answer_is_one_line(tmp_path: Path, odd: str) -> None:
+    (tmp_path / "answer").write_text(odd)
+    engine = make_script(tmp_path / "assay-engine", f"#!/bin/sh\nexec cat {tmp_path}/answer\n")
+    for ask in (lambda: load_engine(engine), lambda: probe_target(LocalLauncher(engine), NONE)):
+        with pytest.raises(AssayError) as told:
+            ask()
+        assert told.value.message.isprintable() and len(told.value.message) < 2000
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [("yes", "longer than"), ("sleep 60", "no answer in 1 s"), ("echo '\033[2J' >&2; exit 1", "x1b")],
+)
+def test_an_engine_that_does_not_answer_as_it_should(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, message: str
+) -> None:
+    engine = make_script(tmp_path / "assay-engine", f"#!/bin/sh\n{script}\n")
+    seconds = 1.0 if "sleep" in script else 60.0
+    monkeypatch.setattr(binary, "QUESTION_SECONDS", seconds)
+    monkeypatch.setattr(questions, "ANSWER_SECONDS", seconds)
+    for ask in (lambda: load_engine(engine), lambda: probe_target(LocalLauncher(engine), NONE)):
+        with pytest.raises(AssayError, match=message):
+            ask()
+
+
+def test_texts_of_capabilities_can_be_printed() -> None:
+    text = '{"spec_version": 1, "engine_version": "1\\u001b[2J", "backends": []}'
+    assert binary.parse_capabilities("e", text).engine_version == r"1\x1b[2J"
