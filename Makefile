@@ -4,7 +4,7 @@ VENV := .venv
 RUNS ?= assay-runs
 export CARGO_TERM_COLOR ?= never
 
-.PHONY: help demo test bench agreement setup engine generate format clean
+.PHONY: help demo test soak supply sbom bench agreement setup engine generate format clean
 
 help:                ## this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -15,6 +15,15 @@ demo: setup          ## measure disk against memory (3 minutes at most) and writ
 
 test: setup-test     ## every check and test; ends with a count
 	$(VENV)/bin/python tools/run_tests.py
+
+soak: setup-test     ## what takes long: fuzz targets (10 minutes each), then every test with large counts
+	$(VENV)/bin/python tools/run_soak.py
+
+supply: setup-test   ## crates and packages: sources, known holes, licences, and the bill of materials
+	$(VENV)/bin/python tools/run_supply.py
+
+sbom: setup-test     ## write the bill of materials (CycloneDX) to target/sbom
+	$(VENV)/bin/python tools/sbom.py
 
 bench: setup bare    ## the engine beside its peers (20 minutes at most); writes docs/performance.md
 	$(VENV)/bin/python bench/run.py --page
@@ -44,13 +53,16 @@ $(VENV)/bin/python:
 	@PYTHON=$(PYTHON) sh tools/bootstrap.sh
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.runtime: workbench/requirements.lock workbench/pyproject.toml | $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r workbench/requirements.lock
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable workbench
+# Every file that comes from a registry must have a hash that is written down here.
+PIP_INSTALL := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
+
+$(VENV)/.runtime: workbench/requirements.lock workbench/requirements-build.lock workbench/pyproject.toml | $(VENV)/bin/python
+	$(PIP_INSTALL) --require-hashes -r workbench/requirements-build.lock -r workbench/requirements.lock
+	$(PIP_INSTALL) --no-deps --no-build-isolation --editable workbench
 	@touch $@
 
 $(VENV)/.development: workbench/requirements-dev.lock $(VENV)/.runtime
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r workbench/requirements-dev.lock
+	$(PIP_INSTALL) --require-hashes -r workbench/requirements-dev.lock
 	@touch $@
 
 generate: setup-test ## write the files that follow from the Rust types and the models

@@ -13,6 +13,7 @@ ALLOWED = {
     "assay-cli": {"assay-spec", "assay-core", "assay-drive", *BACKENDS},
     "assay-switch": set(),
     "assay-faultfs": set(),
+    "assay-fuzz": {"assay-spec", "assay-core", "assay-drive", "assay-backend-nfs", "assay-backend-null"},
     "assay-bare": {"assay-spec", "assay-drive"},
     **{backend: {"assay-spec", "assay-core"} for backend in BACKENDS},
 }

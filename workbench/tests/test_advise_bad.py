@@ -42,11 +42,11 @@ def test_each_is_one_line_and_a_hint(answers):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["none.yaml"], "error: cannot read the need none.yaml: No such file or directory"),
+        (["none.yaml"], "error: cannot read the need none.yaml: no such file or directory"),
         (["need.yaml", "--term", "weekly"], "error: --term: unknown term `weekly`"),
         (["need.yaml", "--design", "beegf"], "error: there is no design `beegf`"),
         (["need.yaml", "--book", "nowhere"], "error: there is no price book `nowhere`"),
-        (["need.yaml", "--evidence", "none.yaml"], "error: none.yaml: No such file or directory"),
+        (["need.yaml", "--evidence", "none.yaml"], "error: none.yaml: no such file or directory"),
         (["need.yaml", "--evidence", "last"], "error: there are no runs in assay-runs"),
         (["need.yaml", "--evidence", "bad.yaml"], "error: bad.yaml:4: figures[0].value: 500 is not a throughput"),
         (["need.yaml", "--evidence", "ends.yaml"], "error: ends.yaml:4: figures[0].value: 5MB/s is not between"),

@@ -166,3 +166,7 @@ def test_folder_of_somebody_else_is_not_used(tmp_path: Path, monkeypatch: pytest
     trap.symlink_to("/var/tmp")
     assert "not a folder of this user" in ceilings("/dev/shm", expect=3).stderr
     assert trap.is_symlink()
+    trap.unlink()
+    trap.mkdir()
+    trap.chmod(0o777)
+    assert "not a folder of this user alone" in ceilings("/dev/shm", expect=3).stderr

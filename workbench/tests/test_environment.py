@@ -17,13 +17,13 @@ from assay.launch.environment import (
     describe_device,
     device_below,
     mount_of,
-    without_secrets,
 )
 from assay.launch.environment.cpu import describe_cpu
 from assay.launch.environment.groups import describe_groups
 from assay.launch.environment.machine import describe_host, describe_memory, describe_settings
 from assay.launch.environment.network import _ask, describe_interfaces, describe_network
 from assay.launch.environment.reading import Files
+from assay.model.secret import redacted
 
 SECTIONS = {"host", "cloud", "kernel", "cpu", "memory", "control groups", "limits", "sysctl", "network"}
 MOUNTS = """\
@@ -150,7 +150,7 @@ def test_without_a_mount_that_fits_it_says_so(tmp_path: Path) -> None:
 
 def test_kernel_command_line_is_kept_without_credentials() -> None:
     line = 'quiet root=/dev/vda1 luks.key=abc api_token="a b" Password=x nfs=http://me:word@host/x console=ttyS0'
-    assert without_secrets(line) == (
+    assert redacted(line) == (
         "quiet root=/dev/vda1 luks.key=(not kept) api_token=(not kept) Password=(not kept)"
         " nfs=http://...@host/x console=ttyS0"
     )

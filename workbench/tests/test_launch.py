@@ -252,20 +252,68 @@ def test_memory_cap_holds_the_process_and_goes_away() -> None:
     assert not cap.path.exists()
 
 
-def test_memory_groups_of_dead_workbenches_are_removed() -> None:
+def test_memory_groups_of_dead_workbenches_are_removed_and_no_others() -> None:
     hierarchy = memory_groups()
     dead = subprocess.Popen(["true"])
     dead.wait()
-    left = hierarchy.folder / f"assay-test-{dead.pid}"
-    ours = hierarchy.folder / f"assay-test-{os.getpid()}"
-    left.mkdir()
-    ours.mkdir()
+    left = hierarchy.folder / f"assay-20261122-101010-a-study-{dead.pid}"
+    others = [hierarchy.folder / f"assay-20261122-101010-a-study-{os.getpid()}"]
+    others += [hierarchy.folder / name.format(dead.pid) for name in ("assay-theirs-{}", "assay-box-0123abcd-x-{}")]
+    for group in (left, *others):
+        group.mkdir()
     try:
         assert left not in cgroup.remove_leftovers()
         assert not left.exists()
-        assert ours.exists()
+        assert all(group.exists() for group in others)
     finally:
-        ours.rmdir()
+        for group in others:
+            group.rmdir()
+
+
+RUN = "20261122-101010-a-study"
+
+
+def test_a_memory_group_of_the_journal_is_removed_if_it_is_of_the_run() -> None:
+    cap = cgroup.MemoryCap(RUN, 64 << 20, memory_groups())
+    cap.create()
+    assert cgroup.release_group(str(cap.path), RUN) == []
+    assert not cap.path.exists()
+    assert cgroup.release_group(str(cap.path), RUN) == [], "it is gone"
+
+
+def test_what_a_journal_calls_a_memory_group_stays_unless_it_is_one_of_the_run(tmp_path: Path) -> None:
+    """A run's folder may come from somebody else, with any path in its journal."""
+    hierarchy = memory_groups().folder
+    number = os.getpid()
+    own = hierarchy / f"assay-{RUN}-{number}"
+    empty = [
+        tmp_path / "empty",
+        tmp_path / own.name,
+        hierarchy / f"theirs-{number}",
+        hierarchy / f"assay-{RUN}-2-{number}",
+    ]
+    below = own / own.name
+    link = tmp_path / "link"
+    link.symlink_to(hierarchy)
+    try:
+        for path in (own, *empty, below):
+            path.mkdir()
+        dotted = [
+            f"{tmp_path}/../{tmp_path.name}/empty",
+            f"{own}/../theirs-{number}",
+            f"{link}/{own.name}",
+            f"{own}/..",
+        ]
+        for name in (*map(str, empty), str(below), *dotted, "", ".", "relative", str(tmp_path)):
+            known = os.path.lexists(Path(name))
+            assert len(cgroup.release_group(name, RUN)) == known, name
+        assert all(path.is_dir() for path in (own, *empty, below))
+        assert not cgroup.remove_group(empty[0])
+        assert not cgroup.remove_group(empty[1])
+        assert all(path.is_dir() for path in empty[:2]), "what is no control group is left alone in any case"
+    finally:
+        for path in (below, own, *empty):
+            path.rmdir()
 
 
 def test_no_memory_controller_is_one_clear_line(tmp_path: Path) -> None:

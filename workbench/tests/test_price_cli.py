@@ -212,7 +212,7 @@ def test_a_book_of_old_prices_is_warned_of_loudly_and_only_on_standard_error(fol
         (("nfs-volumes", "--use", "job_hours=0"), 2, "--use job_hours: a job of 0 is none", "leave it out"),
         (("nfs-volumes", "--book", "small.yaml"), 2, "--book is given twice", "once"),
         (("/dev/zero",), 2, "/dev/zero: not a regular file", "give a file, or one of: aoe-rack"),
-        ((".",), 2, ".: Is a directory", "give a file, or one of: aoe-rack"),
+        ((".",), 2, ".: is a directory", "give a file, or one of: aoe-rack"),
         (("pipe.yaml",), 2, "pipe.yaml: not a regular file", "give a file"),
         (("nfs-volumes", "--months", "-1"), 2, "--months -1", "whole months"),
         (("nfs-volumes", "--json", "--csv"), 2, "--json and --csv do not go together", "leave one out"),
@@ -232,7 +232,7 @@ def test_what_cannot_be_priced_is_one_line_and_nothing_else(
 @pytest.mark.parametrize(
     ("book", "message"),
     [("", "--book: the name is empty"), ("/dev/zero", "/dev/zero: not a regular file"),
-     ("pipe.yaml", "pipe.yaml: not a regular file"), (".", ".: Is a directory")],
+     ("pipe.yaml", "pipe.yaml: not a regular file"), (".", ".: is a directory")],
 )  # fmt: skip
 def test_what_is_no_book_is_refused(folder: Path, book: str, message: str) -> None:
     done = assay(folder, "nfs-volumes", "--book", book, book="", expect=2)

@@ -17,7 +17,7 @@ from ssh_tools import Sshd, private_sshd
 from assay.contract._generated import Capabilities
 from assay.launch.binary import Engine, load_engine
 from assay.launch.engine import run_job
-from assay.launch.install import HostLauncher, ensure_engine, launcher_for
+from assay.launch.install import CANNOT_USE, COPY, HostLauncher, ensure_engine, launcher_for
 from assay.launch.launcher import LocalLauncher
 from assay.launch.shell import Answer, Shell, close_shells, make_shell
 from assay.model.base import AssayError
@@ -112,6 +112,26 @@ def test_a_home_that_cannot_be_used_is_gone_around(sshd: Sshd, tmp_path: Path) -
         cache.unlink()
         if kept.exists():
             kept.rename(cache)
+
+
+@pytest.mark.parametrize("where", ["", "engine-0123456789abcdef"])
+def test_a_link_of_the_folder_s_name_is_not_followed(tmp_path: Path, where: str) -> None:
+    """Whoever made it first in /var/tmp chooses where it leads."""
+    theirs = tmp_path / "theirs"
+    empty = theirs / "engine-0123456789abcdef"
+    empty.mkdir(parents=True)
+    place = tmp_path / "place"
+    if where:
+        place.mkdir()
+    (place / where).symlink_to(empty if where else theirs)
+    words = ["sh", "-c", COPY, "sh", str(place), "0123456789abcdef", "0" * 64]
+    done = subprocess.run(words, input=b"#!/bin/sh\n", capture_output=True, check=False)
+    assert (done.returncode, b"cannot be used" in done.stderr) == (CANNOT_USE, True)
+    assert empty.is_dir() and list(empty.iterdir()) == []
+    (theirs / empty.name).rmdir()
+    done = subprocess.run(words, input=b"#!/bin/sh\n", capture_output=True, check=False)
+    assert done.returncode == CANNOT_USE
+    assert list(theirs.iterdir()) == []
 
 
 def test_the_hash_of_a_changed_file_is_not_accepted(sshd: Sshd, tmp_path: Path) -> None:

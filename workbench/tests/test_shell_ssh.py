@@ -1,9 +1,12 @@
 """Commands over OpenSSH's own client, against a private sshd on this machine."""
 
+import contextlib
 import hashlib
 import os
 import signal
+import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -99,16 +102,42 @@ def test_a_connection_that_was_cut_is_made_anew(sshd: Sshd) -> None:
     assert shell.run(["echo", "again"], 20).out == "again\n"
 
 
-def test_leftovers_of_a_killed_workbench_are_removed(tmp_path: Path) -> None:
+def _socket(path: Path) -> socket.socket:
+    made = socket.socket(socket.AF_UNIX)
+    made.bind(str(path))
+    return made
+
+
+def test_leftovers_of_a_killed_workbench_are_removed_and_nothing_else() -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
-    stale, used = tmp_path / f"assay-ssh-{gone.pid}-abc", tmp_path / f"assay-ssh-{os.getpid()}-abc"
-    for folder in (stale, used):
-        folder.mkdir()
-        (folder / "1").touch()
-    shell_module._remove_stale(tmp_path)
-    assert not stale.exists()
-    assert used.exists()
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        parent = Path(name)
+        stale, listening, noted, used, named, foreign = (
+            parent / f"assay-ssh-{middle}"
+            for middle in (
+                *(f"{gone.pid}-abcdefg{number}" for number in range(3)),
+                f"{os.getpid()}-abcdefgh",
+                f"{gone.pid}-photos of the sea",
+                f"{gone.pid}-abcdefgi",
+            )
+        )
+        for folder in (stale, listening, noted, used, named, foreign):
+            folder.mkdir(mode=0o700)
+            _socket(folder / "1").close()
+        (noted / "letter.txt").write_text("mine")
+        (noted / "2").write_text("mine")
+        (noted / "3").symlink_to(noted / "letter.txt")
+        os.chown(foreign, 12345 if os.geteuid() == 0 else os.getuid(), -1)
+        (parent / f"assay-ssh-{gone.pid}-abcdefgj").symlink_to(named)
+        with contextlib.closing(_socket(listening / "2")) as there:
+            there.listen()
+            shell_module._remove_stale(parent)
+        assert not stale.exists()
+        assert [path.name for path in listening.iterdir()] == ["2"]
+        assert sorted(path.name for path in noted.iterdir()) == ["2", "3", "letter.txt"]
+        assert (used / "1").exists() and (named / "1").exists()
+        assert (foreign / "1").exists() or os.geteuid() != 0
 
 
 def test_a_leashed_command_ends_with_its_input_also_over_there(shell: SshShell, tmp_path: Path) -> None:

@@ -14,13 +14,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from testbed_tools import PROGRAM, assert_nothing_left, assert_soon, left, need_box, own_processes, written
+from testbed_tools import (
+    PROGRAM,
+    assert_nothing_left,
+    assert_soon,
+    left,
+    listed_inits,
+    need_box,
+    own_processes,
+    written,
+)
 
 from assay.model.box import Box
 from assay.testbed import journal
 from assay.testbed.clean import take_down
 from assay.testbed.find import running_boxes, sweep
 from assay.testbed.folders import boxes_root, disks_root, make_disks_folder
+from assay.testbed.process import Process
 from assay.testbed.run import find_program
 from assay.testbed.up import bring_up
 
@@ -150,6 +160,32 @@ def test_a_box_goes_after_the_process_it_belongs_to(root: Path, tmp_path: Path) 
     assert running_boxes() == ()
     assert sweep() == (["victim"], [])
     assert_nothing_left(root)
+
+
+def _recorded(name: str) -> list[Process]:
+    return (journal.read_journal(boxes_root() / name) or journal.Made()).processes()
+
+
+def test_when_a_box_is_down_its_processes_are_gone(root: Path, tmp_path: Path) -> None:
+    """No process is even listed as ended: with whatever is killed before, by whoever the box is taken down."""
+    box = written(tmp_path, _text())
+    need_box(box)
+    words = [*PROGRAM, "testbed", "up", str(tmp_path / "box.yaml")]
+    for kind in ("command", "one init", "all inits", "owner"):
+        if kind == "owner":
+            bring_up(box)
+        else:
+            subprocess.run(words, check=True, stderr=subprocess.DEVNULL)
+        inits = _recorded("victim")
+        assert len(inits) == 4
+        for process in inits[: {"one init": 1, "all inits": 4}.get(kind, 0)]:
+            _kill(process.pid)
+        if kind == "owner":
+            take_down("victim")
+        else:
+            subprocess.run([*PROGRAM, "testbed", "down", "victim"], check=True, stderr=subprocess.DEVNULL)
+        assert listed_inits(root, inits) == [], kind
+        assert left(root) == {}
 
 
 def test_a_killed_up_takes_the_hosts_that_are_not_recorded_with_it(root: Path, tmp_path: Path) -> None:

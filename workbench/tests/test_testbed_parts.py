@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from testbed_tools import written
+from testbed_tools import assert_soon, written
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.box import BoxState, RunningHost
@@ -17,7 +17,7 @@ from assay.testbed.disks import find_hierarchy
 from assay.testbed.find import running_boxes, sweep
 from assay.testbed.folders import MARKER, boxes_root, disks_root, locked, make_disks_folder
 from assay.testbed.journal import Journal, read_journal
-from assay.testbed.process import Process, boot_id, kill, start_time
+from assay.testbed.process import Process, boot_id, is_init_of, kill, start_time, wait_gone
 from assay.testbed.state import read_state, write_state
 
 
@@ -127,16 +127,25 @@ def test_missing_programs_are_named_with_their_packages(monkeypatch: pytest.Monk
     assert caught.value.exit_code == EXIT_REFUSED
 
 
-def test_a_process_is_known_by_its_start(sleeper: "subprocess.Popen[bytes]") -> None:
+def test_a_process_is_known_by_its_start_and_its_command(tmp_path: Path, sleeper: "subprocess.Popen[bytes]") -> None:
     start = start_time(sleeper.pid)
     assert start is not None
     stranger = Process(sleeper.pid, start + 1)
     assert not stranger.alive
-    assert kill([stranger], 1) == []
-    assert sleeper.poll() is None, "a process that has the id by chance is left alone"
-    assert kill([Process(sleeper.pid, start)], 10) == []
-    assert sleeper.wait() == -9
-    assert start_time(sleeper.pid) is None
+    assert kill([stranger, Process(sleeper.pid, start)], tmp_path, 1) == []
+    assert sleeper.poll() is None, "a process that has the id by chance, or is no init of a box, is left alone"
+    (tmp_path / "init").write_text("read line\n")
+    words = ["sh", "init", "--folder", str(tmp_path)]
+    with subprocess.Popen(words, cwd=tmp_path, stdin=subprocess.PIPE) as init:
+        found = Process(init.pid, start_time(init.pid) or 0)
+        assert_soon(lambda: is_init_of(init.pid, tmp_path), lambda: "it has no such command line")
+        assert kill([found], tmp_path / "other", 1) == []
+        assert init.poll() is None, "an init of another box is left alone"
+        assert kill([found], tmp_path, 10) == []
+        assert (found.alive, found.listed) == (False, True), "its parent has not asked how it ended"
+        assert wait_gone([found], 10) == []
+        assert not found.listed
+    assert start_time(found.pid) is None
 
 
 def test_the_journal_survives_a_line_cut_short(tmp_path: Path) -> None:

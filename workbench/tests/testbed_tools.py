@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from assay.model.base import AssayError
 from assay.model.box import Box
 from assay.testbed.box import load_box
 from assay.testbed.disks import GROUPS, find_hierarchy, group_prefix
+from assay.testbed.process import Process
 from assay.testbed.run import check_programs, check_rights, find_program, find_switch
 from assay.testbed.running import RunningBox
 
@@ -69,6 +70,12 @@ def own_processes(root: Path) -> list[int]:
         if mark in text and state and state[1] not in "ZX":
             found.append(int(entry.name))
     return found
+
+
+def listed_inits(root: Path, recorded: Iterable[Process]) -> list[int]:
+    """Inits of boxes below `root` that the kernel still lists, ended and not reaped ones among them."""
+    living = [pid for pid in own_processes(root) if _command(pid).split(" ")[1:2] == ["init"]]
+    return sorted({*living, *(process.pid for process in recorded if process.listed)})
 
 
 def left(root: Path) -> dict[str, list[str]]:

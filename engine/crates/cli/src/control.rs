@@ -2,16 +2,19 @@
 
 use crate::run::LineQueue;
 use assay_core::{clock, pulse};
+use assay_drive::control::{next_line, word, Word};
 use assay_drive::StopFlag;
 use assay_spec::{Event, Job, Pong};
-use serde_json::Value;
-use std::io::BufRead;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::Arc;
 use std::time::Duration;
 
 static SIGNALLED: AtomicBool = AtomicBool::new(false);
+/// More words to go on than a job has barriers are not kept.
+const MOST_GOES: usize = 256;
+/// So many lines that are not understood are told of.
+const MOST_WARNINGS: u32 = 10;
 /// Signals, and a controller that is gone, are noticed this late at most.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -29,7 +32,7 @@ pub(crate) struct Control {
 /// What the thread that reads standard input works with.
 struct Reader {
     stop: StopFlag,
-    go: Sender<u64>,
+    go: SyncSender<u64>,
     /// When the last line came.
     heard: Arc<AtomicU64>,
     answers: LineQueue,
@@ -40,7 +43,7 @@ impl Control {
     pub(crate) fn listen(attached: bool, job: &Job, answers: LineQueue) -> Self {
         let stop: StopFlag = Arc::new(AtomicBool::new(false));
         let heard = Arc::new(AtomicU64::new(clock::now()));
-        let (sender, go) = channel();
+        let (sender, go) = sync_channel(MOST_GOES);
         if attached {
             let reader = Reader { stop: Arc::clone(&stop), go: sender, heard: Arc::clone(&heard), answers };
             std::thread::spawn(move || reader.read());
@@ -74,29 +77,35 @@ impl Control {
 impl Reader {
     /// Until a stop line or the end of the input: in both cases nobody waits for more.
     fn read(self) {
-        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-            self.heard.store(clock::now(), Ordering::Relaxed);
-            let word: Value = serde_json::from_str(&line).unwrap_or_default();
-            if word["stop"] == true {
-                break;
-            }
-            if !self.obey(&word) {
-                eprintln!("warning: control line not understood: {line}");
+        let (mut input, mut line, mut warnings) = (std::io::stdin().lock(), Vec::new(), 0);
+        while let Ok(Some(whole)) = next_line(&mut input, &mut line) {
+            let now = clock::now();
+            self.heard.store(now, Ordering::Relaxed);
+            match word(&line, now).filter(|_| whole) {
+                Some(Word::Stop) => break,
+                Some(told) if self.obey(&told) => {}
+                _ if warnings < MOST_WARNINGS => {
+                    warnings += 1;
+                    let shown: String = String::from_utf8_lossy(&line).chars().take(200).collect();
+                    eprintln!("warning: control line not understood: {}", shown.escape_debug());
+                }
+                _ => {}
             }
         }
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the line was understood.
-    fn obey(&self, word: &Value) -> bool {
-        if word["go"] == true {
-            let _ = self.go.send(word["at_ns"].as_u64().unwrap_or(0));
-            return true;
+    /// Whether anything can be done with it.
+    fn obey(&self, told: &Word) -> bool {
+        match *told {
+            Word::Go(at) => return self.go.try_send(at).is_ok(),
+            Word::Stop => self.stop.store(true, Ordering::Relaxed),
+            Word::Ping(ping) => {
+                let answer = Event::Pong(Pong { ping, at_ns: clock::now() });
+                // A reader that is so slow gets no answer; stopping must still be possible.
+                let _ = serde_json::to_string(&answer).map(|line| self.answers.try_send(Some(line)));
+            }
         }
-        let Some(ping) = word["ping"].as_u64() else { return false };
-        let answer = Event::Pong(Pong { ping, at_ns: clock::now() });
-        // A reader that is so slow gets no answer; stopping must still be possible.
-        let _ = serde_json::to_string(&answer).map(|line| self.answers.try_send(Some(line)));
         true
     }
 }

@@ -18,12 +18,6 @@ fn own_hash() -> String {
     copied.map_or_else(|_| "unknown".to_owned(), |_| hex(&hash.finalize()))
 }
 
-/// Memory of the host in bytes (sysinfo(2)).
-fn memory_bytes() -> u64 {
-    let info = rustix::system::sysinfo();
-    info.totalram as u64 * u64::from(info.mem_unit)
-}
-
 fn boot_id() -> String {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|text| text.trim().to_owned()).unwrap_or_default()
 }
@@ -40,7 +34,7 @@ pub(crate) fn event(job: &Job, text: &str, backend: BackendCapabilities) -> Hell
         mono_ns: clock::now(),
         clock: clock::source().to_owned(),
         cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
-        memory_bytes: memory_bytes(),
+        memory_bytes: assay_drive::host_memory_bytes(),
         kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
         boot_id: boot_id(),
         backend,

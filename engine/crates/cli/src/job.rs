@@ -5,7 +5,7 @@ use assay_spec::Job;
 use std::io::{BufRead, Read};
 
 /// A job line longer than this is refused rather than read into memory.
-const MAX_JOB_BYTES: u64 = 16 << 20;
+const MAX_JOB_BYTES: u64 = 4 << 20;
 
 /// The text of a job from a file, or from the first line of standard input with `-`.
 pub(crate) fn read(file: &str) -> anyhow::Result<String> {

@@ -49,7 +49,15 @@ pub(crate) struct Clean {
 /// Time between two lines that say that the storage still answers.
 const WORKING: Duration = Duration::from_secs(5);
 
+/// Longest wait for a directory that another process works on: it may be removing a dead run's data.
+const LOCK_SECONDS: u64 = 10;
+
 impl Patience {
+    /// Nanoseconds to wait for another process.
+    fn lock_ns(&self) -> u64 {
+        self.patience.unwrap_or(LOCK_SECONDS).min(LOCK_SECONDS) * 1_000_000_000
+    }
+
     /// Meanwhile a line `{"working":true}` says now and then that there is progress.
     fn watch(&self, doing: String) {
         pulse::begin(doing, 0);
@@ -92,7 +100,7 @@ pub(crate) fn claim(arguments: &ClaimArguments) -> anyhow::Result<ExitCode> {
     let claim: Claim = serde_json::from_str(&text).context("the claim cannot be read")?;
     claim.validate()?;
     arguments.patience.watch(format!("claiming {}", claim.root));
-    tell(assay_backend_file::claim(&claim))
+    tell(assay_backend_file::claim(&claim, arguments.patience.lock_ns()))
 }
 
 pub(crate) fn clean(arguments: &Clean) -> anyhow::Result<ExitCode> {
@@ -107,10 +115,10 @@ pub(crate) fn clean(arguments: &Clean) -> anyhow::Result<ExitCode> {
     }
     let file = target::file(&text, arguments.root.then_some("any"))?;
     arguments.patience.watch(format!("cleaning {}", file.root));
-    let run = file.run.as_deref();
+    let (run, lock_ns) = (file.run.as_deref(), arguments.patience.lock_ns());
     tell(if arguments.root {
-        assay_backend_file::release(&file.root, run)
+        assay_backend_file::release(&file.root, run, lock_ns)
     } else {
-        assay_backend_file::remove_job(&file.root, &file.directory, run)
+        assay_backend_file::remove_job(&file.root, &file.directory, run, lock_ns)
     })
 }

@@ -183,3 +183,43 @@ fn a_job_that_waits_needs_the_control_channel() {
     assert_eq!(said.code, 2);
     assert!(said.stderr.contains("wait_for_go"), "{}", said.stderr);
 }
+
+/// The greatest resident memory of an engine so far, in bytes.
+fn most_memory(talk: &Talk) -> u64 {
+    let table = std::fs::read_to_string(format!("/proc/{}/status", talk.child.id())).unwrap();
+    let line = table.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+}
+
+#[test]
+fn a_control_line_without_end_takes_no_memory_and_the_job_goes_on() {
+    let more = json!({"wait_for_go": true, "keep_files": true, "phases": [{"operation": "read"}]});
+    let mut talk = Talk::start(&null_job(&more));
+    talk.until("barrier");
+    let before = most_memory(&talk);
+    for _ in 0..256 {
+        talk.child.stdin.as_mut().unwrap().write_all(&[b'x'; 1 << 20]).unwrap();
+    }
+    talk.say("");
+    talk.say(r#"{"ping":7}"#);
+    assert_eq!(talk.until("pong")["ping"], 7);
+    let more = most_memory(&talk) - before;
+    assert!(more < 16 << 20, "{more} bytes more");
+    // What cannot be met is not waited for: the next word counts.
+    talk.say(&json!({"go": true, "at_ns": u64::MAX}).to_string());
+    talk.say(r#"{"go":true}"#);
+    talk.pass("start", Some(0), 0);
+    assert_eq!(talk.until("bye")["status"], "ok");
+    assert!(talk.child.wait().unwrap().success());
+}
+
+#[test]
+fn a_job_without_end_is_refused() {
+    let mut child = engine().arg("run").stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // The engine ends before all is written.
+    while input.write_all(&[b' '; 1 << 20]).is_ok() {}
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("the job is longer than"));
+}

@@ -13,7 +13,12 @@ fn samples(folder: &str) -> Vec<PathBuf> {
 }
 
 fn check(file: &PathBuf) -> (Option<i32>, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_assay-engine")).arg("check").arg(file).output().unwrap();
+    said("check", file)
+}
+
+fn said(command: &str, file: &PathBuf) -> (Option<i32>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_assay-engine")).arg(command).arg(file).output().unwrap();
+    assert!(output.stdout.is_empty() || command == "run", "check prints nothing");
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
@@ -34,6 +39,7 @@ fn bad_jobs_are_refused_in_one_line() {
         let (code, said) = check(&file);
         assert_eq!(code, Some(2), "{}", file.display());
         assert!(said.starts_with("error: ") && said.trim_end().lines().count() == 1, "{}: {said}", file.display());
+        assert_eq!(self::said("run", &file), (code, said), "run refuses what check refuses: {}", file.display());
     }
 }
 

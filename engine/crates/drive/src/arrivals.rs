@@ -41,25 +41,26 @@ impl Schedule {
     /// The next intended start.
     #[inline]
     pub fn next_ns(&self) -> u64 {
-        (self.next >> FRACTION) as u64
+        u64::try_from(self.next >> FRACTION).unwrap_or(u64::MAX)
     }
 
     /// Goes on to the one after.
     #[inline]
     pub fn advance(&mut self) {
-        self.next += match self.arrivals {
+        let gap = match self.arrivals {
             Arrivals::Constant => self.gap,
             Arrivals::Poisson => {
                 self.number += 1;
                 fixed(exponential(mix2(self.seed, self.number), self.gap_ns))
             }
         };
+        self.next = self.next.saturating_add(gap);
     }
 
     /// How many starts from now on lie before `end_ns`; with random arrivals and very many of them, the expected number.
     pub fn due_before(&self, end_ns: u64) -> u64 {
         let left = (u128::from(end_ns) << FRACTION).saturating_sub(self.next);
-        let expected = left.div_ceil(self.gap.max(1)) as u64;
+        let expected = u64::try_from(left.div_ceil(self.gap.max(1))).unwrap_or(u64::MAX);
         if self.arrivals == Arrivals::Constant || expected as f64 > COUNTED_ARRIVALS {
             return expected;
         }

@@ -25,14 +25,18 @@ pub(crate) fn class(kind: OpKind) -> usize {
 pub(crate) type Totals = [Counts; CLASSES];
 
 pub(crate) fn sum(parts: impl IntoIterator<Item = Counts>) -> Counts {
-    let add = |total: Counts, part: Counts| Counts { ops: total.ops + part.ops, bytes: total.bytes + part.bytes };
+    let add = |total: Counts, part: Counts| Counts {
+        ops: total.ops.saturating_add(part.ops),
+        // Memory that is only pretended to be moved adds up to 64 bits in minutes.
+        bytes: total.bytes.saturating_add(part.bytes),
+    };
     parts.into_iter().fold(Counts::default(), add)
 }
 
 pub(crate) fn add(totals: &mut Totals, more: &Totals) {
     for (total, part) in totals.iter_mut().zip(more) {
-        total.ops += part.ops;
-        total.bytes += part.bytes;
+        total.ops = total.ops.saturating_add(part.ops);
+        total.bytes = total.bytes.saturating_add(part.bytes);
     }
 }
 

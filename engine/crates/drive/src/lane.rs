@@ -162,12 +162,15 @@ pub(crate) fn run(
 ) -> LaneOutcome {
     let depth = lying.len() as u32;
     let idle = InFlight { op: SYNC, start: 0 };
-    let limit = plan.runtime_ns.map(|ns| if plan.schedule.is_some() { 2 * ns } else { ns }).or(plan.time_limit_ns);
+    let limit = plan
+        .runtime_ns
+        .map(|ns| if plan.schedule.is_some() { ns.saturating_mul(2) } else { ns })
+        .or(plan.time_limit_ns);
     let once = plan.runtime_ns.is_none() || plan.pattern.count() == 0;
     let mut run = Run {
         left: once.then(|| plan.pattern.count()),
-        last_start: limit.map_or(u64::MAX, |ns| phase_start + ns),
-        boundary: phase_start + plan.interval_ns.min(LONGEST_ACCOUNT_NS),
+        last_start: limit.map_or(u64::MAX, |ns| phase_start.saturating_add(ns)),
+        boundary: phase_start.saturating_add(plan.interval_ns.min(LONGEST_ACCOUNT_NS)),
         makes_data: plan.data.is_some() && plan.pattern.writes(),
         plan,
         links,
@@ -270,12 +273,12 @@ impl Run<'_> {
             self.issuing = false;
             return None;
         }
-        Some(self.phase_start + due)
+        Some(self.phase_start.saturating_add(due))
     }
 
     /// In open loop the phase lasts as long as it should, even if the last operation was due long before the end.
     fn sit_out(&mut self, mut now: u64) -> u64 {
-        let end = self.plan.runtime_ns.map_or(0, |runtime| self.phase_start + runtime);
+        let end = self.plan.runtime_ns.map_or(0, |runtime| self.phase_start.saturating_add(runtime));
         while now < end && !self.outcome.gave_up && !self.links.stop.load(Ordering::Relaxed) {
             now = self.clock.wait_until(end.min(now + PATIENCE_NS).min(self.boundary));
             self.look_up(now);
@@ -395,7 +398,7 @@ impl Run<'_> {
             return;
         }
         self.outcome.limited = self.plan.runtime_ns.is_none();
-        self.cut_at = Some(self.plan.runtime_ns.unwrap_or(now - self.phase_start));
+        self.cut_at = Some(self.plan.runtime_ns.unwrap_or(now.saturating_sub(self.phase_start)));
     }
 
     /// Operations that were due before the phase was cut short, but never started.
@@ -408,7 +411,7 @@ impl Run<'_> {
 
     /// Time of the next intended start; now, in closed loop.
     fn next_due(&self) -> u64 {
-        self.plan.schedule.map_or(0, |schedule| self.phase_start + schedule.next_ns())
+        self.plan.schedule.map_or(0, |schedule| self.phase_start.saturating_add(schedule.next_ns()))
     }
 
     /// Until when to wait for completions.
@@ -470,7 +473,8 @@ impl Run<'_> {
         let class = class(op.kind);
         let counts = &mut self.collector.counts[class];
         counts.ops += 1;
-        counts.bytes += if op.kind == OpKind::Stat { 0 } else { u64::from(op.length) };
+        let bytes = if op.kind == OpKind::Stat { 0 } else { u64::from(op.length) };
+        counts.bytes = counts.bytes.saturating_add(bytes);
         self.collector.latency[class].record(now.saturating_sub(start));
     }
 
@@ -540,9 +544,9 @@ impl Run<'_> {
         self.distracted = true;
         self.hand_over();
         self.clock.adjust();
-        self.interval = (now - self.phase_start) / self.plan.interval_ns;
-        self.boundary = self.phase_start + (self.interval + 1) * self.plan.interval_ns;
-        self.boundary = self.boundary.min(now + LONGEST_ACCOUNT_NS);
+        self.interval = now.saturating_sub(self.phase_start) / self.plan.interval_ns;
+        let passed = (self.interval + 1).saturating_mul(self.plan.interval_ns);
+        self.boundary = self.phase_start.saturating_add(passed).min(now + LONGEST_ACCOUNT_NS);
     }
 
     fn hand_over(&mut self) {
@@ -573,7 +577,7 @@ impl Run<'_> {
             let begin = self.clock.now();
             let synced = sync(self.channel);
             end = self.clock.now();
-            self.outcome.sync_ns = end - begin;
+            self.outcome.sync_ns = end.saturating_sub(begin);
             if let Err(errno) = synced {
                 self.fail(SYNC, 0, ErrorKind::Os, Some(errno), os_message(errno));
                 // What was written cannot be relied on: the phases to come have nothing to stand on.

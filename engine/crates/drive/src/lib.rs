@@ -1,6 +1,7 @@
 //! What is done and when. Backends only do it.
 
 pub mod arrivals;
+pub mod control;
 pub mod data;
 pub mod histogram;
 mod interval;
@@ -16,5 +17,5 @@ mod runner;
 mod totals;
 mod worker;
 
-pub use resources::max_rss_bytes;
+pub use resources::{host_memory_bytes, max_rss_bytes};
 pub use runner::{run, EventSink, Go, StopFlag};

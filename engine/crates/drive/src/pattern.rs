@@ -3,10 +3,7 @@
 use crate::permutation::Permutation;
 use assay_core::random::{mix, mix2};
 use assay_core::OpKind;
-use assay_spec::{Layout, Operation, Tree};
-
-/// Bytes of one write of `prepare`.
-pub const PREPARE_BYTES: u64 = 1 << 20;
+use assay_spec::{Layout, Operation, Tree, PREPARE_BYTES};
 
 /// Where a lane works and how.
 #[derive(Debug, Clone, Copy)]

@@ -28,6 +28,12 @@ pub fn max_rss_bytes() -> u64 {
     kibibytes.map_or_else(|| usage().ru_maxrss as u64 * 1024, |number| number * 1024)
 }
 
+/// Memory of the host in bytes (sysinfo(2)).
+pub fn host_memory_bytes() -> u64 {
+    let info = rustix::system::sysinfo();
+    (info.totalram as u64).saturating_mul(u64::from(info.mem_unit))
+}
+
 /// Time the calling thread was ready to run but had no CPU, since it started (second field of schedstat,
 /// Documentation/scheduler/sched-stats.rst of the kernel); none if the kernel does not tell.
 pub(crate) fn cpu_wait_ns() -> Option<u64> {
@@ -107,8 +113,8 @@ pub(crate) fn snapshot(device: Option<(u32, u32)>) -> Resources {
 pub(crate) fn between(from: &Resources, to: &Resources) -> Resources {
     let difference = |a: Option<u64>, b: Option<u64>| Some(b?.saturating_sub(a?));
     Resources {
-        user_ns: to.user_ns - from.user_ns,
-        system_ns: to.system_ns - from.system_ns,
+        user_ns: to.user_ns.saturating_sub(from.user_ns),
+        system_ns: to.system_ns.saturating_sub(from.system_ns),
         read_bytes: difference(from.read_bytes, to.read_bytes),
         write_bytes: difference(from.write_bytes, to.write_bytes),
         host: from.host.zip(to.host).map(|(from, to)| HostCpu {

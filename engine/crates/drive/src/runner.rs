@@ -217,8 +217,21 @@ impl Runner<'_> {
         }
     }
 
+    /// A job that cannot fit is refused before it takes memory from everybody else on the host.
+    fn fits(&self) -> Result<(), SetupError> {
+        let (needed, there) = (self.job.memory_bytes(), resources::host_memory_bytes());
+        if needed <= there {
+            return Ok(());
+        }
+        let message = format!(
+            "{needed} bytes are needed and the host has {there}: use fewer lanes, a smaller queue_depth or smaller records"
+        );
+        Err(SetupError::new("allocate", "memory of the lanes", message))
+    }
+
     /// Starts the lanes' threads; returns the bytes of their buffers.
     fn open_lanes(&mut self) -> Result<u64, SetupError> {
+        self.fits()?;
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let pinned = self.job.tuning.cpus.iter().collect::<BTreeSet<_>>().len();
         let cpus = if pinned > 0 { pinned.min(cpus) } else { cpus };
@@ -343,10 +356,11 @@ impl Runner<'_> {
         let shared = Arc::new(PhaseShared::default());
         let (messages, inbox) = channel();
         let links = Links { shared: Arc::clone(&shared), stop: Arc::clone(&self.stop), messages };
-        let mut planned = (0, 0);
+        let mut planned = (0_u64, 0_u64);
         for lane in 0..self.job.lanes {
             let lane_plan = self.lane_plan(number, phase, &plan, lane);
-            planned = (planned.0 + lane_plan.pattern.count(), planned.1 + lane_plan.pattern.bytes());
+            let (count, bytes) = (lane_plan.pattern.count(), lane_plan.pattern.bytes());
+            planned = (u64::saturating_add(planned.0, count), u64::saturating_add(planned.1, bytes));
             let begin = Command::Begin(plan, Box::new(lane_plan), links.clone());
             let _ = self.commands[lane as usize].send(begin);
         }
@@ -372,7 +386,8 @@ impl Runner<'_> {
         end.cache_done = cache_done;
         end.cached_bytes = cached_bytes;
         end.resources = resources::between(&before, &resources::snapshot(device));
-        end.wall_shift_ns = resources::wall_offset_ns() - offset + self.scripted_step();
+        let shift = resources::wall_offset_ns().saturating_sub(offset);
+        end.wall_shift_ns = shift.saturating_add(self.scripted_step());
         self.note_covered(phase.operation, &work);
         if end.status == PhaseStatus::Done && self.first_error.is_none() && self.writes_all(phase) {
             self.rewritten = Some(number);

@@ -3,16 +3,12 @@
 use crate::interval::Collector;
 use crate::lane::{self, LanePlan, Links};
 use crate::outcome::{LaneMessage, LaneOutcome};
-use crate::pattern::PREPARE_BYTES;
 use crate::placement;
 use crate::resources;
 use assay_core::{os_message, Backend, Buffers, Lane, LaneSetup, MethodChoice, PhasePlan, SetupError};
-use assay_spec::{Method, Operation, SyncPolicy, Tuning};
+use assay_spec::{Method, Operation, SyncPolicy, Tuning, PREPARE_BYTES, PREPARE_DEPTH};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::Arc;
-
-/// Writes of `prepare` in flight per lane.
-const PREPARE_DEPTH: u32 = 4;
 
 /// What the coordinator tells a lane.
 pub(crate) enum Command {

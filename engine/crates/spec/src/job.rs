@@ -153,8 +153,9 @@ pub struct NullTarget {
     #[serde(default)]
     #[schemars(range(max = 99))]
     pub vary_percent: u32,
-    /// The wall clock is seen to jump by this many nanoseconds during each phase.
+    /// The wall clock is seen to jump by this many nanoseconds during each phase, 365 days at most.
     #[serde(default)]
+    #[schemars(range(min = -31_536_000_000_000_000_i64, max = 31_536_000_000_000_000_i64))]
     pub clock_step_ns: i64,
     /// Each operation copies its bytes from one block of memory of this size to another, what a host can move at most;
     /// 0 means that nothing is copied. Scripts are not followed then.
@@ -174,21 +175,25 @@ pub enum LatencyModel {
     /// Always the same.
     #[schemars(title = "FixedLatency")]
     Fixed {
-        /// Service time.
+        /// Service time, 365 days at most.
+        #[schemars(range(max = 31_536_000_000_000_000_u64))]
         ns: u64,
     },
     /// Equally likely between two bounds.
     #[schemars(title = "UniformLatency")]
     Uniform {
         /// Least service time.
+        #[schemars(range(max = 31_536_000_000_000_000_u64))]
         min_ns: u64,
-        /// Greatest service time.
+        /// Greatest service time, not below the least.
+        #[schemars(range(max = 31_536_000_000_000_000_u64))]
         max_ns: u64,
     },
     /// Memoryless, with the given mean.
     #[schemars(title = "ExponentialLatency")]
     Exponential {
         /// Mean service time.
+        #[schemars(range(max = 31_536_000_000_000_000_u64))]
         mean_ns: u64,
     },
 }
@@ -200,6 +205,7 @@ pub struct ScriptedStall {
     /// Number of the operation in the phase, counted from 0 per lane.
     pub at_op: u64,
     /// How long, in nanoseconds.
+    #[schemars(range(max = 31_536_000_000_000_000_u64))]
     pub duration_ns: u64,
     /// Only this lane; none means every lane.
     #[serde(default)]

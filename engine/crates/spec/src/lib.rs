@@ -10,6 +10,7 @@
 mod capability;
 mod event;
 mod job;
+mod memory;
 mod place;
 mod validate;
 
@@ -23,6 +24,7 @@ pub use job::{
     Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Job, LatencyModel, Layout, Method, NfsTarget,
     NullTarget, Operation, Phase, ScriptedChange, ScriptedError, ScriptedStall, SyncPolicy, Target, Tree, Tuning,
 };
+pub use memory::{PREPARE_BYTES, PREPARE_DEPTH};
 pub use place::{Claim, Look, Mark, PlaceAnswer, PlaceState, Remains};
 pub use validate::{JobError, MAX_LANES, MAX_QUEUE_DEPTH, MAX_RANKS, MAX_RECORD_BYTES};
 

@@ -1,7 +1,8 @@
 //! Rules of a job that its types alone cannot express.
 
 use crate::{
-    CacheAction, Claim, Job, Layout, Method, NfsTarget, Operation, Phase, SyncPolicy, Target, Tree, SPEC_VERSION,
+    CacheAction, Claim, Job, LatencyModel, Layout, Method, NfsTarget, NullTarget, Operation, Phase, SyncPolicy, Target,
+    Tree, SPEC_VERSION,
 };
 
 /// Most lanes of one engine.
@@ -12,10 +13,14 @@ pub const MAX_QUEUE_DEPTH: u32 = 4096;
 pub const MAX_RANKS: u32 = 65_536;
 /// Largest record.
 pub const MAX_RECORD_BYTES: u64 = 1 << 30;
-/// Buffers start on pages.
-const SLOT_BYTES: u64 = 4096;
-/// Most bytes of I/O buffers of all lanes together.
-const MAX_BUFFER_BYTES: u64 = 64 << 30;
+/// Most bytes of memory of one process, I/O buffers and all else together.
+const MAX_MEMORY_BYTES: u64 = 64 << 30;
+/// Most bytes of the files of all processes together: sums of bytes and offsets stay whole numbers of 63 bits.
+const MAX_DATA_BYTES: u128 = i64::MAX as u128;
+/// Longest time of anything that a job asks for: 365 days, so that moments stay whole numbers of 64 bits.
+const MAX_TIME_NS: u64 = 31_536_000_000_000_000;
+/// Longest path that the kernel takes (PATH_MAX, with its closing zero).
+const MAX_PATH_BYTES: usize = 4096;
 
 /// What is wrong with a job: where, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +54,10 @@ fn plain_name(name: &str) -> bool {
 }
 
 fn absolute_without_dots(path: &str) -> bool {
-    path.starts_with('/') && !path.contains('\0') && path.split('/').all(|part| part != ".." && part != ".")
+    path.len() < MAX_PATH_BYTES
+        && path.starts_with('/')
+        && !path.contains('\0')
+        && path.split('/').all(|part| part != ".." && part != ".")
 }
 
 impl Claim {
@@ -91,6 +99,49 @@ impl NfsTarget {
     }
 }
 
+fn scripted_time(ns: u64, field: &str) -> Result<(), JobError> {
+    ensure(ns <= MAX_TIME_NS, field, "must be at most 365 days")
+}
+
+impl LatencyModel {
+    fn validate(&self, field: &str) -> Result<(), JobError> {
+        match *self {
+            LatencyModel::Fixed { ns } => scripted_time(ns, &format!("{field}.ns")),
+            LatencyModel::Uniform { min_ns, max_ns } => {
+                ensure(min_ns <= max_ns, &format!("{field}.min_ns"), format!("is above max_ns, which is {max_ns}"))?;
+                scripted_time(max_ns, &format!("{field}.max_ns"))
+            }
+            LatencyModel::Exponential { mean_ns } => scripted_time(mean_ns, &format!("{field}.mean_ns")),
+        }
+    }
+}
+
+impl NullTarget {
+    fn validate(&self) -> Result<(), JobError> {
+        ensure(self.vary_percent < 100, "target.vary_percent", "must be at most 99")?;
+        ensure(self.memory_copy_bytes <= 1 << 30, "target.memory_copy_bytes", "must be at most 1 GiB")?;
+        ensure(
+            self.stalls.len() + self.errors.len() + self.changes.len() <= 10_000,
+            "target.stalls",
+            "at most 10,000 scripted stalls, errors and changes",
+        )?;
+        let step = self.clock_step_ns.unsigned_abs();
+        ensure(step <= MAX_TIME_NS, "target.clock_step_ns", "must be at most 365 days, forward or back")?;
+        self.latency.as_ref().map_or(Ok(()), |latency| latency.validate("target.latency"))?;
+        for (index, stall) in self.stalls.iter().enumerate() {
+            scripted_time(stall.duration_ns, &format!("target.stalls[{index}].duration_ns"))?;
+        }
+        for (index, error) in self.errors.iter().enumerate() {
+            let field = format!("target.errors[{index}].errno");
+            ensure((1..=4095).contains(&error.errno), &field, "must be 1 to 4095")?;
+        }
+        for (index, change) in self.changes.iter().enumerate() {
+            change.latency.validate(&format!("target.changes[{index}].latency"))?;
+        }
+        Ok(())
+    }
+}
+
 impl Job {
     /// Lanes of all engine processes that do this job together.
     pub fn all_lanes(&self) -> u32 {
@@ -123,7 +174,26 @@ impl Job {
         for (index, phase) in self.phases.iter().enumerate() {
             self.validate_phase(phase, &format!("phases[{index}]"))?;
         }
-        Ok(())
+        self.validate_totals()
+    }
+
+    /// Everything together, of which each part is allowed.
+    fn validate_totals(&self) -> Result<(), JobError> {
+        let data = self.data_bytes();
+        ensure(
+            data <= MAX_DATA_BYTES,
+            "file_size_bytes",
+            format!("all files together have {data} bytes, at most 2^63 - 1: make files smaller or fewer"),
+        )?;
+        let memory = self.memory_bytes();
+        ensure(
+            memory <= MAX_MEMORY_BYTES,
+            "lanes",
+            format!(
+                "the lanes need {memory} bytes of memory together, at most {MAX_MEMORY_BYTES}: make lanes fewer, or what \
+                 each of them keeps smaller"
+            ),
+        )
     }
 
     fn validate_sizes(&self) -> Result<(), JobError> {
@@ -165,13 +235,12 @@ impl Job {
             "record_size_bytes",
             format!("a lane's part of the file is {share} bytes: make records smaller, the file larger or lanes fewer"),
         )?;
-        let slot = self.record_size_bytes.next_multiple_of(SLOT_BYTES);
-        let buffers = u64::from(self.lanes) * u64::from(self.queue_depth) * slot;
+        let buffers = self.buffer_bytes();
         ensure(
-            buffers <= MAX_BUFFER_BYTES,
+            buffers <= MAX_MEMORY_BYTES,
             "queue_depth",
             format!(
-                "lanes x queue_depth x record_size_bytes (whole pages) is {buffers} bytes of buffers, at most {MAX_BUFFER_BYTES}"
+                "lanes x queue_depth x record_size_bytes (whole pages) is {buffers} bytes of buffers, at most {MAX_MEMORY_BYTES}"
             ),
         )?;
         let blocking = matches!(self.method, Method::Sync | Method::Mmap) && !matches!(self.target, Target::Null(_));
@@ -186,15 +255,7 @@ impl Job {
 
     fn validate_target(&self) -> Result<(), JobError> {
         match &self.target {
-            Target::Null(null) => {
-                ensure(null.vary_percent < 100, "target.vary_percent", "must be at most 99")?;
-                ensure(null.memory_copy_bytes <= 1 << 30, "target.memory_copy_bytes", "must be at most 1 GiB")?;
-                ensure(
-                    null.stalls.len() + null.errors.len() + null.changes.len() <= 10_000,
-                    "target.stalls",
-                    "at most 10,000 scripted stalls, errors and changes",
-                )
-            }
+            Target::Null(null) => null.validate(),
             Target::File(file) => {
                 ensure(
                     absolute_without_dots(&file.root),
@@ -328,7 +389,7 @@ impl Job {
 
     fn validate_phase(&self, phase: &Phase, field: &str) -> Result<(), JobError> {
         let at = |name: &str| format!("{field}.{name}");
-        let bound = |value: Option<u64>| value.is_none_or(|ns| (1..=31_536_000_000_000_000).contains(&ns));
+        let bound = |value: Option<u64>| value.is_none_or(|ns| (1..=MAX_TIME_NS).contains(&ns));
         ensure(bound(phase.runtime_ns), &at("runtime_ns"), "must be 1 ns to 365 days")?;
         ensure(bound(phase.time_limit_ns), &at("time_limit_ns"), "must be 1 ns to 365 days")?;
         ensure(

@@ -26,7 +26,7 @@ pub(crate) fn main(words: &[String]) -> Outcome<ExitCode> {
     if unsafe { libc::unshare(spaces) } != 0 {
         return Err(last_error("namespaces cannot be made"));
     }
-    match daemon::fork()? {
+    match daemon::fork_sibling()? {
         0 => live(&host),
         init => {
             // The caller records the id; only then may the host come to be.

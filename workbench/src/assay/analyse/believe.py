@@ -22,6 +22,7 @@ from assay.contract.names import (
     PhaseStartEvent,
     Window,
 )
+from assay.contract.parts import HEADER
 from assay.contract.reader import BrokenLine
 from assay.model.base import AssayError
 from assay.model.foreign import plain
@@ -54,7 +55,12 @@ def believe(events: Iterable[object], job: Job, seconds: float | None = None) ->
     Raises:
         UnbelievableError: Something cannot be; the text is one line.
     """
-    listed = [event for event in events if not isinstance(event, BrokenLine)]
+    listed = []
+    for event in events:
+        if not isinstance(event, BrokenLine):
+            listed.append(event)
+        elif event.text.startswith(HEADER):
+            _no("it spoke in the name of a host")
     _check_order(listed, job)
     heard = listen(listed)
     most = None if seconds is None else int(seconds * 1e9 * (1 + CLOCK_SHARE)) + CLOCK_NS

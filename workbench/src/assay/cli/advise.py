@@ -80,10 +80,11 @@ def command(
 def _read(path: Path) -> "tuple[Need, Source]":
     """The need of a file, and where its values stand."""
     from assay.model.files import read_checked
+    from assay.model.named import read_named
     from assay.model.need import Need
-    from assay.price.book import read_regular
+    from assay.model.source import MOST_BYTES
 
-    data = read_regular(path, f"cannot read the need {path}", f"give a file as {GUIDE} describes it")
+    data = read_named(path, f"cannot read the need {path}", f"give a file as {GUIDE} describes it", MOST_BYTES)
     found, source = read_checked(Need, data, GUIDE, "need")
     if found is None:
         first = source.problems[0]

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator
 
-import typer
-
-from assay.cli.output import print_table
+from assay.cli.output import print_table, say
 from assay.model.advice import Advice, Option
 from assay.model.need import Need
 from assay.model.price import money
@@ -23,25 +21,25 @@ HEADS = {
 def print_advice(advice: Advice) -> None:
     """Print advice for people: the choice and why, the others, what would change it, what is excluded."""
     counts, prices = advice.counts, advice.prices
-    typer.echo(f"need     {advice.need.need}: {_need_words(advice.need)}")
-    typer.echo(f"prices   {prices.book} ({prices.region}, {_dates(advice)}, {prices.currency})")
-    typer.echo(
+    say(f"need     {advice.need.need}: {_need_words(advice.need)}")
+    say(f"prices   {prices.book} ({prices.region}, {_dates(advice)}, {prices.currency})")
+    say(
         f"variants {counts.enumerated:,}: "
         f"{counts.met:,} meet the need, {counts.unproven:,} may, {counts.failed:,} fail; "
         f"{counts.unpriced:,} without a price, {counts.impossible:,} cannot be had"
     )
-    typer.echo(f"\n{HEADS[advice.result]}{': ' if advice.recommended else ''}{' | '.join(advice.recommended)}")
+    say(f"\n{HEADS[advice.result]}{': ' if advice.recommended else ''}{' | '.join(advice.recommended)}")
     _print_reasons(advice)
     _print_conflicts(advice)
     _print_options(advice)
     if advice.changes:
-        typer.echo("What would change this:")
+        say("What would change this:")
         for change in advice.changes:
-            typer.echo(f"  {change.kind}: {change.text}")
-        typer.echo("")
+            say(f"  {change.kind}: {change.text}")
+        say("")
     _print_rejected(advice)
     for text in advice.notes:
-        typer.echo(f"note: {text}")
+        say(f"note: {text}")
 
 
 def _dates(advice: Advice) -> str:
@@ -87,22 +85,22 @@ def _profile_words(need: Need) -> str:
 def _print_reasons(advice: Advice) -> None:
     for reason in advice.reasons:
         sign = {"for": "+", "against": "-", "note": " "}[reason.speaks]
-        typer.echo(f"  {sign} {reason.text}")
-        typer.echo(f"      {reason.rule}; {reason.source}" if reason.source else f"      {reason.rule}")
-    typer.echo("")
+        say(f"  {sign} {reason.text}")
+        say(f"      {reason.rule}; {reason.source}" if reason.source else f"      {reason.rule}")
+    say("")
 
 
 def _print_conflicts(advice: Advice) -> None:
     if advice.conflicts:
-        typer.echo("Which requirement excludes what:")
+        say("Which requirement excludes what:")
         for conflict in advice.conflicts:
-            typer.echo(f"  {' + '.join(conflict.requirements)}: {conflict.text}")
+            say(f"  {' + '.join(conflict.requirements)}: {conflict.text}")
     if advice.relaxed:
-        typer.echo("What could be had if one were given up:")
+        say("What could be had if one were given up:")
         for item in advice.relaxed:
-            typer.echo(f"  {item.text}")
+            say(f"  {item.text}")
     if advice.conflicts or advice.relaxed:
-        typer.echo("")
+        say("")
 
 
 def _print_options(advice: Advice) -> None:
@@ -110,7 +108,7 @@ def _print_options(advice: Advice) -> None:
         if options:
             _print_table(f"{title} (* on the front of cost against throughput)", options, advice)
     if len(advice.options) > MOST_OPTIONS:
-        typer.echo(f"... and {len(advice.options) - MOST_OPTIONS} more: --json prints all")
+        say(f"... and {len(advice.options) - MOST_OPTIONS} more: --json prints all")
 
 
 def _print_table(title: str, options: tuple[Option, ...], advice: Advice) -> None:
@@ -127,9 +125,9 @@ def _print_table(title: str, options: tuple[Option, ...], advice: Advice) -> Non
         f"{currency}/GB/s-month",
         "by",
     ]
-    typer.echo(f"{title}:")
+    say(f"{title}:")
     if not operations:
-        typer.echo("(rate: the lesser of reading and writing, of those that are asked for, both at once)")
+        say("(rate: the lesser of reading and writing, of those that are asked for, both at once)")
     print_table(columns, list(_rows(options[:MOST_OPTIONS], advice)), right=tuple(columns[3:8]))
 
 
@@ -170,18 +168,18 @@ def _rate(item: Option, need: Need) -> tuple[str, str]:
 def _print_rejected(advice: Advice) -> None:
     if not advice.rejected:
         return
-    typer.echo("Rejected, with the variant of each that comes closest:")
+    say("Rejected, with the variant of each that comes closest:")
     other = [item for item in advice.rejected if any(check.requirement == "access" for check in item.fails)]
     for item in advice.rejected:
         if item in other:
             continue
         name = item.closest.label if item.closest is not None else item.design
-        typer.echo(f"  {name} ({item.variants} tried)")
+        say(f"  {name} ({item.variants} tried)")
         for check in item.fails:
-            typer.echo(f"    {check.requirement}: {check.text}")
+            say(f"    {check.requirement}: {check.text}")
         if item.why:
-            typer.echo(f"    {item.why}")
+            say(f"    {item.why}")
     if other:
         # Of what cannot even be reached so, the rest says little.
-        typer.echo(f"  without {advice.need.access} access: {', '.join(item.design for item in other)}")
-    typer.echo("")
+        say(f"  without {advice.need.access} access: {', '.join(item.design for item in other)}")
+    say("")

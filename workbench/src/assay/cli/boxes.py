@@ -33,7 +33,8 @@ def brought_up(box: "Box") -> Iterator["RunningBox"]:
     try:
         yield running
     finally:
-        running.down()
+        if left := running.down():
+            note(f"testbed {box.name}: {left}")
 
 
 def box_hosts(box: "RunningBox") -> tuple[Host, ...]:

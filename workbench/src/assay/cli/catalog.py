@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from assay.cli.output import say
 from assay.model.base import AssayError
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ def list_entries(
         return
     rows = [(each.name, _kind(each), str(each.date or "")) for each in known.services()]
     print_table(("name", "what it is", "figures of"), rows)
-    typer.echo(f"{sum(map(len, families.values()))} instance types; `--family NAME` shows the sizes of one of:")
-    typer.echo(", ".join(families))
+    say(f"{sum(map(len, families.values()))} instance types; `--family NAME` shows the sizes of one of:")
+    say(", ".join(families))
 
 
 @app.command()
@@ -90,7 +91,7 @@ def show(
         found = [{"size": each, **limit.model_dump(mode="json")} for each, limit in limits]
         print_json({"kind": _kind(entry), **entry.model_dump(mode="json"), "limits": found})
         return
-    typer.echo(f"{entry.name}: {_kind(entry)}")
+    say(f"{entry.name}: {_kind(entry)}")
     if isinstance(entry, Instance):
         print_table(("what", "figure", "burst", "how long"), _instance_rows(entry))
     else:
@@ -98,12 +99,12 @@ def show(
     if limits:
         print_table(LIMIT_COLUMNS, [row for each, limit in limits for row in _limit_rows(each, limit)])
         for how in dict.fromkeys(limit.how for _, limit in limits) if size else ():
-            typer.echo(f"How: {how}")
+            say(f"How: {how}")
     elif isinstance(entry, VolumeType | FileSystemType):
-        typer.echo(f"Its limits follow from what is provisioned: {_ask(entry)}")
+        say(f"Its limits follow from what is provisioned: {_ask(entry)}")
     if entry.note:
-        typer.echo(f"Note: {entry.note}")
-    typer.echo(f"Source: {entry.source}{f', {entry.date}' if entry.date else ''}")
+        say(f"Note: {entry.note}")
+    say(f"Source: {entry.source}{f', {entry.date}' if entry.date else ''}")
 
 
 def _wanted(size: str, iops: int | None, throughput: str) -> tuple[int | None, int | None, float | None]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.output import note
+from assay.cli.output import note, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
 
 if TYPE_CHECKING:
@@ -53,10 +53,10 @@ def _print(found: "Measured") -> None:
 
     place = found.place
     on = f" on {place.device}" if place.device and place.device != place.path else ""
-    typer.echo(f"target   {place.path} ({place.filesystem}{on})")
+    say(f"target   {place.path} ({place.filesystem}{on})")
     below = f"lies on {place.stacked_on}: what is measured is partly this machine's memory"
     for line in (*place.limits, *([below] if place.stacked_on else ())):
-        typer.echo(f"limit    {line}")
+        say(f"limit    {line}")
     rows = [
         [
             item.name,

@@ -14,6 +14,7 @@ from assay.cli.ceilings_run import CeilingMeter
 from assay.cli.execute import Interruption
 from assay.cli.output import note
 from assay.launch.binary import Engine, load_engine
+from assay.launch.devices import device_words, inspect_device
 from assay.launch.launcher import LocalLauncher
 from assay.launch.locks import close_all, hold_device
 from assay.launch.places import HARMLESS, MARKER
@@ -24,8 +25,9 @@ from assay.model.study import Study
 from assay.model.target import DeviceTarget
 from assay.plan.load import load_study
 from assay.store import RunMeta, RunStore, new_run_id
+from assay.store.entries import RUN_LOCK
 from assay.store.find import run_folders
-from assay.store.lock import RUN_LOCK, is_locked
+from assay.store.lock import is_locked
 
 NAME = "place"
 """The one target of the study that is made up for it."""
@@ -127,9 +129,9 @@ def _folder_of_runs() -> Path:
         found = root.lstat()
     except OSError as error:
         raise AssayError(f"{root}: {error.strerror}", "set TMPDIR to a folder that can be written") from error
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
         raise AssayError(
-            f"{root}: not a folder of this user", "remove it, or set TMPDIR to another folder", EXIT_REFUSED
+            f"{root}: not a folder of this user alone", "remove it, or set TMPDIR to another folder", EXIT_REFUSED
         )
     return root
 
@@ -161,6 +163,8 @@ def _measure(study: Study, store: RunStore, engine: Engine, destroy: bool, inter
     try:
         if device:
             devices = hold_device(path)
+            targets.refuse(inspect_device(path, destroy))
+            note(f"will be overwritten: {device_words(path)}")
         targets.claim_targets(study, [NAME], store)
         launcher = LocalLauncher(engine.path, (store.engine_lock_fd, *devices))
         owner = targets.owner_of(store)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from assay.cli.output import say
 from assay.cli.studyfile import LoadedStudy, load_study_file, refuse_faults
 from assay.cli.targets import looked_at_here
 from assay.model.source import Fault
@@ -25,7 +26,7 @@ def command(study: Path = typer.Argument(help="Study file.", metavar="STUDY")) -
         from assay.cli.books import warn_stale
 
         warn_stale(loaded.prices.book)
-    typer.echo(f"ok: {summary(loaded, estimate_study(loaded.study, loaded.cases))}")
+    say(f"ok: {summary(loaded, estimate_study(loaded.study, loaded.cases))}")
 
 
 def target_faults(loaded: LoadedStudy) -> list[Fault]:

@@ -4,10 +4,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 
-import typer
-
 from assay.analyse.runs import geometric_means
-from assay.cli.output import rate_text
+from assay.cli.output import rate_text, say
 from assay.model.comparison import ComparedRow, RunName, RunsComparison
 from assay.model.environment import EnvironmentDifference
 from assay.model.result import LEAST_COMPARED, Estimate
@@ -30,17 +28,17 @@ def print_comparison(found: RunsComparison, everything: bool) -> None:
     """
     one = found.before.id == found.after.id
     if one:
-        typer.echo(f"run     {run_words(found.before)}")
+        say(f"run     {run_words(found.before)}")
     else:
-        typer.echo(f"before  {run_words(found.before)}")
-        typer.echo(f"after   {run_words(found.after)}")
+        say(f"before  {run_words(found.before)}")
+        say(f"after   {run_words(found.after)}")
     shown = list(found.rows) if everything else _first(found.rows)
     for (base, other), rows in groupby(shown, key=lambda row: (row.comparison.base, row.comparison.other)):
-        typer.echo(f"\n{base if base == other else f'{other} against {base}'}")
+        say(f"\n{base if base == other else f'{other} against {base}'}")
         _print_table(list(rows), [row for row in found.rows if _pair(row) == (base, other)])
-    typer.echo("")
+    say("")
     if len(shown) < len(found.rows):
-        typer.echo(f"{len(found.rows) - len(shown)} more rows without a significant difference: --all")
+        say(f"{len(found.rows) - len(shown)} more rows without a significant difference: --all")
     _print_summary(found)
     _print_differences(found.differences, one)
 
@@ -70,7 +68,7 @@ def _print_table(rows: Sequence[ComparedRow], every: Sequence[ComparedRow]) -> N
             cell.ljust(width) if column in (0, len(widths) - 1) else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(line, widths, strict=True))
         ]
-        typer.echo(f"{cells[0]}  | {cells[1]} | {'  '.join(cells[2:])}".rstrip())
+        say(f"{cells[0]}  | {cells[1]} | {'  '.join(cells[2:])}".rstrip())
 
 
 def _cells(row: ComparedRow) -> Cells:
@@ -127,12 +125,12 @@ def _print_summary(found: RunsComparison) -> None:
     slower = sum(pair.ratio < 1 for pair in differ)
     same = len(found.rows) - len(differ)
     counts = f"{len(differ) - slower} faster, {slower} slower, {same} without a significant difference (~)"
-    typer.echo(f"{len(found.rows)} rows: {counts}")
+    say(f"{len(found.rows)} rows: {counts}")
     few = sum(row.comparison.too_few for row in found.rows)
     if few:
-        typer.echo(f"{few} of them have fewer than {LEAST_COMPARED} repeats on a side: no difference is called there")
+        say(f"{few} of them have fewer than {LEAST_COMPARED} repeats on a side: no difference is called there")
     for row in found.uncompared:
-        typer.echo(f"not compared: {row.name}: {row.reason}")
+        say(f"not compared: {row.name}: {row.reason}")
 
 
 def _print_differences(differences: Sequence[EnvironmentDifference], one: bool) -> None:
@@ -140,9 +138,9 @@ def _print_differences(differences: Sequence[EnvironmentDifference], one: bool) 
         return
     matter = [difference for difference in differences if difference.matters]
     if not matter:
-        typer.echo("nothing that commonly changes results differs in the environment")
+        say("nothing that commonly changes results differs in the environment")
         return
-    typer.echo("\nIn the environment these differ, which commonly changes results:")
+    say("\nIn the environment these differ, which commonly changes results:")
     print_differences(matter)
 
 
@@ -150,6 +148,6 @@ def print_differences(differences: Sequence[EnvironmentDifference]) -> None:
     """Print one line each, the first ones."""
     for item in differences[:FIRST_DIFFERENCES]:
         before, after = item.before or "(not recorded)", item.after or "(not recorded)"
-        typer.echo(f"  {item.section} {item.name}: {before} -> {after}")
+        say(f"  {item.section} {item.name}: {before} -> {after}")
     if len(differences) > FIRST_DIFFERENCES:
-        typer.echo(f"  and {len(differences) - FIRST_DIFFERENCES} more: assay env --diff RUN RUN")
+        say(f"  and {len(differences) - FIRST_DIFFERENCES} more: assay env --diff RUN RUN")

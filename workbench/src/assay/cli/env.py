@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.output import note
+from assay.cli.output import note, say
 from assay.model.base import AssayError
 
 if TYPE_CHECKING:
@@ -112,10 +112,10 @@ def _here(target: str | None) -> "Environment":
 
 def _print(environment: "Environment") -> None:
     for place, (section, values) in enumerate(environment.items()):
-        typer.echo(("\n" if place else "") + section)
+        say(("\n" if place else "") + section)
         width = max((len(name) for name in values), default=0)
         for name, value in values.items():
-            typer.echo(f"  {name:<{width}}  {value}")
+            say(f"  {name:<{width}}  {value}")
 
 
 def _show_difference(first: str, second: str, out: Path, as_json: bool) -> None:
@@ -134,9 +134,9 @@ def _show_difference(first: str, second: str, out: Path, as_json: bool) -> None:
     others = [difference for difference in differences if not difference.matters]
     if not differences:
         items = sum(len(values) for values in before.values())
-        typer.echo(f"the environments are the same: {items} items in {len(before)} sections")
+        say(f"the environments are the same: {items} items in {len(before)} sections")
     elif not matters:
-        typer.echo("nothing that commonly changes results differs")
+        say("nothing that commonly changes results differs")
     _print_differences("These commonly change results:", matters, names)
     _print_differences("These seldom do, or one side does not know:", others, names)
     _print_differences("These vary by nature, and are no sign of another environment:", list(varying), names)
@@ -152,5 +152,5 @@ def _print_differences(title: str, differences: "list[EnvironmentDifference]", n
         absent = "(not recorded)"
         rows = [[item.section, item.name, item.before or absent, item.after or absent] for item in differences]
         # A title of the table's own would be folded to the table's width.
-        typer.echo(title)
+        say(title)
         print_table(["section", "name", *names], rows)

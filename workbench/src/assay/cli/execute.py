@@ -284,10 +284,13 @@ class Executor:
             for line in self._clean_up(case, name):
                 progress.say(f"warning: could not be removed: {line}")
         except AssayError as error:
-            status = "incomplete" if isinstance(error, SilentError) else "crashed"
-            if status == "incomplete":
+            status, reason = "crashed", error.message
+            if isinstance(error, SilentError):
+                status = "incomplete"
                 self.silent.add(path)
-            return Outcome(status, error.message, "", started_at, time.time() - started_at, False)
+            elif path in self.silent:
+                status, reason = "incomplete", f"storage does not answer: something still waits for it: {reason}"
+            return Outcome(status, reason, "", started_at, time.time() - started_at, False)
         self.silent.discard(path)
         return None
 
@@ -306,9 +309,10 @@ class Executor:
             patience = patience_of(self.study, target.path in self.silent)
             if self.fleet is None:
                 return remove_case_directory(target.path, name, self.owner, patience=patience)
-            launchers = self.fleet.launchers[: case.parameters.hosts]
+            hosts = [host.name for host in self.fleet.hosts[: case.parameters.hosts]]
+            reached = dict(zip(hosts, self.fleet.launchers, strict=False))
             directory = f"{self.store.folder.name}-{name}"
-            return remove_case_directory(target.path, directory, self.owner, launchers, patience)
+            return remove_case_directory(target.path, directory, self.owner, reached, patience)
         if isinstance(target, NfsTarget):
             directory = f"{self.store.folder.name}-{name}"
             self._clean_export(nfs_target(target, directory).model_dump_json())

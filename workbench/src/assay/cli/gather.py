@@ -1,6 +1,7 @@
 """The hosts of a study: found, reached, given the engine; and the testbed that they may be in."""
 
 import contextlib
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,14 +20,13 @@ from assay.model.host import Host
 from assay.model.hosts import Hosts
 from assay.model.study import Study
 from assay.model.target import DeviceTarget
+from assay.store.entries import INVENTORY, TESTBED
 
 if TYPE_CHECKING:
     from assay.model.box import Box
     from assay.testbed.running import RunningBox
 
 Servers = dict[str, dict[str, str]]
-TESTBED, INVENTORY = "testbed.yaml", "inventory"
-"""Names of the copies in the folder of a run."""
 
 
 def is_preset(name: str) -> bool:
@@ -55,13 +55,20 @@ def keep_companions(study: Study, base: Path, folder: Path) -> None:
     named = {INVENTORY: study.hosts.inventory, TESTBED: study.testbed}
     for kept, name in named.items():
         source = base / (name or "")
-        if name is None or (kept == TESTBED and is_preset(name)) or (folder / kept).exists():
+        if name is None or (kept == TESTBED and is_preset(name)) or os.path.lexists(folder / kept):
             continue
         try:
-            content = portable_inventory(source) if kept == INVENTORY else source.read_bytes()
-            (folder / kept).write_bytes(content)
+            content = portable_inventory(source) if kept == INVENTORY else _box_file(source, name)
+            with (folder / kept).open("xb") as file:
+                file.write(content)
         except OSError as error:
-            raise AssayError(f"{source}: {error.strerror}", "relative names start at the study file") from None
+            raise AssayError(f"{folder / kept}: {error.strerror}", "see the rights and the space there") from None
+
+
+def _box_file(source: Path, name: str) -> bytes:
+    from assay.testbed.box import read_box_file
+
+    return read_box_file(source, name)
 
 
 @contextlib.contextmanager

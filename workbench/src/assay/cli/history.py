@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.cli.output import note
+from assay.cli.output import note, say
 from assay.model.base import AssayError
 
 if TYPE_CHECKING:
@@ -150,20 +150,19 @@ def _print(found: "History", limit: int | None) -> None:
 
     changed = sum(bool(row.changes) for row in found.rows)
     first, last = found.runs[0], found.runs[-1]
-    typer.echo(
-        f"study {found.study}: {len(found.runs)} runs, from {_date(first.created_at)} to {_date(last.created_at)}"
-    )
-    typer.echo(f"{changed} of {len(found.rows)} results changed")
+    say(f"study {found.study}: {len(found.runs)} runs, from {_date(first.created_at)} to {_date(last.created_at)}")
+    say(f"{changed} of {len(found.rows)} results changed")
     _print_rows(found, limit)
     for boundary in found.boundaries:
         before, after = found.runs[boundary.before], found.runs[boundary.after]
         matter = [difference for difference in boundary.differences if difference.matters]
-        typer.echo(f"\nfrom {run_words(before)}\nto   {run_words(after)}")
+        say(f"\nfrom {run_words(before)}")
+        say(f"to   {run_words(after)}")
         if matter:
             print_differences(matter)
         else:
-            typer.echo("  nothing that commonly changes results differs in the environment")
-        typer.echo(f"  more: assay compare {before.id} {after.id}")
+            say("  nothing that commonly changes results differs in the environment")
+        say(f"  more: assay compare {before.id} {after.id}")
     if len(found.rows) >= 50 and changed:
         expected = max(1, round(len(found.rows) / 100))
         note(f"note: of {len(found.rows)} results that never change, about {expected} would show a change by chance")
@@ -173,7 +172,7 @@ def _print_rows(found: "History", limit: int | None) -> None:
     shown = found.rows if limit is None else found.rows[:limit]
     lines = [("result", "runs", "first", "last", "", "changes"), *(_cells(row, found) for row in shown)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    typer.echo("")
+    say("")
     for name, count, first, last, chart, changes in lines:
         words = (
             name.ljust(widths[0]),
@@ -183,9 +182,9 @@ def _print_rows(found: "History", limit: int | None) -> None:
             chart.ljust(widths[4]),
             changes,
         )
-        typer.echo("  ".join(words).rstrip())
+        say("  ".join(words).rstrip())
     if len(shown) < len(found.rows):
-        typer.echo(f"{len(found.rows) - len(shown)} more results: --all")
+        say(f"{len(found.rows) - len(shown)} more results: --all")
 
 
 def _cells(row: "HistoryRow", found: "History") -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import typer
 
+from assay.cli.output import say
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.units import one_of
 
@@ -34,7 +35,7 @@ def command(
         raise AssayError(
             f"cannot write {file}: {(error.strerror or str(error)).lower()}", "give another path"
         ) from None
-    typer.echo(f"wrote {file}; next: assay plan {file}")
+    say(f"wrote {file}; next: assay plan {file}")
 
 
 def preset_text(name: str) -> str:

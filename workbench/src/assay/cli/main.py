@@ -3,13 +3,16 @@
 import importlib
 import os
 import sys
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 try:
     import typer
+    import typer.exceptions
 
-    from assay.cli.output import prepare_streams
-    from assay.model.base import EXIT_BUG, EXIT_INTERRUPTED, AssayError
+    from assay.cli.output import prepare_streams, say
+    from assay.model.base import EXIT_BUG, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_USAGE, AssayError
+    from assay.model.foreign import lines
 except KeyboardInterrupt:
     # Whoever stops the command while it is still being loaded wants no traceback either.
     sys.exit(130)
@@ -40,6 +43,17 @@ COMMANDS = (
 class LazyGroup(typer.core.TyperGroup):
     """Imports a command's module only when that command is asked for, so that `assay list` starts fast."""
 
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run the command line, and leave with its exit code. What was typed is printed in errors, and made safe."""
+        extra["standalone_mode"] = False
+        try:
+            code = super().main(*args, **extra)
+        except typer.Abort:
+            code = EXIT_INCOMPLETE
+        except typer.exceptions.TyperException as error:
+            code = _wrong_usage(error)
+        sys.exit(code)
+
     def list_commands(self, ctx: Any) -> list[str]:
         """Names in the order a user meets them."""
         return list(COMMANDS)
@@ -60,6 +74,16 @@ class LazyGroup(typer.core.TyperGroup):
         return found
 
 
+def _wrong_usage(error: Any) -> int:
+    """Print what is wrong with the words of the command line; returns the exit code."""
+    from typer.rich_utils import rich_format_error
+
+    message = lines(error.format_message())
+    error.format_message = lambda: message
+    rich_format_error(error)
+    return int(error.exit_code)
+
+
 app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
 
@@ -72,7 +96,7 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
     if version:
         from assay import __version__
 
-        typer.echo(f"assay {__version__}")
+        say(f"assay {__version__}")
         raise typer.Exit
 
 
@@ -81,20 +105,43 @@ def main() -> None:
     prepare_streams()
     try:
         try:
+            _check_folder()
             app()
         finally:
             sys.stdout.flush()
     except AssayError as error:
-        typer.echo(f"error: {error.message}", err=True)
-        if error.hint:
-            typer.echo(f"hint: {error.hint}", err=True)
-        sys.exit(error.exit_code)
+        _leave(error.message, error.hint, error.exit_code)
     except KeyboardInterrupt:
-        typer.echo("interrupted", err=True)
+        say("interrupted", err=True)
         sys.exit(EXIT_INTERRUPTED)
     except Exception as error:
         if os.environ.get("ASSAY_TRACEBACK"):
             raise
-        typer.echo(f"error: Assay has a bug: {type(error).__name__}: {error}", err=True)
-        typer.echo("hint: report it, with the command and what it prints with ASSAY_TRACEBACK=1 set", err=True)
-        sys.exit(EXIT_BUG)
+        if not _has_folder():
+            _leave("the working directory is gone: it was removed while Assay worked", FOLDER_HINT, EXIT_INCOMPLETE)
+        message = f"Assay has a bug: {type(error).__name__}: {error}"
+        _leave(message, "report it, with the command and what it prints with ASSAY_TRACEBACK=1 set", EXIT_BUG)
+
+
+def _leave(message: str, hint: str, code: int) -> NoReturn:
+    say(f"error: {message}", err=True)
+    if hint:
+        say(f"hint: {hint}", err=True)
+    sys.exit(code)
+
+
+FOLDER_HINT = "go to one that is there"
+
+
+def _has_folder() -> bool:
+    try:
+        Path.cwd()
+    except OSError:
+        return False
+    return True
+
+
+def _check_folder() -> None:
+    """Refuse to work where no relative path means anything."""
+    if not _has_folder():
+        raise AssayError("the working directory is gone", FOLDER_HINT, EXIT_USAGE)

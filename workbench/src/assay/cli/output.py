@@ -1,5 +1,6 @@
 """What all commands print with: tables for people, JSON for programs; and what happens when nobody can read them."""
 
+import codecs
 import contextlib
 import errno
 import io
@@ -7,12 +8,19 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import typer
 
 from assay.model.base import EXIT_INCOMPLETE, AssayError
+from assay.model.foreign import in_json, lines, plain
 from assay.model.units import about_size
+
+if TYPE_CHECKING:
+    from assay.model.source import Problem
+
+MOST_LINE = 100_000
+"""Characters of a line."""
 
 
 class _Sink(io.FileIO):
@@ -59,14 +67,61 @@ def prepare_streams() -> None:
 
 
 def _stream(fd: int, before: TextIO | None) -> TextIO:
-    encoding, errors = (before.encoding, before.errors) if before else ("utf-8", "backslashreplace")
+    encoding = before.encoding if before else "utf-8"
+    errors = (before.errors if before else None) or "backslashreplace"
+    # Of ASCII typer would make UTF-8 by itself, by going round our stream.
+    encoding = "utf-8" if codecs.lookup(encoding).name == "ascii" else encoding
     raw = io.BufferedWriter(_Sink(fd, "w", closefd=False))
-    return io.TextIOWrapper(raw, encoding=encoding, errors=errors, line_buffering=fd == 2 or os.isatty(fd))
+    return _Stream(raw, encoding=encoding, errors=errors, line_buffering=fd == 2 or os.isatty(fd))
+
+
+class _Stream(io.TextIOWrapper):
+    """Text that a terminal prints and does not obey, whatever it comes from: the last guard of all that is printed."""
+
+    def write(self, text: str) -> int:
+        """As of any stream."""
+        return super().write(lines(text))
+
+    @property
+    def rich_proxied_file(self) -> "_Raw":
+        """What rich writes its own colours and cursor movements to, instead of the stream (`rich.console.Console`)."""
+        return _Raw(self)
+
+
+class _Raw:
+    """The stream without the guard. What is given to rich must be safe before."""
+
+    def __init__(self, stream: _Stream) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """As of any stream."""
+        return io.TextIOWrapper.write(self._stream, text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def for_rich(stream: TextIO) -> TextIO:
+    """What a console of rich must write to, to show its colours on one of our streams."""
+    return cast("TextIO", getattr(stream, "rich_proxied_file", stream))
+
+
+def say(text: str = "", err: bool = False) -> None:
+    """Print one line. Empty lines before it may be asked for; a line break within it becomes a blank."""
+    rest = text.lstrip("\n")
+    typer.echo("\n" * (len(text) - len(rest)) + plain(rest, MOST_LINE), err=err)
+
+
+def print_problem(problem: "Problem", file: str | os.PathLike[str]) -> None:
+    """Print what is wrong with a file on standard error: a line with the place, and one with the hint."""
+    for line in problem.text(plain(os.fspath(file))).splitlines():
+        say(line, err=True)
 
 
 def print_json(value: Any) -> None:
     """Print `value` as JSON on standard output; pydantic models are dumped first."""
-    typer.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    typer.echo(in_json(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)))
 
 
 def _plain(value: Any) -> Any:
@@ -94,11 +149,11 @@ def print_table(
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, highlight=False, pad_edge=False)
+    table = Table(title=lines(title) or None, title_justify="left", box=SIMPLE_HEAD, highlight=False, pad_edge=False)
     for name in columns:
-        table.add_column(name, justify="right" if name in right else "left", overflow="fold")
+        table.add_column(lines(name), justify="right" if name in right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(lines, row))
     console = Console(width=None if sys.stdout.isatty() else 200, markup=False, highlight=False, soft_wrap=False)
     console.print(table)
 
@@ -117,4 +172,4 @@ def ceiling_text(value: float | None, unit: str) -> str:
 
 def note(text: str) -> None:
     """Print a line for people on standard error, so that standard output stays clean for data."""
-    typer.echo(text, err=True)
+    say(text, err=True)

@@ -8,7 +8,7 @@ import typer
 
 from assay.cli.budget import Budget, read_budget
 from assay.cli.check import summary, time_words
-from assay.cli.output import print_json, print_table
+from assay.cli.output import print_json, print_table, say
 from assay.cli.studyfile import LoadedStudy, load_study_file
 from assay.model.repeats import within_words
 from assay.model.target import NullTarget
@@ -92,15 +92,13 @@ def _cost(loaded: LoadedStudy, estimate: StudyEstimate, budget: Budget | None) -
 
 
 def _print_head(loaded: LoadedStudy, estimate: StudyEstimate) -> None:
-    typer.echo(f"{loaded.study.name}: {loaded.study.question}")
-    typer.echo(summary(loaded, estimate))
+    say(f"{loaded.study.name}: {loaded.study.question}")
+    say(summary(loaded, estimate))
     if loaded.study.schedule is not None:
-        typer.echo(f"schedule: the repeats are spread over {about_duration(loaded.study.schedule.over / 1e9)}")
+        say(f"schedule: the repeats are spread over {about_duration(loaded.study.schedule.over / 1e9)}")
     for name, target in loaded.study.targets.items():
         place = "no storage" if isinstance(target, NullTarget) else target.path
-        typer.echo(
-            f"target {name}: {target.kind}, {place}" + (f" ({target.description})" if target.description else "")
-        )
+        say(f"target {name}: {target.kind}, {place}" + (f" ({target.description})" if target.description else ""))
 
 
 def _print_cases(loaded: LoadedStudy, estimate: StudyEstimate, most: int) -> None:
@@ -117,10 +115,10 @@ def _print_cases(loaded: LoadedStudy, estimate: StudyEstimate, most: int) -> Non
         for case, item in zip(loaded.cases[:most], estimate.cases[:most], strict=True)
     ]
     columns = ("case", "target / workload / axes", "phases", "about", "at most", "writes", "reads")
-    typer.echo("")
+    say("")
     print_table(columns, rows, title="Cases, one repeat each", right=columns[2:])
     if len(loaded.cases) > most:
-        typer.echo(f"... and {len(loaded.cases) - most} more; --all shows them")
+        say(f"... and {len(loaded.cases) - most} more; --all shows them")
 
 
 def _print_excluded(loaded: LoadedStudy) -> None:
@@ -135,18 +133,18 @@ def _print_foot(loaded: LoadedStudy, estimate: StudyEstimate) -> None:
     rounds, cases = f"the {study.repeats} rounds", "every case"
     if study.repeating.within is not None:
         rounds, cases = f"up to {study.repeats} rounds", "every case that is not known so well yet"
-        typer.echo(
+        say(
             f"until: the 95 % interval of each rate is within {within_words(study.repeating.within)} of its median, "
             f"after {study.repeating.least} repeats of the case at the earliest"
         )
     if study.order == "random":
-        typer.echo(f"order: random; each of {rounds} has {cases} once, shuffled by seed {study.seed}")
+        say(f"order: random; each of {rounds} has {cases} once, shuffled by seed {study.seed}")
     else:
-        typer.echo(f"order: sequential; {rounds.removeprefix('the ')} in plan order")
+        say(f"order: sequential; {rounds.removeprefix('the ')} in plan order")
     for name, space in estimate.peak_space.items():
-        typer.echo(f"space: up to {about_size(space)} on {name}")
-    typer.echo(f"time:  {time_words(estimate)}, if these assumptions hold:")
+        say(f"space: up to {about_size(space)} on {name}")
+    say(f"time:  {time_words(estimate)}, if these assumptions hold:")
     for line in estimate.assumptions:
-        typer.echo(f"  {line}")
+        say(f"  {line}")
     if study.repeats < 3:
-        typer.echo(f"note:  {study.repeats} repeats give no interval worth the name; 3 is the least, 8 are better")
+        say(f"note:  {study.repeats} repeats give no interval worth the name; 3 is the least, 8 are better")

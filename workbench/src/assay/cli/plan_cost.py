@@ -4,10 +4,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-import typer
-
 from assay.cli.budget import Budget, of_hours
-from assay.cli.output import print_table
+from assay.cli.output import print_table, say
 from assay.model.price import money, rounded, total
 from assay.model.priced import FrozenPrices
 from assay.model.study import Study
@@ -126,13 +124,13 @@ def print_cost(cost: PlanCost, budget: Budget | None) -> None:
         for name in cost.designs
     ]
     title = f"Cost, if the targets were these designs; prices: {prices.book.book}, {prices.book.date}, {prices.term}"
-    typer.echo("")
+    say("")
     print_table(("target", "design", f"{currency}/hour", "this run"), rows, title=title, right=(f"{currency}/hour",))
-    typer.echo(f"cost:  {cost.total.text(currency)}; every design is paid for from the beginning to the end")
+    say(f"cost:  {cost.total.text(currency)}; every design is paid for from the beginning to the end")
     for line in NOT_IN_IT:
-        typer.echo(f"  not in it: {line}")
+        say(f"  not in it: {line}")
     if budget is not None:
-        typer.echo(f"budget: {_verdict(cost, budget)}")
+        say(f"budget: {_verdict(cost, budget)}")
 
 
 def _verdict(cost: PlanCost, budget: Budget) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.output import note
+from assay.cli.output import note, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
 
 if TYPE_CHECKING:
@@ -171,13 +171,13 @@ def _print(network: "Network", found: "NetworkFindings") -> None:
         ]
         for item in found.ceilings
     ]
-    typer.echo("What each link carries at most:")
+    say("What each link carries at most:")
     print_table(["link", "of", "direction", "at most", "how, or why not known"], rows, right=("at most",))
     if not found.findings:
-        typer.echo("Nothing that speaks against measuring storage over this network was found.")
+        say("Nothing that speaks against measuring storage over this network was found.")
     for finding in found.findings:
-        typer.echo(f"{finding.kind}: {finding.text}")
-        typer.echo(f"    {finding.remedy}")
+        say(f"{finding.kind}: {finding.text}")
+        say(f"    {finding.remedy}")
 
 
 def _print_pairs(network: "Network") -> None:
@@ -201,7 +201,7 @@ def _print_pairs(network: "Network") -> None:
         cells = [_bits(path.bits_per_s) if (path := rates.get((*pair, *kind))) else "" for kind in kinds]
         method = f" {rtt.method}" if rtt.method == "tcp" else ""
         rows.append([*pair, times + method * bool(times), "" if mtu is None else str(mtu), *cells])
-    typer.echo("Each client and each server alone; round trips least / median / most in ms:")
+    say("Each client and each server alone; round trips least / median / most in ms:")
     print_table(["client", "server", "round trip", "packet", *headings], rows, right=("packet", *headings))
 
 
@@ -217,7 +217,7 @@ def _print_rounds(network: "Network") -> None:
     if not sums:
         return
     rows = [[*who, *(_sum(found.get(direction, [])) for direction in ("write", "read"))] for who, found in sums.items()]
-    typer.echo("At once, added:")
+    say("At once, added:")
     print_table(["clients", "servers", "to servers", "to clients"], rows, right=("to servers", "to clients"))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from assay.model.foreign import safe_row
 from assay.model.price import rounded
 from assay.price.metrics import OnTerm, Option, Pair, compare
 
@@ -153,7 +154,7 @@ def print_csv(options: Sequence[Option], months: int | None) -> None:
     rows = [_csv_row(option, months) for option in options]
     writer = csv.DictWriter(sys.stdout, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows(safe_row(row) for row in rows)
 
 
 def _csv_row(option: Option, months: int | None) -> dict[str, object]:

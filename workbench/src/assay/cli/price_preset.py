@@ -5,9 +5,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import typer
-
-from assay.cli.output import print_json, print_table
+from assay.cli.output import print_json, print_table, say
+from assay.model.foreign import safe_row
 from assay.model.price import rounded
 from assay.price.audit import words
 from assay.price.presets import Computed, Preset, TableRow, figures, load_preset, table_rows, wrong
@@ -59,7 +58,7 @@ def _write(rows: Iterable[dict[str, str]]) -> None:
     if all_rows:
         writer = csv.DictWriter(sys.stdout, list(all_rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(all_rows)
+        writer.writerows(safe_row(row) for row in all_rows)
 
 
 def _data(preset: Preset, rows: Sequence[TableRow], found: Sequence[Computed]) -> dict[str, Any]:
@@ -82,7 +81,10 @@ def _data(preset: Preset, rows: Sequence[TableRow], found: Sequence[Computed]) -
 
 
 def _print(preset: Preset, rows: Sequence[TableRow], found: Sequence[Computed]) -> None:
-    typer.echo(f"{preset.about}\nsource    {preset.source}\nprices    {preset.book}\n")
+    say(preset.about)
+    say(f"source    {preset.source}")
+    say(f"prices    {preset.book}")
+    say()
     if rows:
         cells = [_table_cells(row) for row in rows]
         print_table(list(cells[0]), [list(row.values()) for row in cells], right=list(cells[0])[2:])
@@ -93,7 +95,7 @@ def _print(preset: Preset, rows: Sequence[TableRow], found: Sequence[Computed]) 
     all_figures = [*(cell for row in rows for cell in row.cells.values()), *found]
     printed = [one for one in all_figures if one.printed is not None]
     right = sum(bool(one.right) for one in printed)
-    typer.echo(f"{right} of {len(printed)} printed figures are what comes out.")
+    say(f"{right} of {len(printed)} printed figures are what comes out.")
     for group, some in wrong(all_figures).items():
         _say_wrong(group, some)
 
@@ -101,10 +103,10 @@ def _print(preset: Preset, rows: Sequence[TableRow], found: Sequence[Computed]) 
 def _say_wrong(group: str, some: Sequence[Computed]) -> None:
     for one in some:
         if one.right is False:
-            typer.echo(f"  {one.what}{f', {group}' * (group != one.what)}: {one.printed} printed, {one.text} is right")
+            say(f"  {one.what}{f', {group}' * (group != one.what)}: {one.printed} printed, {one.text} is right")
     count = f"all {len(some)} figures" if len(some) > 1 else "the figure"
     reasons = [words(mistakes) for mistakes in some[0].mistakes]
     if not reasons:
-        typer.echo(f"    no usual mistake, and no two of them, gives {count} as printed")
+        say(f"    no usual mistake, and no two of them, gives {count} as printed")
     for reason in reasons:
-        typer.echo(f"    {count} as printed: {reason}")
+        say(f"    {count} as printed: {reason}")

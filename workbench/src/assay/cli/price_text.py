@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-import typer
-
-from assay.cli.output import print_table
+from assay.cli.output import print_table, say
 from assay.cli.price_data import METRICS, MOST_COMPARED
 from assay.model import price
 from assay.model.price import EXACT, UNITS, rounded, total
@@ -39,14 +37,14 @@ def print_options(options: Sequence[Option], months: int | None, bill: bool) -> 
     if len(options) == 1:
         _terms(options[0])
     elif len(options) <= MOST_COMPARED:
-        typer.echo("Where designs meet:")
+        say("Where designs meet:")
         names = {option.label: label for option, label in zip(options, labels, strict=True)}
         _meet([pair.renamed(names) for pair in compare(options)])
         losing = [label for option, label in zip(options, labels, strict=True) if option.loses_when_off]
         if losing:
-            typer.echo(f"The data goes when it is switched off: {', '.join(losing)}")
+            say(f"The data goes when it is switched off: {', '.join(losing)}")
     else:
-        typer.echo(f"Where designs meet is worked out for up to {MOST_COMPARED} of them.")
+        say(f"Where designs meet is worked out for up to {MOST_COMPARED} of them.")
 
 
 def _alone(option: Option, months: int | None) -> None:
@@ -80,7 +78,7 @@ def _alone(option: Option, months: int | None) -> None:
         *(("note", text) for text in option.design.notes),
     ]
     for name, text in lines:
-        typer.echo(f"{name:<10}{text}".rstrip())
+        say(f"{name:<10}{text}".rstrip())
 
 
 def prices_words(option: Option) -> str:
@@ -172,10 +170,10 @@ def exceeded(option: Option) -> list[str]:
 
 def _side_by_side(options: Sequence[Option], labels: Sequence[str], months: int | None) -> None:
     same = {prices_words(option) for option in options}
-    typer.echo(f"Prices in {options[0].cost.currency}: {'; '.join(sorted(same))}")
+    say(f"Prices in {options[0].cost.currency}: {'; '.join(sorted(same))}")
     shared = _shared(options)
     if shared:
-        typer.echo(f"All are {options[0].chosen.design} with {' '.join(f'{key}={shared[key]}' for key in shared)}")
+        say(f"All are {options[0].chosen.design} with {' '.join(f'{key}={shared[key]}' for key in shared)}")
     headings = ["design", "an hour", "a month", "a year", "three years", "usable", "TB-month", "read", "write"]
     headings += ["GB/s read", "GB/s write"]
     with_iops = any(option.limits.sustained("read_iops") for option in options)
@@ -189,8 +187,8 @@ def _side_by_side(options: Sequence[Option], labels: Sequence[str], months: int 
     print_table([*headings, "bound by"], rows, right=headings[1:])
     for label, option in zip(labels, options, strict=True):
         for text in exceeded(option):
-            typer.echo(f"The job is too much for {label}: {text}")
-    typer.echo("TB-month, GB/s and 1,000 IOPS: what a month costs for each of them. A rate is what is kept for ever.")
+            say(f"The job is too much for {label}: {text}")
+    say("TB-month, GB/s and 1,000 IOPS: what a month costs for each of them. A rate is what is kept for ever.")
 
 
 def _shared(options: Sequence[Option]) -> dict[str, object]:
@@ -244,7 +242,7 @@ def _cell(option: Option, metric: "Metric") -> str:
 
 def _bill(option: Option, titled: bool) -> None:
     duty, currency = option.cost.duty, option.cost.currency
-    typer.echo(f"Bill of {option.label}:" if titled else "Bill:")
+    say(f"Bill of {option.label}:" if titled else "Bill:")
     rows = [
         [
             charge.line.what,
@@ -288,7 +286,7 @@ def tiers_words(charge: "Charge") -> str:
 def _terms(option: Option) -> None:
     if len(option.terms) < 2:
         return
-    typer.echo("")
+    say("")
     rows = [[term.name, *_costs(term), percent_off(term.cost, option.terms[0].cost)] for term in option.terms]
     headings = ["term", "a month", "a year", "three years", "less than the first"]
     print_table(headings, rows, right=headings[1:])
@@ -314,9 +312,9 @@ def _meet(found: Sequence[Pair]) -> None:
             names = (pair.first, pair.second)
             dearer.setdefault(names[pair.duty.above], []).append(names[1 - pair.duty.above])
         else:
-            typer.echo(f"  {pair_words(pair)}")
+            say(f"  {pair_words(pair)}")
     for cheaper, others in dearer.items():
-        typer.echo(f"  {cheaper} is cheaper at every duty cycle than {', '.join(others)}")
+        say(f"  {cheaper} is cheaper at every duty cycle than {', '.join(others)}")
 
 
 def pair_words(pair: Pair) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from assay.cli.output import print_problem, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_USAGE, AssayError
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
 
+MOST_TABLE_BYTES = 4 << 20
+"""Of a table to import; a book with more prices than fit would be too large to be read itself."""
 OUT = typer.Option(None, "--out", metavar="FILE", help="Where the book is written; NAME.yaml here if left out.")
 FORCE = typer.Option(False, "--force", help="Replace the file that is there.")
 
@@ -111,9 +114,9 @@ def show(
         priced = [{**row.model_dump(mode="json"), "date": str(book.date_of(row))} for row in rows]
         print_json({**_facts(book), "about": book.about, "prices": priced})
         return
-    typer.echo(f"{book.book}: {book.provider} {book.region}, {book.date}; a month has {book.hours_per_month} hours")
+    say(f"{book.book}: {book.provider} {book.region}, {book.date}; a month has {book.hours_per_month} hours")
     if book.about:
-        typer.echo(book.about)
+        say(book.about)
     columns = ("dimension", "item", "term", book.currency, "for each", "date", "source and note")
     print_table(columns, [_row(book, row) for row in rows], right=(book.currency,))
 
@@ -150,11 +153,12 @@ def check(
         try:
             book, problems = _checked(ref)
         except AssayError as error:
-            typer.echo(f"error: {error.message}\nhint: {error.hint}", err=True)
+            say(f"error: {error.message}", err=True)
+            say(f"hint: {error.hint}", err=True)
             wrong = True
             continue
         for problem in problems:
-            typer.echo(problem.text(ref), err=True)
+            print_problem(problem, ref)
         wrong = wrong or bool(problems)
         if book is not None and not problems:
             books.append((ref, book))
@@ -163,7 +167,7 @@ def check(
         age = "historic" if book.historic else f"{book.age(dt.date.today())} days old"
         old = _older(book, max_age)
         said = "too old" if old else "ok"
-        typer.echo(f"{said}: {ref}: {len(book.rows)} rows in {book.currency} of {book.date}, {age}")
+        say(f"{said}: {ref}: {len(book.rows)} rows in {book.currency} of {book.date}, {age}")
         warn_stale(book)
         if old:
             note(f"error: {ref}: {old} of {len(book.rows)} prices are older than {max_age} days")
@@ -174,19 +178,16 @@ def check(
 
 def _checked(ref: str) -> "tuple[Book | None, list[Problem]]":
     from assay.model.files import read_checked
+    from assay.model.named import read_named
     from assay.model.price import Book
-    from assay.model.source import Fault
+    from assay.model.source import MOST_BYTES, Fault
     from assay.price.book import BOOKS, GUIDE, WHAT, book_names
     from assay.price.written import LATE_HINT
 
-    path = BOOKS / f"{ref}.yaml" if ref in book_names() else Path(ref)
-    if path.exists() and not path.is_file():
-        raise AssayError(f"cannot read the price book {ref}: not a regular file", "give the path of a price book")
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise AssayError(f"cannot read the price book {ref}: {reason}", "give the path of a price book") from None
+    if ref in book_names():
+        data = (BOOKS / f"{ref}.yaml").read_bytes()
+    else:
+        data = read_named(ref, f"cannot read the price book {ref}", "give the path of a price book", MOST_BYTES)
     book, source = read_checked(Book, data, GUIDE, WHAT)
     problems = list(source.problems)
     if book is not None:
@@ -225,24 +226,25 @@ def import_table(
     Example: `assay prices import offer.csv --book ours --provider acme --region bern --date 2026-11-01
     --currency CHF --hours 730`
     """
+    from assay.model.named import read_named
     from assay.price.imports import import_csv
     from assay.price.written import book_text
 
     path = _destination(out, name, force)
+    data = read_named(table, f"cannot read {table}", "give a CSV file", MOST_TABLE_BYTES)
     try:
-        text = table.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise AssayError(f"cannot read {table}: {(error.strerror or str(error)).lower()}", "give a CSV file") from None
-    except UnicodeDecodeError:
-        raise AssayError(f"{table}: not UTF-8 text", "save the table as CSV in UTF-8") from None
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise AssayError(f"{table}:{line}: not UTF-8 text", "save the table as CSV in UTF-8") from None
     head = {"book": name, "provider": provider, "region": region, "date": date, "currency": currency}
     book, problems = import_csv(text, table.name, {**head, "hours_per_month": hours}, dt.date.today())
     if book is None:
         for problem in problems:
-            typer.echo(problem.text(str(table)), err=True)
+            print_problem(problem, str(table))
         raise typer.Exit(EXIT_USAGE)
     _write(path, book_text(book, dt.date.today()), force)
-    typer.echo(f"{path}: {len(book.rows)} rows in {book.currency} of {book.date}")
+    say(f"{path}: {len(book.rows)} rows in {book.currency} of {book.date}")
 
 
 @app.command()
@@ -307,7 +309,7 @@ def _print_changes(found: "Refreshed", path: Path) -> None:
     for row, why in found.left:
         note(f"not renewed: {left_text(row, why)}, stays of {row.date or found.book.date}")
     same = len(found.changes) - len(new)
-    typer.echo(f"{path}: new prices: {len(new)}, as before: {same}, not renewed: {len(found.left)}")
+    say(f"{path}: new prices: {len(new)}, as before: {same}, not renewed: {len(found.left)}")
 
 
 def _destination(out: Path | None, name: str, force: bool) -> Path:

@@ -9,15 +9,17 @@ import urllib.error
 import urllib.request
 import zlib
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import IO, Any, TextIO, cast
 
 from assay.cli.output import note
 from assay.model.base import EXIT_INCOMPLETE, AssayError
+from assay.model.named import UnreadableError, opened
 from assay.model.written import unprintable
 from assay.price.bulk import OfferFile, Wanted, read_offers
 
 TIMEOUT_S = 60
+MOST_BYTES = 16 << 30
+"""Of a price list file. It is read as a stream; those of EC2 have gigabytes."""
 HINT = "fetch the files elsewhere and name them with --from FILE"
 _GONE = (403, 404)
 """Amazon's file server answers so where there is no such file."""
@@ -47,6 +49,8 @@ def read_files(refs: Sequence[str], currency: str, wanted: Wanted, may_lack: boo
             if not may_lack or error.code not in _GONE:
                 raise AssayError(f"{ref}: the server answers {error.code} {error.reason}", HINT) from None
             note(f"warning: {ref}: the server has no such file; the prices in it stay as they are")
+        except UnreadableError as error:
+            raise AssayError(error.message, HINT, EXIT_INCOMPLETE) from None
         except UnicodeDecodeError as error:
             raise AssayError(f"{ref}: not UTF-8 text: {error.reason}", "give an index.csv or index.json") from None
         except (OSError, EOFError, zlib.error, http.client.HTTPException, ValueError) as error:
@@ -72,7 +76,7 @@ def _reason(error: Exception) -> str:
 @contextlib.contextmanager
 def _opened(ref: str) -> Iterator[TextIO]:
     if not ref.startswith(("http://", "https://")):
-        with Path(ref).open("rb") as file, _as_text(file) as text:
+        with opened(ref, f"cannot read {ref}", HINT, MOST_BYTES) as file, _as_text(file) as text:
             yield text
         return
     request = urllib.request.Request(ref, headers={"Accept-Encoding": "gzip", "User-Agent": "assay"})

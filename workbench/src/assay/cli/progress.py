@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from assay.cli.output import note, rate_text
+from assay.cli.output import MOST_LINE, for_rich, note, rate_text
 from assay.model.case import Case
+from assay.model.foreign import plain
 from assay.model.result import Sample
 from assay.model.units import about_duration
 
@@ -177,7 +178,7 @@ class BarProgress:
             TextColumn("{task.fields[left]} left", markup=False, table_column=Column(no_wrap=True)),
             TextColumn("{task.fields[rate]}", markup=False, table_column=Column(no_wrap=True, min_width=9)),
             TextColumn("{task.description}", markup=False, table_column=label),
-            console=Console(stderr=True, highlight=False),
+            console=Console(file=for_rich(sys.stderr), highlight=False),
             transient=True,
             expand=True,
         )
@@ -195,7 +196,10 @@ class BarProgress:
         self._bar.stop()
 
     def _update(self, **fields: Any) -> None:
-        self._bar.update(self._task, left=self._left.words(), **fields)
+        safe: dict[str, Any] = {
+            name: plain(value) if isinstance(value, str) else value for name, value in fields.items()
+        }
+        self._bar.update(self._task, left=self._left.words(), **safe)
 
     def begin(self, case: Case, repeat: int) -> None:
         """Show the case at hand."""
@@ -225,7 +229,7 @@ class BarProgress:
 
     def say(self, text: str) -> None:
         """Print a line above the bar."""
-        self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._bar.console.print(plain(text, MOST_LINE), markup=False, highlight=False, soft_wrap=True)
 
 
 def finish_text(case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]) -> str:

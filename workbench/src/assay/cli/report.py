@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from assay.cli.output import say
 from assay.model.base import AssayError
 from assay.model.price import Book
 from assay.model.result import RunAnalysis
@@ -33,7 +34,7 @@ def command(
     analysis = load_analysis(run, out)
     path = output or Path(analysis.run.folder) / FILE_NAME
     write_report(analysis, path, _today(analysis, prices))
-    typer.echo(str(path))
+    say(str(path))
 
 
 def _today(analysis: RunAnalysis, written: str | None) -> Book | None:

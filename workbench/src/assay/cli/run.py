@@ -87,6 +87,13 @@ def study_path(study: str) -> Path:
     return inside if inside.is_file() and not (path / "run.sqlite").exists() else path
 
 
+def _data_text(store: "RunStore") -> str:
+    """What has become of the test data, as far as everything that was made is seen to be gone."""
+    if not store.journal():
+        return "the test data is removed"
+    return "some of the test data is still there: it was to be kept, or a warning above says why"
+
+
 def _tell(store: "RunStore", as_json: bool) -> int:
     """Print what came out; returns the exit code."""
     from assay.cli.output import note, print_json
@@ -111,7 +118,7 @@ def _tell(store: "RunStore", as_json: bool) -> int:
     elif not interrupted:
         print_results(store, SHOWN_RESULTS)
     if interrupted:
-        note(f"stopped: {info.finished} of {info.planned} repeats are done, the test data is removed")
+        note(f"stopped: {info.finished} of {info.planned} repeats are done, {_data_text(store)}")
         budget = store.budget()
         with_budget = "" if budget is None else f" --budget {budget}"
         note(f"go on with: assay run {folder} --resume{with_budget}{', or with more' if with_budget else ''}")

@@ -6,6 +6,7 @@ import platform
 import shlex
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from assay.cli import budget as budgets
 from assay.cli import targets
 from assay.cli.ceilings_run import CeilingMeter
 from assay.cli.check import time_words
-from assay.cli.execute import BY_BUDGET, Executor, Interruption
+from assay.cli.execute import BY_BUDGET, Executor, Interruption, silence_limit
 from assay.cli.fleet import Fleet
 from assay.cli.gather import gathered, keep_companions
 from assay.cli.judging import judged_results
@@ -28,6 +29,7 @@ from assay.cli.wires import measure_network
 from assay.contract._generated import BackendCapabilities
 from assay.launch.binary import Engine, load_engine
 from assay.launch.cgroup import remove_leftovers
+from assay.launch.devices import device_words, inspect_device
 from assay.launch.environment import capture_environment, sources_sha256
 from assay.launch.launcher import Launcher, LocalLauncher
 from assay.launch.locks import close_all, hold_device
@@ -44,8 +46,9 @@ from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.load import load_study
 from assay.plan.schedule import due_times, timetable
 from assay.store import RunMeta, RunStore, list_runs, lock_holders, new_run_id
+from assay.store.entries import ENGINE_LOCK, RUN_LOCK
 from assay.store.heartbeat import Heartbeat
-from assay.store.lock import ENGINE_LOCK, RUN_LOCK, is_locked
+from assay.store.lock import is_locked
 
 ENGINE_WAIT_SECONDS = 30.0
 """How long to wait for the engine of a workbench that died; it ends by itself when it notices."""
@@ -298,8 +301,8 @@ class _Session:
         study, plan = self.plan.study, self.plan
         for name in self.names:
             if isinstance(study.targets[name], DeviceTarget):
-                self.devices += hold_device(targets.target_path(study, name))
-        targets.claim_targets(study, self.names, self.store, self.fleet)
+                self.devices += self._taken(name)
+        targets.claim_targets(study, self.names, self.store, self.fleet, self.silent)
         owner = targets.owner_of(self.store)
         backends = targets.probe_targets(study, self.names, self.engine, self._first_launcher(), owner)
         targets.check_capable(study, plan.cases, backends, plan.source, plan.file)
@@ -313,6 +316,18 @@ class _Session:
             with self.interruption.raising():
                 self.store.describe(network=measure_network(study, self.fleet))
         self._measure_ceilings(backends)
+
+    def _taken(self, name: str) -> list[int]:
+        """Take a device, and look at it again: the path may lead to another one by now."""
+        path = targets.target_path(self.plan.study, name)
+        held = hold_device(path)
+        try:
+            targets.refuse([(f"target {name}: {text}", hint) for text, hint in inspect_device(path, self.destroy)])
+        except AssayError:
+            close_all(held)
+            raise
+        note(f"target {name}: will be overwritten: {device_words(path)}")
+        return held
 
     def _measure_ceilings(self, backends: dict[str, BackendCapabilities]) -> None:
         """Ceilings come first (DESIGN, section 4, item 5); a run that goes on keeps those it began with."""
@@ -395,7 +410,7 @@ class _Session:
         left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending), repeating.within is not None)
         about = "about" if repeating.within is None else "at most about"
         to_do = f"{len(pending)} of {total} repeats to do, {about} {about_duration(left.seconds())}"
-        note(f"run {self.store.folder.name}: {to_do}")
+        note(f"run {self.store.folder.name}: {to_do}{self._patience_text(seconds)}")
         launcher = self._launcher()
         executor = Executor(
             self.plan.study,
@@ -414,9 +429,21 @@ class _Session:
             moments = {job: begun + seconds for job, seconds in due.items()}
             executor.run(self.store.pending(settled_too=True), seconds, progress, left, moments)
 
+    def _patience_text(self, seconds: Mapping[str, float]) -> str:
+        """How long storage may be silent at most; nothing where there is no storage."""
+        study = self.plan.study
+        if all(study.targets[name].kind == "null" for name in self.names):
+            return ""
+        longest = max(seconds.values(), default=0.0)
+        interval = max(study.output.interval_for(case.parameters.runtime) for case in self.plan.cases)
+        patience = (study.patience or 0) / 1e9 or silence_limit(interval, longest)
+        return f"; storage on which nothing ends for {about_duration(patience)} is given up"
+
     def _give_back(self) -> None:
         keep = self.plan.study.output.keep_files
-        for line in targets.release_targets(self.store, self._first_launcher(), self.fleet, keep, self.silent):
+        patience = targets.patience_of(self.plan.study)
+        left = targets.release_targets(self.store, self._first_launcher(), self.fleet, keep, self.silent, patience)
+        for line in left:
             note(f"warning: could not be removed: {line}")
         close_all(self.devices)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.cli.output import rate_text
+from assay.cli.output import rate_text, say
 from assay.model.base import AssayError
 
 if TYPE_CHECKING:
@@ -57,24 +57,24 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
         value["results"] = [result_json(result) for result in results_of(store)]
         print_json(value)
         return
-    typer.echo(f"run      {info.id} ({info.status}, {info.finished} of {info.planned} repeats done)")
-    typer.echo(f"question {info.question}")
+    say(f"run      {info.id} ({info.status}, {info.finished} of {info.planned} repeats done)")
+    say(f"question {info.question}")
     for place in info.places:
-        typer.echo(f"target   {place.target}: {place.path or place.kind} ({place.filesystem})")
+        say(f"target   {place.target}: {place.path or place.kind} ({place.filesystem})")
     for line in _ceiling_lines(info.ceilings):
-        typer.echo(f"ceilings {line}")
+        say(f"ceilings {line}")
     if info.repeats_within is not None:
         known = f"{len(store.settled())} of {len(store.cases())} cases are"
         until = f"until known within {within_words(info.repeats_within)}"
-        typer.echo(f"repeats  {info.repeats_least} to {info.repeats} of each case, {until}: {known}")
+        say(f"repeats  {info.repeats_least} to {info.repeats} of each case, {until}: {known}")
     for status, count in store.outcome_counts().items():
         if status != "ok":
-            typer.echo(f"repeats  {count} {status}")
+            say(f"repeats  {count} {status}")
     for workload, rule, reason, count in store.left_out():
-        typer.echo(f"left out {count} {'case' if count == 1 else 'cases'} of {workload} ({rule}): {reason}")
+        say(f"left out {count} {'case' if count == 1 else 'cases'} of {workload} ({rule}): {reason}")
     print_results(store, limit)
     if store.verdict_counts():
-        typer.echo(f"verdicts {verdict_text(store.verdict_counts())}")
+        say(f"verdicts {verdict_text(store.verdict_counts())}")
 
 
 def _prices_json(store: "RunStore") -> "dict[str, Any] | None":
@@ -124,7 +124,7 @@ def print_results(store: "RunStore", limit: int | None) -> None:
 
     results = results_of(store)
     if not results:
-        typer.echo("no results yet; of a large study they come at the end of the run")
+        say("no results yet; of a large study they come at the end of the run")
         return
     shown = results if limit is None else results[:limit]
     per_second = _per_second(shown)
@@ -152,7 +152,7 @@ def print_results(store: "RunStore", limit: int | None) -> None:
     rows = [[cell(result) for cell in columns.values()] for result in shown]
     print_table(list(columns), rows, right=("throughput", per_second, "n"))
     if len(results) > len(shown):
-        typer.echo(f"{len(results) - len(shown)} more results: assay show {store.folder} --all")
+        say(f"{len(results) - len(shown)} more results: assay show {store.folder} --all")
 
 
 def _per_second(found: "Sequence[Result | Sample]") -> str:
@@ -214,9 +214,9 @@ def _show_case(store: "RunStore", case_id: str, as_json: bool) -> None:
             }
         )
         return
-    typer.echo(f"case     {case_id}: {analysis.cases[0].label}")
+    say(f"case     {case_id}: {analysis.cases[0].label}")
     if reason := store.settled().get(case_id):
-        typer.echo(f"repeats  {reason}")
+        say(f"repeats  {reason}")
     for row in analysis.rows:
         _print_findings(row)
     samples = [sample for row in analysis.rows for sample in row.samples]
@@ -227,7 +227,7 @@ def _show_case(store: "RunStore", case_id: str, as_json: bool) -> None:
     for attempt in attempts:
         if attempt.status != "ok":
             reason = f": {attempt.reason}" if attempt.reason else ""
-            typer.echo(f"repeat {attempt.repeat} {attempt.status}{reason}")
+            say(f"repeat {attempt.repeat} {attempt.status}{reason}")
     _print_job(analysis.jobs)
 
 
@@ -240,19 +240,19 @@ def _row_json(row: "Row") -> dict[str, Any]:
 def _print_findings(row: "Row") -> None:
     from assay.report import reasons
 
-    typer.echo(f"{row.operation}: {row.verdict}")
+    say(f"{row.operation}: {row.verdict}")
     for finding in row.findings:
         rule = "" if finding.rule == finding.verdict else f" ({finding.rule})"
-        typer.echo(f"  {finding.verdict}{rule}: {finding.text}")
-        typer.echo(f"    remedy: {finding.remedy}")
+        say(f"  {finding.verdict}{rule}: {finding.text}")
+        say(f"    remedy: {finding.remedy}")
     if row.ceilings:
-        typer.echo(f"  ceilings: {', '.join(_closest(item.name, item.share) for item in row.ceilings)}")
+        say(f"  ceilings: {', '.join(_closest(item.name, item.share) for item in row.ceilings)}")
     for lack in reasons.grouped([row]):
         words = "not evaluated" if lack.applies else "not applicable"
-        typer.echo(f"  {words}: {', '.join(lack.rules)}: {lack.reason}")
+        say(f"  {words}: {', '.join(lack.rules)}: {lack.reason}")
     for sample in row.samples:
         for tally in sample.errors:
-            typer.echo(f"  repeat {sample.repeat}: {tally.count} x {tally.example}")
+            say(f"  repeat {sample.repeat}: {tally.count} x {tally.example}")
 
 
 def _print_samples(samples: "list[Sample]") -> None:
@@ -307,7 +307,7 @@ def _print_start_delays(rows: "tuple[Row, ...]") -> None:
     for row in rows:
         if row.start_delay:
             words = ", ".join(f"{name} {_latency(row.start_delay[name])}" for name in PERCENTILES)
-            typer.echo(f"start delay of {row.operation}: {words}")
+            say(f"start delay of {row.operation}: {words}")
 
 
 def _print_methods(samples: "list[Sample]") -> None:
@@ -317,7 +317,7 @@ def _print_methods(samples: "list[Sample]") -> None:
         if sample.method_reason:
             found.setdefault((sample.method, sample.method_reason), []).append(sample.operation)
     for (method, reason), operations in found.items():
-        typer.echo(f"method of {', '.join(dict.fromkeys(operations))}: {method} ({reason})")
+        say(f"method of {', '.join(dict.fromkeys(operations))}: {method} ({reason})")
 
 
 def _latency(nanoseconds: float | None) -> str:
@@ -333,5 +333,5 @@ def _print_job(jobs: "tuple[JobRecord, ...]") -> None:
     import json
 
     if jobs:
-        typer.echo(f"job of repeat {jobs[0].repeat}, as sent to `assay-engine run`:")
+        say(f"job of repeat {jobs[0].repeat}, as sent to `assay-engine run`:")
         typer.echo(json.dumps(jobs[0].job))

@@ -10,9 +10,10 @@ from pydantic import ValidationError
 
 from assay.model.base import AssayError
 from assay.model.design import Design, Use
+from assay.model.named import read_named
 from assay.model.price import Book, Payment, Term
 from assay.model.priced import Chosen, FrozenPrices, PricedDesign, as_written
-from assay.model.source import Fault, read_source
+from assay.model.source import MOST_BYTES, Fault, read_source
 from assay.model.study import Study
 from assay.model.study_prices import StudyDesign, StudyPrices
 from assay.model.units import one_of, shown
@@ -236,10 +237,8 @@ def _check_name(ref: str, base: Path) -> None:
 
 def _check_keys(path: Path, file: str) -> None:
     """Name a key that no design has before what follows from it."""
-    from assay.price.book import read_regular
-
     try:
-        source = read_source(read_regular(path, file, ""))
+        source = read_source(read_named(path, file, "", MOST_BYTES))
     except AssayError:
         # Whoever reads the design says why.
         return

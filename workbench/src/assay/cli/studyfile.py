@@ -1,7 +1,5 @@
 """Reading a study file for a command: all that is wrong with it is printed, line by line."""
 
-import os
-import stat
 from collections import Counter
 from dataclasses import dataclass
 from importlib import resources
@@ -10,11 +8,12 @@ from typing import NoReturn
 
 import typer
 
-from assay.cli.output import note
+from assay.cli.output import note, print_problem
 from assay.cli.study_prices import faults_beside, find_prices, of_targets
 from assay.launch.abilities import leave_out_impossible
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
 from assay.model.case import Case, Excluded
+from assay.model.named import UnreadableError, read_named
 from assay.model.priced import FrozenPrices
 from assay.model.source import MOST_BYTES, Fault, Problem, Source, sorted_problems, without_echoes
 from assay.model.study import Study
@@ -98,26 +97,22 @@ def refuse_faults(path: Path, source: Source, faults: list[Fault]) -> None:
 def refuse(path: Path, problems: tuple[Problem, ...]) -> NoReturn:
     """Print problems and leave with exit code 2."""
     for problem in problems:
-        typer.echo(problem.text(str(path)), err=True)
+        print_problem(problem, str(path))
     raise typer.Exit(EXIT_USAGE)
 
 
 def read_study(path: Path) -> bytes:
-    """A study file as it is; of one that is too large only so much that it shows.
+    """A study file as it is.
 
     Raises:
         AssayError: It cannot be read, or is no regular file.
     """
     try:
-        # Opened without waiting: a FIFO without a writer would keep us for ever, and a device may have no end.
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise AssayError(f"cannot read the study {path}: not a regular file", "give the path of a study file")
-            return file.read(MOST_BYTES + 1)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        hint = "`assay init` writes a study to start from" if not path.exists() else "give the path of a study file"
-        raise AssayError(f"cannot read the study {path}: {reason}", hint) from None
+        return read_named(path, f"cannot read the study {path}", "give the path of a study file", MOST_BYTES)
+    except UnreadableError as error:
+        if error.missing:
+            raise AssayError(error.message, "`assay init` writes a study to start from") from None
+        raise
 
 
 def general_capabilities() -> Backends:

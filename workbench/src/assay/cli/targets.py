@@ -26,7 +26,7 @@ from assay.launch.places import (
     release_target,
     remains,
 )
-from assay.launch.placing import PATIENCE_SECONDS, SHORT_PATIENCE_SECONDS
+from assay.launch.placing import MARGIN_SECONDS, PATIENCE_SECONDS, SHORT_PATIENCE_SECONDS, SilentError
 from assay.launch.questions import clean_target, probe_target
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.case import Case
@@ -63,7 +63,9 @@ def refuse(problems: Sequence[tuple[str, str]]) -> None:
         return
     distinct = list(dict.fromkeys(problems))
     for message, hint in distinct[:-1]:
-        note(f"error: {message}" + (f"\nhint: {hint}" if hint else ""))
+        note(f"error: {message}")
+        if hint:
+            note(f"hint: {hint}")
     raise AssayError(*distinct[-1], EXIT_REFUSED)
 
 
@@ -154,7 +156,9 @@ def patience_of(study: Study, silent: bool = False) -> float:
     return min(patience, SHORT_PATIENCE_SECONDS) if silent else patience
 
 
-def claim_targets(study: Study, names: Sequence[str], store: RunStore, fleet: Fleet | None = None) -> None:
+def claim_targets(
+    study: Study, names: Sequence[str], store: RunStore, fleet: Fleet | None = None, silent: set[str] | None = None
+) -> None:
     """Make and mark the directories; each is recorded in the journal before it is made.
 
     Args:
@@ -162,6 +166,7 @@ def claim_targets(study: Study, names: Sequence[str], store: RunStore, fleet: Fl
         names: The targets that are used.
         store: The run.
         fleet: The hosts on which they are; None for this machine.
+        silent: Takes the path of a target whose storage does not answer.
 
     Raises:
         AssayError: A directory cannot be made or marked.
@@ -173,10 +178,15 @@ def claim_targets(study: Study, names: Sequence[str], store: RunStore, fleet: Fl
             store.record(EXPORT, target.path, {"target": nfs_target(target, "none").model_dump(mode="json")})
         if not isinstance(target, FileTarget):
             continue
-        if fleet is not None:
-            _claim_elsewhere(target.path, store, fleet, patience_of(study))
-        else:
-            _claim_here(study, target.path, target.path in made_by_us, store)
+        try:
+            if fleet is not None:
+                _claim_elsewhere(target.path, store, fleet, patience_of(study))
+            else:
+                _claim_here(study, target.path, target.path in made_by_us, store)
+        except SilentError as error:
+            if silent is not None:
+                silent.add(target.path)
+            raise AssayError(f"target {name}: {error.message}", error.hint, error.exit_code) from None
 
 
 def _claim_here(study: Study, path: str, made: bool, store: RunStore) -> None:
@@ -212,6 +222,7 @@ def release_targets(
     fleet: Fleet | None = None,
     keep: bool = False,
     silent: Collection[str] = (),
+    patience: float = PATIENCE_SECONDS,
 ) -> list[str]:
     """Remove everything that the run made outside its folder; returns what could not be removed, one line each.
 
@@ -221,17 +232,20 @@ def release_targets(
         fleet: The other hosts, if there are any.
         keep: Data on other hosts stays where it is.
         silent: Paths of targets whose storage did not answer.
+        patience: Seconds after which storage that does not answer counts as hung.
     """
     left = []
     for entry in store.journal():
-        patience = SHORT_PATIENCE_SECONDS if entry.name in silent else PATIENCE_SECONDS
+        seconds = min(patience, SHORT_PATIENCE_SECONDS) if entry.name in silent else patience
         if entry.kind == EXPORT:
             # Only engines make anything in an export.
             problems: list[str] | None = _release_export(entry, launcher) if store.attempts() else []
         elif entry.kind == REMOTE:
-            problems = None if keep or fleet is None else _release_elsewhere(entry, store, fleet, patience)
+            problems = None if keep or fleet is None else _release_elsewhere(entry, store, fleet, seconds)
         else:
-            problems = _release(entry, store, patience)
+            problems = _release(entry, store, seconds)
+        if entry.name in silent:
+            problems = problems and [f"{line} (its storage did not answer)" for line in problems]
         left += problems or []
         if problems == []:
             # A results disk that is full must not keep the next target from being given back.
@@ -296,7 +310,8 @@ def probe_targets(
                 found[name] = probe_target(launcher, nfs_target(target, "none").model_dump_json())
                 continue
             if isinstance(target, FileTarget):
-                found[name] = probe_target(launcher, marked_target(target, owner.identity).model_dump_json())
+                marked = marked_target(target, owner.identity).model_dump_json()
+                found[name] = probe_target(launcher, marked, patience_of(study) + MARGIN_SECONDS)
                 continue
             found[name] = probe_place(engine.path, kind, target_path(study, name))
         except AssayError as error:

@@ -132,8 +132,8 @@ def down(
         hint = "let it end, or stop it, and the box goes with it; --force takes it down all the same"
         raise AssayError(f"box {used[0]} belongs to a run that goes on (process {owner})", hint, EXIT_REFUSED)
     for one in names:
-        take_down(one)
-        note(f"box {one} is removed in {time.monotonic() - begin:.1f} s")
+        left = take_down(one)
+        note(f"box {one} is removed in {time.monotonic() - begin:.1f} s{'; ' if left else ''}{left}")
     _sweep()
     if not names:
         note("no box is up")

@@ -526,9 +526,9 @@ class FixedLatency(BaseModel):
         extra='forbid',
     )
     distribution: Literal['fixed']
-    ns: Annotated[int, Field(ge=0)]
+    ns: Annotated[int, Field(ge=0, le=31536000000000000)]
     """
-    Service time.
+    Service time, 365 days at most.
     """
 
 
@@ -541,11 +541,11 @@ class UniformLatency(BaseModel):
         extra='forbid',
     )
     distribution: Literal['uniform']
-    max_ns: Annotated[int, Field(ge=0)]
+    max_ns: Annotated[int, Field(ge=0, le=31536000000000000)]
     """
-    Greatest service time.
+    Greatest service time, not below the least.
     """
-    min_ns: Annotated[int, Field(ge=0)]
+    min_ns: Annotated[int, Field(ge=0, le=31536000000000000)]
     """
     Least service time.
     """
@@ -560,7 +560,7 @@ class ExponentialLatency(BaseModel):
         extra='forbid',
     )
     distribution: Literal['exponential']
-    mean_ns: Annotated[int, Field(ge=0)]
+    mean_ns: Annotated[int, Field(ge=0, le=31536000000000000)]
     """
     Mean service time.
     """
@@ -1121,7 +1121,7 @@ class ScriptedStall(BaseModel):
     """
     Number of the operation in the phase, counted from 0 per lane.
     """
-    duration_ns: Annotated[int, Field(ge=0)]
+    duration_ns: Annotated[int, Field(ge=0, le=31536000000000000)]
     """
     How long, in nanoseconds.
     """
@@ -1171,9 +1171,11 @@ class NullTarget(BaseModel):
     """
     Moments from which another service time holds.
     """
-    clock_step_ns: int = 0
+    clock_step_ns: Annotated[
+        int, Field(ge=-31536000000000000, le=31536000000000000)
+    ] = 0
     """
-    The wall clock is seen to jump by this many nanoseconds during each phase.
+    The wall clock is seen to jump by this many nanoseconds during each phase, 365 days at most.
     """
     errors: Annotated[list[ScriptedError], Field(validate_default=True)] = []
     """

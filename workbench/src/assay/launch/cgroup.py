@@ -3,15 +3,21 @@
 import contextlib
 import errno
 import os
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.foreign import plain
 
 ROOT = Path("/sys/fs/cgroup")
 PREFIX = "assay-"
 REMOVE_SECONDS = 5.0
+MEMBERS = "cgroup.procs"
+"""A file that every control group has."""
+_NAME = re.compile(r"assay-(?P<run>\d{8}-\d{6}-[A-Za-z0-9._-]+|probe|doctor)-(?P<pid>\d+)")
+"""Names of groups: the run, or what was tried out, and the workbench that made it."""
 
 
 @dataclass(frozen=True)
@@ -119,10 +125,16 @@ def limit_fault() -> str | None:
 
 
 def remove_group(path: Path) -> bool:
-    """Remove a group whose processes have ended or are about to; returns whether it is gone."""
+    """Remove a group whose processes have ended or are about to; returns whether it is gone.
+
+    What is no control group stays, an empty directory too: a group is never empty, and rmdir(2) takes nothing else that
+    is not.
+    """
     end = time.monotonic() + REMOVE_SECONDS
     while True:
         try:
+            if not (path / MEMBERS).exists():
+                return not os.path.lexists(path)
             path.rmdir()
         except FileNotFoundError:
             return True
@@ -134,13 +146,34 @@ def remove_group(path: Path) -> bool:
             return True
 
 
+def release_group(name: str, run_id: str, root: Path = ROOT) -> list[str]:
+    """Remove a group that a run's journal names, if it is one of this run; returns why it is still there, one line.
+
+    Args:
+        name: Path of the group, as the journal has it; a run's folder may come from somebody else.
+        run_id: The run.
+        root: Of all control groups.
+    """
+    path = Path(name)
+    if not os.path.lexists(path):
+        return []
+    found = _NAME.fullmatch(path.name)
+    try:
+        folder = find_hierarchy(root).folder
+    except AssayError as error:
+        return [f"{plain(name)}: {error.message}"]
+    if path.parent != folder or found is None or found["run"] != run_id or path.is_symlink():
+        return [f"{plain(name)}: is no memory group of run {plain(run_id)}: left alone"]
+    return [] if remove_group(path) else [f"{name}: still in use, or no control group"]
+
+
 def remove_leftovers(root: Path = ROOT) -> list[Path]:
     """Remove empty groups of workbenches that died; returns those that could not be removed."""
     left = []
     for folder in (root / "memory", root):
         for group in folder.glob(f"{PREFIX}*-*"):
-            pid = group.name.rpartition("-")[2]
-            if not pid.isdigit() or Path("/proc", pid).exists():
+            found = _NAME.fullmatch(group.name)
+            if found is None or Path("/proc", found["pid"]).exists() or not (group / MEMBERS).exists():
                 continue
             with contextlib.suppress(OSError):
                 group.rmdir()

@@ -203,6 +203,7 @@ class Conversation:
         """Leave nothing behind: kill the process if it still is, close the pipes."""
         if self.process.poll() is None:
             self.process.kill()
+        if not self._stuck:
             with contextlib.suppress(Exception):
                 self.process.wait(timeout=5)
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):

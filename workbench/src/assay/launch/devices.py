@@ -5,11 +5,17 @@ import os
 import stat
 from pathlib import Path
 
+from assay.launch.contents import contents, part_of
+from assay.model.base import AssayError
+
 SYS = Path("/sys/dev/block")
 MOUNTS = Path("/proc/self/mountinfo")
 SWAPS = Path("/proc/swaps")
 
 Problem = tuple[str, str]
+
+_HELD: dict[str, int] = {}
+"""Path of a device -> open descriptor of what it led to when a run of this process took it."""
 
 
 def inspect_device(path: str, destroy: bool) -> list[Problem]:
@@ -30,6 +36,9 @@ def inspect_device(path: str, destroy: bool) -> list[Problem]:
         return [(f"{path}: not a block device", "for a directory write kind: file")]
     shown = path if os.path.realpath(path) == path else f"{path} ({os.path.realpath(path)})"
     number = device_number(found.st_rdev)
+    if path in _HELD and (taken := os.fstat(_HELD[path]).st_rdev) != found.st_rdev:
+        message = f"{shown}: is another device than {_name(device_number(taken))}, which the run has taken"
+        return [(message, "a device that was not confirmed is never overwritten; name the device itself")]
     for device in (number, *partitions(number), *whole_disk(number)):
         name = shown if device == number else f"{shown}: {_name(device)}"
         where = mounted_at(device)
@@ -45,9 +54,51 @@ def inspect_device(path: str, destroy: bool) -> list[Problem]:
     busy = _exclusive(path)
     if busy:
         return [(f"{shown}: {busy}", "name a device that nothing uses")]
+    # What a run has taken it has looked at; reading it again could show in what is measured.
+    return [] if path in _HELD and destroy else _inspect_contents(shown, number, path, destroy)
+
+
+def _inspect_contents(shown: str, number: str, path: str, destroy: bool) -> list[Problem]:
+    for device in (number, *partitions(number)):
+        node = path if device == number else f"/dev/{_name(device)}"
+        name = shown if device == number else f"{shown}: {_name(device)}"
+        try:
+            larger = part_of(node)
+        except AssayError as error:
+            return [(f"{name}: what is on it cannot be told: {error.message}", "name a device that can be read")]
+        if larger:
+            hint = f"name another device; if this is only left over, `wipefs --all {node}` clears it"
+            return [(f"{name}: is part of something larger: {larger}", hint)]
     if not destroy:
-        return [(f"{shown}: everything on it would be lost", "confirm with --destroy that it may be overwritten")]
+        message = f"{shown}: everything on it would be lost: {contents(number, path)}"
+        return [(message, "confirm with --destroy that it may be overwritten")]
     return []
+
+
+def take(path: str, fd: int) -> None:
+    """Keep what a path leads to, until `let_go`: `inspect_device` then refuses whatever else it comes to lead to.
+
+    Args:
+        path: The device.
+        fd: Open descriptor of it.
+    """
+    _HELD[path] = fd
+
+
+def let_go(descriptors: list[int]) -> None:
+    """The opposite of `take`, before the descriptors are closed."""
+    for path in [path for path, fd in _HELD.items() if fd in descriptors]:
+        del _HELD[path]
+
+
+def device_words(path: str) -> str:
+    """What a device is and what is on it, in one line for whoever has confirmed that it may be overwritten."""
+    try:
+        number = device_number(Path(path).stat().st_rdev)
+    except OSError as error:
+        return f"{path}: {error.strerror}"
+    node = os.path.realpath(path)
+    return f"{path if node == path else f'{path} ({node})'}: {contents(number, path)}"
 
 
 def device_number(device: int) -> str:
@@ -95,7 +146,8 @@ def _swaps(number: str) -> bool:
 
 def _block_number(path: str) -> str | None:
     """major:minor of a path; None unless it is a block device. File systems as btrfs show only this in the mounts."""
-    if not path.startswith("/"):
+    # Elsewhere may be anything, a dead server too.
+    if not path.startswith("/dev/"):
         return None
     try:
         found = Path(path).stat()

@@ -157,7 +157,7 @@ class _Engine:
                 self._answered_at = time.monotonic()
             case BarrierEvent():
                 self.waits_at = (event.step.value, event.phase)
-                self.talk.waits = True
+                self.talk.waits = self.speaks
             case PhaseEndEvent():
                 self.phases_left -= 1
                 self.phase_failed = self.phase_failed or event.status.value == "failed"

@@ -10,11 +10,15 @@ from pydantic import ValidationError
 
 from assay.model.base import AssayError
 from assay.model.host import LOCALHOST, MOST_HOSTS, THIS_HOST, Host, is_host_name
+from assay.model.named import read_named
+from assay.model.source import Source, read_source
 from assay.model.units import UnitError, one_of, parse_throughput
 from assay.model.units import shown as shown_as_written
 
 MOST_BYTES = 1 << 20
 """Size of an inventory above which it is no inventory."""
+MOST_MEMBERS = 16 * MOST_HOSTS
+"""Of all groups of an inventory, and of all groups that one node set names; each may be named in many."""
 ENTRY_FIELDS = ("address", "user", "port", "jump", "identity", "link")
 NODE_SET_HINT = "write node sets as client1, client[1-8] or rack[1-2]n[01-04]"
 INVENTORY_HINT = "an inventory has `hosts:` (node set -> address, user, ...) and perhaps `groups:` (name -> node set)"
@@ -84,19 +88,34 @@ def portable_inventory(path: Path) -> bytes:
         path: The file; if it is no inventory it is returned as it is, and refused where it is read.
 
     Raises:
-        OSError: It cannot be read.
+        AssayError: It cannot be read.
     """
-    data = path.read_bytes()
-    try:
-        document = yaml.safe_load(data)
-    except (yaml.YAMLError, UnicodeDecodeError):
-        return data
+    data = _read_file(path)
+    document = _source(data).data
     hosts = document.get("hosts") if isinstance(document, dict) else None
     entries = [about for about in hosts.values() if isinstance(about, dict)] if isinstance(hosts, dict) else []
     relative = [about for about in entries if isinstance(key := about.get("identity"), str) and key[:1] not in "/~"]
     for about in relative:
         about["identity"] = str(path.parent.absolute() / about["identity"])
-    return yaml.safe_dump(document, sort_keys=False).encode() if relative else data
+    # `safe_dump` knows plain floats only.
+    return yaml.safe_dump(_plain(document), sort_keys=False).encode() if relative else data
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _plain(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_plain(value) for value in data]
+    return float(data) if isinstance(data, float) else data
+
+
+def _read_file(path: Path) -> bytes:
+    return read_named(path, f"cannot read the inventory {path}", INVENTORY_HINT, MOST_BYTES)
+
+
+def _source(data: bytes) -> Source:
+    # A host has an entry of its own: more of them than hosts are too many, which is seen before they are expanded.
+    return read_source(data, "inventory", MOST_BYTES, MOST_HOSTS)
 
 
 def _from_inventory(written: Mapping[Any, Any], base: Path, tell: Tell) -> tuple[Host, ...]:
@@ -122,22 +141,19 @@ def _stranger(name: str, known: Mapping[str, Host], path: Path) -> Host:
 
 
 def _read_inventory(path: Path, tell: Tell) -> tuple[dict[str, Host], Groups]:
+    data = _read_file(path)
     try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
         text = data.decode("utf-8-sig")
-    except OSError as error:
-        raise AssayError(f"cannot read the inventory {path}: {(error.strerror or str(error)).lower()}") from None
-    except UnicodeDecodeError:
-        raise AssayError(f"{path}: is not text", INVENTORY_HINT) from None
-    if len(data) > MOST_BYTES:
-        raise AssayError(f"{path}: is larger than {MOST_BYTES >> 20} MiB", INVENTORY_HINT)
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        message = f"{path}:{line}: not a text file: byte 0x{data[error.start]:02x} is not UTF-8"
+        raise AssayError(message, "save it as UTF-8 text") from None
     try:
         if path.suffix in (".yaml", ".yml") or re.search(r"^(hosts|groups)\s*:", text, re.MULTILINE):
-            return _read_yaml(path, text)
+            return _read_yaml(path, data)
         return _read_plain(path, text, tell), {}
     except AssayError as error:
-        message = error.message.removeprefix("hosts: ")
+        message = _bare(error)
         prefix = "" if message.startswith(str(path)) else f"{path}: "
         raise AssayError(prefix + message, error.hint, error.exit_code) from None
 
@@ -157,42 +173,51 @@ def _read_plain(path: Path, text: str, tell: Tell) -> dict[str, Host]:
         try:
             names += node_names(words[0])
         except AssayError as error:
-            raise AssayError(f"{path}:{number}: {error.message.removeprefix('hosts: ')}", error.hint) from None
+            raise AssayError(f"{path}:{number}: {_bare(error)}", error.hint) from None
+        if len(names) > MOST_HOSTS:
+            raise _too_many(f"{path}:{number}: all up to here")
     if ignored:
         tell(f"note: {path}: slots are ignored; `lanes` in the study says how much each host does")
     if not names:
         raise AssayError(f"{path}: names no host", NODE_SET_HINT)
-    if len(names) > MOST_HOSTS:
-        raise _too_many(str(path))
     _refuse_twice(names)
     return {name: THIS_HOST if name == LOCALHOST else Host(name=name) for name in names}
 
 
-def _read_yaml(path: Path, text: str) -> tuple[dict[str, Host], Groups]:
-    try:
-        document = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        where = getattr(error, "problem_mark", None)
-        line = f":{where.line + 1}" if where is not None else ""
-        raise AssayError(f"{path}{line}: is not YAML: {getattr(error, 'problem', None) or error}") from None
+def _read_yaml(path: Path, data: bytes) -> tuple[dict[str, Host], Groups]:
+    source = _source(data)
+    if source.problems:
+        first = source.problems[0]
+        raise AssayError(f"{path}:{first.line}: {first.message}", first.hint)
+    document = source.data
     if not isinstance(document, dict) or not isinstance(document.get("hosts"), dict):
         raise AssayError(f"{path}: has no `hosts:` with node sets in it", INVENTORY_HINT)
     for key in document:
         if key not in ("hosts", "groups"):
             raise AssayError(f"{path}: `{key}` is not known there", INVENTORY_HINT)
+    hosts = _read_hosts(path, source)
+    return hosts, _read_groups(document.get("groups"), source, path, hosts)
+
+
+def _read_hosts(path: Path, source: Source) -> dict[str, Host]:
     hosts: dict[str, Host] = {}
-    for nodes, about in document["hosts"].items():
-        names = node_names(nodes)
-        _refuse_twice([*hosts, *names])
-        hosts |= {name: _entry(name, about, many=len(names) > 1, base=path.parent) for name in names}
-        if len(hosts) > MOST_HOSTS:
-            raise _too_many(str(path))
+    for nodes, about in source.data["hosts"].items():
+        try:
+            names = node_names(nodes)
+            if len(hosts) + len(names) > MOST_HOSTS:
+                raise _too_many("what is named up to here")
+            again = next((name for name in names if name in hosts), None)
+            if again is not None:
+                raise _twice(again)
+            hosts |= {name: _entry(name, about, many=len(names) > 1, base=path.parent) for name in names}
+        except AssayError as error:
+            raise AssayError(f"{path}:{source.key_place(('hosts', nodes))[0]}: {_bare(error)}", error.hint) from None
     if not hosts:
         raise AssayError(f"{path}: names no host", INVENTORY_HINT)
-    return hosts, _read_groups(document.get("groups"), hosts)
+    return hosts
 
 
-def _read_groups(written: object, hosts: Mapping[str, Host]) -> Groups:
+def _read_groups(written: object, source: Source, path: Path, hosts: Mapping[str, Host]) -> Groups:
     """Groups of an inventory; each may use those before it.
 
     A group must be a part of the hosts: one that names others is most often a slip.
@@ -202,15 +227,31 @@ def _read_groups(written: object, hosts: Mapping[str, Host]) -> Groups:
     if not isinstance(written, dict):
         raise AssayError("`groups` is not a mapping", INVENTORY_HINT)
     groups: dict[str, str] = {}
+    members = 0
     for name, nodes in written.items():
-        if not isinstance(name, str) or not is_host_name(name):
-            raise AssayError(f"{shown(name)} is not a name of a group", "use letters, digits, `.`, `_` and `-`")
-        members = node_names(nodes, groups)
-        for member in members:
-            if member not in hosts and member != LOCALHOST:
-                raise AssayError(f"group {name}: {member} is none of the hosts", "name it below `hosts:`, too")
-        groups[name] = " ".join(members)
+        try:
+            groups[name] = " ".join(_members(name, nodes, groups, hosts))
+            members += groups[name].count(" ") + 1
+            if members > MOST_MEMBERS:
+                raise AssayError(f"the groups have more than {MOST_MEMBERS:,} members in all", "remove some groups")
+        except AssayError as error:
+            raise AssayError(f"{path}:{source.key_place(('groups', name))[0]}: {_bare(error)}", error.hint) from None
     return groups
+
+
+def _members(name: str, nodes: object, groups: Groups, hosts: Mapping[str, Host]) -> list[str]:
+    if not is_host_name(name):
+        raise AssayError(f"{shown(name)} is not a name of a group", "use letters, digits, `.`, `_` and `-`")
+    members = node_names(nodes, groups)
+    for member in members:
+        if member not in hosts and member != LOCALHOST:
+            raise AssayError(f"group {name}: {member} is none of the hosts", "name it below `hosts:`, too")
+    return members
+
+
+def _bare(error: AssayError) -> str:
+    """The message without the word that other messages on hosts begin with."""
+    return error.message.removeprefix("hosts: ")
 
 
 def _entry(name: str, about: object, many: bool, base: Path) -> Host:
@@ -254,7 +295,8 @@ def _expanded(written: object, groups: Groups) -> list[str]:
         return [LOCALHOST]
     _refuse_unknown_groups(written, groups)
     parts = _PARTS.findall(written)
-    if sum(_bound(part) for part in parts) > MOST_HOSTS:
+    named = sum(groups[part[1:]].count(" ") + 1 for part in parts if part[:1] == "@" and part[1:] in groups)
+    if named > MOST_MEMBERS or sum(_bound(part) for part in parts) > MOST_HOSTS:
         raise _too_many(shown(written))
     names = _parsed(written, groups)
     if not set(written) & set("!&^@"):
@@ -303,8 +345,12 @@ def _refuse_twice(names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise AssayError(f"hosts: {name} is named twice", "name each host once; `lanes` is how much one host does")
+            raise _twice(name)
         seen.add(name)
+
+
+def _twice(name: str) -> AssayError:
+    return AssayError(f"hosts: {name} is named twice", "name each host once; `lanes` is how much one host does")
 
 
 def _refuse_same_address(hosts: Iterable[Host]) -> None:

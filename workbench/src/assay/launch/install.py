@@ -27,11 +27,14 @@ LOOK = (
 )
 """For sh, with the beginning of the hash: the system, the folders, and the hash of what is there already."""
 COPY = (
-    _HASH + f'b=$1; d=$b/engine-$2; f=$d/{NAME}; t=$d/.copy.$$; umask 077; mkdir -p "$d" 2>/dev/null; '
+    _HASH + f"b=$1; d=$b/engine-$2; f=$d/{NAME}; t=$d/.copy.$$; umask 077; "
+    f'no() {{ echo "$b: cannot be used" >&2; exit {CANNOT_USE}; }}; '
+    # Somebody else may have made a folder or a link of this name in /var/tmp.
+    '[ -L "$b" ] || mkdir -p "$b" 2>/dev/null; { [ ! -L "$b" ] && [ -O "$b" ]; } || no; '
     # Folders that stay empty go, too.
     'trap \'rm -f "$t"; rmdir "$d" "$b" 2>/dev/null\' EXIT; '
-    # Somebody else may have made a folder of this name in /var/tmp.
-    f'{{ [ ! -L "$b" ] && [ -O "$b" ] && [ -w "$d" ]; }} || {{ echo "$b: cannot be used" >&2; exit {CANNOT_USE}; }}; '
+    '[ -L "$d" ] || [ -d "$d" ] || mkdir "$d" 2>/dev/null; '
+    '{ [ ! -L "$d" ] && [ -O "$d" ] && [ -w "$d" ]; } || no; '
     f'cat >"$t" || exit {CANNOT_USE}; chmod 755 "$t"; x=$(h "$t"); '
     f'[ -n "$x" ] || {{ echo "sha256sum: command not found" >&2; exit {NO_HASH}; }}; '
     f'[ "$x" = "$3" ] || {{ echo "the copy has the hash $x" >&2; exit {WRONG_HASH}; }}; '

@@ -8,7 +8,7 @@ import stat
 import time
 from pathlib import Path
 
-from assay.launch.devices import SYS, device_number, whole_disk
+from assay.launch.devices import SYS, device_number, let_go, take, whole_disk
 from assay.model.base import EXIT_REFUSED, AssayError
 
 PATIENCE_SECONDS = 10.0
@@ -59,6 +59,7 @@ def hold_device(path: str) -> list[int]:
             held.append(os.open(_node(device, path), os.O_RDONLY | os.O_CLOEXEC))
             if not lock(held[-1], DEVICE_PATIENCE_SECONDS, shared):
                 raise AssayError(f"{path}: is in use by another run", "wait for that run, or stop it", EXIT_REFUSED)
+        take(path, held[0])
     except AssayError:
         close_all(held)
         raise
@@ -70,6 +71,7 @@ def hold_device(path: str) -> list[int]:
 
 def close_all(descriptors: list[int]) -> None:
     """Close file descriptors; a second call does nothing."""
+    let_go(descriptors)
     while descriptors:
         os.close(descriptors.pop())
 

@@ -8,7 +8,7 @@ import hashlib
 import itertools
 import os
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -280,7 +280,7 @@ def remove_case_directory(
     path: str,
     name: str,
     owner: Owner,
-    launchers: Sequence[Launcher] = (),
+    hosts: Mapping[str, Launcher] | None = None,
     patience: float = PATIENCE_SECONDS,
 ) -> list[str]:
     """Remove the directory of one job, which its engine could not.
@@ -289,7 +289,7 @@ def remove_case_directory(
         path: The target's directory.
         name: Such as `c0001-r1`.
         owner: The run that claimed the target; in a directory of another run nothing is removed.
-        launchers: Start the engines that do it, one for each host; the engine of this machine if left out.
+        hosts: Name of each host that reaches it -> what starts the engine there; None: this machine.
         patience: Seconds after which storage that does not answer counts as hung.
 
     Returns:
@@ -301,11 +301,12 @@ def remove_case_directory(
     """
     left: list[str] = []
     faults: list[AssayError] = []
-    for launcher in launchers or (placing.here(),):
+    for host, launcher in (hosts or {"": placing.here()}).items():
         try:
             left += remains(placing.clean(launcher, path, name, owner.identity, patience))
         except AssayError as error:
-            faults.append(error)
+            named = f"host {host}: {error.message}" if host else error.message
+            faults.append(type(error)(named, error.hint, error.exit_code))
     if faults:
         raise faults[0]
     return list(dict.fromkeys(left))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from assay.contract._generated import Claim, FileTarget, PlaceAnswer
-from assay.launch.binary import find_engine
+from assay.launch.binary import find_engine, last_line
 from assay.launch.launcher import Launcher, LocalLauncher, Process
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
@@ -71,12 +71,7 @@ def ask(launcher: Launcher, words: Sequence[str], question: str, patience: float
     try:
         line, complaint = _heard(process, question.encode(), patience + MARGIN_SECONDS)
         if line is None:
-            # What it said on standard error is only complete when it is gone.
-            code = _left(process)
-            how = f"exit code {code}" if code is not None else "no answer"
-            words_of_it = [text for text in complaint.decode("utf-8", "replace").splitlines() if text.strip()]
-            reason = words_of_it[-1].removeprefix("error: ") if words_of_it else how
-            raise AssayError(plain(f"assay-engine {words[0]}: {reason}"), "", EXIT_REFUSED)
+            raise AssayError(_why(words[0], complaint, _left(process)), "", EXIT_REFUSED)
     finally:
         _end(process)
     try:
@@ -92,6 +87,15 @@ def ask(launcher: Launcher, words: Sequence[str], question: str, patience: float
     if answer.error:
         raise AssayError(plain(answer.error), "", EXIT_REFUSED)
     return answer
+
+
+def _why(command: str, complaint: bytes, code: int | None) -> str:
+    """Why there was no answer, in one line."""
+    said = last_line(complaint)
+    if said.startswith("nsenter: "):
+        return f"the host cannot be entered, it is gone: {said.removeprefix('nsenter: ')}"
+    ended = f"ended with exit code {code}" if code is not None else "does not end"
+    return f"assay-engine {command}: {said or ended}"
 
 
 def _heard(process: Process, question: bytes, patience: float) -> tuple[bytes | None, bytes]:

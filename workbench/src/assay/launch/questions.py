@@ -13,32 +13,36 @@ ANSWER_SECONDS = 90.0
 """Longest time for an answer; a server that does not reply is waited for by the engine itself, for less."""
 
 
-def ask_engine(launcher: Launcher, arguments: Sequence[str], question: str = "") -> str:
+def ask_engine(
+    launcher: Launcher, arguments: Sequence[str], question: str = "", seconds: float = ANSWER_SECONDS
+) -> str:
     """What an engine prints for these arguments.
 
     Args:
         launcher: Where it runs.
         arguments: Of `assay-engine`.
         question: For its standard input.
+        seconds: Longest time for the answer.
 
     Raises:
         AssayError: It says no, does not answer in time, or cannot be started.
     """
-    heard = collect(launcher.start(arguments), question.encode(), ANSWER_SECONDS, MOST_ANSWER)
-    return answer_of(f"assay-engine {' '.join(arguments)}", heard, ANSWER_SECONDS)
+    heard = collect(launcher.start(arguments), question.encode(), seconds, MOST_ANSWER)
+    return answer_of(f"assay-engine {' '.join(arguments)}", heard, seconds)
 
 
-def probe_target(launcher: Launcher, target: str) -> BackendCapabilities:
+def probe_target(launcher: Launcher, target: str, seconds: float = ANSWER_SECONDS) -> BackendCapabilities:
     """What can be done at a target, found by trying from there.
 
     Args:
         launcher: Where the engine runs.
         target: The target of a job as JSON.
+        seconds: Longest time for the answer.
 
     Raises:
         AssayError: The engine refuses it.
     """
-    text = ask_engine(launcher, ["capabilities", "--target", "-"], target)
+    text = ask_engine(launcher, ["capabilities", "--target", "-"], target, seconds)
     return _of_place(text, json.loads(target)["kind"])
 
 

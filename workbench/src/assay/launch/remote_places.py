@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from assay.launch.shell import Shell
 from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.secret import redacted
 
 SECONDS = 60.0
 
@@ -18,7 +19,8 @@ def mount_facts(shells: Iterable[Shell], path: str) -> dict[str, str]:
     found = {}
     for shell in shells:
         try:
-            found[shell.host.name] = _said(shell, _MOUNT, (path,), SECONDS) or "unknown: the host does not tell"
+            told = _said(shell, _MOUNT, (path,), SECONDS)
+            found[shell.host.name] = redacted(told) or "unknown: the host does not tell"
         except AssayError as error:
             found[shell.host.name] = f"unknown: {error.message}"
     return found

@@ -7,9 +7,11 @@ connection is shared by all commands to a host.
 import atexit
 import contextlib
 import os
+import re
 import shlex
 import shutil
 import socket
+import stat
 import subprocess
 import tempfile
 import threading
@@ -36,6 +38,11 @@ LOGIN_SECONDS = 45.0
 LEAVE_SECONDS = 5.0
 NOT_FOUND = 127
 """Exit code of a shell, of env(1) and of nsenter(1) when there is no such command."""
+FOLDER = "assay-ssh-"
+"""How the name begins of the folder of a workbench's shared connections in /tmp; only its user can enter it."""
+_FOLDER = re.compile(r"assay-ssh-(?P<pid>\d+)-[a-z0-9_]{8}")
+_SOCKET = re.compile(r"\d+(\.\w+)?")
+"""Names of sockets, also while ssh makes them."""
 CONNECTION = 255
 """Exit code of ssh(1) when the connection failed, or the command was killed by a signal."""
 
@@ -339,7 +346,7 @@ def close_shells() -> None:
         while _Open.shells:
             _Open.shells.popitem()[1].close()
         if _Open.folder is not None:
-            shutil.rmtree(_Open.folder, ignore_errors=True)
+            _remove_sockets(_Open.folder)
             _Open.folder = None
 
 
@@ -354,20 +361,35 @@ def _new_control() -> Path:
     with _Open.lock:
         if _Open.folder is None:
             _remove_stale(Path("/tmp"))
-            _Open.folder = Path(tempfile.mkdtemp(prefix=f"assay-ssh-{os.getpid()}-", dir="/tmp"))
+            _Open.folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-", dir="/tmp"))
         _Open.count += 1
         return _Open.folder / str(_Open.count)
 
 
 def _remove_stale(parent: Path) -> None:
     """Remove the folders of workbenches that were killed, unless a connection in them still stands."""
-    for folder in parent.glob("assay-ssh-*-*"):
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            owner = int(folder.name.split("-")[2])
-            if folder.lstat().st_uid != os.getuid() or folder.is_symlink() or Path(f"/proc/{owner}").exists():
-                continue
-            for path in folder.iterdir():
-                with contextlib.closing(socket.socket(socket.AF_UNIX)) as asking:
-                    if asking.connect_ex(str(path)) != 0:
-                        path.unlink()
-            folder.rmdir()
+    for folder in parent.glob(f"{FOLDER}*"):
+        found = _FOLDER.fullmatch(folder.name)
+        if found is not None and not Path("/proc", found["pid"]).exists():
+            _remove_sockets(folder)
+
+
+def _remove_sockets(folder: Path) -> None:
+    """Remove a folder of this user's with the sockets in it that nobody answers at; whatever else it holds stays."""
+    with contextlib.suppress(OSError):
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            if os.fstat(fd).st_uid != os.geteuid():
+                return
+            for name in [path.name for path in folder.iterdir()]:
+                mode = os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode
+                if _SOCKET.fullmatch(name) and stat.S_ISSOCK(mode) and not _answers(folder / name):
+                    os.unlink(name, dir_fd=fd)
+        finally:
+            os.close(fd)
+        folder.rmdir()
+
+
+def _answers(path: Path) -> bool:
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as asking:
+        return asking.connect_ex(str(path)) == 0

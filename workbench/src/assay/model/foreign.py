@@ -1,7 +1,11 @@
 """Text that comes from outside: engines, hosts, servers, devices, files of others. It is shown, never obeyed."""
 
+import json
+import re
 import unicodedata
+from collections.abc import Mapping
 
+_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 MOST = 500
 """Characters of a foreign text that are shown, unless its place has room for more."""
 _CUT = "..."
@@ -25,6 +29,37 @@ def plain(text: str, most: int = MOST) -> str:
     easy = begun.isascii() and begun.isprintable()
     shown = begun if easy else "".join(_spelled(letter) for letter in begun)
     return shown if len(shown) <= most else shown[: most - len(_CUT)] + _CUT
+
+
+def lines(text: str) -> str:
+    """As `plain`, but line feeds and tabs stay, and nothing is cut off: for what may have several lines."""
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    return "".join(letter if letter in "\n\t" else _spelled(letter) for letter in text)
+
+
+def in_json(text: str) -> str:
+    """JSON that says the same, in which what a terminal would obey is written as JSON's own escapes."""
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(
+        json.dumps(letter)[1:-1] if letter not in "\n\t" and unicodedata.category(letter) in _UNSAFE else letter
+        for letter in text
+    )
+
+
+def cell(text: str) -> str:
+    """Text for a cell of a CSV file: what a spreadsheet would take for a formula gets an apostrophe before it.
+
+    Source: OWASP, "CSV Injection". Numbers stay, also those with a sign.
+    """
+    risky = text.lstrip()[:1] in ("=", "+", "-", "@") or text[:1] in ("\t", "\r", "\n")
+    return f"'{lines(text)}" if risky and not _NUMBER.fullmatch(text) else lines(text)
+
+
+def safe_row(row: Mapping[str, object]) -> dict[str, object]:
+    """A row of a CSV file by its columns, each text as `cell` makes it."""
+    return {name: cell(value) if isinstance(value, str) else value for name, value in row.items()}
 
 
 def _spelled(letter: str) -> str:

@@ -24,6 +24,7 @@ MOST_BYTES = 256 * 2**10
 MOST_VALUES = 100_000
 """Values of a file after its aliases are written out."""
 MOST_DEPTH = 40
+"""Mappings and lists within each other."""
 
 _WHOLE = re.compile(r"[-+]?(0|[1-9][0-9]{0,29})")
 _DECIMAL = re.compile(r"[-+]?[0-9]{1,30}(\.[0-9]{0,30})?([eE][-+]?[0-9]{1,3})?")
@@ -118,11 +119,18 @@ def named(path: Path, message: str) -> str:
     return f"{name}: {message}" if name else message
 
 
-def read_source(data: bytes, what: str = "") -> Source:
-    """The values of a file; on failure `problems` says why and `data` is None."""
+def read_source(data: bytes, what: str = "", most: int = MOST_BYTES, entries: int = MOST_VALUES) -> Source:
+    """The values of a file; on failure `problems` says why and `data` is None.
+
+    Args:
+        data: The file.
+        what: What it is, for messages; empty: they do without.
+        most: Bytes that it may have.
+        entries: How many a single mapping or list of it may have. It is looked at while they are read.
+    """
     source = Source(what=what)
-    text = _decode(data, source)
-    root = _compose(text, source) if text is not None else None
+    text = _decode(data, source, most)
+    root = _compose(text, source, entries) if text is not None else None
     if root is None:
         return source
     try:
@@ -133,13 +141,13 @@ def read_source(data: bytes, what: str = "") -> Source:
     return source
 
 
-def _decode(data: bytes, source: Source) -> str | None:
-    if len(data) > MOST_BYTES:
+def _decode(data: bytes, source: Source, most: int) -> str | None:
+    if len(data) > most:
         source.problems.append(
             Problem(
                 line=1,
                 column=1,
-                message=f"the file has {len(data)} bytes, more than the {MOST_BYTES} of {source.a_what}",
+                message=f"the file has {len(data)} bytes, more than the {most} of {source.a_what}",
                 hint=f"give the path of {source.a_what}, not of results or data",
             )
         )
@@ -168,17 +176,50 @@ def _place_of(before: str) -> tuple[int, int]:
     return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
-def _compose(text: str, source: Source) -> yaml.Node | None:
+class _Bounded(yaml.SafeLoader):
+    """Stops at what is too much before all of it has been read."""
+
+    def __init__(self, text: str, source: Source, entries: int) -> None:
+        super().__init__(text)
+        self.source, self.entries = source, entries
+        self.depth = self.count = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """As of any composer."""
+        self.count += 1
+        self.depth += 1
+        if self.depth > MOST_DEPTH:
+            raise self._too_much(f"the file is nested deeper than {MOST_DEPTH} levels", "write it flatter")
+        if self.count > MOST_VALUES:
+            raise self._too_much(f"the file has more than {MOST_VALUES:,} values", "write a smaller one")
+        if isinstance(parent, yaml.CollectionNode) and len(parent.value) > self.entries:
+            raise self._too_much(f"more than {self.entries:,} entries in one place", "write fewer")
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+    def _too_much(self, message: str, hint: str) -> "_TooMuchError":
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+        return _TooMuchError(Problem(line=mark.line + 1, column=mark.column + 1, message=message, hint=hint))
+
+
+def _compose(text: str, source: Source, entries: int) -> yaml.Node | None:
+    loader = None
     try:
-        root: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+        loader = _Bounded(text, source, entries)
+        root: yaml.Node | None = loader.get_single_node()
     except yaml.MarkedYAMLError as error:
         source.problems.append(_syntax_problem(error, source.what))
         return None
-    except RecursionError:
-        message = "the file is nested too deeply"
-        source.problems.append(
-            Problem(line=1, column=1, message=message, hint=f"{source.a_what} has at most a few levels")
-        )
+    except _TooMuchError as error:
+        source.problems.append(error.problem)
+        return None
+    except (ValueError, OverflowError, RecursionError):
+        # An escape of a character that does not exist, or a directive with a version of thousands of digits.
+        mark = loader.get_mark() if loader else None
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        message, hint = "not valid YAML: a number out of all bounds", "check escapes and directives in this line"
+        source.problems.append(Problem(line=line, column=column, message=message, hint=hint))
         return None
     if root is None:
         message = "the file is empty"

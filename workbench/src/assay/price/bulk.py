@@ -22,6 +22,8 @@ CHUNK = 2**18
 """Characters that are read at once."""
 MOST_ENTRY = 2**26
 """No single product or term is longer; a file that has a longer one is none of AWS's."""
+MOST_LINE = 2**20
+"""No line of a table is longer."""
 HEAD_LINES = 20
 """The line with the columns' names is among the first ones."""
 
@@ -144,12 +146,14 @@ class _Stream:
         for piece in itertools.chain([self.buffer], iter(lambda: self.text.read(CHUNK), "")):
             *whole, rest = (rest + piece).split("\n")
             yield from (line + "\n" for line in whole)
+            if len(rest) > MOST_LINE:
+                raise _not_one(self.name, "a line of it has no end")
         if rest:
             self.cut = True
             yield rest
 
-    def _more(self) -> bool:
-        piece = "" if self._ended else self.text.read(CHUNK)
+    def _more(self, size: int = CHUNK) -> bool:
+        piece = "" if self._ended else self.text.read(size)
         self._ended = not piece
         self.buffer, self.at = self.buffer[self.at :] + piece, 0
         return bool(piece)
@@ -179,7 +183,8 @@ class _Stream:
                     raise _not_one(self.name, f"not JSON: {error.msg}") from None
             except RecursionError:
                 raise _not_one(self.name, "it is nested too deeply") from None
-            if not self._more():
+            # Twice as much each time: what was decoded in vain is decoded again.
+            if not self._more(max(CHUNK, len(self.buffer) - self.at)):
                 raise AssayError(f"{self.name}: the file breaks off, or is not JSON", "fetch it anew")
 
     def members(self) -> Iterator[str]:

@@ -19,7 +19,7 @@ from assay.model.design import Design, Parameter
 from assay.model.files import first_problem
 from assay.model.source import Source, read_source
 from assay.model.units import one_of, shown
-from assay.price.book import find_file, read_regular
+from assay.price.book import find_file, read_found
 
 DESIGNS = Path(__file__).with_name("designs")
 GUIDE = "docs/guides/designs.md"
@@ -100,13 +100,12 @@ def load_template(ref: str, base: Path | None = None) -> Template:
     Raises:
         AssayError: There is none, or the file is wrong; the message names the line.
     """
-    return _load(*find_file("design", ref, design_names(), DESIGNS, base))
+    return _load(*find_file(ref, design_names(), DESIGNS, base))
 
 
 @cache
 def _load(path: Path, file: str) -> Template:
-    data = read_regular(path, file, f"give a file, or one of: {', '.join(design_names())}")
-    source = read_source(data)
+    source = read_source(read_found("design", path, file, design_names(), DESIGNS))
     if source.problems:
         raise AssayError(f"{file}:{source.problems[0].line}: {source.problems[0].message}", source.problems[0].hint)
     if not isinstance(source.data, dict):

@@ -13,9 +13,10 @@ from assay.model.axis import fault
 from assay.model.base import Frozen
 from assay.model.design import Size
 from assay.model.files import read_model
+from assay.model.named import read_named
 from assay.model.priced import Chosen, Evidence, EvidenceMetric, Measured
+from assay.model.source import MOST_BYTES
 from assay.model.units import UnitError, parse_duration, parse_rate, parse_throughput
-from assay.price.book import read_regular
 
 EVIDENCE = Path(__file__).with_name("evidence")
 GUIDE = "docs/guides/advise.md"
@@ -102,11 +103,15 @@ def read_evidence_file(path: Path) -> tuple[Evidence, ...]:
     Raises:
         AssayError: It cannot be read, or is wrong; the message names the line.
     """
-    data = read_regular(path, str(path), "give a run, or a file of evidence")
-    return read_model(EvidenceFile, data, str(path), GUIDE, "file of figures").all()
+    return _figures(read_named(path, str(path), "give a run, or a file of evidence", MOST_BYTES), str(path))
+
+
+def _figures(data: bytes, file: str) -> tuple[Evidence, ...]:
+    return read_model(EvidenceFile, data, file, GUIDE, "file of figures").all()
 
 
 @functools.cache
 def published() -> tuple[Evidence, ...]:
     """All figures that come with Assay."""
-    return tuple(item for path in sorted(EVIDENCE.glob("*.yaml")) for item in read_evidence_file(path))
+    files = sorted(EVIDENCE.glob("*.yaml"))
+    return tuple(item for path in files for item in _figures(path.read_bytes(), str(path)))

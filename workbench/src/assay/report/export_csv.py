@@ -3,12 +3,14 @@
 import csv
 import io
 
+from assay.model.foreign import cell
 from assay.report.tables import Table, Value
 
 
 def csv_text(table: Table) -> str:
     """The table as CSV (RFC 4180, but with newlines as on Unix).
 
+    Text that a spreadsheet would take for a formula has an apostrophe before it (`assay.model.foreign.cell`).
     Fractions are written with as many digits as it takes to read the same number back.
     """
     out = io.StringIO()
@@ -26,4 +28,4 @@ def _cell(value: Value) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return repr(value)
-    return str(value)
+    return cell(value) if isinstance(value, str) else str(value)

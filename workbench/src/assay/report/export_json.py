@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from assay.model.foreign import in_json
 from assay.model.result import RunAnalysis
 from assay.report.cost_table import COST_COLUMNS, costs_table
 from assay.report.tables import RESULT_COLUMNS, SAMPLE_COLUMNS, Column, results_table, samples_table
@@ -29,7 +30,7 @@ def json_document(analysis: RunAnalysis) -> dict[str, Any]:
 
 def json_text(analysis: RunAnalysis) -> str:
     """The document as text, indented."""
-    return json.dumps(json_document(analysis), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return in_json(json.dumps(json_document(analysis), indent=1, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def json_schema() -> dict[str, Any]:

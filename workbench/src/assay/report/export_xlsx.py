@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from assay.model.foreign import lines
 from assay.model.names import is_metadata
 from assay.model.result import RunAnalysis
 from assay.report.cost_sheet import write_cost
@@ -12,6 +13,13 @@ from assay.report.tables import Column, Table, ceilings_table, results_table, sa
 
 _WIDEST = 40
 _MOST_BARS = 60
+OPTIONS = {
+    "nan_inf_to_errors": False,
+    "strings_to_urls": False,
+    "strings_to_formulas": False,
+    "strings_to_numbers": False,
+}
+"""Nothing in text is live. The formulas of the sheet of costs are written as such."""
 _TITLE = {"bold": True, "font_size": 14}
 
 
@@ -19,9 +27,12 @@ def write_xlsx(analysis: RunAnalysis, path: Path) -> None:
     """Write the workbook."""
     import xlsxwriter
 
-    with xlsxwriter.Workbook(str(path), {"nan_inf_to_errors": False, "strings_to_urls": False}) as book:
+    with xlsxwriter.Workbook(str(path), OPTIONS) as book:
+        book.worksheet_class = _sheet_class()
         created = datetime.fromtimestamp(analysis.run.created_at, tz=UTC).replace(tzinfo=None)
-        book.set_properties({"title": analysis.run.study, "comments": analysis.run.id, "created": created})
+        book.set_properties(
+            {"title": lines(analysis.run.study), "comments": lines(analysis.run.id), "created": created}
+        )
         summary = book.add_worksheet("Summary")
         results = results_table(analysis)
         _write_table(book, "Results", results)
@@ -31,6 +42,19 @@ def write_xlsx(analysis: RunAnalysis, path: Path) -> None:
         _write_pairs(book, "Environment", _environment(analysis))
         _write_study(book, analysis.run.study_text)
         _write_summary(book, summary, analysis, results)
+
+
+def _sheet_class() -> Any:
+    """Sheets in which text is text: control and direction characters are spelled out."""
+    from xlsxwriter.worksheet import Worksheet
+
+    class Safe(Worksheet):  # type: ignore[misc]
+        """As any sheet."""
+
+        def _write_string(self, row: int, col: int, string: str, cell_format: Any = None) -> Any:
+            return super()._write_string(row, col, lines(string), cell_format)
+
+    return Safe
 
 
 def _formats(book: Any) -> dict[str, Any]:
@@ -55,7 +79,10 @@ def _write_table(book: Any, name: str, table: Table) -> None:
         for place, column in enumerate(table.columns):
             value = record[column.name]
             if value is not None:
-                sheet.write(line, place, value)
+                if isinstance(value, str):
+                    sheet.write_string(line, place, value)
+                else:
+                    sheet.write(line, place, value)
     sheet.freeze_panes(1, 4)
     sheet.autofilter(0, 0, max(1, len(table.records)), len(table.columns) - 1)
 

@@ -7,18 +7,34 @@ not evaluated: no `unsafe-eval`.
 
 import base64
 import hashlib
+import html
 import json
 from collections.abc import Callable, Iterator
 from functools import cache
-from html import escape
 from importlib import resources
 from typing import Any
 
+from assay.model.foreign import lines
 from assay.report import document as doc
 from assay.report import numbers
 from assay.report.surface import surface_svg
 
 Writer = Callable[[Any], str]
+
+
+def escape(text: str) -> str:
+    """Text as HTML that shows it: no tag, no control character, nothing that turns the direction of writing round."""
+    return html.escape(lines(text))
+
+
+def _safe(data: Any) -> Any:
+    """A chart with its texts made so, too; the browser escapes them."""
+    if isinstance(data, str):
+        return lines(data)
+    if isinstance(data, dict):
+        return {key: _safe(value) for key, value in data.items()}
+    return [_safe(value) for value in data] if isinstance(data, list | tuple) else data
+
 
 _LICENCE = (
     "/* Vega, Vega-Lite, Vega-Embed: Copyright University of Washington Interactive Data Lab and contributors, "
@@ -230,7 +246,7 @@ def _tables_in(blocks: tuple[doc.Block, ...]) -> Iterator[doc.Table]:
 
 
 def _chart(chart: doc.Chart) -> str:
-    spec = json.dumps(chart.spec, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=str)
+    spec = json.dumps(_safe(chart.spec), separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=str)
     # Inside a script element only "<" can end the element or open a comment; JSON may write it as an escape.
     spec = spec.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     data = f'<script type="application/json">{spec}</script>'
@@ -241,7 +257,9 @@ def _chart(chart: doc.Chart) -> str:
 
 def _surface(surface: doc.Surface) -> str:
     width = f"max-width:{21 * len(surface.panels)}rem"
-    return _figure(surface, f'<div class="surface" id="{surface.id}" style="{width}">{surface_svg(surface)}</div>')
+    return _figure(
+        surface, f'<div class="surface" id="{surface.id}" style="{width}">{lines(surface_svg(surface))}</div>'
+    )
 
 
 def _figure(figure: doc.Chart | doc.Surface, box: str, kind: str = "") -> str:

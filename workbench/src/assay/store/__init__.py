@@ -1,7 +1,8 @@
 """Runs on disk: a folder each, with the study, an SQLite index of everything measured, and a Parquet time series."""
 
+from assay.store.entries import ENGINE_LOCK
 from assay.store.find import RunSummary, find_run, list_runs
-from assay.store.lock import ENGINE_LOCK, RunLock, lock_holders, run_is_alive
+from assay.store.lock import RunLock, lock_holders, run_is_alive
 from assay.store.records import Attempt, JournalEntry, Result, RunMeta
 from assay.store.run import RunStore, new_run_id
 

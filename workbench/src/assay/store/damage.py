@@ -12,6 +12,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 from pydantic import ValidationError
 
 from assay.model.base import AssayError
+from assay.model.regular import IrregularError, TooLargeError, read_regular
 
 HINT = "restore it from a copy"
 
@@ -44,7 +45,7 @@ def damage_told(folder: Path) -> Iterator[None]:
         raise AssayError(f"{folder}: cannot be read: {error}", "see its rights and the space on its disk") from error
     except OSError as error:
         raise AssayError(f"{error.filename or folder}: cannot be read: {error.strerror}", HINT) from error
-    except (sqlite3.Error, ValueError, LookupError, TypeError, zlib.error) as error:
+    except (sqlite3.Error, ValueError, LookupError, TypeError, RecursionError, zlib.error) as error:
         raise AssayError(f"{folder} is damaged: {_words(error)}", HINT) from error
 
 
@@ -59,6 +60,26 @@ def tells_damage(
             return read(self, *args, **kwargs)
 
     return reading
+
+
+def read_kept(path: Path, most: int) -> bytes:
+    """A file of a run as it is.
+
+    Args:
+        path: Where it is.
+        most: Bytes that it may have.
+
+    Raises:
+        AssayError: It cannot be read, is no regular file, or is larger.
+    """
+    try:
+        return read_regular(path, most)
+    except OSError as error:
+        raise AssayError(f"{path}: cannot be read: {error.strerror}", HINT) from error
+    except IrregularError:
+        raise AssayError(f"{path.parent} is damaged: {path.name} is not a regular file", HINT) from None
+    except TooLargeError:
+        raise AssayError(f"{path.parent} is damaged: {path.name} has more than {most} bytes", HINT) from None
 
 
 def mapping(text: str, *keys: str) -> dict[str, Any]:
@@ -82,6 +103,6 @@ def _words(error: Exception) -> str:
         return f"{place}: {first['msg'][:1].lower()}{first['msg'][1:]}"
     if isinstance(error, json.JSONDecodeError):
         return f"no JSON where some should be: {error}"
-    if isinstance(error, TypeError | LookupError):
+    if isinstance(error, TypeError | LookupError | RecursionError):
         return "what it holds has another form than it should"
     return str(error)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from assay.model.base import AssayError
 from assay.store.damage import damage_told
+from assay.store.entries import DATABASE
 from assay.store.lock import run_is_alive
-from assay.store.reader import DATABASE
 from assay.store.schema import connect
 
 

@@ -13,16 +13,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-ALIVE = "alive.json"
+from assay.model.regular import IrregularError, TooLargeError, read_regular
+from assay.store.entries import ALIVE, ALIVE_NEW, open_new
+
+MOST_BYTES = 1 << 20
 BEAT_SECONDS = 1.0
 
 
 def last_alive(folder: Path) -> tuple[float, ...]:
     """When each session was last known alive, in seconds since 1970; those that nobody knows of are left out."""
     try:
-        found = json.loads((folder / ALIVE).read_bytes())
+        found = json.loads(read_regular(folder / ALIVE, MOST_BYTES))
         moments = tuple(float(moment) for moment in found)
-    except (OSError, ValueError, TypeError, RecursionError):
+    except (OSError, IrregularError, TooLargeError, ValueError, TypeError, OverflowError, RecursionError):
         return ()
     return tuple(moment for moment in moments if math.isfinite(moment))
 
@@ -59,7 +62,8 @@ class Heartbeat:
             self._write()
 
     def _write(self) -> None:
-        temporary = self._path.with_suffix(".new")
+        temporary = self._path.with_name(ALIVE_NEW)
         with contextlib.suppress(OSError):
-            temporary.write_text(json.dumps([*self._before, time.time()]))
+            with open_new(temporary) as file:
+                file.write(json.dumps([*self._before, time.time()]).encode())
             temporary.replace(self._path)

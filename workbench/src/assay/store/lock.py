@@ -11,9 +11,7 @@ import time
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
-
-RUN_LOCK = "run.lock"
-ENGINE_LOCK = "engine.lock"
+from assay.store.entries import ENGINE_LOCK, RUN_LOCK
 
 
 class RunLock:
@@ -23,10 +21,14 @@ class RunLock:
         """Take the lock.
 
         Raises:
-            AssayError: Another process has it.
+            AssayError: Another process has it, or there can be no such file.
         """
         self.path = path
-        self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+        try:
+            self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+        except OSError as error:
+            message = f"{path}: cannot be opened as a lock: {(error.strerror or str(error)).lower()}"
+            raise AssayError(message, "see its rights, and that it is a file", EXIT_REFUSED) from None
         if not self._take():
             self.release()
             raise AssayError(

@@ -11,10 +11,12 @@ from pydantic import ValidationError
 
 from assay.model.base import AssayError
 from assay.model.priced import PRICES_SCHEMA, FrozenPrices
+from assay.model.regular import IrregularError, TooLargeError, read_regular
 from assay.model.source import read_source
 from assay.store.damage import HINT
+from assay.store.entries import PRICES
 
-PRICES = "prices.json"
+MOST_BYTES = 64 << 20
 MOST_POWER = 30
 """Powers of ten: no price, quantity or total is greater than this one, or smaller than its inverse."""
 
@@ -30,11 +32,15 @@ def read_prices(folder: Path, study_text: str) -> FrozenPrices | None:
         AssayError: They are missing, damaged, or of a newer Assay.
     """
     try:
-        data = (folder / PRICES).read_bytes()
+        data = read_regular(folder / PRICES, MOST_BYTES)
     except FileNotFoundError:
         if _names_prices(study_text):
             raise AssayError(f"run {folder.name} is damaged: {PRICES} is missing", HINT) from None
         return None
+    except IrregularError:
+        raise _damaged(folder, "it is not a regular file") from None
+    except TooLargeError:
+        raise _damaged(folder, f"it has more than {MOST_BYTES >> 20} MiB") from None
     except OSError as error:
         raise AssayError(f"run {folder.name}: {PRICES} cannot be read: {error.strerror}", HINT) from error
     try:

@@ -14,14 +14,14 @@ from assay.model.ceiling import Ceiling
 from assay.model.network import Network
 from assay.model.priced import FrozenPrices
 from assay.model.result import JobRecord, Place, RunInfo, Sample
-from assay.store.damage import damage_told, mapping, tells_damage
+from assay.model.source import MOST_BYTES
+from assay.store.damage import damage_told, mapping, read_kept, tells_damage
+from assay.store.entries import STUDY
 from assay.store.heartbeat import last_alive
 from assay.store.lock import RunLock, run_is_alive
 from assay.store.prices import read_prices
 from assay.store.records import Attempt, JournalEntry, Result
 
-DATABASE = "run.sqlite"
-STUDY = "study.yaml"
 RETRIED = ("crashed", "incomplete", "stopped")
 """Outcomes that `--resume` executes again."""
 
@@ -122,9 +122,10 @@ class RunReader:
         (details,) = self._db.execute("SELECT details FROM run").fetchone()
         return str(mapping(details, "base")["base"])
 
+    @tells_damage
     def study_text(self) -> str:
         """The study file as it was."""
-        return (self.folder / STUDY).read_bytes().decode()
+        return read_kept(self.folder / STUDY, MOST_BYTES).decode()
 
     @tells_damage
     def cases(self, case_id: str | None = None) -> tuple[Case, ...]:

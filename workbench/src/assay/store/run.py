@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import sqlite3
 import time
 import zlib
@@ -19,15 +18,16 @@ from assay.model.ceiling import Ceiling
 from assay.model.network import Network
 from assay.model.priced import FrozenPrices
 from assay.model.result import Place, Sample
-from assay.store.lock import ENGINE_LOCK, RUN_LOCK, RunLock, is_locked
-from assay.store.prices import PRICES
-from assay.store.reader import DATABASE, RETRIED, STUDY, RunReader
+from assay.store.entries import DATABASE, ENGINE_LOCK, INTERVALS, PRICES, RUN_LOCK, STUDY, check_entries, remove_folder
+from assay.store.lock import RunLock, is_locked
+from assay.store.reader import RETRIED, RunReader
 from assay.store.records import Result, RunMeta
 from assay.store.schema import connect, create
 from assay.store.series import write_parquet
 
-INTERVALS = "intervals.parquet"
 UNFINISHED_PREFIX = ".new-"
+_UNFINISHED = re.compile(r"\.new-(?P<pid>\d+)-\d{8}-\d{6}-.+")
+"""Names of folders of runs that are being made."""
 
 
 def new_run_id(study: str, at: float) -> str:
@@ -87,8 +87,8 @@ class RunStore(RunReader):
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.close()
             work.rename(folder)
-        except (OSError, sqlite3.Error) as error:
-            shutil.rmtree(work, ignore_errors=True)
+        except (OSError, sqlite3.Error, AssayError) as error:
+            remove_folder(work)
             reason = getattr(error, "strerror", None) or str(error)
             raise AssayError(f"{root}: cannot keep the run here: {reason}", "choose one with --out") from error
         for lock in locks:
@@ -105,10 +105,12 @@ class RunStore(RunReader):
             wait: Seconds to wait for an engine that a dead workbench left behind; it notices and ends by itself.
 
         Raises:
-            AssayError: It is no run, of a newer Assay, or `write` and another process executes it.
+            AssayError: It is no run, of a newer Assay, or `write` and another process executes it, or something in the
+                folder leads elsewhere.
         """
         if not write:
             return cls(folder, connect(folder / DATABASE, write=False), ())
+        check_entries(folder)
         connect(folder / DATABASE, write=False).close()
         run_lock = RunLock(folder / RUN_LOCK)
         end = time.monotonic() + wait
@@ -131,8 +133,8 @@ class RunStore(RunReader):
 
     def discard(self) -> None:
         """Close and remove the whole run: for one that was refused before anything was measured."""
-        shutil.rmtree(self.folder, ignore_errors=True)
         super().close()
+        remove_folder(self.folder)
 
     @property
     def engine_lock_fd(self) -> int:
@@ -401,6 +403,6 @@ def _free_name(root: Path, run_id: str) -> Path:
 def _remove_unfinished(root: Path) -> None:
     """Remove folders of runs whose creation was cut short: their names hold the process id of the creator."""
     for folder in root.glob(f"{UNFINISHED_PREFIX}*"):
-        pid = folder.name.removeprefix(UNFINISHED_PREFIX).split("-")[0]
-        if not Path("/proc", pid).exists():
-            shutil.rmtree(folder, ignore_errors=True)
+        found = _UNFINISHED.fullmatch(folder.name)
+        if found is not None and not Path("/proc", found["pid"]).exists() and not is_locked(folder / RUN_LOCK):
+            remove_folder(folder)

@@ -4,6 +4,7 @@ import sqlite3
 from pathlib import Path
 
 from assay.model.base import AssayError
+from assay.store.entries import check_journal
 
 MIGRATIONS = (
     """
@@ -85,6 +86,7 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
     """
     if not path.is_file():
         raise AssayError(f"{path.parent}: not a run (it has no {path.name})", "`assay list` names the runs")
+    check_journal(path)
     try:
         if not write:
             _roll_back(path)

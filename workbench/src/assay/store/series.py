@@ -6,6 +6,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from assay.store.entries import open_new
+
 COLUMNS = {
     "case": "string",
     "repeat": "int32",
@@ -50,7 +52,7 @@ def write_parquet(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
     count = 0
     source = iter(rows)
     try:
-        with pq.ParquetWriter(unfinished, schema, compression="zstd") as writer:
+        with open_new(unfinished) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
             while batch := list(islice(source, BATCH_ROWS)):
                 writer.write_table(pa.Table.from_pylist(batch, schema=schema))
                 count += len(batch)

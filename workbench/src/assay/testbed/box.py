@@ -5,6 +5,8 @@ from pathlib import Path
 from assay.model.base import AssayError
 from assay.model.box import NAME, Box
 from assay.model.files import read_model
+from assay.model.named import UnreadableError, read_named
+from assay.model.source import MOST_BYTES
 from assay.model.units import one_of
 from assay.testbed.kinds import load_kind
 
@@ -28,17 +30,29 @@ def load_box(ref: str, base: Path) -> Box:
         AssayError: There is none, or the file is wrong.
     """
     if ref in preset_names():
-        path, shown = PRESETS / f"{ref}.yaml", f"{ref}.yaml"
+        path = PRESETS / f"{ref}.yaml"
+        box = read_model(Box, path.read_bytes(), path.name, GUIDE)
     else:
-        path, shown = base / ref, ref
-        if NAME.fullmatch(ref) and not path.is_file():
-            raise AssayError(f"there is no box `{ref}`", f"{one_of(ref, preset_names())}; or give a file")
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise AssayError(f"{shown}: {error.strerror}", f"give a file, or one of: {', '.join(preset_names())}") from None
-    box = read_model(Box, data, shown, GUIDE)
+        box = read_model(Box, read_box_file(base / ref, ref), ref, GUIDE)
     for spec in box.hosts.values():
         for server in spec.servers:
             load_kind(server.kind)
     return box
+
+
+def read_box_file(path: Path, ref: str) -> bytes:
+    """A file with a box as it is.
+
+    Args:
+        path: Where it is.
+        ref: As the user named it.
+
+    Raises:
+        AssayError: It cannot be read.
+    """
+    try:
+        return read_named(path, ref, f"give a file, or one of: {', '.join(preset_names())}", MOST_BYTES)
+    except UnreadableError as error:
+        if error.missing and NAME.fullmatch(ref):
+            raise AssayError(f"there is no box `{ref}`", f"{one_of(ref, preset_names())}; or give a file") from None
+        raise

@@ -1,57 +1,114 @@
 """Removing a box, whatever state it is in: what its journal names, and nothing else."""
 
 import contextlib
-import shutil
+import os
 import time
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.box import NAME
 from assay.testbed import journal
-from assay.testbed.disks import detach_loops, remove_group, remove_images
-from assay.testbed.folders import MARKER, PATIENCE_SECONDS, boxes_root, disks_root, locked, owner, remove_empty
-from assay.testbed.process import kill
+from assay.testbed.disks import detach_loops, group_fault, remove_group, remove_images
+from assay.testbed.folders import (
+    MARKER,
+    PATIENCE_SECONDS,
+    STATE,
+    boxes_root,
+    disks_root,
+    foreign,
+    locked,
+    owner,
+    remove_empty,
+)
+from assay.testbed.process import inits_of, kill, wait_gone
+from assay.testbed.removal import LEFT, remove_known
 
+FILES = frozenset({"hosts", "ssh", "ssh_config", "servers", "private", STATE, f"{STATE}.new"})
+"""What is in a box's folder besides the journal."""
 KILL_SECONDS = 10.0
+REAP_SECONDS = 10.0
+"""Longest wait for the parent of processes that have ended: process 1 of some containers looks every few seconds."""
 FILES_SECONDS = 2.0
 """Longest that a program of a killed `up` may go on writing into the box's folder."""
 
 
-def take_down(name: str) -> None:
+def take_down(name: str) -> str:
     """Remove a box.
 
+    Returns:
+        What of it is left that holds nothing; empty if nothing is.
+
     Raises:
-        AssayError: There is none of that name, it is being changed, or something could not be removed.
+        AssayError: There is none of that name, this is no name of a box, it is being changed, or something could not
+            be removed.
     """
-    if not (boxes_root() / name).is_dir():
+    if NAME.fullmatch(name) and not (boxes_root() / name).is_dir():
         raise AssayError(f"no box {name} is up", "`assay testbed status` lists the boxes")
     with locked(name, PATIENCE_SECONDS) as folder:
+        made = journal.read_journal(folder) or journal.Made()
         problems = clean(folder)
     if problems:
         raise AssayError(
             f"box {name} is not wholly removed: {'; '.join(problems)}", "end what uses it, and take it down again"
         )
+    return _unreaped(made)
+
+
+def _unreaped(made: journal.Made) -> str:
+    left = [str(process.pid) for process in wait_gone(made.processes(), 0.0)]
+    return f"ended, but not reaped by their parent: process {', '.join(left)}" if left else ""
 
 
 def clean(folder: Path) -> list[str]:
     """Remove everything of the box in a locked folder; the folder itself stays.
 
+    What its journal says is checked first: a process must be an init of this box, a group and the disks must have its
+    name and be where those of boxes are.
+
     Returns:
         What could not be removed, one line each; then the journal stays, so that a later try finds it.
     """
+    if not (folder / journal.NAME).exists():
+        return [f"{folder}: has no journal of a box: left alone"] if any(folder.iterdir()) else []
     made = journal.read_journal(folder) or journal.Made()
-    problems = [f"process {process.pid}: has not ended" for process in kill(made.processes(), KILL_SECONDS)]
+    problems = _end_processes(folder, made)
     if not problems and made.disks is not None:
         problems += clean_disks(made.disks, folder)
-    problems += [f"{group}: still in use" for group in made.groups if not remove_group(group)]
+    problems += [problem for group in made.groups if (problem := _group_left(group, folder))]
     if not problems:
         problems += _remove_files(folder)
+    wait_gone(made.processes(), REAP_SECONDS)
     return problems
+
+
+def _end_processes(folder: Path, made: journal.Made) -> list[str]:
+    """End the inits of a box; those that an `up` which was killed did not write down end by themselves."""
+    problems = [f"process {one.pid}: has not ended" for one in kill(made.processes(), folder, KILL_SECONDS)]
+    end = time.monotonic() + KILL_SECONDS
+    while not problems and (others := inits_of(folder)):
+        if time.monotonic() > end:
+            return [f"process {one.pid}: has not ended" for one in others]
+        time.sleep(0.01)
+    return problems
+
+
+def _group_left(group: Path, folder: Path) -> str:
+    """Why a group of the journal is still there; empty if it is not."""
+    if not os.path.lexists(group):
+        return ""
+    return group_fault(group, folder) or ("" if remove_group(group) else f"{group}: still in use")
 
 
 def clean_disks(disks: Path, box: Path) -> list[str]:
     """Remove a folder of disks if it is of this box; returns what could not be removed."""
-    belongs = owner(disks) == box
-    if not belongs and disks.is_dir() and any(disks.iterdir()):
+    if not os.path.lexists(disks):
+        return []
+    if disks != disks_root() / box.name:
+        return [f"{disks}: is not where the disks of box {box.name} are: left alone"]
+    strange = foreign(disks.parent) or foreign(disks)
+    if strange:
+        return [f"{strange}: left alone"]
+    if owner(disks) != box and any(disks.iterdir()):
         return [f"{disks}: holds files that are not of this box"]
     problems = detach_loops(disks) or remove_images(disks, MARKER)
     if not problems:
@@ -63,37 +120,24 @@ def _remove_files(folder: Path) -> list[str]:
     """Empty a box's folder, the journal last."""
     end = time.monotonic() + FILES_SECONDS
     while True:
-        try:
-            for path in folder.iterdir():
-                if path.name != journal.NAME:
-                    _remove(path)
-            (folder / journal.NAME).unlink(missing_ok=True)
-            if not any(folder.iterdir()):
-                return []
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            if time.monotonic() > end:
-                return [f"{error.filename or folder}: {error.strerror}"]
-        if time.monotonic() > end:
-            return [f"{folder}: something still writes into it"]
+        problems = remove_known(folder, FILES.__contains__, journal.NAME)
+        if not problems and not any(folder.iterdir()):
+            return []
+        lasting = bool(problems) and all(problem.endswith(LEFT) for problem in problems)
+        if lasting or time.monotonic() > end:
+            return problems or [f"{folder}: something still writes into it"]
         time.sleep(0.01)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
 
 
 def remove_lost_disks() -> list[str]:
     """Remove disks whose box is no more, as after a restart of the machine; returns what could not be removed."""
     problems: list[str] = []
     root = disks_root()
+    if strange := foreign(root):
+        return [strange]
     for disks in sorted(root.iterdir()) if root.is_dir() else []:
         box = owner(disks)
-        if box is None or box.exists() or box.parent != boxes_root():
+        if box is None or box.exists() or box != boxes_root() / disks.name:
             continue
         with contextlib.suppress(AssayError), locked(box.name, 0.0) as folder:
             # Somebody may have brought up a box of that name just now.

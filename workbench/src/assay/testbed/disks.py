@@ -2,20 +2,29 @@
 
 import contextlib
 import errno
+import fcntl
 import os
+import re
+import struct
 import time
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.box import Disk, HostSpec
+from assay.testbed.removal import remove_known
 from assay.testbed.run import run
 
 GROUPS = Path("/sys/fs/cgroup")
 LOOPS = Path("/sys/block")
 PREFIX = "assay-box-"
+MEMBERS = "cgroup.procs"
+"""A file that every control group has."""
+IMAGE = re.compile(r"[a-z0-9-]+-\d+\.img")
+"""Names of the files of disks: host and number."""
+STATUS, DETACH = 0x4C05, 0x4C01
+"""LOOP_GET_STATUS64 and LOOP_CLR_FD of linux/loop.h."""
 PATIENCE_SECONDS = 5.0
 
 
@@ -66,11 +75,36 @@ def make_group(hierarchy: Hierarchy, path: Path) -> None:
         raise AssayError(f"disks cannot be limited: {path}: {error.strerror}", "", EXIT_REFUSED) from error
 
 
+def group_fault(path: Path, box: Path) -> str:
+    """Why a path is not that of a group of a box's hosts; empty if it is.
+
+    Args:
+        path: As a journal names it.
+        box: Folder of the box.
+    """
+    try:
+        folder = find_hierarchy().folder
+    except AssayError as error:
+        return f"{path}: {error.message}"
+    ours = f"{group_prefix(box.parent)}{box.name}-"
+    if path.parent != folder or not path.name.startswith(ours):
+        return f"{path}: is not a control group of this box: left alone"
+    return ""
+
+
 def remove_group(path: Path) -> bool:
-    """Remove a group whose processes have ended or are about to; returns whether it is gone."""
+    """Remove a group whose processes have ended or are about to; returns whether it is gone.
+
+    An empty directory that is no control group stays: a group is never empty, and rmdir(2) takes nothing else that is
+    not.
+    """
     end = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
+            if not os.path.lexists(path):
+                return True
+            if not (path / MEMBERS).exists() and os.path.lexists(path):
+                return False
             path.rmdir()
         except FileNotFoundError:
             return True
@@ -98,13 +132,50 @@ def make_image(disk: Disk, image: Path) -> None:
 
 
 def loops_of(folder: Path) -> list[Path]:
-    """Loop devices whose files lie in a folder."""
-    found = []
-    for device in LOOPS.glob("loop*"):
+    """Loop devices whose files are those in a folder, whatever path the kernel shows for them.
+
+    A container may have files of the same paths, and its loop devices are seen here.
+    """
+    return [device for device, fd in _open_loops(folder) if _closed(fd)]
+
+
+def _open_loops(folder: Path) -> list[tuple[Path, int]]:
+    """Loop devices of a folder, each with a descriptor; while that is open, the device keeps its file."""
+    files = {(found.st_dev, found.st_ino) for path in folder.glob("*.img") if (found := _status(path)) is not None}
+    opened = []
+    for device in LOOPS.glob("loop*") if files else []:
+        if not (device / "loop" / "backing_file").exists():
+            continue
         with contextlib.suppress(OSError):
-            if (device / "loop" / "backing_file").read_text().startswith(f"{folder}/"):
-                found.append(Path("/dev", device.name))
-    return found
+            fd = os.open(Path("/dev", device.name), os.O_RDONLY | os.O_CLOEXEC)
+            if _file_of(fd) in files:
+                opened.append((Path("/dev", device.name), fd))
+            else:
+                os.close(fd)
+    return opened
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.lstat()
+    except OSError:
+        return None
+
+
+def _file_of(loop: int) -> tuple[int, int] | None:
+    """Device and inode of the file behind an open loop device: `lo_device` and `lo_inode`; None if there is none."""
+    found = bytearray(232)
+    try:
+        fcntl.ioctl(loop, STATUS, found)
+    except OSError:
+        return None
+    device, inode = struct.unpack_from("=QQ", found)
+    return device, inode
+
+
+def _closed(fd: int) -> bool:
+    os.close(fd)
+    return True
 
 
 def detach_loops(folder: Path) -> list[str]:
@@ -117,31 +188,26 @@ def detach_loops(folder: Path) -> list[str]:
     """
     end = time.monotonic() + PATIENCE_SECONDS
     while True:
-        found = loops_of(folder)
+        found = _open_loops(folder)
+        for _, fd in found:
+            with contextlib.suppress(OSError):
+                fcntl.ioctl(fd, DETACH)
+            os.close(fd)
         if not found:
             return []
         if time.monotonic() > end:
-            return [f"{device}: still in use" for device in found]
-        for device in found:
-            with contextlib.suppress(AssayError):
-                run(["losetup", "--detach", str(device)], str(device))
-        if loops_of(folder):
-            time.sleep(0.005)
+            return [f"{device}: still in use" for device, _ in found]
+        time.sleep(0.005)
 
 
 def remove_images(folder: Path, marker: str) -> list[str]:
     """Remove a marked folder of disks; returns what could not be."""
-    problems = []
-    names: Sequence[Path] = sorted(folder.glob("*.img")) if folder.is_dir() else []
-    for path in (*names, folder / marker):
+    problems = remove_known(folder, lambda name: IMAGE.fullmatch(name) is not None, marker)
+    if not problems:
         try:
-            path.unlink(missing_ok=True)
+            folder.rmdir()
+        except FileNotFoundError:
+            pass
         except OSError as error:
-            problems.append(f"{path}: {error.strerror}")
-    try:
-        folder.rmdir()
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        problems.append(f"{folder}: {error.strerror}")
+            problems.append(f"{folder}: {error.strerror}")
     return problems

@@ -4,7 +4,7 @@ import contextlib
 
 from assay.model.base import AssayError
 from assay.testbed.clean import clean, remove_lost_disks
-from assay.testbed.folders import box_folders, locked
+from assay.testbed.folders import box_folders, foreign_folders, locked
 from assay.testbed.running import RunningBox
 from assay.testbed.state import is_up, read_state
 
@@ -25,7 +25,7 @@ def sweep() -> tuple[list[str], list[str]]:
     Returns:
         Names of the boxes of which something was left, and what could not be removed.
     """
-    names, problems = [], []
+    names, problems = [], foreign_folders()
     for folder in box_folders():
         # One that is being brought up or taken down is locked; it is left to whoever does that.
         if is_up(read_state(folder)):

@@ -4,12 +4,14 @@ import contextlib
 import fcntl
 import json
 import os
+import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.box import NAME
+from assay.model.foreign import plain
 
 MARKER = ".assay-box"
 """File in a folder of disks that names the box it belongs to."""
@@ -31,11 +33,52 @@ def disks_root() -> Path:
 
 
 def box_folders() -> list[Path]:
-    """Folders of all boxes, whatever their state."""
+    """Folders of all boxes of this user, whatever their state."""
+    return [path for path in _named() if not foreign(path)]
+
+
+def foreign_folders() -> list[str]:
+    """What has the place of this user's boxes and is not theirs, one line each; it is left alone."""
+    strange = foreign(boxes_root())
+    return [strange] if strange else [line for path in _named() if (line := foreign(path))]
+
+
+def _named() -> list[Path]:
     root = boxes_root()
-    if not root.is_dir():
+    if foreign(root) or not root.is_dir():
         return []
     return sorted(path for path in root.iterdir() if NAME.fullmatch(path.name) and path.is_dir())
+
+
+def foreign(folder: Path) -> str:
+    """Why a folder is not this user's alone, so that nothing in it can be trusted; empty if it is, or is not there.
+
+    Others may make folders of these names first: those of the disks are in /var/tmp.
+    """
+    try:
+        found = folder.lstat()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return f"{folder}: {error.strerror}"
+    if not stat.S_ISDIR(found.st_mode):
+        return f"{folder}: is not a folder"
+    if found.st_uid != os.geteuid():
+        return f"{folder}: belongs to another user"
+    return f"{folder}: others may write into it" if found.st_mode & 0o022 else ""
+
+
+def _make(root: Path) -> None:
+    """Make a folder of folders; nobody else may write into it, whatever the umask."""
+    if not root.is_dir():
+        root.mkdir(mode=0o755, parents=True, exist_ok=True)
+
+
+def _refuse_foreign(*folders: Path) -> None:
+    for folder in folders:
+        if strange := foreign(folder):
+            hint = "see what it is and remove it, or set ASSAY_BOXES to another folder"
+            raise AssayError(strange, hint, EXIT_REFUSED)
 
 
 @contextlib.contextmanager
@@ -47,8 +90,10 @@ def locked(name: str, patience: float) -> Iterator[Path]:
         patience: Seconds to wait for whoever changes it now.
 
     Raises:
-        AssayError: Somebody else still does.
+        AssayError: Somebody else still does, it is not this user's alone, or this is no name of a box.
     """
+    if not NAME.fullmatch(name):
+        raise AssayError(f"`{plain(name)}` is not a name for a box", "`assay testbed status` lists the boxes")
     folder = boxes_root() / name
     end = time.monotonic() + patience
     while (fd := _lock(folder)) is None:
@@ -71,7 +116,9 @@ def _lock(folder: Path) -> int | None:
     while True:
         fd = -1
         try:
-            folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+            _make(folder.parent)
+            folder.mkdir(mode=0o755, exist_ok=True)
+            _refuse_foreign(folder.parent, folder)
             fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.samestat(os.fstat(fd), folder.lstat()):
@@ -102,10 +149,12 @@ def make_disks_folder(folder: Path, box: Path) -> None:
         box: Folder of its box.
 
     Raises:
-        AssayError: Something is in it, or it cannot be made.
+        AssayError: Something is in it, it is not this user's alone, or it cannot be made.
     """
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        _refuse_foreign(folder.parent, folder)
         if any(folder.iterdir()):
             raise AssayError(f"{folder}: is not empty", "see what is in it, and remove it", EXIT_REFUSED)
         (folder / MARKER).write_text(json.dumps({"written_by": "assay", "box": str(box)}) + "\n")

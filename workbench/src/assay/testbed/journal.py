@@ -1,10 +1,12 @@
 """What was made for a box, written down before it is made, so that it can be removed whatever happens."""
 
+import errno
 import json
 import os
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from assay.testbed.process import Process, boot_id
 
@@ -55,8 +57,10 @@ class Journal:
         self._write({"pid": process.pid, "start": process.start})
 
     def _write(self, entry: dict[str, str | int]) -> None:
+        line = (json.dumps(entry) + "\n").encode()
         with self._lock:
-            os.write(self._fd, (json.dumps(entry) + "\n").encode())
+            if os.write(self._fd, line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def close(self) -> None:
         """No more will be made."""
@@ -64,16 +68,32 @@ class Journal:
 
 
 def read_journal(folder: Path) -> Made | None:
-    """What the journal in a folder says; None if there is none. A last line that was cut short does not count."""
+    """What the journal in a folder says; None if there is none.
+
+    A line that was cut short does not count: what it announces was not made. What the others say is a claim, for
+    whoever removes things to check.
+    """
     try:
-        text = (folder / NAME).read_text()
+        text = (folder / NAME).read_text(errors="replace")
     except OSError:
         return None
-    entries = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("}\n")]
-    heads = [entry for entry in entries if "boot" in entry]
+    entries = [entry for line in text.splitlines() if (entry := _entry(line)) is not None]
+    heads = [entry for entry in entries if isinstance(entry.get("boot"), str) and isinstance(entry.get("disks"), str)]
     return Made(
         boot=heads[0]["boot"] if heads else "",
         disks=Path(heads[0]["disks"]) if heads else None,
-        groups=tuple(Path(entry["group"]) for entry in entries if "group" in entry),
-        inits=tuple(Process(entry["pid"], entry["start"]) for entry in entries if "pid" in entry),
+        groups=tuple(Path(entry["group"]) for entry in entries if isinstance(entry.get("group"), str)),
+        inits=tuple(
+            Process(entry["pid"], entry["start"])
+            for entry in entries
+            if isinstance(entry.get("pid"), int) and isinstance(entry.get("start"), int) and entry["pid"] > 1
+        ),
     )
+
+
+def _entry(line: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -87,13 +87,9 @@ class RunningBox:
             raise AssayError(f"host {name} of box {self.name} is dead", "take the box down, and up again", EXIT_REFUSED)
         return prefix(host.pid, host.group)
 
-    def down(self) -> None:
-        """Remove the box.
-
-        Raises:
-            AssayError: Something could not be removed.
-        """
-        take_down(self.name)
+    def down(self) -> str:
+        """Remove the box; returns and raises as `take_down`."""
+        return take_down(self.name)
 
     def server_ready(self, name: str, server: RunningServer, within: float = 0.0) -> str:
         """Why a server does not answer; empty if it does within some seconds."""

@@ -17,8 +17,6 @@ use std::time::Duration;
 
 /// What mkfs(8) makes.
 const LOST_AND_FOUND: &[u8] = b"lost+found";
-/// Longest wait for a directory that another process works on: it may be removing a dead run's data.
-const PATIENCE_NS: u64 = 10_000_000_000;
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// So many names are told; a directory with any is somebody else's.
 const MOST_NAMES: usize = 4;
@@ -158,8 +156,8 @@ fn names(folder: &OwnedFd, take: impl Fn(&[u8]) -> bool) -> Result<Vec<String>, 
 }
 
 /// Locks a directory for this process until it is closed; false if another one keeps it.
-fn lock(folder: &OwnedFd) -> bool {
-    let end = clock::now() + PATIENCE_NS;
+fn lock(folder: &OwnedFd, patience_ns: u64) -> bool {
+    let end = clock::now().saturating_add(patience_ns);
     loop {
         match fs::flock(folder, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK | Errno::INTR) => {}
@@ -175,14 +173,14 @@ fn lock(folder: &OwnedFd) -> bool {
 }
 
 /// Opens and locks the directory of a path: it is the one at the path when the lock is there. None if there is none.
-fn open_locked(root: &str) -> Result<Option<OwnedFd>, SetupError> {
+fn open_locked(root: &str, patience_ns: u64) -> Result<Option<OwnedFd>, SetupError> {
     loop {
         let folder = match open_root(root) {
             Ok(folder) => folder,
             Err(error) if error.errno == Some(Errno::NOENT.raw_os_error()) => return Ok(None),
             Err(error) => return Err(error),
         };
-        if !lock(&folder) {
+        if !lock(&folder, patience_ns) {
             return Err(SetupError::new("open", root, "is in use by another run: try again later"));
         }
         let now = open_root(root).ok().and_then(|now| numbers(&now).ok());
@@ -203,11 +201,11 @@ struct Above {
 }
 
 impl Above {
-    fn open(root: &str) -> Result<Self, SetupError> {
+    fn open(root: &str, patience_ns: u64) -> Result<Self, SetupError> {
         let (path, name) = split(root)?;
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = fs::open(&path, flags, Mode::empty()).map_err(failed(&path, "open"))?;
-        lock(&folder);
+        lock(&folder, patience_ns);
         Ok(Above { folder, path, unfinished: format!(".{name}.assay-new"), name })
     }
 
@@ -272,10 +270,12 @@ impl Above {
 /// Makes a directory with its mark in one step, or marks the one that is there, and removes what a run that is over has
 /// left in it. Of two runs that claim it at the same time one gets it.
 ///
+/// `patience_ns` is the longest wait for a directory that another process works on, as for the functions below.
+///
 /// # Errors
 /// If it cannot be made or marked. A directory that is somebody else's is no error: the answer says what is there.
-pub fn claim(asked: &Claim) -> Result<PlaceAnswer, SetupError> {
-    let above = Above::open(&asked.root)?;
+pub fn claim(asked: &Claim, patience_ns: u64) -> Result<PlaceAnswer, SetupError> {
+    let above = Above::open(&asked.root, patience_ns)?;
     above.remove_unfinished()?;
     let made = Mark { created_by_assay: true, ..asked.mark.clone() };
     if !is_there(&above.folder, &above.name) && above.make(&made)? {
@@ -283,7 +283,7 @@ pub fn claim(asked: &Claim) -> Result<PlaceAnswer, SetupError> {
         return answer(&folder, made, Vec::new()).map_err(failed(&asked.root, "open"));
     }
     drop(above);
-    match open_locked(&asked.root)? {
+    match open_locked(&asked.root, patience_ns)? {
         Some(folder) => mark_existing(&folder, asked),
         // Its run has given it back between two looks of ours.
         None => Err(SetupError::new("open", &asked.root, "has been removed at this moment: try again")),
@@ -334,8 +334,12 @@ fn remove_one(folder: &OwnedFd, root: &str, name: &str, run: &str) -> Vec<Remain
 }
 
 /// The open and locked directory of a run; otherwise the answer that there is none.
-fn open_of(root: &str, run: Option<&str>) -> Result<Result<(OwnedFd, Found), PlaceAnswer>, SetupError> {
-    let Some(folder) = open_locked(root)? else {
+fn open_of(
+    root: &str,
+    run: Option<&str>,
+    patience_ns: u64,
+) -> Result<Result<(OwnedFd, Found), PlaceAnswer>, SetupError> {
+    let Some(folder) = open_locked(root, patience_ns)? else {
         return Ok(Err(PlaceAnswer { absent: true, ..PlaceAnswer::default() }));
     };
     let found = mark::read(&folder).map_err(failed(root, "open"))?;
@@ -350,8 +354,8 @@ fn open_of(root: &str, run: Option<&str>) -> Result<Result<(OwnedFd, Found), Pla
 ///
 /// # Errors
 /// If the marked directory cannot be opened.
-pub fn remove_job(root: &str, name: &str, run: Option<&str>) -> Result<PlaceAnswer, SetupError> {
-    let (folder, _) = match open_of(root, run)? {
+pub fn remove_job(root: &str, name: &str, run: Option<&str>, patience_ns: u64) -> Result<PlaceAnswer, SetupError> {
+    let (folder, _) = match open_of(root, run, patience_ns)? {
         Ok(opened) => opened,
         Err(answer) => return Ok(answer),
     };
@@ -365,12 +369,12 @@ pub fn remove_job(root: &str, name: &str, run: Option<&str>) -> Result<PlaceAnsw
 ///
 /// # Errors
 /// If the directory, or the one above it, cannot be opened.
-pub fn release(root: &str, run: Option<&str>) -> Result<PlaceAnswer, SetupError> {
-    let (folder, found) = match open_of(root, run)? {
+pub fn release(root: &str, run: Option<&str>, patience_ns: u64) -> Result<PlaceAnswer, SetupError> {
+    let (folder, found) = match open_of(root, run, patience_ns)? {
         Ok(opened) => opened,
         Err(answer) => {
             if answer.absent && inspect(root)?.state != PlaceState::NoParent {
-                Above::open(root)?.remove_unfinished()?;
+                Above::open(root, patience_ns)?.remove_unfinished()?;
             }
             return Ok(answer);
         }
@@ -396,13 +400,13 @@ pub fn release(root: &str, run: Option<&str>) -> Result<PlaceAnswer, SetupError>
         let left = vec![Remains { path: root.to_owned(), why: format!("holds files that are not Assay's: {shown}") }];
         return Ok(PlaceAnswer { left, ..PlaceAnswer::default() });
     }
-    remove_root(&folder, root)
+    remove_root(&folder, root, patience_ns)
 }
 
 /// Removes the marked directory itself, in which nothing else is, under another name: so no name is ever lost that
 /// somebody else has put in its place.
-fn remove_root(folder: &OwnedFd, root: &str) -> Result<PlaceAnswer, SetupError> {
-    let above = Above::open(root)?;
+fn remove_root(folder: &OwnedFd, root: &str, patience_ns: u64) -> Result<PlaceAnswer, SetupError> {
+    let above = Above::open(root, patience_ns)?;
     above.remove_unfinished()?;
     let (name, unfinished) = (above.name.as_str(), above.unfinished.as_str());
     let still = |why: &str| {
@@ -427,6 +431,8 @@ fn remove_root(folder: &OwnedFd, root: &str) -> Result<PlaceAnswer, SetupError> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
 
     /// A directory of the test's own, gone afterwards.
     struct Ground(PathBuf);
@@ -466,7 +472,7 @@ mod tests {
     #[test]
     fn what_somebody_makes_meanwhile_is_not_taken() {
         let ground = Ground::new("meanwhile");
-        let above = Above::open(&ground.root()).unwrap();
+        let above = Above::open(&ground.root(), SECOND).unwrap();
         std::fs::create_dir(ground.root()).unwrap();
         assert!(!above.make(&mark("a")).unwrap());
         assert_eq!(ground.names(), ["target"]);
@@ -476,28 +482,28 @@ mod tests {
     #[test]
     fn a_claim_replaces_only_the_mark_it_was_told_of() {
         let ground = Ground::new("over");
-        let first = claim(&asked(&ground, "a")).unwrap().mark.unwrap();
+        let first = claim(&asked(&ground, "a"), SECOND).unwrap().mark.unwrap();
         assert!(first.created_by_assay);
-        let refused = claim(&asked(&ground, "b")).unwrap();
+        let refused = claim(&asked(&ground, "b"), SECOND).unwrap();
         assert!(refused.foreign && refused.mark.is_none());
         assert_eq!(refused.look.unwrap().mark.as_ref(), Some(&first));
         let stale = Claim { over: Some(mark("c")), ..asked(&ground, "b") };
-        assert!(claim(&stale).unwrap().foreign);
-        let taken = claim(&Claim { over: Some(first), ..asked(&ground, "b") }).unwrap().mark.unwrap();
+        assert!(claim(&stale, SECOND).unwrap().foreign);
+        let taken = claim(&Claim { over: Some(first), ..asked(&ground, "b") }, SECOND).unwrap().mark.unwrap();
         assert_eq!((taken.identity.as_str(), taken.created_by_assay), ("b", true));
-        assert!(release(&ground.root(), Some("a")).unwrap().foreign);
-        assert_eq!(release(&ground.root(), Some("b")).unwrap().removed, [ground.root()]);
+        assert!(release(&ground.root(), Some("a"), SECOND).unwrap().foreign);
+        assert_eq!(release(&ground.root(), Some("b"), SECOND).unwrap().removed, [ground.root()]);
         assert!(ground.names().is_empty());
     }
 
     #[test]
     fn a_root_that_was_replaced_keeps_its_name() {
         let ground = Ground::new("replaced");
-        claim(&asked(&ground, "a")).unwrap();
+        claim(&asked(&ground, "a"), SECOND).unwrap();
         let ours = open_root(&ground.root()).unwrap();
         std::fs::rename(ground.root(), ground.0.join("moved")).unwrap();
         std::fs::create_dir(ground.root()).unwrap();
-        let answer = remove_root(&ours, &ground.root()).unwrap();
+        let answer = remove_root(&ours, &ground.root(), SECOND).unwrap();
         assert_eq!(answer.left[0].why, "was replaced at this moment: left alone");
         assert!(std::path::Path::new(&ground.root()).is_dir());
         assert_eq!(ground.names().len(), 2);

@@ -10,6 +10,9 @@ use std::collections::VecDeque;
 /// Most calls under way: their numbers are the low half of the xid.
 pub(crate) const MAX_CALLS: usize = 1 << 16;
 
+/// Room for a reply that a call keeps for the next one; a longer reply is rare, or sent in malice.
+const KEPT_BYTES: usize = 64 << 10;
+
 /// First pause before a call is made again that the server has put off, and the longest, in nanoseconds.
 const JUKEBOX_NS: (u64, u64) = (100_000_000, 5_000_000_000);
 
@@ -167,6 +170,9 @@ impl Calls {
     pub(crate) fn release(&mut self, number: u32) {
         let call = self.get_mut(number);
         (call.state, call.payload) = (State::Free, Payload::None);
+        if call.reply.capacity() > KEPT_BYTES {
+            call.reply = Vec::new();
+        }
         self.under_way -= 1;
         self.free.push(number);
     }

@@ -2,14 +2,14 @@
 //! measured.
 
 use crate::calls::{Payload, MAX_CALLS};
-use crate::replies::{created, found, Found};
+use crate::replies::{created, found, listed, Found};
 use crate::rpc::Procedure;
 use crate::transport::Transport;
 use crate::xdr::{put_opaque, put_u32, put_u64, Input};
 use assay_core::{clock, pulse};
 use nfs3_types::nfs3::NFS_PROGRAM as P;
-use nfs3_types::nfs3::{sattr3, Nfs3Option, READDIR3resok};
-use nfs3_types::xdr_codec::{Pack, Unpack};
+use nfs3_types::nfs3::{sattr3, Nfs3Option};
+use nfs3_types::xdr_codec::Pack;
 
 /// What a server knows a file or directory by (RFC 1813 section 2.3.3).
 pub(crate) type Handle = Vec<u8>;
@@ -29,6 +29,10 @@ pub(crate) enum Existing {
 const WINDOW: usize = 64;
 /// Bytes of a listing that are asked for at once.
 const LISTING_BYTES: u32 = 32 << 10;
+/// A server that sends more than that at once does not keep to what it was asked for.
+const MOST_LISTED: usize = 2 * LISTING_BYTES as usize;
+/// Parts of a listing in which there may be no name.
+const MOST_EMPTY: usize = 64;
 
 /// A server, and how long to wait for it.
 pub(crate) struct Client {
@@ -159,25 +163,27 @@ impl Client {
     }
 
     /// READDIR (RFC 1813 section 3.3.16) until at least one name is known or the directory ends: all names but `.` and
-    /// `..` of the first part of the listing that has any. Empty if there are none.
+    /// `..` of the first part of the listing that has any. Empty if there are none; ELOOP if the listing goes on without
+    /// any.
     pub(crate) fn first_names(&mut self, directory: &[u8]) -> Result<Vec<Vec<u8>>, i32> {
         let (mut cookie, mut verifier) = (0, [0; 8]);
-        loop {
+        for _ in 0..MOST_EMPTY {
             let results = self.nfs(P::NFSPROC3_READDIR, |out| {
                 put_opaque(out, directory);
                 put_u64(out, cookie);
                 out.extend_from_slice(&verifier);
                 put_u32(out, LISTING_BYTES);
             })?;
-            let (page, _) = READDIR3resok::unpack(&mut &results[..]).map_err(|_| libc::EBADMSG)?;
-            let last = page.reply.entries.0.last().map(|entry| entry.cookie);
-            let names = page.reply.entries.0.iter().map(|entry| entry.name.as_ref().to_vec());
-            let names: Vec<Vec<u8>> = names.filter(|name| name != b"." && name != b"..").collect();
-            match last {
-                Some(last) if names.is_empty() && !page.reply.eof => cookie = last,
+            let mut names = Vec::new();
+            let within = Some(results.as_slice()).filter(|results| results.len() <= MOST_LISTED);
+            let page = within.and_then(|results| listed(results, |name| names.push(name.to_vec())));
+            let page = page.ok_or(libc::EBADMSG)?;
+            match page.cookie {
+                Some(last) if names.is_empty() && !page.eof => cookie = last,
                 _ => return Ok(names),
             }
-            verifier = page.cookieverf.0;
+            verifier = page.verifier;
         }
+        Err(libc::ELOOP)
     }
 }

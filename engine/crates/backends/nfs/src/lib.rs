@@ -11,6 +11,10 @@ mod fake;
 #[cfg(test)]
 mod fake_store;
 mod forest;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
+#[cfg(test)]
+mod hostile_tests;
 mod lane;
 mod link;
 mod mount;

@@ -14,6 +14,8 @@ const INPUT_BYTES: usize = 64 << 10;
 const LARGE_BYTES: usize = 32 << 10;
 /// What is received after large data: about the next reply's head.
 const SPILL_BYTES: usize = 1 << 10;
+/// So often what has come is taken before deadlines are looked at again: a server may send faster than it is taken.
+const MOST_TURNS: usize = 64;
 /// Parts that are sent at once.
 const MAX_PARTS: usize = 48;
 /// Pause before a connection is tried again, and the longest, in nanoseconds.
@@ -208,7 +210,7 @@ impl Link {
     /// Receives what is there.
     fn receive(&mut self, calls: &mut Calls) -> Result<(), i32> {
         let Connection::Up(stream) = &self.connection else { return Ok(()) };
-        loop {
+        for _ in 0..MOST_TURNS {
             let direct = self.reader.direct();
             let (to, room) = direct.unwrap_or((std::ptr::null_mut(), 0));
             let spill = if room >= LARGE_BYTES { SPILL_BYTES } else { INPUT_BYTES };
@@ -235,6 +237,7 @@ impl Link {
                 return Ok(());
             }
         }
+        Ok(())
     }
 }
 

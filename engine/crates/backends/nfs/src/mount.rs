@@ -3,13 +3,14 @@
 
 use crate::address;
 use crate::client::{Client, Handle};
+use crate::replies::{mounted, MAX_HANDLE};
 use crate::rpc::{Identity, Procedure};
 use crate::status::mount_message;
 use crate::transport::Transport;
 use crate::xdr::put_opaque;
 use assay_core::{clock, os_message, SetupError};
 use assay_spec::NfsTarget;
-use nfs3_types::mount::{mountres3, MOUNT_PROGRAM};
+use nfs3_types::mount::{mountstat3, MOUNT_PROGRAM};
 use nfs3_types::nfs3::{FSINFO3resok, FSSTAT3resok, NFS_PROGRAM};
 use nfs3_types::portmap::{mapping, IPPROTO_TCP, PMAP_PORT, PMAP_PROG};
 use nfs3_types::xdr_codec::{Pack, Unpack};
@@ -159,12 +160,17 @@ fn export_handle(
     let asked = client.call(procedure, |out| put_opaque(out, target.export.as_bytes()));
     let results = asked
         .map_err(|errno| SetupError { errno: Some(errno), ..SetupError::new("mount", whole, os_message(errno)) })?;
-    match unpack(&results, whole)? {
-        mountres3::Ok(mounted) => Ok(mounted.fhandle.0.to_vec()),
-        mountres3::Err(status) => {
+    match mounted(&results) {
+        Some(Ok(handle)) => Ok(handle.to_vec()),
+        Some(Err(status)) => {
             // Numbers are errnos as far as they go (RFC 1813 appendix I, mountstat3).
-            let errno = crate::status::errno_of(status as u32);
-            Err(SetupError { errno: Some(errno), ..SetupError::new("mount", whole, mount_message(status)) })
+            let errno = crate::status::errno_of(status);
+            let known: mountstat3 = unpack(&status.to_be_bytes(), whole)?;
+            Err(SetupError { errno: Some(errno), ..SetupError::new("mount", whole, mount_message(known)) })
+        }
+        None => {
+            let message = format!("the server's answer has no handle of at most {MAX_HANDLE} bytes");
+            Err(SetupError::new("mount", whole, message))
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Record marking (RFC 5531 section 11): replies out of a stream of bytes, with the data of a READ going straight to
 //! where it belongs.
 
-/// Longest reply apart from the data of a READ; what claims to be longer is no reply.
-const MAX_GATHERED: usize = 4 << 20;
+/// Longest reply apart from the data of a READ: a listing. What claims to be longer is no reply.
+const MAX_GATHERED: usize = (1 << 20) + (64 << 10);
 
 /// What shall be done with the bytes of a reply that come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use crate::client::{put_name, Client};
 use crate::replies::DIRECTORY;
 use nfs3_types::nfs3::NFS_PROGRAM;
 
-/// Directories in directories that are gone into.
+/// Directories in directories that are gone into; a tree that is deeper is left.
 const MAX_LEVELS: u32 = 200;
 
 /// So often a directory is looked at in which there is nothing to remove, but which is not empty.
@@ -31,7 +31,10 @@ impl Left {
 /// Removes the directory `name` in `parent` with all that is in it.
 pub(crate) fn tree(client: &mut Client, parent: &[u8], name: &[u8], file_system: u64, level: u32) -> Result<(), Left> {
     let left = |errno| Left::new(name, errno);
-    let mut in_vain = 0;
+    if level > MAX_LEVELS {
+        return Err(left(libc::ELOOP));
+    }
+    let (mut in_vain, mut before) = (0, Vec::new());
     while in_vain < MAX_IN_VAIN {
         match client.rmdir(parent, name) {
             // If the parent is gone, so is what was in it.
@@ -47,7 +50,7 @@ pub(crate) fn tree(client: &mut Client, parent: &[u8], name: &[u8], file_system:
             found => found.map_err(left)?,
         };
         let inside = found.attributes.is_some_and(|its| its.file_system == file_system);
-        if !inside || level >= MAX_LEVELS {
+        if !inside {
             return Err(left(libc::EXDEV));
         }
         let listed = match client.first_names(&found.handle) {
@@ -55,11 +58,13 @@ pub(crate) fn tree(client: &mut Client, parent: &[u8], name: &[u8], file_system:
             listed => listed.map_err(left)?,
         };
         match names(client, &found.handle, &listed, file_system, level + 1) {
-            // Somebody else is removing the same.
+            // Somebody else is removing the same, or the server says that it has removed what it goes on to list.
             Ok(0) => in_vain += 1,
+            Ok(_) if listed == before => in_vain += 1,
             Ok(_) => in_vain = 0,
             Err(what) => return Err(what.below(name)),
         }
+        before = listed;
     }
     Err(left(libc::ENOTEMPTY))
 }
@@ -98,7 +103,11 @@ pub(crate) fn names(
         } else {
             Err(Left::new(name, errno))
         };
-        first = first.or(done.err());
+        match done {
+            // The server makes it up: there is no end to it.
+            Err(what) if what.errno == libc::ELOOP => return Err(what),
+            done => first = first.or(done.err()),
+        }
     }
     first.map_or(Ok(removed), Err)
 }

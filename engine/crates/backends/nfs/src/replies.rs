@@ -4,7 +4,7 @@ use crate::rpc::ATTRIBUTES_BYTES;
 use crate::xdr::Input;
 
 /// Longest file handle (RFC 1813 section 2.4).
-const MAX_HANDLE: usize = 64;
+pub(crate) const MAX_HANDLE: usize = 64;
 /// Longest name that a server may have.
 const MAX_NAME: usize = 4096;
 
@@ -120,6 +120,39 @@ pub(crate) fn allowed(results: &[u8]) -> Option<u32> {
     input.u32()
 }
 
+/// Results of MNT (RFC 1813 appendix I): the handle of the export, or the status. Read here because the codec makes room
+/// for whatever length a server claims.
+pub(crate) fn mounted(results: &[u8]) -> Option<Result<&[u8], u32>> {
+    let mut input = Input(results);
+    match input.u32()? {
+        0 => input.opaque(MAX_HANDLE).map(Ok),
+        status => Some(Err(status)),
+    }
+}
+
+/// Tells a listing that goes round: cookies that come again. Source: Brent, An improved Monte Carlo factorization
+/// algorithm, BIT 20 (1980), section 2.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Rounds {
+    known: u64,
+    since: u64,
+    limit: u64,
+}
+
+impl Rounds {
+    /// Whether the listing has come to this cookie before; known after three times round at most.
+    pub(crate) fn again(&mut self, cookie: u64) -> bool {
+        if self.limit > 0 && cookie == self.known {
+            return true;
+        }
+        if self.since == self.limit {
+            (self.known, self.since, self.limit) = (cookie, 0, (2 * self.limit).max(1));
+        }
+        self.since += 1;
+        false
+    }
+}
+
 /// Results of READDIR (RFC 1813 section 3.3.16).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Page {
@@ -131,15 +164,18 @@ pub(crate) struct Page {
     pub(crate) eof: bool,
 }
 
-/// Reads them.
-pub(crate) fn listed(results: &[u8]) -> Option<Page> {
+/// Reads them, and tells each name but `.` and `..`.
+pub(crate) fn listed(results: &[u8], mut tell: impl FnMut(&[u8])) -> Option<Page> {
     let mut input = Input(results);
     Attributes::read_optional(&mut input).ok()?;
     let mut page = Page { names: 0, cookie: None, verifier: input.bytes(8)?.try_into().ok()?, eof: false };
     while input.flag()? {
         input.u64()?;
         let name = input.opaque(MAX_NAME)?;
-        page.names += u32::from(name != b"." && name != b"..");
+        if name != b"." && name != b".." {
+            page.names += 1;
+            tell(name);
+        }
         page.cookie = Some(input.u64()?);
     }
     page.eof = input.flag()?;
@@ -209,6 +245,32 @@ mod tests {
     }
 
     #[test]
+    fn a_listing_that_goes_round_is_noticed() {
+        for (tail, cycle) in [(0_u64, 1_u64), (0, 2), (5, 7), (100, 1000)] {
+            let mut rounds = Rounds::default();
+            let cookie = |step: u64| if step < tail { step } else { tail + (step - tail) % cycle };
+            let noticed = (0..10_000).find(|step| rounds.again(cookie(*step)));
+            assert!(
+                noticed.is_some_and(|step| step >= cycle && step <= 3 * (tail + cycle)),
+                "{tail} {cycle}: {noticed:?}"
+            );
+        }
+        let mut rounds = Rounds::default();
+        assert!((0..100_000).all(|step| !rounds.again(step)));
+    }
+
+    /// The codec would make room for 4 GiB first.
+    #[test]
+    fn a_mount_is_read_within_its_bounds() {
+        let with = |words: &[u32]| words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<u8>>();
+        assert_eq!(mounted(&with(&[0, 4, 7, u32::MAX])), Some(Ok(&[0, 0, 0, 7][..])));
+        assert_eq!(mounted(&with(&[13])), Some(Err(13)));
+        assert_eq!(mounted(&with(&[0, u32::MAX, 1])), None);
+        assert_eq!(mounted(&with(&[0, 65])), None);
+        assert_eq!(mounted(&[]), None);
+    }
+
+    #[test]
     fn listings_are_counted() {
         let names: [&[u8]; 4] = [b".", b"..", b"f0.1", b"f0.22"];
         let entry = |(number, name): (usize, &&[u8])| entry3 {
@@ -223,6 +285,6 @@ mod tests {
             reply: dirlist3 { entries, eof: true },
         });
         let page = Page { names: 2, cookie: Some(13), verifier: *b"verifier", eof: true };
-        assert_eq!(whole_or_none(&bytes, listed), page);
+        assert_eq!(whole_or_none(&bytes, |results| listed(results, |_| {})), page);
     }
 }

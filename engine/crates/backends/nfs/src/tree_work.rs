@@ -2,7 +2,7 @@
 
 use crate::calls::Payload;
 use crate::client::{put_attributes, put_create, put_name, Existing, Handle, DIRECTORY_MODE};
-use crate::replies::{allowed, created, listed, looked_up, written, Attributes};
+use crate::replies::{allowed, created, listed, looked_up, written, Attributes, Rounds};
 use crate::rpc::Procedure;
 use crate::stability::Stable;
 use crate::transport::Transport;
@@ -76,6 +76,7 @@ pub(crate) struct Work {
     /// Where the listing goes on.
     cookie: u64,
     verifier: [u8; 8],
+    rounds: Rounds,
 }
 
 impl Work {
@@ -83,6 +84,7 @@ impl Work {
     pub(crate) fn begin(&mut self, op: &Op, deadline: u64) {
         (self.op, self.step, self.deadline) = (Some(*op), Step::First, deadline);
         (self.count, self.cookie, self.verifier) = (0, 0, [0; 8]);
+        self.rounds = Rounds::default();
     }
 
     /// Makes the next call; errno if the operation cannot be done.
@@ -224,13 +226,16 @@ impl Work {
     }
 
     fn page(&mut self, results: &[u8]) -> Result<Option<u32>, i32> {
-        let page = listed(results).ok_or(libc::EBADMSG)?;
-        self.count += page.names;
+        let page = listed(results, |_| {}).ok_or(libc::EBADMSG)?;
+        self.count = self.count.checked_add(page.names).ok_or(libc::EOVERFLOW)?;
         if page.eof {
             return Ok(Some(self.count));
         }
         // A page without entries would come again and again.
         self.cookie = page.cookie.ok_or(libc::EBADMSG)?;
+        if self.rounds.again(self.cookie) {
+            return Err(libc::ELOOP);
+        }
         self.verifier = page.verifier;
         Ok(None)
     }
@@ -249,6 +254,29 @@ fn size(attributes: Attributes) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A part of a listing with one name.
+    fn page(cookie: u64) -> Vec<u8> {
+        let mut out = vec![0; 4 + 8];
+        put_u32(&mut out, 1);
+        put_u64(&mut out, 1);
+        put_opaque(&mut out, b"name");
+        put_u64(&mut out, cookie);
+        put_u32(&mut out, 0);
+        put_u32(&mut out, 0);
+        out
+    }
+
+    #[test]
+    fn a_listing_that_goes_round_is_a_fault() {
+        let op = Op { kind: OpKind::Readdir, slot: 0, length: 0, offset: 0 };
+        let mut work = Work::default();
+        work.begin(&op, u64::MAX);
+        let ends = (0..100_u64).find_map(|step| work.ended(Ok(&page(1 + step % 3))));
+        assert_eq!(ends, Some(Err(libc::ELOOP)));
+        work.begin(&op, u64::MAX);
+        assert!((0..100_u64).all(|step| work.ended(Ok(&page(1 + step))).is_none()));
+    }
 
     #[test]
     fn names_are_those_of_the_file_backend() {

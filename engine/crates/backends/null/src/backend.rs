@@ -58,7 +58,7 @@ impl Backend for NullBackend {
     fn open_lane(&self, setup: LaneSetup) -> Result<Box<dyn Lane>, SetupError> {
         let copied = self.target.memory_copy_bytes;
         if copied > 0 {
-            return Ok(Box::new(CopyLane::new(copied, setup.queue_depth)));
+            return Ok(Box::new(CopyLane::new(copied, setup.queue_depth)?));
         }
         Ok(Box::new(NullLane::new(&self.target, self.seed, &setup)))
     }

@@ -14,9 +14,23 @@ pub(crate) struct CopyLane {
 
 impl CopyLane {
     /// Two blocks of so many bytes, more than 0.
-    pub(crate) fn new(bytes: u64, depth: u32) -> Self {
+    ///
+    /// # Errors
+    /// If there is not so much memory.
+    pub(crate) fn new(bytes: u64, depth: u32) -> Result<Self, SetupError> {
         // Written once, so that every page is there.
-        CopyLane { from: vec![1; bytes as usize], to: vec![2; bytes as usize], at: 0, depth, ended: Vec::new() }
+        let block = |byte: u8| {
+            let length = usize::try_from(bytes).ok()?;
+            let mut block = Vec::new();
+            block.try_reserve_exact(length).ok()?;
+            block.resize(length, byte);
+            Some(block)
+        };
+        let blocks = block(1).zip(block(2));
+        let (from, to) = blocks.ok_or_else(|| {
+            SetupError::new("allocate", format!("twice {bytes} bytes to copy between"), "there is not so much memory")
+        })?;
+        Ok(CopyLane { from, to, at: 0, depth, ended: Vec::new() })
     }
 
     fn copy(&mut self, mut length: usize) {

@@ -71,7 +71,7 @@ impl Script {
         let number = self.submitted;
         self.submitted += 1;
         if let Some(duration) = self.stalls.get(&number) {
-            self.still_until = self.still_until.max(now + duration);
+            self.still_until = self.still_until.max(now.saturating_add(*duration));
         }
         while let Some(change) = self.changes.get(self.changed).filter(|change| change.at_op <= number) {
             self.latency = Some(change.latency.clone());
@@ -83,13 +83,13 @@ impl Script {
             Some(LatencyModel::Fixed { ns }) => ns,
             Some(LatencyModel::Uniform { min_ns, max_ns }) => {
                 let span = max_ns.saturating_sub(min_ns) as f64;
-                min_ns + (unit(word) * span) as u64
+                min_ns.saturating_add((unit(word) * span) as u64)
             }
             Some(LatencyModel::Exponential { mean_ns }) => exponential(word, mean_ns as f64) as u64,
         };
         let service = (service as f64 * self.factor) as u64;
         let result = self.errors.get(&number).map_or(Ok(op.length), |errno| Err(*errno));
-        (now.max(self.still_until) + service, result)
+        (now.max(self.still_until).saturating_add(service), result)
     }
 }
 

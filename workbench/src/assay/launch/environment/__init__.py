@@ -16,9 +16,10 @@ from assay.launch.environment.machine import (
     describe_settings,
 )
 from assay.launch.environment.network import describe_interfaces, describe_network
-from assay.launch.environment.reading import THIS_MACHINE, Files, Section, without_secrets
+from assay.launch.environment.reading import THIS_MACHINE, Files, Section
 from assay.launch.environment.sources import sources_sha256
 from assay.launch.environment.storage import describe_device, describe_target, device_below, mount_of
+from assay.model.secret import redacted
 
 __all__ = [
     "Section",
@@ -27,7 +28,6 @@ __all__ = [
     "device_below",
     "mount_of",
     "sources_sha256",
-    "without_secrets",
 ]
 
 
@@ -42,8 +42,9 @@ def capture_environment(
         service: Base address of a cloud's metadata service; asked only if the firmware names a cloud.
 
     Returns:
-        Section -> name -> value: `host`, `cloud`, `kernel`, `cpu`, `memory`, `control groups`, `limits`, `sysctl`,
-        `network` and `network NAME` for each interface that is up, and `target NAME` for each target but null ones.
+        Section -> name -> value, without what looks like a password: `host`, `cloud`, `kernel`, `cpu`, `memory`,
+        `control groups`, `limits`, `sysctl`, `network` and `network NAME` for each interface that is up, and
+        `target NAME` for each target but null ones.
     """
     found = {
         "host": describe_host(files),
@@ -60,4 +61,4 @@ def capture_environment(
     for name, (kind, path) in targets.items():
         if kind != "null":
             found[f"target {name}"] = describe_target(kind, path, files)
-    return found
+    return {section: {name: redacted(value) for name, value in values.items()} for section, values in found.items()}

@@ -6,7 +6,7 @@ import resource
 import sys
 
 from assay.launch.environment.cpu import first_processor
-from assay.launch.environment.reading import Files, Section, attempt, chosen, without_secrets
+from assay.launch.environment.reading import Files, Section, attempt, chosen
 
 DMI = "/sys/class/dmi/id"
 NOT_OFFERED = "not offered by this kernel"
@@ -100,7 +100,7 @@ def describe_kernel(files: Files) -> Section:
         "release": platform.release(),
         "version": platform.version(),
         "architecture": platform.machine(),
-        "command_line": without_secrets(files.read("/proc/cmdline")),
+        "command_line": files.read("/proc/cmdline"),
         "clock_source": files.read(f"{CLOCK}/current_clocksource"),
         "clock_sources": files.read(f"{CLOCK}/available_clocksource"),
     }

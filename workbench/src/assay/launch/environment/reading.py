@@ -8,12 +8,6 @@ from pathlib import Path
 Section = dict[str, str]
 """Name -> value as text. `unknown: why` could not be found out; `none: why` is known not to be there."""
 
-SECRET = re.compile(
-    r"""(\S*(?:key|token|passw|passphrase|pwd|secret|credential)[^\s=]*)=("[^"]*"|\S*)""", re.IGNORECASE
-)
-"""A parameter whose name looks like a credential's: name and value."""
-USER_IN_URL = re.compile(r"://[^/\s@]+@")
-
 
 @dataclass(frozen=True)
 class Files:
@@ -35,7 +29,8 @@ class Files:
         Raises:
             OSError: It is not there or cannot be read.
         """
-        return " ".join(self.path(name).read_text(encoding="utf-8", errors="replace").split())
+        found = self.path(name).read_text(encoding="utf-8", errors="replace")
+        return re.sub(r"\s+", " ", found, flags=re.ASCII).strip(" ")
 
     def read(self, name: str, missing: str = "") -> str:
         """Content, or why there is none.
@@ -121,7 +116,7 @@ def read_mounts(files: Files) -> list[Mount]:
         OSError: /proc is not there.
     """
     found = []
-    for line in files.path("/proc/self/mountinfo").read_text(errors="replace").splitlines():
+    for line in files.path("/proc/self/mountinfo").read_text(errors="replace").split("\n"):
         before, dash, after = line.partition(" - ")
         fields, about = before.split(" "), after.split(" ")
         if dash and len(fields) >= 6 and len(about) >= 3:
@@ -145,8 +140,3 @@ def number_list(numbers: Iterable[int]) -> str:
         else:
             parts.append([number, number])
     return ",".join(f"{first}-{last}" if last > first else str(first) for first, last in parts)
-
-
-def without_secrets(command_line: str) -> str:
-    """A kernel command line without the values of parameters that look like credentials, which are never stored."""
-    return USER_IN_URL.sub("://...@", SECRET.sub(r"\1=(not kept)", command_line))

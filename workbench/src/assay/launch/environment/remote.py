@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from assay.launch.environment.reading import Section, without_secrets
+from assay.launch.environment.reading import Section
 from assay.launch.shell import Shell
 from assay.model.base import AssayError
+from assay.model.secret import redacted
 
 SECONDS = 20.0
 AT_ONCE = 32
@@ -58,7 +59,7 @@ def _facts(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
     for line in lines:
         name, _, value = line.partition("\t")
         if name:
-            yield name, without_secrets(value.strip()) or "unknown: the host does not tell"
+            yield name, redacted(value.strip()) or "unknown: the host does not tell"
 
 
 def _title(names: Sequence[str]) -> str:

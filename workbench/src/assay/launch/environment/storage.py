@@ -11,9 +11,9 @@ from assay.launch.environment.reading import (
     attempt,
     chosen,
     read_mounts,
-    without_secrets,
     yes_or_no,
 )
+from assay.model.secret import redacted_word
 
 NOT_OFFERED = "not offered for this device"
 MOST_LAYERS = 8
@@ -100,8 +100,8 @@ def mount_of(path: str, files: Files = THIS_MACHINE) -> Section:
                 "number": mount.number,
                 "mount_point": mount.point,
                 "filesystem": mount.filesystem,
-                "source": without_secrets(mount.source),
-                "options": ",".join(without_secrets(option) for option in options),
+                "source": redacted_word(mount.source),
+                "options": redacted_word(",".join(options)),
             }
     if not best:
         raise LookupError(f"{path}: no mount found")

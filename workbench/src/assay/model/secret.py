@@ -1,0 +1,80 @@
+"""Passwords in what machines tell of themselves: mount sources and options, kernel command lines. They are not kept."""
+
+import re
+
+NOT_KEPT = "(not kept)"
+_NAME = re.compile(
+    r"key|token|passw|passphrase|passcode|pwd|psk|secret|credential|(?<![a-z])pass(?![a-z])|(?<![a-z])creds?(?![a-z])",
+    re.IGNORECASE,
+)
+"""In the name of what is likely a secret."""
+_OF_FILE = re.compile(r"(credentials?|creds?|\w*(file|path))", re.IGNORECASE)
+"""Names of options whose value is the path of a file, which is no secret."""
+_QUOTED = re.compile(r"""(?<![^\s,])([^\s,="']+)=("[^"]*"|'[^']*')""", re.ASCII)
+_WORD = re.compile(r"\S+", re.ASCII)
+"""The kernel's words end at blanks of ASCII only."""
+_IN_URL = re.compile(r"://[^/]*@")
+_USERS = (re.compile(r"//[^/@:]+:.*@", re.DOTALL), re.compile(r"(^|=)[^/@:=,]+:(?!//).*@", re.DOTALL))
+"""`//user:password@` and `user:password@`. The password may have any sign, so that the last @ counts."""
+_FLAGS = frozenset(
+    (
+        *("ro", "rw", "async", "sync", "dirsync", "atime", "noatime", "diratime", "nodiratime", "relatime"),
+        *("norelatime", "strictatime", "lazytime", "nolazytime", "dev", "nodev", "exec", "noexec", "suid", "nosuid"),
+        *("auto", "noauto", "user", "nouser", "hard", "soft", "intr", "nointr", "tcp", "udp", "bg", "fg", "ac", "noac"),
+        *("lock", "nolock", "cto", "nocto", "acl", "noacl", "serverino", "noserverino", "mapposix", "nobrl", "_netdev"),
+    )
+)
+_VALUED = frozenset(
+    (
+        *("actimeo", "addr", "blksize", "cache", "clientaddr", "credentials", "dir_mode", "domain", "echo_interval"),
+        *("file_mode", "gid", "group_id", "iocharset", "local_lock", "max_read", "mountaddr", "mountport"),
+        *("mountproto", "mountvers", "name", "port", "proto", "retrans", "rootmode", "rsize", "sec", "size", "timeo"),
+        *("uid", "user_id", "username", "vers", "wsize"),
+    )
+)
+"""Options of network file systems. Only such are kept behind a password in a list: it may have commas in it."""
+
+
+def redacted(text: str) -> str:
+    """Text of several words without what looks like a password; the rest stays as it is.
+
+    Left out are `user:password@` before a server, and values of `password=`, `pass=`, `token=`, `secret=`, `key=` and
+    the like, in lists of options (`rw,password=x,vers=3`), too. `credentials=/path` stays: it names a file.
+
+    Args:
+        text: Words with blanks between; values may be in quotes.
+    """
+    text = _QUOTED.sub(lambda found: found[0] if not _is_secret(found[1], found[2]) else f"{found[1]}={NOT_KEPT}", text)
+    return _WORD.sub(lambda found: redacted_word(found[0]), text.replace(NOT_KEPT, _MARK)).replace(_MARK, NOT_KEPT)
+
+
+_MARK = "(not\0kept)"
+"""While words are looked at: without a blank."""
+
+
+def redacted_word(word: str) -> str:
+    """As `redacted`, of a single word that may have blanks in it, such as the source of a mount."""
+    for users in _USERS:
+        word = users.sub(lambda found: f"{'//' if found[0].startswith('//') else found[1]}...@", word)
+    return ",".join(_options(_IN_URL.sub("://...@", word).split(",")))
+
+
+def _options(options: list[str]) -> list[str]:
+    kept: list[str] = []
+    after_secret = False
+    for option in options:
+        name, equals, value = option.partition("=")
+        if after_secret and option not in _FLAGS and name not in _VALUED:
+            continue
+        if equals and _is_secret(name, value):
+            option, after_secret = f"{name}={NOT_KEPT}", True
+        elif name.lower() in ("user", "username") and "%" in value:
+            # mount.cifs(8) takes user%password.
+            option, after_secret = f"{name}={value.partition('%')[0]}%{NOT_KEPT}", True
+        kept.append(option)
+    return kept
+
+
+def _is_secret(name: str, value: str) -> bool:
+    of_file = _OF_FILE.fullmatch(name) and value.strip("\"'").startswith("/")
+    return bool(_NAME.search(name)) and not of_file

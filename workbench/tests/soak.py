@@ -1,0 +1,8 @@
+"""How much is tried: a little in `make test`, much in `make soak`."""
+
+import os
+
+
+def times(small: int, large: int) -> int:
+    """`large` if the environment variable ASSAY_SOAK is set to a true value above 1, else `small`."""
+    return small if os.environ.get("ASSAY_SOAK", "") in ("", "0", "1") else large

@@ -1,0 +1,197 @@
+"""A run's folder that comes from somebody else: nothing that it leads to or names is written or removed."""
+
+import json
+import os
+import sqlite3
+import struct
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from run_tools import assay, needs_engine, only_run, study
+
+from assay.cli.gather import keep_companions
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.plan.load import load_study
+from assay.store import RunMeta, RunStore, list_runs, new_run_id
+from assay.store.entries import ALIVE_NEW, DATABASE, FILES, INTERVALS, NAMES_ANOTHER, RUN_LOCK
+from assay.store.heartbeat import Heartbeat
+
+WRITABLE = [name for name in FILES if name not in (DATABASE,)]
+
+
+def made(root: Path) -> RunStore:
+    meta = RunMeta(
+        id=new_run_id("tiny", 1.8e9),
+        study="tiny",
+        question="why?",
+        description="",
+        created_at=1.8e9,
+        seed=7,
+        order="random",
+        repeats=1,
+        command="assay run tiny.yaml",
+    )
+    return RunStore.create(root, meta, (), (), (), "study: tiny\nquestion: why?\n")
+
+
+def closed(root: Path) -> Path:
+    store = made(root)
+    store.close()
+    return store.folder
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("kind", ["link", "dangling link", "folder", "pipe"])
+def test_a_run_whose_files_lead_elsewhere_is_not_gone_on_with(tmp_path: Path, name: str, kind: str) -> None:
+    folder = closed(tmp_path / "runs")
+    theirs = tmp_path / "theirs"
+    theirs.write_bytes((folder / DATABASE).read_bytes())
+    before = theirs.read_bytes()
+    path = folder / name
+    path.unlink(missing_ok=True)
+    if kind == "link":
+        path.symlink_to(theirs)
+    elif kind == "dangling link":
+        path.symlink_to(tmp_path / "new")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        os.mkfifo(path)
+    what = "(a symbolic link|a folder|a special file), not a file of a run"
+    with pytest.raises(AssayError, match=f"{name}: is {what}") as error:
+        RunStore.open(folder, write=True)
+    assert error.value.exit_code == EXIT_REFUSED
+    assert theirs.read_bytes() == before
+    assert not (tmp_path / "new").exists()
+
+
+def _hot_journal(database: Path, names: Path) -> None:
+    """As a killed process leaves one that changes several databases together, and whose transaction is to be undone."""
+    name = str(names).encode()
+    page = struct.unpack(">H", database.read_bytes()[16:18])[0]
+    header = NAMES_ANOTHER + struct.pack(">IIIII", 0, 0, database.stat().st_size // page, 512, page)
+    record = struct.pack(">I", 2**30 // page + 1) + name + struct.pack(">II", len(name), sum(name)) + NAMES_ANOTHER
+    database.with_name(f"{database.name}-journal").write_bytes(header.ljust(512, b"\0") + record)
+
+
+def test_sqlite_deletes_what_such_a_journal_names(tmp_path: Path) -> None:
+    """What the next test guards against is real."""
+    database, theirs = tmp_path / "any.sqlite", tmp_path / "theirs"
+    with sqlite3.connect(database) as connection:
+        connection.execute("CREATE TABLE a (b)")
+    connection.close()
+    theirs.write_text("mine")
+    _hot_journal(database, theirs)
+    connection = sqlite3.connect(database)
+    connection.execute("SELECT * FROM a").fetchall()
+    connection.close()
+    assert not theirs.exists()
+
+
+@pytest.mark.parametrize("write", [True, False])
+def test_a_journal_that_names_another_file_is_refused(tmp_path: Path, write: bool) -> None:
+    folder = closed(tmp_path / "runs")
+    theirs = tmp_path / "theirs"
+    theirs.write_text("mine")
+    _hot_journal(folder / DATABASE, theirs)
+    with pytest.raises(AssayError, match="names another file"):
+        RunStore.open(folder, write=write)
+    (summary,) = list_runs(tmp_path / "runs")
+    assert "names another file" in summary.problem
+    assert theirs.exists()
+
+
+def test_what_is_written_beside_a_file_does_not_follow_links(tmp_path: Path) -> None:
+    """Also if the link comes while the run is open."""
+    theirs = tmp_path / "theirs"
+    theirs.write_text("mine")
+    with made(tmp_path / "runs") as store:
+        (store.folder / ALIVE_NEW).symlink_to(theirs)
+        (store.folder / f".{INTERVALS}.new").symlink_to(theirs)
+        with Heartbeat(store.folder):
+            pass
+        store.write_intervals(iter(()))
+        assert not (store.folder / INTERVALS).is_symlink()
+        assert len(json.loads((store.folder / "alive.json").read_text())) == 1
+    assert theirs.read_text() == "mine"
+
+
+def test_a_companion_is_not_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "box.yaml").write_text("name: x\n")
+    text = (
+        "study: s\nquestion: q?\ntestbed: box.yaml\ntargets: {a: {kind: file, path: /export/a}}\n"
+        "workloads: {w: {operations: [read], file_size: 1MiB, record_size: 4KiB}}\n"
+    )
+    loaded = load_study(text.encode(), str(tmp_path))
+    assert loaded.study is not None, loaded.problems
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "testbed.yaml").symlink_to(tmp_path / "new")
+    keep_companions(loaded.study, tmp_path, folder)
+    assert not (tmp_path / "new").exists()
+
+
+def test_only_unfinished_runs_are_removed_and_only_what_they_hold(tmp_path: Path) -> None:
+    root = tmp_path / "runs"
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    run = new_run_id("tiny", time.time())
+    unfinished, guest = root / f".new-{gone.pid}-{run}", root / f".new-{gone.pid}-{run}-2"
+    others = [
+        root / name for name in (".new-notes", f".new-{gone.pid}", f".new-{gone.pid}-photos", f".new-x{gone.pid}-{run}")
+    ]
+    for folder in (unfinished, guest, *others):
+        folder.mkdir(parents=True)
+        (folder / DATABASE).write_text("x")
+    for folder in (guest, *others):
+        (folder / "letter.txt").write_text("mine")
+    theirs = root / f".new-{gone.pid}-{run}-3"
+    theirs.symlink_to(tmp_path)
+    closed(root)
+    assert not unfinished.exists()
+    assert [path.name for path in guest.iterdir()] == ["letter.txt"]
+    assert all((folder / DATABASE).exists() and (folder / "letter.txt").exists() for folder in others)
+    assert theirs.is_symlink()
+
+
+def test_a_run_that_is_given_up_takes_nothing_of_others_along(tmp_path: Path) -> None:
+    store = made(tmp_path / "runs")
+    (store.folder / "letter.txt").write_text("mine")
+    (store.folder / "photos").mkdir()
+    store.discard()
+    assert sorted(path.name for path in store.folder.iterdir()) == ["letter.txt", "photos"]
+    store = made(tmp_path / "runs")
+    store.discard()
+    assert not store.folder.exists()
+
+
+def test_a_lock_that_is_a_folder_is_one_line(tmp_path: Path) -> None:
+    folder = closed(tmp_path / "runs")
+    (folder / RUN_LOCK).unlink()
+    (folder / RUN_LOCK).mkdir()
+    done = assay(tmp_path, "run", str(folder), "--resume", expect=EXIT_REFUSED)
+    assert f"{RUN_LOCK}: is a folder, not a file of a run" in done.stderr
+
+
+@needs_engine
+def test_what_a_foreign_journal_names_stays(tmp_path: Path) -> None:
+    """A run that comes from elsewhere names directories of this machine, as groups, directories and unknown things."""
+    file = str(study(tmp_path, repeats=1))
+    assay(tmp_path, "run", file)
+    folder = only_run(tmp_path)
+    theirs = [tmp_path / "theirs" / name for name in ("group", "directory", "other", "assay-x-1")]
+    for path in theirs:
+        path.mkdir(parents=True)
+    entries = [("cgroup", theirs[0]), ("directory", theirs[1]), ("something", theirs[2]), ("cgroup", theirs[3])]
+    with sqlite3.connect(folder / DATABASE) as connection:
+        connection.executemany(
+            "INSERT INTO journal (kind, name, details, recorded_at) VALUES (?, ?, ?, 1.0)",
+            [(kind, str(path), json.dumps({"made": True})) for kind, path in entries],
+        )
+        connection.execute("UPDATE run SET status = 'interrupted'")
+    connection.close()
+    done = assay(tmp_path, "run", str(folder), "--resume")
+    assert all(path.is_dir() for path in theirs)
+    assert done.stderr.count("could not be removed") >= 2

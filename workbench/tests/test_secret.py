@@ -1,0 +1,105 @@
+"""Passwords in what machines tell of themselves: in no form, in no place, are they kept."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_machine import machine
+
+from assay.launch.environment import capture_environment
+from assay.model.secret import redacted, redacted_word
+
+SECRETS = st.text(
+    st.characters(min_codepoint=0x21, max_codepoint=0x24F, exclude_characters='"'), min_size=1, max_size=20
+)
+"""Any signs but blanks, which the kernel writes as \\040 in its tables, and the quotes of a command line."""
+
+
+def marked(secret: str) -> str:
+    return f"S3cr{secret}t"
+
+
+FORMS = (
+    "//user:{}@server/share",
+    "//DOMAIN;user:{}@10.0.0.1/share",
+    "user:{}@host:/x",
+    "https://user:{}@bucket.example.org/a",
+    "s3fs#key:{}@bucket",
+    "source=user:{}@host:/x",
+    "rw,username=me,password={},vers=3.1.1",
+    "rw,pass={}",
+    "rw,passwd={},ro",
+    "PASSWORD2={}",
+    "rw,secret={},name=admin",
+    "rw,sec_key={}",
+    "api_token={}",
+    "luks.passphrase={}",
+    "user=me%{},vers=3",
+)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=60, deadline=None)
+@given(secret=SECRETS)
+def test_no_form_keeps_any_part_of_a_secret(form: str, secret: str) -> None:
+    for found in (redacted(form.format(marked(secret))), redacted_word(form.format(marked(secret)))):
+        assert "S3cr" not in found
+        assert marked(secret)[-4:] not in found
+        assert redacted(found) == found
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    before=st.sampled_from(["quiet root=/dev/vda1", "cifs rw,vers=3", ""]), form=st.sampled_from(FORMS), secret=SECRETS
+)
+def test_what_is_around_a_secret_stays(before: str, form: str, secret: str) -> None:
+    found = redacted(f"{before} {form.format(marked(secret))} end=1")
+    assert found.startswith(before)
+    assert found.endswith(" end=1")
+    assert "S3cr" not in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/dev/vda1",
+        "server1:/export",
+        "[fd00::1]:/export",
+        "rw,relatime,vers=4.2,rsize=1048576,proto=tcp,clientaddr=10.0.0.1,addr=fd00::1",
+        "rw,credentials=/etc/cifs/me,secretfile=/etc/ceph/x,passwd_file=/etc/s3",
+        "spec_store_bypass_disable=on console=ttyS0,115200 root=UUID=1-2",
+        "#1 SMP Debian 6.1 (builder@host) (gcc 12.2.0)",
+        "user@host",
+    ],
+)
+def test_what_holds_no_secret_stays_as_it_is(text: str) -> None:
+    assert redacted(text) == redacted_word(text) == text
+
+
+def test_a_source_with_blanks_is_one_word() -> None:
+    assert redacted_word("//user:my pass@server/the share") == "//...@server/the share"
+
+
+MOUNTINFO = r"""21 1 254:1 / / rw,relatime - ext4 /dev/vda1 rw
+40 21 0:50 / /mnt/a rw - cifs //user:S3c\040ret@server/share rw,vers=3.1.1,password=S3c,ret,uid=0
+41 21 0:51 / /mnt/b rw - fuse.x user:S3cret@host:/x rw,secret=S3cret,credentials=/etc/x
+"""
+
+
+def test_nothing_captured_has_a_password(tmp_path: Path) -> None:
+    files = machine(
+        tmp_path,
+        {
+            "/proc/self/mountinfo": MOUNTINFO,
+            "/proc/cmdline": "quiet nfsroot=//u:S3cret@h/x luks.key='S3c ret' pass=S3cret",
+        },
+    )
+    found = capture_environment({"a": ("file", "/mnt/a/x"), "b": ("file", "/mnt/b/x")}, files)
+    assert "S3c" not in str(found)
+    assert "ret@" not in str(found)
+    assert found["target a"]["source"] == "//...@server/share"
+    assert found["target a"]["options"] == "rw,vers=3.1.1,password=(not kept),uid=0"
+    assert found["target b"]["source"] == "...@host:/x"
+    assert found["target b"]["options"] == "rw,secret=(not kept),credentials=/etc/x"
+    assert found["kernel"]["command_line"] == "quiet nfsroot=//...@h/x luks.key=(not kept) pass=(not kept)"
