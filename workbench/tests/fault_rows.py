@@ -37,7 +37,7 @@ class Row:
         tallies: All failed operations of that repeat.
         incomplete: Operations that get the verdict `incomplete`; all others must not.
         left: Whether data of the repeat cannot be removed.
-        path: Of the files that meet the fault, below the repeat's directory.
+        path: Of the files that meet the fault, below the repeat's directory; its data if left out.
     """
 
     rule: str
@@ -47,7 +47,13 @@ class Row:
     incomplete: tuple[str, ...] = ()
     left: bool = False
     work: Work = Work()
-    path: str = "*"
+    path: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Pattern of the paths that meet the fault, below the repeat's directory."""
+        names = "files: 20" in self.work.more
+        return self.path if self.path is not None else "/t0*" if names else "/f*"
 
     @property
     def id(self) -> str:
@@ -103,6 +109,17 @@ def on_files(name: str) -> list[Row]:
             incomplete=both,
         ),
         Row(f"{name} on unlink", says=rf"^the data could not be removed: remove .*/f0: {said}$", left=True),
+    ]
+
+
+def on_the_directory(name: str) -> list[Row]:
+    """An errno for each call that the repeat's own directory takes."""
+    said, both = words(name), ("write", "read")
+    return [
+        Row(f"{name} on mkdir", "refused", rf"^create .*-r1: {said}$", incomplete=both, path=""),
+        Row(f"{name} on create,rename,link", "refused", said, incomplete=both, path="/.assay-job*"),
+        Row(f"{name} on rmdir", says=rf"could not be removed: .*-r1: {said}$", left=True, path=""),
+        Row(f"{name} on readdir", says=said, left=True, path=""),
     ]
 
 
@@ -168,7 +185,7 @@ def on_names(name: str) -> list[Row]:
             tallies={"readdir": {code: 1}},
             incomplete=("readdir",),
             work=NAMES,
-            path="t0",
+            path="/t0",
         ),
     ]
 
@@ -217,7 +234,8 @@ def half_done() -> list[Row]:
             f"short on {operation} after 1 count 1",
             says=f"{operation} .*/f0 {moved}",
             tallies={operation: {f"short_{operation}": 1}},
-            incomplete=(operation,),
+            # What was not written whole is not read as if it were.
+            incomplete=("write", "read") if operation == "write" else ("read",),
         )
         for operation in ("write", "read")
     ] + [Row(f"short on {operation} count 1", status="ok", work=STDIO) for operation in ("write", "read")]
@@ -237,6 +255,7 @@ def gone() -> list[Row]:
 TABLE = [
     *(row for name in ERRNOS for row in on_files(name)),
     *(row for name in ("eio", "eintr", "enospc") for row in on_names(name)),
+    *(row for name in ("eio", "enospc", "eintr") for row in on_the_directory(name)),
     *by_other_methods(),
     *found_by_verify(),
     *without_verify(),

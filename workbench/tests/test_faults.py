@@ -76,15 +76,15 @@ def told_left(stderr: str) -> list[str]:
 
 
 def check_left(ended: Ended, target: Path) -> None:
-    """Each thing that is left is named, itself or what it lies in, and nothing that is gone or not Assay's is."""
-    told = told_left(ended.stderr)
-    for name in ended.stored - {".assay-target"}:
-        above = [f"{target}/{part}:" for part in [name, *map(str, Path(name).parents)] if part != "."]
-        assert any(path in line for path in [*above, f"{target}:"] for line in told), (name, told)
-    for line in told:
-        assert "not Assay's" not in line, f"all that is left is Assay's: {line}"
-        path = Path(line.split("could not be removed: ")[1].split(": ")[0])
-        assert path == target or str(path.relative_to(target)) in ended.stored, f"{path} is gone: {line}"
+    """Each thing that is left is named, or what it lies in or what lies in it; nothing that is gone or foreign is."""
+    lines = told_left(ended.stderr)
+    told = [Path(line.split("could not be removed: ")[1].split(": ")[0]) for line in lines]
+    assert not [line for line in lines if "not Assay's" in line], "all that is left is Assay's"
+    assert not [path for path in told if path != target and str(path.relative_to(target)) not in ended.stored], lines
+    for name in ended.stored:
+        # A mark stays with the directory that it is in.
+        path = target / name if not Path(name).name.startswith(".assay-") else (target / name).parent
+        assert any(path in (one, *one.parents) or one in path.parents for one in told), (name, lines)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def run_batch(folder: Path, work: Work) -> Batch:
         ids = {case.workload: case.id for case in loaded.cases}
         cases = {row.id: ids[f"w{number}"] for number, row in enumerate(rows)}
         for row in rows:
-            mount.set(f"{row.rule} path t/{cases[row.id]}-r1/{row.path}")
+            mount.set(f"{row.rule} path t/{cases[row.id]}-r1{row.place}")
         ended = run(folder, mount)
         with RunStore.open(only_run(folder)) as store:
             jobs = {(job.case, job.repeat): job for job in store.jobs()}
