@@ -53,16 +53,16 @@ $(VENV)/bin/python:
 	@PYTHON=$(PYTHON) sh tools/bootstrap.sh
 	$(PYTHON) -m venv $(VENV)
 
-# Every file that comes from a registry must have a hash that is written down here.
+# Every file that comes from a registry must have a hash in a lock file, and nothing of it is run to build it.
 PIP_INSTALL := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
 $(VENV)/.runtime: workbench/requirements.lock workbench/requirements-build.lock workbench/pyproject.toml | $(VENV)/bin/python
-	$(PIP_INSTALL) --require-hashes -r workbench/requirements-build.lock -r workbench/requirements.lock
+	$(PIP_INSTALL) --require-hashes --only-binary :all: -r workbench/requirements-build.lock -r workbench/requirements.lock
 	$(PIP_INSTALL) --no-deps --no-build-isolation --editable workbench
 	@touch $@
 
 $(VENV)/.development: workbench/requirements-dev.lock $(VENV)/.runtime
-	$(PIP_INSTALL) --require-hashes -r workbench/requirements-dev.lock
+	$(PIP_INSTALL) --require-hashes --only-binary :all: -r workbench/requirements-dev.lock
 	@touch $@
 
 generate: setup-test ## write the files that follow from the Rust types and the models

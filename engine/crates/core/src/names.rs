@@ -11,7 +11,7 @@ pub fn job_mark(run: Option<&str>) -> String {
 /// Whether a job makes files or directories of this name in its directory: files `f3`, trees of files `t3`, in these
 /// directories `b7` and `d3.7`, files `f3.7` and `r3.7`, and `deep7` for what was moved up to be removed.
 pub fn is_of_job(name: &[u8]) -> bool {
-    let Some(rest) = name.strip_prefix(b"deep").or_else(|| match name {
+    let Some(rest) = name.strip_prefix(b"deep").or(match name {
         [b'f' | b't' | b'b' | b'd' | b'r', rest @ ..] => Some(rest),
         _ => None,
     }) else {

@@ -342,8 +342,7 @@ impl Runner<'_> {
         }
         pulse::begin(format!("phase {number} ({})", phase.operation.name()), self.expected_silence(phase));
         let plan = self.plan(phase);
-        let begun = self.backend.still_there().and_then(|()| self.backend.begin_phase(&plan));
-        let cache_done = match begun {
+        let cache_done = match self.backend.still_there().and_then(|()| self.backend.begin_phase(&plan)) {
             Ok(done) => done,
             Err(error) => {
                 self.setup_failed(number, &error);
