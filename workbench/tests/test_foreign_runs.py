@@ -188,7 +188,7 @@ def test_what_a_foreign_journal_names_stays(tmp_path: Path) -> None:
     with sqlite3.connect(folder / DATABASE) as connection:
         connection.executemany(
             "INSERT INTO journal (kind, name, details, recorded_at) VALUES (?, ?, ?, 1.0)",
-            [(kind, str(path), json.dumps({"made": True})) for kind, path in entries],
+            [(kind, str(path), json.dumps({"claimed": "1:2"})) for kind, path in entries],
         )
         connection.execute("UPDATE run SET status = 'interrupted'")
     connection.close()
@@ -232,10 +232,9 @@ def test_a_run_goes_on_with_the_study_it_began_with(tmp_path: Path, before: str,
     "change",
     [
         "details = '[]'",
-        "details = '{}'",
-        "details = '{\"made\": 7}'",
+        "details = '{\"claimed\": 7}'",
         "details = 'nonsense'",
-        "kind = 'export', details = '{\"target\": 7}'",
+        "kind = 'directory of hosts', details = '{\"claimed\": 7}'",
         "kind = 'cgroup', name = char(0)",
         "name = '/x' || char(0) || 'y'",
         "name = ''",

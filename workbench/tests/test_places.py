@@ -38,8 +38,8 @@ def owner(path: Path, run: str = RUN) -> Owner:
     return Owner(run, path.parent / "runs" / run)
 
 
-def claim(path: Path, run: str = RUN, made: bool = False, keep: bool = False) -> PlaceAnswer:
-    return claim_target(str(path), owner(path, run), lambda _: False, made, keep)
+def claim(path: Path, run: str = RUN, keep: bool = False) -> PlaceAnswer:
+    return claim_target(str(path), owner(path, run), lambda _: False, keep)
 
 
 def release(path: Path, run: str = RUN, claimed: str = "") -> list[str] | None:
@@ -193,9 +193,11 @@ def test_claim_and_release_that_were_cut_short(tmp_path: Path) -> None:
     assert release(place) == []
     assert tree(tmp_path) == set()
     # Between mkdir and rename: the directory is there, and so is the unfinished one.
-    place.mkdir()
+    claim(place)
+    (place / MARKER).rename(unfinished.with_name("mark"))
     unfinished.mkdir()
-    claim(place, made=True)
+    (tmp_path / "mark").rename(unfinished / MARKER)
+    assert made_by_us(claim(place))
     assert tree(tmp_path) == {"target", f"target/{MARKER}"}
     unfinished.mkdir()
     (unfinished / "precious").write_text("x")
@@ -206,8 +208,8 @@ def test_claim_and_release_that_were_cut_short(tmp_path: Path) -> None:
 
 def test_resumed_run_still_knows_that_it_made_the_directory(tmp_path: Path) -> None:
     place = tmp_path / "target"
-    place.mkdir()
-    assert made_by_us(claim(place, made=True))
+    claim(place)
+    assert made_by_us(claim(place))
     assert release(place) == []
     assert not place.exists()
 

@@ -86,7 +86,7 @@ pub struct Look {
 pub struct Claim {
     /// Absolute path of the directory.
     pub root: String,
-    /// What is written into it; `created_by_assay` if an earlier part of this run made it.
+    /// What is written into it, but that whoever made the directory is found out and not believed.
     pub mark: Mark,
     /// The mark of a run that is over, which may be replaced, and whose data is removed unless it was kept on purpose.
     #[serde(default)]

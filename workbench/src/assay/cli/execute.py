@@ -21,7 +21,7 @@ from assay.contract._generated import NfsTarget as JobNfsTarget
 from assay.contract.bounds import bounds_of
 from assay.contract.names import Event, PhaseStartEvent
 from assay.launch.cgroup import MemoryCap
-from assay.launch.devices import inspect_device
+from assay.launch.devices import inspect_device, taken_node
 from assay.launch.engine import SPEAK_SECONDS, Outcome, run_job
 from assay.launch.launcher import Launcher
 from assay.launch.places import remove_case_directory
@@ -240,7 +240,7 @@ class Executor:
         started_at, bounds = time.time(), bounds_of(planned.job, estimated)
         limit = (planned.job.stall_limit_ns or 0) / 1e9 + SPEAK_SECONDS
         try:
-            self._check_device(target)
+            planned = self._checked(planned, target)
             teller = _Teller(progress)
             if self.fleet is not None:
                 return self.fleet.run(planned.job, limit, teller.hear, self._stop, bounds)
@@ -259,12 +259,18 @@ class Executor:
             # The engine never got its job: a result like any other, and the other cases go on.
             return Outcome("refused", error.reason, "", started_at, time.time() - started_at, False)
 
-    def _check_device(self, name: str) -> None:
-        """Look at a device again: since the last repeat somebody may have mounted it."""
+    def _checked(self, planned: PlannedJob, name: str) -> PlannedJob:
+        """Look at a device again: since the last repeat somebody may have mounted it.
+
+        The engine is told the kernel's own name for it, and opens what was taken, wherever links lead by then.
+        """
         target = self.study.targets[name]
-        if isinstance(target, DeviceTarget):
-            for message, _ in inspect_device(target.path, self.destroy):
-                raise _ImpossibleError(message)
+        if not isinstance(target, DeviceTarget):
+            return planned
+        for message, _ in inspect_device(target.path, self.destroy):
+            raise _ImpossibleError(message)
+        device = planned.job.target.model_copy(update={"path": taken_node(target.path)})
+        return planned.model_copy(update={"job": planned.job.model_copy(update={"target": device})})
 
     @contextlib.contextmanager
     def _capped(self, memory_limit: int | None) -> Iterator["_Cap | None"]:

@@ -51,8 +51,8 @@ from assay.store.entries import ENGINE_LOCK, RUN_LOCK
 from assay.store.heartbeat import Heartbeat
 from assay.store.lock import is_locked
 
-CLAIMS: dict[str, tuple[str, type]] = {targets.DIRECTORY: ("made", bool), targets.EXPORT: ("target", dict)}
-"""Kind of the journal's entries -> what its details must have."""
+CLAIMED: dict[str, type] = {targets.DIRECTORY: str, targets.REMOTE: dict}
+"""Kind of the journal's entries -> what `claimed` is in its details, once the directory is claimed."""
 ENGINE_WAIT_SECONDS = 30.0
 """How long to wait for the engine of a workbench that died; it ends by itself when it notices."""
 
@@ -158,9 +158,10 @@ def _check_unchanged(store: RunStore, plan: Plan) -> None:
             missing = f"{case.target} / {case.workload}"
             raise AssayError(f"{plan.file}: has no {plain(missing)}, which the run has", hint, EXIT_REFUSED)
     for entry in store.journal():
-        key, kind = CLAIMS.get(entry.kind, ("", object))
-        if not isinstance(entry.details.get(key), kind):
-            raise AssayError(f"{plan.folder} is damaged: its journal does not tell `{key}`", "restore it from a copy")
+        kind = CLAIMED.get(entry.kind, object)
+        if not isinstance(entry.details.get("claimed", kind()), kind):
+            message = f"{plan.folder} is damaged: its journal does not tell what was claimed"
+            raise AssayError(message, "restore it from a copy")
 
 
 def _study_hash(text: str) -> str:
@@ -471,7 +472,9 @@ class _Session:
     def _give_back(self) -> None:
         keep = self.plan.study.output.keep_files
         patience = targets.patience_of(self.plan.study)
-        left = targets.release_targets(self.store, self._first_launcher(), self.fleet, keep, self.silent, patience)
+        left = targets.release_targets(
+            self.store, self.plan.study, self._first_launcher(), self.fleet, keep, self.silent, patience
+        )
         for line in left:
             note(f"warning: could not be removed: {line}")
         close_all(self.devices)

@@ -1,7 +1,6 @@
 """A run's targets: looked at, claimed, tried out, and given back."""
 
 import contextlib
-import json
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -9,10 +8,10 @@ from pathlib import Path
 from assay.cli.fleet import Fleet
 from assay.cli.gather import is_local
 from assay.cli.output import note
-from assay.contract._generated import BackendCapabilities, Look, Mark, PlaceAnswer, PlaceState
+from assay.contract._generated import BackendCapabilities, Look, Mark, PlaceAnswer
 from assay.launch.abilities import tuning_problems
 from assay.launch.binary import Engine, probe_place
-from assay.launch.cgroup import find_hierarchy, remove_group
+from assay.launch.cgroup import find_hierarchy, release_group
 from assay.launch.environment import device_below, mount_at, mount_of
 from assay.launch.launcher import Launcher
 from assay.launch.places import (
@@ -171,30 +170,28 @@ def claim_targets(
     Raises:
         AssayError: A directory cannot be made or marked.
     """
-    made_by_us = {entry.name for entry in store.journal() if entry.kind == DIRECTORY and entry.details["made"]}
     for name in names:
         target = study.targets[name]
         if isinstance(target, NfsTarget):
-            store.record(EXPORT, target.path, {"target": nfs_target(target, "none").model_dump(mode="json")})
+            store.record(EXPORT, target.path, {})
         if not isinstance(target, FileTarget):
             continue
         try:
             if fleet is not None:
                 _claim_elsewhere(target.path, store, fleet, patience_of(study))
             else:
-                _claim_here(study, target.path, target.path in made_by_us, store)
+                _claim_here(study, target.path, store)
         except SilentError as error:
             if silent is not None:
                 silent.add(target.path)
             raise AssayError(f"target {name}: {error.message}", error.hint, error.exit_code) from None
 
 
-def _claim_here(study: Study, path: str, made: bool, store: RunStore) -> None:
-    patience = patience_of(study)
-    details = {"made": made or look_at(path, patience=patience).state == PlaceState.absent}
-    entry = store.record(DIRECTORY, path, details)
-    claimed = claim_target(path, owner_of(store), run_is_alive, made, study.output.keep_files, patience=patience)
-    store.amend(entry, {**details, "claimed": claimed.identity})
+def _claim_here(study: Study, path: str, store: RunStore) -> None:
+    entry = store.record(DIRECTORY, path, {})
+    keep, patience = study.output.keep_files, patience_of(study)
+    claimed = claim_target(path, owner_of(store), run_is_alive, keep, patience=patience)
+    store.amend(entry, {"claimed": claimed.identity})
     _warn(claimed)
 
 
@@ -203,7 +200,7 @@ def _claim_elsewhere(path: str, store: RunStore, fleet: Fleet, patience: float) 
     found: dict[str, str] = {}
     for host, launcher in zip(fleet.hosts, fleet.launchers, strict=True):
         try:
-            claimed = claim_target(path, owner_of(store), run_is_alive, False, False, launcher, True, patience)
+            claimed = claim_target(path, owner_of(store), run_is_alive, False, launcher, True, patience)
         except AssayError as error:
             raise AssayError(f"host {host.name}: {error.message}", error.hint, error.exit_code) from None
         found[host.name] = claimed.identity
@@ -218,6 +215,7 @@ def _warn(claimed: PlaceAnswer) -> None:
 
 def release_targets(
     store: RunStore,
+    study: Study | None = None,
     launcher: Launcher | None = None,
     fleet: Fleet | None = None,
     keep: bool = False,
@@ -228,6 +226,7 @@ def release_targets(
 
     Args:
         store: The run, open for writing.
+        study: Its study, which names the exports; left out where there are none.
         launcher: Where exports can be reached from; left out where there can be none.
         fleet: The other hosts, if there are any.
         keep: Data on other hosts stays where it is.
@@ -239,7 +238,7 @@ def release_targets(
         seconds = min(patience, SHORT_PATIENCE_SECONDS) if entry.name in silent else patience
         if entry.kind == EXPORT:
             # Only engines make anything in an export.
-            problems: list[str] | None = _release_export(entry, launcher) if store.attempts() else []
+            problems: list[str] | None = _release_export(entry, study, launcher) if store.attempts() else []
         elif entry.kind == REMOTE:
             problems = None if keep or fleet is None else _release_elsewhere(entry, store, fleet, seconds)
         else:
@@ -258,17 +257,22 @@ def _release_elsewhere(entry: JournalEntry, store: RunStore, fleet: Fleet, patie
     claimed = entry.details.get("claimed", {})
     left = []
     for host, launcher in zip(fleet.hosts, fleet.launchers, strict=True):
-        numbers = claimed.get(host.name, "")
+        numbers = str(claimed.get(host.name, ""))
         lines = release_target(entry.name, owner_of(store), numbers, launcher, patience)
         left += [f"host {host.name}: {line}" for line in lines or []]
     return left
 
 
-def _release_export(entry: JournalEntry, launcher: Launcher | None) -> list[str]:
+def _release_export(entry: JournalEntry, study: Study | None, launcher: Launcher | None) -> list[str]:
+    """A journal is a claim, not an order: only an export that the study names is cleaned."""
+    targets = study.targets.values() if study is not None else ()
+    target = next((one for one in targets if isinstance(one, NfsTarget) and one.path == entry.name), None)
+    if target is None:
+        return [plain(f"{entry.name}: is no export of this study: left alone")]
     if launcher is None:
         return [f"{entry.name}: no host can reach it"]
     try:
-        clean_target(launcher, json.dumps(entry.details["target"]), whole=True)
+        clean_target(launcher, nfs_target(target, "none").model_dump_json(), whole=True)
     except AssayError as error:
         return [f"{entry.name}: {error.message}"]
     return []
@@ -277,7 +281,9 @@ def _release_export(entry: JournalEntry, launcher: Launcher | None) -> list[str]
 def _release(entry: JournalEntry, store: RunStore, patience: float) -> list[str] | None:
     """Remove one thing of the journal; returns why it is still there, None if it is to stay."""
     if entry.kind == CGROUP:
-        return [] if remove_group(Path(entry.name)) else [f"{entry.name}: still in use"]
+        return release_group(entry.name, store.folder.name)
+    if entry.kind != DIRECTORY or inspect_text(entry.name):
+        return [plain(f"{entry.name}: nothing that a run makes: left alone")]
     claimed = entry.details.get("claimed", "")
     return release_target(entry.name, owner_of(store), claimed, patience=patience)
 

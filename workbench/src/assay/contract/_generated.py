@@ -1539,7 +1539,7 @@ class Claim(BaseModel):
     )
     mark: Mark
     """
-    What is written into it; `created_by_assay` if an earlier part of this run made it.
+    What is written into it, but that whoever made the directory is found out and not believed.
     """
     over: Mark | None = None
     """

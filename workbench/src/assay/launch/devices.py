@@ -1,5 +1,6 @@
 """Block devices: whether one may be overwritten."""
 
+import contextlib
 import errno
 import os
 import stat
@@ -83,6 +84,18 @@ def take(path: str, fd: int) -> None:
         fd: Open descriptor of it.
     """
     _HELD[path] = fd
+
+
+def taken_node(path: str) -> str:
+    """The kernel's own name in /dev of what a path led to when it was taken; the path where there is none."""
+    if path in _HELD:
+        number = os.fstat(_HELD[path]).st_rdev
+        node = Path("/dev", _name(device_number(number)))
+        with contextlib.suppress(OSError):
+            found = node.stat()
+            if stat.S_ISBLK(found.st_mode) and found.st_rdev == number:
+                return str(node)
+    return path
 
 
 def let_go(descriptors: list[int]) -> None:

@@ -54,10 +54,10 @@ class Owner:
             return mark.identity == self.identity
         return bool(mark.run_folder) and os.path.realpath(mark.run_folder) == os.path.realpath(self.folder)
 
-    def mark(self, made: bool, keep: bool, elsewhere: bool = False) -> Mark:
-        """The mark to write; the folder means nothing on other hosts."""
+    def mark(self, keep: bool, elsewhere: bool = False) -> Mark:
+        """The mark to write; the folder means nothing on other hosts, and the engine knows who made the directory."""
         folder = "" if elsewhere else os.path.realpath(self.folder)
-        return Mark(run=self.run, run_folder=folder, identity=self.identity, created_by_assay=made, keep=keep)
+        return Mark(run=self.run, run_folder=folder, identity=self.identity, created_by_assay=False, keep=keep)
 
 
 def _machine() -> str:
@@ -178,7 +178,6 @@ def claim_target(
     path: str,
     owner: Owner,
     alive: Callable[[Path], bool],
-    made: bool = False,
     keep: bool = False,
     launcher: Launcher | None = None,
     elsewhere: bool = False,
@@ -192,7 +191,6 @@ def claim_target(
         path: The directory.
         owner: The run that claims it.
         alive: Whether the run of such a folder is at work.
-        made: An earlier part of this run made the directory.
         keep: The run leaves its data here on purpose.
         launcher: Starts the engine that does it; the engine of this machine if left out.
         elsewhere: It is on another host, where nobody knows whether another run is at work.
@@ -213,7 +211,7 @@ def claim_target(
         over = look.mark
         if over is not None and not owner.owns(over):
             _refuse_living(path, over, alive, elsewhere)
-        asked = Claim(root=path, mark=owner.mark(made, keep, elsewhere), over=over)
+        asked = Claim(root=path, mark=owner.mark(keep, elsewhere), over=over)
         claimed = placing.claim(engine, asked, patience)
         if claimed.mark is not None:
             return claimed

@@ -227,6 +227,14 @@ impl Above {
         self.path.join(name).display().to_string()
     }
 
+    /// Whether a claim or release of this run was cut short while the directory had the unfinished name.
+    fn is_cut_short(&self, run: &str) -> bool {
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let folder = fs::openat(&self.folder, self.unfinished.as_str(), flags, Mode::empty());
+        let found = folder.and_then(|folder| mark::read(&folder));
+        matches!(found, Ok(Found::Mark(mark)) if mark.identity == run)
+    }
+
     /// Removes what a claim or release that was cut short left under the unfinished name, if it is Assay's.
     fn remove_unfinished(&self) -> Result<(), SetupError> {
         let error = |errno| SetupError::os("remove", self.path_of(&self.unfinished), errno);
@@ -290,6 +298,7 @@ impl Above {
 /// If it cannot be made or marked. A directory that is somebody else's is no error: the answer says what is there.
 pub fn claim(asked: &Claim, patience_ns: u64) -> Result<PlaceAnswer, SetupError> {
     let above = Above::open(&asked.root, patience_ns)?;
+    let cut_short = above.is_cut_short(&asked.mark.identity);
     above.remove_unfinished()?;
     let made = Mark { created_by_assay: true, ..asked.mark.clone() };
     if !is_there(&above.folder, &above.name) && above.make(&made)? {
@@ -298,7 +307,7 @@ pub fn claim(asked: &Claim, patience_ns: u64) -> Result<PlaceAnswer, SetupError>
     }
     drop(above);
     match open_locked(&asked.root, patience_ns)? {
-        Some(folder) => mark_existing(&folder, asked),
+        Some(folder) => mark_existing(&folder, asked, cut_short),
         // Its run has given it back between two looks of ours.
         None => Err(SetupError::new("open", &asked.root, "has been removed at this moment: try again")),
     }
@@ -308,8 +317,9 @@ fn answer(folder: &OwnedFd, mark: Mark, left: Vec<Remains>) -> Result<PlaceAnswe
     Ok(PlaceAnswer { identity: identity(folder)?, mark: Some(mark), left, ..PlaceAnswer::default() })
 }
 
-/// Marks an open and locked directory, unless it is somebody else's.
-fn mark_existing(folder: &OwnedFd, asked: &Claim) -> Result<PlaceAnswer, SetupError> {
+/// Marks an open and locked directory, unless it is somebody else's. `made`: an earlier part of the run has made it, and
+/// had no time to give it its mark.
+fn mark_existing(folder: &OwnedFd, asked: &Claim, made: bool) -> Result<PlaceAnswer, SetupError> {
     let error = || failed(&asked.root, "claim");
     let look = inspect(&asked.root)?;
     let foreign = look.bad_mark || look.mark.is_none() && !look.names.is_empty();
@@ -320,8 +330,9 @@ fn mark_existing(folder: &OwnedFd, asked: &Claim) -> Result<PlaceAnswer, SetupEr
     if foreign || taken || kept {
         return Ok(PlaceAnswer { look: Some(look), foreign: true, ..PlaceAnswer::default() });
     }
+    let made = made && look.mark.is_none();
     let earlier = look.mark.unwrap_or_default();
-    let mark = Mark { created_by_assay: asked.mark.created_by_assay || earlier.created_by_assay, ..asked.mark.clone() };
+    let mark = Mark { created_by_assay: made || earlier.created_by_assay, ..asked.mark.clone() };
     // What is there is of the earlier run, and the marks of its jobs are its own: they go before it is marked anew.
     let left = if earlier.keep { Vec::new() } else { remove_work(folder, &asked.root, &earlier).map_err(error())? };
     mark::write(folder, &mark).map_err(error())?;
