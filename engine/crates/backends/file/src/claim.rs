@@ -142,11 +142,7 @@ fn each_name(folder: &OwnedFd, mut see: impl FnMut(&[u8]) -> bool) -> Result<(),
     let mut entries = RawDir::new(folder, room.spare_capacity_mut());
     let mut seen = 0;
     while let Some(entry) = entries.next() {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(Errno::INTR) => continue,
-            Err(errno) => return Err(errno),
-        };
+        let entry = entry?;
         let name = entry.file_name().to_bytes();
         seen += 1;
         if ![b".".as_slice(), b".."].contains(&name) && (!see(name) || seen > MOST_ENTRIES) {
@@ -195,7 +191,7 @@ fn open_locked(root: &str, patience_ns: u64) -> Result<Option<OwnedFd>, SetupErr
             Err(error) => return Err(error),
         };
         if !lock(&folder, patience_ns) {
-            return Err(SetupError::new("open", root, "is in use by another run: try again later"));
+            return Err(SetupError::new("open", root, "is in use by another process: try again later"));
         }
         let now = open_root(root).ok().and_then(|now| numbers(&now).ok());
         // Whoever had the lock before may have put another directory in its place.
