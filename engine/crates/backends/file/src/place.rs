@@ -315,7 +315,12 @@ impl Place {
         }
         let marked = job_mark(run.as_deref());
         let error = |errno| SetupError::os("remove", self.folder(), errno);
-        if !only_the_mark(&folder, &marked).map_err(error)? {
+        let alone = match only_the_mark(&folder, &marked) {
+            // Another process of the job has removed it at this moment.
+            Err(Errno::NOENT) => return Ok(()),
+            found => found.map_err(error)?,
+        };
+        if !alone {
             return if accompanied { Ok(()) } else { Err(SetupError::new("remove", self.folder(), NOT_OURS)) };
         }
         mark::unlink(&folder, &marked).map_err(error)?;
