@@ -306,6 +306,8 @@ class RunStore(RunReader):
         Raises:
             AssayError: The file cannot be written.
         """
+        if not self._still_there():
+            raise self._unwritable(INTERVALS, "the folder of the run was moved, or another is in its place")
         try:
             return write_parquet(self.folder / INTERVALS, rows)
         except OSError as error:
