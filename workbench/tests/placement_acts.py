@@ -312,6 +312,8 @@ def runs_moved(world: World, _point: Path) -> None:
 
 def runs_linked(world: World, _point: Path) -> None:
     """The folder of the runs is a link to somebody else's directory."""
+    # Who has a folder of runs that is a link from the beginning has wished for it.
+    world.run()
     link(world, world.runs)
 
 
