@@ -293,6 +293,21 @@ def test_a_run_over_ssh_copies_the_engine_once_and_checks_it_each_time(
         assert remote_engines(*nodes) == []
 
 
+def test_hosts_that_share_an_empty_directory_give_it_back_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with two_hosts(tmp_path, monkeypatch):
+        work, target = tmp_path / "work", tmp_path / "target"
+        target.mkdir()
+        file = Path(study(work, INVENTORY, hosts=2))
+        text = file.read_text().replace("operations: [read]", "operations: [write]")
+        places = f"targets:\n  shared: {{kind: file, path: {target}}}\nworkloads:"
+        file.write_text(re.sub(r"(?s)targets:.*?workloads:", places, text))
+        done = assay(work, "run", str(file))
+        assert "could not be removed" not in done.stderr, done.stderr
+        assert list(target.iterdir()) == []
+        with RunStore.open(only_run(work)) as store:
+            assert store.journal() == []
+
+
 def test_a_host_that_refuses_is_one_line_and_nothing_was_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with two_hosts(tmp_path, monkeypatch) as nodes:
         work = tmp_path / "work"

@@ -77,6 +77,17 @@ def test_new_directory_is_made_marked_and_removed(tmp_path: Path) -> None:
     assert tree(tmp_path) == set()
 
 
+def test_a_mark_from_another_machine_is_not_taken_over(tmp_path: Path) -> None:
+    place = tmp_path / "target"
+    theirs = Owner("20270115-080000-theirs", tmp_path / "elsewhere")
+    claim_target(str(place), theirs, lambda _: False, elsewhere=True)
+    kept = job(place, "c0001-r1", "20270115-080000-theirs")
+    before = (place / MARKER).read_bytes()
+    with pytest.raises(AssayError, match="is marked by another run, 20270115-080000-theirs"):
+        claim(place)
+    assert (place / MARKER).read_bytes() == before and (kept / "f0").exists()
+
+
 def test_empty_directory_is_marked_and_stays(tmp_path: Path) -> None:
     place = tmp_path / "target"
     (place / "lost+found").mkdir(parents=True)

@@ -477,3 +477,18 @@ def test_lock_that_is_a_fifo_keeps_nobody(tmp_path: Path) -> None:
 def test_what_is_left_out_is_counted_by_reason(tmp_path: Path) -> None:
     with create(tmp_path) as store:
         assert store.left_out() == [("grid", "slow", "an hour", 1)]
+
+
+def test_nothing_is_written_where_the_folder_of_the_run_leads_by_then(tmp_path: Path) -> None:
+    store = create(tmp_path / "runs")
+    store.set_status("interrupted")
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    os.utime(foreign, ns=(10**18, 10**18))
+    store.folder.rename(tmp_path / "moved")
+    store.folder.symlink_to(foreign)
+    with pytest.raises(AssayError, match=r"the folder of the run was moved, or another is in its place"):
+        store.write_intervals([])
+    store.close()
+    assert foreign.stat().st_mtime_ns == 10**18
+    assert list(foreign.iterdir()) == []

@@ -8,7 +8,7 @@ from pathlib import Path
 from assay.cli.fleet import Fleet
 from assay.cli.gather import is_local
 from assay.cli.output import note
-from assay.contract._generated import BackendCapabilities, Look, Mark, PlaceAnswer
+from assay.contract._generated import BackendCapabilities, Look, Mark, PlaceAnswer, PlaceState
 from assay.launch.abilities import tuning_problems
 from assay.launch.binary import Engine, probe_place
 from assay.launch.cgroup import find_hierarchy, release_group
@@ -170,6 +170,9 @@ def claim_targets(
     Raises:
         AssayError: A directory cannot be made or marked.
     """
+    before = {
+        entry.name: entry.details.get("claimed") for entry in store.journal() if entry.kind in (DIRECTORY, REMOTE)
+    }
     for name in names:
         target = study.targets[name]
         if isinstance(target, NfsTarget):
@@ -178,26 +181,28 @@ def claim_targets(
             continue
         try:
             if fleet is not None:
-                _claim_elsewhere(target.path, store, fleet, patience_of(study))
+                _claim_elsewhere(target.path, store, fleet, patience_of(study), before.get(target.path))
             else:
-                _claim_here(study, target.path, store)
+                _claim_here(study, target.path, store, before.get(target.path))
         except SilentError as error:
             if silent is not None:
                 silent.add(target.path)
             raise AssayError(f"target {name}: {error.message}", error.hint, error.exit_code) from None
 
 
-def _claim_here(study: Study, path: str, store: RunStore) -> None:
+def _claim_here(study: Study, path: str, store: RunStore, before: object) -> None:
     entry = store.record(DIRECTORY, path, {})
     keep, patience = study.output.keep_files, patience_of(study)
     claimed = claim_target(path, owner_of(store), run_is_alive, keep, patience=patience)
     store.amend(entry, {"claimed": claimed.identity})
     _warn(claimed)
+    _warn_other(path, before, claimed)
 
 
-def _claim_elsewhere(path: str, store: RunStore, fleet: Fleet, patience: float) -> None:
+def _claim_elsewhere(path: str, store: RunStore, fleet: Fleet, patience: float, before: object) -> None:
     entry = store.record(REMOTE, path, {})
     found: dict[str, str] = {}
+    earlier = before if isinstance(before, dict) else {}
     for host, launcher in zip(fleet.hosts, fleet.launchers, strict=True):
         try:
             claimed = claim_target(path, owner_of(store), run_is_alive, False, launcher, True, patience)
@@ -206,6 +211,13 @@ def _claim_elsewhere(path: str, store: RunStore, fleet: Fleet, patience: float) 
         found[host.name] = claimed.identity
         store.amend(entry, {"claimed": dict(found)})
         _warn(claimed)
+        _warn_other(f"host {host.name}: {path}", earlier.get(host.name), claimed)
+
+
+def _warn_other(path: str, before: object, claimed: PlaceAnswer) -> None:
+    """Say that a run goes on in another directory than it had claimed, whose file system may be mounted no more."""
+    if before and before != claimed.identity:
+        note(f"warning: {path}: is not the directory that this run had claimed before: what that one holds stays")
 
 
 def _warn(claimed: PlaceAnswer) -> None:
@@ -255,12 +267,25 @@ def release_targets(
 
 def _release_elsewhere(entry: JournalEntry, store: RunStore, fleet: Fleet, patience: float) -> list[str]:
     claimed = entry.details.get("claimed", {})
-    left = []
+    left, released = [], False
     for host, launcher in zip(fleet.hosts, fleet.launchers, strict=True):
         numbers = str(claimed.get(host.name, ""))
         lines = release_target(entry.name, owner_of(store), numbers, launcher, patience)
+        if lines and released and _given_back(entry.name, numbers, launcher, patience):
+            lines = []
+        released |= lines == []
         left += [f"host {host.name}: {line}" for line in lines or []]
     return left
+
+
+def _given_back(path: str, claimed: str, launcher: Launcher, patience: float) -> bool:
+    """Whether a directory that hosts share is the one that was claimed, and another host has taken all out of it."""
+    try:
+        look = look_at(path, launcher, patience)
+    except AssayError:
+        return False
+    unmarked = look.mark is None and not look.bad_mark and not look.has_work
+    return look.state == PlaceState.directory and look.identity == claimed and unmarked
 
 
 def _release_export(entry: JournalEntry, study: Study | None, launcher: Launcher | None) -> list[str]:

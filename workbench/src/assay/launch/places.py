@@ -220,7 +220,8 @@ def claim_target(
 
 def _refuse_living(path: str, mark: Mark, alive: Callable[[Path], bool], elsewhere: bool) -> None:
     run = plain(mark.run, 100)
-    if elsewhere:
+    # A mark without a folder was made from another machine: nobody here knows whether its run is at work.
+    if elsewhere or (mark.identity and not mark.run_folder):
         hint = "if that is over, remove the directory"
         raise AssayError(f"{path} is marked by another run, {run}", hint, EXIT_REFUSED)
     if mark.run_folder and alive(Path(mark.run_folder)):
@@ -251,7 +252,7 @@ def release_target(
         answer = placing.release(engine, path, owner.identity, patience)
         above = str(Path(path).parent)
         if answer.absent and claimed and above != "/":
-            return _vanished(path, claimed, look_at(above, engine, patience))
+            return _vanished(path, claimed, look_at(above, engine, patience)) + remains(answer)
     except AssayError as error:
         return [f"{path}: {error.message}"]
     if answer.foreign and not claimed:

@@ -48,6 +48,14 @@ class RunLock:
                 return True
         return False
 
+    def is_at_its_path(self) -> bool:
+        """Whether the path still leads to the file that is locked.
+
+        Raises:
+            OSError: There is nothing at the path.
+        """
+        return os.path.samestat(os.fstat(self.fd), self.path.lstat())
+
     def release(self) -> None:
         """Give the lock back; a second call does nothing."""
         if self.fd >= 0:

@@ -125,11 +125,17 @@ class RunStore(RunReader):
 
     def close(self) -> None:
         """Close the database and give the locks back."""
-        if self._locks and self.info_status() != "running":
+        if self._locks and self._still_there() and self.info_status() != "running":
             # A finished run needs no WAL files beside it, so that it can be read from a read-only place.
             with contextlib.suppress(sqlite3.OperationalError):
                 self._db.execute("PRAGMA journal_mode = DELETE")
         super().close()
+
+    def _still_there(self) -> bool:
+        """Whether the folder is the one that was opened: SQLite makes a journal under its path, wherever that leads."""
+        with contextlib.suppress(OSError):
+            return self._locks[0].is_at_its_path()
+        return False
 
     def discard(self) -> None:
         """Close and remove the whole run: for one that was refused before anything was measured."""
@@ -300,6 +306,8 @@ class RunStore(RunReader):
         Raises:
             AssayError: The file cannot be written.
         """
+        if not self._still_there():
+            raise self._unwritable(INTERVALS, "the folder of the run was moved, or another is in its place")
         try:
             return write_parquet(self.folder / INTERVALS, rows)
         except OSError as error:

@@ -393,9 +393,12 @@ pub fn remove_job(root: &str, name: &str, run: Option<&str>, patience_ns: u64) -
 pub fn release(root: &str, run: Option<&str>, patience_ns: u64) -> Result<PlaceAnswer, SetupError> {
     let (folder, found) = match open_of(root, run, patience_ns)? {
         Ok(opened) => opened,
-        Err(answer) => {
+        Err(mut answer) => {
             if answer.absent && inspect(root)?.state != PlaceState::NoParent {
-                Above::open(root, patience_ns)?.remove_unfinished()?;
+                let above = Above::open(root, patience_ns)?;
+                if let Err(error) = above.remove_unfinished() {
+                    answer.left = vec![Remains { path: above.path_of(&above.unfinished), why: error.message }];
+                }
             }
             return Ok(answer);
         }
@@ -528,6 +531,21 @@ mod tests {
         assert_eq!(answer.left[0].why, "was replaced at this moment: left alone");
         assert!(std::path::Path::new(&ground.root()).is_dir());
         assert_eq!(ground.names().len(), 2);
+    }
+
+    #[test]
+    fn what_is_left_of_an_absent_root_is_named_by_its_own_path() {
+        let ground = Ground::new("unfinished");
+        let unfinished = ground.0.join(".target.assay-new");
+        std::fs::create_dir(&unfinished).unwrap();
+        std::fs::write(unfinished.join("precious"), "x").unwrap();
+        let answer = release(&ground.root(), Some("a"), SECOND).unwrap();
+        assert!(answer.absent && answer.removed.is_empty());
+        let why = "holds precious, which is not Assay's: left alone";
+        assert_eq!(answer.left, [Remains { path: unfinished.display().to_string(), why: why.to_owned() }]);
+        std::fs::remove_file(unfinished.join("precious")).unwrap();
+        assert_eq!(release(&ground.root(), Some("a"), SECOND).unwrap().left, []);
+        assert!(ground.names().is_empty());
     }
 
     #[test]

@@ -180,27 +180,44 @@ impl Place {
 
     /// Makes the job's own directory, which may be there already if the job is `accompanied` by other processes.
     pub(crate) fn create(&self, accompanied: bool) -> Result<(), SetupError> {
-        let Place::Directory { root_fd, name, run, .. } = self else {
+        let Place::Directory { root_fd, name, .. } = self else {
             return Ok(());
         };
         let error = |errno| SetupError::os("create", self.folder(), errno);
         match fs::mkdirat(root_fd, name, Mode::RWXU) {
             Ok(()) => {
-                let flags = OFlags::WRONLY | OFlags::CREATE;
-                let marked = self
-                    .open_folder()
-                    .and_then(|folder| open_inside(&folder, job_mark(run.as_deref()).as_str(), flags, Mode::RUSR));
-                if marked.is_err() {
+                let joined = self.join();
+                if joined.is_err() {
                     let _ = fs::unlinkat(root_fd, name, AtFlags::REMOVEDIR);
                 }
-                marked.map(drop).map_err(error)
+                joined
             }
-            Err(Errno::EXIST) if accompanied => self.open_folder().map(drop).map_err(error),
+            Err(Errno::EXIST) if accompanied => self.join(),
             Err(Errno::EXIST) => {
                 Err(SetupError::new("create", self.folder(), "is already there: another job, or remains of one"))
             }
             Err(other) => Err(error(other)),
         }
+    }
+
+    /// Opens and marks the job's own directory, which is new or another process of the job has made. As that one marks
+    /// it before it makes anything in it, what holds anything and has no mark is somebody else's.
+    fn join(&self) -> Result<(), SetupError> {
+        let Place::Directory { run, .. } = self else {
+            return Ok(());
+        };
+        let error = |errno| SetupError::os("create", self.folder(), errno);
+        let marked = job_mark(run.as_deref());
+        let folder = self.open_folder().map_err(error)?;
+        let new = only_the_mark(&folder, &marked).map_err(error)?;
+        if fs::statat(&folder, marked.as_str(), AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+            return Ok(());
+        }
+        if !new {
+            return Err(SetupError::new("create", self.folder(), NOT_OURS));
+        }
+        let flags = OFlags::RDONLY | OFlags::CREATE;
+        open_inside(&folder, marked.as_str(), flags, Mode::RUSR).map(drop).map_err(error)
     }
 
     /// The path of the marked directory still leads to it.
@@ -382,4 +399,61 @@ fn only_the_mark(folder: &OwnedFd, marked: &str) -> Result<bool, Errno> {
         }
     }
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+
+    /// So often it is tried to have two processes remove the same directory at the same moment.
+    const TRIES: u32 = 300;
+
+    #[test]
+    fn a_directory_of_somebody_else_is_never_shared() {
+        let root = std::env::temp_dir().join(format!("assay-place-foreign-{}", std::process::id()));
+        let folder = root.join("c0001-r1");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(root.join(MARKER), "").unwrap();
+        std::fs::write(folder.join("f0"), "precious").unwrap();
+        let path = root.display().to_string();
+        let share = || Place::directory(&path, "c0001-r1", None).unwrap().create(true);
+        assert_eq!(share().unwrap_err().message, NOT_OURS);
+        assert_eq!(std::fs::read(folder.join("f0")).unwrap(), b"precious");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+        // With the mark it is another process of the job that has made the file.
+        std::fs::write(folder.join(".assay-job"), "").unwrap();
+        share().unwrap();
+        std::fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn processes_that_share_a_directory_remove_it_at_once() {
+        let root = std::env::temp_dir().join(format!("assay-place-{}", std::process::id()));
+        std::fs::create_dir_all(&root).unwrap();
+        std::fs::write(root.join(MARKER), "").unwrap();
+        let path = root.display().to_string();
+        let together = Barrier::new(2);
+        // Whoever fails goes on, because the other one waits for it.
+        let share = || {
+            let mut faults = Vec::new();
+            for _ in 0..TRIES {
+                let place = Place::directory(&path, "c0001-r1", None).unwrap();
+                faults.extend(place.create(true).err());
+                together.wait();
+                faults.extend(place.remove(0..1, true).err());
+                together.wait();
+            }
+            faults
+        };
+        let faults = std::thread::scope(|scope| {
+            let other = scope.spawn(share);
+            let mut faults = share();
+            faults.extend(other.join().unwrap());
+            faults
+        });
+        assert!(faults.is_empty(), "{}: {}", faults.len(), faults[0]);
+        assert!(!root.join("c0001-r1").exists());
+        std::fs::remove_dir_all(&root).unwrap();
+    }
 }
