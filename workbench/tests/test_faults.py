@@ -5,6 +5,8 @@ result as what it is, and what is left of the test data is said: it is compared 
 stores. Rows with the same work share a run, in which the first repeat of each case meets its own fault.
 """
 
+import errno
+import os
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -176,3 +178,50 @@ def test_the_rest_of_a_run_with_faults_goes_well(batches: dict[Work, Batch], wor
     # Once the storage is well, the next run removes what this one had to leave.
     assert (batch.again.code, batch.again.stored) == (0, frozenset()), batch.again.stderr
     assert not told_left(batch.again.stderr)
+
+
+PLACE_CALLS = ("lookup", "getattr", "statfs", "opendir", "mkdir", "create", "write", "flush", "rename", "unlink")
+"""What the target's own directory takes before anything is measured."""
+
+
+@pytest.mark.parametrize("call", PLACE_CALLS)
+@pytest.mark.parametrize("name", ["eio", "enospc", "estale"])
+def test_a_target_that_fails_from_the_beginning(tmp_path: Path, name: str, call: str) -> None:
+    with faulty_mount(tmp_path) as mount:
+        write_study(tmp_path, mount, [Work()])
+        mount.set(f"{name} on {call}")
+        ended = run(tmp_path, mount)
+        assert ended.injected, "the fault never happened"
+        errors = [line for line in ended.stderr.splitlines() if line.startswith("error: ")]
+        assert ended.code == EXIT_REFUSED, ended.stderr
+        assert len(errors) == 1 and os.strerror(getattr(errno, name.upper())) in errors[0], ended.stderr
+        assert f"{mount.path}/t" in errors[0], errors
+        if ended.stored:
+            assert any(f"could not be removed: {mount.path}/" in line for line in told_left(ended.stderr)), ended
+        assert not (tmp_path / "healthy").exists()
+        mount.clear()
+        again = run(tmp_path, mount)
+        assert (again.code, again.stored) == (0, frozenset()), (again.stderr, again.stored)
+
+
+@pytest.mark.parametrize("how", ["die", "unmount_lazily"])
+def test_a_file_system_that_goes_away_during_a_run(tmp_path: Path, how: str) -> None:
+    with faulty_mount(tmp_path) as mount:
+        write_study(tmp_path, mount, [Work()])
+        mount.set("hang on write path t/c0001-r1/f*")
+        pipe = subprocess.PIPE
+        process = subprocess.Popen([ASSAY, "run", "study.yaml"], cwd=tmp_path, stdout=pipe, stderr=pipe, text=True)
+        mount.wait_for(lambda: mount.waiting, "the write")
+        getattr(mount, how)()
+        if how == "unmount_lazily":
+            mount.release()
+        _, stderr = process.communicate(timeout=LEAST_SILENCE)
+        assert "Traceback" not in stderr
+        assert process.returncode == EXIT_BAD_REPEATS, stderr
+        assert tree(mount.backing), "nothing that was there could be removed"
+        assert any(f"could not be removed: {mount.path}/t: " in line for line in told_left(stderr)), stderr
+        with RunStore.open(only_run(tmp_path)) as store:
+            jobs = {(job.case, job.repeat): job.status for job in store.jobs()}
+            assert store.journal(), "it is not forgotten"
+        assert [jobs["c0002", repeat] for repeat in (1, 2)] == ["ok", "ok"]
+        assert jobs["c0001", 1] != "ok" and jobs["c0001", 2] != "ok", jobs

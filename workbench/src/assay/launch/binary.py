@@ -120,6 +120,10 @@ def _ask(engine: Path, *arguments: str) -> str:
     return answer_of(" ".join(command), collect(process, None, QUESTION_SECONDS, MOST_ANSWER), QUESTION_SECONDS)
 
 
+class NoAnswerError(AssayError):
+    """The engine was waited for in vain."""
+
+
 def answer_of(command: str, heard: Collected, seconds: float) -> str:
     """What an engine answered.
 
@@ -129,7 +133,8 @@ def answer_of(command: str, heard: Collected, seconds: float) -> str:
         seconds: How long it was waited for.
 
     Raises:
-        AssayError: It said no, too much, or nothing in time.
+        NoAnswerError: It said nothing in time.
+        AssayError: It said no, or too much.
     """
     if heard.long:
         raise AssayError(
@@ -138,7 +143,7 @@ def answer_of(command: str, heard: Collected, seconds: float) -> str:
             EXIT_REFUSED,
         )
     if heard.late or heard.code is None:
-        raise AssayError(
+        raise NoAnswerError(
             f"{command}: no answer in {seconds:.0f} s",
             "see whether the storage, or the way to the host, hangs",
             EXIT_REFUSED,
