@@ -12,6 +12,7 @@ from assay.launch import answers, binary, questions
 from assay.launch.answers import collect
 from assay.launch.binary import load_engine
 from assay.launch.launcher import LocalLauncher
+from assay.launch.net.ssh_faults import explain
 from assay.launch.questions import probe_target
 from assay.launch.shell import LocalShell
 from assay.model.base import EXIT_REFUSED, AssayError
@@ -118,3 +119,8 @@ def test_an_engine_that_does_not_answer_as_it_should(
 def test_texts_of_capabilities_can_be_printed() -> None:
     text = '{"spec_version": 1, "engine_version": "1\\u001b[2J", "backends": []}'
     assert binary.parse_capabilities("e", text).engine_version == r"1\x1b[2J"
+
+
+def test_what_ssh_complains_can_be_printed() -> None:
+    told = explain(HERE.host, "ssh: \x1b]0;owned\x07 Connection refused\x9b31m")
+    assert told.message.isprintable() and r"\x1b]0;owned" in told.message

@@ -109,7 +109,7 @@ def test_what_is_wrong_is_one_line_and_a_hint(tmp_path: Path) -> None:
     assert other[1] == "hint: there are runs of nightly"
     (tmp_path / "broken.yaml").write_text("study: [")
     assert "broken.yaml:" in assay(tmp_path, "history", "broken.yaml", expect=2).stderr
-    assert "File name too long" in assay(tmp_path, "history", "x" * 300, expect=2).stderr
+    assert "file name too long" in assay(tmp_path, "history", "x" * 300, expect=2).stderr
 
 
 def spoil(folder: Path, statement: str) -> None:

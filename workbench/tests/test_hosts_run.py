@@ -317,7 +317,7 @@ def test_a_host_that_refuses_is_one_line_and_nothing_was_begun(tmp_path: Path, m
         assert "host node2: refuses the connection" in done.stderr
         (work / "hosts.yaml").write_text("hosts:\n  node1: {user name: x}\n")
         done = assay(work, "run", study(work, "hosts: {inventory: hosts.yaml}", hosts=1), expect=2)
-        assert "error: hosts.yaml: node1: there is no field `user name`" in done.stderr
+        assert "error: hosts.yaml:2: node1: there is no field `user name`" in done.stderr
         assert not [*(work / "assay-runs").glob("*")]
 
 

@@ -361,7 +361,7 @@ def test_target_stays_locked_while_it_is_claimed(tmp_path: Path) -> None:
     fd = os.open(place, os.O_RDONLY)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
-        with pytest.raises(AssayError, match="is in use by another run"):
+        with pytest.raises(AssayError, match="is in use by another process"):
             claim(place)
     finally:
         os.close(fd)

@@ -218,7 +218,7 @@ def test_study_that_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> Non
     assert "is a directory" in assay(tmp_path, "check", str(tmp_path), expect=2).stderr
     with (tmp_path / "large").open("wb") as file:
         file.truncate(1 << 40)
-    assert "bytes, more than" in assay(tmp_path, "check", "large", expect=2).stderr
+    assert "larger than 256 KiB" in assay(tmp_path, "check", "large", expect=2).stderr
 
 
 def device_study(place: Path, device: str, runtime: str) -> str:

@@ -58,7 +58,7 @@ fn plan(job: &Job, number: u32, phase: &Phase, lane: u32) {
         None if phase.operation == Operation::Prepare => Pattern::fill(share, 0),
         None => Pattern::new(phase.operation, share, phase.stride_records, phase.read_percent, job.seed),
     };
-    assert!(pattern.bytes() <= i64::MAX as u64);
+    assert!(i64::try_from(pattern.bytes()).is_ok());
     for _ in 0..pattern.count().min(STEPS) {
         let step = pattern.step();
         let end = step.offset.checked_add(u64::from(step.length)).expect("an offset in the file");

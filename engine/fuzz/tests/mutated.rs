@@ -187,7 +187,7 @@ fn mutate(job: &mut Value, others: &[Value], dice: &mut Dice) {
 fn mutated(samples: &[Value], seed: u64) -> Vec<u8> {
     let mut dice = Dice { seed, thrown: 0 };
     let mut job = dice.one_of(samples).clone();
-    for _ in 0..1 + dice.below(4) {
+    for _ in 0..=dice.below(4) {
         mutate(&mut job, samples, &mut dice);
     }
     let mut text = job.to_string().into_bytes();
@@ -236,7 +236,7 @@ fn no_control_line_is_too_much() {
     let (mut understood, count) = (0, times(3_000, 100_000));
     for seed in 0..count {
         let mut dice = Dice { seed, thrown: 1 << 32 };
-        let lines: Vec<Vec<u8>> = (0..1 + dice.below(4)).map(|_| mutated(&samples, dice.next())).collect();
+        let lines: Vec<Vec<u8>> = (0..=dice.below(4)).map(|_| mutated(&samples, dice.next())).collect();
         understood += assay_fuzz::control(&lines.join(&b'\n'));
     }
     println!("{count} inputs of control lines, {understood} lines understood");

@@ -172,9 +172,10 @@ class Conversation:
         return self.bye is not None and self.bye.status == ByeStatus.stalled
 
     def find_fault(self, fault: str) -> None:
-        """The job has failed for this reason; stop it."""
-        self.fault = self.fault or fault
-        self._schedule(0.0)
+        """The job has failed for this reason; stop it. Only the first counts: each step has its time."""
+        if not self.fault:
+            self.fault = fault
+            self._schedule(0.0)
 
     def verdict(self) -> tuple[str, str]:
         """Status and reason of the job."""

@@ -79,7 +79,8 @@ class Source:
     @property
     def a_what(self) -> str:
         """`a price book`."""
-        return f"a {self.what}" if self.what else "such a file"
+        article = "an" if self.what[:1] in "aeiou" else "a"
+        return f"{article} {self.what}" if self.what else "such a file"
 
     @property
     def the_what(self) -> str:

@@ -78,7 +78,7 @@ def _write_table(book: Any, name: str, table: Table) -> None:
     for line, record in enumerate(table.records, start=1):
         for place, column in enumerate(table.columns):
             value = record[column.name]
-            if value is not None:
+            if value not in (None, ""):
                 if isinstance(value, str):
                     sheet.write_string(line, place, value)
                 else:

@@ -142,11 +142,7 @@ fn each_name(folder: &OwnedFd, mut see: impl FnMut(&[u8]) -> bool) -> Result<(),
     let mut entries = RawDir::new(folder, room.spare_capacity_mut());
     let mut seen = 0;
     while let Some(entry) = entries.next() {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(Errno::INTR) => continue,
-            Err(errno) => return Err(errno),
-        };
+        let entry = entry?;
         let name = entry.file_name().to_bytes();
         seen += 1;
         if ![b".".as_slice(), b".."].contains(&name) && (!see(name) || seen > MOST_ENTRIES) {
@@ -195,7 +191,7 @@ fn open_locked(root: &str, patience_ns: u64) -> Result<Option<OwnedFd>, SetupErr
             Err(error) => return Err(error),
         };
         if !lock(&folder, patience_ns) {
-            return Err(SetupError::new("open", root, "is in use by another run: try again later"));
+            return Err(SetupError::new("open", root, "is in use by another process: try again later"));
         }
         let now = open_root(root).ok().and_then(|now| numbers(&now).ok());
         // Whoever had the lock before may have put another directory in its place.
@@ -260,10 +256,10 @@ impl Above {
     /// Makes the directory under another name, marks it, and only then gives it its own: it never holds data unmarked.
     /// False if somebody else made one of this name meanwhile, which is left alone.
     fn make(&self, mark: &Mark) -> Result<bool, SetupError> {
-        let mode = Mode::from_raw_mode(0o755);
+        let rights = Mode::from_raw_mode(0o755);
         let error = |errno| SetupError::os("create", self.path_of(&self.name), errno);
-        fs::mkdirat(&self.folder, self.unfinished.as_str(), mode).map_err(error)?;
-        let made = self.make_from_unfinished(mark, mode);
+        fs::mkdirat(&self.folder, self.unfinished.as_str(), rights).map_err(error)?;
+        let made = self.make_from_unfinished(mark, rights);
         if !matches!(made, Ok(true)) {
             let removed = self.remove_unfinished();
             if made.is_ok() {
@@ -273,13 +269,13 @@ impl Above {
         made.map_err(error)
     }
 
-    fn make_from_unfinished(&self, mark: &Mark, mode: Mode) -> Result<bool, Errno> {
+    fn make_from_unfinished(&self, mark: &Mark, rights: Mode) -> Result<bool, Errno> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = fs::openat(&self.folder, self.unfinished.as_str(), flags, Mode::empty())?;
         mark::write(&folder, mark)?;
         // rename(2) would replace an empty directory of somebody else's; mkdir(2) takes the name or fails.
         let name = self.name.as_str();
-        let named = fs::mkdirat(&self.folder, name, mode)
+        let named = fs::mkdirat(&self.folder, name, rights)
             .and_then(|()| fs::renameat(&self.folder, self.unfinished.as_str(), &self.folder, name));
         match named {
             Ok(()) => Ok(true),

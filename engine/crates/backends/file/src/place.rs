@@ -332,12 +332,12 @@ impl Place {
         }
         let marked = job_mark(run.as_deref());
         let error = |errno| SetupError::os("remove", self.folder(), errno);
-        let only_the_mark = match only_the_mark(&folder, &marked) {
-            // A directory that another process has removed meanwhile cannot be read any more.
+        let alone = match only_the_mark(&folder, &marked) {
+            // Another process of the job has removed it at this moment.
             Err(Errno::NOENT) => return Ok(()),
-            read => read.map_err(error)?,
+            found => found.map_err(error)?,
         };
-        if !only_the_mark {
+        if !alone {
             return if accompanied { Ok(()) } else { Err(SetupError::new("remove", self.folder(), NOT_OURS)) };
         }
         mark::unlink(&folder, &marked).map_err(error)?;

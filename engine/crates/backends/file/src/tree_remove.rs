@@ -127,7 +127,6 @@ impl Walk<'_> {
         while let Some(entry) = entries.next() {
             match entry {
                 Ok(entry) => removed += u64::from(self.entry(folder, path, entry.file_name(), entry.file_type())),
-                Err(Errno::INTR) => {}
                 // Somebody else has removed it.
                 Err(Errno::NOENT) => break,
                 Err(errno) => {

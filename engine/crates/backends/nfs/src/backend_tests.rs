@@ -37,6 +37,7 @@ fn least_job() -> Job {
         rank: 0,
         wait_for_go: false,
         lease_ns: None,
+        stall_limit_ns: None,
         error_limit: 1,
         keep_files: false,
         reuse_files: false,

@@ -69,7 +69,7 @@ mod tests {
         let words = proptest::collection::vec((any::<prop::sample::Index>(), word), 0..5);
         (words, 1_usize..40, any::<bool>()).prop_map(|(words, piece, both)| {
             let mut stream = Vec::new();
-            for call in 0..1 + u32::from(both) {
+            for call in 0..=u32::from(both) {
                 let reply = accepted(call, &read_results(b"twelve bytes", true));
                 stream.extend_from_slice(&(0x8000_0000 | reply.len() as u32).to_be_bytes());
                 stream.extend_from_slice(&reply);

@@ -80,6 +80,14 @@ impl Place {
         SetupError { errno: Some(errno), ..SetupError::new(action, object, message) }
     }
 
+    /// Something that was to be removed is still there.
+    fn left_error(&self, path: String, left: &remove::Left) -> SetupError {
+        if left.foreign {
+            return SetupError::new("remove", path, "was not made by Assay: left alone");
+        }
+        self.error("remove", path, left.errno)
+    }
+
     /// Makes root and directory on each server. `alone`: no other process makes the same directory.
     pub(crate) fn prepare(&self, alone: bool) -> Result<(), SetupError> {
         let mut made: Vec<(usize, Handle)> = Vec::new();
@@ -252,7 +260,7 @@ impl Place {
         let file_system = self.servers[server].file_system;
         remove::names(&mut client, &folder, &names, file_system, 0)
             .map(|_| ())
-            .map_err(|left| self.error("remove", format!("{path}/{}", left.path), left.errno))?;
+            .map_err(|left| self.left_error(format!("{path}/{}", left.path), &left))?;
         match client.rmdir(&root, self.target.directory.as_bytes()) {
             Ok(()) | Err(libc::ENOENT | libc::ESTALE | libc::ENOTEMPTY | libc::EEXIST) => Ok(()),
             Err(errno) => Err(self.error("remove", path, errno)),
@@ -279,7 +287,7 @@ impl Place {
             } else {
                 remove::tree(&mut client, &root, self.target.directory.as_bytes(), file_system, 0)
             };
-            done.map_err(|left| self.error("remove", format!("{path}: {}", left.path), left.errno))?;
+            done.map_err(|left| self.left_error(format!("{path}: {}", left.path), &left))?;
             removed.push(path);
         }
         Ok(removed)

@@ -1,7 +1,9 @@
-//! Removes directories with everything in them, and nothing else: no link is followed and no other file system entered.
+//! Removes directories with what jobs have made in them, and nothing else: no link is followed, no other file system
+//! entered, and what has another name than jobs give is left alone.
 
 use crate::client::{put_name, Client};
 use crate::replies::DIRECTORY;
+use assay_core::names::{is_of_job, MARKER};
 use nfs3_types::nfs3::NFS_PROGRAM;
 
 /// Directories in directories that are gone into; a tree that is deeper is left.
@@ -16,11 +18,17 @@ pub(crate) struct Left {
     /// Relative to where the removal started.
     pub(crate) path: String,
     pub(crate) errno: i32,
+    /// It has a name that no job gives.
+    pub(crate) foreign: bool,
 }
 
 impl Left {
     fn new(name: &[u8], errno: i32) -> Self {
-        Left { path: String::from_utf8_lossy(name).into_owned(), errno }
+        Left { path: String::from_utf8_lossy(name).into_owned(), errno, foreign: false }
+    }
+
+    fn foreign(name: &[u8]) -> Self {
+        Left { foreign: true, ..Left::new(name, libc::EPERM) }
     }
 
     fn below(self, name: &[u8]) -> Self {
@@ -28,7 +36,7 @@ impl Left {
     }
 }
 
-/// Removes the directory `name` in `parent` with all that is in it.
+/// Removes the directory `name` in `parent` with all that jobs have made in it.
 pub(crate) fn tree(client: &mut Client, parent: &[u8], name: &[u8], file_system: u64, level: u32) -> Result<(), Left> {
     let left = |errno| Left::new(name, errno);
     if level > MAX_LEVELS {
@@ -70,7 +78,7 @@ pub(crate) fn tree(client: &mut Client, parent: &[u8], name: &[u8], file_system:
 }
 
 /// Removes names in a directory, many at a time, and says how many; what is not there is no error. If one cannot be
-/// removed, all others are.
+/// removed, or is none that jobs give, all others are.
 pub(crate) fn names(
     client: &mut Client,
     directory: &[u8],
@@ -78,21 +86,23 @@ pub(crate) fn names(
     file_system: u64,
     level: u32,
 ) -> Result<usize, Left> {
+    let ours = |name: &&Vec<u8>| is_of_job(name) || name.as_slice() == MARKER.as_bytes();
+    let mut first = names.iter().find(|name| !ours(name)).map(|name| Left::foreign(name));
+    let names: Vec<&Vec<u8>> = names.iter().filter(ours).collect();
     let (mut removed, mut refused) = (0, Vec::new());
     client.all(
         NFS_PROGRAM::NFSPROC3_REMOVE,
         names.len(),
-        |number, out| put_name(out, directory, &names[number]),
+        |number, out| put_name(out, directory, names[number]),
         |number, result| match result {
             Ok(_) => removed += 1,
             Err(libc::ENOENT | libc::ESTALE) => {}
             Err(errno) => refused.push((number, errno)),
         },
     );
-    let mut first = None;
     for (number, errno) in refused {
         // Servers differ in how they refuse to remove a directory as a file.
-        let name = &names[number];
+        let name = names[number];
         let found = match client.look(directory, name) {
             Err(libc::ENOENT | libc::ESTALE) => continue,
             found => found.ok().and_then(|found| found.attributes),
