@@ -97,7 +97,9 @@ def make_plan(seed: int, kinds: list[str]) -> Plan:
     early = any(moment == "before" and point in ("job", "inside") for _, moment, point in planned)
     remote = chance.random() < 0.2
     old = (early or chance.random() < 0.2) and not remote
-    return Plan(seed, planned, old, kill, chance.random() < 0.15, remote)
+    # A rival that begins while the folder of runs leads elsewhere rightly makes its own folder there.
+    rival = chance.random() < 0.15 and "runs_linked" not in names
+    return Plan(seed, planned, old, kill, rival, remote)
 
 
 def _where(name: str, chance: random.Random) -> tuple[str, str]:
