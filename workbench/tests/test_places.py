@@ -18,6 +18,7 @@ from assay.launch import devices, locks
 from assay.launch.places import (
     MARKER,
     Owner,
+    above_of,
     check_apart,
     claim_target,
     inspect_target,
@@ -304,12 +305,13 @@ def test_a_mount_is_left_alone_and_the_rest_removed(tmp_path: Path, where: str) 
 def test_a_target_that_is_out_of_sight_is_not_called_removed(tmp_path: Path) -> None:
     with small_ext4(tmp_path, 16 << 20) as (device, point):
         place = Path(point) / "target"
+        above = above_of(str(place))
         claimed = claim_target(str(place), owner(tmp_path / "x"), lambda _: False)
         subprocess.run(["umount", "-l", point], check=True)
-        left = release_target(str(place), owner(tmp_path / "x"), claimed.identity)
-        assert left and "is not mounted there any more: what is on it stays" in left[0]
+        left = release_target(str(place), owner(tmp_path / "x"), claimed.identity, above=above)
+        assert left and "is another one than before the run: what is in the earlier one stays" in left[0]
         subprocess.run(["mount", device, point], check=True)
-        assert release_target(str(place), owner(tmp_path / "x"), claimed.identity) == []
+        assert release_target(str(place), owner(tmp_path / "x"), claimed.identity, above=above) == []
         assert not place.exists()
 
 

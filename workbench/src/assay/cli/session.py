@@ -52,7 +52,7 @@ from assay.store.heartbeat import Heartbeat
 from assay.store.lock import is_locked
 
 CLAIMED: dict[str, type] = {targets.DIRECTORY: str, targets.REMOTE: dict}
-"""Kind of the journal's entries -> what `claimed` is in its details, once the directory is claimed."""
+"""Kind of the journal's entries -> what `claimed` and `above` are in its details, once they are known."""
 ENGINE_WAIT_SECONDS = 30.0
 """How long to wait for the engine of a workbench that died; it ends by itself when it notices."""
 
@@ -159,7 +159,7 @@ def _check_unchanged(store: RunStore, plan: Plan) -> None:
             raise AssayError(f"{plan.file}: has no {plain(missing)}, which the run has", hint, EXIT_REFUSED)
     for entry in store.journal():
         kind = CLAIMED.get(entry.kind, object)
-        if not isinstance(entry.details.get("claimed", kind()), kind):
+        if any(not isinstance(entry.details.get(key, kind()), kind) for key in ("claimed", "above")):
             message = f"{plan.folder} is damaged: its journal does not tell what was claimed"
             raise AssayError(message, "restore it from a copy")
 

@@ -16,6 +16,7 @@ from assay.launch.environment import device_below, mount_at, mount_of
 from assay.launch.launcher import Launcher
 from assay.launch.places import (
     Owner,
+    above_of,
     check_apart,
     claim_target,
     inspect_target,
@@ -24,6 +25,7 @@ from assay.launch.places import (
     look_problems,
     release_target,
     remains,
+    written_elsewhere,
 )
 from assay.launch.placing import MARGIN_SECONDS, PATIENCE_SECONDS, SHORT_PATIENCE_SECONDS, SilentError
 from assay.launch.questions import clean_target, probe_target
@@ -133,7 +135,8 @@ def _look(study: Study, name: str, owner: Owner | None, marks: dict[str, Mark]) 
 
 def _in_use(name: str, path: str, mark: Mark, owner: Owner | None) -> list[tuple[str, str]]:
     own = owner is not None and owner.owns(mark)
-    if own or not mark.run_folder or not run_is_alive(Path(mark.run_folder)):
+    here = bool(mark.run_folder) and not written_elsewhere(mark)
+    if own or not here or not run_is_alive(Path(mark.run_folder)):
         return []
     message = f"target {name}: {path}: is in use by run {plain(mark.run, 100)}"
     return [(message, "wait for that run, or stop it")]
@@ -191,25 +194,30 @@ def claim_targets(
 
 
 def _claim_here(study: Study, path: str, store: RunStore, before: object) -> None:
-    entry = store.record(DIRECTORY, path, {})
     keep, patience = study.output.keep_files, patience_of(study)
+    known: dict[str, object] = {"above": above_of(path, patience=patience)} | ({"claimed": before} if before else {})
+    entry = store.record(DIRECTORY, path, known)
+    store.amend(entry, known)
     claimed = claim_target(path, owner_of(store), run_is_alive, keep, patience=patience)
-    store.amend(entry, {"claimed": claimed.identity})
+    store.amend(entry, {**known, "claimed": claimed.identity})
     _warn(claimed)
     _warn_other(path, before, claimed)
 
 
 def _claim_elsewhere(path: str, store: RunStore, fleet: Fleet, patience: float, before: object) -> None:
     entry = store.record(REMOTE, path, {})
-    found: dict[str, str] = {}
+    above: dict[str, str] = {}
     earlier = before if isinstance(before, dict) else {}
+    found: dict[str, object] = dict(earlier)
     for host, launcher in zip(fleet.hosts, fleet.launchers, strict=True):
         try:
+            above[host.name] = above_of(path, launcher, patience)
+            store.amend(entry, {"claimed": dict(found), "above": dict(above)})
             claimed = claim_target(path, owner_of(store), run_is_alive, False, launcher, True, patience)
         except AssayError as error:
             raise AssayError(f"host {host.name}: {error.message}", error.hint, error.exit_code) from None
         found[host.name] = claimed.identity
-        store.amend(entry, {"claimed": dict(found)})
+        store.amend(entry, {"claimed": dict(found), "above": dict(above)})
         _warn(claimed)
         _warn_other(f"host {host.name}: {path}", earlier.get(host.name), claimed)
 
@@ -266,11 +274,12 @@ def release_targets(
 
 
 def _release_elsewhere(entry: JournalEntry, store: RunStore, fleet: Fleet, patience: float) -> list[str]:
-    claimed = entry.details.get("claimed", {})
+    claimed, above = (entry.details.get(key) or {} for key in ("claimed", "above"))
     left, released = [], False
     for host, launcher in zip(fleet.hosts, fleet.launchers, strict=True):
         numbers = str(claimed.get(host.name, ""))
-        lines = release_target(entry.name, owner_of(store), numbers, launcher, patience)
+        over = str(above.get(host.name, ""))
+        lines = release_target(entry.name, owner_of(store), numbers, launcher, patience, over)
         if lines and released and _given_back(entry.name, numbers, launcher, patience):
             lines = []
         released |= lines == []
@@ -309,8 +318,8 @@ def _release(entry: JournalEntry, store: RunStore, patience: float) -> list[str]
         return release_group(entry.name, store.folder.name)
     if entry.kind != DIRECTORY or inspect_text(entry.name):
         return [plain(f"{entry.name}: nothing that a run makes: left alone")]
-    claimed = entry.details.get("claimed", "")
-    return release_target(entry.name, owner_of(store), claimed, patience=patience)
+    claimed, above = (entry.details.get(key, "") for key in ("claimed", "above"))
+    return release_target(entry.name, owner_of(store), claimed, patience=patience, above=str(above))
 
 
 def probe_targets(

@@ -218,10 +218,16 @@ def claim_target(
     raise AssayError(f"{path}: is in use by another run", "try again later", EXIT_REFUSED)
 
 
+def written_elsewhere(mark: Mark) -> bool:
+    """Whether a mark is of a run on another machine, of which nobody here knows whether it is at work."""
+    if not mark.identity:
+        return False
+    return not mark.run_folder or Owner(mark.run, Path(mark.run_folder)).identity != mark.identity
+
+
 def _refuse_living(path: str, mark: Mark, alive: Callable[[Path], bool], elsewhere: bool) -> None:
     run = plain(mark.run, 100)
-    # A mark without a folder was made from another machine: nobody here knows whether its run is at work.
-    if elsewhere or (mark.identity and not mark.run_folder):
+    if elsewhere or written_elsewhere(mark):
         hint = "if that is over, remove the directory"
         raise AssayError(f"{path} is marked by another run, {run}", hint, EXIT_REFUSED)
     if mark.run_folder and alive(Path(mark.run_folder)):
@@ -234,6 +240,7 @@ def release_target(
     claimed: str = "",
     launcher: Launcher | None = None,
     patience: float = PATIENCE_SECONDS,
+    above: str = "",
 ) -> list[str] | None:
     """Remove what Assay made: directories of jobs, the marker, and the directory itself if Assay made it.
 
@@ -243,6 +250,7 @@ def release_target(
         claimed: Numbers of the directory when it was claimed; empty if it was not.
         launcher: Starts the engine that does it; the engine of this machine if left out.
         patience: Seconds after which storage that does not answer counts as hung.
+        above: Numbers of the directory above it before it was claimed (see `above_of`); empty if they are not known.
 
     Returns:
         What is still there and should not be, one line each; None if data stays on purpose.
@@ -250,9 +258,9 @@ def release_target(
     engine = launcher or placing.here()
     try:
         answer = placing.release(engine, path, owner.identity, patience)
-        above = str(Path(path).parent)
-        if answer.absent and claimed and above != "/":
-            return _vanished(path, claimed, look_at(above, engine, patience)) + remains(answer)
+        if answer.absent and above and above_of(path, engine, patience) != above:
+            gone = f"{path}: the directory above it is another one than before the run: what is in the earlier one stays"
+            return [gone, *remains(answer)]
     except AssayError as error:
         return [f"{path}: {error.message}"]
     if answer.foreign and not claimed:
@@ -260,12 +268,22 @@ def release_target(
     return None if answer.kept else remains(answer)
 
 
-def _vanished(path: str, claimed: str, above: Look) -> list[str]:
-    """Of a directory that is not there any more: whether it is gone, or only out of sight."""
-    device = claimed.partition(":")[0]
-    if above.state == PlaceState.directory and above.identity.partition(":")[0] == device:
-        return []
-    return [f"{path}: the file system that it was on is not mounted there any more: what is on it stays"]
+def above_of(path: str, launcher: Launcher | None = None, patience: float = PATIENCE_SECONDS) -> str:
+    """Numbers of the directory above, by which it is seen that a file system is not mounted there any more.
+
+    Args:
+        path: The directory.
+        launcher: Starts the engine that looks; the engine of this machine if left out.
+        patience: Seconds after which storage that does not answer counts as hung.
+
+    Returns:
+        Device and inode; empty if there is no such directory, or it is that of the root.
+
+    Raises:
+        AssayError: It cannot be looked at.
+    """
+    above = str(Path(path).parent)
+    return "" if above == "/" else look_at(above, launcher, patience).identity
 
 
 def remains(answer: PlaceAnswer) -> list[str]:
