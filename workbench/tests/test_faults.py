@@ -180,7 +180,7 @@ def test_the_rest_of_a_run_with_faults_goes_well(batches: dict[Work, Batch], wor
     assert not told_left(batch.again.stderr)
 
 
-PLACE_CALLS = ("lookup", "getattr", "statfs", "opendir", "mkdir", "create", "write", "flush", "rename", "unlink")
+PLACE_CALLS = ("lookup", "getattr", "statfs", "opendir", "mkdir", "create", "write", "rename", "unlink")
 """What the target's own directory takes before anything is measured."""
 
 
@@ -195,7 +195,7 @@ def test_a_target_that_fails_from_the_beginning(tmp_path: Path, name: str, call:
         errors = [line for line in ended.stderr.splitlines() if line.startswith("error: ")]
         assert ended.code == EXIT_REFUSED, ended.stderr
         assert len(errors) == 1 and os.strerror(getattr(errno, name.upper())) in errors[0], ended.stderr
-        assert f"{mount.path}/t" in errors[0], errors
+        assert str(mount.path) in errors[0], errors
         if ended.stored:
             assert any(f"could not be removed: {mount.path}/" in line for line in told_left(ended.stderr)), ended
         assert not (tmp_path / "healthy").exists()
@@ -207,7 +207,8 @@ def test_a_target_that_fails_from_the_beginning(tmp_path: Path, name: str, call:
 @pytest.mark.parametrize("how", ["die", "unmount_lazily"])
 def test_a_file_system_that_goes_away_during_a_run(tmp_path: Path, how: str) -> None:
     with faulty_mount(tmp_path) as mount:
-        write_study(tmp_path, mount, [Work()])
+        path = write_study(tmp_path, mount, [Work()])
+        path.write_text(path.read_text() + "patience: 5s\n")
         mount.set("hang on write path t/c0001-r1/f*")
         pipe = subprocess.PIPE
         process = subprocess.Popen([ASSAY, "run", "study.yaml"], cwd=tmp_path, stdout=pipe, stderr=pipe, text=True)
