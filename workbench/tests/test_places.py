@@ -309,7 +309,7 @@ def test_a_target_that_is_out_of_sight_is_not_called_removed(tmp_path: Path) -> 
         claimed = claim_target(str(place), owner(tmp_path / "x"), lambda _: False)
         subprocess.run(["umount", "-l", point], check=True)
         left = release_target(str(place), owner(tmp_path / "x"), claimed.identity, above=above)
-        assert left and "is another one than before the run: what is in the earlier one stays" in left[0]
+        assert left and "is another one than before the run: what is in that stays" in left[0]
         subprocess.run(["mount", device, point], check=True)
         assert release_target(str(place), owner(tmp_path / "x"), claimed.identity, above=above) == []
         assert not place.exists()

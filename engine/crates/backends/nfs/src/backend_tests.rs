@@ -169,7 +169,7 @@ fn remains_are_removed_but_no_other_file_system() {
     let folder = server.store().0.len() - 1;
     for number in 0..50 {
         let below = server.store().add(folder, &format!("b{number}"), true);
-        server.store().add(below, "file", false);
+        server.store().add(below, "f0.0", false);
         server.store().add(folder, &format!("f{number}"), false);
     }
     let path = format!("{}:/export/assay", server.address);
@@ -178,14 +178,22 @@ fn remains_are_removed_but_no_other_file_system() {
     // Another run's job, in which another file system is mounted.
     let other = server.store().add(1, "other", true);
     assert_eq!(crate::clean(&target, true).unwrap(), Vec::<String>::new());
-    let foreign = server.store().add(other, "mounted", true);
+    let foreign = server.store().add(other, "b7", true);
     server.store().0[foreign].file_system = 4;
-    server.store().add(foreign, "precious", false);
+    server.store().add(foreign, "f7", false);
     let others = NfsTarget { directory: "other".to_owned(), ..target.clone() };
     let error = crate::clean(&others, false).unwrap_err().to_string();
-    assert!(error.contains("mounted"), "{error}");
-    assert_eq!(server.store().paths(foreign), ["precious"]);
+    assert!(error.contains("b7"), "{error}");
+    assert_eq!(server.store().paths(foreign), ["f7"]);
     server.store().0[foreign].file_system = 3;
+    // Something that no job makes.
+    let stranger = server.store().add(other, "thesis", true);
+    server.store().add(stranger, "f0", false);
+    let error = crate::clean(&others, false).unwrap_err().to_string();
+    assert!(error.contains("thesis: was not made by Assay: left alone"), "{error}");
+    assert_eq!(server.store().paths(other), ["thesis", "thesis/f0"]);
+    let names = server.store().0[other].names.as_mut().unwrap().remove("thesis");
+    assert_eq!(names, Some(stranger));
     assert_eq!(crate::clean(&others, false).unwrap(), [format!("{path}/other")]);
     assert_eq!(crate::clean(&target, true).unwrap(), [path]);
     assert_eq!(server.store().paths(0), Vec::<String>::new());

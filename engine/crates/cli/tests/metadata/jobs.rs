@@ -100,7 +100,7 @@ pub(crate) fn files(root: &Marked) -> Vec<String> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 walk(&path, found);
-            } else {
+            } else if !path.ends_with(".assay-job") {
                 found.push(path);
             }
         }

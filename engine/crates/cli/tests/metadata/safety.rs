@@ -1,11 +1,12 @@
 //! Nothing but the job's own directory is written to, followed or removed.
 
 use crate::common::{engine, run, said, Marked};
-use crate::jobs::{run_after, run_until, tree_job, METHODS, NOTHING, PLACES};
+use crate::jobs::{files, run_after, run_until, tree_job, METHODS, NOTHING, PLACES};
 use assay_spec::PhaseStatus;
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -103,21 +104,42 @@ fn a_pipe_in_place_of_a_file_keeps_nobody_waiting() {
 fn everything_in_the_directory_is_removed_and_nothing_else() {
     for below in PLACES {
         let (root, outside) = (Marked::new(below), precious(below));
-        let said = run_after(tree_job(&root, "sync", &["create"], &json!({})), |job| {
-            symlink(&outside.0, job.join("link")).unwrap();
-            symlink(outside.0.join("precious"), job.join("file")).unwrap();
-            symlink("nowhere", job.join("dangling")).unwrap();
-            fs::hard_link(outside.0.join("precious"), job.join("hard")).unwrap();
-            let mut deep = job.join("deep");
-            fs::create_dir(&deep).unwrap();
-            for _ in 0..300 {
-                deep.push("d");
-                fs::create_dir(&deep).unwrap();
-                fs::write(deep.join("f"), "x").unwrap();
-            }
-        });
+        let said = run_after(tree_job(&root, "sync", &["create"], &json!({})), |job| plant(&outside, job));
         assert_eq!(said.code, 0, "{said:?}");
         assert_eq!(root.remains(), NOTHING);
+        untouched(&outside);
+    }
+}
+
+/// Links to what is outside, and directories in directories, all under names that jobs give.
+fn plant(outside: &Marked, job: &Path) {
+    symlink(&outside.0, job.join("f7")).unwrap();
+    symlink(outside.0.join("precious"), job.join("f8")).unwrap();
+    symlink("nowhere", job.join("f9")).unwrap();
+    fs::hard_link(outside.0.join("precious"), job.join("f10")).unwrap();
+    let mut deep = job.join("b0");
+    fs::create_dir(&deep).unwrap();
+    for _ in 0..300 {
+        deep.push("b1");
+        fs::create_dir(&deep).unwrap();
+        fs::write(deep.join("f0"), "x").unwrap();
+    }
+}
+
+#[test]
+fn what_no_job_makes_is_left_alone() {
+    for below in PLACES {
+        let (root, outside) = (Marked::new(below), precious(below));
+        let said = run_after(tree_job(&root, "sync", &["create"], &json!({})), |job| {
+            plant(&outside, job);
+            fs::write(job.join("thesis.tex"), "years of work").unwrap();
+            fs::create_dir_all(job.join("t0/photos")).unwrap();
+            fs::write(job.join("t0/photos/f0"), "x").unwrap();
+        });
+        assert_eq!(said.code, 1, "{said:?}");
+        let reason = said.bye().reason.clone().unwrap();
+        assert!(reason.contains("was not made by Assay: left alone"), "{reason}");
+        assert_eq!(files(&root), ["t0/photos/f0", "thesis.tex"]);
         untouched(&outside);
     }
 }
@@ -153,11 +175,12 @@ fn a_mount_in_the_tree_is_left_alone() {
     let root = Marked::new(PLACES[0]);
     let change = json!({"reuse_files": true, "lanes": 1, "tree": {"files": 3}});
     let job = tree_job(&root, "sync", &["mkdir", "rmdir"], &change);
-    fs::create_dir_all(root.0.join("job/t0/mount")).unwrap();
+    fs::create_dir_all(root.0.join("job/t0/b7")).unwrap();
+    fs::write(root.0.join("job/.assay-job"), "").unwrap();
     fs::write(root.0.join("job.json"), job.to_string()).unwrap();
     // In a mount name space of its own, so that the mount is gone with the shell.
-    let script = "mount -t tmpfs none \"$1/job/t0/mount\" || exit 77; touch \"$1/job/t0/mount/precious\"; \
-                  \"$2\" run \"$1/job.json\"; code=$?; test -f \"$1/job/t0/mount/precious\" || exit 99; exit $code";
+    let script = "mount -t tmpfs none \"$1/job/t0/b7\" || exit 77; touch \"$1/job/t0/b7/f0\"; \
+                  \"$2\" run \"$1/job.json\"; code=$?; test -f \"$1/job/t0/b7/f0\" || exit 99; exit $code";
     let mut command = Command::new("unshare");
     let program = engine().get_program().to_owned();
     let output = command.args(["--mount", "sh", "-c", script, "sh", root.path()]).arg(program).output().unwrap();
@@ -169,6 +192,6 @@ fn a_mount_in_the_tree_is_left_alone() {
     let said = said(&output);
     assert_eq!(said.code, 1, "{said:?}");
     let reason = said.bye().reason.clone().unwrap();
-    assert!(reason.contains("/job/t0/mount") && reason.contains("left alone"), "{reason}");
+    assert!(reason.contains("/job/t0/b7") && reason.contains("left alone"), "{reason}");
     assert_eq!(fs::read_dir(root.0.join("job/t0")).unwrap().count(), 1, "all else is gone");
 }
