@@ -202,7 +202,7 @@ fn a_control_line_without_end_takes_no_memory_and_the_job_goes_on() {
     talk.until("barrier");
     let before = most_memory(&talk);
     for _ in 0..256 {
-        talk.child.stdin.as_mut().unwrap().write_all(&[b'x'; 1 << 20]).unwrap();
+        talk.child.stdin.as_mut().unwrap().write_all(&vec![b'x'; 1 << 20]).unwrap();
     }
     talk.say("");
     talk.say(r#"{"ping":7}"#);
@@ -222,7 +222,7 @@ fn a_job_without_end_is_refused() {
     let mut child = engine().arg("run").stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     // The engine ends before all is written.
-    while input.write_all(&[b' '; 1 << 20]).is_ok() {}
+    while input.write_all(&vec![b' '; 1 << 20]).is_ok() {}
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("the job is longer than"));
