@@ -4,5 +4,5 @@ import os
 
 
 def times(small: int, large: int) -> int:
-    """`large` if the environment variable ASSAY_SOAK is set to a true value above 1, else `small`."""
-    return small if os.environ.get("ASSAY_SOAK", "") in ("", "0", "1") else large
+    """`large` if the environment variable ASSAY_SOAK is set and is not 0, else `small`."""
+    return small if os.environ.get("ASSAY_SOAK", "") in ("", "0") else large

@@ -259,9 +259,7 @@ def release_target(
     try:
         answer = placing.release(engine, path, owner.identity, patience)
         if answer.absent and above and above_of(path, engine, patience) != above:
-            gone = (
-                f"{path}: the directory above it is another one than before the run: what is in that stays"
-            )
+            gone = f"{path}: the directory above it is another one than before the run: what is in that stays"
             return [gone, *remains(answer)]
     except AssayError as error:
         return [f"{path}: {error.message}"]
