@@ -67,7 +67,7 @@ def test_label_and_uuid_are_said(tmp_path: Path, words: tuple[str, ...], kind: s
         (found,) = signatures(device)
         assert (found.kind, found.label) == (kind, "photos")
         assert f'{kind} "photos" (UUID {found.uuid})' in said(device)
-        assert device_words(device).startswith(f"{device}: 16.8 MB, file {tmp_path}")
+        assert device_words(device).startswith(f"{device}: 16.8 MB, file {str(tmp_path)[:40]}")
 
 
 def test_a_blank_device_is_said_to_be_blank(tmp_path: Path) -> None:

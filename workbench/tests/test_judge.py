@@ -118,7 +118,7 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
         rules.unsustained,
         Verdict.UNSUSTAINED,
         "0 %",
-        evidence(parameters={"arrivals": "poisson"}, target_per_s=1000.0, iops=0.0, ops=0),
+        evidence(parameters={"arrivals": "poisson"}, target_per_s=1000.0, iops=0.0, ops=0, unstarted_ops=9),
     ),
     (rules.unflushed_write, Verdict.CACHED, "may still be in memory", evidence("write", parameters=UNFLUSHED)),
     (rules.unflushed_write, Verdict.CACHED, "flush", evidence("random_mix", parameters=UNFLUSHED, write_bytes=8 * MIB)),

@@ -298,7 +298,7 @@ def test_a_lock_that_is_a_folder_is_one_line(tmp_path: Path, run: Path, name: st
     (run / name).unlink(missing_ok=True)
     (run / name).mkdir()
     said = assay(tmp_path, "run", "run-1", "--resume", expect=EXIT_REFUSED).stderr.splitlines()
-    assert said[0] == f"error: assay-runs/run-1/{name}: cannot be opened as a lock: is a directory"
+    assert said[0] == f"error: assay-runs/run-1/{name}: is a folder, not a file of a run"
     assert len(said) == 2
     assay(tmp_path, "list")
     assay(tmp_path, "show", "run-1")

@@ -93,7 +93,7 @@ SET_PATH = ("prices", "designs", "disk", "set")
 @pytest.mark.parametrize(
     ("changes", "path", "words"),
     [
-        ({"book": "none.yaml"}, ("prices", "book"), "No such file"),
+        ({"book": "none.yaml"}, ("prices", "book"), "no such file"),
         ({"designs": {"disk": {"design": "nothing"}}}, ("prices", "designs", "disk", "design"), "no design `nothing`"),
         (
             {"designs": {"disk": {"design": "nfs-volumes", "set": {"sise": 1}}}},
@@ -467,7 +467,7 @@ def test_nothing_is_written_without_prices_or_in_another_currency(place: Path) -
     (place / "plain.yaml").write_text(STUDY.split("prices:")[0])
     assay("run", "plain.yaml", "--budget", "5USD", code=2)
     (place / "book.yaml").unlink()
-    assert "No such file" in assay("run", "study.yaml", code=2).output
+    assert "no such file" in assay("run", "study.yaml", code=2).output
     assert not (place / "assay-runs").exists()
 
 

@@ -11,6 +11,7 @@ from assay.model.base import AssayError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from assay.contract._generated import Look
     from assay.model.environment import EnvironmentDifference
 
     Environment = Mapping[str, Mapping[str, str]]
@@ -87,10 +88,9 @@ def _here(target: str | None) -> "Environment":
     import platform
 
     from assay import __version__
-    from assay.contract._generated import Look, PlaceState
+    from assay.contract._generated import Look
     from assay.launch.binary import load_engine
     from assay.launch.environment import capture_environment, sources_sha256
-    from assay.launch.places import look_at
 
     versions = {"assay": __version__, "assay_sha256": sources_sha256()}
     try:
@@ -103,13 +103,38 @@ def _here(target: str | None) -> "Environment":
     looks: dict[str, Look] = {}
     if target:
         path = Path(target).absolute()
-        look = None if str(path) == "/" else look_at(str(path))
-        if look is not None and look.state != PlaceState.directory and not path.exists():
-            raise AssayError(f"{target}: there is no such folder or device", "name one that exists")
-        directory = look is None or look.state == PlaceState.directory
-        places[str(path)] = ("device" if not directory and path.is_block_device() else "file", str(path))
-        looks |= {str(path): look} if look is not None and directory else {}
+        look = _seen(target, path)
+        # A directory is looked at no more: its storage may hang.
+        device = look is None and path.is_block_device()
+        places[str(path)] = ("device" if device else "file", str(path))
+        looks |= {str(path): look} if look is not None else {}
     return {"versions": versions, **capture_environment(places, looks=looks)}
+
+
+def _seen(target: str, path: Path) -> "Look | None":
+    """What an engine sees of a directory; None of a device, and where there is no engine."""
+    from assay.contract._generated import PlaceState
+    from assay.launch import places, placing
+
+    missing = AssayError(f"{target}: there is no such folder or device", "name one that exists")
+    try:
+        launcher = placing.here()
+    except AssayError:
+        if not path.exists():
+            raise missing from None
+        return None
+    if str(path) == "/":
+        return None
+    try:
+        look = places.look_at(str(path), launcher)
+    except placing.SilentError:
+        raise
+    except AssayError as error:
+        reason = error.message.rpartition(": ")[2]
+        raise AssayError(f"{target}: {reason}", "name a folder or device that can be read") from error
+    if look.state in (PlaceState.absent, PlaceState.read_only_parent, PlaceState.no_parent):
+        raise missing
+    return look if look.state == PlaceState.directory else None
 
 
 def _print(environment: "Environment") -> None:

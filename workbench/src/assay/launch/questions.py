@@ -13,31 +13,30 @@ ANSWER_SECONDS = 90.0
 """Longest time for an answer; a server that does not reply is waited for by the engine itself, for less."""
 
 
-def ask_engine(
-    launcher: Launcher, arguments: Sequence[str], question: str = "", seconds: float = ANSWER_SECONDS
-) -> str:
+def ask_engine(launcher: Launcher, arguments: Sequence[str], question: str = "", seconds: float | None = None) -> str:
     """What an engine prints for these arguments.
 
     Args:
         launcher: Where it runs.
         arguments: Of `assay-engine`.
         question: For its standard input.
-        seconds: Longest time for the answer.
+        seconds: Longest time for the answer; `ANSWER_SECONDS` if left out.
 
     Raises:
         AssayError: It says no, does not answer in time, or cannot be started.
     """
-    heard = collect(launcher.start(arguments), question.encode(), seconds, MOST_ANSWER)
-    return answer_of(f"assay-engine {' '.join(arguments)}", heard, seconds)
+    longest = ANSWER_SECONDS if seconds is None else seconds
+    heard = collect(launcher.start(arguments), question.encode(), longest, MOST_ANSWER)
+    return answer_of(f"assay-engine {' '.join(arguments)}", heard, longest)
 
 
-def probe_target(launcher: Launcher, target: str, seconds: float = ANSWER_SECONDS) -> BackendCapabilities:
+def probe_target(launcher: Launcher, target: str, seconds: float | None = None) -> BackendCapabilities:
     """What can be done at a target, found by trying from there.
 
     Args:
         launcher: Where the engine runs.
         target: The target of a job as JSON.
-        seconds: Longest time for the answer.
+        seconds: Longest time for the answer; `ANSWER_SECONDS` if left out.
 
     Raises:
         AssayError: The engine refuses it.
