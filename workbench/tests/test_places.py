@@ -27,6 +27,7 @@ from assay.launch.places import (
     remove_case_directory,
 )
 from assay.model.base import EXIT_REFUSED, AssayError
+from assay.store import foreign_run_state
 
 RUN = "20270115-080000-tiny"
 
@@ -313,6 +314,57 @@ def test_a_target_that_is_out_of_sight_is_not_called_removed(tmp_path: Path) -> 
         subprocess.run(["mount", device, point], check=True)
         assert release_target(str(place), owner(tmp_path / "x"), claimed.identity, above=above) == []
         assert not place.exists()
+
+
+def test_a_run_that_cannot_be_looked_at_may_be_alive(tmp_path: Path) -> None:
+    place = tmp_path / "target"
+    claim(place, "other")
+    job(place, "c0001-r1", "other")
+    with pytest.raises(AssayError, match="is marked by run other, whose folder .* cannot be looked at") as told:
+        claim_target(str(place), owner(place), foreign_run_state)
+    assert "remove the directory" in told.value.hint
+    assert (place / "c0001-r1" / "f0").exists()
+    folder = owner(place, "other").folder
+    folder.mkdir(parents=True)
+    for name in ("run.lock", "engine.lock"):
+        (folder / name).touch()
+    fd = os.open(folder / "run.lock", os.O_RDONLY)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    with pytest.raises(AssayError, match="is in use by run other"):
+        claim_target(str(place), owner(place), foreign_run_state)
+    os.close(fd)
+    assert claim_target(str(place), owner(place), foreign_run_state).mark is not None
+    assert not (place / "c0001-r1").exists()
+
+
+@pytest.mark.parametrize("name", [".assay-target.new", ".assay-probe-notes", ".assay-probe-1-2", "backup-c1-r1"])
+def test_names_like_assays_are_not_enough(tmp_path: Path, name: str) -> None:
+    place = tmp_path / "target"
+    if name == ".assay-target.new":
+        place.mkdir()
+        (place / name).write_text("precious")
+        with pytest.raises(AssayError, match="not empty and not made by Assay"):
+            claim(place)
+    else:
+        claim(place)
+        if name.startswith("."):
+            (place / name).write_text("precious")
+        else:
+            (place / name).mkdir()
+        left = release(place)
+        assert left and name in left[0]
+    assert (place / name).exists()
+
+
+@needs_mounts
+def test_a_mount_under_the_unfinished_name_is_not_crossed(tmp_path: Path) -> None:
+    living, place, unfinished = tmp_path / "living", tmp_path / "target", tmp_path / ".target.assay-new"
+    claim(living, "other")
+    unfinished.mkdir()
+    with bind_mount(living, unfinished), pytest.raises(AssayError, match="is a mount: left alone"):
+        claim(place)
+    assert (living / MARKER).exists()
+    assert "needs for itself" in problems(unfinished)
 
 
 def test_of_a_claimed_place_a_lost_mark_is_told(tmp_path: Path) -> None:

@@ -24,20 +24,19 @@ pub fn is_of_job(name: &[u8]) -> bool {
     }
 }
 
-/// Whether a job's directory may have this name in a claimed one: case and repeat, behind the run's name where several
-/// hosts work in the same place.
-pub fn is_job_directory(name: &[u8]) -> bool {
+/// Whether the directory of a job of this run may have this name in a claimed one: case and repeat, behind the run's id
+/// where several hosts work in the same place.
+pub fn is_job_directory(name: &[u8], run: &str) -> bool {
     let Ok(text) = std::str::from_utf8(name) else { return false };
     let numbered = |text: &str, letter: char| {
         let digits = text.strip_prefix(letter);
         digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
     };
     let mut parts = text.rsplitn(3, '-');
-    let (repeat, case, run) = (parts.next(), parts.next(), parts.next());
-    let plain = |run: &str| run.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+    let (repeat, case, before) = (parts.next(), parts.next(), parts.next());
     repeat.is_some_and(|part| numbered(part, 'r'))
         && case.is_some_and(|part| numbered(part, 'c'))
-        && run.is_none_or(|run| !run.is_empty() && !run.starts_with('.') && plain(run))
+        && before.is_none_or(|before| !before.is_empty() && before == run)
 }
 
 #[cfg(test)]
@@ -57,11 +56,12 @@ mod tests {
 
     #[test]
     fn directories_of_jobs_end_in_case_and_repeat() {
-        for name in ["c0001-r1", "c0-r0", "20270115-080000-tiny-c0001-r12", "a.b_c-c1-r1"] {
-            assert!(is_job_directory(name.as_bytes()), "{name}");
+        for name in ["c0001-r1", "c0-r0", "20270115-080000-tiny-c0001-r12"] {
+            assert!(is_job_directory(name.as_bytes(), "20270115-080000-tiny"), "{name}");
         }
-        for name in ["", "c1", "c1-r", "c-r1", "precious", "c1-r1-old", "-c1-r1", ".hid-c1-r1", "a b-c1-r1", "c1-r1 "] {
-            assert!(!is_job_directory(name.as_bytes()), "{name}");
+        for name in ["", "c1", "c1-r", "c-r1", "precious", "c1-r1-old", "-c1-r1", "backup-c1-r1", "c1-r1 "] {
+            assert!(!is_job_directory(name.as_bytes(), "20270115-080000-tiny"), "{name}");
         }
+        assert!(!is_job_directory(b"-c1-r1", ""));
     }
 }

@@ -21,11 +21,11 @@ from assay.launch.places import (
     claim_target,
     inspect_target,
     inspect_text,
+    living_problem,
     look_at,
     look_problems,
     release_target,
     remains,
-    written_elsewhere,
 )
 from assay.launch.placing import MARGIN_SECONDS, PATIENCE_SECONDS, SHORT_PATIENCE_SECONDS, SilentError
 from assay.launch.questions import clean_target, probe_target
@@ -39,7 +39,7 @@ from assay.model.target import DeviceTarget, FileTarget, NfsTarget, NullTarget
 from assay.model.units import about_size
 from assay.plan.capable import backends_by_kind, capability_faults
 from assay.plan.jobs import marked_target, nfs_target
-from assay.store import JournalEntry, RunStore, run_is_alive
+from assay.store import JournalEntry, RunStore, foreign_run_state
 
 EXPORT = "export"
 """Kind of the journal's entries for directories in exports."""
@@ -134,12 +134,10 @@ def _look(study: Study, name: str, owner: Owner | None, marks: dict[str, Mark]) 
 
 
 def _in_use(name: str, path: str, mark: Mark, owner: Owner | None) -> list[tuple[str, str]]:
-    own = owner is not None and owner.owns(mark)
-    here = bool(mark.run_folder) and not written_elsewhere(mark)
-    if own or not here or not run_is_alive(Path(mark.run_folder)):
+    if owner is not None and owner.owns(mark):
         return []
-    message = f"target {name}: {path}: is in use by run {plain(mark.run, 100)}"
-    return [(message, "wait for that run, or stop it")]
+    problem = living_problem(path, mark, foreign_run_state)
+    return [(f"target {name}: {problem[0]}", problem[1])] if problem else []
 
 
 def owner_of(store: RunStore) -> Owner:
@@ -198,7 +196,7 @@ def _claim_here(study: Study, path: str, store: RunStore, before: object) -> Non
     known: dict[str, object] = {"above": above_of(path, patience=patience)} | ({"claimed": before} if before else {})
     entry = store.record(DIRECTORY, path, known)
     store.amend(entry, known)
-    claimed = claim_target(path, owner_of(store), run_is_alive, keep, patience=patience)
+    claimed = claim_target(path, owner_of(store), foreign_run_state, keep, patience=patience)
     store.amend(entry, {**known, "claimed": claimed.identity})
     _warn(claimed)
     _warn_other(path, before, claimed)
@@ -213,7 +211,7 @@ def _claim_elsewhere(path: str, store: RunStore, fleet: Fleet, patience: float, 
         try:
             above[host.name] = above_of(path, launcher, patience)
             store.amend(entry, {"claimed": dict(found), "above": dict(above)})
-            claimed = claim_target(path, owner_of(store), run_is_alive, False, launcher, True, patience)
+            claimed = claim_target(path, owner_of(store), foreign_run_state, False, launcher, True, patience)
         except AssayError as error:
             raise AssayError(f"host {host.name}: {error.message}", error.hint, error.exit_code) from None
         found[host.name] = claimed.identity

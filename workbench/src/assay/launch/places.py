@@ -107,6 +107,9 @@ def inspect_text(path: str) -> list[Problem]:
         return [(f"{path}: has a . or .. part", "write the path without it")]
     if Path(path) == Path("/"):
         return [("/: the root of the file system", "name a directory below it that does not exist yet")]
+    name = Path(path).name
+    if name.startswith(".") and name.endswith(".assay-new"):
+        return [(f"{path}: has a name that Assay needs for itself", "choose another name")]
     return []
 
 
@@ -177,7 +180,7 @@ def check_apart(paths: Mapping[str, str]) -> list[Problem]:
 def claim_target(
     path: str,
     owner: Owner,
-    alive: Callable[[Path], bool],
+    alive: Callable[[Path], bool | None],
     keep: bool = False,
     launcher: Launcher | None = None,
     elsewhere: bool = False,
@@ -190,7 +193,7 @@ def claim_target(
     Args:
         path: The directory.
         owner: The run that claims it.
-        alive: Whether the run of such a folder is at work.
+        alive: Whether the run of such a folder is at work; None if that cannot be told.
         keep: The run leaves its data here on purpose.
         launcher: Starts the engine that does it; the engine of this machine if left out.
         elsewhere: It is on another host, where nobody knows whether another run is at work.
@@ -210,7 +213,9 @@ def claim_target(
             raise AssayError(problems[0][0], problems[0][1], EXIT_REFUSED)
         over = look.mark
         if over is not None and not owner.owns(over):
-            _refuse_living(path, over, alive, elsewhere)
+            problem = living_problem(path, over, alive, elsewhere)
+            if problem:
+                raise AssayError(*problem, EXIT_REFUSED)
         asked = Claim(root=path, mark=owner.mark(keep, elsewhere), over=over)
         claimed = placing.claim(engine, asked, patience)
         if claimed.mark is not None:
@@ -225,13 +230,30 @@ def written_elsewhere(mark: Mark) -> bool:
     return not mark.run_folder or Owner(mark.run, Path(mark.run_folder)).identity != mark.identity
 
 
-def _refuse_living(path: str, mark: Mark, alive: Callable[[Path], bool], elsewhere: bool) -> None:
+def living_problem(
+    path: str, mark: Mark, alive: Callable[[Path], bool | None], elsewhere: bool = False
+) -> Problem | None:
+    """Why the mark of another run must not be replaced; None if that run is seen to be over.
+
+    Args:
+        path: The directory.
+        mark: Its mark.
+        alive: As for `claim_target`.
+        elsewhere: It is on another host, where nobody knows whether another run is at work.
+    """
     run = plain(mark.run, 100)
+    hint = "if that run is over, remove the directory"
     if elsewhere or written_elsewhere(mark):
-        hint = "if that is over, remove the directory"
-        raise AssayError(f"{path} is marked by another run, {run}", hint, EXIT_REFUSED)
-    if mark.run_folder and alive(Path(mark.run_folder)):
-        raise AssayError(f"{path}: is in use by run {run}", "wait for that run, or stop it", EXIT_REFUSED)
+        return f"{path} is marked by another run, {run}", hint
+    if not mark.run_folder:
+        return None
+    match alive(Path(mark.run_folder)):
+        case True:
+            return f"{path}: is in use by run {run}", "wait for that run, or stop it"
+        case None:
+            folder = plain(mark.run_folder, 200)
+            return f"{path}: is marked by run {run}, whose folder {folder} cannot be looked at", hint
+    return None
 
 
 def release_target(

@@ -7,6 +7,9 @@ Two flock(2) locks, both gone the moment their holders die: `run.lock` is held b
 import contextlib
 import fcntl
 import os
+import select
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -82,6 +85,49 @@ def is_locked(path: Path) -> bool:
 def run_is_alive(folder: Path) -> bool:
     """Whether a workbench executes this run now, or an engine of it still runs."""
     return is_locked(folder / RUN_LOCK) or is_locked(folder / ENGINE_LOCK)
+
+
+_ASK = """
+import fcntl, os, sys
+word = "over"
+for name in sys.argv[1:]:
+    try:
+        fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        word = "at work"
+    except OSError:
+        word = word if word == "at work" else "unknown"
+os.write(1, word.encode())
+"""
+ANSWER_SECONDS = 10.0
+"""How long the storage of a foreign run's folder may be silent."""
+
+
+def foreign_run_state(folder: Path) -> bool | None:
+    """Whether the run of a folder that somebody else has named is at work; None if that cannot be told.
+
+    The folder may be gone, moved, visible on another machine only, or on storage that hangs: it is looked at by a small
+    process of its own, which is left behind if it does not answer.
+    """
+    names = [str(folder / name) for name in (RUN_LOCK, ENGINE_LOCK)]
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _ASK, *names],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        cwd="/",
+    )
+    assert process.stdout is not None
+    ready, _, _ = select.select([process.stdout], [], [], ANSWER_SECONDS)
+    word = os.read(process.stdout.fileno(), 64) if ready else b""
+    process.stdout.close()
+    if not ready:
+        process.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(1.0)
+    return {b"at work": True, b"over": False}.get(word)
 
 
 def lock_holders(path: Path) -> list[int]:

@@ -3,8 +3,8 @@
 //! Everything works on open directories and follows no symbolic link below them. What is there under another name than
 //! Assay gives, or without the mark of the run that asks, is left alone and told.
 
-use crate::mark::{self, Found, MARKER_NEW};
-use crate::place::{numbers, open_root};
+use crate::mark::{self, is_mark, Found};
+use crate::place::{numbers, open_inside, open_root};
 use crate::tree_remove;
 use assay_core::names::{is_job_directory, MARKER};
 use assay_core::{clock, os_message, pulse, SetupError};
@@ -119,8 +119,9 @@ fn look_inside(folder: &OwnedFd, look: &mut Look) -> Result<(), Errno> {
         Found::Plain | Found::Other => look.bad_mark = true,
     }
     each_name(folder, |name| {
-        look.has_work |= is_job_directory(name);
-        let harmless = name == MARKER.as_bytes() || name == MARKER_NEW.as_bytes() || name == LOST_AND_FOUND;
+        let run = look.mark.as_ref().map_or("", |mark| mark.run.as_str());
+        look.has_work |= is_job_directory(name, run);
+        let harmless = is_mark(folder, name) || name == LOST_AND_FOUND;
         if !harmless && look.names.len() < MOST_NAMES {
             look.names.push(String::from_utf8_lossy(name).into_owned());
         }
@@ -225,8 +226,7 @@ impl Above {
 
     /// Whether a claim or release of this run was cut short while the directory had the unfinished name.
     fn is_cut_short(&self, run: &str) -> bool {
-        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let folder = fs::openat(&self.folder, self.unfinished.as_str(), flags, Mode::empty());
+        let folder = open_inside(&self.folder, self.unfinished.as_str(), OFlags::DIRECTORY, Mode::empty());
         let found = folder.and_then(|folder| mark::read(&folder));
         matches!(found, Ok(Found::Mark(mark)) if mark.identity == run)
     }
@@ -234,14 +234,16 @@ impl Above {
     /// Removes what a claim or release that was cut short left under the unfinished name, if it is Assay's.
     fn remove_unfinished(&self) -> Result<(), SetupError> {
         let error = |errno| SetupError::os("remove", self.path_of(&self.unfinished), errno);
-        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let folder = match fs::openat(&self.folder, self.unfinished.as_str(), flags, Mode::empty()) {
+        let folder = match open_inside(&self.folder, self.unfinished.as_str(), OFlags::DIRECTORY, Mode::empty()) {
             Ok(folder) => folder,
+            Err(Errno::XDEV) => {
+                return Err(SetupError::new("remove", self.path_of(&self.unfinished), "is a mount: left alone"))
+            }
             // Somebody else's link or file of that name is in nobody's way until a directory is made.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
             Err(errno) => return Err(error(errno)),
         };
-        let strangers = names(&folder, |name| ![MARKER.as_bytes(), MARKER_NEW.as_bytes()].contains(&name));
+        let strangers = names(&folder, |name| !is_mark(&folder, name));
         if let Some(stranger) = strangers.map_err(error)?.first() {
             let message = format!("holds {stranger}, which is not Assay's: left alone");
             return Err(SetupError::new("remove", self.path_of(&self.unfinished), message));
@@ -256,7 +258,8 @@ impl Above {
     /// Makes the directory under another name, marks it, and only then gives it its own: it never holds data unmarked.
     /// False if somebody else made one of this name meanwhile, which is left alone.
     fn make(&self, mark: &Mark) -> Result<bool, SetupError> {
-        let rights = Mode::from_raw_mode(0o755);
+        // Its owner's alone: whoever can open a directory can also lock it.
+        let rights = Mode::RWXU;
         let error = |errno| SetupError::os("create", self.path_of(&self.name), errno);
         fs::mkdirat(&self.folder, self.unfinished.as_str(), rights).map_err(error)?;
         let made = self.make_from_unfinished(mark, rights);
@@ -338,15 +341,24 @@ fn mark_existing(folder: &OwnedFd, asked: &Claim, made: bool) -> Result<PlaceAns
 /// Removes the directories of a run's jobs and what trying out the place left; returns what is still there.
 fn remove_work(folder: &OwnedFd, root: &str, of: &Mark) -> Result<Vec<Remains>, Errno> {
     let mut left = Vec::new();
-    for name in names(folder, |name| name.starts_with(PROBE))? {
+    for name in names(folder, |name| is_probe(folder, name))? {
         if let Err(errno) = mark::unlink(folder, &name) {
             left.push(Remains { path: format!("{root}/{name}"), why: os_message(errno.raw_os_error()) });
         }
     }
-    for name in names(folder, is_job_directory)? {
+    for name in names(folder, |name| is_job_directory(name, &of.run))? {
         left.extend(remove_one(folder, root, &name, &of.identity));
     }
     Ok(left)
+}
+
+/// Whether it is a file with which a place was tried out: nothing is ever in one that has a name.
+fn is_probe(folder: &OwnedFd, name: &[u8]) -> bool {
+    let numbers = |rest: &[u8]| rest.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-');
+    let Some(rest) = name.strip_prefix(PROBE) else { return false };
+    let found = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    let empty = |stat: fs::Stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile && stat.st_size == 0;
+    numbers(rest) && found.is_ok_and(empty)
 }
 
 fn remove_one(folder: &OwnedFd, root: &str, name: &str, run: &str) -> Vec<Remains> {
@@ -405,14 +417,14 @@ pub fn release(root: &str, run: Option<&str>, patience_ns: u64) -> Result<PlaceA
     };
     let mark = if let Found::Mark(mark) = found { mark } else { Mark::default() };
     let error = || failed(root, "remove");
-    if mark.keep && !names(&folder, is_job_directory).map_err(error())?.is_empty() {
+    if mark.keep && !names(&folder, |name| is_job_directory(name, &mark.run)).map_err(error())?.is_empty() {
         return Ok(PlaceAnswer { kept: true, ..PlaceAnswer::default() });
     }
     let left = remove_work(&folder, root, &mark).map_err(error())?;
     if !left.is_empty() {
         return Ok(PlaceAnswer { left, ..PlaceAnswer::default() });
     }
-    let others = names(&folder, |name| ![MARKER.as_bytes(), MARKER_NEW.as_bytes()].contains(&name)).map_err(error())?;
+    let others = names(&folder, |name| !is_mark(&folder, name)).map_err(error())?;
     if !mark.created_by_assay || !others.is_empty() {
         mark::remove(&folder).map_err(error())?;
     }
@@ -445,7 +457,14 @@ fn remove_root(folder: &OwnedFd, root: &str, patience_ns: u64) -> Result<PlaceAn
     let moved = fs::statat(&above.folder, unfinished, AtFlags::SYMLINK_NOFOLLOW).map(|stat| (stat.st_dev, stat.st_ino));
     if moved != numbers(folder) {
         let flags = RenameFlags::NOREPLACE;
-        let _ = fs::renameat_with(&above.folder, unfinished, &above.folder, name, flags);
+        // Not every file system can rename without replacing; an empty directory is all that could be replaced.
+        let back = match fs::renameat_with(&above.folder, unfinished, &above.folder, name, flags) {
+            Err(Errno::INVAL | Errno::NOSYS) => fs::renameat(&above.folder, unfinished, &above.folder, name),
+            done => done,
+        };
+        if back.is_err() {
+            return still(&format!("was replaced at this moment: what was there is {} now", above.path_of(unfinished)));
+        }
         return still("was replaced at this moment: left alone");
     }
     above.remove_unfinished()?;

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use std::io::{Read, Write};
 
 /// Under this name a mark is written before it gets its own.
-pub(crate) const MARKER_NEW: &str = ".assay-target.new";
+const MARKER_NEW: &str = ".assay-target.new";
 /// A mark is short; of a longer file no more is read.
 const MOST_BYTES: u64 = 64 << 10;
 
@@ -57,7 +57,7 @@ pub(crate) fn read(folder: &OwnedFd) -> Result<Found, Errno> {
 
 /// Writes the mark, whole or not at all.
 pub(crate) fn write(folder: &OwnedFd, mark: &Mark) -> Result<(), Errno> {
-    unlink(folder, MARKER_NEW)?;
+    remove_cut_short(folder)?;
     let mut value = serde_json::to_value(mark).map_err(|_| Errno::INVAL)?;
     value["written_by"] = "assay".into();
     let text = serde_json::to_string_pretty(&value).map_err(|_| Errno::INVAL)?;
@@ -73,8 +73,36 @@ pub(crate) fn write(folder: &OwnedFd, mark: &Mark) -> Result<(), Errno> {
 
 /// Removes a mark that a run may have written, and what is left of writing one.
 pub(crate) fn remove(folder: &OwnedFd) -> Result<(), Errno> {
-    unlink(folder, MARKER_NEW)?;
+    remove_cut_short(folder)?;
     unlink(folder, MARKER)
+}
+
+fn remove_cut_short(folder: &OwnedFd) -> Result<(), Errno> {
+    if is_mark(folder, MARKER_NEW.as_bytes()) {
+        unlink(folder, MARKER_NEW)
+    } else {
+        Ok(())
+    }
+}
+
+/// Whether a name in a directory is that of a mark, or of one whose writing was cut short: such a file begins as a mark
+/// does. Anything else under that name is somebody else's.
+pub(crate) fn is_mark(folder: &OwnedFd, name: &[u8]) -> bool {
+    if name == MARKER.as_bytes() {
+        return true;
+    }
+    name == MARKER_NEW.as_bytes() && begun(folder).is_ok_and(|text| text.is_empty() || text == *b"{")
+}
+
+/// The first byte of a mark that is being written, if there is one.
+fn begun(folder: &OwnedFd) -> Result<Vec<u8>, Errno> {
+    let file = open_inside(folder, MARKER_NEW, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty())?;
+    if FileType::from_raw_mode(fs::fstat(&file)?.st_mode) != FileType::RegularFile {
+        return Err(Errno::INVAL);
+    }
+    let mut text = Vec::new();
+    let read = std::fs::File::from(file).take(1).read_to_end(&mut text);
+    read.map(|_| text).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
 }
 
 /// Removes a name that need not be there.

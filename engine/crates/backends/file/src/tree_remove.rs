@@ -59,6 +59,10 @@ pub(crate) fn remove(parent: &OwnedFd, name: &str, run: Option<&str>) -> Vec<Lef
     match remove_directory(parent, &c_name) {
         Ok(true) => return Vec::new(),
         Ok(false) => {}
+        // A file system that is read-only says so of what is not there, too.
+        Err(_) if matches!(fs::statat(parent, &*c_name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT)) => {
+            return Vec::new()
+        }
         Err(errno) => return refused(&c_name, errno),
     }
     let folder = match open_inside(parent, &*c_name, OFlags::DIRECTORY, Mode::empty()) {
