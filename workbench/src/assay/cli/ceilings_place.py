@@ -19,6 +19,7 @@ from assay.launch.devices import device_words, inspect_device
 from assay.launch.launcher import LocalLauncher
 from assay.launch.locks import close_all, hold_device
 from assay.launch.places import inspect_text, look_at
+from assay.launch.placing import SilentError
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.ceiling import Ceiling
 from assay.model.result import Place
@@ -111,7 +112,12 @@ def _kind_and_place(path: Path) -> tuple[str, Path]:
     """Device or file; of a directory that holds things that are not Assay's one in it."""
     if inspect_text(str(path)):
         return "file", path / OWN_DIRECTORY
-    look = look_at(str(path))
+    try:
+        look = look_at(str(path))
+    except SilentError:
+        raise
+    except AssayError as error:
+        raise AssayError(error.message, "name a directory or a block device") from error
     if look.state in (PlaceState.not_directory, PlaceState.link) and path.is_block_device():
         return "device", path
     # It does not exist yet, as it should be; or the inspection says what is wrong with it.
