@@ -23,6 +23,7 @@ def marked(secret: str) -> str:
 FORMS = (
     "//user:{}@server/share",
     "//DOMAIN;user:{}@10.0.0.1/share",
+    "//DOM\\user%{}@server/share",
     "user:{}@host:/x",
     "https://user:{}@bucket.example.org/a",
     "s3fs#key:{}@bucket",

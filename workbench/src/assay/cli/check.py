@@ -6,7 +6,7 @@ import typer
 
 from assay.cli.output import as_path, say
 from assay.cli.studyfile import LoadedStudy, load_study_file, refuse_faults
-from assay.cli.targets import looked_at_here
+from assay.cli.targets import looked_at_here, patience_of
 from assay.model.source import Fault
 from assay.model.target import NullTarget
 from assay.model.units import about_duration, about_size
@@ -39,7 +39,7 @@ def target_faults(loaded: LoadedStudy) -> list[Fault]:
         for name, target in loaded.study.targets.items()
         if name in used and not isinstance(target, NullTarget)
         # Whether a device may be overwritten is asked by `run`.
-        for message, hint in inspect_target(target.kind, target.path, destroy=True)
+        for message, hint in inspect_target(target.kind, target.path, destroy=True, patience=patience_of(loaded.study))
     ]
 
 

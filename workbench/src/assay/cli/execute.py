@@ -37,6 +37,8 @@ from assay.store import RunStore
 
 LEAST_SILENCE = 120.0
 """Storage counts as hung after this many seconds without anything ending, or more (see `silence_limit`)."""
+LEAVING_SECONDS = 15.0
+"""Longest wait for storage that does not answer when the user has asked to stop."""
 LEFT_BEHIND = ("crashed", "incomplete")
 """After these outcomes something of the repeat may still be there."""
 TOLD_SECONDS = 5.0
@@ -313,6 +315,8 @@ class Executor:
         target = self.study.targets[case.target]
         if isinstance(target, FileTarget):
             patience = patience_of(self.study, target.path in self.silent)
+            if self.interruption.count:
+                patience = min(patience, LEAVING_SECONDS)
             if self.fleet is None:
                 return remove_case_directory(target.path, name, self.owner, patience=patience)
             hosts = [host.name for host in self.fleet.hosts[: case.parameters.hosts]]

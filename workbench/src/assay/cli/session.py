@@ -17,7 +17,7 @@ from assay.cli import budget as budgets
 from assay.cli import targets
 from assay.cli.ceilings_run import CeilingMeter
 from assay.cli.check import time_words
-from assay.cli.execute import BY_BUDGET, Executor, Interruption, silence_limit
+from assay.cli.execute import BY_BUDGET, LEAVING_SECONDS, Executor, Interruption, silence_limit
 from assay.cli.fleet import Fleet
 from assay.cli.gather import gathered, keep_companions
 from assay.cli.judging import judged_results
@@ -472,6 +472,8 @@ class _Session:
     def _give_back(self) -> None:
         keep = self.plan.study.output.keep_files
         patience = targets.patience_of(self.plan.study)
+        if self.interruption.count:
+            patience = min(patience, LEAVING_SECONDS)
         left = targets.release_targets(
             self.store, self.plan.study, self._first_launcher(), self.fleet, keep, self.silent, patience
         )

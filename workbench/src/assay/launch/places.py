@@ -87,6 +87,9 @@ def inspect_target(
 
     Returns:
         Why Assay must not write there; empty if it may.
+
+    Raises:
+        SilentError: The storage does not answer.
     """
     if kind == "null":
         return []
@@ -95,6 +98,8 @@ def inspect_target(
         return written or inspect_device(path, destroy)
     try:
         return look_problems(look_at(path, launcher, patience), owner)
+    except placing.SilentError:
+        raise
     except AssayError as error:
         return [(f"{path}: {error.message}", error.hint or "choose another place, or change the rights")]
 
@@ -242,7 +247,7 @@ def living_problem(
         elsewhere: It is on another host, where nobody knows whether another run is at work.
     """
     run = plain(mark.run, 100)
-    hint = "if that run is over, remove the directory"
+    hint = "if that run is over, go on with it (--resume), or unmount what is below the directory and remove it"
     if elsewhere or written_elsewhere(mark):
         return f"{path} is marked by another run, {run}", hint
     if not mark.run_folder:

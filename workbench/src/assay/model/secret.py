@@ -14,8 +14,9 @@ _QUOTED = re.compile(r"""(?<![^\s,])([^\s,="']+)=("[^"]*"|'[^']*')""", re.ASCII)
 _WORD = re.compile(r"\S+", re.ASCII)
 """The kernel's words end at blanks of ASCII only."""
 _IN_URL = re.compile(r"://[^/]*@")
-_USERS = (re.compile(r"//[^/@:]+:.*@", re.DOTALL), re.compile(r"(^|=)[^/@:=,]+:(?!//).*@", re.DOTALL))
-"""`//user:password@` and `user:password@`. The password may have any sign, so that the last @ counts."""
+_USERS = (re.compile(r"//[^/@:%]+[:%].*@", re.DOTALL), re.compile(r"(^|=)[^/@:=,]+:(?!//).*@", re.DOTALL))
+"""`//user:password@`, smbclient's `//user%password@`, and `user:password@`. The password may have any sign, so that the
+last @ counts."""
 _FLAGS = frozenset(
     (
         *("ro", "rw", "async", "sync", "dirsync", "atime", "noatime", "diratime", "nodiratime", "relatime"),
