@@ -322,7 +322,7 @@ def test_a_run_that_cannot_be_looked_at_may_be_alive(tmp_path: Path) -> None:
     job(place, "c0001-r1", "other")
     with pytest.raises(AssayError, match=r"is marked by run other, whose folder .* cannot be looked at") as told:
         claim_target(str(place), owner(place), foreign_run_state)
-    assert "remove the directory" in told.value.hint
+    assert "remove it" in told.value.hint
     assert (place / "c0001-r1" / "f0").exists()
     folder = owner(place, "other").folder
     folder.mkdir(parents=True)
