@@ -50,6 +50,7 @@ command -v cargo >/dev/null || fail "no Rust toolchain (cargo)" "install Rust 1.
 minor=$(cargo --version | sed -n 's/^cargo 1\.\([0-9]*\)\..*/\1/p')
 [ "${minor:-0}" -ge 88 ] || fail "$(cargo --version) is too old" "install Rust 1.88 or later: rustup update stable"
 if [ "${1:-}" = tests ]; then
+    command -v git >/dev/null || install git || fail "no git" "apt-get install git"
     command -v valgrind >/dev/null || install valgrind || echo "note: no valgrind: instructions will not be counted" >&2
     if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then
         install chromium chromium-driver || echo "note: no chromium and chromium-driver: the browser test will be skipped" >&2
