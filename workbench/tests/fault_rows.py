@@ -119,7 +119,7 @@ def on_the_directory(name: str) -> list[Row]:
         Row(f"{name} on mkdir", "refused", rf"^create .*-r1: {said}$", incomplete=both, path=""),
         Row(f"{name} on create,rename,link", "refused", said, incomplete=both, path="/.assay-job*"),
         Row(f"{name} on rmdir", says=rf"could not be removed: .*-r1: {said}$", left=True, path=""),
-        Row(f"{name} on readdir", says=said, left=True, path=""),
+        Row(f"{name} on readdir", "refused", rf"^create .*-r1: {said}$", incomplete=both, path=""),
     ]
 
 

@@ -458,16 +458,18 @@ def build(plan: Plan, base: Path, stack: contextlib.ExitStack) -> Scenario:
 
 def _old_run(world: World) -> None:
     """What a run that is over has left: a marked directory with that of a job."""
-    identity = "7" * 32
+    folder = world.runs / "20200101-000000-dead"
+    folder.mkdir(parents=True)
+    for lock in ("run.lock", "engine.lock"):
+        (folder / lock).touch()
+    identity = Owner(folder.name, folder).identity
     for name in ("c0001-r1", "c0001-r9", "c0002-r1"):
         job = world.target / name
         (job / "t0").mkdir(parents=True)
         (job / f".assay-job-{identity}").touch()
         (job / "f0").write_bytes(b"old")
         (job / "t0" / "f0.1").write_bytes(b"old")
-    (world.target / MARKER).write_text(
-        marker_text("20200101-000000-dead", identity, str(world.runs / "20200101-000000-dead"))
-    )
+    (world.target / MARKER).write_text(marker_text(folder.name, identity, str(folder)))
 
 
 @contextlib.contextmanager
