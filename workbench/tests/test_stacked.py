@@ -40,5 +40,5 @@ def test_a_place_on_such_a_device_does_not_bypass_the_cache(monkeypatch: pytest.
     found = study(targets={"disk": {"kind": "device", "path": "/dev/loop0"}}, w_layout="shared")
     for below, bypasses in (("/dev/loop0, a loop device without direct I/O", False), (None, True)):
         monkeypatch.setattr(targets, "_cached_below", lambda device, below=below: below)
-        (place,) = targets.make_places(found, {"disk": backend("device")})
+        (place,) = targets.make_places(found, {"disk": backend("device")}, {})
         assert (place.stacked_on, place.direct_bypasses_cache) == (below, bypasses)
