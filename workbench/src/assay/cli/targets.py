@@ -10,7 +10,7 @@ from assay.cli.gather import is_local
 from assay.cli.output import note
 from assay.contract._generated import BackendCapabilities, Look, Mark, PlaceAnswer, PlaceState
 from assay.launch.abilities import tuning_problems
-from assay.launch.binary import Engine, NoAnswerError, probe_place
+from assay.launch.binary import Engine, NoAnswerError, probe_device
 from assay.launch.cgroup import find_hierarchy, release_group
 from assay.launch.environment import device_below, mount_at, mount_of
 from assay.launch.launcher import Launcher
@@ -351,7 +351,7 @@ def probe_targets(
                 marked = marked_target(target, owner.identity).model_dump_json()
                 found[name] = probe_target(launcher, marked, patience_of(study) + MARGIN_SECONDS)
                 continue
-            found[name] = probe_place(engine.path, kind, target_path(study, name))
+            found[name] = probe_device(engine.path, target_path(study, name))
         except AssayError as error:
             hung = f"{target_path(study, name)}: storage does not answer: " if isinstance(error, NoAnswerError) else ""
             raise AssayError(f"target {name}: {hung}{error.message}", error.hint, EXIT_REFUSED) from None

@@ -88,21 +88,19 @@ def load_engine(path: Path | None = None) -> Engine:
     return Engine(path, capabilities.engine_version, digest, capabilities)
 
 
-def probe_place(engine: Path, kind: str, path: str) -> BackendCapabilities:
-    """What the engine can do at one place, found by trying there.
+def probe_device(engine: Path, path: str) -> BackendCapabilities:
+    """What the engine can do with a block device, found by trying; directories are probed by `launch.questions`.
 
     Args:
         engine: The executable.
-        kind: `file` or `device`.
-        path: A marked directory, or a block device.
+        path: The device.
 
     Raises:
-        AssayError: The engine refuses the place.
+        AssayError: The engine refuses the device.
     """
-    option = "--device" if kind == "device" else "--root"
-    capabilities = parse_capabilities(str(engine), _ask(engine, option, path))
+    capabilities = parse_capabilities(str(engine), _ask(engine, "--device", path))
     for backend in capabilities.backends:
-        if backend.kind == kind and backend.place is not None:
+        if backend.kind == "device" and backend.place is not None:
             return backend
     raise AssayError(
         f"{engine}: says nothing of {path}", "install engine and workbench of the same release", EXIT_REFUSED

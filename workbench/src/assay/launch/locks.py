@@ -11,8 +11,6 @@ from pathlib import Path
 from assay.launch.devices import SYS, device_number, let_go, take, whole_disk
 from assay.model.base import EXIT_REFUSED, AssayError
 
-PATIENCE_SECONDS = 10.0
-"""Longest wait for a directory: another run may be removing a dead one's data in it."""
 DEVICE_PATIENCE_SECONDS = 2.0
 """Longest wait for a device: udev locks it for a moment when it looks at it."""
 NO_LOCKS = {errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
