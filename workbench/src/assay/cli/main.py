@@ -3,8 +3,9 @@
 import importlib
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 try:
     import typer
@@ -44,15 +45,14 @@ class LazyGroup(typer.core.TyperGroup):
     """Imports a command's module only when that command is asked for, so that `assay list` starts fast."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run the command line, and leave with its exit code. What was typed is printed in errors, and made safe."""
+        """Run the command line; returns its exit code. What was typed is printed in errors, and made safe."""
         extra["standalone_mode"] = False
         try:
-            code = super().main(*args, **extra)
+            return super().main(*args, **extra) or 0
         except typer.Abort:
-            code = EXIT_INCOMPLETE
+            return EXIT_INCOMPLETE
         except typer.exceptions.TyperException as error:
-            code = _wrong_usage(error)
-        sys.exit(code)
+            return _wrong_usage(error)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Names in the order a user meets them."""
@@ -100,34 +100,42 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
         raise typer.Exit
 
 
-def main() -> None:
-    """Run the command line; errors become one line and an exit code, never a traceback."""
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command line; errors become one line and an exit code, never a traceback.
+
+    Args:
+        words: What follows `assay`; None takes those of this process.
+
+    Returns:
+        The exit code; `assay.model.base` lists them.
+    """
     prepare_streams()
     try:
         try:
             _check_folder()
-            app()
+            return int(app(words))
         finally:
             sys.stdout.flush()
     except AssayError as error:
-        _leave(error.message, error.hint, error.exit_code)
+        return _told(error.message, error.hint, error.exit_code)
     except KeyboardInterrupt:
-        say("interrupted", err=True)
-        sys.exit(EXIT_INTERRUPTED)
+        return _told("interrupted", "", EXIT_INTERRUPTED, "")
     except Exception as error:
         if os.environ.get("ASSAY_TRACEBACK"):
             raise
         if not _has_folder():
-            _leave("the working directory is gone: it was removed while Assay worked", FOLDER_HINT, EXIT_INCOMPLETE)
+            return _told(
+                "the working directory is gone: it was removed while Assay worked", FOLDER_HINT, EXIT_INCOMPLETE
+            )
         message = f"Assay has a bug: {type(error).__name__}: {error}"
-        _leave(message, "report it, with the command and what it prints with ASSAY_TRACEBACK=1 set", EXIT_BUG)
+        return _told(message, "report it, with the command and what it prints with ASSAY_TRACEBACK=1 set", EXIT_BUG)
 
 
-def _leave(message: str, hint: str, code: int) -> NoReturn:
-    say(f"error: {message}", err=True)
+def _told(message: str, hint: str, code: int, word: str = "error: ") -> int:
+    say(f"{word}{message}", err=True)
     if hint:
         say(f"hint: {hint}", err=True)
-    sys.exit(code)
+    return code
 
 
 FOLDER_HINT = "go to one that is there"

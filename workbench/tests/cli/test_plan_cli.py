@@ -1,0 +1,145 @@
+import json
+import re
+import time
+
+import pytest
+from in_process import run_here
+from paths import GOLDEN, REPOSITORY
+from plan_tools import written
+
+from assay.cli.init import PRESETS
+
+BAD = GOLDEN / "bad_studies"
+NAMES = sorted(path.name for path in BAD.glob("*.yaml"))
+
+
+def expected():
+    """File name -> what `assay check` says of it."""
+    found, name = {}, ""
+    for line in (BAD / "expected.txt").read_text().splitlines(keepends=True):
+        name = name if line.startswith("  ") else line.split(":")[0]
+        found[name] = found.get(name, "") + line
+    return found
+
+
+def test_there_are_enough_bad_studies():
+    assert len(NAMES) >= 36
+    assert sorted(expected()) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_bad_study_gets_one_clear_line_per_problem(name):
+    result = run_here(BAD, "check", name)
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr and not result.stdout
+    lines = result.stderr.splitlines()
+    assert all(re.fullmatch(rf"{re.escape(name)}:[1-9][0-9]*: error: \S.*", line) for line in lines[::2])
+    assert all(re.fullmatch(r"  hint: \S.*", line) for line in lines[1::2])
+    assert result.stderr.replace(str(BAD), "HERE") == expected()[name]
+
+
+@pytest.mark.parametrize("arguments", [("check", "nowhere.yaml"), ("check", "."), ("plan", "nowhere.yaml")])
+def test_a_study_that_cannot_be_read(tmp_path, arguments):
+    result = run_here(tmp_path, *arguments)
+    assert result.returncode == 2
+    assert re.fullmatch(r"error: cannot read the study \S+: .+\nhint: .+\n", result.stderr)
+
+
+@pytest.fixture
+def good(tmp_path):
+    file = tmp_path / "study.yaml"
+    data = written(
+        targets={"disk": {"kind": "file", "path": "place"}},
+        w_lanes=[1, 2],
+        w_exclude={"one": {"when": "lanes == 1", "why": "dull"}},
+    )
+    file.write_text(json.dumps(data))
+    return file
+
+
+def test_check_says_what_was_found_and_touches_nothing(good):
+    result = run_here(good.parent, "check", good.name)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("ok: 1 case x 3 repeats, 1 excluded; about ")
+    assert list(good.parent.iterdir()) == [good]
+
+
+def test_check_looks_at_the_targets(good):
+    (good.parent / "place").mkdir()
+    (good.parent / "place" / "precious").touch()
+    result = run_here(good.parent, "check", good.name)
+    assert result.returncode == 2
+    assert result.stderr.startswith("study.yaml:1: error: targets.disk.path: ")
+    assert "precious" in result.stderr
+
+
+def test_plan_shows_cases_reasons_and_absolute_paths(good):
+    result = run_here(good.parent, "plan", good.name)
+    assert result.returncode == 0
+    for words in ("disk / w / lanes=2", "dull", str(good.parent / "place"), "order: random", "100 us per operation"):
+        assert words in result.stdout
+
+
+def test_plan_as_json(good):
+    result = run_here(good.parent, "plan", good.name, "--json")
+    plan = json.loads(result.stdout)
+    assert [case["id"] for case in plan["cases"]] == ["c0001"]
+    assert plan["cases"][0]["parameters"]["lanes"] == 2
+    assert plan["order"]["jobs"] == ["c0001-r1", "c0001-r2", "c0001-r3"]
+    assert plan["excluded"][0]["reason"] == "dull"
+    assert plan["estimate"]["written"] == 3 * 2 * 2**20
+    assert plan["targets"]["disk"]["path"] == str(good.parent / "place")
+
+
+def test_many_cases_are_cut_unless_all_are_wanted(tmp_path):
+    data = written(targets={"n": {"kind": "null"}}, w_lanes={"from": 1, "to": 30, "step": 1})
+    (tmp_path / "s.yaml").write_text(json.dumps(data))
+    short = run_here(tmp_path, "plan", "s.yaml").stdout
+    assert "c0020" in short and "c0021" not in short and "10 more" in short
+    assert "c0030" in run_here(tmp_path, "plan", "s.yaml", "--all").stdout
+
+
+def test_ten_thousand_cases_are_planned_in_reasonable_time(tmp_path):
+    axis = {"from": 1, "to": 100, "step": 1}
+    data = written(targets={"n": {"kind": "null"}}, w_lanes=axis, w_stride=axis, w_where="record_size <= file_size")
+    (tmp_path / "s.yaml").write_text(json.dumps(data))
+    started = time.monotonic()
+    result = run_here(tmp_path, "plan", "s.yaml")
+    # About 0.8 s on a quiet machine; 2 s is the promise, the rest is for busy test machines.
+    assert time.monotonic() - started < 6
+    assert "10000 cases x 3 repeats" in result.stdout
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_init_writes_a_study_that_is_right(tmp_path, preset):
+    result = run_here(tmp_path, "init", "my.yaml", "--from", preset)
+    assert (result.returncode, result.stdout) == (0, "wrote my.yaml; next: assay plan my.yaml\n")
+    assert "$schema" not in (tmp_path / "my.yaml").read_text()
+    assert run_here(tmp_path, "plan", "my.yaml").returncode == 0
+
+
+def test_init_never_overwrites(tmp_path):
+    (tmp_path / "study.yaml").write_text("mine")
+    result = run_here(tmp_path, "init")
+    assert result.returncode == 3
+    assert "not overwritten" in result.stderr
+    assert (tmp_path / "study.yaml").read_text() == "mine"
+
+
+def test_init_knows_its_presets(tmp_path):
+    result = run_here(tmp_path, "init", "--from", "quikstart")
+    assert result.returncode == 2
+    assert "did you mean `quickstart`?" in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_preset_is_offered():
+    shipped = {path.stem for path in (REPOSITORY / "workbench/src/assay/presets").glob("*.yaml")}
+    assert shipped == set(PRESETS)
+    help_text = run_here(BAD, "init", "--help").stdout
+    assert all(preset in help_text for preset in PRESETS)
+
+
+@pytest.mark.parametrize("command", ["init", "check", "plan"])
+def test_help_has_an_example(command):
+    assert f"Example: assay {command}" in run_here(BAD, command, "--help").stdout

@@ -1,0 +1,33 @@
+"""Which tier a test is of, and what all tests are given.
+
+Unmarked tests run beside each other on all cores. Those in `boxes` (mark `box`) bring up hosts, servers and links: one
+at a time, beside the unmarked ones. Those in `quiet` (mark `quiet`) measure this machine: alone, last.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TIERS = {"boxes": "box", "quiet": "quiet"}
+"""Folder -> mark of what is in it."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test by its folder."""
+    here = Path(__file__).parent
+    for item in items:
+        folder = item.path.relative_to(here).parts[0]
+        if folder in TIERS:
+            item.add_marker(TIERS[folder])
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """One browser for all tests of this process; only tests with `needs_browser` may ask for it."""
+    from browser import started
+
+    driver = started()
+    yield driver
+    driver.quit()

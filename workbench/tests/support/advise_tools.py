@@ -1,0 +1,55 @@
+"""What the tests of advice share."""
+
+from typing import Any
+
+from paths import GOLDEN
+
+from assay.model.advice import Advice, Option
+from assay.model.files import read_model
+from assay.model.need import Need
+from assay.model.price import Book
+from assay.model.priced import Chosen, Evidence, Measured
+from assay.price.advise import advise
+from assay.price.book import load_book
+from assay.price.published import published
+
+NEEDS = GOLDEN / "needs"
+
+
+def read_need(name: str, **changes: Any) -> Need:
+    """A need of the folder, by the beginning of its name, with changes as if they were written there."""
+    (path,) = NEEDS.glob(f"{name}*.yaml")
+    found = read_model(Need, path.read_bytes(), path.name, "guide", "need")
+    written = {key: getattr(found, key) for key in found.model_fields_set}
+    return Need.model_validate({**written, **changes})
+
+
+def book_of(need: Need) -> Book:
+    """The book that it names."""
+    assert need.book is not None
+    return load_book(need.book, NEEDS)
+
+
+def advice_on(name: str, evidence: tuple[Evidence, ...] | None = None, **changes: Any) -> Advice:
+    """Advice on a need of the folder; evidence is what is published unless it is given."""
+    need = read_need(name, **changes)
+    return advise(need, book_of(need), published() if evidence is None else evidence, NEEDS)
+
+
+def best(advice: Advice) -> Option:
+    """The recommended option."""
+    return next(item for item in (*advice.options, *advice.unproven) if item.label == advice.recommended[0])
+
+
+def reason(advice: Advice, rule: str, speaks: str = "for") -> str:
+    """The only reason by that rule, in words with its source."""
+    (found,) = [item for item in advice.reasons if (item.rule, item.speaks) == (rule, speaks)]
+    assert found.source and any(sign.isdigit() for sign in found.text + found.source)
+    return f"{found.text} | {found.source}"
+
+
+def measured(design: str, metric: str, low: float, value: float, high: float, **changes: Any) -> Evidence:
+    """Evidence of a design; `set` and other fields of evidence may be given."""
+    fields: dict[str, Any] = {"pattern": "sequential", "source": "a test", **changes}
+    chosen = Chosen(design=design, set=fields.pop("set", {}))
+    return Evidence(chosen=chosen, metric=metric, measured=Measured(value=value, low=low, high=high), **fields)

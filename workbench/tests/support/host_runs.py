@@ -1,0 +1,84 @@
+"""Studies of several hosts, and two hosts over ssh on this machine."""
+
+import contextlib
+import getpass
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ssh_tools import Sshd, private_sshd
+from testbed_tools import assert_soon
+
+INVENTORY = 'hosts: {inventory: hosts.yaml, hosts: "@all"}'
+STUDY = """study: together
+question: Do they work as one?
+targets:
+  nowhere: {{kind: "null", latency: {{distribution: fixed, time: 1ms}}}}
+workloads:
+  grid:
+    operations: [read]
+    hosts: {hosts}
+    lanes: 2
+    file_size: 1MiB
+    record_size: 4KiB
+    runtime: {runtime}
+    cache: keep
+repeats: {repeats}
+ceilings: none
+{rest}
+"""
+
+
+def study(folder: Path, rest: str, hosts: object = "[1, 2, 3]", runtime: str = "200ms", repeats: int = 1) -> str:
+    path = folder / "study.yaml"
+    path.write_text(STUDY.format(rest=rest, hosts=hosts, runtime=runtime, repeats=repeats))
+    return str(path)
+
+
+@contextlib.contextmanager
+def two_hosts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Sshd, Sshd]]:
+    """`node1` and `node2`, an sshd each; an inventory of them in `work`, and an ssh that knows their keys."""
+    real = shutil.which("ssh")
+    with contextlib.ExitStack() as stack:
+        nodes = []
+        for name in ("node1", "node2"):
+            (folder / name).mkdir()
+            nodes.append(stack.enter_context(private_sshd(folder / name)))
+        config = folder / "ssh_config"
+        known = " ".join(str(node.folder / "known_hosts") for node in nodes)
+        config.write_text(
+            f"Host *\n  User {getpass.getuser()}\n  UserKnownHostsFile {known}\n  GlobalKnownHostsFile /dev/null\n"
+            "  StrictHostKeyChecking yes\n  IdentityAgent none\n"
+        )
+        (folder / "bin").mkdir()
+        wrapper = folder / "bin" / "ssh"
+        wrapper.write_text(f'#!/bin/sh\nexec {real} -F {config} "$@"\n')
+        wrapper.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder / 'bin'}:{os.environ['PATH']}")
+        work = folder / "work"
+        work.mkdir()
+        lines = [
+            f"  {node.folder.name}: {{address: 127.0.0.1, port: {node.port}, identity: ../{node.folder.name}/user}}\n"
+            for node in nodes
+        ]
+        (work / "hosts.yaml").write_text(f"hosts:\n{''.join(lines)}groups:\n  all: node[1-2]\n")
+        try:
+            yield nodes[0], nodes[1]
+        finally:
+            _end_connections(real or "ssh", config)
+
+
+def _end_connections(ssh: str, config: Path) -> None:
+    """Those of a workbench that was killed would stay for a minute."""
+    for folder in Path("/tmp").glob("assay-ssh-*-*"):
+        with contextlib.suppress(OSError, ValueError, AssertionError):
+            if Path(f"/proc/{int(folder.name.split('-')[2])}").exists():
+                continue
+            for control in folder.iterdir():
+                words = [ssh, "-F", str(config), "-S", str(control), "-O", "exit", "127.0.0.1"]
+                subprocess.run(words, capture_output=True, timeout=10, check=False)
+            assert_soon(lambda where=folder: not [*where.iterdir()], lambda: "a connection stays")  # type: ignore[misc]
+            folder.rmdir()

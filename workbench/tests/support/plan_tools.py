@@ -1,0 +1,62 @@
+"""What the tests of studies and plans share."""
+
+import json
+from typing import Any
+
+from assay.contract._generated import BackendCapabilities
+from assay.model.case import Case
+from assay.model.study import Study
+from assay.plan.expand import expand
+from assay.plan.load import Loaded, load_study
+
+
+def written(**changes: Any) -> dict[str, Any]:
+    """A small right study as written, with changes; fields of the workload `w` are given as `w_field`."""
+    workload = {"operations": ["write", "read"], "file_size": "1MiB", "record_size": "4KiB"}
+    workload |= {key[2:]: value for key, value in changes.items() if key.startswith("w_")}
+    data = {
+        "study": "test",
+        "question": "Does it work?",
+        "targets": {"disk": {"kind": "file", "path": "/tmp/assay-test"}},
+        "workloads": {"w": workload},
+    }
+    return data | {key: value for key, value in changes.items() if not key.startswith("w_")}
+
+
+def load(data: dict[str, Any] | str, base: str = "/") -> Loaded:
+    """Load a study given as data or as text."""
+    text = data if isinstance(data, str) else json.dumps(data, indent=1)
+    return load_study(text.encode(), base)
+
+
+def study(**changes: Any) -> Study:
+    """The study of `written`; it must be right."""
+    loaded = load(written(**changes))
+    assert loaded.study is not None, loaded.problems
+    return loaded.study
+
+
+def backend(kind: str = "file", **changes: Any) -> BackendCapabilities:
+    """A backend that can do everything, with changes."""
+    able = {
+        "kind": kind,
+        "operations": ["write", "rewrite", "read", "reread", "random_read", "random_write", "random_mix"],
+        "layouts": ["separate", "shared"],
+        "methods": ["io_uring", "sync"],
+        "direct": True,
+        "direct_bypasses_cache": True,
+        "direct_alignment_bytes": 512,
+        "sync": ["none", "fsync", "fdatasync", "o_sync", "o_dsync"],
+        "cache": ["keep", "evict", "drop"],
+        "preallocate": True,
+        "verify": True,
+    }
+    return BackendCapabilities.model_validate(able | changes)
+
+
+def first_case(**changes: Any) -> tuple[Study, Case]:
+    """A study and its first case; changes as in `written`."""
+    found = study(**changes)
+    expansion = expand(found)
+    assert not expansion.faults
+    return found, expansion.cases[0]

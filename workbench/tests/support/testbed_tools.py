@@ -1,0 +1,129 @@
+"""What the tests of the cluster in a box share."""
+
+import os
+import re
+import subprocess
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from assay.model.base import AssayError
+from assay.model.box import Box
+from assay.testbed.box import load_box
+from assay.testbed.disks import GROUPS, find_hierarchy, group_prefix
+from assay.testbed.process import Process
+from assay.testbed.run import check_programs, check_rights, find_program, find_switch
+from assay.testbed.running import RunningBox
+
+
+def written(folder: Path, text: str) -> Box:
+    """The box of this text."""
+    path = folder / "box.yaml"
+    path.write_text(text)
+    return load_box(str(path), folder)
+
+
+def need_box(*boxes: Box, programs: tuple[str, ...] = ()) -> None:
+    """Skip the test if such boxes cannot be made here."""
+    try:
+        check_rights()
+        find_switch()
+        for box in boxes:
+            check_programs(box)
+            if any(disk.read_limit or disk.write_limit for spec in box.hosts.values() for disk in spec.disks):
+                find_hierarchy()
+    except AssayError as error:
+        pytest.skip(f"{error.message}; {error.hint}")
+    missing = [name for name in programs if find_program(name) is None]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
+
+
+def inside(box: RunningBox, host: str, *words: str, seconds: float = 60) -> subprocess.CompletedProcess[str]:
+    """A command run on a host."""
+    return subprocess.run([*box.enter(host), *words], capture_output=True, text=True, timeout=seconds, check=False)
+
+
+def said(box: RunningBox, host: str, *words: str) -> str:
+    """What a command on a host prints; it must succeed."""
+    done = inside(box, host, *words)
+    assert done.returncode == 0, f"{words}: {done.stderr or done.stdout}"
+    return done.stdout
+
+
+def own_processes(root: Path) -> list[int]:
+    """Processes that live in boxes below `root`, or have the path in their command line: no others are ever touched."""
+    mark, found = f"{root}/", []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            state = re.search(r"\) (\w)", (entry / "stat").read_text())
+            text = (entry / "mountinfo").read_text() + (entry / "cmdline").read_text().replace("\0", " ")
+        except OSError:
+            continue
+        if mark in text and state and state[1] not in "ZX":
+            found.append(int(entry.name))
+    return found
+
+
+def listed_inits(root: Path, recorded: Iterable[Process]) -> list[int]:
+    """Inits of boxes below `root` that the kernel still lists, ended and not reaped ones among them."""
+    living = [pid for pid in own_processes(root) if _command(pid).split(" ")[1:2] == ["init"]]
+    return sorted({*living, *(process.pid for process in recorded if process.listed)})
+
+
+def left(root: Path) -> dict[str, list[str]]:
+    """All that is there of boxes below `root`."""
+    processes = [f"{pid}: {_command(pid)}" for pid in own_processes(root)]
+    spaces = {
+        str(link)
+        for pid in own_processes(root)
+        for kind in ("net", "mnt", "pid", "uts", "ipc")
+        if (link := _space(pid, kind)) and link != _space(1, kind)
+    }
+    mounts = [line for line in Path("/proc/self/mountinfo").read_text().splitlines() if f"{root}/" in line]
+    prefix = group_prefix(root / "boxes")
+    groups = [str(path) for pattern in (f"blkio/{prefix}*", f"{prefix}*") for path in GROUPS.glob(pattern)]
+    files = [str(path) for path in root.rglob("*")]
+    # Under whatever path the kernel shows the file: of a mount that is gone it shows but a part.
+    files_of_loops = {path.parts[3]: _text(path) for path in Path("/sys/block").glob("loop*/loop/backing_file")}
+    loops = [f"{name}: {file}" for name, file in files_of_loops.items() if root.name in file]
+    found = {"processes": processes, "namespaces": sorted(spaces), "mounts": mounts, "loops": loops}
+    return {what: items for what, items in {**found, "groups": groups, "files": files}.items() if items}
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+def _space(pid: int, kind: str) -> str:
+    try:
+        return str(Path(f"/proc/{pid}/ns/{kind}").readlink())
+    except OSError:
+        return ""
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    except OSError:
+        return "ended"
+
+
+def assert_nothing_left(root: Path) -> None:
+    """Nothing is left; programs of a killed `up` may take a moment to see that."""
+    assert_soon(lambda: not left(root), lambda: str(left(root)))
+
+
+def assert_soon(true: Callable[[], bool], message: Callable[[], str], seconds: float = 5) -> None:
+    """Wait until something is true."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, message()
+        time.sleep(0.02)

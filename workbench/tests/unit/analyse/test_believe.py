@@ -1,0 +1,234 @@
+"""What is believed of an engine, how several are kept apart in one text, and what a histogram may cost."""
+
+import contextlib
+import json
+import resource
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import make_case, make_sample
+from hypothesis import given
+from hypothesis import strategies as st
+from paths import GOLDEN
+from run_tools import assay, needs_engine, only_run, study
+from stream_tools import bases, bomb, histograms, through
+
+from assay.analyse import histograms as hdr
+from assay.analyse.rows import RowMaker
+from assay.analyse.usable import usable
+from assay.cli.analysis import judge_row
+from assay.cli.heard import read_repeat
+from assay.contract._generated import Job
+from assay.contract.bounds import ESTIMATES, LEAST_SECONDS, STATED, bounds_of
+from assay.contract.parts import HEADER, HostPart, join_parts, split_parts
+from assay.contract.reader import BrokenLine, lines_of, read_line
+from assay.launch.engine import Outcome
+from assay.model.base import AssayError
+from assay.model.verdict import Verdict
+from assay.store import RunStore
+
+
+def good(name: str = "good-run") -> tuple[Job, list[dict[str, Any]]]:
+    base = next(base for base in bases() if base.name == name)
+    return base.job, [json.loads(line) for line in base.lines]
+
+
+def reason(job: Job, events: list[dict[str, Any]], seconds: float = 3600.0) -> str:
+    text = "\n".join([*map(json.dumps, events), ""])
+    outcome, _ = read_repeat("c0001", 1, job, Outcome("ok", "", text, 1.0, seconds, stop_requested=False), hosts=False)
+    return outcome.reason.removeprefix("the engine said what cannot be: ")
+
+
+def end(events: list[dict[str, Any]], phase: int = 0) -> dict[str, Any]:
+    return next(event for event in events if event["event"] == "phase_end" and event["phase"] == phase)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda e: e.insert(0, e[-1]), "it took its leave before it said hello"),
+        (lambda e: e.append(e[-1]), "it took its leave twice"),
+        (lambda e: e.insert(0, e.pop(2)), "it spoke of phase 0 before it said hello"),
+        (lambda e: e.insert(2, e[0]), "it said hello twice"),
+        (lambda e: e.remove(end(e)), "it ended well, but phase 0 (write) never ended"),
+        (lambda e: e.insert(3, e[2]), "phase 0 began twice, or after a later one"),
+        (lambda e: e.append(end(e)), "it spoke of phase 0 after it had taken its leave"),
+        (lambda e: end(e).update(operation="read"), "phase 0 (write) ended as read"),
+        (lambda e: end(e).update(status="failed"), "it ended well, but phase 0 (write) is failed"),
+        (lambda e: end(e)["lanes"].append(end(e)["lanes"][0]), "a lane twice"),
+        (lambda e: end(e)["lanes"][0].update(end_ns=0, start_ns=1), "lane 0 ends before it begins"),
+        (lambda e: end(e)["write"].update(ops=10**6), "operations in all of its time"),
+        (lambda e: end(e)["first_finisher"].update(ops=257), "has more in it than the phase"),
+        (lambda e: end(e)["write_latency"].update(count=257), "does not have the 257 values"),
+        (lambda e: end(e)["write_latency"].update(p50_ns=2**40), "a percentile is greater than a higher one"),
+        (lambda e: end(e)["errors"].append({"kind": "os", "errno": 5, "count": 3}), "had 3 failures"),
+        (lambda e: end(e)["errors"].append({"kind": "os", "errno": -5, "count": 3}), "there is no error number -5"),
+        (lambda e: e[3].update(start_ns=5), "interval 0 is not where it should be"),
+        (lambda e: e[3]["write"].update(ops=10**9), "fewer latencies than write operations"),
+        (lambda e: e[3]["write"].update(bytes=10**12), "write of all intervals"),
+        (lambda e: e[2].update(at_ns=5), "its clock went back"),
+        (lambda e: e[0]["job"].update(seed=77), "it was given another job than it says: seed differ"),
+    ],
+)
+def test_what_cannot_be_is_told(change: Any, words: str) -> None:
+    job, events = good()
+    change(events)
+    assert words in reason(job, events) and bool(words) == bool(reason(job, events))
+
+
+def test_what_takes_longer_than_it_was_waited_for_cannot_be() -> None:
+    job, events = good()
+    end(events)["last_finisher"]["end_ns"] = 10**13
+    assert "took 1e+04 s, longer than the whole job" in reason(job, events)
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**40, float("inf"), float("nan")])
+def test_a_number_that_cannot_be_kept_makes_its_line_no_event(number: float) -> None:
+    _, events = good()
+    end(events)["write_latency"]["mean_ns"] = number
+    end(events)["lanes"][0]["cpu_wait_ns"] = number
+    assert isinstance(read_line(json.dumps(end(events))), BrokenLine)
+
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=30).map(lambda text: text.replace("\n", " "))
+LINES = st.lists(TEXTS | TEXTS.map(lambda text: HEADER + text), max_size=5).map(
+    lambda told: "".join(f"{line}\n" for line in told)
+)
+PARTS = st.lists(
+    st.builds(HostPart, TEXTS, st.just("ok"), TEXTS, st.integers(-9, 9), st.none() | st.integers(0, 9), LINES)
+)
+
+
+@given(PARTS)
+def test_parts_come_back_whatever_engines_say(parts: list[HostPart]) -> None:
+    assert split_parts(join_parts(parts)) == parts
+
+
+def test_parts_of_an_older_assay_are_read() -> None:
+    """Their headers do not say how many lines follow."""
+    text = (GOLDEN / "streams" / "two-hosts.ndjson").read_text()
+    new = split_parts(text)
+    lines = [json.loads(line) for line in lines_of(text)]
+    for line in lines:
+        line.pop("lines", None) if line["event"] == "host" else None
+    old = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+    assert '"lines"' not in old
+    assert [(part.host, part.events.count("\n")) for part in split_parts(old)] == [
+        (part.host, part.events.count("\n")) for part in new
+    ]
+
+
+@pytest.mark.parametrize("text", ["x\n", HEADER + "\n", HEADER + '"host":"a","lines":7}\n', "{}\n"])
+def test_parts_that_are_none_are_an_error(text: str) -> None:
+    with pytest.raises(ValueError, match="host"):
+        split_parts(text)
+
+
+def test_no_histogram_costs_more_than_one_can_have() -> None:
+    large = bomb(256 << 20)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for text in (large, *histograms()):
+        with contextlib.suppress(AssayError):
+            hdr.decode(text)
+    with pytest.raises(AssayError, match="more in it than a histogram can have"):
+        hdr.decode(large)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 16 << 10
+
+
+def test_bounds_follow_from_the_job() -> None:
+    job, _ = good()
+    small = bounds_of(job, 1.0)
+    assert small.seconds == LEAST_SECONDS + ESTIMATES
+    assert small.line_bytes < 8 << 20
+    timed = job.model_copy(update={"phases": [job.phases[0].model_copy(update={"runtime_ns": 10**12})]})
+    assert bounds_of(timed, 0.0).seconds == LEAST_SECONDS + STATED * 1000
+    assert bounds_of(job.model_copy(update={"lanes": 1024}), 1.0).line_bytes > small.line_bytes
+    assert small.bytes_by(0) < small.bytes_by(100) < small.bytes_by(10**9) == small.bytes_by(10**12) == small.most_bytes
+
+
+def test_reads_of_what_was_not_written_are_not_rated() -> None:
+    whole = make_sample()
+    lacking = make_sample(repeat=2, failed_writes=3)
+    assert usable([whole, lacking]) == (whole,)
+    (row,) = RowMaker(_run(), judge_row).rows(make_case(), [whole, lacking], [])
+    assert row.verdict is Verdict.INCOMPLETE
+    assert "repeat 2 done: 3 writes of what it reads had failed before" in row.findings[0].text
+    assert row.findings[0].numbers["failed_writes_before"] == 3
+
+
+def _run() -> Any:
+    from builders import make_run
+
+    return make_run(repeats=2)
+
+
+def test_idle_repeats_are_not_rated() -> None:
+    idle = make_sample(ops=0, bytes=0, read_bytes=0, iops=0.0)
+    assert idle.idle and usable([idle]) == ()
+    (row,) = RowMaker(_run(), judge_row).rows(make_case(), [idle], [])
+    assert row.verdict is Verdict.INCOMPLETE and "not one operation was done" in row.findings[0].text
+    assert not make_sample(ops=0, unstarted_ops=5, target_per_s=9.0).idle
+
+
+FAILING = ", errors: [{at_op: 3, errno: 28}]"
+
+
+@needs_engine
+def test_a_read_after_failed_writes_is_incomplete(tmp_path: Path) -> None:
+    file = study(tmp_path, kind='"null"', more=FAILING, record="64KiB", repeats=1, operations="write, read")
+    text = file.read_text()
+    file.write_text(text)
+    assay(tmp_path, "run", str(file), expect=1)
+    with RunStore.open(only_run(tmp_path)) as store:
+        samples = {sample.operation: sample for sample in store.samples()}
+        verdicts = {result.operation: (result.verdict, result.finding) for result in store.results()}
+    assert samples["write"].failed_operations == 1 and samples["read"].failed_writes == 1
+    assert verdicts["read"][0] == "incomplete" and "had failed before" in verdicts["read"][1]
+
+
+SPOILT = {
+    "json_set(document, '$.histogram', 'AAAA')": "the latencies of repeat 2 are left out",
+    "json_set(document, '$.latency.mean', NULL)": "what is stored of it cannot be read",
+    "json_set(document, '$.status', 'odd')": "what is stored of it cannot be read",
+    "'[1'": "what is stored of it cannot be read",
+}
+
+
+@needs_engine
+def test_a_stored_run_with_a_repeat_that_cannot_be_read_opens(tmp_path: Path) -> None:
+    file = study(tmp_path, record="64KiB", repeats=3)
+    assay(tmp_path, "run", str(file))
+    run = only_run(tmp_path)
+    assay(tmp_path, "run", str(file), "--out", "others")
+    (other,) = (tmp_path / "others").glob("2*")
+    for spoil, words in SPOILT.items():
+        with contextlib.closing(sqlite3.connect(run / "run.sqlite")) as database, database:
+            database.execute(f"UPDATE samples SET document = {spoil} WHERE repeat = 2 AND phase = 1")
+        for command in (
+            ("show", "last"),
+            ("report", "last"),
+            ("export", "last", "--format", "json", "--force"),
+            ("list",),
+        ):
+            assay(tmp_path, *command)
+        assay(tmp_path, "compare", str(run), str(other))
+        assert words in (run / "report.html").read_text()
+
+
+@needs_engine
+def test_stored_events_that_cannot_be_read_do_not_keep_a_run_from_its_end(tmp_path: Path) -> None:
+    import zlib
+
+    assay(tmp_path, "run", str(study(tmp_path, record="64KiB", repeats=2)))
+    run = only_run(tmp_path)
+    base = next(base for base in bases() if base.name == "good-run")
+    spoiled = "\n".join(line.replace("HISTFAAA", "HISTGAAA") for line in base.lines)
+    with contextlib.closing(sqlite3.connect(run / "run.sqlite")) as database, database:
+        database.execute("UPDATE attempts SET events = ? WHERE repeat = 1", (zlib.compress(spoiled.encode()),))
+        database.execute("UPDATE run SET status = 'interrupted'")
+    done = assay(tmp_path, "run", "--resume", run.name)
+    assert "warning: c0001, repeat 1: its intervals are left out: " in done.stderr
+    assert (run / "intervals.parquet").is_file()
+    assert through(base, spoiled, report=False)[0].status == "crashed"

@@ -1,0 +1,315 @@
+"""What the report shows of ceilings and verdicts, and that no untrue number gets into its headline."""
+
+import re
+from typing import Any
+
+import pytest
+from builders import make_analysis, make_case, make_ceiling, make_place, make_run, make_sample
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paths import REPOSITORY
+from sample_run import estimate, sample_run
+
+from assay.analyse.compare import compare
+from assay.judge import cache, course, lanes, limits, names, rules
+from assay.model.ceiling import Binding, Ceiling
+from assay.model.result import EXCEEDED, Row, RunAnalysis
+from assay.model.verdict import RANK, Finding, Verdict
+from assay.report import numbers, reasons
+from assay.report.build import build_document
+from assay.report.document import Badge, Fold, KeyFigures, Num, Section, Share, Table
+from assay.report.html import render_html
+from assay.report.sections import answer, ceilings, results, verdicts
+from assay.report.view import FALSE, View, false, plausible, sound
+
+
+def finding(verdict: Verdict, text: str = "seen", remedy: str = "do this") -> Finding:
+    return Finding(verdict=verdict, rule=verdict.value, text=text, remedy=remedy, numbers={})
+
+
+def binding(name: Any = "device read", share: float = 0.5, value: float = 1e9) -> Binding:
+    return Binding(name=name, unit="bytes/s", value=value, measured=share * value, share=share, how="made up")
+
+
+def judged(row: Row, *found: Verdict, **fields: Any) -> Row:
+    """The row with these verdicts."""
+    worst = min(found, key=RANK.__getitem__, default=Verdict.OK)
+    findings = tuple(finding(verdict) for verdict in sorted(found, key=RANK.__getitem__))
+    return row.model_copy(update={"verdict": worst, "findings": findings, **fields})
+
+
+def tables(section: Section) -> dict[str, Table]:
+    blocks = [inner for block in section.blocks for inner in (block.blocks if isinstance(block, Fold) else (block,))]
+    return {block.id: block for block in blocks if isinstance(block, Table)}
+
+
+def column(table: Table, title: str) -> list[Any]:
+    place = [column.title for column in table.columns].index(title)
+    return [row[place] for row in table.rows]
+
+
+def with_rows(*rows: Row, ceilings: tuple[Ceiling, ...] = ()) -> RunAnalysis:
+    return make_analysis().model_copy(update={"rows": rows, "comparisons": (), "run": make_run(ceilings=ceilings)})
+
+
+def row() -> Row:
+    return make_analysis().rows[1]
+
+
+def test_table_of_results_has_the_closest_ceiling_of_each() -> None:
+    exceeded = judged(row(), Verdict.CACHED, ceilings=(binding(share=5.6), binding("page cache read", 0.9)))
+    near = judged(row(), ceilings=(binding(share=0.93), binding("memory copy", 0.1)))
+    impossible = judged(row(), Verdict.IMPOSSIBLE, ceilings=(binding("stated read", 1.4), binding("memory copy", 0.3)))
+    view = View(with_rows(exceeded, near, impossible, judged(row())))
+    (table,) = results.results_tables(view)
+    assert column(table, "Closest ceiling") == ["page cache read", "device read", "stated read", "none known"]
+    shares = column(table, "Share of it")
+    assert shares == [Share(0.9, "above device read: 5.6×"), Share(0.93), Share(1.4), Share(None)]
+
+
+def test_page_draws_the_share_as_a_bar_and_says_what_is_above_it() -> None:
+    over = judged(row(), Verdict.IMPOSSIBLE, ceilings=(binding(share=1.4),))
+    near = judged(row(), ceilings=(binding(share=0.93),))
+    page = render_html(build_document(with_rows(over, near)))
+    assert '<td data-v=1.4>140 %, above it<i class="bar over" style="--s:140"></i>' in page
+    assert '<td data-v=0.93>93 %<i class="bar" style="--s:93"></i>' in page
+
+
+def test_badge_shows_all_verdicts_and_the_filter_finds_the_worst() -> None:
+    both = judged(row(), Verdict.UNSTABLE, Verdict.CLIENT_BOUND)
+    (table,) = results.results_tables(View(with_rows(both)))
+    assert table.rows[0][0] == Badge(Verdict.UNSTABLE, "seen seen", (Verdict.CLIENT_BOUND,))
+    page = render_html(build_document(with_rows(both)))
+    assert '<b class="v unstable" title="seen seen" data-also="+ client-bound">unstable</b>' in page
+
+
+def test_ceilings_are_listed_with_what_comes_closest_and_why_one_is_missing() -> None:
+    known = (
+        make_ceiling("memory copy", 9e9, target="", lowest=8e9),
+        make_ceiling("engine", 2e6, target="", kind="read lanes=1 depth=1"),
+        make_ceiling("engine", 5e5, target="", kind="write lanes=1 depth=1"),
+        make_ceiling("device read", 1e9),
+        make_ceiling("device write", None, reason="less than 64 MiB are free"),
+    )
+    rows = (judged(row(), ceilings=(binding(share=0.93),)), judged(row(), ceilings=(binding(share=0.2),)))
+    found = ceilings.section(View(with_rows(*rows, ceilings=known)))
+    table = tables(found)["ceilings-table"]
+    assert column(table, "Of") == ["this machine", "this machine", "disk", "disk"]
+    assert column(table, "Ceiling") == ["memory copy", "engine", "device read", "device write"]
+    assert [cell.text for cell in column(table, "Best pass")] == [
+        "9,000 MB/s",
+        "2,000,000 operations/s",
+        "1,000 MB/s",
+        "–",
+    ]
+    assert [cell.text for cell in column(table, "Worst pass")] == ["8,000 MB/s", "500,000 operations/s", "–", "–"]
+    assert column(table, "Closest for") == [Num("0", 0.0), Num("0", 0.0), Num("2", 2.0), Num("0", 0.0)]
+    assert column(table, "Closest result") == [Share(None), Share(None), Share(0.93), Share(None)]
+    assert column(table, "How it was found, or why not")[-1] == "not known: less than 64 MiB are free"
+    engine = tables(found)["engine-table"]
+    assert column(engine, "Kind of job") == ["read lanes=1 depth=1", "write lanes=1 depth=1"]
+
+
+def test_a_hundred_engine_ceilings_are_one_line_and_folded() -> None:
+    many = tuple(make_ceiling("engine", 1e6 + n, target="", kind=f"read lanes={n} depth=1") for n in range(100))
+    left_out = make_ceiling("engine", None, target="", reason="7 kinds of job more than the 100 that are measured")
+    found = ceilings.section(View(with_rows(row(), ceilings=(*many, left_out))))
+    (line,) = tables(found)["ceilings-table"].rows
+    assert "100 kinds" in str(line[-1]) and "not known: 7 kinds of job more" in str(line[-1])
+    assert [block.summary for block in found.blocks if isinstance(block, Fold)] == [
+        "The engine's own, one per kind of job: 101 kinds"
+    ]
+
+
+def test_run_without_ceilings_says_so() -> None:
+    assert "No ceiling was measured or stated" in repr(ceilings.section(View(with_rows(row()))))
+
+
+def test_reasons_are_listed_once_with_rules_and_number_of_results() -> None:
+    few = "needs phases of at least 5 whole intervals"
+    first = row().model_copy(
+        update={"not_evaluated": (f"bursting: {few}", f"throttled: {few}", "cached_names: 1.2 MB were fetched")}
+    )
+    second = row().model_copy(
+        update={
+            "not_evaluated": (f"bursting: {few}", "cached_names: 340 kB were fetched", "cached_read: not applicable: x")
+        }
+    )
+    assert reasons.grouped([first, second]) == [
+        reasons.Lack(("bursting", "throttled"), few, 2, 0, True),
+        reasons.Lack(("cached_names",), "1.2 MB were fetched", 2, 1, True),
+        reasons.Lack(("cached_read",), "x", 1, 0, False),
+    ]
+    table = tables(verdicts.section(View(with_rows(first, second))))["skipped-table"]
+    assert column(table, "Rules") == ["bursting, throttled", "cached names", "cached read"]
+    assert column(table, "Why") == [few, "1.2 MB were fetched (and 1 with other figures)", "nothing to say: x"]
+    assert [cell.text for cell in column(table, "Results")] == ["2", "2", "1"]
+
+
+def test_findings_that_are_the_same_for_several_operations_are_said_once() -> None:
+    read, write = judged(row(), Verdict.INCOMPLETE), judged(make_analysis().rows[0], Verdict.INCOMPLETE)
+    table = tables(verdicts.section(View(with_rows(write, read))))["verdict-list"]
+    assert column(table, "Operation") == ["Write and Read"]
+
+
+def test_every_verdict_has_a_meaning() -> None:
+    rows = [judged(row(), verdict) for verdict in Verdict if verdict is not Verdict.OK]
+    table = tables(verdicts.section(View(with_rows(row(), *rows))))["verdict-counts"]
+    assert {cell.verdict for cell in column(table, "Verdict")} == set(Verdict)
+    assert all(len(text) > 10 for text in column(table, "What it means"))
+
+
+def test_result_that_is_also_cached_is_kept_apart_whatever_is_worse() -> None:
+    mixed = judged(row(), Verdict.INCOMPLETE, Verdict.CACHED)
+    assert mixed.verdict is Verdict.INCOMPLETE
+    assert false(mixed) and not plausible(mixed) and not sound(mixed)
+    ids = [section.id for section in build_document(with_rows(mixed, row())).sections]
+    assert "caching" in ids
+
+
+@pytest.mark.parametrize("verdict", [Verdict.CLIENT_BOUND, Verdict.SKEWED, Verdict.NETWORK_BOUND])
+def test_unstable_result_with_another_verdict_is_not_sound(verdict: Verdict) -> None:
+    assert sound(judged(row(), Verdict.UNSTABLE))
+    assert not sound(judged(row(), Verdict.UNSTABLE, verdict))
+
+
+def test_headline_says_what_limits_the_winner() -> None:
+    cards = next(block for block in answer.section(View(sample_run())).blocks if isinstance(block, KeyFigures)).items
+    card = next(item for item in cards if item.label == "Random read")
+    assert card.limit is not None
+    words, share = card.limit
+    mine = [
+        other.binding
+        for other in sample_run().rows
+        if other.operation == "random_read" and other.case.target == "memory" and other.binding and sound(other)
+    ]
+    closest = [item.share for item in mine if item.name == "memory copy"]
+    assert 2 * len(closest) > len(mine)
+    assert share == Share(numbers.median(closest))
+    assert words.startswith(f"memory is limited by: memory copy, {numbers.share(share.value)} of it (median of ")
+
+
+def test_headline_calls_a_far_ceiling_the_closest_known_one() -> None:
+    far = judged(row(), ceilings=(binding(share=0.31),))
+    cards = next(block for block in answer.section(View(with_rows(far))).blocks if isinstance(block, KeyFigures)).items
+    assert [card.limit for card in cards] == [("Closest known ceiling of disk: device read, 31 % of it", Share(0.31))]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.931, "93 %"), (0.0042, "0.42 %"), (0.0996, "10 %"), (1.304, "130 %"), (5.64, "5.6×"), (None, "–")],
+)
+def test_share(value: float | None, text: str) -> None:
+    assert numbers.share(value) == text
+
+
+OPERATIONS = ("write", "read", "random_read")
+SIZES = (65536, 1 << 20)
+HONEST, UNTRUE = (1e6, 9e9), (6e11, 9e14)
+"""Bytes per second; an untrue number in MB/s is above every number that may stand in the headline."""
+rates = st.floats(*HONEST, allow_subnormal=False)
+doubts = st.sampled_from([verdict for verdict in Verdict if verdict is not Verdict.OK])
+lists = st.sampled_from([[], [Verdict.CACHED], [Verdict.IMPOSSIBLE], [Verdict.UNSTABLE]]) | st.lists(
+    doubts, max_size=3, unique=True
+)
+
+
+def made_row(target: str, size: int, operation: str, rate: float, found: list[Verdict], factor: float) -> Row:
+    """Four repeats around `rate`; if a verdict says that it is untrue, `factor` between the bounds of untrue ones."""
+    case = make_case(f"c-{target}-{size}", target, OPERATIONS, record_size=size, axes={"record_size": size})
+    untrue = not FALSE.isdisjoint(found)
+    middle = UNTRUE[0] + factor * (UNTRUE[1] - UNTRUE[0]) if untrue else rate
+    speeds = [middle * share for share in (0.99, 1.0, 1.01, 1.02)]
+    samples = tuple(make_sample(case.id, n, speed, operation) for n, speed in enumerate(speeds, start=1))
+    near = binding("device read", middle / 5e9, 5e9)
+    plain = Row(
+        case=case,
+        operation=operation,
+        throughput=estimate(speeds),
+        iops=estimate([speed / size for speed in speeds]),
+        latency={},
+        curve=(),
+        samples=samples,
+        verdict=Verdict.OK,
+        findings=(),
+        ceilings=(near,),
+    )
+    return judged(plain, *found)
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> tuple[RunAnalysis, RunAnalysis]:
+    """Two runs that differ only in the rates of results that a verdict calls untrue."""
+    pair: tuple[list[Row], list[Row]] = ([], [])
+    targets = draw(st.sampled_from([("disk",), ("disk", "memory"), ("disk", "memory", "other")]))
+    for target in targets:
+        for size in SIZES:
+            for operation in OPERATIONS:
+                rate, found = draw(rates), draw(lists)
+                for rows in pair:
+                    rows.append(made_row(target, size, operation, rate, found, draw(st.floats(0, 1))))
+    places = tuple(make_place(target) for target in targets)
+    first, second = (make_analysis().model_copy(update={"rows": tuple(rows)}) for rows in pair)
+    run = make_run(places=places)
+    compared = compare(first.rows)
+    # Holm's adjustment looks at all comparisons together; which are significant is not what is asked here.
+    again = tuple(
+        other.model_copy(update={"separable": one.separable, "p_adjusted": one.p_adjusted})
+        for one, other in zip(compared, compare(second.rows), strict=True)
+    )
+    return (
+        first.model_copy(update={"run": run, "comparisons": compared}),
+        second.model_copy(update={"run": run, "comparisons": again}),
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(runs())
+def test_headline_has_no_number_of_a_cached_or_impossible_result(pair: tuple[RunAnalysis, RunAnalysis]) -> None:
+    first, second = (answer.section(View(analysis)) for analysis in pair)
+    assert repr(first) == repr(second)
+    text = re.sub(r"<Verdict[^>]*>", "", repr(first))
+    shown = [float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?", text)]
+    assert [number for number in shown if number >= UNTRUE[0] / 1e6] == []
+    for analysis in pair:
+        for row in analysis.rows:
+            if false(row):
+                assert row.throughput is not None
+                assert numbers.mb_per_s(row.throughput.median) not in text
+
+
+GUIDES = REPOSITORY / "docs" / "guides"
+
+
+def test_guide_names_every_rule_and_verdict_with_its_thresholds() -> None:
+    text = (GUIDES / "read-a-result.md").read_text()
+    section = text[text.index("## The verdicts") : text.index("## The closest ceiling")]
+    assert [rule.__name__ for rule in rules.RULES if f"*{rule.__name__}*" not in section] == []
+    assert [verdict for verdict in Verdict if f"| `{verdict}` |" not in section] == []
+    said = (
+        f"more than {limits.STATED:g} times what the study states",
+        f"more than {EXCEEDED:g} times what the CPUs copy",
+        f"less than {rules.DEVICE_SHARE:.0%} of the bytes",
+        f"less than {rules.DIRECT_SHARE:.0%} with O_DIRECT",
+        f"more than {cache.FASTER:g} times as fast as in the first",
+        f"at least {names.MEMORY_SHARE:.0%} of the names",
+        f"less than {cache.FLUSHED_SHARE:.0%} of the data had reached",
+        f"less than {rules.SUSTAINED:.0%} of the rate asked for",
+        f"more than {course.RANGE_SHARE:.0%} of its mean",
+        f"loses more than {course.SLOPE_SHARE:.0%}",
+        f"the middle half of the intervals lies within {course.FLAT:.0%}",
+        f"busy less than {course.IDLE:.0%}",
+        f"at least {course.WAITING:g} times as long",
+        f"fell to {course.LOWER:.0%} or less",
+        f"vary by more than {rules.SPREAD:.0%}",
+        f"more than {lanes.SKEW_SHARE:.0%} of the time or {lanes.SKEW_NS / 1e6:g} ms apart",
+        f"more than {lanes.FINISH_SHARE:.0%} of it apart",
+        f"less than {lanes.LEAST_BALANCE:.0%} of the operations",
+        f"at least {lanes.CLOCK_STEP_NS / 1e9:g} s",
+        f"at least {limits.ENGINE_SHARE:.0%} of what the engine does",
+        f"at least {limits.BUSY_SHARE:.0%} of the CPU time",
+        f"waited for a CPU more than {limits.WAIT_SHARE:.0%}",
+        f"{names.LATE_NS / 1e6:g} ms late",
+        f"at least {limits.LINK_SHARE:.0%} of the bandwidth",
+    )
+    assert [words for words in said if words.replace("%", " %") not in section] == []

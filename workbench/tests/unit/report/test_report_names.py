@@ -1,0 +1,131 @@
+"""Metadata operations in every table, chart and file."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from builders import make_case, make_run, make_sample
+from jsonschema import Draft202012Validator
+from named_runs import named, names_run, with_data
+
+from assay.analyse.rows import analyse
+from assay.cli.analysis import judge_row
+from assay.model.verdict import Verdict
+from assay.report.build import build_document
+from assay.report.document import Chart, Document, Gallery, KeyFigures, Table
+from assay.report.export_csv import csv_text
+from assay.report.export_json import json_document, json_schema
+from assay.report.html import render_html
+from assay.report.tables import results_table, samples_table
+
+
+def charts(document: Document) -> list[Chart]:
+    blocks = [block for part in document.sections for block in part.blocks if isinstance(block, Gallery)]
+    return [figure for block in blocks for figure in block.figures if isinstance(figure, Chart)]
+
+
+def tables(document: Document) -> dict[str, Table]:
+    return {block.id: block for part in document.sections for block in part.blocks if isinstance(block, Table)}
+
+
+def units(table: Table) -> set[str]:
+    return {column.unit for column in table.columns}
+
+
+def test_report_of_names_alone_speaks_of_operations() -> None:
+    document = build_document(names_run())
+    found = tables(document)
+    assert "results-table" not in found
+    assert units(found["metadata-table"]) == {"", "operations/s", "%", "MB/s", "µs"}
+    assert "MB/s" not in units(found["comparison-metadata-table"]) and "comparison-table" not in found
+    spoken = [chart for chart in charts(document) if not chart.id.startswith(("latency", "percentiles", "ratio"))]
+    assert spoken and all("operations/s" in json.dumps(chart.spec) for chart in spoken)
+    assert not [chart for chart in charts(document) if "MB/s" in json.dumps(chart.spec) + chart.caption]
+    cards = next(block for part in document.sections for block in part.blocks if isinstance(block, KeyFigures)).items
+    assert [(card.label, card.value, card.claim) for card in cards] == [
+        ("Create", "3.0×", "memory faster than disk"),
+        ("Stat", "3.0×", "memory faster than disk"),
+    ]
+    assert "memory 92,300, disk 30,800 operations/s" in cards[0].details
+    assert "MB/s" not in "".join(detail for card in cards for detail in card.details)
+
+
+def test_contents_have_a_column_only_if_there_are_any() -> None:
+    whole = names_run()
+    empty = whole.model_copy(update={"rows": tuple(row for row in whole.rows if row.operation == "stat")})
+    assert "MB/s" not in units(tables(build_document(empty))["metadata-table"])
+
+
+def test_report_of_both_keeps_them_apart() -> None:
+    document = build_document(with_data())
+    found = tables(document)
+    assert [len(found[name].rows) for name in ("results-table", "metadata-table")] == [1, 8]
+    assert "operations/s" not in units(found["results-table"])
+    assert {len(row) for row in found["metadata-table"].rows} == {len(found["metadata-table"].columns)}
+    page = render_html(document)
+    assert [name for name in found if f'<table id="{name}">' not in page] == []
+
+
+def test_report_names_the_method_and_why() -> None:
+    table = tables(build_document(with_data()))["calls-table"]
+    assert [tuple(row) for row in table.rows] == [
+        ("names", "disk", "auto", "sync", "create, stat", "one operation in flight"),
+        ("names", "memory", "auto", "sync", "create, stat", "one operation in flight"),
+        ("grid", "disk", "auto", "io_uring", "read", "–"),
+    ]
+
+
+def test_figures_of_a_trial_do_not_multiply_the_reasons() -> None:
+    case = make_case("c0009", operations=("read",))
+    reasons = [f"in a trial pread took {n}.25 us" for n in (1, 2, 3)]
+    samples = [make_sample("c0009", n, method_reason=reason) for n, reason in enumerate(reasons, start=1)]
+    rows = tables(build_document(names_run((case, samples))))["calls-table"].rows
+    assert rows[-1][-1] == "in a trial pread took 1.25 us (and 2 with other figures)"
+
+
+def test_cached_names_stand_beside_honest_ones() -> None:
+    whole = names_run()
+    cold = make_case("c0009", "disk", ("stat",), cache="drop").model_copy(update={"workload": "cold"})
+    samples = [named(cold, repeat, 9e3 * (1 + repeat / 97), cache_done="dropped") for repeat in (1, 2, 3)]
+    warm = [
+        sample.model_copy(update={"device_read_bytes": 0}) if sample.operation == "stat" else sample
+        for row in whole.rows
+        for sample in row.samples
+    ]
+    found = analyse(make_run(), (*whole.cases, cold), (), [*warm, *samples], (), judge_row)
+    verdicts = {(row.case.target, row.operation, row.case.workload): row.verdict for row in found.rows}
+    assert verdicts["disk", "stat", "names"] is Verdict.CACHED
+    assert verdicts["disk", "create", "names"] is verdicts["memory", "stat", "names"] is Verdict.OK
+    assert verdicts["disk", "stat", "cold"] is Verdict.OK
+    document = build_document(found)
+    text = repr(next(part for part in document.sections if part.id == "caching"))
+    assert "with the verdict cached" in text and "the honest 9,190 operations/s" in text
+    # What was changed is still drawn among the results: the workload as a whole does not show a cache.
+    assert "rate-0-lanes-create" in {chart.id for chart in charts(document)}
+
+
+def test_exports_hold_names() -> None:
+    found = names_run()
+    results = list(csv.DictReader(io.StringIO(csv_text(results_table(found)))))
+    create, stat = results[0], results[1]
+    assert (create["files"], create["record_size_bytes"], create["n"]) == ("1000", "", "4")
+    assert float(create["throughput_median_bytes_per_s"]) > 0 and stat["throughput_median_bytes_per_s"] == ""
+    assert float(stat["iops_median_per_s"]) == pytest.approx(500e3 * (1 + 2.5 / 97))
+    samples = list(csv.DictReader(io.StringIO(csv_text(samples_table(found)))))
+    assert {row["throughput_bytes_per_s"] == "" for row in samples if row["operation"] == "stat"} == {True}
+    assert {row["method_reason"] for row in samples} == {"one operation in flight"}
+    Draft202012Validator(json_schema()).validate(json_document(found))
+
+
+def test_workbook_has_a_chart_for_each_measure(tmp_path: Path) -> None:
+    import zipfile
+
+    from assay.report.export_xlsx import write_xlsx
+
+    for analysis, expected in ((names_run(), 2), (with_data(), 3)):
+        path = tmp_path / f"{expected}.xlsx"
+        write_xlsx(analysis, path)
+        with zipfile.ZipFile(path) as book:
+            assert len([name for name in book.namelist() if name.startswith("xl/charts/chart")]) == expected
