@@ -44,7 +44,7 @@ def command_reference() -> str:
     """The help of every command, in one page."""
     from assay.cli.main import COMMANDS
 
-    program = [sys.executable, "-c", "from assay.cli.main import main; main()"]
+    program = [sys.executable, "-c", "import sys; from assay.cli.main import main; sys.exit(main())"]
     environment = {**os.environ, "TERMINAL_WIDTH": "100", "NO_COLOR": "1", "TERM": "dumb"}
     parts = ["# Commands", "", "Generated from the help of each command by `make generate`.", ""]
     for words in [word for name in COMMANDS for word in ([name], *([name, inner] for inner in subcommands(name)))]:
