@@ -22,8 +22,9 @@ from plan_tools import load, study, written
 from priced import BOOK, DISKS, VOLUMES, book, prices
 from run_tools import ASSAY, needs_engine
 
-from assay.cli import budget as budgets
-from assay.cli.budget import Budget, Meter, of_hours, read_budget, spent_seconds
+from assay.cli import meter as meters
+from assay.cli.budget import Budget, of_hours, read_budget
+from assay.cli.meter import Meter, spent_seconds
 from assay.cli.plan_cost import plan_cost
 from assay.cli.session import measured_seconds
 from assay.cli.study_prices import current_book, find_prices, of_targets
@@ -409,8 +410,8 @@ class Clock:
 
     def __init__(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.hours = 0.0
-        begin = budgets.now()
-        monkeypatch.setattr(budgets, "now", lambda: begin + 3600.0 * self.hours)
+        begin = meters.now()
+        monkeypatch.setattr(meters, "now", lambda: begin + 3600.0 * self.hours)
         write_book(place / "book.yaml", "100")
 
 

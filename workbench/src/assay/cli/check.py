@@ -6,7 +6,6 @@ import typer
 
 from assay.cli.output import as_path, say
 from assay.cli.studyfile import LoadedStudy, load_study_file, refuse_faults
-from assay.cli.targets import looked_at_here, patience_of
 from assay.model.source import Fault
 from assay.model.target import NullTarget
 from assay.model.units import about_duration, about_size
@@ -32,8 +31,9 @@ def command(study: Path = typer.Argument(parser=as_path, help="Study file.", met
 def target_faults(loaded: LoadedStudy) -> list[Fault]:
     """Targets that this machine must not or cannot write to; found by looking only."""
     from assay.launch.places import inspect_target
+    from assay.launch.placing import patience_of
 
-    used = looked_at_here(loaded.study, list({case.target for case in loaded.cases}))
+    used = loaded.study.seen_here({case.target for case in loaded.cases})
     return [
         Fault(path=("targets", name, "path"), message=message, hint=hint)
         for name, target in loaded.study.targets.items()

@@ -8,13 +8,13 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from assay.cli.budget import Meter
 from assay.cli.fleet import Fleet
 from assay.cli.heard import read_repeat
+from assay.cli.meter import Meter
 from assay.cli.output import rate_text
 from assay.cli.progress import Progress, TimeLeft
 from assay.cli.settle import settle
-from assay.cli.targets import CGROUP, owner_of, patience_of, target_path
+from assay.cli.targets import CGROUP, owner_of, target_path
 from assay.contract._generated import FileTarget as JobFileTarget
 from assay.contract._generated import IntervalEvent
 from assay.contract._generated import NfsTarget as JobNfsTarget
@@ -25,7 +25,7 @@ from assay.launch.devices import inspect_device, taken_node
 from assay.launch.engine import SPEAK_SECONDS, Outcome, run_job
 from assay.launch.launcher import Launcher
 from assay.launch.places import remove_case_directory
-from assay.launch.placing import SilentError
+from assay.launch.placing import SilentError, patience_of
 from assay.launch.questions import clean_target
 from assay.model.base import AssayError
 from assay.model.case import Case

@@ -36,11 +36,6 @@ def is_preset(name: str) -> bool:
     return name in preset_names()
 
 
-def is_local(study: Study) -> bool:
-    """Whether this machine alone generates the load."""
-    return study.testbed is None and study.hosts.inventory is None and study.hosts.nodes in ((), ("localhost",))
-
-
 def keep_companions(study: Study, base: Path, folder: Path) -> None:
     """Copy the files that a study names into the folder of its run, which then holds all that is needed to go on.
 
@@ -87,7 +82,7 @@ def gathered(study: Study, cases: Sequence[Case], base: Path, engine: Engine) ->
         AssayError: A host cannot be reached or used; the testbed is down again.
     """
     needed = max((case.parameters.hosts for case in cases), default=1)
-    if is_local(study):
+    if study.local:
         if needed > 1:
             hint = "add a line such as `hosts: client[1-8]`"
             raise AssayError(f"the study needs {needed} hosts, but names none", hint, EXIT_REFUSED)

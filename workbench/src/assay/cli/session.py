@@ -13,8 +13,9 @@ from pathlib import Path
 
 from assay import __version__
 from assay.analyse.environment_diff import environment_diff
-from assay.cli import budget as budgets
+from assay.cli import meter as meters
 from assay.cli import targets
+from assay.cli.budget import read_budget
 from assay.cli.ceilings_run import CeilingMeter
 from assay.cli.check import time_words
 from assay.cli.execute import BY_BUDGET, LEAVING_SECONDS, Executor, Interruption, silence_limit
@@ -33,6 +34,7 @@ from assay.launch.devices import device_words, inspect_device
 from assay.launch.environment import capture_environment, sources_sha256
 from assay.launch.launcher import Launcher, LocalLauncher
 from assay.launch.locks import close_all, hold_device
+from assay.launch.placing import patience_of
 from assay.launch.remote_places import mount_facts
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.case import Case, Excluded
@@ -92,7 +94,7 @@ def start(plan: Plan, out: Path, destroy: bool, budget: str | None = None) -> Ru
     Raises:
         AssayError: Refused or impossible; then nothing is left behind.
     """
-    amount = budgets.read_budget(budget, plan.prices)
+    amount = read_budget(budget, plan.prices)
     engine = load_engine()
     study = plan.study
     order = timetable(study, plan.cases).order
@@ -102,8 +104,8 @@ def start(plan: Plan, out: Path, destroy: bool, budget: str | None = None) -> Ru
     targets.inspect_targets(study, names, destroy)
     store = RunStore.create(out, _meta(plan), plan.cases, plan.excluded, order, plan.text, plan.prices)
     try:
-        budgets.keep_budget(store, amount, given=True)
-        meter = budgets.make_meter(amount, plan.prices, store, estimate)
+        meters.keep_budget(store, amount, given=True)
+        meter = meters.make_meter(amount, plan.prices, store, estimate)
         return _Session(plan, store, engine, estimate, destroy, meter).run()
     except BaseException:
         if not store.attempts() and not store.journal():
@@ -120,7 +122,7 @@ def resume(folder: Path, destroy: bool, budget: str | None = None) -> RunStore:
     try:
         wanted = store.budget() if budget is None else budget
         prices = None if wanted is None else store.prices()
-        amount = budgets.read_budget(wanted, prices)
+        amount = read_budget(wanted, prices)
         loaded = load_study(store.study_text().encode(), store.base())
         if loaded.study is None:
             problem = loaded.problems[0]
@@ -131,10 +133,10 @@ def resume(folder: Path, destroy: bool, budget: str | None = None) -> RunStore:
         estimate = estimate_study(plan.study, plan.cases, measured_seconds(store))
         names = targets.used_targets(plan.study, plan.cases)
         targets.inspect_targets(plan.study, names, destroy, targets.owner_of(store))
-        meter = budgets.make_meter(amount, prices, store, estimate)
+        meter = meters.make_meter(amount, prices, store, estimate)
         store.close_lost_attempts("the workbench died")
-        store.begin_session(budgets.now())
-        budgets.keep_budget(store, amount, given=budget is not None)
+        store.begin_session(meters.now())
+        meters.keep_budget(store, amount, given=budget is not None)
         store.save_results(())
         store.set_status("running")
         return _Session(plan, store, engine, estimate, destroy, meter).run()
@@ -263,7 +265,7 @@ class _Session:
         engine: Engine,
         estimate: StudyEstimate,
         destroy: bool,
-        meter: budgets.Meter | None,
+        meter: meters.Meter | None,
     ) -> None:
         self.plan = plan
         self.meter = meter
@@ -393,7 +395,7 @@ class _Session:
         """Record versions and environment; what differs when a run is resumed is kept beside what was."""
         info = self.store.info()
         study = self.plan.study
-        local = targets.looked_at_here(study, self.names)
+        local = study.seen_here(self.names)
         found = {name: (study.targets[name].kind, targets.target_path(study, name)) for name in local}
         versions = {
             "assay": __version__,
@@ -471,7 +473,7 @@ class _Session:
 
     def _give_back(self) -> None:
         keep = self.plan.study.output.keep_files
-        patience = targets.patience_of(self.plan.study)
+        patience = patience_of(self.plan.study)
         if self.interruption.count:
             patience = min(patience, LEAVING_SECONDS)
         left = targets.release_targets(

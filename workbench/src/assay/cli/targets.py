@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from assay.cli.fleet import Fleet
-from assay.cli.gather import is_local
 from assay.cli.output import note
 from assay.contract._generated import BackendCapabilities, Look, Mark, PlaceAnswer, PlaceState
 from assay.launch.abilities import tuning_problems
@@ -27,7 +26,13 @@ from assay.launch.places import (
     release_target,
     remains,
 )
-from assay.launch.placing import MARGIN_SECONDS, PATIENCE_SECONDS, SHORT_PATIENCE_SECONDS, SilentError
+from assay.launch.placing import (
+    MARGIN_SECONDS,
+    PATIENCE_SECONDS,
+    SHORT_PATIENCE_SECONDS,
+    SilentError,
+    patience_of,
+)
 from assay.launch.questions import clean_target, probe_target
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.case import Case
@@ -82,16 +87,6 @@ def target_path(study: Study, name: str) -> str:
     return "" if isinstance(target, NullTarget) else target.path
 
 
-def looked_at_here(study: Study, names: Sequence[str]) -> list[str]:
-    """Targets of this machine: no exports, and no directories of other hosts."""
-    return [
-        name
-        for name in names
-        if not isinstance(study.targets[name], NfsTarget)
-        and (is_local(study) or not isinstance(study.targets[name], FileTarget))
-    ]
-
-
 def inspect_targets(study: Study, names: Sequence[str], destroy: bool, owner: Owner | None = None) -> None:
     """Look at the targets without changing anything.
 
@@ -107,7 +102,7 @@ def inspect_targets(study: Study, names: Sequence[str], destroy: bool, owner: Ow
     problems: list[tuple[str, str]] = []
     places: dict[str, str] = {}
     marks: dict[str, Mark] = {}
-    for name in looked_at_here(study, names):
+    for name in study.seen_here(names):
         target, path = study.targets[name], target_path(study, name)
         if isinstance(target, FileTarget) and not inspect_text(path):
             found, places[name] = _look(study, name, owner, marks)
@@ -143,17 +138,6 @@ def _in_use(name: str, path: str, mark: Mark, owner: Owner | None) -> list[tuple
 def owner_of(store: RunStore) -> Owner:
     """The run as the owner of directories."""
     return Owner(store.folder.name, store.folder)
-
-
-def patience_of(study: Study, silent: bool = False) -> float:
-    """Seconds without progress after which storage that is looked at, claimed or cleaned counts as hung.
-
-    Args:
-        study: May say so.
-        silent: It did not answer before.
-    """
-    patience = (study.patience or 0) / 1e9 or PATIENCE_SECONDS
-    return min(patience, SHORT_PATIENCE_SECONDS) if silent else patience
 
 
 def claim_targets(
@@ -386,7 +370,7 @@ def looks_at(study: Study, names: Sequence[str]) -> dict[str, Look]:
     Raises:
         AssayError: The storage does not answer.
     """
-    here = [name for name in looked_at_here(study, names) if isinstance(study.targets[name], FileTarget)]
+    here = [name for name in study.seen_here(names) if isinstance(study.targets[name], FileTarget)]
     return {name: look_at(target_path(study, name), patience=patience_of(study)) for name in here}
 
 

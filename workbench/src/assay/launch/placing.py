@@ -13,6 +13,7 @@ from assay.launch.binary import find_engine, last_line
 from assay.launch.launcher import Launcher, LocalLauncher, Process
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
+from assay.model.study import Study
 
 PATIENCE_SECONDS = 60.0
 """Storage on which nothing ends for so long counts as hung."""
@@ -25,6 +26,17 @@ MOST_SECONDS = 3600.0
 ANSWER_BYTES = 1 << 20
 LEAVE_SECONDS = 1.0
 WORKING = b'{"working"'
+
+
+def patience_of(study: Study, silent: bool = False) -> float:
+    """Seconds without progress after which storage that is looked at, claimed or cleaned counts as hung.
+
+    Args:
+        study: May say so.
+        silent: It did not answer before.
+    """
+    patience = (study.patience or 0) / 1e9 or PATIENCE_SECONDS
+    return min(patience, SHORT_PATIENCE_SECONDS) if silent else patience
 
 
 class SilentError(AssayError):

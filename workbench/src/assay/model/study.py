@@ -5,7 +5,7 @@ nanoseconds, rates per second.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, field_validator, model_validator
@@ -382,6 +382,16 @@ class Study(Frozen):
     def repeats(self) -> int:
         """Planned executions of each case; with `repeating.within` set, the greatest number of them."""
         return self.repeating.most
+
+    @property
+    def local(self) -> bool:
+        """Whether this machine alone generates the load."""
+        return self.testbed is None and self.hosts.inventory is None and self.hosts.nodes in ((), ("localhost",))
+
+    def seen_here(self, targets: Iterable[str]) -> list[str]:
+        """Those of `targets` that are this machine's: no exports, and no directories of other hosts."""
+        kinds = {name: self.targets[name].kind for name in targets}
+        return [name for name, kind in kinds.items() if kind != "nfs" and (self.local or kind != "file")]
 
 
 def study_schema() -> dict[str, Any]:

@@ -1,0 +1,120 @@
+"""What a run costs while it goes on, and whether that stays within its budget."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from assay.cli.budget import Budget, of_hours
+from assay.cli.output import note
+from assay.model.price import EXACT, money
+from assay.model.priced import FrozenPrices
+from assay.model.units import about_duration
+from assay.plan.estimate import StudyEstimate
+from assay.price.frozen import all_running
+from assay.store import Attempt, RunStore
+
+
+def now() -> float:
+    """Seconds since 1970."""
+    return time.time()
+
+
+@dataclass
+class Meter:
+    """Counts what a run has cost, and says whether it and the next part of it still fit into the budget.
+
+    Attributes:
+        hourly: Cost of an hour of all designs together.
+        before: Seconds of earlier sessions of the run.
+        begun: When this session began.
+        now: The present moment.
+        stopped: Why the run must stop; empty as long as it need not.
+    """
+
+    budget: Budget
+    hourly: Decimal
+    before: float
+    begun: float
+    now: Callable[[], float]
+    stopped: str = ""
+
+    def allows(self, seconds: float) -> bool:
+        """Whether the next repeat stays within the budget; if not, `stopped` says why.
+
+        Args:
+            seconds: That it takes, with the wait before it.
+        """
+        if self.stopped:
+            return False
+        so_far, spent = self._spent()
+        more = of_hours(seconds, self.hourly)
+        if EXACT.add(spent, more) <= self.budget.amount:
+            return True
+        name = self.budget.currency
+        self.stopped = (
+            f"budget of {self.budget}: {money(spent, name)} is spent in {about_duration(so_far)}; "
+            f"the next repeat would take {about_duration(seconds)} and {money(more, name)}"
+        )
+        return False
+
+    def used_up(self) -> bool:
+        """Whether all of the budget is spent, since something takes longer than estimated; then `stopped` says so."""
+        so_far, spent = self._spent()
+        if spent <= self.budget.amount:
+            return False
+        self.stopped = self.stopped or (
+            f"budget of {self.budget}: all is spent in {about_duration(so_far)}; "
+            "the last repeat took longer than estimated"
+        )
+        return True
+
+    def _spent(self) -> tuple[float, Decimal]:
+        """Seconds so far and their cost."""
+        so_far = self.before + max(0.0, self.now() - self.begun)
+        return so_far, of_hours(so_far, self.hourly)
+
+
+def keep_budget(store: RunStore, budget: Budget | None, given: bool) -> None:
+    """Store what was given with a run; tell of what holds on without being given again."""
+    if budget is not None and given:
+        store.keep_budget(budget.written)
+    elif budget is not None:
+        note(f"the budget of {budget} holds on; --budget gives another")
+
+
+def make_meter(
+    budget: Budget | None, prices: FrozenPrices | None, store: RunStore, estimate: StudyEstimate
+) -> Meter | None:
+    """The meter of a session of a run; None without a budget."""
+    if budget is None or prices is None:
+        return None
+    seconds = {case.case: case.seconds for case in estimate.cases}
+    before = spent_seconds(store.sessions(), store.attempts(), seconds, store.last_alive())
+    return Meter(budget, all_running(prices), before, now(), now)
+
+
+def spent_seconds(
+    starts: Sequence[float], attempts: Sequence[Attempt], estimates: Mapping[str, float], alive: Sequence[float] = ()
+) -> float:
+    """Seconds of the sessions of a run, each from its start to its last sign of life; the time between is not.
+
+    Args:
+        starts: When each session began, in order.
+        attempts: All of the run.
+        estimates: Case id -> estimated seconds of a repeat: for attempts of which nobody knows when they ended, in
+            sessions of which nobody knows when they were last alive.
+        alive: When sessions were last known alive.
+    """
+    found = 0.0
+    for place, start in enumerate(starts):
+        end = starts[place + 1] if place + 1 < len(starts) else float("inf")
+        ends = [moment for moment in alive if start <= moment < end]
+        lost = {} if ends else estimates
+        ends += [
+            attempt.started_at + (lost.get(attempt.case, 0.0) if attempt.seconds is None else attempt.seconds)
+            for attempt in attempts
+            if start <= attempt.started_at < end
+        ]
+        found += min(max(ends, default=start), end) - start
+    return found
