@@ -84,7 +84,7 @@ def _read(path: Path) -> "tuple[Need, Source]":
     from assay.model.files import read_checked
     from assay.model.named import read_named
     from assay.model.need import Need
-    from assay.model.source import MOST_BYTES
+    from assay.model.written import MOST_BYTES
 
     data = read_named(path, f"cannot read the need {path}", f"give a file as {GUIDE} describes it", MOST_BYTES)
     found, source = read_checked(Need, data, GUIDE, "need")

@@ -180,7 +180,8 @@ def _checked(ref: str) -> "tuple[Book | None, list[Problem]]":
     from assay.model.files import read_checked
     from assay.model.named import read_named
     from assay.model.price import Book
-    from assay.model.source import MOST_BYTES, Fault
+    from assay.model.source import Fault
+    from assay.model.written import MOST_BYTES
     from assay.price.book import BOOKS, GUIDE, WHAT, book_names
     from assay.price.written import LATE_HINT
 

@@ -12,10 +12,11 @@ from assay.model.design import Design, Use
 from assay.model.named import UnreadableError, look, read_named
 from assay.model.price import Book, Payment, Term
 from assay.model.priced import Chosen, FrozenPrices, PricedDesign, as_written
-from assay.model.source import MOST_BYTES, Fault, read_source
+from assay.model.source import Fault, read_source
 from assay.model.study import Study
 from assay.model.study_prices import StudyDesign, StudyPrices
 from assay.model.units import one_of, shown
+from assay.model.written import MOST_BYTES
 
 if TYPE_CHECKING:
     from assay.price.designs import Template

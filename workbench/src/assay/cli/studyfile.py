@@ -15,8 +15,9 @@ from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
 from assay.model.case import Case, Excluded
 from assay.model.named import UnreadableError, read_named
 from assay.model.priced import FrozenPrices
-from assay.model.source import MOST_BYTES, Fault, Problem, Source, sorted_problems, without_echoes
+from assay.model.source import Fault, Problem, Source, sorted_problems, without_echoes
 from assay.model.study import Study
+from assay.model.written import MOST_BYTES
 from assay.plan.capable import Backends, capability_faults, read_capabilities
 from assay.plan.expand import expand
 from assay.plan.load import load_study

@@ -15,12 +15,11 @@ from pydantic_core import ErrorDetails
 
 from assay.model.base import Frozen
 from assay.model.units import one_of, shown
-from assay.model.written import Number, unprintable
+from assay.model.written import MOST_BYTES, Number, unprintable
 
 Path = tuple[str | int, ...]
 """Keys and places that lead from the root of the file to a value."""
 
-MOST_BYTES = 256 * 2**10
 MOST_VALUES = 100_000
 """Values of a file after its aliases are written out."""
 MOST_DEPTH = 40

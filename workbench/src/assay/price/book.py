@@ -7,8 +7,8 @@ from assay.model.base import AssayError
 from assay.model.files import read_model
 from assay.model.named import UnreadableError, read_named
 from assay.model.price import Book
-from assay.model.source import MOST_BYTES
 from assay.model.units import one_of
+from assay.model.written import MOST_BYTES
 
 BOOKS = Path(__file__).with_name("books")
 GUIDE = "docs/guides/prices.md"

@@ -15,8 +15,8 @@ from assay.model.design import Size
 from assay.model.files import read_model
 from assay.model.named import read_named
 from assay.model.priced import Chosen, Evidence, EvidenceMetric, Measured
-from assay.model.source import MOST_BYTES
 from assay.model.units import UnitError, parse_duration, parse_rate, parse_throughput
+from assay.model.written import MOST_BYTES
 
 EVIDENCE = Path(__file__).with_name("evidence")
 GUIDE = "docs/guides/advise.md"

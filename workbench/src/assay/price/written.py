@@ -11,7 +11,8 @@ from typing import Any
 from assay.model.base import AssayError
 from assay.model.files import read_checked
 from assay.model.price import Book, Row
-from assay.model.source import MOST_BYTES, named
+from assay.model.source import named
+from assay.model.written import MOST_BYTES
 from assay.price.book import GUIDE, WHAT
 
 WIDTH = 118

@@ -1,10 +1,14 @@
 """Runs on disk: a folder each, with the study, an SQLite index of everything measured, and a Parquet time series."""
 
-from assay.store.entries import ENGINE_LOCK
-from assay.store.find import RunSummary, find_run, list_runs
-from assay.store.lock import RunLock, foreign_run_state, lock_holders, run_is_alive
-from assay.store.records import Attempt, JournalEntry, Result, RunMeta
-from assay.store.run import RunStore, new_run_id
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from assay.store.entries import ENGINE_LOCK
+    from assay.store.find import RunSummary, find_run, list_runs
+    from assay.store.lock import RunLock, foreign_run_state, lock_holders, run_is_alive
+    from assay.store.records import Attempt, JournalEntry, Result, RunMeta
+    from assay.store.run import RunStore, new_run_id
 
 __all__ = [
     "ENGINE_LOCK",
@@ -22,3 +26,12 @@ __all__ = [
     "new_run_id",
     "run_is_alive",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """A name of `__all__`, from the first module that has it: who only lists runs need not load what writes them."""
+    for module in ("entries", "find", "lock", "records", "run") if name in __all__ else ():
+        found = import_module(f"{__name__}.{module}")
+        if hasattr(found, name):
+            return getattr(found, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,7 +12,6 @@ from pydantic import ValidationError
 from assay.model.base import AssayError
 from assay.model.priced import PRICES_SCHEMA, FrozenPrices
 from assay.model.regular import IrregularError, TooLargeError, read_regular
-from assay.model.source import read_source
 from assay.store.damage import HINT
 from assay.store.entries import PRICES
 
@@ -59,6 +58,9 @@ def read_prices(folder: Path, study_text: str) -> FrozenPrices | None:
 def _names_prices(study_text: str) -> bool:
     if "prices" not in study_text:
         return False
+    # Only here is YAML read: few studies have the word in them.
+    from assay.model.source import read_source
+
     data = read_source(study_text.encode()).data
     return isinstance(data, dict) and data.get("prices") is not None
 

@@ -17,7 +17,7 @@ from assay.model.foreign import plain
 from assay.model.network import Network
 from assay.model.priced import FrozenPrices
 from assay.model.result import ErrorTally, JobRecord, Place, RunInfo, Sample
-from assay.model.source import MOST_BYTES
+from assay.model.written import MOST_BYTES
 from assay.store.damage import damage_told, mapping, read_kept, tells_damage, words_of
 from assay.store.entries import STUDY
 from assay.store.heartbeat import last_alive
