@@ -6,7 +6,9 @@ classes from those schemas, the study schema from the workbench's own models.
 """
 
 import argparse
+import ast
 import difflib
+import itertools
 import json
 import os
 import subprocess
@@ -22,6 +24,8 @@ CODEGEN = (
     "--disable-timestamp --target-python-version 3.11 --use-standard-collections --use-union-operator "
     "--set-default-enum-member --disable-warnings"
 ).split()
+ANSWERS = ("Capabilities", "Claim", "FileTarget", "PlaceAnswer")
+"""Classes that commands need which make no job."""
 
 
 def engine(*words: str) -> str:
@@ -30,14 +34,36 @@ def engine(*words: str) -> str:
     return subprocess.run([binary, *words], check=True, capture_output=True, text=True).stdout
 
 
-def classes() -> str:
-    """The workbench's contract classes."""
+def classes() -> tuple[str, str]:
+    """The workbench's contract classes: those of what is asked and answered before there is a job, and all others."""
     with tempfile.TemporaryDirectory() as folder:
         schema, target = Path(folder, "contract.json"), Path(folder, "contract.py")
         schema.write_text(engine("schema", "contract"))
         command = [sys.executable, "-W", "ignore", "-m", "datamodel_code_generator", "--input", str(schema)]
         subprocess.run([*command, "--output", str(target), *CODEGEN], check=True, stderr=subprocess.DEVNULL)
-        return target.read_text()
+        return parted(target.read_text())
+
+
+def parted(text: str) -> tuple[str, str]:
+    """The classes that `ANSWERS` need, in a module that loads fast, and the rest, in one that imports them."""
+    found = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
+    lines = text.splitlines(keepends=True)
+    ends = [*(node.lineno - 1 for node in found[1:]), len(lines)]
+    texts = {node.name: "".join(lines[node.lineno - 1 : end]) for node, end in zip(found, ends, strict=True)}
+    used = {
+        node.name: {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part.id in texts}
+        for node in found
+    }
+    first, left = set(), list(ANSWERS)
+    while left:
+        name = left.pop()
+        left += used[name] - first
+        first.add(name)
+    head = "".join(lines[: found[0].lineno - 1]).rstrip() + "\n"
+    names = "".join(f"    {name},\n" for name in sorted(first))
+    both = f"{head}\nfrom assay.contract._answers import (\n{names})\n"
+    parts = ((head, [name in first for name in texts]), (both, [name not in first for name in texts]))
+    return tuple(f"{top}\n\n{''.join(itertools.compress(texts.values(), chosen)).rstrip()}\n" for top, chosen in parts)
 
 
 def command_reference() -> str:
@@ -68,7 +94,9 @@ def generated() -> Iterator[tuple[str, str]]:
     for what in ("job", "event", "capabilities", "claim", "place"):
         yield f"contract/{what}.schema.json", engine("schema", what)
     yield "contract/capabilities.json", engine("capabilities")
-    yield "workbench/src/assay/contract/_generated.py", classes()
+    answers, others = classes()
+    yield "workbench/src/assay/contract/_answers.py", answers
+    yield "workbench/src/assay/contract/_generated.py", others
 
     from assay.model.study import study_schema
 

@@ -13,7 +13,7 @@ from assay.cli import targets
 from assay.cli.ceilings_run import CeilingMeter
 from assay.cli.execute import Interruption
 from assay.cli.output import note
-from assay.contract._generated import PlaceState
+from assay.contract._answers import PlaceState
 from assay.launch.binary import Engine, load_engine
 from assay.launch.devices import device_words, inspect_device
 from assay.launch.launcher import LocalLauncher

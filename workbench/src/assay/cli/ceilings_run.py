@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from assay.analyse.ceilings import measured_ceilings, without_device
 from assay.cli.heard import read_repeat
 from assay.cli.output import note
-from assay.contract._generated import BackendCapabilities
+from assay.contract._answers import BackendCapabilities
 from assay.launch.engine import SPEAK_SECONDS, run_job
 from assay.launch.launcher import Launcher
 from assay.launch.places import Owner, remove_case_directory

@@ -11,7 +11,7 @@ from assay.model.base import AssayError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.contract._generated import Look
+    from assay.contract._answers import Look
     from assay.model.environment import EnvironmentDifference
 
     Environment = Mapping[str, Mapping[str, str]]
@@ -88,7 +88,7 @@ def _here(target: str | None) -> "Environment":
     import platform
 
     from assay import __version__
-    from assay.contract._generated import Look
+    from assay.contract._answers import Look
     from assay.launch.binary import load_engine
     from assay.launch.environment import capture_environment, sources_sha256
 
@@ -113,7 +113,7 @@ def _here(target: str | None) -> "Environment":
 
 def _seen(target: str, path: Path) -> "Look | None":
     """What an engine sees of a directory; None of a device, and where there is no engine."""
-    from assay.contract._generated import PlaceState
+    from assay.contract._answers import PlaceState
     from assay.launch import places, placing
 
     missing = AssayError(f"{target}: there is no such folder or device", "name one that exists")

@@ -14,7 +14,7 @@ from assay.model.repeats import within_words
 from assay.model.target import NullTarget
 from assay.model.units import about_duration, about_size
 from assay.plan.estimate import StudyEstimate, estimate_study
-from assay.plan.jobs import job_id, plan_phases
+from assay.plan.phases import job_id, plan_phases
 from assay.plan.schedule import timetable
 
 FIRST_CASES = 20

@@ -27,7 +27,7 @@ from assay.cli.progress import TimeLeft, make_progress
 from assay.cli.series import run_rows
 from assay.cli.settle import settle_all
 from assay.cli.wires import measure_network
-from assay.contract._generated import BackendCapabilities, Look
+from assay.contract._answers import BackendCapabilities, Look
 from assay.launch.binary import Engine, load_engine
 from assay.launch.cgroup import remove_leftovers
 from assay.launch.devices import device_words, inspect_device

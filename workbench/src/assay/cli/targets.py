@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay.cli.fleet import Fleet
 from assay.cli.output import note
-from assay.contract._generated import BackendCapabilities, Look, Mark, PlaceAnswer, PlaceState
+from assay.contract._answers import BackendCapabilities, Look, Mark, PlaceAnswer, PlaceState
 from assay.launch.abilities import tuning_problems
 from assay.launch.binary import Engine, NoAnswerError, probe_device
 from assay.launch.cgroup import find_hierarchy, release_group

@@ -2,3 +2,6 @@
 
 Nothing else in the workbench knows what the wire looks like.
 """
+
+SPEC_VERSION = 1
+"""Version of the contract that this workbench speaks."""

@@ -8,6 +8,25 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
+from assay.contract._answers import (
+    BackendCapabilities,
+    CacheAction,
+    Capabilities,
+    Claim,
+    FileTarget,
+    Layout,
+    Look,
+    Mark,
+    Method,
+    Operation,
+    PlaceAnswer,
+    PlaceCapabilities,
+    PlaceState,
+    Remains,
+    Space,
+    SyncPolicy,
+)
+
 
 class Arrivals(StrEnum):
     """
@@ -68,25 +87,6 @@ class ByeStatus(StrEnum):
     """
     The storage does not answer: nothing had ended for the job's `stall_limit_ns`. What the job made is still there,
     and the process itself may stay for as long as the storage is silent.
-    """
-
-
-class CacheAction(StrEnum):
-    """
-    What is done to the page cache before a phase starts.
-    """
-
-    keep = 'keep'
-    """
-    Nothing.
-    """
-    evict = 'evict'
-    """
-    The job's own files are flushed and taken out of the page cache (posix_fadvise DONTNEED).
-    """
-    drop = 'drop'
-    """
-    The host's whole page cache is dropped (sync, then 3 into /proc/sys/vm/drop_caches); needs root.
     """
 
 
@@ -613,21 +613,6 @@ class LatencySummary(BaseModel):
     """
 
 
-class Layout(StrEnum):
-    """
-    How lanes share files.
-    """
-
-    separate = 'separate'
-    """
-    One file per lane (IOR: file per process).
-    """
-    shared = 'shared'
-    """
-    One file, of which each lane has a contiguous part (IOR: single shared file, one segment).
-    """
-
-
 class Level(StrEnum):
     """
     How grave a remark is.
@@ -655,164 +640,6 @@ class Log(BaseModel):
     message: str
     """
     One line for people.
-    """
-
-
-class Mark(BaseModel):
-    """
-    Contents of the file `.assay-target`, by which a run claims a directory.
-    """
-
-    created_by_assay: bool
-    """
-    The directory itself is Assay's and goes when the run is over.
-    """
-    identity: str = ''
-    """
-    What tells this run from every other one; a job that works here names it. Empty: claimed by hand.
-    """
-    keep: bool = False
-    """
-    The run leaves its data here on purpose.
-    """
-    run: str
-    """
-    Id of the run that claimed the directory last.
-    """
-    run_folder: str = ''
-    """
-    Folder of that run, which tells whether it is still alive; empty on other hosts than its own.
-    """
-
-
-class Method(StrEnum):
-    """
-    How operations reach the kernel.
-    """
-
-    auto = 'auto'
-    """
-    io_uring for queue depths above 1 where the kernel offers it, else `sync`, unless a short trial at the place
-    shows that another way costs much less; the phase_start event says which and why.
-    """
-    io_uring = 'io_uring'
-    """
-    io_uring with a registered file, and with registered buffers where they pay.
-    """
-    sync = 'sync'
-    """
-    pread and pwrite, one operation at a time.
-    """
-    mmap = 'mmap'
-    """
-    Memory copies from and to a shared mapping of the file, one operation at a time. Never chosen by `auto`.
-    """
-    protocol = 'protocol'
-    """
-    The engine speaks the store's protocol itself; no file system of the host is between.
-    """
-
-
-class Operation(StrEnum):
-    """
-    What is done, with iozone's meaning where iozone has the operation.
-    """
-
-    prepare = 'prepare'
-    """
-    Write whatever of the data set is missing, in large records, and flush it. Never measured.
-    """
-    write = 'write'
-    """
-    Sequential write of a new file.
-    """
-    rewrite = 'rewrite'
-    """
-    Sequential write of a file that exists.
-    """
-    read = 'read'
-    """
-    Sequential read.
-    """
-    reread = 'reread'
-    """
-    Sequential read of what was just read.
-    """
-    random_read = 'random_read'
-    """
-    Read of each record once, in random order.
-    """
-    random_write = 'random_write'
-    """
-    Write of each record once, in random order.
-    """
-    backward_read = 'backward_read'
-    """
-    Sequential read from the end to the start.
-    """
-    record_rewrite = 'record_rewrite'
-    """
-    Write of the same record again and again.
-    """
-    stride_read = 'stride_read'
-    """
-    Read of every n-th record, then from the next one on, until all are read.
-    """
-    fwrite = 'fwrite'
-    """
-    Sequential write of a new file through C stdio, with a buffer of one record.
-    """
-    re_fwrite = 're_fwrite'
-    """
-    Sequential write of a file that exists through C stdio.
-    """
-    fread = 'fread'
-    """
-    Sequential read through C stdio.
-    """
-    re_fread = 're_fread'
-    """
-    Sequential read through C stdio of what was just read.
-    """
-    random_mix = 'random_mix'
-    """
-    Reads and writes of records in random order.
-    """
-    sequential_mix = 'sequential_mix'
-    """
-    Reads and writes of records in sequence.
-    """
-    create = 'create'
-    """
-    Make each file: open with O_CREAT and O_EXCL, write its contents, close (mdtest file creation).
-    """
-    stat = 'stat'
-    """
-    Ask for each file's attributes (statx(2)).
-    """
-    open = 'open'
-    """
-    Open each file for reading, and close it.
-    """
-    readdir = 'readdir'
-    """
-    List one of the deepest directories whole; one operation is one directory.
-    """
-    rename = 'rename'
-    """
-    Give each file another name in its directory; the next time, the first name again.
-    """
-    unlink = 'unlink'
-    """
-    Remove each file.
-    """
-    mkdir = 'mkdir'
-    """
-    Make directories, as many as the tree has files.
-    """
-    rmdir = 'rmdir'
-    """
-    Remove them.
     """
 
 
@@ -928,64 +755,6 @@ class PhaseStatus(StrEnum):
     """
 
 
-class PlaceCapabilities(BaseModel):
-    """
-    What is true of one place only.
-    """
-
-    filesystem: str
-    """
-    Type of the file system as statfs(2) or /proc/self/mountinfo name it, e.g. ext4, tmpfs; block for a device.
-    """
-    free_bytes: Annotated[int, Field(ge=0)]
-    """
-    Bytes free for this user, or the device's size.
-    """
-    limits: list[str]
-    """
-    What is missing here and why, one line each.
-    """
-    path: str
-    """
-    The directory or device.
-    """
-
-
-class PlaceState(StrEnum):
-    """
-    What stands at a path.
-    """
-
-    absent = 'absent'
-    """
-    Nothing, and a directory can be made there.
-    """
-    read_only_parent = 'read_only_parent'
-    """
-    Nothing, and this user may not make anything there.
-    """
-    no_parent = 'no_parent'
-    """
-    The directory above is not there.
-    """
-    parent_not_directory = 'parent_not_directory'
-    """
-    What is above is not a directory.
-    """
-    link = 'link'
-    """
-    A symbolic link.
-    """
-    not_directory = 'not_directory'
-    """
-    Something else than a directory.
-    """
-    directory = 'directory'
-    """
-    A directory.
-    """
-
-
 class Pong(BaseModel):
     """
     Answer to a line `{"ping":N}` on standard input.
@@ -1013,21 +782,6 @@ class Ready(BaseModel):
     buffer_bytes: Annotated[int, Field(ge=0)]
     """
     Bytes of the I/O buffers of all lanes.
-    """
-
-
-class Remains(BaseModel):
-    """
-    Something that is still there.
-    """
-
-    path: str
-    """
-    Where.
-    """
-    why: str
-    """
-    Why.
     """
 
 
@@ -1131,61 +885,6 @@ class ScriptedStall(BaseModel):
     """
 
 
-class Space(BaseModel):
-    """
-    Room of a file system (statvfs(3)).
-    """
-
-    block_bytes: Annotated[int, Field(ge=0)]
-    """
-    Bytes of a block.
-    """
-    files: Annotated[int, Field(ge=0)]
-    """
-    Files that there can be; 0 where they are not counted.
-    """
-    free_bytes: Annotated[int, Field(ge=0)]
-    """
-    Bytes that this user can still write.
-    """
-    free_files: Annotated[int, Field(ge=0)]
-    """
-    Files that this user can still make.
-    """
-    size_bytes: Annotated[int, Field(ge=0)]
-    """
-    Bytes of everything.
-    """
-
-
-class SyncPolicy(StrEnum):
-    """
-    What makes writes stable, and when.
-    """
-
-    none = 'none'
-    """
-    Nothing: the data may still be in memory when the clock stops.
-    """
-    fsync = 'fsync'
-    """
-    fsync by each lane at the end of each writing phase (iozone -e). In a tree syncfs, which flushes the whole file
-    system, since no call flushes what one lane has made.
-    """
-    fdatasync = 'fdatasync'
-    """
-    fdatasync by each lane at the end of each writing phase.
-    """
-    o_sync = 'o_sync'
-    """
-    Files are opened with O_SYNC: every write is stable with its metadata.
-    """
-    o_dsync = 'o_dsync'
-    """
-    Files are opened with O_DSYNC: every write is stable.
-    """
-
-
 class NullTarget(BaseModel):
     """
     No storage at all: instant, or as scripted.
@@ -1229,29 +928,6 @@ class NullTarget(BaseModel):
     vary_percent: Annotated[int, Field(ge=0, le=99)] = 0
     """
     Each phase has its service times multiplied by a factor drawn between 1 - this and 1 + this percent.
-    """
-
-
-class FileTarget(BaseModel):
-    """
-    Files below a marked directory.
-    """
-
-    model_config = ConfigDict(
-        extra='forbid',
-    )
-    directory: str
-    """
-    Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
-    """
-    kind: Literal['file']
-    root: str
-    """
-    Absolute path of a directory that holds the marker file `.assay-target`.
-    """
-    run: str | None = None
-    """
-    The `identity` in the marker: a root that another run has claimed is refused. None: a marker without one.
     """
 
 
@@ -1413,61 +1089,6 @@ class Window(BaseModel):
     """
 
 
-class BackendCapabilities(BaseModel):
-    """
-    What one backend can do.
-    """
-
-    cache: list[CacheAction]
-    """
-    Cache actions it offers.
-    """
-    direct: bool
-    """
-    Whether O_DIRECT can be asked for.
-    """
-    direct_alignment_bytes: Annotated[int, Field(ge=0)]
-    """
-    With O_DIRECT, record and file size must be multiples of this; 0 without O_DIRECT.
-    """
-    direct_bypasses_cache: bool
-    """
-    Whether O_DIRECT means that the page cache is bypassed (false where the store is memory itself).
-    """
-    kind: str
-    """
-    The target's kind.
-    """
-    layouts: list[Layout]
-    """
-    Layouts it offers.
-    """
-    methods: list[Method]
-    """
-    Methods it offers, without `auto`.
-    """
-    operations: list[Operation]
-    """
-    Operations it offers.
-    """
-    place: PlaceCapabilities | None = None
-    """
-    What was found by trying at a given place; none in the general answer.
-    """
-    preallocate: bool
-    """
-    Whether space can be reserved.
-    """
-    sync: list[SyncPolicy]
-    """
-    Sync policies it offers.
-    """
-    verify: bool
-    """
-    Whether data can be verified.
-    """
-
-
 class Barrier(BaseModel):
     """
     The engine waits for `go`.
@@ -1507,47 +1128,6 @@ class Bye(BaseModel):
     status: ByeStatus
     """
     How the job ended.
-    """
-
-
-class Capabilities(BaseModel):
-    """
-    Everything this engine can do anywhere.
-    """
-
-    backends: list[BackendCapabilities]
-    """
-    One entry per kind of target.
-    """
-    engine_version: str
-    """
-    Version of the engine.
-    """
-    spec_version: Annotated[int, Field(ge=0)]
-    """
-    Version of the contract.
-    """
-
-
-class Claim(BaseModel):
-    """
-    A directory is to be claimed for a run.
-    """
-
-    model_config = ConfigDict(
-        extra='forbid',
-    )
-    mark: Mark
-    """
-    What is written into it, but that whoever made the directory is found out and not believed.
-    """
-    over: Mark | None = None
-    """
-    The mark of a run that is over, which may be replaced, and whose data is removed unless it was kept on purpose.
-    """
-    root: str
-    """
-    Absolute path of the directory.
     """
 
 
@@ -1867,49 +1447,6 @@ class Job(BaseModel):
     """
 
 
-class Look(BaseModel):
-    """
-    A path, looked at without changing anything.
-    """
-
-    bad_mark: bool
-    """
-    It has a mark that is not Assay's.
-    """
-    has_work: bool
-    """
-    The directory of a job is in it.
-    """
-    identity: str
-    """
-    Numbers that tell this directory on this host from any other (statx(2): device and inode), empty if there is none.
-    """
-    mark: Mark | None = None
-    """
-    Its mark, if it has a legible one.
-    """
-    names: list[str]
-    """
-    Some of the names in it, as far as they are neither a mark nor what mkfs(8) makes.
-    """
-    path: str
-    """
-    As it was asked for.
-    """
-    real_path: str
-    """
-    The same without symbolic links above its last name; as it was asked for where that cannot be found out.
-    """
-    space: Space | None = None
-    """
-    Room of the file system that it lies, or would lie on; none where the kernel does not tell.
-    """
-    state: PlaceState
-    """
-    What stands there.
-    """
-
-
 class PhaseEnd(BaseModel):
     """
     Totals of a phase.
@@ -2012,53 +1549,6 @@ class PhaseEnd(BaseModel):
     write_latency: LatencySummary | None = None
     """
     Latencies of the writes; none if there were none.
-    """
-
-
-class PlaceAnswer(BaseModel):
-    """
-    The last line that `inspect`, `claim` and `clean` print.
-    """
-
-    absent: bool
-    """
-    Nothing is at the path.
-    """
-    error: str
-    """
-    Why nothing could be done; empty if all went well.
-    """
-    foreign: bool
-    """
-    The directory has no mark of this run, and nothing in it was touched.
-    """
-    identity: str
-    """
-    Numbers of the claimed directory, as in `Look`.
-    """
-    kept: bool
-    """
-    Data stays there on purpose.
-    """
-    left: list[Remains]
-    """
-    What was to be removed and is still there.
-    """
-    look: Look | None = None
-    """
-    What is there: for `inspect`, and for `claim` if the directory is somebody else's.
-    """
-    mark: Mark | None = None
-    """
-    The mark that is there now, for `claim`; none if the directory is somebody else's.
-    """
-    removed: list[str]
-    """
-    Paths of what was removed.
-    """
-    silent: bool
-    """
-    The storage does not answer.
     """
 
 

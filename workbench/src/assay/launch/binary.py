@@ -12,12 +12,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from assay.contract._generated import BackendCapabilities, Capabilities
+from assay.contract import SPEC_VERSION
+from assay.contract._answers import BackendCapabilities, Capabilities
 from assay.launch.answers import Collected, collect
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
 from assay.model.units import about_size
-from assay.plan.jobs import SPEC_VERSION
 
 NAME = "assay-engine"
 MOST_ANSWER = 1 << 20

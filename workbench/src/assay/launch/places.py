@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.contract._generated import Claim, Look, Mark, PlaceAnswer, PlaceState
+from assay.contract._answers import Claim, Look, Mark, PlaceAnswer, PlaceState
 from assay.launch import placing
 from assay.launch.devices import inspect_device
 from assay.launch.launcher import Launcher

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
-from assay.contract._generated import Claim, FileTarget, PlaceAnswer
+from assay.contract._answers import Claim, FileTarget, PlaceAnswer
 from assay.launch.binary import find_engine, last_line
 from assay.launch.launcher import Launcher, LocalLauncher, Process
 from assay.model.base import EXIT_REFUSED, AssayError

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from assay.contract._generated import BackendCapabilities
+from assay.contract._answers import BackendCapabilities
 from assay.launch.answers import collect
 from assay.launch.binary import MOST_ANSWER, answer_of, parse_capabilities
 from assay.launch.launcher import Launcher

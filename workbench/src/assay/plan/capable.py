@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from assay.contract._generated import BackendCapabilities, CacheAction, Capabilities
+from assay.contract._answers import BackendCapabilities, CacheAction, Capabilities
 from assay.model.case import Case, Parameters
 from assay.model.source import Fault
 from assay.model.study import Study
 from assay.model.units import format_size
 from assay.plan.broken import Broken
-from assay.plan.jobs import cache_action
+from assay.plan.phases import cache_action
 
 Backends = dict[str, BackendCapabilities]
 """Answers by kind of target, or by target."""

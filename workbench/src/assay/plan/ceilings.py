@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
+from assay.contract import SPEC_VERSION
+from assay.contract._answers import BackendCapabilities
 from assay.contract._generated import (
-    BackendCapabilities,
     DataSpec,
     DeviceTarget,
     FileTarget,
@@ -20,7 +21,6 @@ from assay.model.names import is_metadata
 from assay.model.result import IN_MEMORY
 from assay.model.study import Study
 from assay.model.target import NullTarget as StudyNullTarget
-from assay.plan.jobs import SPEC_VERSION
 
 DIRECTORY = "c0-r0"
 """Directory on a file target while its ceilings are measured: that of a case 0, so that whoever removes what a run has

@@ -13,7 +13,7 @@ from assay.model.names import LOOKUPS, METADATA, MIXES, READS, WRITES
 from assay.model.study import Study
 from assay.model.target import ExponentialLatency, FixedLatency, NfsTarget, NullTarget, Target, UniformLatency
 from assay.model.units import about_size
-from assay.plan.jobs import plan_phases, times_of
+from assay.plan.phases import plan_phases, times_of
 
 
 class Speed(NamedTuple):

@@ -3,8 +3,8 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 
+from assay.contract import SPEC_VERSION
 from assay.contract._generated import (
-    CacheAction,
     DataSpec,
     DeviceTarget,
     ExponentialLatency,
@@ -24,22 +24,11 @@ from assay.contract._generated import (
 )
 from assay.model import target as model
 from assay.model.base import Frozen
-from assay.model.case import CachePolicy, Case, Parameters
+from assay.model.case import Case, Parameters
 from assay.model.cpus import cpu_numbers
-from assay.model.names import CREATES, LOOKUPS, WHOLE
 from assay.model.study import Study
-from assay.plan.tree import PhasePlan, tree_phases
-
-SPEC_VERSION = 1
-"""Version of the contract that these jobs follow."""
-
-_ACTIONS: dict[CachePolicy, CacheAction] = {
-    "direct": CacheAction.keep,
-    "drop": CacheAction.drop,
-    "evict": CacheAction.evict,
-    "limit": CacheAction.evict,
-    "keep": CacheAction.keep,
-}
+from assay.plan.phases import cache_action, job_id, plan_phases, times_of
+from assay.plan.tree import PhasePlan
 
 
 class PlannedJob(Frozen):
@@ -61,19 +50,6 @@ class PlannedJob(Frozen):
     job: Job
 
 
-def job_id(case: str, repeat: int) -> str:
-    """Name of a repeat."""
-    return f"{case}-r{repeat}"
-
-
-def cache_action(policy: CachePolicy, metadata: bool = False) -> CacheAction:
-    """What the engine does to the cache before each measured phase.
-
-    `limit` evicts too, so that phases start alike; names cannot be evicted and stay as they are.
-    """
-    return CacheAction.keep if metadata and policy == "limit" else _ACTIONS[policy]
-
-
 def data_seed(seed: int, case: str, repeat: int) -> int:
     """Seed of a repeat's data and offsets: repeats are independent, yet the study's seed decides them all.
 
@@ -81,38 +57,6 @@ def data_seed(seed: int, case: str, repeat: int) -> int:
     """
     digest = hashlib.sha256(f"data {seed} {case} {repeat}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 11
-
-
-def plan_phases(case: Case) -> tuple[PhasePlan, ...]:
-    """The case's operations, with unmeasured phases before those that may not find all they work on.
-
-    After a phase that creates the files and stops early or is paced (runtime, time_limit, rate), part may be missing;
-    of metadata operations only a time_limit can leave that behind.
-    """
-    parameters = case.parameters
-    if case.metadata:
-        return tree_phases(case.operations, partial=parameters.time_limit is not None)
-    partial = any(item is not None for item in (parameters.runtime, parameters.time_limit, parameters.rate))
-    complete = False
-    phases: list[PhasePlan] = []
-    for operation in case.operations:
-        if operation in CREATES:
-            complete = not partial
-        elif not complete:
-            phases.append(PhasePlan("prepare", measured=False))
-            complete = True
-        phases.append(PhasePlan(operation))
-    return tuple(phases)
-
-
-def times_of(operation: str, parameters: Parameters) -> tuple[int | None, int | None]:
-    """(runtime, time_limit) of a measured phase in nanoseconds, as far as the operation takes them.
-
-    Names can be looked at for any time, but changed only once; some changes are done whole.
-    """
-    changes = parameters.files is not None and operation not in LOOKUPS
-    runtime = None if changes else parameters.runtime
-    return runtime, None if operation in WHOLE else parameters.time_limit
 
 
 ERROR_LIMIT = 100

@@ -6,7 +6,7 @@ Everything is text. `unknown: why` could not be found out, `none: why` is known 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from assay.contract._generated import Look
+from assay.contract._answers import Look
 from assay.launch.environment.cloud import SERVICE, describe_cloud
 from assay.launch.environment.cpu import describe_cpu
 from assay.launch.environment.groups import describe_groups

@@ -4,7 +4,7 @@ import os
 import stat
 from pathlib import Path
 
-from assay.contract._generated import Look, Space
+from assay.contract._answers import Look, Space
 from assay.launch.environment.reading import (
     THIS_MACHINE,
     Files,
