@@ -17,6 +17,11 @@ SLOT_BYTES = 4096
 MOST_LANES = 1024
 ENGINE_BYTES = 64 << 20
 """What the engine needs at most beside its buffers."""
+MOST_DATA_BYTES = 2**63 - 1
+LANE_BYTES, OPERATION_BYTES, COMMON_BYTES = 1 << 20, 1 << 10, 16 << 20
+"""What the engine counts for a lane, for an operation in flight, and once."""
+PREPARE_BYTES = 4 << 20
+"""Buffers of a lane that makes the data of a phase."""
 
 
 def buffer_bytes(values: Mapping[str, Any]) -> int:
@@ -28,7 +33,7 @@ def buffer_bytes(values: Mapping[str, Any]) -> int:
 
 def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list[Broken]:
     """All rules that a combination of parameters breaks."""
-    common = (*_streams(values), *_buffers(values), *_times(values), *_memory(values), *_ring(values))
+    common = (*_streams(values), *_buffers(values), *_times(values), *_memory(values), *_ring(values), *_data(values))
     if is_metadata(operations[0]):
         return [*tree_rules(values, operations), *common]
     return [*_sizes(values), *common, *_mapping(values), *_stdio(values, operations)]
@@ -68,10 +73,31 @@ def _buffers(values: Mapping[str, Any]) -> Iterator[Broken]:
         yield Broken(
             "queue_depth", "buffers", message, f"at most {format_size(MOST_BUFFER_BYTES)}: lower one of the three"
         )
+    elif _engine_bytes(values) > MOST_BUFFER_BYTES:
+        message = f"{values['lanes']} lanes need {format_size(_engine_bytes(values))} of memory together"
+        hint = f"at most {format_size(MOST_BUFFER_BYTES)}: lower lanes, queue_depth or record_size"
+        yield Broken("lanes", "memory", message, hint)
     method, depth = values["method"], values["queue_depth"]
     if method in ("sync", "mmap") and depth > 1:
         message = f"method {method} has one operation in flight per lane, not queue_depth {depth}"
         yield Broken("queue_depth", "sync depth", message, "use method: io_uring, or more lanes")
+
+
+def _engine_bytes(values: Mapping[str, Any]) -> int:
+    """What the engine counts of memory at most, but for what a target needs."""
+    stream = values["record_size"] or 0
+    each: int = LANE_BYTES + values["queue_depth"] * OPERATION_BYTES + PREPARE_BYTES + stream
+    lanes: int = values["lanes"]
+    return buffer_bytes(values) + lanes * each + COMMON_BYTES
+
+
+def _data(values: Mapping[str, Any]) -> Iterator[Broken]:
+    lanes = values["lanes"] * values["hosts"]
+    one = values["layout"] == "shared" and values["files"] is None
+    total = values["file_size"] * (1 if one else lanes * (values["files"] or 1))
+    if total > MOST_DATA_BYTES:
+        message = f"all files together have {total} bytes, more than 2^63 - 1"
+        yield Broken("file_size", "data", message, "make files smaller or fewer")
 
 
 def _times(values: Mapping[str, Any]) -> Iterator[Broken]:

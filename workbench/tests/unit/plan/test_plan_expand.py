@@ -30,9 +30,9 @@ def test_repeats_of_all_cases_together_are_bounded():
     assert not expand(study(w_stride=axis, w_where="stride <= 1000", repeats=1000)).faults
 
 
-@pytest.mark.parametrize(("record", "depth", "fits"), [(16384, 4096, True), (16385, 4096, False), (1, 4096, True)])
+@pytest.mark.parametrize(("record", "depth", "fits"), [(28672, 4096, True), (28673, 4096, False), (1, 4096, True)])
 def test_buffers_are_counted_in_whole_pages(record, depth, fits):
-    found = expand(study(w_record_size=record, w_file_size="8GiB", w_lanes=1024, w_queue_depth=depth))
+    found = expand(study(w_record_size=record, w_file_size="8GiB", w_lanes=512, w_queue_depth=depth))
     assert bool(found.faults) is not fits
     if record < 4096:
         memory = {"w_cache": "limit", "w_memory_limit": "64MiB"}
@@ -134,6 +134,8 @@ def test_ten_thousand_cases_are_planned_quickly():
         ({"w_record_size": "2MiB"}, "record_size"),
         ({"w_record_size": "1MiB", "w_layout": "shared", "w_lanes": 2}, "record_size"),
         ({"w_lanes": 1024, "w_queue_depth": 4096, "w_record_size": "64KiB"}, "queue_depth"),
+        ({"w_lanes": 1024, "w_queue_depth": 4096, "w_record_size": "16KiB"}, "lanes"),
+        ({"w_lanes": 64, "w_file_size": 2**57}, "file_size"),
         ({"w_method": "sync", "w_queue_depth": 2}, "queue_depth"),
         ({"w_runtime": "1s", "w_time_limit": "1s"}, "time_limit"),
         ({"w_cache": "limit"}, "cache"),
