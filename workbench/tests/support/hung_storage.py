@@ -4,12 +4,12 @@ import contextlib
 import ctypes
 import os
 import struct
-import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hang_guard import SECONDS
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _NOSUID, _NODEV, _FORCE, _DETACH = 2, 4, 1, 2
@@ -51,17 +51,16 @@ class Hung:
                 else:
                     self.asked.set()
 
-    def run(self, words: Sequence[str], seconds: float = 90.0) -> tuple[int, str]:
-        """Exit code and errors of a program in the folder above; one that hangs is freed, and fails the test."""
-        pipe = subprocess.PIPE
-        with subprocess.Popen(words, cwd=self.folder.parent, stdout=pipe, stderr=pipe, text=True) as process:
-            try:
-                _, said = process.communicate(timeout=seconds)
-            except subprocess.TimeoutExpired:
-                self.unmount()
-                process.kill()
-                pytest.fail(f"{words} hangs")
-        return process.returncode, said
+    @contextlib.contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Whatever in the block waits for it is freed after ten minutes, and fails the test."""
+        timer = threading.Timer(SECONDS, self.unmount)
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+        assert self._fd >= 0, f"it hangs: not done after {SECONDS} s"
 
     def unmount(self) -> None:
         """End it; whoever waits gets an error. A second call does nothing."""
