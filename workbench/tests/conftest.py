@@ -9,6 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+from soak import times
+
+settings.register_profile(
+    "assay",
+    deadline=None,
+    max_examples=times(100, 1000),
+    derandomize=not times(0, 1),
+    database=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("assay")
+"""No example is judged by its time. In `make test` they are the same each time; in `make soak` they are new ones."""
 
 TIERS = {"boxes": "box", "quiet": "quiet"}
 """Folder -> mark of what is in it."""

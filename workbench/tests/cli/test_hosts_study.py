@@ -4,7 +4,7 @@ import subprocess
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from paths import REPOSITORY
 from plan_tools import load, study, written
@@ -152,7 +152,6 @@ def test_what_is_wrong_is_one_line_with_its_place(old: str, new: str, line: int,
     assert problem.hint
 
 
-@settings(deadline=None)
 @given(st.integers(1, 8), st.integers(1, 64))
 def test_streams_are_shared_out_evenly_or_refused(hosts: int, streams: int) -> None:
     found = expand(many(w_hosts=hosts, w_streams=streams))
@@ -176,7 +175,6 @@ def test_axes_of_hosts_and_streams_go_together_or_are_kept_by_where() -> None:
     assert {rule.rule for rule in kept.excluded} == {"where"}
 
 
-@settings(deadline=None)
 @given(st.integers(1, 8), st.integers(1, 4), st.sampled_from(["separate", "shared"]))
 def test_data_of_all_hosts_is_counted(hosts: int, lanes: int, layout: str) -> None:
     one = many(targets={"store": {**NFS["store"], "servers": "s1"}}, w_file_size="64MiB", w_layout=layout)

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from soak import times
 
 from assay.analyse.estimate import estimate, student_t
 
 SEED = 20261121
-TRIALS = 4000
+TRIALS = times(1000, 4000)
 
 
 @pytest.mark.parametrize("freedom", [*range(1, 31), 31, 35, 40, 60, 100, 1000])

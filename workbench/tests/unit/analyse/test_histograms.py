@@ -8,6 +8,7 @@ from builders import hdr
 from hdrh.histogram import HdrHistogram
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from soak import times
 
 from assay.analyse import histograms
 from assay.model.base import AssayError
@@ -31,7 +32,7 @@ def test_sixteen_merged_lanes_equal_one_pooled_histogram() -> None:
     assert histograms.encode(merged) == histograms.encode(one)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=times(60, 600))
 @given(st.lists(latency_lists, min_size=1, max_size=16))
 def test_merging_loses_nothing(lanes: list[list[int]]) -> None:
     merged = histograms.merge([pooled(lane) for lane in lanes])
@@ -40,7 +41,7 @@ def test_merging_loses_nothing(lanes: list[list[int]]) -> None:
     assert merged.counts.tolist() == one.counts.tolist()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=times(60, 600))
 @given(latency_lists, st.floats(0.01, 100.0))
 def test_percentiles_are_order_statistics_to_three_digits(values: list[int], percent: float) -> None:
     found = int(histograms.percentiles(pooled(values), [percent])[0])
@@ -48,7 +49,7 @@ def test_percentiles_are_order_statistics_to_three_digits(values: list[int], per
     assert exact <= found <= exact * 1.001 + 1
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=times(60, 600))
 @given(latency_lists)
 def test_encoding_is_read_back_by_the_package_and_by_us(values: list[int]) -> None:
     first = pooled(values)

@@ -2,7 +2,7 @@
 
 import pytest
 from builders import make_case, make_place
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from judge_tools import evidence
 from made_network import GB, network
@@ -66,7 +66,6 @@ def test_a_long_list_of_links_is_cut_short() -> None:
     assert found.how.startswith("c1, c2, c3 and others, write: sum of 4: ")
 
 
-@settings(deadline=None)
 @given(st.integers(0, 100), st.floats(1 * MB, 1000 * MB), st.floats(0.1, 10))
 def test_directions_of_a_mix_are_each_held_against_their_own(percent: int, rate: float, reverse: float) -> None:
     """Data written and data read are never added against one link: it carries both at once."""
@@ -97,7 +96,6 @@ def test_without_a_network_a_server_or_data_there_is_no_link() -> None:
     assert Ceilings((), CLIENTS, office()).bindings(case, "stat", place, None, known(1000)) == ()
 
 
-@settings(deadline=None)
 @given(st.floats(1 * MB, 500 * MB), st.sampled_from([1, 4]))
 def test_the_verdict_follows_from_the_share_of_the_tightest_link(rate: float, hosts: int) -> None:
     found = bindings(office(), rate, hosts=hosts)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from builders import hdr
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rank_tools import EPOCH_NS, MS, RECORD, Made, events, phase_end, rank, together
 
@@ -35,7 +35,6 @@ def merged(every: Sequence[Made]) -> Sample:
     return found
 
 
-@settings(deadline=None)
 @given(HOSTS)
 def test_totals_are_sums_and_the_time_is_from_the_first_start_to_the_last_end(every: list[Made]) -> None:
     sample = merged(every)
@@ -52,7 +51,6 @@ def test_totals_are_sums_and_the_time_is_from_the_first_start_to_the_last_end(ev
     assert sample.clock_uncertainty_ns == 1000 * len(every)
 
 
-@settings(deadline=None)
 @given(HOSTS)
 def test_no_window_has_more_than_the_whole_and_shares_add_up_at_the_stonewall(every: list[Made]) -> None:
     sample = merged(every)
@@ -75,14 +73,12 @@ def test_no_window_has_more_than_the_whole_and_shares_add_up_at_the_stonewall(ev
         assert sample.steady * (first - latest) / 1e9 <= sample.bytes * (1 + 1e-9)
 
 
-@settings(deadline=None)
 @given(HOSTS, st.lists(st.integers(-(10**11), 10**15), min_size=5, max_size=5))
 def test_what_clocks_show_does_not_matter_once_it_is_known(every: list[Made], offsets: list[int]) -> None:
     others = [replace(made, offset=offset) for made, offset in zip(every, offsets, strict=False)]
     assert merged(others) == merged(every)
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(1000, 10**10), min_size=1, max_size=60), min_size=1, max_size=5))
 def test_percentiles_are_those_of_all_latencies_together(latencies: list[list[int]]) -> None:
     every = [Made(((0, 100 * MS, len(values)),), latencies=tuple(values)) for values in latencies]
@@ -100,7 +96,6 @@ def test_percentiles_are_those_of_all_latencies_together(latencies: list[list[in
         assert exact * (1 - 1e-9) <= sample.latency[name] <= exact * 1.001 + 1
 
 
-@settings(deadline=None)
 @given(HOSTS)
 def test_one_host_of_a_group_of_one_is_as_an_engine_alone(every: list[Made]) -> None:
     made = replace(every[0], offset=0)
@@ -112,7 +107,6 @@ def test_one_host_of_a_group_of_one_is_as_an_engine_alone(every: list[Made]) -> 
     assert one.model_dump(include=same) == alone.model_dump(include=same)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 500 * MS), LANES)
 def test_what_was_done_by_a_moment_never_shrinks_and_ends_exact(moment: int, lane: tuple[int, int, int]) -> None:
     made = Made((lane,), interval=10 * MS)

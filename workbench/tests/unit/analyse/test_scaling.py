@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 from builders import make_analysis, make_case, make_sample
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.analyse import hosts
@@ -132,7 +132,6 @@ def test_other_axes_operations_and_targets_are_apart_but_streams_go_with_the_hos
     assert names.points[-1].rate == 1500.0
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(1e3, 1e10), min_size=3, max_size=8), st.randoms())
 def test_what_is_called_a_plateau_is_one(rates: list[float], chance: object) -> None:
     every = rows(rates)

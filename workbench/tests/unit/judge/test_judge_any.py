@@ -5,9 +5,10 @@ import re
 from typing import Any
 
 from builders import MEMORY_PLACE, make_case, make_place
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from judge_tools import LOOP_PLACE, NFS_PLACE, NULL_PLACE
+from soak import times
 
 from assay.analyse.estimate import estimate
 from assay.analyse.usable import usable
@@ -156,7 +157,7 @@ def any_evidence(draw: st.DrawFn) -> Evidence:
     )
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=times(150, 5000))
 @given(any_evidence())
 def test_any_evidence_is_judged(evidence: Evidence) -> None:
     verdict, findings, not_evaluated = judge(evidence)

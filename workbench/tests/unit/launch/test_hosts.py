@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from soak import times
 
 from assay.launch.hosts import node_names, read_hostfile, resolve_hosts
 from assay.model.base import AssayError
@@ -77,7 +78,7 @@ def test_what_cannot_be_hosts_is_one_clear_error(written: object, message: str) 
     assert "\n" not in caught.value.message
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=times(60, 600))
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 40), st.integers(0, 9)), min_size=1, max_size=5))
 def test_a_written_list_is_what_its_parts_are(parts: list[tuple[str, int, int]]) -> None:
     expected = [f"{name}{number}" for name, first, more in parts for number in range(first, first + more + 1)]
@@ -91,7 +92,7 @@ def test_a_written_list_is_what_its_parts_are(parts: list[tuple[str, int, int]])
                 node_names(written)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=times(100, 2000))
 @given(st.text(alphabet="ab[]0123456789-,/!@&^ x\n\t\0\x85%{}", max_size=24))
 def test_any_text_is_hosts_or_one_error(text: str) -> None:
     try:

@@ -150,12 +150,10 @@ def test_a_leash_passes_on_words_output_and_exit_code() -> None:
 
 
 def test_a_leash_ends_what_takes_too_long_and_what_heeds_no_signal() -> None:
-    start = time.monotonic()
-    code, _, _ = leashed(["sleep", "60"], 1)
+    code, _, _ = leashed(["sleep", "600"], 1)
     assert code == 128 + signal.SIGTERM
     code, _, _ = leashed(["sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"], 1)
     assert code == 128 + signal.SIGKILL
-    assert time.monotonic() - start < 30
 
 
 def test_nothing_is_left_of_a_leashed_command_nor_of_what_watched_it() -> None:

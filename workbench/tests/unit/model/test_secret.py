@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_machine import machine
+from soak import times
 
 from assay.launch.environment import capture_environment
 from assay.model.secret import redacted, redacted_word
@@ -41,7 +42,7 @@ FORMS = (
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=times(60, 600))
 @given(secret=SECRETS)
 def test_no_form_keeps_any_part_of_a_secret(form: str, secret: str) -> None:
     for found in (redacted(form.format(marked(secret))), redacted_word(form.format(marked(secret)))):
@@ -50,7 +51,7 @@ def test_no_form_keeps_any_part_of_a_secret(form: str, secret: str) -> None:
         assert redacted(found) == found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=times(60, 600))
 @given(
     before=st.sampled_from(["quiet root=/dev/vda1", "cifs rw,vers=3", ""]), form=st.sampled_from(FORMS), secret=SECRETS
 )

@@ -6,10 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from paths import REPOSITORY
 from plan_tools import first_case, load, study, written
+from soak import times
 
 from assay.cli.init import PRESETS
 from assay.contract._generated import Capabilities, Job
@@ -337,7 +338,7 @@ def _planned(target, workload, output, seed, backends):
 
 
 @needs_engine
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=times(100, 5000))
 @given(TARGETS, WORKLOADS | NAMES, OUTPUT, st.integers(0, 2**53 - 1))
 def test_the_engine_never_refuses_what_the_workbench_accepts(target, workload, output, seed):
     job = _planned(target, workload, output, seed, _general())

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from soak import times
 
 from assay.model.base import AssayError
 from assay.model.price import (
@@ -240,7 +241,7 @@ def test_what_is_out_of_bounds_is_refused_only_where_it_is_written(text):
 # Bills.
 
 
-@settings(max_examples=50)
+@settings(max_examples=times(50, 500))
 @given(bills(), duty)
 def test_the_cost_of_two_bills_is_the_sum_of_both(drawn, on):
     prices, first, second = drawn
@@ -255,7 +256,7 @@ def test_the_cost_of_two_bills_is_the_sum_of_both(drawn, on):
         assert near(both.paid(months), total(each.paid(months) for each in alone))
 
 
-@settings(max_examples=50)
+@settings(max_examples=times(50, 500))
 @given(bills(), duty)
 def test_an_empty_bill_costs_nothing_and_a_bill_nothing_less(drawn, on):
     prices, first, _ = drawn
@@ -267,7 +268,7 @@ def test_an_empty_bill_costs_nothing_and_a_bill_nothing_less(drawn, on):
     assert min(cost.month, cost.job, cost.paid(1)) >= 0
 
 
-@settings(max_examples=50)
+@settings(max_examples=times(50, 500))
 @given(bills(), duty, duty)
 def test_a_month_is_monotone_in_the_duty_cycle(drawn, first, second):
     prices, bill, _ = drawn
@@ -329,7 +330,7 @@ def test_costs_meet_at_the_break_even_and_nowhere_else(first, second, fixed, oth
     assert ends[0][found.below] <= ends[0][found.above] and ends[1][found.above] <= ends[1][found.below]
 
 
-@settings(max_examples=50)
+@settings(max_examples=times(50, 500))
 @given(st.decimals("0.01", 1000, places=2), st.decimals(0, "0.99", places=2), st.decimals("1.01", 60, places=2))
 def test_the_months_after_which_a_reservation_has_paid(hourly, share, saved_months):
     """The upfront is what the lower price saves in so many months."""
@@ -348,7 +349,7 @@ hours = st.decimals(0, 2000, places=2)
 interrupted = st.decimals(0, Decimal("0.9"), places=3)
 
 
-@settings(max_examples=60)
+@settings(max_examples=times(60, 600))
 @given(hours, hours, interrupted, interrupted)
 def test_interruptions_only_lengthen_a_job(first, second, low, high):
     short, long = sorted((first, second))

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paths import REPOSITORY
 from sample_run import estimate, sample_run
+from soak import times
 
 from assay.analyse.compare import compare
 from assay.judge import cache, course, lanes, limits, names, rules
@@ -263,7 +264,7 @@ def runs(draw: st.DrawFn) -> tuple[RunAnalysis, RunAnalysis]:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=times(60, 600))
 @given(runs())
 def test_headline_has_no_number_of_a_cached_or_impossible_result(pair: tuple[RunAnalysis, RunAnalysis]) -> None:
     first, second = (answer.section(View(analysis)) for analysis in pair)
