@@ -1,12 +1,11 @@
 """`assay compare`: two runs, or the targets of one; what makes a check fail, and what it says."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from run_tools import ASSAY, assay
+from run_tools import assay
 from stored_runs import DAY, STARTED, noisy, store_run
 
 from assay.analyse.runs import compare_runs, gate
@@ -258,6 +257,5 @@ def test_a_slowdown_counts_only_beyond_what_is_allowed(tmp_path: Path) -> None:
 
 def test_standard_output_is_json_alone(tmp_path: Path) -> None:
     two(tmp_path, GOOD, slower(0.1))
-    command = [ASSAY, "compare", "a", "b", "--json", "--fail-if-slower", "5%", "--html", "page.html"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 1 and json.loads(done.stdout)["gate"]["allowed"] == 0.05
+    words = ("compare", "a", "b", "--json", "--fail-if-slower", "5%", "--html", "page.html")
+    assert json.loads(assay(tmp_path, *words, expect=1).stdout)["gate"]["allowed"] == 0.05

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from old_runs import make_old
 from plan_tools import backend, load, study, written
-from run_tools import ASSAY, ENGINE, needs_engine
+from run_tools import ENGINE, assay, needs_engine
 
 from assay.analyse.ceilings import Ceilings, measured_ceilings
 from assay.model.case import Case, Parameters
@@ -246,12 +246,12 @@ def stored(root: Path) -> Path:
 
 def test_show_has_the_closest_ceiling_of_each_result(tmp_path: Path) -> None:
     folder = stored(tmp_path)
-    text = subprocess.run([ASSAY, "show", folder], capture_output=True, text=True, check=True).stdout
+    text = assay(tmp_path, "show", folder).stdout
     assert "ceilings disk: device read 400 MB/s" in text
     read = next(line for line in text.splitlines() if "c0001" in line and " read " in line)
     assert "device read 51 %" in read
     assert "none known" in next(line for line in text.splitlines() if "c0001" in line and " write " in line)
-    shown = json.loads(subprocess.run([ASSAY, "show", folder, "--json"], capture_output=True, check=True).stdout)
+    shown = json.loads(assay(tmp_path, "show", folder, "--json").stdout)
     results = {(item["case"], item["operation"]): item for item in shown["results"]}
     assert results["c0001", "read"]["ceiling"] == "device read"
     assert results["c0001", "read"]["share_of_ceiling"] == pytest.approx(0.51, abs=0.005)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from in_process import run_here
 from loop_devices import loop_device, need_root
-from run_tools import ASSAY
 
 from assay.model.base import AssayError
 from assay.testbed.clean import clean, remove_lost_disks, take_down
@@ -64,7 +64,7 @@ def test_down_takes_names_of_boxes_only(tmp_path: Path, name: str) -> None:
     theirs = _foreign(tmp_path)
     name = name.replace("THEIRS", str(theirs))
     (tmp_path / "place" / "boxes" / "a").mkdir(parents=True)
-    done = subprocess.run([ASSAY, "testbed", "down", name], capture_output=True, text=True, check=False)
+    done = run_here(tmp_path, "testbed", "down", name)
     assert done.returncode != 0
     assert "is not a name for a box" in done.stderr
     assert (theirs / "letter.txt").read_text() == "mine"

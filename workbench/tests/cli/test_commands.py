@@ -1,0 +1,88 @@
+"""Each command once as a process of its own, as a user starts it; all else of them is tried in this process."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from paths import GOLDEN
+from run_tools import ASSAY, needs_engine
+from stored_runs import DAY, STARTED, noisy, store_run
+
+from assay.cli.main import app
+
+NULL = """
+study: tiny
+question: Does it start?
+targets: {n: {kind: "null"}}
+workloads: {w: {operations: [write], file_size: 1MiB, record_size: 64KiB}}
+repeats: 1
+ceilings: none
+"""
+CSV = "dimension,item,unit,price\ninstance,small,hour,0.10\n"
+IMPORT = "--book ours --provider acme --region bern --date 2026-11-01 --currency CHF --hours 730"
+
+CASES = {
+    "init": ("new.yaml", 0, "wrote new.yaml; next: assay plan new.yaml"),
+    "check": ("study.yaml", 0, "ok: 1 case x 1 repeat"),
+    "plan": ("study.yaml", 0, "tiny: Does it start?"),
+    "run": ("study.yaml", 0, "c0001"),
+    "list": ("", 0, "run-3"),
+    "show": ("run-3", 0, "run      run-3 (complete"),
+    "report": ("run-3", 0, "report.html"),
+    "export": ("run-3 -f csv -o -", 0, "case,target,workload,operation,verdict"),
+    "compare": ("run-0 run-1", 0, "run-0"),
+    "history": ("nightly", 0, "study nightly: 4 runs"),
+    "env": ("", 0, "versions"),
+    "ceilings": ("study.yaml", 3, ""),
+    "preflight": ("study.yaml", 2, ""),
+    "testbed up": ("none", 2, ""),
+    "testbed status": ("", 0, ""),
+    "testbed shell": ("none", 2, ""),
+    "testbed exec": ("none true", 2, ""),
+    "testbed down": ("none", 2, ""),
+    "catalog list": ("", 0, "gp3"),
+    "catalog show": ("gp3", 0, "gp3: volume type"),
+    "advise": (str(GOLDEN / "needs" / "07-long-term.yaml"), 0, "reserved-3y"),
+    "prices list": ("", 0, "aws-us-east-1"),
+    "prices show": ("own-hardware-2007", 0, "own-hardware-2007: own on-premises"),
+    "prices check": ("aws-us-east-1", 0, "ok: aws-us-east-1"),
+    "prices import": (f"table.csv {IMPORT}", 0, "ours.yaml: 1 rows in CHF of 2026-11-01"),
+    "prices refresh": ("none", 2, ""),
+    "price": ("s3", 0, "design    s3"),
+    "doctor": ("", 0, "assay-engine"),
+}
+"""Command -> what follows it, its exit code, and what a line of its standard output has; empty: there is no line."""
+
+
+def leaves(command: Any, words: tuple[str, ...] = ()) -> Iterator[str]:
+    """All commands of the program, those below others in several words."""
+    if not hasattr(command, "list_commands"):
+        yield " ".join(words)
+        return
+    for name in command.list_commands(None):
+        yield from leaves(command.get_command(None, name), (*words, name))
+
+
+def test_every_command_of_the_program_is_tried() -> None:
+    assert sorted(leaves(typer.main.get_command(app))) == sorted(CASES)
+
+
+@needs_engine
+@pytest.mark.parametrize("command", CASES)
+def test_it_starts_and_ends_as_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    monkeypatch.setenv("ASSAY_BOXES", str(tmp_path / "boxes"))
+    (tmp_path / "study.yaml").write_text(NULL)
+    (tmp_path / "table.csv").write_text(CSV)
+    for day in range(4):
+        speeds = {("disk", "write"): noisy(300e6, 4, seed=day)}
+        store_run(tmp_path / "assay-runs", f"run-{day}", speeds, created_at=STARTED + day * DAY)
+    words, code, line = CASES[command]
+    started = [ASSAY, *command.split(), *words.split()]
+    done = subprocess.run(started, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == code, done.stderr
+    assert any(line in each for each in done.stdout.splitlines()) if line else done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert line or done.stderr.startswith("error: " if code else "no box is up")
