@@ -8,6 +8,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import lru_cache
 
 SIZE_UNITS = {
     "B": 1,
@@ -255,11 +256,17 @@ def _parse(written: str, what: str, units: dict[str, int], example: str, hint_fo
     if unit not in units:
         fault = f"unknown unit `{unit}`" if unit else "no unit"
         raise UnitError(f"{fault} in {shown(written)}", hint_for(found["number"], unit))
-    exact = Fraction(found["number"]) * units[unit]
+    exact = _exact(found["number"], units[unit])
     if exact.denominator != 1:
         least = next(iter(units))
         raise UnitError(f"{written} is not a whole number of {least}", f"{example}; {least} is the smallest unit")
     return _not_negative(-exact.numerator if found["sign"] else exact.numerator, written, what)
+
+
+@lru_cache(maxsize=4096)
+def _exact(number: str, factor: int) -> Fraction:
+    """Advice reads the same few sizes thousands of times."""
+    return Fraction(number) * factor
 
 
 def _size_hint(number: str, unit: str) -> str:
