@@ -286,7 +286,7 @@ def test_a_heartbeat_goes_on_between_steps_and_over_sessions(tmp_path: Path, mon
     begun = time.time()
     with heartbeat.Heartbeat(tmp_path):
         seen = set()
-        while len(seen) < 3 and time.time() < begun + 20:
+        while len(seen) < 3 and time.time() < begun + 600:
             seen.update(heartbeat.last_alive(tmp_path))
     assert len(seen) == 3
     (first,) = heartbeat.last_alive(tmp_path)
@@ -393,7 +393,7 @@ def test_a_session_that_is_killed_while_it_waits_is_counted(place: Path) -> None
         (found,) = list_runs(place / "assay-runs")
         with RunStore.open(Path(found.folder)) as store:
             begun = time.time()
-            while max(store.last_alive()) < begun + 1 and time.time() < begun + 30:
+            while max(store.last_alive()) < begun + 1 and time.time() < begun + 600:
                 time.sleep(0.05)
     finally:
         run.send_signal(signal.SIGKILL)

@@ -160,12 +160,12 @@ def test_nothing_is_left_of_a_leashed_command_nor_of_what_watched_it() -> None:
     before = _descendants()
     assert leashed(["true"], 600)[0] == 0
     leash = Leash(local(), ["sh", "-c", "echo ready; exec sleep 300"], 600)
-    assert leash.hear(b"ready", 20)
+    assert leash.hear(b"ready", 600)
     assert not leash.hear(b"never", 0.1)
     leash.release()
     leash.release()
     leash.close()
-    for _ in range(200):
+    for _ in range(30_000):
         if _descendants() <= before:
             return
         time.sleep(0.02)
