@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -61,7 +62,13 @@ def test_licences_are_decided_in_one_place() -> None:
 
 
 @pytest.fixture(scope="module")
-def bill(tmp_path_factory: pytest.TempPathFactory) -> str:
+def cargo() -> None:
+    if shutil.which("cargo") is None:
+        pytest.skip("needs cargo, which knows the crates")
+
+
+@pytest.fixture(scope="module")
+def bill(cargo: None, tmp_path_factory: pytest.TempPathFactory) -> str:
     out = tmp_path_factory.mktemp("sbom") / "assay.cdx.json"
     subprocess.run([sys.executable, str(ROOT / "tools" / "sbom.py"), "--out", str(out)], check=True, cwd="/")
     return out.read_text()
