@@ -15,7 +15,7 @@ import pytest
 from assay.launch.binary import find_engine
 from assay.model.base import AssayError
 
-HANG_GUARD = 60.0
+HANG_GUARD = 600.0
 """Seconds after which a wait for something that must come is over. No test is meant to come near."""
 
 

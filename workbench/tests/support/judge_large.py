@@ -1,7 +1,7 @@
 """A run of many cases, made up in full, and what it costs to judge it.
 
-`python tests/judge_large.py` builds a run of 10,000 cases in a temporary folder, judges it in a process of its own as
-`assay run` does at its end, and prints seconds and memory.
+`python tests/support/judge_large.py` builds a run of 10,000 cases in a temporary folder, judges it in a process
+of its own as `assay run` does at its end, and prints seconds and memory.
 """
 
 import argparse
