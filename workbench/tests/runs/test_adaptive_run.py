@@ -2,12 +2,12 @@
 
 import random
 import shutil
-import time
 from pathlib import Path
 
 import pytest
-from killing import Start, kill_engine
+from killing import GUARD, Start, strike
 from run_tools import assay, check_nothing_left, needs_engine, only_run
+from soak import times
 
 from assay.analyse.adaptive import case_enough
 from assay.model.case import Case
@@ -30,6 +30,7 @@ workloads:
     record_size: 4KiB
     cache: keep
 repeats: {{within: 40%, max: {MOST}}}
+ceilings: none
 """
 """One operation in each repeat. A fixed time is known within 40 % at once; one that varies by its own size never is."""
 
@@ -106,21 +107,16 @@ def test_kill_9_at_random_moments_then_resume(
     print(f"seed {seed}")
     chance = random.Random(seed)
     file = write_study(tmp_path)
-    kills = 0
-    while kills < (6 if victim == "workbench" else 3):
+    kills, enough = 0, times(2, 10)
+    while kills < enough:
         runs = list_runs(tmp_path / "assay-runs")
         if runs and runs[0].status == "complete":
             check_complete(tmp_path)
             shutil.rmtree(runs[0].folder)
             runs = []
         process = start(file, *(["--resume"] if runs else []))
-        time.sleep(0.4 + chance.random() * 1.2)
-        if victim == "engine":
-            kills += kill_engine(process, 1.0)
-        elif process.poll() is None:
-            process.kill()
-            kills += 1
-        output, _ = process.communicate(timeout=120)
+        kills += strike(process, victim, chance, enough - kills)
+        output, _ = process.communicate(timeout=GUARD)
         assert "Traceback" not in output, output
     for _ in range(10):
         runs = list_runs(tmp_path / "assay-runs")

@@ -6,19 +6,23 @@ import pty
 import random
 import shutil
 import signal
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from killing import Start, engines_of, kill_engine
+from killing import GUARD, Start, engines_of, kill_engine, strike, wait_for_line
 from run_tools import ASSAY, SLOW, assay, check_nothing_left, check_whole, needs_engine, only_run, study
+from soak import times
 
 from assay.cli.execute import Interruption
 from assay.store import ENGINE_LOCK, RunStore, list_runs
 from assay.store.lock import is_locked
 
 pytestmark = needs_engine
+
+
+KILLS = times(3, 34)
+"""Of each kind."""
 
 
 @pytest.mark.parametrize("victim", ["workbench", "engine", "both"])
@@ -28,23 +32,16 @@ def test_kill_9_at_random_moments_then_resume(tmp_path: Path, start: Start, vict
     chance = random.Random(seed)
     file = str(study(tmp_path, **SLOW))
     kills = 0
-    while kills < 10:
+    while kills < KILLS:
         runs = list_runs(tmp_path / "assay-runs")
         if runs and runs[0].status == "complete":
-            # It was done before the tenth kill: look at it and begin anew.
+            # It was done before the last kill: look at it and begin anew.
             check_whole(tmp_path, phases=2)
             shutil.rmtree(runs[0].folder)
             runs = []
         process = start(file, *(["--resume"] if runs else []))
-        time.sleep(0.4 + chance.random() * 0.9)
-        if victim in ("engine", "both"):
-            kills += (
-                kill_engine(process, 1.0, chance.choice(("run", "run", "run", "capabilities"))) and victim == "engine"
-            )
-        if victim in ("workbench", "both") and process.poll() is None:
-            process.kill()
-            kills += 1
-        output, _ = process.communicate(timeout=120)
+        kills += strike(process, victim, chance, KILLS - kills)
+        output, _ = process.communicate(timeout=GUARD)
         assert "Traceback" not in output, output
     runs = list_runs(tmp_path / "assay-runs")
     if not runs:
@@ -57,8 +54,8 @@ def test_kill_9_at_random_moments_then_resume(tmp_path: Path, start: Start, vict
 def test_crashed_engine_is_a_result_until_resumed(tmp_path: Path, start: Start) -> None:
     file = str(study(tmp_path, **SLOW))
     process = start(file)
-    assert kill_engine(process, 20)
-    output, _ = process.communicate(timeout=120)
+    assert kill_engine(process)
+    output, _ = process.communicate(timeout=GUARD)
     assert process.returncode == 1, output
     assert "killed by SIGKILL" in output
     run = only_run(tmp_path)
@@ -83,13 +80,10 @@ def test_interruption_removes_the_data_and_says_how_to_go_on(
 ) -> None:
     file = str(study(tmp_path, **SLOW))
     process = start(file)
-    assert process.stdout
-    for line in process.stdout:
-        if line.startswith("[3/12]"):
-            break
+    wait_for_line(process, "[3/12]")
     time.sleep(0.1)
     process.send_signal(number)
-    output = process.communicate(timeout=60)[0]
+    output = process.communicate(timeout=GUARD)[0]
     assert process.returncode == 130, output
     assert f"go on with: assay run {Path('assay-runs') / only_run(tmp_path).name} --resume" in output
     check_nothing_left(tmp_path)
@@ -120,10 +114,7 @@ def test_a_signal_that_the_caller_ignores_stays_ignored() -> None:
 def test_resume_refuses_a_changed_study_and_a_run_in_progress(tmp_path: Path, start: Start) -> None:
     file = study(tmp_path, **SLOW)
     process = start(str(file))
-    assert process.stdout
-    for line in process.stdout:
-        if line.startswith("[1/12]"):
-            break
+    wait_for_line(process, "[1/12]")
     # Stopped, it holds its locks for as long as the test takes.
     process.send_signal(signal.SIGSTOP)
     name = only_run(tmp_path).name
@@ -131,7 +122,7 @@ def test_resume_refuses_a_changed_study_and_a_run_in_progress(tmp_path: Path, st
     assert f"is in use by run {name}" in assay(tmp_path, "run", str(file), expect=3).stderr
     process.send_signal(signal.SIGCONT)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=GUARD)
     file.write_text(file.read_text() + "# changed\n")
     assert "no unfinished run of exactly this study" in assay(tmp_path, "run", str(file), "--resume", expect=2).stderr
     assay(tmp_path, "run", "--resume")
@@ -141,10 +132,7 @@ def test_resume_refuses_a_changed_study_and_a_run_in_progress(tmp_path: Path, st
 def test_new_run_clears_what_a_dead_run_left(tmp_path: Path, start: Start) -> None:
     file = str(study(tmp_path, **SLOW))
     process = start(file)
-    assert process.stdout
-    for line in process.stdout:
-        if line.startswith("[2/12]"):
-            break
+    wait_for_line(process, "[2/12]")
     engines = engines_of(process.pid)
     for pid in [process.pid, *engines]:
         with contextlib.suppress(ProcessLookupError):
@@ -167,10 +155,7 @@ def test_kept_files_stay_and_are_not_overwritten(tmp_path: Path, start: Start) -
     file = study(tmp_path, **SLOW)
     file.write_text(file.read_text() + "output: {keep_files: true}\n")
     process = start(str(file))
-    assert process.stdout
-    for line in process.stdout:
-        if line.startswith("[2/12]"):
-            break
+    wait_for_line(process, "[2/12]")
     process.kill()
     process.wait()
     assay(tmp_path, "run", "--resume")
@@ -180,22 +165,22 @@ def test_kept_files_stay_and_are_not_overwritten(tmp_path: Path, start: Start) -
     assert "told to keep" in assay(tmp_path, "run", str(file), expect=3).stderr
 
 
-def first_line(process: subprocess.Popen[str], start: str) -> None:
-    assert process.stdout
-    assert any(line.startswith(start) for line in process.stdout)
-
-
 def test_group_of_a_killed_run_is_closed_in_the_journal_when_it_is_resumed(tmp_path: Path, start: Start) -> None:
     groups = Path("/sys/fs/cgroup/memory")
     if os.geteuid() != 0 or not groups.exists():
         pytest.skip("needs root and a version 1 memory controller")
     file = str(study(tmp_path, **{**SLOW, "cache": "limit", "extra": "memory_limit: 128MiB\n    runtime: 120ms"}))
     process = start(file)
-    first_line(process, "[2/12]")
-    time.sleep(0.1)
+    wait_for_line(process, "[2/12]")
+    run = only_run(tmp_path)
+    end = time.monotonic() + GUARD
+    # Between two repeats there is no group.
+    while process.send_signal(signal.SIGSTOP) or not list(groups.glob(f"assay-{run.name}*")):
+        process.send_signal(signal.SIGCONT)
+        assert process.poll() is None and time.monotonic() < end
+        time.sleep(0.01)
     process.kill()
     process.communicate()
-    run = only_run(tmp_path)
     with RunStore.open(run) as store:
         open_groups = [entry.name for entry in store.journal() if entry.kind == "cgroup"]
     assert open_groups
@@ -225,19 +210,20 @@ def test_terminal_that_is_closed_interrupts_the_run(tmp_path: Path) -> None:
     check_whole(tmp_path, phases=2)
 
 
-def test_two_runs_started_together_do_not_share_a_target(tmp_path: Path) -> None:
-    file = str(study(tmp_path, **SLOW))
-    command = [ASSAY, "run", file, "--out"]
-    runs = [
-        subprocess.Popen([*command, str(tmp_path / "assay-runs" / str(number))], cwd=tmp_path, stderr=subprocess.PIPE)
-        for number in range(4)
-    ]
-    errors = {run.args[-1]: (run.communicate(timeout=120)[1].decode(), run.returncode) for run in runs}
-    won = [out for out, (_, code) in errors.items() if code == 0]
-    assert len(won) == 1, errors
-    for text, code in errors.values():
-        assert code == 0 or (code == 3 and "is in use by run " in text), text
-    (summary,) = list_runs(Path(won[0]))
-    with RunStore.open(Path(summary.folder)) as store:
-        assert store.outcome_counts() == {"ok": 12}
+def test_of_runs_started_together_one_gets_the_target(tmp_path: Path, start: Start) -> None:
+    file = str(study(tmp_path, **{**SLOW, "extra": "runtime: 10m"}))
+    runs = [start(file, "--out", str(tmp_path / "assay-runs" / str(number))) for number in range(times(3, 8))]
+    end = time.monotonic() + GUARD
+    while len(alive := [run for run in runs if run.poll() is None]) > 1:
+        assert time.monotonic() < end, "several go on"
+        time.sleep(0.05)
+    for run in runs:
+        if run not in alive:
+            said, _ = run.communicate(timeout=GUARD)
+            assert run.returncode == 3 and "is in use by run " in said, said
+    (winner,) = alive
+    assert kill_engine(winner)
+    winner.send_signal(signal.SIGINT)
+    assert "go on with: " in winner.communicate(timeout=GUARD)[0]
+    assert winner.returncode == 130
     check_nothing_left(tmp_path)

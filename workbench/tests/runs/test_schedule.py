@@ -1,19 +1,23 @@
 """Repeats spread over hours."""
 
-import subprocess
+import signal
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from plan_tools import load
-from run_tools import ASSAY, needs_engine
+from run_tools import assay, needs_engine
 
+from assay.cli import execute, session
 from assay.plan.expand import expand
 from assay.plan.schedule import timetable
 from assay.store import RunStore, list_runs
+from assay.store import run as store_run
 
 STUDY = """
 study: day
@@ -73,27 +77,45 @@ def test_wrong_schedules_are_told(rest: str, words: str) -> None:
     assert words in loaded.problems[0].text("study.yaml"), loaded.problems
 
 
+class Clock:
+    """The module `time`, with a clock that sleeping puts forward at once."""
+
+    def __init__(self, at_sleep: Callable[[], None] = lambda: None) -> None:
+        """What is done at the beginning of each sleep."""
+        self.at_sleep, self.slept = at_sleep, 0.0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(time, name)
+
+    def time(self) -> float:
+        return time.time() + self.slept
+
+    def sleep(self, seconds: float) -> None:
+        self.at_sleep()
+        self.slept += seconds
+
+
 @needs_engine
-def test_a_run_waits_says_so_and_goes_on_where_it_was(tmp_path: Path) -> None:
-    text = STUDY.format(rest="schedule: {repeats: 3, over: 30s, order: sequential}")
+def test_a_run_waits_says_so_and_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def use(clock: Clock) -> None:
+        for module in (execute, store_run, session):
+            monkeypatch.setattr(module, "time", clock)
+
+    text = STUDY.format(rest="schedule: {repeats: 3, over: 24h, order: sequential}")
     (tmp_path / "study.yaml").write_text(text)
-    begun = time.time()
-    run = subprocess.Popen([ASSAY, "run", "study.yaml"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    assert run.stderr is not None
-    said = ""
-    for line in run.stderr:
-        said += line
-        if "is due at" in line:
-            break
-    run.terminate()
-    run.communicate(timeout=60)
-    assert time.time() - begun < 20, said
+    use(Clock(lambda: signal.raise_signal(signal.SIGTERM)))
+    said = assay(tmp_path, "run", "study.yaml", expect=130).stderr
+    assert "is due at" in said and ", in 8 h" in said, said
     (summary,) = list_runs(tmp_path / "assay-runs")
     with RunStore.open(Path(summary.folder)) as store:
         assert len(store.pending()) == 12
         began = store.info().created_at
-    done = subprocess.run([ASSAY, "run", "--resume"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    later = Clock()
+    use(later)
+    done = assay(tmp_path, "run", "--resume")
     with RunStore.open(Path(summary.folder)) as store:
         starts = {(item.case, item.repeat): item.started_at for item in store.attempts()}
-    assert all(start >= began + (repeat - 1) * 10 for (_, repeat), start in starts.items()), done.stderr
+    assert len(starts) == 18
+    assert all(start >= began + (repeat - 1) * 28_800 for (_, repeat), start in starts.items()), done.stderr
+    assert later.slept < 57_600 < max(starts.values()) - began
     assert not [path for path in tmp_path.iterdir() if path.name not in ("study.yaml", "assay-runs")]
