@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 from fault_rows import TABLE, Row, Tallies, Work
-from faulty import FaultyMount, Injected, faulty_mount, needs_faults, tree
+from faulty import HANG_GUARD, FaultyMount, Injected, faulty_mount, needs_faults, tree
+from in_process import run_here
 from run_tools import ASSAY, needs_engine, only_run
 
-from assay.cli.execute import LEAST_SILENCE
 from assay.cli.studyfile import load_study_file
 from assay.model.result import JobRecord, Sample
 from assay.store import RunStore
@@ -64,9 +64,7 @@ def write_study(folder: Path, mount: FaultyMount, works: Sequence[Work]) -> Path
 
 
 def run(folder: Path, mount: FaultyMount, *arguments: str) -> Ended:
-    """`assay run`, which must end before silence would count as a hang."""
-    words = [ASSAY, "run", *(arguments or ("study.yaml",))]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=LEAST_SILENCE, check=False)
+    done = run_here(folder, "run", *(arguments or ("study.yaml",)))
     assert "Traceback" not in done.stderr and done.returncode != 70, done.stderr
     stored = frozenset(name.removeprefix("t/") for name in tree(mount.backing) - {"t"})
     return Ended(done.returncode, done.stderr, folder, stored, tuple(mount.injected()))
@@ -216,7 +214,7 @@ def test_a_file_system_that_goes_away_during_a_run(tmp_path: Path, how: str) -> 
         getattr(mount, how)()
         if how == "unmount_lazily":
             mount.release()
-        _, stderr = process.communicate(timeout=LEAST_SILENCE)
+        _, stderr = process.communicate(timeout=HANG_GUARD)
         assert "Traceback" not in stderr
         assert process.returncode == EXIT_BAD_REPEATS, stderr
         assert tree(mount.backing), "nothing that was there could be removed"

@@ -9,26 +9,19 @@ import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from faulty import FaultyMount, faulty_mount, needs_faults, tree
+from faulty import HANG_GUARD, FaultyMount, faulty_mount, needs_faults, tree
 from run_tools import ASSAY, needs_engine, only_run
 
-from assay.launch.conversation import Grace
-from assay.launch.placing import MARGIN_SECONDS
 from assay.store import RunStore
 
 pytestmark = [needs_engine, needs_faults]
 
 PATIENCE = 5.0
 """Seconds after which storage on which nothing ends is given up, as the studies say."""
-WAIT = PATIENCE + MARGIN_SECONDS + Grace().stalled + Grace().terminate + Grace().kill
-"""Longest time in which a run waits for storage once, until it gives up and so do those that it asked."""
-WAITS = 8
-"""A run with two repeats there asks it: to look twice, claim, try out; to clean up before or after each, to release."""
 
 STUDY = """
 study: hangs
@@ -55,11 +48,12 @@ class Row:
 
     Attributes:
         before: It hangs before anything was measured, so that the run is refused.
-        measured: Operations of the first repeat that had ended by then.
+        stopped: The user stops the run while it hangs.
     """
 
     rule: str
     before: bool = False
+    stopped: bool = False
     operations: str = "write, read"
     sizes: str = DATA
 
@@ -79,7 +73,11 @@ ROWS = [
     Row("hang on statfs path t*", before=True),
     Row("hang on mkdir path .t.assay-new", before=True),
     Row("hang on readdir path t", before=True),
+    *(Row(f"hang on {operation} {FIRST}", stopped=True) for operation in ("write", "unlink")),
 ]
+MEASURED = [row for row in ROWS if not row.before and not row.stopped]
+REFUSED = [row for row in ROWS if row.before]
+STOPPED = [row for row in ROWS if row.stopped]
 
 
 @dataclass(frozen=True)
@@ -88,20 +86,19 @@ class Ended:
 
     code: int
     stderr: str
-    seconds: float
     folder: Path
     target: Path
     hung: bool
     stored: frozenset[str]
 
 
-def start(folder: Path, mount: FaultyMount, row: Row, patience: float) -> subprocess.Popen[str]:
+def start(folder: Path, mount: FaultyMount, row: Row) -> subprocess.Popen[str]:
     text = STUDY.format(
         faulty=mount.path / "t",
         healthy=folder / "healthy",
         operations=row.operations,
         sizes=row.sizes,
-        patience=patience,
+        patience=3600 if row.stopped else PATIENCE,
     )
     (folder / "study.yaml").write_text(text)
     mount.set(row.rule)
@@ -110,19 +107,25 @@ def start(folder: Path, mount: FaultyMount, row: Row, patience: float) -> subpro
     return subprocess.Popen(words, cwd=folder, stdout=pipe, stderr=pipe, text=True)
 
 
-def finish(process: subprocess.Popen[str], mount: FaultyMount, folder: Path, limit: float) -> Ended:
+def stop(process: subprocess.Popen[str], mount: FaultyMount) -> None:
+    """Ctrl-C once something hangs, and again after a second."""
+    mount.wait_for(lambda: mount.waiting, "a call that hangs")
+    process.send_signal(signal.SIGINT)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+
+
+def finish(process: subprocess.Popen[str], mount: FaultyMount, folder: Path) -> Ended:
     """Wait for a run that must end by itself; one that does not is ended with its storage."""
-    begin = time.monotonic()
     try:
-        _, stderr = process.communicate(timeout=limit)
+        _, stderr = process.communicate(timeout=HANG_GUARD)
     except subprocess.TimeoutExpired:
         process.kill()
         mount.die()
         _, stderr = process.communicate()
-        raise AssertionError(f"the run has not ended in {limit:.0f} s: {stderr}") from None
-    seconds = time.monotonic() - begin
+        raise AssertionError(f"the run has not ended in {HANG_GUARD:.0f} s: {stderr}") from None
     names = frozenset(tree(mount.backing))
-    return Ended(process.returncode, stderr, seconds, folder, mount.path / "t", mount.waiting > 0, names)
+    return Ended(process.returncode, stderr, folder, mount.path / "t", mount.waiting > 0, names)
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +136,10 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[Row, Ended 
         folder = tmp_path_factory.mktemp("hang")
         try:
             with faulty_mount(folder) as mount:
-                return finish(start(folder, mount, row, PATIENCE), mount, folder, WAITS * WAIT)
+                process = start(folder, mount, row)
+                if row.stopped:
+                    stop(process, mount)
+                return finish(process, mount, folder)
         except AssertionError as error:
             return error
 
@@ -159,7 +165,7 @@ def check_left(found: Ended) -> None:
     assert "is removed" not in found.stderr or not found.stored, found.stderr
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if not row.before], ids=lambda row: row.rule.replace(" ", "_"))
+@pytest.mark.parametrize("row", MEASURED, ids=lambda row: row.rule.replace(" ", "_"))
 def test_a_repeat_that_hangs_is_incomplete_and_the_run_goes_on(
     ended: dict[Row, Ended | BaseException], row: Row
 ) -> None:
@@ -181,7 +187,7 @@ def test_a_repeat_that_hangs_is_incomplete_and_the_run_goes_on(
     check_left(found)
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row.before], ids=lambda row: row.rule.replace(" ", "_"))
+@pytest.mark.parametrize("row", REFUSED, ids=lambda row: row.rule.replace(" ", "_"))
 def test_a_target_that_hangs_before_anything_is_measured_is_refused(
     ended: dict[Row, Ended | BaseException], row: Row
 ) -> None:
@@ -193,20 +199,11 @@ def test_a_target_that_hangs_before_anything_is_measured_is_refused(
     check_left(found)
 
 
-@pytest.mark.parametrize("operation", ["write", "unlink"])
-def test_ctrl_c_ends_a_run_while_storage_hangs(tmp_path: Path, operation: str) -> None:
-    with ExitStack() as stack:
-        mount = stack.enter_context(faulty_mount(tmp_path))
-        process = start(tmp_path, mount, Row(f"hang on {operation} {FIRST}"), 3600)
-        mount.wait_for(lambda: mount.waiting, "a call that hangs")
-        begin = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        mount.wait_for(lambda: process.poll() is not None or time.monotonic() > begin + 1, "a second")
-        process.send_signal(signal.SIGINT)
-        limit = Grace().terminate + Grace().kill + WAITS * WAIT
-        found = finish(process, mount, tmp_path, limit)
-        assert found.hung and found.code == 130, found.stderr
-        assert "the test data is removed" not in found.stderr, found.stderr
-        check_left(found)
-        with RunStore.open(only_run(tmp_path)) as store:
-            assert store.info().status == "interrupted"
+@pytest.mark.parametrize("row", STOPPED, ids=lambda row: row.rule.replace(" ", "_"))
+def test_ctrl_c_ends_a_run_while_storage_hangs(ended: dict[Row, Ended | BaseException], row: Row) -> None:
+    found = of(ended, row)
+    assert found.hung and found.code == 130, found.stderr
+    assert "the test data is removed" not in found.stderr, found.stderr
+    check_left(found)
+    with RunStore.open(only_run(found.folder)) as store:
+        assert store.info().status == "interrupted"

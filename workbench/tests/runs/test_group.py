@@ -3,76 +3,54 @@
 import json
 import os
 import signal
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from group_tools import GUARD, HOUR, MS, job, members, samples
 from run_tools import ENGINE, needs_engine
+from soak import times
 
 from assay.analyse import histograms
-from assay.analyse.ranks import read_rank, samples_from_ranks
 from assay.cli.fleet import Fleet
 from assay.cli.heard import samples_of_hosts
 from assay.contract._generated import Job
-from assay.contract.reader import read_events
-from assay.launch.group import GroupOutcome, Member, run_group
+from assay.contract.names import Event, IntervalEvent
+from assay.launch.conversation import Grace
+from assay.launch.group import run_group
 from assay.launch.launcher import LocalLauncher
 from assay.model.host import Host
-from assay.model.result import Sample
-from assay.plan.jobs import rank_job, together
+from assay.plan.jobs import together
 
 pytestmark = needs_engine
 
-MS = 1_000_000
 
+def once_reading(action: Callable[[], object]) -> Callable[[str, Event], None]:
+    """For `run_group`: something is done once, when an engine has told what it has read so far."""
+    told: list[Event] = []
 
-def job(**fields: Any) -> Job:
-    base: dict[str, Any] = {
-        "spec_version": 1,
-        "id": "together",
-        "target": {"kind": "null", "latency": {"distribution": "fixed", "ns": MS}},
-        "lanes": 2,
-        "file_size_bytes": 1 << 20,
-        "record_size_bytes": 4096,
-        "interval_ns": 50 * MS,
-        "phases": [{"operation": "read"}, {"operation": "write", "runtime_ns": 300 * MS}],
-    }
-    return Job.model_validate({**base, **fields})
+    def hear(_host: str, event: Event) -> None:
+        if isinstance(event, IntervalEvent) and not told:
+            told.append(event)
+            action()
 
-
-def members(whole: Job, change: Callable[[int, Job], Job] = lambda _, one: one) -> list[Member]:
-    launcher = LocalLauncher(Path(ENGINE))
-    return [
-        Member(f"h{rank + 1}", launcher, change(rank, rank_job(whole, rank)).model_dump_json())
-        for rank in range(whole.ranks or 1)
-    ]
-
-
-def samples(done: GroupOutcome) -> tuple[Sample, ...]:
-    ranks = [
-        read_rank(part.host, part.offset_ns, part.uncertainty_ns, read_events(part.events.splitlines()))
-        for part in done.parts
-    ]
-    return samples_from_ranks("c", 1, ranks)
+    return hear
 
 
 def test_engines_start_together_and_their_results_add_up() -> None:
-    done = run_group(members(together(job(), 4)), 60)
+    done = run_group(members(together(job(file_size_bytes=4 << 20), 4)), GUARD)
     assert (done.status, done.reason) == ("ok", "")
     read, write = samples(done)
-    assert (read.ops, read.bytes) == (4 * 2 * 256, 4 * 2 << 20)
+    assert (read.ops, read.bytes) == (4 * 2 * 1024, 4 * 2 << 22)
     assert read.status == write.status == "done"
-    # Barriers are told apart by what the clocks of the hosts cannot hide.
-    assert read.skew_ns < 100 * MS and read.clock_uncertainty_ns < 20 * MS
+    assert read.skew_ns < 0.5 * read.elapsed_ns
+    assert 0 < read.clock_uncertainty_ns < 0.5 * read.elapsed_ns
     assert [share.host for share in read.hosts] == ["h1", "h2", "h3", "h4"]
     assert sum(share.bytes for share in write.hosts) == write.bytes
     assert all(share.throughput > 0 and share.latency["p50"] >= 0.9 * MS for share in write.hosts)
     assert write.histogram and histograms.decode(write.histogram).total == write.ops
     assert max(share.stonewall_bytes for share in write.hosts) <= max(share.bytes for share in write.hosts)
-    assert write.steady and abs(write.steady / write.throughput - 1) < 0.5
+    assert write.steady
     assert write.course is not None
     assert write.cpus == os.cpu_count() or write.cpus <= len(os.sched_getaffinity(0))
 
@@ -81,10 +59,10 @@ def test_percentiles_of_all_are_those_of_all_latencies_together() -> None:
     """One host is ten times slower than the others: no average of percentiles says what the pooled ones do."""
 
     def slower(rank: int, one: Job) -> Job:
-        latency = {"distribution": "fixed", "ns": 10 * MS if rank == 2 else MS}
+        latency = {"distribution": "fixed", "ns": 100 * MS if rank == 2 else 10 * MS}
         return Job.model_validate({**one.model_dump(mode="json"), "target": {"kind": "null", "latency": latency}})
 
-    done = run_group(members(together(job(phases=[{"operation": "read"}]), 3), slower), 60)
+    done = run_group(members(together(job(file_size_bytes=16 << 12, phases=[{"operation": "read"}]), 3), slower), GUARD)
     (read,) = samples(done)
     parts = []
     for part in done.parts:
@@ -102,12 +80,8 @@ def test_percentiles_of_all_are_those_of_all_latencies_together() -> None:
 
 def test_an_engine_that_is_killed_stops_all_and_is_named() -> None:
     pids: list[int] = []
-    whole = together(job(phases=[{"operation": "read", "runtime_ns": 30_000 * MS}]), 3)
-    timer = threading.Timer(1.0, lambda: os.kill(pids[1], signal.SIGKILL))
-    timer.start()
-    began = time.monotonic()
-    done = run_group(members(whole), 60, on_start=pids.append)
-    assert time.monotonic() - began < 20
+    whole = together(job(phases=[{"operation": "read", "runtime_ns": HOUR}]), 3)
+    done = run_group(members(whole), GUARD, once_reading(lambda: os.kill(pids[1], signal.SIGKILL)), pids.append)
     assert done.status == "crashed" and done.reason == "h2: the engine was killed by SIGKILL before it was done"
     assert [part.status for part in done.parts] == ["stopped", "crashed", "stopped"]
     (read,) = samples(done)
@@ -121,9 +95,8 @@ def test_a_host_on_which_a_phase_fails_is_named_and_no_other_waits_for_it() -> N
         target = {"kind": "null", "errors": errors}
         return Job.model_validate({**one.model_dump(mode="json"), "target": target, "error_limit": 1})
 
-    began = time.monotonic()
-    done = run_group(members(together(job(), 3), broken), 60)
-    assert time.monotonic() - began < 20
+    phases = [{"operation": "read", "runtime_ns": HOUR}, {"operation": "write"}]
+    done = run_group(members(together(job(phases=phases), 3), broken), GUARD)
     assert done.status == "errors" and done.reason.startswith("h2: phase 0 (read) failed")
     read, _ = samples(done)
     assert read.status == "failed"
@@ -131,14 +104,16 @@ def test_a_host_on_which_a_phase_fails_is_named_and_no_other_waits_for_it() -> N
 
 
 def test_an_engine_that_is_frozen_counts_as_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.launch.group.LOST_SECONDS", 2.0)
+    monkeypatch.setattr("assay.launch.group.LOST_SECONDS", 4.0)
     pids: list[int] = []
-    whole = together(job(phases=[{"operation": "read", "runtime_ns": 60_000 * MS}]), 2)
-    timer = threading.Timer(1.0, lambda: os.kill(pids[0], signal.SIGSTOP))
-    timer.start()
-    began = time.monotonic()
-    done = run_group(members(whole), 600, on_start=pids.append)
-    assert time.monotonic() - began < 45
+    whole = together(job(phases=[{"operation": "read", "runtime_ns": HOUR}]), 2)
+    done = run_group(
+        members(whole),
+        GUARD,
+        once_reading(lambda: os.kill(pids[0], signal.SIGSTOP)),
+        pids.append,
+        grace=Grace(stop=5.0),
+    )
     assert done.status == "crashed" and done.reason.startswith("h1: the host has not answered for ")
     assert done.parts[1].status == "stopped"
 
@@ -149,7 +124,7 @@ def test_ranks_write_and_check_one_directory(tmp_path: Path) -> None:
     for layout in ("separate", "shared"):
         phases = [{"operation": name} for name in ("write", "read", "random_write", "random_read")]
         whole = together(job(target=target, layout=layout, data={"verify": True}, phases=phases), 3)
-        done = run_group(members(whole), 60)
+        done = run_group(members(whole), GUARD)
         assert done.status == "ok", done.reason
         found = samples(done)
         expected = (6 if layout == "separate" else 1) << 20
@@ -162,19 +137,20 @@ def test_a_fleet_keeps_who_said_what() -> None:
     hosts = tuple(Host(name=f"c{number}", kind="local") for number in (1, 2))
     fleet = Fleet(hosts, (LocalLauncher(Path(ENGINE)), LocalLauncher(Path(ENGINE))))
     heard: list[str] = []
-    done = fleet.run(together(job(), 2), 60, lambda host, _event: heard.append(host), lambda: 0)
+    done = fleet.run(together(job(), 2), GUARD, lambda host, _event: heard.append(host), lambda: 0)
     assert set(heard) == {"c1", "c2"}
     read, write = samples_of_hosts("c0001", 2, together(job(), 2), done.events, done.seconds)
     assert [share.host for share in read.hosts] == ["c1", "c2"] and write.repeat == 2
     assert '"event":"pong"' not in done.events
 
 
-def test_256_engines_work_in_one_run() -> None:
+def test_many_engines_work_in_one_run() -> None:
     # Slow operations and few intervals, so that two CPUs are enough for all of them to get their turn.
+    count = times(32, 256)
     target = {"kind": "null", "latency": {"distribution": "fixed", "ns": 20 * MS}}
     phases = [{"operation": "read", "runtime_ns": 1500 * MS}]
-    whole = together(job(lanes=1, target=target, interval_ns=1000 * MS, phases=phases), 256)
-    done = run_group(members(whole), 120)
+    whole = together(job(lanes=1, target=target, interval_ns=1000 * MS, phases=phases), count)
+    done = run_group(members(whole), GUARD)
     assert done.status == "ok", done.reason
     (read,) = samples(done)
-    assert len(read.hosts) == 256 and all(share.ops > 0 for share in read.hosts)
+    assert len(read.hosts) == count and all(share.ops > 0 for share in read.hosts)
