@@ -1,10 +1,12 @@
 """Judging a run of 10,000 cases: memory, time, and that nothing is lost on the way."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 from judge_large import OPERATIONS, build, judged_apart
+from run_tools import assay
 
 from assay.cli.analysis import analyse_store, judged_rows
 from assay.cli.judging import judged_results
@@ -12,13 +14,33 @@ from assay.store import RunStore
 from assay.store.records import brief
 
 
-def test_10_000_cases_are_judged_in_little_memory_and_time(tmp_path: Path) -> None:
-    found = judged_apart(build(tmp_path, 10_000))
+def test_10_000_cases_are_judged_listed_and_shown_in_little_memory_and_time(tmp_path: Path) -> None:
+    folder = build(tmp_path / "assay-runs", 10_000)
+    found = judged_apart(folder)
     assert (found["rows"], found["findings"]) == (20_000, 0)
     # Measured on two CPUs: 130 MB, 3.2 to 3.6 s, and CPU time of 65 to 75 times the loop in Python. The limit leaves
     # room for a machine on which something else takes turns.
     assert found["peak_bytes"] < 500e6
     assert found["cpu"] < 200 * found["reference"]
+    for words in (("list",), ("show", "last"), ("show", "last", "c07777")):
+        print(words, took := least_cpu(tmp_path, *words) / found["reference"])
+        assert took < MOST, words
+    shown = assay(tmp_path, "show", "last").stdout
+    assert "19960 more results" in shown and "20000 ok" in shown
+
+
+MOST = 10
+"""Times of the loop in Python in which a command about a run of 10,000 cases must be done."""
+
+
+def least_cpu(folder: Path, *words: str) -> float:
+    """CPU seconds of the cheapest of three calls: the first one imports what it needs."""
+    used = []
+    for _ in range(3):
+        begun = time.process_time()
+        assay(folder, *words)
+        used.append(time.process_time() - begun)
+    return min(used)
 
 
 @pytest.mark.parametrize("cases", [1, 2, 7])

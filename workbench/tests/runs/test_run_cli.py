@@ -1,23 +1,14 @@
-"""The `assay` program with the real engine: whole runs, full disks, refusals, speed."""
+"""The `assay` program with the real engine: whole runs, refusals, and streams that cannot be written."""
 
-import contextlib
 import json
 import os
-import signal
 import subprocess
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from loop_devices import loop_device, need_root, small_ext4
 from run_tools import ASSAY, assay, check_whole, needs_engine, only_run, study
 
-from assay.model.case import Case, Parameters
-from assay.model.result import Estimate, Row, Sample
-from assay.model.verdict import Verdict
-from assay.store import RunMeta, RunStore, list_runs
-from assay.store.records import brief
+from assay.store import RunStore, list_runs
 
 pytestmark = needs_engine
 
@@ -80,24 +71,6 @@ def test_scripted_errors_are_results(tmp_path: Path) -> None:
     assert "EIO" in assay(tmp_path, "show", "last", "c0001").stdout
 
 
-def test_full_disk_is_incomplete_and_the_rest_goes_on(tmp_path: Path) -> None:
-    with small_ext4(tmp_path, 32 << 20) as (_device, point):
-        file = study(tmp_path, more=f", path: {point}/target", size="[2MiB, 64MiB]", record="256KiB", cache="direct")
-        done = assay(tmp_path, "run", str(file), expect=1)
-        assert "target place" in done.stderr
-        assert "are free" in done.stderr
-        assert {path.name for path in point.iterdir()} == {"lost+found"}
-    shown = json.loads(assay(tmp_path, "show", "last", "--json").stdout)
-    verdicts = {(row["case"], row["operation"]): row for row in shown["results"]}
-    assert verdicts["c0002", "write"]["verdict"] == "incomplete"
-    assert verdicts["c0001", "write"]["n"] == verdicts["c0001", "read"]["n"] == 3
-    assert "incomplete" not in (verdicts["c0001", "write"]["verdict"], verdicts["c0001", "read"]["verdict"])
-    text = assay(tmp_path, "show", "last", "c0002").stdout
-    assert "ENOSPC" in text
-    assert f"{point}/target/c0002-r1" in text
-    assert shown["outcomes"] == {"errors": 3, "ok": 3}
-
-
 def test_places_that_are_not_ours_are_refused_before_anything_is_written(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "precious").write_text("x")
@@ -115,22 +88,6 @@ def test_places_that_are_not_ours_are_refused_before_anything_is_written(tmp_pat
     done = assay(tmp_path, "run", str(study(tmp_path, more=f", path: {tmp_path}/full/../new")), expect=2)
     assert ".." in done.stderr
     assert {path for path in tmp_path.rglob("*") if path.name != "study.yaml"} == before
-
-
-def test_device_needs_destroy_and_is_refused_while_mounted(tmp_path: Path) -> None:
-    size = {"size": "4MiB", "extra": "layout: shared", "cache": "direct"}
-    with loop_device(tmp_path, 16 << 20) as device:
-        file = str(study(tmp_path, kind="device", more=f", path: {device}", **size))
-        done = assay(tmp_path, "run", file, expect=3)
-        assert "--destroy" in done.stderr
-        assert Path(device).read_bytes() == bytes(16 << 20)
-        assay(tmp_path, "run", file, "--destroy")
-        assert Path(device).read_bytes() != bytes(16 << 20)
-    with small_ext4(tmp_path, 16 << 20) as (device, point):
-        file = str(study(tmp_path, kind="device", more=f", path: {device}", **size))
-        done = assay(tmp_path, "run", file, "--destroy", expect=3)
-        assert f"mounted at {point}" in done.stderr
-    assert len(list_runs(tmp_path / "assay-runs")) == 1
 
 
 def test_memory_cap_is_made_and_removed(tmp_path: Path) -> None:
@@ -162,14 +119,14 @@ def test_doctor(tmp_path: Path) -> None:
 def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     """Run a line of bash, in which `assay` is the program; the exit code is that of the first one in a pipe."""
     text = f'assay() {{ {ASSAY} "$@"; }}; {command}; exit ${{PIPESTATUS[0]}}'
-    return subprocess.run(["bash", "-c", text], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(["bash", "-c", text], cwd=folder, capture_output=True, text=True, timeout=600, check=False)
 
 
 @pytest.mark.parametrize(
     "streams", [">&-", "2>&-", "<&-", ">&- 2>&- <&-", "2>&1 | head -2", "2>&1 | true", "2>/dev/full"]
 )
 def test_run_is_not_lost_with_its_streams(tmp_path: Path, streams: str) -> None:
-    study(tmp_path)
+    study(tmp_path, repeats=1)
     done = shell(tmp_path, f"assay run study.yaml {streams}")
     assert done.returncode == 0, done
     assert "bug" not in done.stderr + done.stdout
@@ -177,7 +134,7 @@ def test_run_is_not_lost_with_its_streams(tmp_path: Path, streams: str) -> None:
 
 
 def test_output_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
-    study(tmp_path)
+    study(tmp_path, repeats=1)
     for command in ("run study.yaml", "run study.yaml --json", "list", "list --json", "show last", "doctor"):
         done = shell(tmp_path, f"assay {command} >/dev/full")
         assert done.returncode == 1, (command, done)
@@ -189,26 +146,6 @@ def test_output_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None
     assert shell(tmp_path, "assay list | head -1").returncode == 0
 
 
-def test_results_disk_that_fills_up_stops_the_run_until_it_is_resumed(tmp_path: Path) -> None:
-    need_root()
-    runs = tmp_path / "assay-runs"
-    runs.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(runs)], check=True)
-    try:
-        file = study(tmp_path, record="[4KiB, 8KiB]", repeats=200, kind="file")
-        done = assay(tmp_path, "run", str(file), expect=1)
-        (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-        assert "cannot be written" in line
-        assert {path.name for path in tmp_path.iterdir()} == {"study.yaml", "assay-runs"}
-        (summary,) = list_runs(runs)
-        assert (summary.status, summary.finished < 400) == ("interrupted", True)
-        subprocess.run(["mount", "-o", "remount,size=100m", str(runs)], check=True)
-        assay(tmp_path, "run", "--resume")
-        check_whole(tmp_path, phases=2)
-    finally:
-        subprocess.run(["umount", str(runs)], check=True)
-
-
 def test_study_that_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     for name in ("fifo", "/dev/zero"):
@@ -218,54 +155,6 @@ def test_study_that_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> Non
     with (tmp_path / "large").open("wb") as file:
         file.truncate(1 << 40)
     assert "larger than 256 KiB" in assay(tmp_path, "check", "large", expect=2).stderr
-
-
-def device_study(place: Path, device: str, runtime: str) -> str:
-    extra = f"layout: shared\n    runtime: {runtime}"
-    return str(study(place, kind="device", more=f", path: {device}", size="4MiB", extra=extra, cache="direct"))
-
-
-@contextlib.contextmanager
-def running_on_device(place: Path, device: str, runtime: str) -> Iterator[subprocess.Popen[str]]:
-    """A run of six repeats, the first of them finished."""
-    command = [ASSAY, "run", device_study(place, device, runtime), "--destroy"]
-    with subprocess.Popen(command, cwd=place, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr
-        assert any(line.startswith("[1/6]") for line in process.stderr)
-        yield process
-        process.stderr.read()
-
-
-def test_device_is_held_for_the_whole_run(tmp_path: Path) -> None:
-    with loop_device(tmp_path, 16 << 20) as device, running_on_device(tmp_path, device, "3s") as process:
-        refused = assay(tmp_path, "run", str(tmp_path / "study.yaml"), "--destroy", expect=3)
-        assert "in use" in refused.stderr
-        # The first asks to stop after this repeat, the second at once; sent together they could merge.
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.2)
-        process.send_signal(signal.SIGTERM)
-
-
-def test_device_is_looked_at_before_each_repeat(tmp_path: Path) -> None:
-    with loop_device(tmp_path, 16 << 20) as device:
-        with running_on_device(tmp_path, device, "1s") as process:
-            # Whoever has it exclusively between two repeats, as mount(8) does, is left alone.
-            fd = wait_for_exclusive(device)
-        os.close(fd)
-        assert process.returncode == 1
-    with RunStore.open(only_run(tmp_path)) as store:
-        counts = store.outcome_counts()
-        assert counts["refused"] >= 1
-        assert counts["ok"] >= 1
-        assert any(job.reason == f"{device}: in use" for job in store.jobs())
-
-
-def wait_for_exclusive(device: str) -> int:
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        with contextlib.suppress(OSError):
-            return os.open(device, os.O_RDONLY | os.O_EXCL)
-    raise AssertionError(f"{device} was never free")
 
 
 def test_optional_workload_that_cannot_be_done_is_left_out_and_told(
@@ -285,77 +174,3 @@ def test_optional_workload_that_cannot_be_done_is_left_out_and_told(
     monkeypatch.setattr("assay.launch.abilities.limit_fault", lambda: None)
     with RunStore.open(only_run(tmp_path)) as store:
         assert {case.workload for case in store.cases()} == {"grid"}
-
-
-def fastest(folder: Path, *arguments: str) -> float:
-    """Wall seconds of the quickest of three calls: the machine may be busy with other things."""
-    times = []
-    for _ in range(3):
-        begun = time.monotonic()
-        assay(folder, *arguments)
-        times.append(time.monotonic() - begun)
-    return min(times)
-
-
-def test_list_and_show_of_10_000_cases_take_less_than_a_second(tmp_path: Path) -> None:
-    cases = [
-        Case(
-            id=f"c{number:05}",
-            target="none",
-            workload="grid",
-            operations=("write", "read"),
-            parameters=Parameters(file_size=1 << 20, record_size=4096),
-            axes={"record_size": number},
-            label=f"none / grid / record_size={number}",
-        )
-        for number in range(10_000)
-    ]
-    meta = RunMeta("20270115-080000-big", "big", "why?", "", 1.8e9, 1, "random", 3, "assay run big.yaml")
-    order = [(case.id, repeat) for repeat in (1, 2, 3) for case in cases]
-    store = RunStore.create(tmp_path / "assay-runs", meta, cases, (), order, "study: big\n")
-    for case, repeat in order:
-        samples = [
-            Sample(
-                case=case,
-                repeat=repeat,
-                phase=phase,
-                operation=operation,
-                status="done",
-                started_at=1.0,
-                ops=256,
-                bytes=1 << 20,
-                throughput=1e6 + repeat,
-                iops=250.0,
-                latency={"p50": 1000.0, "p99": 2000.0},
-            )
-            for phase, operation in enumerate(("write", "read"))
-        ]
-        attempt = store.begin_attempt(case, repeat, {"id": f"{case}-r{repeat}"})
-        store.finish_repeat(attempt, "ok", 0.1, "", "", samples)
-    figure = Estimate(median=1e6, low=9e5, high=1.1e6, n=3, spread=0.1)
-    store.save_results(
-        brief(
-            Row(
-                case=case,
-                operation=operation,
-                throughput=figure,
-                iops=figure,
-                latency={},
-                curve=(),
-                samples=(),
-                verdict=Verdict.OK,
-                findings=(),
-            )
-        )
-        for case in cases
-        for operation in case.operations
-    )
-    store.set_status("complete")
-    store.close()
-    # A second on an idle machine; on a busy one, measured by how long it takes to start at all.
-    limit = max(1.0, 5 * fastest(tmp_path, "--version"))
-    assert fastest(tmp_path, "list") < limit
-    assert fastest(tmp_path, "show", "last") < limit
-    assert fastest(tmp_path, "show", "last", "c07777") < limit
-    assert "19960 more results" in assay(tmp_path, "show", "last").stdout
-    assert "20000 ok" in assay(tmp_path, "show", "last").stdout

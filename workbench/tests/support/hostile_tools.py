@@ -1,14 +1,55 @@
 """What tests with hostile engines share: the engine, short limits, and a run in this process."""
 
+import re
 import stat
 import sys
 from pathlib import Path
 
 import pytest
+from in_process import run_here
+from run_tools import only_run
 
 from assay.cli import execute
 from assay.contract import bounds
 from assay.launch import conversation, group
+from assay.store import RunStore
+
+CANNOT = r"the engine said what cannot be: (node1: )?"
+WAYS = {
+    "silence": "hung: no progress for",
+    "exits": "the engine ended with exit code 0 before it was done",
+    "closes-output": "hung: no progress for",
+    "never-reads": "hung: no progress for",
+    "bye-only": "the engine took its leave and never said hello",
+    "endless-line": "the engine printed a line of more than",
+    "garbage": "the engine printed more than 1000 lines that are no events",
+    "stderr": "the engine ended with exit code 101 before it was done: ",
+    "deaf": "hung: no progress for",
+    "logs": "the engine made more than 1000 remarks",
+    "slow-logs": "hung: no progress for",
+    "pongs": "hung: no progress for",
+    "phases": "the engine told more than 12 steps of this job",
+    "intervals": "hung: no progress for",
+    "busy-intervals": "hung: not done after",
+    "long-lines": "the engine (printed a line of|said) more than",
+    "bye-flood": "the engine made more than 1000 remarks|" + CANNOT + "it ended well, but phase 0 .* never ended",
+    "child-floods": "(the engine ended with exit code 0 before it was done|the engine made more than 1000 remarks)",
+    "edit-bomb": CANNOT + r"phase 0 \(write\): latencies of writes: a latency histogram cannot be read",
+    "edit-interval-bomb": CANNOT + r"phase 0 \(write\): interval 0: a latency histogram cannot be read",
+    "edit-errno": CANNOT + r"phase 0 \(write\): there is no error number 1099511627776",
+    "edit-bytes": CANNOT + r"phase 0 \(write\): \d+ bytes in \d+ operations of \d+ bytes",
+    "edit-giant": CANNOT + r"it ended well, but phase 0 \(write\) never ended",
+    "edit-nan": CANNOT + r"it ended well, but phase 0 \(write\) never ended",
+    "edit-time": CANNOT + r"phase 0 \(write\) took 4.612e\+09 s, longer than the whole job",
+    "edit-backwards": CANNOT + r"phase 0 \(write\): window of the first lane ends before it begins",
+    "edit-phase": CANNOT + "phase 1000 of a job with 2 phases",
+    "edit-no-end": CANNOT + r"it ended well, but phase 0 \(write\) never ended",
+    "edit-job": CANNOT + "it was given another job than it says: file_size_bytes differ",
+    "edit-forged": CANNOT + "it spoke in the name of a host",
+    "edit-zero": r"phase 0 \(write\) ended without an operation, and without a failure",
+    "edit-escapes": r"\\x1b\]0;owned",
+}
+STATUS = {"edit-zero": "errors", "edit-escapes": "errors"}
 
 QUICK = conversation.Grace(stop=0.2, terminate=0.2, kill=5.0, leave=0.5)
 SILENCE = 1.0
@@ -40,6 +81,26 @@ def shorten(monkeypatch: pytest.MonkeyPatch, engine: Path, how: str) -> None:
     monkeypatch.setenv("ASSAY_ENGINE", str(engine))
     monkeypatch.setattr(conversation, "Grace", lambda: QUICK)
     monkeypatch.setattr(execute, "silence_limit", lambda *_: SILENCE if how in HUNG else LONG)
+    monkeypatch.setattr(execute, "SPEAK_SECONDS", SILENCE if how in HUNG else LONG)
     monkeypatch.setattr(bounds, "LEAST_SECONDS", LONGEST if how == "busy-intervals" else LONG)
     monkeypatch.setattr(bounds, "ESTIMATES", 1.0)
     monkeypatch.setattr(group, "LOST_SECONDS", LONG)
+
+
+def check(folder: Path, how: str, label: str) -> None:
+    """The run in a folder has the result that this way leads to, with a line that can be printed; reports open."""
+    run = only_run(folder)
+    with RunStore.open(run) as store:
+        info, (job, *_), samples = store.info(), store.jobs(), store.samples()
+    assert info.status == "complete with errors"
+    assert job.status == STATUS.get(how, "crashed"), (job.status, job.reason)
+    assert re.search(WAYS[how], job.reason), job.reason
+    assert job.reason.isprintable() and len(job.reason) < 1000
+    assert all(text.isprintable() for sample in samples for text in (sample.method_reason, sample.cache_done))
+    assert all(tally.example.isprintable() for sample in samples for tally in sample.errors)
+    for words in (("show", "last"), ("report", "last"), ("export", "last", "--format", "json"), ("list",)):
+        done = run_here(folder, *words)
+        assert done.returncode == 0, (label, words, done.stdout, done.stderr)
+        assert "\x1b" not in done.stdout + done.stderr
+    assert "incomplete" in run_here(folder, "show", "last").stdout
+    assert "\x1b" not in (run / "report.html").read_text()

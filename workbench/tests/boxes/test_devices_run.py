@@ -1,0 +1,120 @@
+"""Whole runs on block devices and small disks of the test: full, in use, taken away between two repeats."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from killing import GUARD
+from loop_devices import loop_device, need_root, small_ext4
+from run_tools import ASSAY, assay, check_whole, needs_engine, only_run, study
+
+from assay.store import RunStore, list_runs
+
+pytestmark = needs_engine
+
+
+def test_full_disk_is_incomplete_and_the_rest_goes_on(tmp_path: Path) -> None:
+    with small_ext4(tmp_path, 32 << 20) as (_device, point):
+        file = study(tmp_path, more=f", path: {point}/target", size="[2MiB, 64MiB]", record="256KiB", cache="direct")
+        done = assay(tmp_path, "run", str(file), expect=1)
+        assert "target place" in done.stderr
+        assert "are free" in done.stderr
+        assert {path.name for path in point.iterdir()} == {"lost+found"}
+    shown = json.loads(assay(tmp_path, "show", "last", "--json").stdout)
+    verdicts = {(row["case"], row["operation"]): row for row in shown["results"]}
+    assert verdicts["c0002", "write"]["verdict"] == "incomplete"
+    assert verdicts["c0001", "write"]["n"] == verdicts["c0001", "read"]["n"] == 3
+    assert "incomplete" not in (verdicts["c0001", "write"]["verdict"], verdicts["c0001", "read"]["verdict"])
+    text = assay(tmp_path, "show", "last", "c0002").stdout
+    assert "ENOSPC" in text
+    assert f"{point}/target/c0002-r1" in text
+    assert shown["outcomes"] == {"errors": 3, "ok": 3}
+
+
+def test_device_needs_destroy_and_is_refused_while_mounted(tmp_path: Path) -> None:
+    size = {"size": "4MiB", "extra": "layout: shared", "cache": "direct"}
+    with loop_device(tmp_path, 16 << 20) as device:
+        file = str(study(tmp_path, kind="device", more=f", path: {device}", **size))
+        done = assay(tmp_path, "run", file, expect=3)
+        assert "--destroy" in done.stderr
+        assert Path(device).read_bytes() == bytes(16 << 20)
+        assay(tmp_path, "run", file, "--destroy")
+        assert Path(device).read_bytes() != bytes(16 << 20)
+    with small_ext4(tmp_path, 16 << 20) as (device, point):
+        file = str(study(tmp_path, kind="device", more=f", path: {device}", **size))
+        done = assay(tmp_path, "run", file, "--destroy", expect=3)
+        assert f"mounted at {point}" in done.stderr
+    assert len(list_runs(tmp_path / "assay-runs")) == 1
+
+
+def test_results_disk_that_fills_up_stops_the_run_until_it_is_resumed(tmp_path: Path) -> None:
+    need_root()
+    runs = tmp_path / "assay-runs"
+    runs.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(runs)], check=True)
+    try:
+        file = study(tmp_path, record="[4KiB, 8KiB]", repeats=60, kind="file")
+        done = assay(tmp_path, "run", str(file), expect=1)
+        (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+        assert "cannot be written" in line
+        assert {path.name for path in tmp_path.iterdir()} == {"study.yaml", "assay-runs"}
+        (summary,) = list_runs(runs)
+        assert (summary.status, summary.finished < 120) == ("interrupted", True)
+        subprocess.run(["mount", "-o", "remount,size=100m", str(runs)], check=True)
+        assay(tmp_path, "run", "--resume")
+        check_whole(tmp_path, phases=2)
+    finally:
+        subprocess.run(["umount", str(runs)], check=True)
+
+
+def device_study(place: Path, device: str, runtime: str) -> str:
+    extra = f"layout: shared\n    runtime: {runtime}"
+    return str(study(place, kind="device", more=f", path: {device}", size="4MiB", extra=extra, cache="direct"))
+
+
+@contextlib.contextmanager
+def running_on_device(place: Path, device: str, runtime: str) -> Iterator[subprocess.Popen[str]]:
+    """A run of six repeats, the first of them finished."""
+    command = [ASSAY, "run", device_study(place, device, runtime), "--destroy"]
+    with subprocess.Popen(command, cwd=place, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        assert any(line.startswith("[1/6]") for line in process.stderr)
+        yield process
+        process.stderr.read()
+
+
+def test_device_is_held_for_the_whole_run(tmp_path: Path) -> None:
+    with loop_device(tmp_path, 16 << 20) as device, running_on_device(tmp_path, device, "3s") as process:
+        refused = assay(tmp_path, "run", str(tmp_path / "study.yaml"), "--destroy", expect=3)
+        assert "in use" in refused.stderr
+        # The first asks to stop after this repeat, the second at once; sent together they could merge.
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGTERM)
+
+
+def test_device_is_looked_at_before_each_repeat(tmp_path: Path) -> None:
+    with loop_device(tmp_path, 16 << 20) as device:
+        with running_on_device(tmp_path, device, "1s") as process:
+            # Whoever has it exclusively between two repeats, as mount(8) does, is left alone.
+            fd = wait_for_exclusive(device)
+        os.close(fd)
+        assert process.returncode == 1
+    with RunStore.open(only_run(tmp_path)) as store:
+        counts = store.outcome_counts()
+        assert counts["refused"] >= 1
+        assert counts["ok"] >= 1
+        assert any(job.reason == f"{device}: in use" for job in store.jobs())
+
+
+def wait_for_exclusive(device: str) -> int:
+    end = time.monotonic() + GUARD
+    while time.monotonic() < end:
+        with contextlib.suppress(OSError):
+            return os.open(device, os.O_RDONLY | os.O_EXCL)
+    raise AssertionError(f"{device} was never free")
