@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from host_runs import INVENTORY, study, two_hosts
+from host_runs import INVENTORY, end_connections, study, two_hosts
 from run_tools import ASSAY, assay, needs_engine, only_run
 from ssh_tools import Sshd
-from testbed_tools import assert_nothing_left, assert_soon, need_box, own_processes, written
+from testbed_tools import GUARD, assert_nothing_left, assert_soon, need_box, own_processes, written
 
 from assay.launch.binary import find_engine
 from assay.store import RunStore
@@ -99,14 +99,14 @@ def test_hosts_of_a_box_may_be_chosen(boxes: Path, tmp_path: Path) -> None:
 
 def test_a_killed_workbench_leaves_no_engine_for_long_and_its_box_is_removed(boxes: Path, tmp_path: Path) -> None:
     work = tmp_path / "work"
-    file = study(work, "testbed: box.yaml", hosts=3, runtime="60s")
+    file = study(work, "testbed: box.yaml", hosts=3, runtime="1h")
     with subprocess.Popen([ASSAY, "run", file], cwd=work, stderr=subprocess.DEVNULL) as run:
         try:
-            assert_soon(lambda: len(engines(boxes)) == 3, lambda: f"engines: {engines(boxes)}", seconds=30)
+            assert_soon(lambda: len(engines(boxes)) == 3, lambda: f"engines: {engines(boxes)}")
             time.sleep(0.5)
         finally:
             run.kill()
-    assert_soon(lambda: engines(boxes) == [], lambda: f"engines: {engines(boxes)}", seconds=5)
+    assert_soon(lambda: engines(boxes) == [], lambda: f"engines: {engines(boxes)}")
     assay(work, "testbed", "status")
     assert_nothing_left(boxes)
 
@@ -126,10 +126,10 @@ def test_a_host_that_dies_is_named_and_the_run_goes_on(boxes: Path, tmp_path: Pa
     work = tmp_path / "work"
     file = study(work, "testbed: box.yaml\norder: sequential", hosts="[3, 1]", runtime="3s")
     with subprocess.Popen([ASSAY, "run", file], cwd=work, stderr=subprocess.PIPE, text=True) as run:
-        assert_soon(lambda: len(engines(boxes)) == 3, lambda: f"engines: {engines(boxes)}", seconds=30)
+        assert_soon(lambda: len(engines(boxes)) == 3, lambda: f"engines: {engines(boxes)}")
         (box,) = running_boxes()
         os.kill(box.host("client2").pid, signal.SIGKILL)
-        said = run.communicate(timeout=90)[1]
+        said = run.communicate(timeout=GUARD)[1]
     assert run.returncode == 1, said
     with RunStore.open(only_run(work)) as store:
         outcomes = {job.case: (job.status, job.reason) for job in store.jobs()}
@@ -149,11 +149,11 @@ def test_without_the_first_host_every_repeat_is_told_and_the_run_ends(boxes: Pat
     place = f"nowhere: {{kind: file, path: {work}/data}}"
     (work / "study.yaml").write_text(re.sub("nowhere: .*", place, text))
     with subprocess.Popen([ASSAY, "run", file], cwd=work, stderr=subprocess.PIPE, text=True) as run:
-        assert_soon(lambda: len(engines(boxes)) == 3, lambda: f"engines: {engines(boxes)}", seconds=30)
+        assert_soon(lambda: len(engines(boxes)) == 3, lambda: f"engines: {engines(boxes)}")
         time.sleep(1)
         (box,) = running_boxes()
         os.kill(box.host("client1").pid, signal.SIGKILL)
-        said = run.communicate(timeout=90)[1]
+        said = run.communicate(timeout=GUARD)[1]
     assert run.returncode == 1 and "Traceback" not in said, said
     with RunStore.open(only_run(work)) as store:
         outcomes = {job.case: (job.status, job.reason) for job in store.jobs()}
@@ -259,7 +259,7 @@ def test_a_stopped_run_goes_on_from_its_own_folder(tmp_path: Path, monkeypatch: 
                 if line.startswith("[1/4]"):
                     break
             run.send_signal(signal.SIGINT)
-            said = run.communicate(timeout=60)[1]
+            said = run.communicate(timeout=GUARD)[1]
         assert run.returncode == 130, said
         assert remote_engines(*nodes) == []
         with RunStore.open(only_run(work)) as store:
@@ -275,11 +275,12 @@ def test_engines_over_ssh_end_by_themselves_when_the_workbench_is_killed(
 ) -> None:
     with two_hosts(tmp_path, monkeypatch) as nodes:
         work = tmp_path / "work"
-        file = study(work, INVENTORY, hosts=2, runtime="60s")
+        file = study(work, INVENTORY, hosts=2, runtime="1h")
         with subprocess.Popen([ASSAY, "run", file], cwd=work, stderr=subprocess.DEVNULL) as run:
             try:
-                assert_soon(lambda: len(remote_engines(*nodes)) == 2, lambda: "no engines were seen", seconds=30)
+                assert_soon(lambda: len(remote_engines(*nodes)) == 2, lambda: "no engines were seen")
                 time.sleep(0.5)
             finally:
                 run.kill()
-        assert_soon(lambda: not remote_engines(*nodes), lambda: f"still there: {remote_engines(*nodes)}", seconds=5)
+        assert_soon(lambda: not remote_engines(*nodes), lambda: f"still there: {remote_engines(*nodes)}")
+        end_connections(tmp_path, run.pid)

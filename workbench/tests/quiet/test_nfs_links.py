@@ -65,7 +65,7 @@ def results(folder: Path, mbit: int, size: str, record: str) -> dict[tuple[int, 
     """(hosts, operation) -> result of a run over such links."""
     folder.mkdir()
     run = Run(folder, HOSTS.format(link=mbit), STUDY.format(size=size, record=record))
-    run.ends(0, 300)
+    run.ends(0)
     (stored,) = (folder / "assay-runs").iterdir()
     with RunStore.open(stored) as store:
         hosts = {case.id: case.parameters.hosts for case in store.cases()}

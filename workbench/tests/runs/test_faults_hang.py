@@ -132,8 +132,7 @@ def finish(process: subprocess.Popen[str], mount: FaultyMount, folder: Path) -> 
 def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[Row, Ended | BaseException]]:
     """All rows, run at the same time."""
 
-    def one(row: Row) -> Ended | BaseException:
-        folder = tmp_path_factory.mktemp("hang")
+    def one(row: Row, folder: Path) -> Ended | BaseException:
         try:
             with faulty_mount(folder) as mount:
                 process = start(folder, mount, row)
@@ -143,8 +142,10 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[Row, Ended 
         except AssertionError as error:
             return error
 
+    # Not in the threads: pytest makes one folder for all of them, or one for each if they ask at the same time.
+    folders = [tmp_path_factory.mktemp("hang") for _ in ROWS]
     with ThreadPoolExecutor(len(ROWS)) as pool:
-        yield dict(zip(ROWS, pool.map(one, ROWS), strict=True))
+        yield dict(zip(ROWS, pool.map(one, ROWS, folders), strict=True))
 
 
 def of(ended: dict[Row, Ended | BaseException], row: Row) -> Ended:

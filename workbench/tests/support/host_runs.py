@@ -65,20 +65,14 @@ def two_hosts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[S
             for node in nodes
         ]
         (work / "hosts.yaml").write_text(f"hosts:\n{''.join(lines)}groups:\n  all: node[1-2]\n")
-        try:
-            yield nodes[0], nodes[1]
-        finally:
-            _end_connections(real or "ssh", config)
+        yield nodes[0], nodes[1]
 
 
-def _end_connections(ssh: str, config: Path) -> None:
-    """Those of a workbench that was killed would stay for a minute."""
-    for folder in Path("/tmp").glob("assay-ssh-*-*"):
-        with contextlib.suppress(OSError, ValueError, AssertionError):
-            if Path(f"/proc/{int(folder.name.split('-')[2])}").exists():
-                continue
-            for control in folder.iterdir():
-                words = [ssh, "-F", str(config), "-S", str(control), "-O", "exit", "127.0.0.1"]
-                subprocess.run(words, capture_output=True, timeout=10, check=False)
-            assert_soon(lambda where=folder: not [*where.iterdir()], lambda: "a connection stays")  # type: ignore[misc]
-            folder.rmdir()
+def end_connections(folder: Path, workbench: int) -> None:
+    """Those of a workbench that was killed among `two_hosts` would stay for a minute."""
+    for sockets in Path("/tmp").glob(f"assay-ssh-{workbench}-*"):
+        for control in sockets.iterdir():
+            words = ["ssh", "-F", str(folder / "ssh_config"), "-S", str(control), "-O", "exit", "127.0.0.1"]
+            subprocess.run(words, capture_output=True, check=False)
+        assert_soon(lambda where=sockets: not [*where.iterdir()], lambda: "a connection stays")  # type: ignore[misc]
+        sockets.rmdir()

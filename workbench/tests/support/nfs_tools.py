@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 from run_tools import ASSAY, ENGINE, only_run
-from testbed_tools import assert_nothing_left, assert_soon, need_box, written
+from testbed_tools import GUARD, assert_nothing_left, assert_soon, need_box, written
 
 from assay.analyse.ranks import read_rank, samples_from_ranks
 from assay.cli.preflight_places import box_hosts
@@ -31,6 +32,15 @@ from assay.testbed.up import bring_up
 
 SECOND = 10**9
 MIB = 1 << 20
+QUICK = """
+import sys
+from assay.cli import wires
+from assay.cli.main import main
+from assay.launch.preflight import Options
+wires.SHORT = Options(pings=2, bandwidth=False)
+sys.exit(main(sys.argv[1:]))
+"""
+"""`assay` that measures no bandwidth before a run."""
 SERVED = "servers: [{kind: nfs-ganesha, exports: [/export]}]"
 
 
@@ -144,13 +154,14 @@ def errnos(sample: Sample) -> set[str | None]:
 class Run:
     """`assay run` in the background, of a study with a box of its own."""
 
-    def __init__(self, folder: Path, hosts: str, study: str) -> None:
+    def __init__(self, folder: Path, hosts: str, study: str, quick: bool = False) -> None:
         """Write them, and start.
 
         Args:
             folder: Where all is.
             hosts: Of the box.
             study: Text of the study, which names `box.yaml` as its testbed.
+            quick: What the links carry is not measured before, only how long packets take.
         """
         if not ENGINE:
             pytest.skip("assay-engine is not built: run `make build`")
@@ -158,7 +169,7 @@ class Run:
         (folder / "study.yaml").write_text(study)
         self.folder = folder
         self.process = subprocess.Popen(
-            [ASSAY, "run", "study.yaml"],
+            [*([sys.executable, "-c", QUICK] if quick else [ASSAY]), "run", "study.yaml"],
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -167,20 +178,20 @@ class Run:
 
     def box(self) -> RunningBox:
         """The box of the run, once it is up."""
-        assert_soon(lambda: bool(running_boxes()) or self.process.poll() is not None, lambda: "no box", 30)
+        assert_soon(lambda: bool(running_boxes()) or self.process.poll() is not None, lambda: "no box")
         (box,) = running_boxes()
         return box
 
     def engine(self, box: RunningBox, host: str) -> int:
         """The engine that works on a host, once it is measured there."""
         space = Path(f"/proc/{box.host(host).pid}/ns/pid").readlink()
-        assert_soon(lambda: bool(_engines(space)) or self.process.poll() is not None, lambda: "no engine", 60)
+        assert_soon(lambda: bool(_engines(space)) or self.process.poll() is not None, lambda: "no engine")
         (pid, *_) = _engines(space)
         return pid
 
-    def ends(self, code: int, seconds: float = 120) -> str:
+    def ends(self, code: int) -> str:
         """Wait for its end; what it said."""
-        said, _ = self.process.communicate(timeout=seconds)
+        said, _ = self.process.communicate(timeout=GUARD)
         assert self.process.returncode == code, said
         assert "Traceback" not in said, said
         return said

@@ -56,9 +56,8 @@ def private_sshd(folder: Path) -> Iterator[Sshd]:
         key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
         subprocess.run(key, check=True, stdin=subprocess.DEVNULL)
     _write_configurations(folder, home, port)
-    made = _separation_folder()
     process = subprocess.Popen(
-        [SSHD, "-D", "-E", str(folder / "log"), "-f", str(folder / "sshd_config")],
+        [*_own_run(), SSHD, "-D", "-E", str(folder / "log"), "-f", str(folder / "sshd_config")],
         stdin=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -69,9 +68,6 @@ def private_sshd(folder: Path) -> Iterator[Sshd]:
     finally:
         process.kill()
         process.wait()
-        if made is not None:
-            with contextlib.suppress(OSError):
-                made.rmdir()
 
 
 def _host(folder: Path, port: int) -> Host:
@@ -93,13 +89,15 @@ def _write_configurations(folder: Path, home: Path, port: int) -> None:
     )
 
 
-def _separation_folder() -> Path | None:
-    """sshd of root wants this folder; Debian makes it when the service is started."""
-    folder = Path("/run/sshd")
-    if os.geteuid() == 0 and not folder.exists():
-        folder.mkdir(mode=0o755)
-        return folder
-    return None
+def _own_run() -> list[str]:
+    """What sshd of root is started by: it wants /run/sshd, which Debian makes when the service is started.
+
+    It is made where only this sshd sees it: others come and go meanwhile.
+    """
+    if os.geteuid() != 0:
+        return []
+    script = 'mount -t tmpfs tmpfs /run && mkdir -m 755 /run/sshd && exec "$@"'
+    return ["unshare", "--mount", "--propagation", "slave", "sh", "-c", script, "sh"]
 
 
 def _wait(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:

@@ -17,6 +17,9 @@ from assay.testbed.process import Process
 from assay.testbed.run import check_programs, check_rights, find_program, find_switch
 from assay.testbed.running import RunningBox
 
+GUARD = 300.0
+"""Seconds after which something that must come has not come."""
+
 
 def written(folder: Path, text: str) -> Box:
     """The box of this text."""
@@ -121,9 +124,9 @@ def assert_nothing_left(root: Path) -> None:
     assert_soon(lambda: not left(root), lambda: str(left(root)))
 
 
-def assert_soon(true: Callable[[], bool], message: Callable[[], str], seconds: float = 5) -> None:
-    """Wait until something is true."""
-    end = time.monotonic() + seconds
+def assert_soon(true: Callable[[], bool], message: Callable[[], str]) -> None:
+    """Wait until something is true that must come about, however busy the machine is."""
+    end = time.monotonic() + GUARD
     while not true():
         assert time.monotonic() < end, message()
         time.sleep(0.02)
