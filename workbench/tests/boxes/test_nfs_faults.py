@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hdrh.histogram import HdrHistogram
 from nfs_tools import MIB, SECOND, after, box_of, boxes_below, errnos, execute, job, target
+from soak import times
 from testbed_tools import said
 
 from assay.contract.names import Event, PhaseStartEvent
@@ -18,6 +19,8 @@ HOSTS = """
   server1: {disks: [{size: 512MiB, mount: /export}], servers: [{kind: nfs-ganesha, exports: [/export]}]}
   small: {disks: [{size: 64MiB, mount: /export}], servers: [{kind: nfs-ganesha, exports: [/export]}]}
 """
+HOUR = 3600 * SECOND
+"""In ns: a phase that no test waits for to end."""
 TIMEOUT = 3
 """Seconds after which a call without an answer fails, where a test waits for that."""
 
@@ -63,11 +66,11 @@ def restart(box: RunningBox, seconds: float) -> Callable[[], None]:
     return action
 
 
-def longer_than(sample: Sample, seconds: float) -> int:
+def longer_than(sample: Sample, nanoseconds: float) -> int:
     """How many operations took longer."""
     assert sample.histogram
     recorded = HdrHistogram.decode(sample.histogram).get_recorded_iterator()
-    return sum(item.count_at_value_iterated_to for item in recorded if item.value_iterated_to > seconds * SECOND)
+    return sum(item.count_at_value_iterated_to for item in recorded if item.value_iterated_to > nanoseconds)
 
 
 def test_a_server_that_is_killed_and_restarted_while_it_is_read_is_one_long_wait(box: RunningBox, server: str) -> None:
@@ -77,8 +80,10 @@ def test_a_server_that_is_killed_and_restarted_while_it_is_read_is_one_long_wait
     assert done.status == "ok", done.reason
     assert (read.status, read.errors) == ("done", ())
     assert read.verified_bytes == read.read_bytes > 0
-    assert 1.4 * SECOND < read.latency["max"] < 4.5 * SECOND, read.latency
-    assert longer_than(read, 0.7) == 1, "with one call in flight one operation has the whole stall, and no other any"
+    assert read.latency["max"] > 1.4 * SECOND, read.latency
+    assert longer_than(read, 0.5 * read.latency["max"]) == 1, (
+        "with one call in flight one operation has the whole stall, and no other any"
+    )
 
 
 def test_a_server_that_is_restarted_before_commit_may_have_lost_what_was_written(box: RunningBox, server: str) -> None:
@@ -113,34 +118,34 @@ def test_writes_that_nobody_waits_for_are_not_lost_in_silence(box: RunningBox, s
 
 def test_a_server_that_stays_away_is_said_after_the_stated_time(box: RunningBox, server: str) -> None:
     (service,) = box.host("server1").servers
-    phases = [{"operation": "write", "measured": False}, {"operation": "read", "runtime_ns": 20 * SECOND}]
+    phases = [{"operation": "write", "measured": False}, {"operation": "read", "runtime_ns": HOUR}]
     one = job(target=target(server, timeout_ns=TIMEOUT * SECOND), error_limit=1, phases=phases)
-    begin = time.monotonic()
     gone = at_phase("read", 0.5, lambda: box.stop_server("server1", service, "KILL"))
     done, (read,) = execute(box, ["client1"], one, on_event=gone)
-    # Once for the read, and once more for what is to be removed.
-    assert time.monotonic() - begin < 0.5 + 3 * TIMEOUT + 3
+    # Far from the end of the phase, and before the engine counts as hung.
     assert (done.status, read.status, errnos(read)) == ("errors", "failed", {"ETIMEDOUT"})
     assert read.errors[0].example.startswith("client1: read ")
     done, _ = execute(box, ["client1"], one)
     assert (done.status == "refused" and "server" in done.reason) or server in done.reason, done.reason
 
 
-def test_a_link_that_is_down_for_five_seconds_is_one_whole_stall(box: RunningBox, server: str) -> None:
+def test_a_link_that_is_down_for_seconds_is_one_whole_stall(box: RunningBox, server: str) -> None:
+    down = times(2, 5)
+
     def cut() -> None:
         said(box, "client1", "ip", "link", "set", "eth0", "down")
-        time.sleep(5)
+        time.sleep(down)
         said(box, "client1", "ip", "link", "set", "eth0", "up")
 
-    phases = [{"operation": "prepare", "measured": False}, {"operation": "read", "runtime_ns": 14 * SECOND}]
+    phases = [{"operation": "prepare", "measured": False}, {"operation": "read", "runtime_ns": times(5, 14) * SECOND}]
     one = job(target=target(server, timeout_ns=20 * SECOND), data={"verify": True}, phases=phases)
     done, (read,) = execute(box, ["client1"], one, on_event=at_phase("read", 1, cut))
     assert done.status == "ok", done.reason
     assert (read.status, read.errors) == ("done", ())
     assert read.verified_bytes == read.read_bytes > 0
     # TCP tries again at about 0.2, 0.6, 1.4, 3, 6.2 and 12.6 s after the last answer.
-    assert 4.9 * SECOND < read.latency["max"] < 15 * SECOND, read.latency
-    assert longer_than(read, 1) == 1
+    assert read.latency["max"] > 0.98 * down * SECOND, read.latency
+    assert longer_than(read, 0.5 * read.latency["max"]) == 1
 
 
 def test_a_user_without_rights_is_told_so(box: RunningBox, server: str) -> None:
@@ -183,11 +188,9 @@ def test_files_that_went_away_on_the_server_are_stale(box: RunningBox, server: s
         said(box, "server1", "rm", "-r", "/export/assay/job")
         box.start_server("server1", service)
 
-    phases = [{"operation": "write", "measured": False}, {"operation": "read", "runtime_ns": 20 * SECOND}]
+    phases = [{"operation": "write", "measured": False}, {"operation": "read", "runtime_ns": HOUR}]
     one = job(target=target(server), error_limit=5, phases=phases)
-    begin = time.monotonic()
     done, (read,) = execute(box, ["client1"], one, on_event=at_phase("read", 0.5, remove))
-    assert time.monotonic() - begin < 15
     assert (done.status, read.status, errnos(read)) == ("errors", "failed", {"ESTALE"})
     assert read.errors[0].count == 5
 

@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from net_tools import INTERFACE, NET, Wires, wires
 from run_tools import ASSAY
+from testbed_tools import GUARD, assert_soon
 
 from assay.analyse.links import link_limits
 from assay.analyse.network import network_findings
@@ -48,6 +48,11 @@ def kinds(network: Network) -> set[str]:
     return {finding.kind for finding in network_findings(network).findings}
 
 
+def running(pair: Wires) -> str:
+    """Programs on the hosts."""
+    return " ".join([*pair.processes(1), *pair.processes(2)])
+
+
 def test_an_asymmetric_link_is_flagged_and_its_ceilings_are_right(pair: Wires) -> None:
     pair.shape(1, "200mbit", "60mbit")
     network = run_preflight([make_shell(pair.host(1))], [server(pair.host(2))], FAST)
@@ -71,7 +76,9 @@ def test_an_asymmetric_link_is_flagged_and_its_ceilings_are_right(pair: Wires) -
         ("h2", INTERFACE, 1500),
     ]
     # What was killed may still be on its way out.
-    _wait(lambda: pair.processes(1) == pair.processes(2) == [])
+    assert_soon(
+        lambda: pair.processes(1) == pair.processes(2) == [], lambda: str([pair.processes(1), pair.processes(2)])
+    )
 
 
 def test_a_link_slower_than_stated_and_small_packets_on_the_way_are_flagged(pair: Wires) -> None:
@@ -158,13 +165,18 @@ def test_nothing_is_left_when_it_is_stopped(pair: Wires, how: signal.Signals) ->
         [sys.executable, "-c", PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
     try:
-        _wait(lambda: "iperf3" in pair.processes(1) and "iperf3" in pair.processes(2))
+        assert_soon(
+            lambda: "iperf3" in pair.processes(1) and "iperf3" in pair.processes(2),
+            lambda: str([pair.processes(1), pair.processes(2)]),
+        )
         os.kill(process.pid, how)
-        process.wait(timeout=30)
+        process.wait(timeout=GUARD)
     finally:
         process.kill()
         process.communicate()
-    _wait(lambda: pair.processes(1) == pair.processes(2) == [])
+    assert_soon(
+        lambda: pair.processes(1) == pair.processes(2) == [], lambda: str([pair.processes(1), pair.processes(2)])
+    )
 
 
 def test_the_command_prints_stores_and_tells_by_its_exit_code(pair: Wires, tmp_path: Path) -> None:
@@ -173,13 +185,13 @@ def test_the_command_prints_stores_and_tells_by_its_exit_code(pair: Wires, tmp_p
     program = [*pair.host(1).enter, ASSAY, "preflight"]
     words = ["--servers", f"{NET}.2:5334", "--time", "1s", "--parallel", "1", "--json", "--out", str(out)]
     with iperf_server(pair, 5334):
-        done = subprocess.run([*program, *words], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([*program, *words], capture_output=True, text=True, timeout=GUARD, check=False)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document == json.loads(out.read_text())
     assert [item["place"] for item in document["ceilings"]] == ["client", "client", "server", "server"]
     words = ["--servers", f"{NET}.2:5335", "--time", "1s"]
-    done = subprocess.run([*program, *words], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([*program, *words], capture_output=True, text=True, timeout=GUARD, check=False)
     assert done.returncode == 1
     assert "Connection refused" in done.stdout
 
@@ -191,11 +203,3 @@ def iperf_server(pair: Wires, port: int) -> Iterator[str]:
     with Leashes().hold(make_shell(pair.host(2)), command, 120) as leash:
         assert leash.hear(b"listening", 20)
         yield pair.host(2).address
-
-
-def _wait(condition: Callable[[], bool]) -> None:
-    for _ in range(300):
-        if condition():
-            return
-        time.sleep(0.05)
-    pytest.fail("it did not come about within 15 s")

@@ -1,6 +1,5 @@
 """Boxes for real: brought up, used and removed. Needs root and the programs; touches no namespace but its own."""
 
-import contextlib
 import json
 import os
 import re
@@ -11,13 +10,14 @@ from pathlib import Path
 
 import pytest
 from in_process import run_here
+from nfs_tools import boxes_below
 from run_tools import ASSAY
-from testbed_tools import assert_nothing_left, inside, left, need_box, said, written
+from testbed_tools import GUARD, assert_nothing_left, brought_up, inside, left, need_box, said, written
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.box import Box
 from assay.testbed.box import load_box
-from assay.testbed.find import running_boxes, sweep
+from assay.testbed.find import sweep
 from assay.testbed.process import Process
 from assay.testbed.running import RunningBox
 from assay.testbed.up import bring_up
@@ -27,17 +27,8 @@ OFFICE = load_box("office", Path("/"))
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where the boxes of these tests are; nothing is left in it at the end."""
-    folder = tmp_path_factory.mktemp(f"boxes-{os.getpid()}-")
-    before, os.environ["ASSAY_BOXES"] = os.environ.get("ASSAY_BOXES"), str(folder)
-    yield folder
-    for box in running_boxes():
-        box.down()
-    if before is None:
-        del os.environ["ASSAY_BOXES"]
-    else:
-        os.environ["ASSAY_BOXES"] = before
-    assert_nothing_left(folder)
+    with boxes_below(tmp_path_factory.mktemp("up")) as folder:
+        yield folder
 
 
 @pytest.fixture(scope="module")
@@ -51,39 +42,6 @@ def office(root: Path) -> Iterator[RunningBox]:
 
 def _assay(*words: str) -> subprocess.CompletedProcess[str]:
     return run_here(Path.cwd(), "testbed", *words)
-
-
-@contextlib.contextmanager
-def _running(tmp_path: Path, text: str) -> Iterator[RunningBox]:
-    """A box for one test, removed after it."""
-    box = written(tmp_path, text)
-    need_box(box, programs=("ping", "iperf3"))
-    running = bring_up(box)
-    try:
-        yield running
-    finally:
-        running.down()
-
-
-def _mbit(box: RunningBox, client: str, server: str, least: float, *options: str) -> float:
-    """Mbit/s that iperf3's receiver got in 2 s, the best of three tries: other work here can only make it less."""
-    best = 0.0
-    for _ in range(3):
-        best = max(best, _try(box, client, server, *options))
-        if best >= least:
-            break
-    return best
-
-
-def _try(box: RunningBox, client: str, server: str, *options: str) -> float:
-    serve = [*box.enter(server), "iperf3", "--server", "--one-off", "--forceflush"]
-    with subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        assert process.stdout is not None
-        while b"listening" not in process.stdout.readline():
-            assert process.poll() is None
-        words = ["iperf3", "--client", server, "--time", "2", "--omit", "1", "--json", *options]
-        found = json.loads(said(box, client, *words))
-    return float(found["end"]["sum_received"]["bits_per_second"]) / 1e6
 
 
 def test_hosts_have_names_addresses_and_a_network_of_their_own(office: RunningBox) -> None:
@@ -120,12 +78,6 @@ def test_ssh_between_hosts_and_from_outside(office: RunningBox) -> None:
 
 def _key_of(box: RunningBox, host: str) -> str:
     return " ".join(Path(box.folder, "ssh", f"{host}.pub").read_text().split()[:2])
-
-
-@pytest.mark.parametrize("direction", [(), ("--reverse",)])
-def test_links_carry_what_they_are_said_to(office: RunningBox, direction: tuple[str, ...]) -> None:
-    found = _mbit(office, "client1", "server1", 900, *direction)
-    assert 900 <= found <= 1000, f"{found:.0f} Mbit/s on a link of 1000"
 
 
 @pytest.mark.parametrize("version", ["3", "4"])
@@ -182,7 +134,7 @@ def test_exec_gives_the_command_s_exit_code_output_and_directory(office: Running
 
 def test_shell_reads_commands_from_the_user(office: RunningBox) -> None:
     words = [ASSAY, "testbed", "shell", "client1", "--box", "office"]
-    done = subprocess.run(words, input="hostname\nexit 3\n", capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(words, input="hostname\nexit 3\n", capture_output=True, text=True, timeout=GUARD, check=False)
     assert done.returncode == 3
     assert "client1" in done.stdout.splitlines()
 
@@ -195,7 +147,8 @@ def test_a_second_box_of_a_name_is_refused_and_one_of_another_name_is_not(office
     done = _assay("up", str(tmp_path / "b.yaml"), "--as", "twin")
     assert done.returncode == 0, done.stderr
     assert "client1 is in several boxes: office, twin" in _assay("exec", "client1", "--", "true").stderr
-    assert _assay("exec", "client1", "--box", "twin", "--", "true").returncode == 0
+    # In a process of its own, which becomes the command.
+    subprocess.run([ASSAY, "testbed", "exec", "client1", "--box", "twin", "--", "true"], check=True)
     assert _assay("down", "twin").returncode == 0
     assert said(office, "client1", "hostname").strip() == "client1"
 
@@ -221,70 +174,14 @@ def test_of_two_that_bring_up_the_same_box_at_once_one_is_refused(root: Path, tm
     winner.down()
 
 
-def test_delay_and_loss(root: Path, tmp_path: Path) -> None:
-    hosts = "hosts: {a: {}, b: {}, far: {delay: 10ms}, bad: {loss: 20%}}\n"
-    with _running(tmp_path, f"name: slow\n{hosts}network: {{delay: 2ms}}\n") as box:
-        times = {host: _round_trip(box, host) for host in ("b", "far")}
-        # Twice 2 ms, and with the far host twice 10 ms more; the machine may add, but never take away.
-        assert 4 <= times["b"] < 8, times
-        assert 24 <= times["far"] < 32, times
-        lost = re.search(
-            r"([0-9.]+)% packet loss", inside(box, "a", "ping", "-q", "-i", "0.01", "-c", "300", "bad").stdout
-        )
-        # Lost on the way there or back: 36 %, within six standard deviations.
-        assert lost is not None and 19 <= float(lost[1]) <= 53, lost
-
-
-def _round_trip(box: RunningBox, host: str) -> float:
-    """The least of 20 in ms."""
-    text = said(box, "a", "ping", "-q", "-i", "0.02", "-c", "20", host)
-    found = re.search(r"= ([0-9.]+)/", text)
-    assert found is not None, text
-    return float(found[1])
-
-
-def test_a_delayed_link_is_as_fast_as_one_that_is_not(root: Path, tmp_path: Path) -> None:
-    with _running(tmp_path, "name: lag\nhosts: {'c[1-2]': {link: 500 Mbit/s}}\nnetwork: {delay: 500us}\n") as box:
-        found = _mbit(box, "c1", "c2", 450)
-        assert 450 <= found <= 500, f"{found:.0f} Mbit/s on a link of 500"
-
-
-def test_sites_share_a_slow_link_and_are_near_inside(root: Path, tmp_path: Path) -> None:
-    text = "name: far\nhosts: {'a,a2': {site: x}, b: {site: y}}\nwan: {link: 50 Mbit/s, rtt: 20ms}\n"
-    with _running(tmp_path, text) as box:
-        assert 20 <= _round_trip(box, "b") < 26
-        assert _round_trip(box, "a2") < 5
-        found = _mbit(box, "a", "b", 40)
-        assert 40 <= found <= 50, f"{found:.0f} Mbit/s on a link of 50"
-
-
-def test_disks_are_limited(root: Path, tmp_path: Path) -> None:
-    disk = "disks: [{{size: 400MiB, mount: /data, write_limit: {}}}]"
-    hosts = f"a: {{{disk.format('20MB/s')}}}, b: {{{disk.format('80MB/s')}}}"
-    with _running(tmp_path, f"name: disks\nhosts: {{{hosts}}}\n") as box:
-        rates = {host: _written(box, host) for host in ("a", "b")}
-        # Each close to its own limit, so that a machine of any speed passes that can write 80 MB/s at all.
-        assert 15e6 <= rates["a"] <= 26e6, rates
-        assert rates["b"] > 1.5 * rates["a"], rates
-
-
-def _written(box: RunningBox, host: str) -> float:
-    """Bytes per second of 40 MiB, past the page cache."""
-    words = ["dd", "if=/dev/zero", "of=/data/file", "bs=1M", "count=40", "oflag=direct"]
-    done = inside(box, host, *words)
-    found = re.search(r"(\d+) bytes .* ([0-9.]+) s,", done.stderr)
-    assert found is not None, done.stderr
-    return int(found[1]) / float(found[2])
-
-
 def test_xfs(root: Path, tmp_path: Path) -> None:
     text = "name: xfs\nhosts: {a: {disks: [{size: 512MiB, mount: /data/deep, filesystem: xfs}]}}\n"
-    with _running(tmp_path, text) as box:
+    with brought_up(tmp_path, text) as box:
         assert said(box, "a", "stat", "-f", "-c", "%T", "/data/deep").strip() == "xfs"
 
 
 def test_a_dead_host_is_said_and_the_box_still_goes(root: Path, tmp_path: Path) -> None:
-    with _running(tmp_path, "name: half\nhosts: {a: {}, b: {}}\n") as box:
+    with brought_up(tmp_path, "name: half\nhosts: {a: {}, b: {}}\n") as box:
         victim = box.host("b")
         os.kill(victim.pid, 9)
         while Process(victim.pid, victim.start).alive:

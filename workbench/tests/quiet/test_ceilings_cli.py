@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from builders import MIB
+from killing import GUARD
 from loop_devices import loop_device, small_ext4
 from run_tools import ASSAY, needs_engine
 
@@ -45,7 +46,7 @@ def root(request: pytest.FixtureRequest) -> Iterator[Path]:
 
 
 def ceilings(*arguments: str | Path, expect: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([ASSAY, "ceilings", *arguments], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([ASSAY, "ceilings", *arguments], capture_output=True, text=True, timeout=GUARD, check=False)
     assert done.returncode == expect, (done.returncode, done.stdout, done.stderr)
     assert "Traceback" not in done.stderr
     return done
@@ -121,7 +122,7 @@ def started(target: Path) -> "subprocess.Popen[str]":
     """The command, once its engine is writing at the target."""
     command = [ASSAY, "ceilings", str(target)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    end = time.monotonic() + 60
+    end = time.monotonic() + GUARD
     while not (target / plan.DIRECTORY).exists():
         assert process.poll() is None and time.monotonic() < end
         time.sleep(0.01)
@@ -132,7 +133,7 @@ def started(target: Path) -> "subprocess.Popen[str]":
 def test_interruption_removes_everything(root: Path, leftovers: Path, number: signal.Signals) -> None:
     process = started(root / "new")
     process.send_signal(number)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=GUARD)
     assert (process.returncode, output) == (130, "")
     assert "stopped: nothing was measured to the end, and what was made is removed" in errors
 
@@ -156,7 +157,7 @@ def test_two_calls_do_not_share_a_place(root: Path, leftovers: Path) -> None:
         assert "is in use by run " in ceilings(root / "new", expect=3).stderr
     finally:
         process.send_signal(signal.SIGCONT)
-        process.communicate(timeout=120)
+        process.communicate(timeout=GUARD)
     assert process.returncode == 0
 
 

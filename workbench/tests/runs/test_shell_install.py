@@ -6,13 +6,13 @@ import json
 import os
 import stat
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from run_tools import needs_engine
 from ssh_tools import Sshd, private_sshd
+from testbed_tools import GUARD, assert_soon
 
 from assay.contract._generated import Capabilities
 from assay.launch.binary import Engine, load_engine
@@ -158,7 +158,7 @@ def test_the_launcher_talks_with_an_engine_over_there(sshd: Sshd, tmp_path: Path
     assert isinstance(launcher, HostLauncher)
     process = launcher.start(["run", "-"])
     assert isinstance(process, subprocess.Popen)
-    out, err = process.communicate(b'{"job": "it\'s"}\n', timeout=20)
+    out, err = process.communicate(b'{"job": "it\'s"}\n', timeout=GUARD)
     assert (process.returncode, out, err) == (0, b'run - {"job": "it\'s"}\n', b"")
 
 
@@ -178,10 +178,10 @@ def test_the_real_engine_does_a_job_over_there_and_ends_with_its_connection(sshd
     assert '"bye"' in outcome.events
     process = launcher.start(["run", "-"])
     assert isinstance(launcher, HostLauncher)
-    _wait(lambda: launcher.path in _running())
+    assert_soon(lambda: launcher.path in _running(), lambda: "no engine was seen")
     process.kill()
     process.communicate()
-    _wait(lambda: launcher.path not in _running())
+    assert_soon(lambda: launcher.path not in _running(), lambda: "the engine lives on")
 
 
 def _running() -> set[str]:
@@ -194,14 +194,6 @@ def _running() -> set[str]:
     return found
 
 
-def _wait(condition: Callable[[], bool]) -> None:
-    for _ in range(300):
-        if condition():
-            return
-        time.sleep(0.05)
-    pytest.fail("it did not come about within 15 s")
-
-
 def test_hosts_that_see_our_files_use_the_engine_where_it_is(tmp_path: Path) -> None:
     engine = made_engine(tmp_path)
     assert isinstance(launcher_for(THIS_HOST, engine), LocalLauncher)
@@ -209,5 +201,5 @@ def test_hosts_that_see_our_files_use_the_engine_where_it_is(tmp_path: Path) -> 
     launcher = launcher_for(box, engine)
     assert isinstance(launcher, HostLauncher)
     assert launcher.path == str(engine.path)
-    out, _ = launcher.start(["run"]).communicate(b"job\n", timeout=20)
+    out, _ = launcher.start(["run"]).communicate(b"job\n", timeout=GUARD)
     assert out == b"run job\n"

@@ -7,12 +7,12 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from ssh_tools import Sshd, free_port, private_sshd
+from testbed_tools import GUARD, assert_soon
 
 from assay.launch import shell as shell_module
 from assay.launch.net.leash import Leash
@@ -37,29 +37,29 @@ def shell(sshd: Sshd) -> SshShell:
 
 
 def test_words_arrive_as_they_are(shell: SshShell) -> None:
-    answer = shell.run(["printf", "%s\\0", *AWKWARD], 20)
+    answer = shell.run(["printf", "%s\\0", *AWKWARD], GUARD)
     assert answer.code == 0
     assert answer.out.split("\0")[:-1] == AWKWARD
 
 
 def test_input_output_and_exit_code(shell: SshShell) -> None:
     data = os.urandom(300_000)
-    answer = shell.run(["sha256sum"], 20, data)
+    answer = shell.run(["sha256sum"], GUARD, data)
     assert answer.out.split()[0] == hashlib.sha256(data).hexdigest()
-    answer = shell.run(["sh", "-c", "echo $LC_ALL; echo wrong >&2; exit 3"], 20)
+    answer = shell.run(["sh", "-c", "echo $LC_ALL; echo wrong >&2; exit 3"], GUARD)
     assert (answer.code, answer.out, answer.err) == (3, "C.UTF-8\n", "wrong\n")
 
 
 def test_a_missing_command_is_an_answer_not_a_broken_connection(shell: SshShell) -> None:
-    assert shell.run(["no-such-command-here"], 20).code == NOT_FOUND
+    assert shell.run(["no-such-command-here"], GUARD).code == NOT_FOUND
 
 
 def test_exit_code_255_of_a_command_is_not_taken_for_a_broken_connection(shell: SshShell) -> None:
-    assert shell.run(["sh", "-c", "exit 255"], 20).code == 255
+    assert shell.run(["sh", "-c", "exit 255"], GUARD).code == 255
 
 
 def test_all_commands_share_one_connection(shell: SshShell) -> None:
-    ports = {shell.run(["sh", "-c", "echo $SSH_CONNECTION"], 20).out for _ in range(4)}
+    ports = {shell.run(["sh", "-c", "echo $SSH_CONNECTION"], GUARD).out for _ in range(4)}
     assert len(ports) == 1
     assert make_shell(shell.host) is shell
 
@@ -73,7 +73,7 @@ def test_what_was_started_survives_ctrl_c_of_the_terminal(shell: SshShell) -> No
     process = shell.popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         assert os.getsid(process.pid) == process.pid != os.getsid(0)
-        out, _ = process.communicate(b"still here", timeout=20)
+        out, _ = process.communicate(b"still here", timeout=GUARD)
         assert out == b"still here"
     finally:
         process.kill()
@@ -82,7 +82,7 @@ def test_what_was_started_survives_ctrl_c_of_the_terminal(shell: SshShell) -> No
 
 def test_the_sockets_folder_is_private_and_gone_when_closed(sshd: Sshd) -> None:
     shell = make_shell(sshd.host)
-    shell.run(["true"], 20)
+    shell.run(["true"], GUARD)
     folder = shell_module._Open.folder
     assert folder is not None
     assert folder.stat().st_mode & 0o777 == 0o700
@@ -97,9 +97,9 @@ def test_the_sockets_folder_is_private_and_gone_when_closed(sshd: Sshd) -> None:
 def test_a_connection_that_was_cut_is_made_anew(sshd: Sshd) -> None:
     shell = make_shell(sshd.host)
     assert isinstance(shell, SshShell)
-    shell.run(["true"], 20)
+    shell.run(["true"], GUARD)
     assert shell._tell_master("exit")
-    assert shell.run(["echo", "again"], 20).out == "again\n"
+    assert shell.run(["echo", "again"], GUARD).out == "again\n"
 
 
 def _socket(path: Path) -> socket.socket:
@@ -154,7 +154,7 @@ def test_an_unknown_host_key_is_told(sshd: Sshd, tmp_path: Path) -> None:
     config = tmp_path / "config"
     config.write_text((sshd.folder / "ssh_config").read_text().replace(str(sshd.folder / "known_hosts"), "/dev/null"))
     with pytest.raises(AssayError, match="host node1: its host key is not known") as caught:
-        SshShell(sshd.host.model_copy(update={"ssh_config": str(config)})).run(["true"], 20)
+        SshShell(sshd.host.model_copy(update={"ssh_config": str(config)})).run(["true"], GUARD)
     assert "log in once by hand" in caught.value.hint
 
 
@@ -164,7 +164,7 @@ def test_a_changed_host_key_is_told(sshd: Sshd, tmp_path: Path) -> None:
     config = tmp_path / "config"
     config.write_text((sshd.folder / "ssh_config").read_text().replace(str(sshd.folder / "known_hosts"), str(known)))
     with pytest.raises(AssayError, match="another machine answers"):
-        SshShell(sshd.host.model_copy(update={"ssh_config": str(config)})).run(["true"], 20)
+        SshShell(sshd.host.model_copy(update={"ssh_config": str(config)})).run(["true"], GUARD)
 
 
 def test_a_key_that_is_not_let_in_is_told(sshd: Sshd, tmp_path: Path) -> None:
@@ -172,14 +172,14 @@ def test_a_key_that_is_not_let_in_is_told(sshd: Sshd, tmp_path: Path) -> None:
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
     host = sshd.host.model_copy(update={"identity": str(key), "user": "somebody"})
     with pytest.raises(AssayError, match=r"host node1: does not let somebody in \(ssh: .*Permission denied") as caught:
-        SshShell(host).run(["true"], 20)
+        SshShell(host).run(["true"], GUARD)
     assert "ssh-copy-id" in caught.value.hint
 
 
 def test_a_port_without_sshd_is_told(sshd: Sshd) -> None:
     host = sshd.host.model_copy(update={"port": free_port()})
     with pytest.raises(AssayError, match=r"host node1: refuses the connection"):
-        SshShell(host).run(["true"], 20)
+        SshShell(host).run(["true"], GUARD)
 
 
 def test_a_jump_host_is_used_and_its_refusal_is_told(sshd: Sshd, tmp_path: Path) -> None:
@@ -191,26 +191,17 @@ def test_a_jump_host_is_used_and_its_refusal_is_told(sshd: Sshd, tmp_path: Path)
     host = sshd.host.model_copy(update={"ssh_config": str(config), "jump": "through"})
     found = SshShell(host)
     try:
-        assert found.run(["echo", "there"], 20).out == "there\n"
+        assert found.run(["echo", "there"], GUARD).out == "there\n"
     finally:
         found.close()
     with pytest.raises(AssayError, match="refuses the connection: no sshd listens there through closed"):
-        SshShell(host.model_copy(update={"jump": "closed"})).run(["true"], 20)
+        SshShell(host.model_copy(update={"jump": "closed"})).run(["true"], GUARD)
 
 
 def _written(mark: Path) -> int:
-    for _ in range(500):
-        if mark.exists() and mark.read_text().strip():
-            return int(mark.read_text())
-        time.sleep(0.02)
-    pytest.fail("the command was not started")
+    assert_soon(lambda: mark.exists() and bool(mark.read_text().strip()), lambda: "the command was not started")
+    return int(mark.read_text())
 
 
 def _gone(pid: int) -> None:
-    for _ in range(500):
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.02)
-    pytest.fail(f"process {pid} is still there")
+    assert_soon(lambda: not Path(f"/proc/{pid}").exists(), lambda: f"process {pid} is still there")

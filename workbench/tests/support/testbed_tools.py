@@ -1,10 +1,11 @@
 """What the tests of the cluster in a box share."""
 
+import contextlib
 import os
 import re
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from assay.testbed.disks import GROUPS, find_hierarchy, group_prefix
 from assay.testbed.process import Process
 from assay.testbed.run import check_programs, check_rights, find_program, find_switch
 from assay.testbed.running import RunningBox
+from assay.testbed.up import bring_up
 
 GUARD = 300.0
 """Seconds after which something that must come has not come."""
@@ -130,3 +132,15 @@ def assert_soon(true: Callable[[], bool], message: Callable[[], str]) -> None:
     while not true():
         assert time.monotonic() < end, message()
         time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def brought_up(folder: Path, text: str) -> Iterator[RunningBox]:
+    """A box for one test, removed after it."""
+    box = written(folder, text)
+    need_box(box, programs=("ping", "iperf3"))
+    running = bring_up(box)
+    try:
+        yield running
+    finally:
+        running.down()
