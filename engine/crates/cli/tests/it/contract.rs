@@ -1,10 +1,7 @@
 //! Every operation x layout x direct or buffered x method, on a disk file system and on tmpfs, every byte checked.
-#![allow(missing_docs, clippy::print_stdout)]
 
-mod common;
-
+use crate::common::{engine, file_job, run, Marked, Said};
 use assay_spec::{Capabilities, Operation, PhaseStatus};
-use common::{engine, file_job, run, Marked, Said};
 use serde_json::{json, Value};
 
 const LANES: u64 = 3;

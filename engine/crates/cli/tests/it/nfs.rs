@@ -1,9 +1,6 @@
 //! What the engine says of NFS targets without a server: refusals that people can act on.
-#![allow(missing_docs)]
 
-mod common;
-
-use common::engine;
+use crate::common::engine;
 use serde_json::{json, Value};
 use std::io::Write;
 use std::net::TcpListener;

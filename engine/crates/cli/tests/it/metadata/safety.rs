@@ -1,7 +1,7 @@
 //! Nothing but the job's own directory is written to, followed or removed.
 
+use super::jobs::{files, run_after, run_until, tree_job, METHODS, NOTHING, PLACES};
 use crate::common::{engine, run, said, Marked};
-use crate::jobs::{files, run_after, run_until, tree_job, METHODS, NOTHING, PLACES};
 use assay_spec::PhaseStatus;
 use serde_json::json;
 use std::fs;

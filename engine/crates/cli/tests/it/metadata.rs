@@ -1,18 +1,14 @@
 //! Operations on names: every one in all ways, and that nothing but the job's own directory is touched.
-#![allow(missing_docs, clippy::print_stdout)]
 
-mod common;
-#[path = "metadata/jobs.rs"]
 mod jobs;
-#[path = "metadata/safety.rs"]
 mod safety;
 
-use assay_drive::data::{Base, Data};
-use assay_spec::{DataSpec, ErrorKind, Event, Method, Operation, PhaseStatus};
-use common::{engine, null_job, run, said, Marked, Said};
-use jobs::{
+use self::jobs::{
     all_places, errors, files, phases, place, run_after, starts, tree_job, FILES, LANES, METHODS, NOTHING, PLACES, SEED,
 };
+use crate::common::{engine, null_job, run, said, Marked, Said};
+use assay_drive::data::{Base, Data};
+use assay_spec::{DataSpec, ErrorKind, Event, Method, Operation, PhaseStatus};
 use serde_json::{json, Value};
 use std::fs;
 use std::os::unix::fs::symlink;

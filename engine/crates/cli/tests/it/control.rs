@@ -1,9 +1,6 @@
 //! Barriers, pings and the lease: several engines and their controller, with the real engine.
-#![allow(missing_docs, clippy::print_stdout)]
 
-mod common;
-
-use common::{engine, file_job, null_job, run, Marked};
+use crate::common::{engine, file_job, null_job, run, Marked};
 use serde_json::{json, Value};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;

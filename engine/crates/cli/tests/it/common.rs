@@ -1,5 +1,5 @@
 //! Running the real engine on real directories.
-#![allow(dead_code, missing_docs, unreachable_pub)]
+#![allow(unreachable_pub)]
 
 use assay_spec::{Bye, ErrorSample, Event, PhaseEnd};
 use serde_json::{json, Value};

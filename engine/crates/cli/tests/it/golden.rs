@@ -1,5 +1,4 @@
 //! The samples in contract/golden: both sides of the contract accept or refuse the same ones.
-#![allow(missing_docs, clippy::print_stdout)]
 
 use assay_spec::Event;
 use std::path::PathBuf;

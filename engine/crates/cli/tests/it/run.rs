@@ -1,10 +1,7 @@
 //! Stalls, errors, corruption, control and safety, with the real engine.
-#![allow(missing_docs, clippy::print_stdout)]
 
-mod common;
-
+use crate::common::{engine, file_job, null_job, run, said, Marked};
 use assay_spec::{ByeStatus, ErrorKind, Event, PhaseStatus};
-use common::{engine, file_job, null_job, run, said, Marked};
 use serde_json::{json, Value};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -12,7 +9,7 @@ use std::time::{Duration, Instant};
 
 const SECOND: u64 = 1_000_000_000;
 
-fn stalled(rate: Option<f64>) -> common::Said {
+fn stalled(rate: Option<f64>) -> crate::common::Said {
     let stall = json!({"kind": "null", "stalls": [{"at_op": 500, "duration_ns": SECOND}]});
     let phase = json!({"operation": "read", "runtime_ns": 3 * SECOND, "rate_per_s": rate});
     let mut job = null_job(&json!({"target": stall, "phases": [phase]}));
@@ -23,7 +20,7 @@ fn stalled(rate: Option<f64>) -> common::Said {
     run(&job)
 }
 
-fn slower_than(said: &common::Said, ns: u64) -> u64 {
+fn slower_than(said: &crate::common::Said, ns: u64) -> u64 {
     let histogram = &said.ends()[0].read_latency.as_ref().unwrap().histogram;
     let counts = decode(histogram);
     counts.iter_recorded().filter(|value| value.value_iterated_to() > ns).map(|value| value.count_at_value()).sum()

@@ -1,9 +1,6 @@
 //! What the engine tells besides rates: what its host and device did, and what a scripted device shows of it.
-#![allow(missing_docs)]
 
-mod common;
-
-use common::{file_job, null_job, run, Marked};
+use crate::common::{file_job, null_job, run, Marked};
 use serde_json::json;
 
 #[test]

@@ -1,0 +1,11 @@
+//! The real engine: everything that starts it, in one program, so that it is linked once.
+#![allow(missing_docs, clippy::print_stdout)]
+
+mod common;
+mod contract;
+mod control;
+mod evidence;
+mod golden;
+mod metadata;
+mod nfs;
+mod run;
