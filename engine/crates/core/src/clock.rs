@@ -115,6 +115,18 @@ const TRUST_NS: u64 = 10_000_000;
 /// Fraction bits of the rate.
 const SHIFT: u32 = 32;
 
+/// What a lane takes the time from: the machine's clock, or one that moves only as a test says.
+pub trait TimeSource {
+    /// Nanoseconds since some fixed moment.
+    fn now(&self) -> u64;
+
+    /// Waits until `moment` and returns the time then.
+    fn wait_until(&self, moment: u64) -> u64;
+
+    /// Follows the clock that the time is taken from. To be called every second or so.
+    fn adjust(&mut self);
+}
+
 /// A lane's clock: nanoseconds of CLOCK_MONOTONIC, by the time stamp counter where that is reliable.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
@@ -144,25 +156,27 @@ impl Clock {
         Clock { base: unused, compared: unused, rate: 0 }
     }
 
-    /// Nanoseconds on the scale of [`now`].
-    #[inline]
-    pub fn now(&self) -> u64 {
-        if self.rate == 0 {
-            return now();
-        }
-        self.at(ticks())
-    }
-
     #[inline]
     fn at(&self, ticks: u64) -> u64 {
         // A reading just before `adjust` may be used just after it.
         let passed = ticks.saturating_sub(self.base.ticks);
         self.base.ns + ((u128::from(passed) * u128::from(self.rate)) >> SHIFT) as u64
     }
+}
 
-    /// Follows CLOCK_MONOTONIC, whose rate NTP changes. To be called every second or so. Never goes back: a clock that
-    /// is ahead goes slower for a second. After a suspend or a jump of the counter it is the kernel's clock.
-    pub fn adjust(&mut self) {
+impl TimeSource for Clock {
+    /// Nanoseconds on the scale of [`now`].
+    #[inline]
+    fn now(&self) -> u64 {
+        if self.rate == 0 {
+            return now();
+        }
+        self.at(ticks())
+    }
+
+    /// Follows CLOCK_MONOTONIC, whose rate NTP changes. Never goes back: a clock that is ahead goes slower for a second.
+    /// After a suspend or a jump of the counter it is the kernel's clock.
+    fn adjust(&mut self) {
         if self.rate == 0 {
             return;
         }
@@ -183,7 +197,7 @@ impl Clock {
     }
 
     /// Waits until `moment` and returns the time then, as [`wait_until`] does.
-    pub fn wait_until(&self, moment: u64) -> u64 {
+    fn wait_until(&self, moment: u64) -> u64 {
         let early = if SPIN.load(Ordering::Relaxed) { SPIN_NS } else { 0 };
         let mut time = self.now();
         while time < moment {

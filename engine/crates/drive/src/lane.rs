@@ -7,7 +7,7 @@ use crate::outcome::{LaneMessage, LaneOutcome};
 use crate::pattern::Pattern;
 use crate::phase::{Moment, PhaseShared, MOMENTS};
 use crate::placement::Urgent;
-use assay_core::clock::Clock;
+use assay_core::clock::TimeSource;
 use assay_core::{os_message, Buffers, Completion, Lane, Op, OpKind};
 use assay_spec::{Counts, ErrorKind, ErrorSample};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,13 +71,13 @@ struct InFlight {
 }
 
 /// The state of the loop.
-struct Run<'a> {
+struct Run<'a, T> {
     plan: &'a mut LanePlan,
     links: &'a Links,
     channel: &'a mut dyn Lane,
     buffers: &'a Buffers,
     collector: &'a mut Collector,
-    clock: Clock,
+    clock: T,
     outcome: LaneOutcome,
     slots: Vec<InFlight>,
     /// Per slot: what lies in its buffer.
@@ -104,13 +104,19 @@ struct Run<'a> {
     makes_data: bool,
 }
 
+/// A lane's buffers before a phase.
+pub(crate) struct Laid<'a> {
+    buffers: &'a Buffers,
+    /// Per slot that the phase uses: what lies in it.
+    lying: Vec<Option<Lying>>,
+}
+
 /// Makes the data of the first operations, so that lanes which share a CPU need not make it when they are to start.
-/// Returns what lies in each slot then.
-pub(crate) fn lay_first(plan: &mut LanePlan, buffers: &Buffers) -> Vec<Option<Lying>> {
+pub(crate) fn lay_first<'a>(plan: &mut LanePlan, buffers: &'a Buffers) -> Laid<'a> {
     let depth = plan.depth.min(buffers.count() as u32);
     let mut lying = vec![None; depth as usize];
     if plan.data.is_none() || !plan.pattern.writes() {
-        return lying;
+        return Laid { buffers, lying };
     }
     let mut ahead = plan.pattern.clone();
     let first = plan.first_object;
@@ -120,7 +126,7 @@ pub(crate) fn lay_first(plan: &mut LanePlan, buffers: &Buffers) -> Vec<Option<Ly
         let op = Op { kind: step.kind, slot, length: step.length, offset: step.offset };
         make_data(plan.data.as_mut(), first, buffers, op, &mut lying[slot as usize]);
     }
-    lying
+    Laid { buffers, lying }
 }
 
 /// Puts into the slot what the operation shall write; returns whether there was anything to make.
@@ -150,16 +156,17 @@ fn make_data(
     true
 }
 
-/// Does the phase; `phase_start` is the time at which the lanes start together, `lying` is from `lay_first`.
+/// Does the phase by `clock`; `phase_start` is the time at which the lanes start together.
 pub(crate) fn run(
     plan: &mut LanePlan,
     links: &Links,
     channel: &mut dyn Lane,
-    buffers: &Buffers,
-    lying: Vec<Option<Lying>>,
+    laid: Laid<'_>,
     collector: &mut Collector,
+    clock: impl TimeSource,
     phase_start: u64,
 ) -> LaneOutcome {
+    let Laid { buffers, lying } = laid;
     let depth = lying.len() as u32;
     let idle = InFlight { op: SYNC, start: 0 };
     let limit = plan
@@ -177,7 +184,7 @@ pub(crate) fn run(
         channel,
         buffers,
         collector,
-        clock: Clock::new(),
+        clock,
         outcome: LaneOutcome::default(),
         slots: vec![idle; depth as usize],
         lying,
@@ -197,7 +204,7 @@ pub(crate) fn run(
     run.outcome
 }
 
-impl Run<'_> {
+impl<T: TimeSource> Run<'_, T> {
     fn all(&mut self) {
         let urgent = Urgent::new();
         self.outcome.start = self.clock.wait_until(self.phase_start);

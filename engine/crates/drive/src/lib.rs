@@ -6,6 +6,8 @@ pub mod data;
 pub mod histogram;
 mod interval;
 mod lane;
+#[cfg(test)]
+mod lane_tests;
 mod names;
 mod outcome;
 pub mod pattern;
@@ -14,6 +16,8 @@ mod phase;
 mod placement;
 mod resources;
 mod runner;
+#[cfg(test)]
+mod simulated;
 mod totals;
 mod worker;
 

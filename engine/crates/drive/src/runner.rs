@@ -78,11 +78,11 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    fn new(number: u32, job: &Job, lanes: u32) -> Self {
+    pub(crate) fn new(number: u32, interval_ns: u64, first_lane: u32, lanes: u32) -> Self {
         Work {
             outcomes: vec![None; lanes as usize],
-            timeline: Timeline::new(number, job.interval_ns),
-            first_lane: job.first_lane(),
+            timeline: Timeline::new(number, interval_ns),
+            first_lane,
             close_failed: false,
         }
     }
@@ -511,7 +511,7 @@ impl Runner<'_> {
 
     /// Passes intervals and errors on until every lane has ended or, after a stop, patience is at an end.
     fn follow(&mut self, number: u32, start: u64, inbox: &Receiver<LaneMessage>) -> Work {
-        let mut work = Work::new(number, self.job, self.job.lanes);
+        let mut work = Work::new(number, self.job.interval_ns, self.job.first_lane(), self.job.lanes);
         while work.outcomes.iter().any(Option::is_none) {
             let message = inbox.recv_timeout(TICK);
             if message.is_ok() {
@@ -569,7 +569,7 @@ impl Runner<'_> {
     }
 
     fn end_without_work(&mut self, number: u32, phase: &Phase, status: PhaseStatus) -> PhaseStatus {
-        let nothing = Work::new(number, self.job, 0);
+        let nothing = Work::new(number, self.job.interval_ns, self.job.first_lane(), 0);
         let mut end = totals::of(number, phase, status, 0, &PhaseShared::default(), &nothing);
         end.errors.append(&mut self.setup_errors);
         self.emit(&Event::PhaseEnd(end));

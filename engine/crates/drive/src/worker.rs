@@ -5,6 +5,7 @@ use crate::lane::{self, LanePlan, Links};
 use crate::outcome::{LaneMessage, LaneOutcome};
 use crate::placement;
 use crate::resources;
+use assay_core::clock::Clock;
 use assay_core::{os_message, Backend, Buffers, Lane, LaneSetup, MethodChoice, PhasePlan, SetupError};
 use assay_spec::{Method, Operation, SyncPolicy, Tuning, PREPARE_BYTES, PREPARE_DEPTH};
 use std::sync::mpsc::{Receiver, Sender};
@@ -107,12 +108,12 @@ impl Worker {
         let began = channel.begin(phase);
         let (depth, at_once) = began.as_ref().map_or((0, 0), |choice| (choice.depth, choice.batch));
         (plan.depth, plan.batch) = (depth, at_once);
-        let lying = lane::lay_first(plan, buffers);
+        let laid = lane::lay_first(plan, buffers);
         let _ = links.messages.send(LaneMessage::Began(began));
         let outcome = match (self.commands.recv(), depth) {
             (Ok(Command::Go(start)), 1..) => {
                 let waited = resources::cpu_wait_ns();
-                let mut outcome = lane::run(plan, links, channel, buffers, lying, collector, start);
+                let mut outcome = lane::run(plan, links, channel, laid, collector, Clock::new(), start);
                 outcome.cpu_wait_ns = waited.zip(resources::cpu_wait_ns()).map(|(from, to)| to.saturating_sub(from));
                 Some(outcome)
             }

@@ -1,0 +1,404 @@
+//! The loop of a lane on a clock that moves only as scripts say: every time and every count is exact.
+
+use crate::arrivals::Schedule;
+use crate::simulated::{above, decoded, queue, takes, Answer, Asked, Played, Scene, Script, MS, RECORD, SECOND};
+use assay_core::OpKind;
+use assay_spec::{Arrivals, ErrorKind, LatencySummary, Operation};
+use proptest::prelude::*;
+use std::sync::atomic::Ordering;
+
+/// Each operation takes 1 ms; from the submission of one of them the storage stands still for a second.
+fn stalls_at(stalled: u64) -> Script {
+    let mut until = 0;
+    Box::new(move |asked: &Asked<'_>| {
+        if asked.number == stalled {
+            until = asked.at + SECOND;
+        }
+        (until.saturating_sub(asked.at) + MS, Ok(asked.op.length))
+    })
+}
+
+/// Operations with these numbers fail with EIO, the others take 1 ms.
+fn fails(bad: impl Fn(u64) -> bool + Send + 'static) -> Script {
+    Box::new(move |asked: &Asked<'_>| (MS, if bad(asked.number) { Err(5) } else { Ok(asked.op.length) }))
+}
+
+fn ends(played: &Played, lane: usize) -> Vec<u64> {
+    played.lanes[lane].operations().iter().map(|seen| seen.end).collect()
+}
+
+fn starts(played: &Played, lane: usize) -> Vec<u64> {
+    played.lanes[lane].operations().iter().map(|seen| seen.at).collect()
+}
+
+/// The summary holds just these values.
+fn holds(summary: Option<&LatencySummary>, values: impl IntoIterator<Item = u64>) {
+    let mut expected = hdrhistogram::Histogram::<u64>::new_with_bounds(1, (1 << 42) - 1, 3).unwrap();
+    values.into_iter().for_each(|value| expected.record(value).unwrap());
+    assert_eq!(summary.map(|summary| decoded(&summary.histogram)).unwrap_or(expected.clone()), expected);
+    assert_eq!(summary.map_or(0, |summary| summary.count), expected.len());
+}
+
+/// Cases of a property: the second number where `ASSAY_SOAK` asks for many.
+fn times(small: u32, large: u32) -> u32 {
+    let soak = std::env::var("ASSAY_SOAK").unwrap_or_default();
+    if matches!(soak.as_str(), "" | "0") {
+        small
+    } else {
+        large
+    }
+}
+
+fn read(records: u64, script: Script) -> Scene {
+    Scene::of(Operation::Read, records, script)
+}
+
+#[test]
+fn in_closed_loop_the_end_of_one_operation_is_the_start_of_the_next() {
+    let played = read(100, takes(|number| (number + 1) * MS)).play();
+    assert_eq!(starts(&played, 0), (0..100).map(|number| number * (number + 1) / 2 * MS).collect::<Vec<_>>());
+    holds(played.end.read_latency.as_ref(), (1..=100).map(|number| number * MS));
+    assert_eq!(played.end.last_finisher.end_ns, 5050 * MS);
+    assert_eq!((played.end.read.ops, played.end.read.bytes), (100, 100 * RECORD));
+    assert!(played.end.start_delay.is_none());
+}
+
+#[test]
+fn a_stall_shows_once_in_closed_loop() {
+    let end = read(8, stalls_at(500)).runtime(3 * SECOND).play().end;
+    let latency = end.read_latency.unwrap();
+    // What would have been asked for during the stall never was: coordinated omission.
+    assert_eq!((latency.count, above(&latency, 500 * MS), above(&latency, 2 * MS)), (2000, 1, 1));
+}
+
+#[test]
+fn a_stall_shows_whole_in_open_loop() {
+    let fast = |asked: &Asked<'_>, until: &mut u64| -> Answer {
+        if asked.number == 500 {
+            *until = asked.at + SECOND;
+        }
+        (until.saturating_sub(asked.at) + 1_000, Ok(asked.op.length))
+    };
+    for depth in [1, 4] {
+        let mut until = 0;
+        let script: Script = Box::new(move |asked| fast(asked, &mut until));
+        let end = read(8, script).deep(depth, depth).rate(1000.0).runtime(3 * SECOND).play().end;
+        let latency = end.read_latency.unwrap();
+        assert_eq!((latency.count, end.unstarted_ops), (3000, 0), "nothing is skipped");
+        assert_eq!(end.last_finisher.end_ns, 3 * SECOND, "the backlog is made up for in time");
+        assert!(latency.max_ns >= SECOND);
+        // Those that were due evenly over the second waited for evenly spread times.
+        for waited in [900, 500, 100] {
+            let late = above(&latency, waited * MS);
+            assert!((1000 - waited..1000 - waited + 2).contains(&late), "{late} were {waited} ms late");
+        }
+    }
+}
+
+/// From the intended start to the submission is the engine's and the queue's, from there on it is the storage's.
+#[test]
+fn response_time_is_service_time_and_delay() {
+    let service = |number: u64| if number == 3 { 35 * MS } else { MS };
+    let played = read(10, takes(service)).rate(100.0).play();
+    let due: Vec<u64> = (0..10).map(|number| number * 10 * MS).collect();
+    let served = queue(&due, &(0..10).map(service).collect::<Vec<_>>(), 1);
+    assert_eq!(served[4..8].iter().map(|(_, delay, _)| delay / MS).collect::<Vec<_>>(), [25, 16, 7, 0]);
+    holds(played.end.start_delay.as_ref(), served.iter().map(|(_, delay, _)| *delay));
+    holds(played.end.read_latency.as_ref(), served.iter().map(|(_, _, response)| *response));
+}
+
+#[test]
+fn arrivals_come_when_they_are_meant_to() {
+    for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
+        let mut scene = read(200, takes(|_| 0)).and(200, takes(|_| 0)).rate(1000.0);
+        scene.phase.arrivals = arrivals;
+        let played = scene.play();
+        for lane in 0..2 {
+            let mut schedule = Schedule::new(arrivals, 1000.0, lane, 2, 1);
+            let mut next = || {
+                let due = schedule.next_ns();
+                schedule.advance();
+                due
+            };
+            let due: Vec<u64> = (0..200).map(|_| next()).collect();
+            assert_eq!(starts(&played, lane as usize), due, "{arrivals:?}");
+        }
+        holds(played.end.start_delay.as_ref(), [0; 400]);
+    }
+}
+
+#[test]
+fn no_operation_starts_at_the_end_of_the_runtime_and_none_is_cut_off() {
+    for depth in [1, 3] {
+        let played = read(5, takes(|_| 30 * MS)).deep(depth, depth).runtime(100 * MS).play();
+        assert_eq!(starts(&played, 0).iter().max(), Some(&(90 * MS)));
+        assert_eq!((played.end.read.ops, played.end.last_finisher.end_ns), (4 * u64::from(depth), 120 * MS));
+        assert!(!played.work.outcomes[0].as_ref().unwrap().limited, "it is the time that was asked for");
+        let exact = read(5, takes(|_| 25 * MS)).deep(depth, depth).runtime(100 * MS).play();
+        assert_eq!((exact.end.read.ops, exact.end.last_finisher.end_ns), (4 * u64::from(depth), 100 * MS));
+    }
+}
+
+#[test]
+fn in_open_loop_the_phase_lasts_to_its_end() {
+    for depth in [1, 2] {
+        // Due at 0, 400 and 800 ms; the next one only at 1200 ms.
+        let played = read(9, takes(|_| MS)).deep(depth, depth).rate(2.5).runtime(SECOND).play();
+        assert_eq!(starts(&played, 0), [0, 400 * MS, 800 * MS]);
+        assert_eq!((played.end.last_finisher.end_ns, played.end.unstarted_ops), (SECOND, 0));
+    }
+}
+
+#[test]
+fn too_high_a_rate_is_given_up_after_twice_the_time_and_told() {
+    for depth in [1, 2] {
+        let played = read(9, takes(|_| MS)).deep(depth, depth).rate(10_000.0).runtime(SECOND / 2).play();
+        let done = 1000 * u64::from(depth);
+        assert_eq!((played.end.read.ops, played.end.unstarted_ops), (done, 5000 - done));
+        // The second operation was due 0.1 ms after the first, and so is the last.
+        assert_eq!(played.end.last_finisher.end_ns, SECOND + u64::from(depth - 1) * MS / 10);
+        assert_eq!(played.end.target_per_s, Some(10_000.0));
+    }
+}
+
+#[test]
+fn very_high_rates_count_every_arrival() {
+    for (arrivals, slack) in [(Arrivals::Constant, 0), (Arrivals::Poisson, 1_000_000)] {
+        let mut scene = read(9, takes(|_| MS)).rate(1e9).runtime(SECOND);
+        scene.phase.arrivals = arrivals;
+        let end = scene.play().end;
+        assert_eq!((end.read.ops, end.last_finisher.end_ns), (2000, 2 * SECOND));
+        assert!((end.read.ops + end.unstarted_ops).abs_diff(SECOND) <= slack, "{}", end.unstarted_ops);
+    }
+}
+
+#[test]
+fn a_time_limit_cuts_short_and_is_told() {
+    let limited = read(50, takes(|_| 10 * MS)).time_limit(95 * MS).play();
+    assert_eq!((limited.end.read.ops, limited.end.last_finisher.end_ns), (10, 100 * MS));
+    assert!(limited.work.outcomes[0].as_ref().unwrap().limited);
+    let whole = read(10, takes(|_| 10 * MS)).time_limit(101 * MS).play();
+    assert_eq!(whole.end.read.ops, 10);
+    assert!(!whole.work.outcomes[0].as_ref().unwrap().limited);
+    // Due were 10 in the time, and 5 of 50 were started.
+    let late = read(50, takes(|_| 20 * MS)).rate(100.0).time_limit(100 * MS).play();
+    assert_eq!((late.end.read.ops, late.end.unstarted_ops), (5, 5));
+}
+
+#[test]
+fn the_budget_is_kept_at_any_depth() {
+    for (depth, batch) in [(1, 1), (4, 4), (7, 2), (64, 64)] {
+        let played = Scene::of(Operation::Write, 50, takes(|number| number % 3 * MS)).deep(depth, batch).play();
+        assert_eq!((played.end.write.ops, played.end.write.bytes), (50, 50 * RECORD));
+        let mut offsets: Vec<u64> = played.lanes[0].seen.iter().map(|seen| seen.op.offset / RECORD).collect();
+        offsets.sort_unstable();
+        assert_eq!(offsets, (0..50).collect::<Vec<_>>());
+        let most = played.lanes[0].most_in_flight;
+        assert_eq!(most, if depth == 1 { 0 } else { 50.min(depth as usize) }, "alone, nothing is left in flight");
+        assert_eq!(played.work.outcomes[0].as_ref().unwrap().covered, 50 * RECORD);
+    }
+}
+
+#[test]
+fn data_is_gone_over_again_until_the_time_is_up() {
+    let played = read(4, takes(|_| MS)).runtime(10 * MS).play();
+    let records: Vec<u64> = played.lanes[0].seen.iter().map(|seen| seen.op.offset / RECORD).collect();
+    assert_eq!(records, [0, 1, 2, 3, 0, 1, 2, 3, 0, 1]);
+    // Nothing to go over: no time passes.
+    let nothing = read(0, takes(|_| MS)).runtime(SECOND).play();
+    assert_eq!((nothing.end.read.ops, nothing.end.last_finisher.end_ns), (0, 0));
+}
+
+/// The ramps, before every lane has begun and after one has run out, are left out of the steady window.
+#[test]
+fn ramps_are_not_part_of_the_steady_window() {
+    let late = takes(|number| if number == 0 { 50 * MS + 1 } else { 7 * MS });
+    let quick = || takes(|_| 2 * MS + 3);
+    let played = read(100, quick()).and(200, quick()).and(200, late).play();
+    let (begun, out) = (50 * MS + 1, ends(&played, 0)[99]);
+    let steady = played.end.steady.unwrap();
+    assert_eq!((steady.start_ns, steady.end_ns), (begun, out));
+    // The operation whose end is the moment counts to it; of two at the same time that of the first lane.
+    let within = |lane: usize| {
+        let upto =
+            |moment: u64, own: bool| ends(&played, lane).iter().filter(|end| **end < moment + u64::from(own)).count();
+        (upto(out, lane == 0) - upto(begun, lane == 2)) as u64
+    };
+    assert_eq!(steady.ops, within(0) + within(1) + within(2));
+    assert_eq!(steady.bytes, steady.ops * RECORD);
+    assert!(steady.ops < played.end.first_finisher.ops && played.end.last_finisher.ops == 500);
+}
+
+#[test]
+fn a_slow_lane_parts_first_from_last_finisher() {
+    let stalled = |number: u64| if number.is_multiple_of(5) && number < 250 { 20 * MS } else { 400_000 };
+    let quick = || takes(|_| 400_001);
+    let scene = read(256, quick()).and(256, quick()).and(256, takes(stalled)).and(256, quick());
+    let end = scene.play().end;
+    assert_eq!((end.last_finisher.ops, end.last_finisher.end_ns), (4 * 256, 50 * 20 * MS + 206 * 400_000));
+    assert_eq!(end.first_finisher.end_ns, 256 * 400_001);
+    // Lanes that end at the same time are told one after the other: the first hears of no other's last operation.
+    assert_eq!(end.first_finisher.ops, 256 + 2 * 255 + 4 * 5);
+    assert_eq!(end.start_skew_ns, 0);
+    assert_eq!(end.lanes.iter().map(|lane| lane.read.ops).collect::<Vec<_>>(), [256; 4]);
+}
+
+#[test]
+fn each_interval_has_what_ended_in_it() {
+    for depth in [1, 2] {
+        let mut scene = read(30, takes(|number| if number == 15 { 35 * MS } else { 2 * MS })).deep(depth, depth);
+        scene.interval_ns = 10 * MS;
+        let played = scene.play();
+        let ends = ends(&played, 0);
+        for interval in &played.intervals {
+            let inside = ends.iter().filter(|end| (interval.start_ns..interval.end_ns).contains(*end)).count() as u64;
+            assert_eq!((interval.read.ops, interval.read.bytes), (inside, inside * RECORD), "{interval:?}");
+            assert_eq!(decoded(interval.read_histogram.as_ref().unwrap()).len(), inside);
+        }
+        assert_eq!(played.intervals.iter().map(|interval| interval.read.ops).sum::<u64>(), 30);
+        let expected: Vec<u64> = ends.iter().map(|end| end / (10 * MS)).collect();
+        assert!(played.intervals.iter().all(|interval| expected.contains(&interval.index)), "none is empty");
+    }
+}
+
+#[test]
+fn a_failed_operation_is_counted_apart_and_has_no_latency() {
+    let played = read(20, fails(|number| number % 4 == 1)).play();
+    assert_eq!((played.end.read.ops, played.end.read.bytes), (15, 15 * RECORD));
+    assert_eq!(played.end.read_latency.unwrap().count, 15);
+    let errors: Vec<_> = played.end.errors.iter().map(|error| (error.kind, error.errno, error.count)).collect();
+    assert_eq!(errors, [(ErrorKind::Os, Some(5), 5)]);
+    let places: Vec<u64> = played.errors.iter().map(|sample| sample.offset / RECORD).collect();
+    assert_eq!(places, [1, 5, 9, 13, 17], "five are shown whole");
+    assert_eq!(played.end.last_finisher.end_ns, 20 * MS, "none is tried again");
+}
+
+#[test]
+fn too_many_errors_end_the_lane() {
+    for depth in [1, 4] {
+        let mut scene = read(1000, fails(|number| number >= 10)).deep(depth, depth);
+        scene.error_limit = 7;
+        let played = scene.play();
+        let outcome = played.work.outcomes[0].as_ref().unwrap();
+        assert!(outcome.gave_up && !outcome.limited);
+        assert_eq!(played.errors.len(), 5);
+        let failed = played.lanes[0].seen.len() as u64 - 10;
+        assert_eq!((played.end.read.ops, outcome.error_count()), (10, failed));
+        // What was in flight then may fail as well.
+        assert!((7..7 + u64::from(depth)).contains(&failed), "{failed}");
+    }
+}
+
+#[test]
+fn a_short_operation_is_an_error() {
+    for (operation, kind) in [(Operation::Read, ErrorKind::ShortRead), (Operation::Write, ErrorKind::ShortWrite)] {
+        let short: Script =
+            Box::new(|asked| (MS, Ok(if asked.number == 2 { asked.op.length - 1 } else { asked.op.length })));
+        let played = Scene::of(operation, 5, short).play();
+        assert_eq!((played.end.errors[0].kind, played.end.errors[0].count, played.end.last_finisher.ops), (kind, 1, 4));
+        assert_eq!(played.work.outcomes[0].as_ref().unwrap().covered, 0, "a gap is not covered");
+    }
+}
+
+#[test]
+fn the_flush_is_part_of_the_time() {
+    let flushed = |result: Result<u32, i32>| -> Script {
+        Box::new(move |asked| if asked.op.kind == OpKind::Sync { (40 * MS, result) } else { (MS, Ok(asked.op.length)) })
+    };
+    let scene = |operation: Operation, result: Result<u32, i32>| {
+        let mut scene = Scene::of(operation, 10, flushed(result));
+        scene.sync_at_end = true;
+        scene.play()
+    };
+    let written = scene(Operation::Write, Ok(0));
+    assert_eq!((written.end.last_finisher.end_ns, written.end.lanes[0].sync_ns), (50 * MS, 40 * MS));
+    assert_eq!(written.end.first_finisher.end_ns, 50 * MS);
+    assert_eq!(written.lanes[0].operations().len(), 10);
+    let looked_at = scene(Operation::Read, Ok(0));
+    assert_eq!((looked_at.end.last_finisher.end_ns, looked_at.lanes[0].seen.len()), (10 * MS, 10), "nothing to flush");
+    let lost = scene(Operation::Write, Err(5));
+    assert!(lost.work.outcomes[0].as_ref().unwrap().gave_up);
+    assert_eq!((lost.errors[0].action.as_str(), lost.errors[0].errno), ("sync", Some(5)));
+}
+
+/// Stops the phase while it does the operation of this number.
+fn stops_at(number: u64) -> Script {
+    Box::new(move |asked| {
+        asked.stop.fetch_or(asked.number == number, Ordering::Relaxed);
+        (MS, Ok(asked.op.length))
+    })
+}
+
+#[test]
+fn a_stop_is_heard_by_those_who_work_and_by_those_who_wait() {
+    let mut scene = Scene::of(Operation::Write, 1000, stops_at(9));
+    scene.sync_at_end = true;
+    let alone = scene.play();
+    assert!(alone.stopped);
+    assert_eq!((alone.end.write.ops, alone.end.last_finisher.end_ns), (10, 10 * MS), "and nothing is flushed");
+    assert_eq!((alone.end.unstarted_ops, alone.work.outcomes[0].as_ref().unwrap().limited), (0, false));
+    for depth in [1, 2] {
+        // The other lane's first operation is due after 50 s.
+        let idle = read(5, stops_at(0)).and(5, takes(|_| MS)).rate(0.02).runtime(1000 * SECOND).deep(depth, depth);
+        let end = idle.play().end;
+        assert_eq!(end.read.ops, 1);
+        assert!(end.last_finisher.end_ns <= 400 * MS, "{}", end.last_finisher.end_ns);
+    }
+}
+
+/// The end of an operation is the start of the next: what is measured costs one reading of the clock each.
+#[test]
+fn the_clock_is_read_once_for_an_operation() {
+    let readings =
+        |records: u64, depth: u32| read(records, takes(|_| 1_000)).deep(depth, depth).play().lanes[0].readings;
+    assert_eq!(readings(400, 1) - readings(100, 1), 300);
+    // In flight together, an operation is read when it is handed over and when it comes back.
+    assert!(readings(400, 4) - readings(100, 4) <= 2 * 300);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(times(64, 5_000)))]
+
+    /// Whatever the storage takes, a lane in open loop is a queue with as many servers as it has in flight.
+    #[test]
+    fn open_loop_is_a_queue(
+        service in proptest::collection::vec(0_u64..20 * MS, 1..60),
+        depth in 1_u32..6,
+        rate in 50_u32..2_000,
+        poisson: bool,
+    ) {
+        let arrivals = if poisson { Arrivals::Poisson } else { Arrivals::Constant };
+        let mut schedule = Schedule::new(arrivals, f64::from(rate), 0, 1, 1);
+        let mut due = Vec::new();
+        for _ in &service {
+            due.push(schedule.next_ns());
+            schedule.advance();
+        }
+        let (times, records) = (service.clone(), service.len() as u64);
+        let mut scene = read(records, takes(move |number| times[number as usize])).deep(depth, depth);
+        scene.phase.rate_per_s = Some(f64::from(rate));
+        scene.phase.arrivals = arrivals;
+        scene.interval_ns = 10 * MS;
+        let played = scene.play();
+        let served = queue(&due, &service, depth as usize);
+        prop_assert_eq!(starts(&played, 0), served.iter().map(|(at, _, _)| *at).collect::<Vec<_>>());
+        holds(played.end.start_delay.as_ref(), served.iter().map(|(_, delay, _)| *delay));
+        holds(played.end.read_latency.as_ref(), served.iter().map(|(_, _, response)| *response));
+        prop_assert_eq!(played.end.last_finisher.end_ns, served.iter().zip(&due).map(|((_, _, r), due)| r + due).max().unwrap());
+    }
+
+    /// In closed loop a slot that is free is used at once, and latency is what the storage took.
+    #[test]
+    fn closed_loop_keeps_its_depth(
+        service in proptest::collection::vec(0_u64..20 * MS, 1..60),
+        depth in 1_u32..6,
+        batch in 1_u32..6,
+    ) {
+        let (times, records) = (service.clone(), service.len() as u64);
+        let played = read(records, takes(move |number| times[number as usize])).deep(depth, batch.min(depth)).play();
+        let served = queue(&vec![0; service.len()], &service, depth as usize);
+        prop_assert_eq!(starts(&played, 0), served.iter().map(|(at, _, _)| *at).collect::<Vec<_>>());
+        holds(played.end.read_latency.as_ref(), service);
+        prop_assert_eq!(played.end.last_finisher.end_ns, served.iter().map(|(_, _, end)| *end).max().unwrap());
+    }
+}
