@@ -13,6 +13,10 @@ mod job;
 mod memory;
 mod place;
 mod validate;
+#[cfg(test)]
+mod validate_properties;
+#[cfg(test)]
+mod validate_tests;
 
 pub use capability::{BackendCapabilities, Capabilities, PlaceCapabilities};
 pub use event::{

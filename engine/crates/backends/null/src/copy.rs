@@ -42,6 +42,12 @@ impl CopyLane {
             length -= part;
         }
     }
+
+    /// Bytes that have been copied, of one round.
+    #[cfg(test)]
+    pub(crate) fn copied(&self) -> usize {
+        self.to.iter().filter(|byte| **byte == 1).count()
+    }
 }
 
 impl Lane for CopyLane {

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 /// What a script does at given operations.
-struct Script {
+pub(crate) struct Script {
     first: Option<LatencyModel>,
     latency: Option<LatencyModel>,
     changes: Vec<ScriptedChange>,
@@ -30,7 +30,8 @@ struct Script {
 }
 
 impl Script {
-    fn new(target: &NullTarget, seed: u64, lane: u32) -> Option<Self> {
+    /// Of a lane; none if nothing is scripted.
+    pub(crate) fn new(target: &NullTarget, seed: u64, lane: u32) -> Option<Self> {
         let unscripted = NullTarget { make_data: target.make_data, ..NullTarget::default() };
         if *target == unscripted {
             return None;
@@ -57,7 +58,8 @@ impl Script {
         })
     }
 
-    fn begin(&mut self) {
+    /// Begins a phase.
+    pub(crate) fn begin(&mut self) {
         self.submitted = 0;
         self.still_until = 0;
         self.changed = 0;
@@ -67,7 +69,7 @@ impl Script {
     }
 
     /// When the operation submitted at `now` ends, and how.
-    fn serve(&mut self, op: &Op, now: u64) -> (u64, Result<u32, i32>) {
+    pub(crate) fn serve(&mut self, op: &Op, now: u64) -> (u64, Result<u32, i32>) {
         let number = self.submitted;
         self.submitted += 1;
         if let Some(duration) = self.stalls.get(&number) {
@@ -112,6 +114,12 @@ impl NullLane {
             waiting: BinaryHeap::with_capacity(slots),
             results: vec![Ok(0); slots],
         }
+    }
+
+    /// Nothing is in flight, and nothing that has ended is kept.
+    #[cfg(test)]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.ended.is_empty() && self.waiting.is_empty()
     }
 }
 

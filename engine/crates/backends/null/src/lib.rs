@@ -4,5 +4,7 @@
 mod backend;
 mod copy;
 mod lane;
+#[cfg(test)]
+mod tests;
 
 pub use backend::NullBackend;

@@ -1,0 +1,242 @@
+//! Jobs of any numbers: none overflows, and what passes the rules is the same job after it was written and read.
+
+use crate::{
+    Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Job, LatencyModel, Layout, Method, NfsTarget,
+    NullTarget, Operation, Phase, ScriptedChange, ScriptedError, ScriptedStall, SyncPolicy, Target, Tree, Tuning,
+    SPEC_VERSION,
+};
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::{Config, TestRunner};
+use std::cell::Cell;
+
+/// Cases of a property: the second number where `ASSAY_SOAK` asks for many.
+fn times(small: u32, large: u32) -> u32 {
+    let soak = std::env::var("ASSAY_SOAK").unwrap_or_default();
+    if matches!(soak.as_str(), "" | "0") {
+        small
+    } else {
+        large
+    }
+}
+
+/// Numbers up to `most`, those at the borders of types and rules, and any.
+fn number(most: u64) -> impl Strategy<Value = u64> {
+    let year = 31_536_000_000_000_000;
+    let borders =
+        vec![0, 1, most, most + 1, 1 << 30, 1 << 32, year, year + 1, i64::MAX as u64, 1 << 63, u64::MAX - 1, u64::MAX];
+    prop_oneof![40 => 1..=most, 2 => select(borders), 1 => any::<u64>()]
+}
+
+fn small(most: u32) -> impl Strategy<Value = u32> {
+    prop_oneof![40 => 1..=most, 2 => select(vec![0, most, most + 1, u32::MAX]), 1 => any::<u32>()]
+}
+
+fn latency() -> impl Strategy<Value = LatencyModel> {
+    prop_oneof![
+        number(1_000_000).prop_map(|ns| LatencyModel::Fixed { ns }),
+        (0..1000_u64, number(1_000_000)).prop_map(|(min_ns, max_ns)| LatencyModel::Uniform { min_ns, max_ns }),
+        number(1_000_000).prop_map(|mean_ns| LatencyModel::Exponential { mean_ns }),
+    ]
+}
+
+fn null() -> impl Strategy<Value = Target> {
+    let stall = (any::<u64>(), number(1_000_000), any::<Option<u32>>());
+    let stall = stall.prop_map(|(at_op, duration_ns, lane)| ScriptedStall { at_op, duration_ns, lane });
+    let change = (any::<u64>(), latency(), any::<Option<u32>>());
+    let change = change.prop_map(|(at_op, latency, lane)| ScriptedChange { at_op, latency, lane });
+    let error = (any::<u64>(), 0..4097_i32, any::<Option<u32>>());
+    let error = error.prop_map(|(at_op, errno, lane)| ScriptedError { at_op, errno, lane });
+    let few = 0..3_usize;
+    (
+        prop::option::of(latency()),
+        prop::collection::vec(stall, few.clone()),
+        prop::collection::vec(error, few.clone()),
+        prop::collection::vec(change, few),
+        (0..101_u32, prop_oneof![9 => -1_000_i64..1_000, 1 => any::<i64>()], number(1 << 20), any::<bool>()),
+    )
+        .prop_map(
+            |(latency, stalls, errors, changes, (vary_percent, clock_step_ns, memory_copy_bytes, make_data))| {
+                let target = NullTarget {
+                    latency,
+                    stalls,
+                    errors,
+                    changes,
+                    vary_percent,
+                    clock_step_ns,
+                    memory_copy_bytes,
+                    make_data,
+                };
+                Target::Null(target)
+            },
+        )
+}
+
+fn nfs() -> impl Strategy<Value = Target> {
+    let ids = (any::<Option<u16>>(), any::<Option<u32>>(), any::<Option<u32>>());
+    let sizes = (small(16), number(1 << 20), number(1 << 20), number(3_600_000_000_000));
+    ("[a-z.:-]{1,9}", "/[a-z./]{0,9}", "[a-z.]{1,5}", ids, sizes).prop_map(
+        |(server, export, name, (mount_port, uid, gid), (nconnect, rsize, wsize, timeout_ns))| {
+            let (root, directory, servers) = (name.clone(), name, vec![server]);
+            Target::Nfs(NfsTarget {
+                servers,
+                export,
+                root,
+                directory,
+                mount_port,
+                nconnect,
+                rsize,
+                wsize,
+                uid,
+                gid,
+                timeout_ns,
+            })
+        },
+    )
+}
+
+fn target() -> impl Strategy<Value = Target> {
+    let file = ("/[a-z./]{0,9}", "[a-z.]{1,5}", prop::option::of("[a-z.]{1,5}"))
+        .prop_map(|(root, directory, run)| Target::File(FileTarget { root, directory, run }));
+    let device =
+        ("/[a-z./]{0,9}", any::<bool>()).prop_map(|(path, destroy)| Target::Device(DeviceTarget { path, destroy }));
+    prop_oneof![3 => null(), 2 => file, 1 => device, 2 => nfs()]
+}
+
+fn phase() -> impl Strategy<Value = Phase> {
+    let operations: Vec<Operation> = Operation::measurable().chain([Operation::Prepare]).collect();
+    // Of few digits, which are read as they are written.
+    let rate = prop_oneof![9 => (1..u32::MAX).prop_map(|rate| f64::from(rate) / 1000.0), 1 => any::<f64>()];
+    let times = (prop::option::weighted(0.2, number(SECOND)), prop::option::weighted(0.2, number(SECOND)));
+    let cache = select(vec![CacheAction::Keep, CacheAction::Keep, CacheAction::Evict, CacheAction::Drop]);
+    (select(operations), times, prop::option::weighted(0.3, rate), cache, (0..103_u8, small(1 << 20), any::<bool>()))
+        .prop_map(
+            |(
+                operation,
+                (runtime_ns, time_limit_ns),
+                rate_per_s,
+                cache_before,
+                (read_percent, stride_records, poisson),
+            )| {
+                let arrivals = if poisson { Arrivals::Poisson } else { Arrivals::Constant };
+                let measured = operation != Operation::Prepare;
+                Phase {
+                    operation,
+                    measured,
+                    cache_before,
+                    runtime_ns,
+                    time_limit_ns,
+                    rate_per_s,
+                    arrivals,
+                    read_percent,
+                    stride_records,
+                }
+            },
+        )
+}
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Sizes, with the records smaller than the files in most cases.
+fn sizes() -> impl Strategy<Value = (u32, u64, u64, u32, u32, u32)> {
+    (small(64), number(1 << 40), number(1 << 16), small(32), small(16), 0..3_u32)
+}
+
+fn switches() -> impl Strategy<Value = ([bool; 6], Method, SyncPolicy, Tuning)> {
+    let method =
+        select(vec![Method::Auto, Method::Auto, Method::IoUring, Method::Sync, Method::Mmap, Method::Protocol]);
+    let sync =
+        select(vec![SyncPolicy::None, SyncPolicy::Fsync, SyncPolicy::Fdatasync, SyncPolicy::OSync, SyncPolicy::ODsync]);
+    let few = prop::collection::vec(0..1030_u32, 0..3);
+    let tuning =
+        (prop::bool::weighted(0.1), prop::bool::weighted(0.1), any::<bool>(), few, prop::option::of(0..1030_u32));
+    let tuning = tuning.prop_map(|(sqpoll, iopoll, huge_pages, cpus, numa_node)| Tuning {
+        sqpoll,
+        iopoll,
+        huge_pages,
+        cpus,
+        numa_node,
+    });
+    (any::<[bool; 6]>(), method, sync, tuning)
+}
+
+fn job() -> impl Strategy<Value = Job> {
+    let tree = (number(1000), 0..18_u32, small(10)).prop_map(|(files, depth, width)| Tree { files, depth, width });
+    let spans = (
+        number(3_600_000_000_000),
+        prop::option::of(number(SECOND)),
+        prop::option::of(number(60 * SECOND)),
+        number(1000),
+    );
+    let data = (0..102_u8, 0..102_u8, any::<bool>());
+    let phases = prop::collection::vec(phase(), 1..4);
+    (target(), sizes(), prop::option::weighted(0.2, tree), switches(), (spans, data), (any::<u64>(), phases)).prop_map(
+        |(target, (lanes, file, record, depth, ranks, rank), tree, switches, (spans, data), (seed, phases))| {
+            let ([shared, direct, preallocate, wait_for_go, keep_files, reuse_files], method, sync, tuning) = switches;
+            Job {
+                spec_version: SPEC_VERSION,
+                id: "any".to_owned(),
+                seed,
+                target,
+                lanes,
+                layout: if shared { Layout::Shared } else { Layout::Separate },
+                file_size_bytes: file,
+                record_size_bytes: record,
+                queue_depth: depth,
+                method,
+                tuning,
+                tree,
+                direct,
+                sync,
+                preallocate,
+                data: DataSpec { compressible_percent: data.0, duplicate_percent: data.1, verify: data.2 },
+                phases,
+                interval_ns: spans.0,
+                ranks,
+                rank,
+                wait_for_go,
+                lease_ns: spans.1,
+                stall_limit_ns: spans.2,
+                error_limit: spans.3,
+                keep_files,
+                reuse_files,
+            }
+        },
+    )
+}
+
+/// What a job that passes may be counted with, and that it stays what it is.
+fn passes(job: &Job) -> Result<(), TestCaseError> {
+    let text = serde_json::to_string(job).unwrap();
+    let again: Job = serde_json::from_str(&text).map_err(|error| TestCaseError::fail(format!("{error}: {text}")))?;
+    prop_assert_eq!(&again, job);
+    prop_assert_eq!(again.validate(), Ok(()));
+    prop_assert_eq!(u64::from(job.all_lanes()), u64::from(job.lanes) * u64::from(job.ranks));
+    prop_assert!(u64::from(job.first_lane()) + u64::from(job.lanes) <= u64::from(job.all_lanes()));
+    prop_assert!(i64::try_from(job.data_bytes()).is_ok());
+    prop_assert!(job.memory_bytes() <= 64 << 30);
+    prop_assert!(job.buffer_bytes() < job.memory_bytes());
+    Ok(())
+}
+
+#[test]
+fn what_passes_is_written_and_read_unchanged() {
+    let cases = times(2_000, 100_000);
+    let (passed, refused) = (Cell::new(0), Cell::new(0));
+    let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(cases) });
+    let all = runner.run(&job(), |job| match job.validate() {
+        Ok(()) => {
+            passed.set(passed.get() + 1);
+            passes(&job)
+        }
+        Err(error) => {
+            refused.set(refused.get() + 1);
+            let line = error.to_string();
+            prop_assert!(!line.contains('\n') && line.len() < 300 && !error.field.is_empty(), "{}", line);
+            Ok(())
+        }
+    });
+    all.unwrap();
+    let (passed, refused) = (passed.get(), refused.get());
+    assert!(passed >= cases / 50 && refused >= cases / 50, "{passed} passed, {refused} were refused");
+}

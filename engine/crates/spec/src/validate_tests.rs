@@ -1,0 +1,324 @@
+//! Every rule of a job: a value at the border that passes, and one beyond it that is refused with its message.
+
+use crate::{Claim, Job};
+use serde_json::{json, Value};
+
+/// A job that passes, to be changed.
+fn base(name: &str) -> Value {
+    let mut job = json!({
+        "spec_version": 1, "id": "job", "target": {"kind": "null"}, "file_size_bytes": 1_048_576,
+        "record_size_bytes": 4096, "tuning": {"cpus": [0]}, "phases": [{"operation": "read"}],
+    });
+    let scripted = json!({
+        "kind": "null", "stalls": [{"at_op": 1, "duration_ns": 1}], "errors": [{"at_op": 1, "errno": 5}],
+        "changes": [{"at_op": 1, "latency": {"distribution": "fixed", "ns": 1}}],
+    });
+    match name {
+        "null" => {}
+        "scripted" => job["target"] = scripted,
+        "file" => job["target"] = json!({"kind": "file", "root": "/mnt", "directory": "job"}),
+        "device" => {
+            job["target"] = json!({"kind": "device", "path": "/dev/sdx", "destroy": true});
+            job["layout"] = json!("shared");
+        }
+        "nfs" => {
+            let servers = ["server"];
+            job["target"] =
+                json!({"kind": "nfs", "servers": servers, "export": "/export", "root": "assay", "directory": "job"});
+        }
+        "tree" => {
+            job["tree"] = json!({"files": 100});
+            job["file_size_bytes"] = json!(0);
+            job["phases"][0]["operation"] = json!("create");
+        }
+        other => panic!("no base {other}"),
+    }
+    job
+}
+
+/// In a text `@N@` stands for N letters; for a list `*N` stands for its first element N times.
+fn expanded(value: &Value, before: &Value) -> Value {
+    let Some(text) = value.as_str() else { return value.clone() };
+    if let Some(count) = text.strip_prefix('*') {
+        return Value::Array(vec![before[0].clone(); count.parse().unwrap()]);
+    }
+    let parts: Vec<&str> = text.split('@').collect();
+    match parts[..] {
+        [start, count, end] => json!(format!("{start}{}{end}", "a".repeat(count.parse().unwrap()))),
+        _ => value.clone(),
+    }
+}
+
+/// The base with fields set, each named by its path.
+fn changed(name: &str, changes: &str) -> Job {
+    let mut job = base(name);
+    let changes: Value = serde_json::from_str(changes).unwrap_or_else(|error| panic!("{changes}: {error}"));
+    for (path, value) in changes.as_object().unwrap() {
+        let (parent, field) = path.rsplit_once('/').unwrap();
+        let parent = job.pointer_mut(parent).unwrap_or_else(|| panic!("{name} has no {path}"));
+        let expanded = expanded(value, parent.get(field).unwrap_or(&Value::Null));
+        match parent {
+            Value::Array(items) => items.insert(field.parse().unwrap(), expanded),
+            parent => parent[field] = expanded,
+        }
+    }
+    serde_json::from_value(job).unwrap_or_else(|error| panic!("{name} {changes}: {error}"))
+}
+
+/// Each line: base | what passes | what is refused | how.
+fn hold(rules: &str) {
+    for rule in rules.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let [name, passes, refused, message] = rule.split(" | ").collect::<Vec<_>>()[..] else { panic!("{rule}") };
+        assert_eq!(changed(name, passes).validate(), Ok(()), "{rule}");
+        let error = changed(name, refused).validate().expect_err(rule);
+        assert_eq!(error.to_string(), message, "{rule}");
+    }
+}
+
+#[test]
+fn identity() {
+    hold(
+        r#"
+        null | {} | {"/spec_version": 0} | spec_version: this engine speaks version 1, the job version 0
+        null | {"/spec_version": 1} | {"/spec_version": 2} | spec_version: this engine speaks version 1, the job version 2
+        null | {"/id": "a"} | {"/id": ""} | id: must be 1 to 128 of A-Z a-z 0-9 . _ - and not start with a dot
+        null | {"/id": "@128@"} | {"/id": "@129@"} | id: must be 1 to 128 of A-Z a-z 0-9 . _ - and not start with a dot
+        null | {"/id": "Z9._-"} | {"/id": "._-Z9"} | id: must be 1 to 128 of A-Z a-z 0-9 . _ - and not start with a dot
+        null | {"/id": "a-b"} | {"/id": "a/b"} | id: must be 1 to 128 of A-Z a-z 0-9 . _ - and not start with a dot
+        null | {"/id": "a"} | {"/id": "ä"} | id: must be 1 to 128 of A-Z a-z 0-9 . _ - and not start with a dot
+        null | {"/data": {"compressible_percent": 100}} | {"/data": {"compressible_percent": 101}} | data.compressible_percent: must be 0 to 100
+        null | {"/data": {"duplicate_percent": 100}} | {"/data": {"duplicate_percent": 255}} | data.duplicate_percent: must be 0 to 100
+        null | {"/phases": "*1"} | {"/phases": []} | phases: must be 1 to 64
+        null | {"/phases": "*64"} | {"/phases": "*65"} | phases: must be 1 to 64
+        "#,
+    );
+}
+
+#[test]
+fn sizes() {
+    hold(
+        r#"
+        null | {"/lanes": 1} | {"/lanes": 0} | lanes: must be 1 to 1024
+        null | {"/lanes": 1024} | {"/lanes": 1025} | lanes: must be 1 to 1024
+        null | {"/lanes": 1024} | {"/lanes": 4294967295} | lanes: must be 1 to 1024
+        null | {"/queue_depth": 1} | {"/queue_depth": 0} | queue_depth: must be 1 to 4096
+        null | {"/queue_depth": 4096} | {"/queue_depth": 4097} | queue_depth: must be 1 to 4096
+        null | {"/record_size_bytes": 1} | {"/record_size_bytes": 0} | record_size_bytes: must be 1 to 1073741824
+        null | {"/file_size_bytes": 2147483648, "/record_size_bytes": 1073741824} | {"/file_size_bytes": 2147483648, "/record_size_bytes": 1073741825} | record_size_bytes: must be 1 to 1073741824
+        null | {"/file_size_bytes": 1, "/record_size_bytes": 1} | {"/file_size_bytes": 0, "/record_size_bytes": 1} | file_size_bytes: must be 1 to 2^63 - 1
+        null | {"/file_size_bytes": 9223372036854775807} | {"/file_size_bytes": 9223372036854775808} | file_size_bytes: must be 1 to 2^63 - 1
+        tree | {"/file_size_bytes": 0} | {"/file_size_bytes": 18446744073709551615} | file_size_bytes: must be 0 to 2^63 - 1
+        null | {"/ranks": 1} | {"/ranks": 0} | ranks: must be 1 to 65536
+        null | {"/ranks": 65536} | {"/ranks": 65537} | ranks: must be 1 to 65536
+        null | {"/ranks": 65536, "/rank": 65535, "/lanes": 1024} | {"/ranks": 65536, "/rank": 65536} | rank: must be below ranks, which is 65536
+        null | {"/rank": 0} | {"/rank": 1} | rank: must be below ranks, which is 1
+        null | {"/lease_ns": 100000000} | {"/lease_ns": 99999999} | lease_ns: must be 100 ms to 1 h
+        null | {"/lease_ns": 3600000000000} | {"/lease_ns": 3600000000001} | lease_ns: must be 100 ms to 1 h
+        null | {"/stall_limit_ns": 1000000000} | {"/stall_limit_ns": 999999999} | stall_limit_ns: must be 1 s to a year
+        null | {"/stall_limit_ns": 31536000000000000} | {"/stall_limit_ns": 31536000000000001} | stall_limit_ns: must be 1 s to a year
+        null | {"/error_limit": 1} | {"/error_limit": 0} | error_limit: must be at least 1
+        null | {"/interval_ns": 10000000} | {"/interval_ns": 9999999} | interval_ns: must be 10 ms to 1 h
+        null | {"/interval_ns": 3600000000000} | {"/interval_ns": 3600000000001} | interval_ns: must be 10 ms to 1 h
+        "#,
+    );
+}
+
+#[test]
+fn sizes_together() {
+    hold(
+        r#"
+        null | {"/record_size_bytes": 1048576} | {"/record_size_bytes": 1048577} | record_size_bytes: a lane's part of the file is 1048576 bytes: make records smaller, the file larger or lanes fewer
+        null | {"/layout": "shared", "/lanes": 2, "/ranks": 2, "/file_size_bytes": 16384} | {"/layout": "shared", "/lanes": 2, "/ranks": 2, "/file_size_bytes": 16383} | record_size_bytes: a lane's part of the file is 4095 bytes: make records smaller, the file larger or lanes fewer
+        null | {"/queue_depth": 63, "/record_size_bytes": 1073741824, "/file_size_bytes": 1073741824} | {"/queue_depth": 65, "/record_size_bytes": 1073741824, "/file_size_bytes": 1073741824} | queue_depth: lanes x queue_depth x record_size_bytes (whole pages) is 69793218560 bytes of buffers, at most 68719476736
+        null | {} | {"/queue_depth": 64, "/record_size_bytes": 1073741824, "/file_size_bytes": 1073741824} | lanes: the lanes need 68737368064 bytes of memory together, at most 68719476736: make lanes fewer, or what each of them keeps smaller
+        null | {"/queue_depth": 64, "/record_size_bytes": 1073459200, "/file_size_bytes": 1073741824} | {"/queue_depth": 64, "/record_size_bytes": 1073459201, "/file_size_bytes": 1073741824} | lanes: the lanes need 68719542272 bytes of memory together, at most 68719476736: make lanes fewer, or what each of them keeps smaller
+        null | {"/lanes": 2, "/file_size_bytes": 4611686018427387903} | {"/lanes": 2, "/file_size_bytes": 4611686018427387904} | file_size_bytes: all files together have 9223372036854775808 bytes, at most 2^63 - 1: make files smaller or fewer
+        null | {"/lanes": 2, "/layout": "shared", "/file_size_bytes": 9223372036854775807} | {"/lanes": 1024, "/ranks": 65536, "/file_size_bytes": 9223372036854775807} | file_size_bytes: all files together have 618970019642690137382453248 bytes, at most 2^63 - 1: make files smaller or fewer
+        file | {"/method": "sync"} | {"/method": "sync", "/queue_depth": 2} | queue_depth: methods sync and mmap have one operation in flight: set queue_depth to 1, or use more lanes or method io_uring
+        file | {"/method": "mmap"} | {"/method": "mmap", "/queue_depth": 2} | queue_depth: methods sync and mmap have one operation in flight: set queue_depth to 1, or use more lanes or method io_uring
+        null | {"/method": "sync", "/queue_depth": 2} | {"/method": "sync", "/queue_depth": 4097} | queue_depth: must be 1 to 4096
+        "#,
+    );
+}
+
+#[test]
+fn places() {
+    hold(
+        r#"
+        file | {"/target/root": "/"} | {"/target/root": "mnt"} | target.root: must be an absolute path without . or .. parts
+        file | {"/target/root": "/@4094@"} | {"/target/root": "/@4095@"} | target.root: must be an absolute path without . or .. parts
+        file | {"/target/root": "/a..b/.c"} | {"/target/root": "/a/../b"} | target.root: must be an absolute path without . or .. parts
+        file | {"/target/root": "/a b/ä"} | {"/target/root": "/a/./b"} | target.root: must be an absolute path without . or .. parts
+        file | {"/target/root": "/a"} | {"/target/root": "/a\u0000"} | target.root: must be an absolute path without . or .. parts
+        file | {"/target/directory": "@128@"} | {"/target/directory": "@129@"} | target.directory: must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot
+        file | {"/target/directory": "a.."} | {"/target/directory": ".."} | target.directory: must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot
+        file | {"/target/run": "a-b"} | {"/target/run": "a/b"} | target.run: must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot
+        file | {"/target/run": null} | {"/target/run": ""} | target.run: must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot
+        device | {"/target/path": "/d"} | {"/target/path": "d"} | target.path: must be an absolute path without . or .. parts
+        device | {"/target/destroy": true} | {"/target/destroy": false} | target.destroy: must be true: everything on the device is lost
+        device | {"/layout": "shared"} | {"/layout": "separate"} | layout: must be shared for a device
+        "#,
+    );
+}
+
+#[test]
+fn exports() {
+    hold(
+        r#"
+        nfs | {"/target/servers": "*1024"} | {"/target/servers": "*1025"} | target.servers: must be 1 to 1024 names or addresses, each with :PORT if it is not 2049
+        nfs | {"/target/servers": ["[fe80::1%eth0]:2049"]} | {"/target/servers": []} | target.servers: must be 1 to 1024 names or addresses, each with :PORT if it is not 2049
+        nfs | {"/target/servers/0": "@255@"} | {"/target/servers/0": "@256@"} | target.servers: must be 1 to 1024 names or addresses, each with :PORT if it is not 2049
+        nfs | {"/target/servers/0": "a"} | {"/target/servers/0": ""} | target.servers: must be 1 to 1024 names or addresses, each with :PORT if it is not 2049
+        nfs | {"/target/servers/1": "a_b-c.d:1"} | {"/target/servers/1": "a/b"} | target.servers: must be 1 to 1024 names or addresses, each with :PORT if it is not 2049
+        nfs | {"/target/export": "/"} | {"/target/export": "a"} | target.export: must be an absolute path without . or .. parts
+        nfs | {"/target/root": "@128@"} | {"/target/root": "a/b"} | target.root: must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot
+        nfs | {"/target/directory": "@128@"} | {"/target/directory": ""} | target.directory: must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot
+        nfs | {"/target/mount_port": 1} | {"/target/mount_port": 0} | target.mount_port: must be 1 to 65535
+        nfs | {"/target/nconnect": 1} | {"/target/nconnect": 0} | target.nconnect: must be 1 to 16
+        nfs | {"/target/nconnect": 16} | {"/target/nconnect": 17} | target.nconnect: must be 1 to 16
+        nfs | {"/target/rsize": 1024} | {"/target/rsize": 1023} | target.rsize: must be 1 KiB to 1 GiB
+        nfs | {"/target/rsize": 1073741824} | {"/target/rsize": 1073741825} | target.rsize: must be 1 KiB to 1 GiB
+        nfs | {"/target/wsize": 1024} | {"/target/wsize": 1023} | target.wsize: must be 1 KiB to 1 GiB
+        nfs | {"/target/wsize": 1073741824} | {"/target/wsize": 18446744073709551615} | target.wsize: must be 1 KiB to 1 GiB
+        nfs | {"/target/timeout_ns": 100000000} | {"/target/timeout_ns": 99999999} | target.timeout_ns: must be 100 ms to 1 h
+        nfs | {"/target/timeout_ns": 3600000000000} | {"/target/timeout_ns": 3600000000001} | target.timeout_ns: must be 100 ms to 1 h
+        "#,
+    );
+}
+
+#[test]
+fn scripts() {
+    hold(
+        r#"
+        null | {"/target/vary_percent": 99} | {"/target/vary_percent": 100} | target.vary_percent: must be at most 99
+        null | {"/target/memory_copy_bytes": 1073741824} | {"/target/memory_copy_bytes": 1073741825} | target.memory_copy_bytes: must be at most 1 GiB
+        scripted | {"/target/stalls": "*9998"} | {"/target/stalls": "*9999"} | target.stalls: at most 10,000 scripted stalls, errors and changes
+        scripted | {"/target/errors": "*9998"} | {"/target/errors": "*9999"} | target.stalls: at most 10,000 scripted stalls, errors and changes
+        scripted | {"/target/changes": "*9998"} | {"/target/changes": "*9999"} | target.stalls: at most 10,000 scripted stalls, errors and changes
+        null | {"/target/clock_step_ns": 31536000000000000} | {"/target/clock_step_ns": 31536000000000001} | target.clock_step_ns: must be at most 365 days, forward or back
+        null | {"/target/clock_step_ns": -31536000000000000} | {"/target/clock_step_ns": -31536000000000001} | target.clock_step_ns: must be at most 365 days, forward or back
+        null | {"/target/clock_step_ns": 0} | {"/target/clock_step_ns": -9223372036854775808} | target.clock_step_ns: must be at most 365 days, forward or back
+        null | {"/target/latency": {"distribution": "fixed", "ns": 31536000000000000}} | {"/target/latency": {"distribution": "fixed", "ns": 31536000000000001}} | target.latency.ns: must be at most 365 days
+        null | {"/target/latency": {"distribution": "uniform", "min_ns": 5, "max_ns": 5}} | {"/target/latency": {"distribution": "uniform", "min_ns": 6, "max_ns": 5}} | target.latency.min_ns: is above max_ns, which is 5
+        null | {"/target/latency": {"distribution": "uniform", "min_ns": 0, "max_ns": 31536000000000000}} | {"/target/latency": {"distribution": "uniform", "min_ns": 0, "max_ns": 31536000000000001}} | target.latency.max_ns: must be at most 365 days
+        null | {"/target/latency": {"distribution": "exponential", "mean_ns": 31536000000000000}} | {"/target/latency": {"distribution": "exponential", "mean_ns": 18446744073709551615}} | target.latency.mean_ns: must be at most 365 days
+        scripted | {"/target/stalls/1": {"at_op": 18446744073709551615, "duration_ns": 31536000000000000}} | {"/target/stalls/1": {"at_op": 0, "duration_ns": 31536000000000001}} | target.stalls[1].duration_ns: must be at most 365 days
+        scripted | {"/target/errors/1": {"at_op": 0, "errno": 1}} | {"/target/errors/1": {"at_op": 0, "errno": 0}} | target.errors[1].errno: must be 1 to 4095
+        scripted | {"/target/errors/0": {"at_op": 0, "errno": 4095}} | {"/target/errors/0": {"at_op": 0, "errno": 4096}} | target.errors[0].errno: must be 1 to 4095
+        scripted | {"/target/changes/1": {"at_op": 0, "latency": {"distribution": "fixed", "ns": 0}}} | {"/target/changes/1": {"at_op": 0, "latency": {"distribution": "uniform", "min_ns": 1, "max_ns": 0}}} | target.changes[1].latency.min_ns: is above max_ns, which is 0
+        "#,
+    );
+}
+
+#[test]
+fn tuning() {
+    hold(
+        r#"
+        file | {"/tuning/sqpoll": true, "/method": "io_uring"} | {"/tuning/sqpoll": true} | tuning.sqpoll: needs method io_uring
+        file | {"/tuning/iopoll": true, "/method": "io_uring", "/direct": true} | {"/tuning/iopoll": true, "/direct": true} | tuning.iopoll: needs method io_uring
+        file | {"/method": "io_uring"} | {"/tuning/iopoll": true, "/method": "io_uring"} | tuning.iopoll: needs direct: only O_DIRECT can be polled for
+        file | {"/tuning/cpus": "*1024"} | {"/tuning/cpus": "*1025"} | tuning.cpus: at most 1024
+        file | {"/tuning/cpus": [0, 1023]} | {"/tuning/cpus": [0, 1024]} | tuning.cpus: CPUs are numbered 0 to 1023
+        file | {"/tuning/numa_node": 1023} | {"/tuning/numa_node": 1024} | tuning.numa_node: nodes are numbered 0 to 1023
+        file | {"/method": "mmap"} | {"/method": "mmap", "/direct": true} | method: mmap goes through the page cache: set direct to false
+        file | {"/method": "mmap", "/sync": "fdatasync"} | {"/method": "mmap", "/sync": "o_sync"} | method: mmap has neither O_SYNC nor O_DSYNC: use fsync or fdatasync
+        file | {"/method": "sync", "/sync": "o_dsync"} | {"/method": "mmap", "/sync": "o_dsync"} | method: mmap has neither O_SYNC nor O_DSYNC: use fsync or fdatasync
+        "#,
+    );
+}
+
+#[test]
+fn trees() {
+    hold(
+        r#"
+        tree | {"/tree/files": 1} | {"/tree/files": 0} | tree.files: must be 1 to 1,000,000,000
+        tree | {"/tree/files": 1000000000} | {"/tree/files": 1000000001} | tree.files: must be 1 to 1,000,000,000
+        tree | {"/tree/depth": 16} | {"/tree/depth": 17} | tree.depth: must be 0 to 16
+        tree | {"/tree/width": 1} | {"/tree/width": 0} | tree.width: must be 1 to 10,000
+        tree | {"/tree/width": 10000} | {"/tree/width": 10001} | tree.width: must be 1 to 10,000
+        tree | {"/tree/width": 100, "/tree/depth": 1} | {"/tree/width": 101, "/tree/depth": 1} | tree.width: makes 101 directories in each of 1 trees (width to the power of depth): at most one per file, and 1,000,000 in all
+        tree | {"/tree/files": 2000000, "/tree/width": 1000, "/tree/depth": 2} | {"/tree/files": 2000000, "/tree/width": 1001, "/tree/depth": 2} | tree.width: makes 1002001 directories in each of 1 trees (width to the power of depth): at most one per file, and 1,000,000 in all
+        tree | {"/tree/files": 1000000, "/tree/width": 1000, "/tree/depth": 2, "/lanes": 2, "/layout": "shared"} | {"/tree/files": 1000000, "/tree/width": 1000, "/tree/depth": 2, "/lanes": 2} | tree.width: makes 1000000 directories in each of 2 trees (width to the power of depth): at most one per file, and 1,000,000 in all
+        tree | {} | {"/tree/width": 10000, "/tree/depth": 16, "/lanes": 1024, "/ranks": 65536} | tree.width: makes 18446744073709551615 directories in each of 67108864 trees (width to the power of depth): at most one per file, and 1,000,000 in all
+        tree | {"/file_size_bytes": 4096} | {"/file_size_bytes": 4097} | file_size_bytes: the contents of a small file are written at once: at most record_size_bytes
+        tree | {"/file_size_bytes": 1073741824, "/record_size_bytes": 1073741824, "/tree/files": 1000000000, "/lanes": 8} | {"/file_size_bytes": 1073741824, "/record_size_bytes": 1073741824, "/tree/files": 1000000000, "/lanes": 9} | file_size_bytes: all files together have 9663676416000000000 bytes, at most 2^63 - 1: make files smaller or fewer
+        device | {} | {"/tree": {"files": 1}, "/file_size_bytes": 0} | tree: a device has no files
+        tree | {"/direct": false} | {"/direct": true} | direct: metadata operations have no O_DIRECT: set direct to false
+        tree | {"/method": "io_uring"} | {"/method": "mmap"} | method: metadata operations have no mmap: use auto, sync or io_uring
+        tree | {"/preallocate": false} | {"/preallocate": true} | preallocate: nothing is preallocated in a tree: set it to false
+        tree | {"/phases/0/cache_before": "drop"} | {"/phases/0/cache_before": "evict"} | phases[0].cache_before: names and attributes cannot be evicted: use drop or keep
+        null | {"/phases/0/cache_before": "evict"} | {"/phases/0/operation": "stat"} | phases[0].operation: needs a tree: say how many files
+        tree | {} | {"/phases/0/operation": "read"} | phases[0].operation: works on data, not on a tree: leave tree out
+        "#,
+    );
+}
+
+#[test]
+fn names_are_there_when_they_are_needed() {
+    hold(
+        r#"
+        tree | {"/phases/1": {"operation": "unlink"}, "/phases/2": {"operation": "create"}} | {"/phases/1": {"operation": "create"}} | phases[1].operation: create: the files are there already: put unlink before it
+        tree | {"/phases/0": {"operation": "stat"}, "/phases/1": {"operation": "unlink"}, "/reuse_files": true} | {"/reuse_files": true} | phases[0].operation: create: the files are there already: put unlink before it
+        tree | {"/phases/0": {"operation": "prepare", "measured": false}, "/phases/1": {"operation": "stat"}, "/phases/2": {"operation": "unlink"}} | {"/phases/0": {"operation": "prepare", "measured": false}} | phases[1].operation: create: the files are there already: put unlink before it
+        tree | {"/phases/1": {"operation": "stat"}} | {"/phases/0": {"operation": "stat"}} | phases[0].operation: stat: there are no files: put create or prepare before it
+        tree | {"/phases/1": {"operation": "rename"}, "/phases/2": {"operation": "unlink"}} | {"/phases/1": {"operation": "unlink"}, "/phases/2": {"operation": "rename"}} | phases[2].operation: rename: there are no files: put create or prepare before it
+        tree | {"/phases/1": {"operation": "mkdir"}, "/phases/2": {"operation": "rmdir"}, "/phases/3": {"operation": "mkdir"}} | {"/phases/1": {"operation": "mkdir"}, "/phases/2": {"operation": "mkdir"}} | phases[2].operation: mkdir: the directories are there already: put rmdir before it
+        tree | {"/phases/0": {"operation": "mkdir"}, "/phases/1": {"operation": "rmdir"}} | {"/phases/1": {"operation": "rmdir"}} | phases[1].operation: rmdir: there are no directories: put mkdir before it
+        tree | {} | {"/phases/0": {"operation": "mkdir"}, "/phases/1": {"operation": "rmdir"}, "/phases/2": {"operation": "rmdir"}} | phases[2].operation: rmdir: there are no directories: put mkdir before it
+        "#,
+    );
+}
+
+#[test]
+fn phases() {
+    hold(
+        r#"
+        null | {"/phases/0/runtime_ns": 1} | {"/phases/0/runtime_ns": 0} | phases[0].runtime_ns: must be 1 ns to 365 days
+        null | {"/phases/0/runtime_ns": 31536000000000000} | {"/phases/0/runtime_ns": 31536000000000001} | phases[0].runtime_ns: must be 1 ns to 365 days
+        null | {"/phases/0/time_limit_ns": 1} | {"/phases/0/time_limit_ns": 0} | phases[0].time_limit_ns: must be 1 ns to 365 days
+        null | {"/phases/0/time_limit_ns": 31536000000000000} | {"/phases/0/time_limit_ns": 18446744073709551615} | phases[0].time_limit_ns: must be 1 ns to 365 days
+        null | {"/phases/0/time_limit_ns": 1} | {"/phases/0/time_limit_ns": 1, "/phases/0/runtime_ns": 1} | phases[0].time_limit_ns: a phase that runs for a given time has no other time limit
+        null | {"/phases/0/rate_per_s": 0.001} | {"/phases/0/rate_per_s": 0.000999} | phases[0].rate_per_s: must be 0.001 to 1e9 operations per second
+        null | {"/phases/0/rate_per_s": 1e9} | {"/phases/0/rate_per_s": 1000000000.1} | phases[0].rate_per_s: must be 0.001 to 1e9 operations per second
+        null | {"/phases/0/read_percent": 100} | {"/phases/0/read_percent": 101} | phases[0].read_percent: must be 0 to 100
+        null | {"/phases/0/stride_records": 1} | {"/phases/0/stride_records": 0} | phases[0].stride_records: must be 1 to 1048576
+        null | {"/phases/0/stride_records": 1048576} | {"/phases/1": {"operation": "read", "stride_records": 1048577}} | phases[1].stride_records: must be 1 to 1048576
+        null | {"/phases/0": {"operation": "prepare", "measured": false}} | {"/phases/0": {"operation": "prepare"}} | phases[0].measured: prepare is never a result
+        null | {} | {"/phases/0": {"operation": "prepare", "measured": false, "runtime_ns": 1}} | phases[0].operation: prepare takes neither a time nor a rate
+        null | {} | {"/phases/0": {"operation": "prepare", "measured": false, "rate_per_s": 1}} | phases[0].operation: prepare takes neither a time nor a rate
+        null | {} | {"/phases/0": {"operation": "prepare", "measured": false, "time_limit_ns": 1}} | phases[0].operation: prepare takes neither a time nor a rate
+        tree | {"/phases/1": {"operation": "stat", "runtime_ns": 1}} | {"/phases/0/runtime_ns": 1} | phases[0].runtime_ns: each name can be changed only once: leave it out
+        tree | {"/phases/0/time_limit_ns": 1} | {"/phases/1": {"operation": "rename", "time_limit_ns": 1}} | phases[1].time_limit_ns: rename, unlink and rmdir are done whole: leave it out
+        tree | {"/phases/1": {"operation": "mkdir", "time_limit_ns": 1}} | {"/phases/1": {"operation": "unlink", "time_limit_ns": 1}} | phases[1].time_limit_ns: rename, unlink and rmdir are done whole: leave it out
+        tree | {"/phases/1": {"operation": "open", "time_limit_ns": 1}} | {"/phases/0": {"operation": "mkdir"}, "/phases/1": {"operation": "rmdir", "time_limit_ns": 1}} | phases[1].time_limit_ns: rename, unlink and rmdir are done whole: leave it out
+        file | {"/phases/0/operation": "fread"} | {"/phases/0/operation": "fread", "/method": "mmap"} | phases[0].operation: C stdio does not go through a mapping: use method auto or sync
+        file | {"/phases/0/operation": "fread", "/method": "sync"} | {"/phases/0/operation": "fwrite", "/direct": true} | phases[0].operation: C stdio has no O_DIRECT: set direct to false
+        file | {"/phases/0/operation": "fwrite", "/sync": "fsync"} | {"/phases/0/operation": "fwrite", "/sync": "o_sync"} | phases[0].operation: C stdio has neither O_SYNC nor O_DSYNC: use fsync or fdatasync
+        file | {"/phases/0/operation": "re_fread", "/sync": "none"} | {"/phases/0/operation": "re_fwrite", "/sync": "o_dsync"} | phases[0].operation: C stdio has neither O_SYNC nor O_DSYNC: use fsync or fdatasync
+        file | {"/phases/0/operation": "read", "/method": "io_uring"} | {"/phases/0/operation": "fread", "/method": "io_uring"} | phases[0].operation: C stdio does not go through io_uring: use method auto or sync
+        file | {"/phases/0/operation": "read", "/queue_depth": 2} | {"/phases/0/operation": "fread", "/queue_depth": 2} | phases[0].operation: C stdio has one operation in flight: set queue_depth to 1
+        "#,
+    );
+}
+
+#[test]
+fn a_rate_is_a_number() {
+    for rate in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0] {
+        let mut job = changed("null", "{}");
+        job.phases[0].rate_per_s = Some(rate);
+        assert_eq!(job.validate().unwrap_err().field, "phases[0].rate_per_s", "{rate}");
+    }
+}
+
+#[test]
+fn claims() {
+    let claim = |root: &str, identity: &str| {
+        let claim = json!({"root": root, "mark": {"run": "r", "created_by_assay": true, "identity": identity}});
+        serde_json::from_value::<Claim>(claim).unwrap().validate().map_err(|error| error.to_string())
+    };
+    assert_eq!(claim("/mnt", "run-1"), Ok(()));
+    let path = "root: must be an absolute path without . or .. parts";
+    assert_eq!(claim("mnt", "run-1"), Err(path.to_owned()));
+    let name = "mark.identity: must be 1 to 128 of A-Z a-z 0-9 . _ -";
+    assert_eq!(claim("/mnt", ""), Err(name.to_owned()));
+}
