@@ -236,15 +236,18 @@ mod tests {
     fn a_lane_clock_is_the_kernels() {
         start();
         let mut clock = Clock::new();
+        let mut compared = now();
         for round in 0..200 {
             let before = now();
             let between = clock.now();
             let after = now();
-            // A rate that is right to 50 parts in a million is off by 10 microseconds after 200 ms at most.
-            assert!(between + 10_000 >= before && between <= after + 10_000, "{before} {between} {after}");
+            // The rate is right to 50 parts in a million, however much time a busy machine lets pass.
+            let off = 10_000 + (after - compared) / 20_000;
+            assert!(between + off >= before && between <= after + off, "{before} {between} {after}");
             if round % 50 == 49 {
                 let shown = clock.now();
                 clock.adjust();
+                compared = after;
                 assert!(clock.now() >= shown);
             }
             std::thread::sleep(std::time::Duration::from_millis(1));

@@ -201,7 +201,7 @@ pub(crate) struct Wish {
 
 impl Default for Wish {
     fn default() -> Self {
-        Wish { depth: 4, record: 4096, call_bytes: 1 << 20, links: 1, timeout_ms: 20_000 }
+        Wish { depth: 4, record: 4096, call_bytes: 1 << 20, links: 1, timeout_ms: 600_000 }
     }
 }
 

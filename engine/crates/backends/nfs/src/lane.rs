@@ -54,6 +54,12 @@ pub(crate) struct FileLane {
 }
 
 impl FileLane {
+    /// How long operations submitted from now on have.
+    #[cfg(test)]
+    pub(crate) fn set_timeout(&mut self, ns: u64) {
+        self.client.timeout_ns = ns;
+    }
+
     /// Connects when the first phase begins.
     pub(crate) fn open(place: Arc<Place>, server: usize, file: u32, setup: LaneSetup) -> Self {
         let idle = Op { kind: OpKind::Sync, slot: 0, length: 0, offset: 0 };

@@ -13,6 +13,8 @@ use std::time::Duration;
 const READ: u32 = 6;
 const WRITE: u32 = 7;
 const COMMIT: u32 = 21;
+/// Longer than any machine takes to answer.
+const LONG_NS: u64 = 600_000_000_000;
 const SYNC: Op = Op { kind: OpKind::Sync, slot: 0, length: 0, offset: 0 };
 
 fn op(kind: OpKind, slot: u32, length: u32) -> Op {
@@ -249,7 +251,7 @@ fn what_is_no_reply_costs_the_connection_only() {
             answer_read(&mut wire, &got);
         }
     });
-    let (mut lane, _) = lane(fake.address, &Wish { timeout_ms: 2_000, ..Wish::default() });
+    let (mut lane, _) = lane(fake.address, &Wish::default());
     assert_eq!(all(&mut lane, &reads(1, 10)), [Ok(10)]);
     fake.join();
 }
@@ -274,6 +276,7 @@ fn silence_ends_with_the_time_out() {
     assert!(clock::now() - begin >= 300_000_000);
     // The next operation finds a new connection.
     release.send(()).unwrap();
+    lane.set_timeout(LONG_NS);
     assert_eq!(all(&mut lane, &reads(1, 10)), [Ok(10)]);
     fake.join();
 }
@@ -376,10 +379,11 @@ fn a_call_that_is_put_off_is_made_again_as_another() {
             wire.answer(got.xid, &status(10008));
         }
     });
-    let (mut lane, _) = lane(fake.address, &Wish { timeout_ms: 400, ..Wish::default() });
+    let (mut lane, _) = lane(fake.address, &Wish::default());
     let begin = clock::now();
     assert_eq!(all(&mut lane, &reads(1, 10)), [Ok(10)]);
     assert!(clock::now() - begin >= 100_000_000, "not at once");
+    lane.set_timeout(400_000_000);
     assert_eq!(all(&mut lane, &reads(1, 10)), [Err(libc::ETIMEDOUT)], "nor for ever");
     drop(lane);
     fake.join();

@@ -3,9 +3,12 @@
 
 use assay_spec::{Bye, ErrorSample, Event, PhaseEnd};
 use serde_json::{json, Value};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{channel, Receiver};
+use std::time::Duration;
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
@@ -112,4 +115,66 @@ pub fn run(job: &Value) -> Said {
     let output = engine().arg("run").arg(&file).stdin(Stdio::null()).output().unwrap();
     std::fs::remove_file(&file).unwrap();
     said(&output)
+}
+
+/// An engine whose standard input and output are at hand.
+pub struct Talk {
+    pub child: std::process::Child,
+    pub lines: Receiver<String>,
+}
+
+impl Talk {
+    pub fn start(job: &Value) -> Self {
+        let mut child = engine().arg("run").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (sender, lines) = channel();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        let mut talk = Talk { child, lines };
+        talk.say(&job.to_string());
+        talk
+    }
+
+    pub fn say(&mut self, line: &str) {
+        assert!(self.try_say(line), "the engine has ended");
+    }
+
+    /// Whether the engine can still hear it.
+    pub fn try_say(&mut self, line: &str) -> bool {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{line}").is_ok()
+    }
+
+    /// The next event.
+    pub fn next(&self) -> Value {
+        serde_json::from_str(&self.lines.recv().unwrap()).unwrap()
+    }
+
+    /// All that is still to come.
+    pub fn rest(mut self) -> Said {
+        let text: Vec<String> = self.lines.iter().collect();
+        Said {
+            events: text.iter().map(|line| serde_json::from_str(line).expect(line)).collect(),
+            code: self.child.wait().unwrap().code().unwrap_or(-1),
+            stderr: String::new(),
+        }
+    }
+
+    /// Reads on to the first event of this kind.
+    pub fn until(&self, kind: &str) -> Value {
+        loop {
+            let event = self.next();
+            if event["event"] == kind {
+                return event;
+            }
+        }
+    }
+
+    /// Reads on to a barrier, sees that the engine waits there, and lets it go on at a time of its clock.
+    pub fn pass(&mut self, step: &str, phase: Option<u32>, at_ns: u64) -> Value {
+        let barrier = self.until("barrier");
+        assert_eq!((barrier["step"].as_str(), barrier["phase"].as_u64()), (Some(step), phase.map(u64::from)));
+        let early = self.lines.recv_timeout(Duration::from_millis(100));
+        assert!(early.is_err(), "went on before go: {early:?}");
+        self.say(&json!({"go": true, "at_ns": at_ns}).to_string());
+        barrier
+    }
 }

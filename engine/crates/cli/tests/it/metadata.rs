@@ -152,7 +152,7 @@ fn a_time_limit_leaves_just_the_names_that_were_made() {
         let root = Marked::new(PLACES[1]);
         let mut job =
             tree_job(&root, method, &[make, remove], &json!({"tree": {"files": 100_000, "depth": 1, "width": 3}}));
-        job["phases"][0] = json!({"operation": make, "time_limit_ns": 100_000_000, "rate_per_s": 3000});
+        job["phases"][0] = json!({"operation": make, "time_limit_ns": 300_000_000, "rate_per_s": 1000});
         let said = run(&job);
         assert_eq!(said.code, 0, "{said:?}");
         let ends = said.ends();

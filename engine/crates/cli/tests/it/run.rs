@@ -1,23 +1,18 @@
 //! Stalls, errors, corruption, control and safety, with the real engine.
 
-use crate::common::{engine, file_job, null_job, run, said, Marked};
+use crate::common::{engine, file_job, null_job, run, said, Marked, Talk};
 use assay_spec::{ByeStatus, ErrorKind, Event, PhaseStatus};
 use serde_json::{json, Value};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 const SECOND: u64 = 1_000_000_000;
 
-fn stalled(rate: Option<f64>) -> crate::common::Said {
-    let stall = json!({"kind": "null", "stalls": [{"at_op": 500, "duration_ns": SECOND}]});
-    let phase = json!({"operation": "read", "runtime_ns": 3 * SECOND, "rate_per_s": rate});
-    let mut job = null_job(&json!({"target": stall, "phases": [phase]}));
-    if rate.is_none() {
-        // A service time of a millisecond makes the closed loop as fast as the open one.
-        job["target"]["latency"] = json!({"distribution": "fixed", "ns": 1_000_000});
-    }
-    run(&job)
+/// In open loop, a stall of 0.3 s from the 200th of 1000 operations on.
+fn stalled() -> crate::common::Said {
+    let stall = json!({"kind": "null", "stalls": [{"at_op": 200, "duration_ns": 300_000_000}]});
+    let phase = json!({"operation": "read", "runtime_ns": SECOND, "rate_per_s": 1000});
+    run(&null_job(&json!({"target": stall, "phases": [phase]})))
 }
 
 fn slower_than(said: &crate::common::Said, ns: u64) -> u64 {
@@ -32,24 +27,18 @@ fn decode(histogram: &str) -> hdrhistogram::Histogram<u64> {
     hdrhistogram::serialization::Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap()
 }
 
+/// A machine that holds the engine up makes more operations late, never fewer; `drive` has the exact numbers.
 #[test]
 fn a_stall_shows_whole_in_open_loop() {
-    let said = stalled(Some(1000.0));
+    let said = stalled();
     let end = said.ends()[0];
-    assert_eq!(end.read.ops, 3000, "nothing is skipped");
-    let latency = end.read_latency.as_ref().unwrap();
-    assert!((990_000_000..2_000_000_000).contains(&latency.max_ns), "{}", latency.max_ns);
-    let late = slower_than(&said, 20_000_000);
-    assert!((970..=1500).contains(&late), "{late} operations were late");
-    // Those that were due evenly over the second waited for evenly spread times.
-    let half = slower_than(&said, 500_000_000);
-    assert!((490..=900).contains(&half), "{half} operations were half a second late");
-}
-
-#[test]
-fn a_stall_shows_once_in_closed_loop() {
-    let said = stalled(None);
-    assert_eq!(slower_than(&said, 500_000_000), 1);
+    assert_eq!(end.read.ops + end.unstarted_ops, 1000, "nothing is skipped");
+    assert!(end.read_latency.as_ref().unwrap().max_ns >= 299_000_000);
+    // Those that were due evenly over the stall waited for evenly spread times.
+    for (waited, late) in [(20_000_000, 279), (150_000_000, 149)] {
+        let found = slower_than(&said, waited) + end.unstarted_ops;
+        assert!(found >= late, "{found} operations were {waited} ns late");
+    }
 }
 
 #[test]
@@ -68,8 +57,8 @@ fn too_high_a_rate_is_told() {
 fn intervals_add_up_to_the_totals() {
     let said = run(&null_job(&json!({
         "target": {"kind": "null", "latency": {"distribution": "exponential", "mean_ns": 100_000}},
-        "lanes": 4, "queue_depth": 8, "interval_ns": 50_000_000,
-        "phases": [{"operation": "random_mix", "runtime_ns": SECOND / 2, "read_percent": 70}],
+        "lanes": 4, "queue_depth": 8, "interval_ns": 20_000_000, "file_size_bytes": 64 << 20,
+        "phases": [{"operation": "random_mix", "read_percent": 70}],
     })));
     let (mut ops, mut bytes, mut merged) = (0, 0, hdrhistogram::Histogram::<u64>::new(3).unwrap());
     let mut count = 0;
@@ -84,7 +73,8 @@ fn intervals_add_up_to_the_totals() {
         }
     }
     let end = said.ends()[0];
-    assert!(count >= 10, "{count} intervals");
+    // The operations take 0.2 s at least.
+    assert!(count >= 2, "{count} intervals");
     assert_eq!((ops, bytes), (end.read.ops, end.read.bytes));
     let total = decode(&end.read_latency.as_ref().unwrap().histogram);
     assert_eq!(merged.len(), total.len());
@@ -97,19 +87,23 @@ fn intervals_add_up_to_the_totals() {
 
 #[test]
 fn a_slow_lane_parts_first_from_last_finisher() {
-    let slow: Vec<Value> = (0..50).map(|at| json!({"at_op": at * 5, "duration_ns": 20_000_000, "lane": 2})).collect();
+    let slow: Vec<Value> = (0..10).map(|at| json!({"at_op": at * 25, "duration_ns": 20_000_000, "lane": 2})).collect();
     let said = run(&null_job(&json!({
         "target": {"kind": "null", "latency": {"distribution": "fixed", "ns": 400_000}, "stalls": slow},
         "lanes": 4, "phases": [{"operation": "read"}],
     })));
     let end = said.ends()[0];
     assert_eq!(end.last_finisher.ops, 4 * 256);
-    assert!(end.last_finisher.end_ns > 900_000_000);
-    assert!(end.first_finisher.end_ns < 500_000_000, "{:?}", end.first_finisher);
-    assert!((3 * 250..4 * 256).contains(&end.first_finisher.ops), "{:?}", end.first_finisher);
+    // Ten stalls, and the other operations after them.
+    assert!(end.last_finisher.end_ns > 10 * 20_000_000 + 246 * 400_000);
+    let first = end.lanes.iter().map(|lane| lane.end_ns).min();
+    assert_eq!(Some(end.first_finisher.end_ns), first);
+    assert!((256..=4 * 256).contains(&end.first_finisher.ops), "{:?}", end.first_finisher);
+    if end.first_finisher.end_ns < end.last_finisher.end_ns {
+        assert!(end.first_finisher.ops < end.last_finisher.ops, "{end:?}");
+    }
     let steady = end.steady.unwrap();
     assert!(steady.start_ns > 0 && steady.end_ns <= end.first_finisher.end_ns && steady.ops <= end.first_finisher.ops);
-    assert!(end.start_skew_ns < 500_000_000, "{}", end.start_skew_ns);
 }
 
 #[test]
@@ -215,7 +209,6 @@ fn a_stop_line_the_end_of_input_and_a_signal_each_end_the_job_in_order() {
     for way in ["line", "end", "signal"] {
         let root = Marked::new("/dev/shm");
         let (mut child, output) = long_job(&root);
-        let begin = Instant::now();
         match way {
             "line" => writeln!(child.stdin.as_mut().unwrap(), r#"{{"stop":true}}"#).unwrap(),
             "end" => drop(child.stdin.take()),
@@ -227,7 +220,6 @@ fn a_stop_line_the_end_of_input_and_a_signal_each_end_the_job_in_order() {
         let last = output.lines().map(Result::unwrap).last().unwrap();
         assert!(matches!(serde_json::from_str(&last).unwrap(), Event::Bye(bye) if bye.status == ByeStatus::Stopped));
         assert_eq!(child.wait().unwrap().code(), Some(1), "{way}");
-        assert!(begin.elapsed() < Duration::from_secs(5), "{way}");
         assert_eq!(root.remains(), Vec::<String>::new(), "{way}");
     }
 }
@@ -235,38 +227,26 @@ fn a_stop_line_the_end_of_input_and_a_signal_each_end_the_job_in_order() {
 #[test]
 fn a_stuck_lane_neither_keeps_the_engine_nor_bends_the_totals() {
     let job = null_job(&json!({
-        "target": {"kind": "null", "latency": {"distribution": "fixed", "ns": 1_000_000},
-                   "stalls": [{"at_op": 100, "duration_ns": 60 * SECOND, "lane": 1}]},
-        "lanes": 2, "interval_ns": 100_000_000, "phases": [{"operation": "read", "runtime_ns": 60 * SECOND}],
+        "target": {"kind": "null", "latency": {"distribution": "fixed", "ns": 200_000},
+                   "stalls": [{"at_op": 100, "duration_ns": 600 * SECOND, "lane": 1}]},
+        "lanes": 2, "interval_ns": 20_000_000, "phases": [{"operation": "read", "runtime_ns": 600 * SECOND}],
     }));
-    let mut child = engine().arg("run").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    writeln!(child.stdin.as_mut().unwrap(), "{job}").unwrap();
-    std::thread::sleep(Duration::from_millis(700));
-    let begin = Instant::now();
-    writeln!(child.stdin.as_mut().unwrap(), r#"{{"stop":true}}"#).unwrap();
-    let said = said(&child.wait_with_output().unwrap());
-    assert!(begin.elapsed() < Duration::from_secs(8), "{:?}", begin.elapsed());
+    let mut talk = Talk::start(&job);
+    // When both lanes have done a thousand together, the one that stops at a hundred has long been there.
+    let mut done = 0;
+    while done < 1000 {
+        done += talk.until("interval")["read"]["ops"].as_u64().unwrap();
+    }
+    talk.say(r#"{"stop":true}"#);
+    let said = talk.rest();
     let end = said.ends()[0];
     let sum: u64 = said.events.iter().map(|event| if let Event::Interval(i) = event { i.read.ops } else { 0 }).sum();
-    assert_eq!(sum, end.read.ops);
+    assert_eq!(sum + done, end.read.ops);
     assert_eq!(end.read_latency.as_ref().unwrap().count, end.read.ops);
-    assert!(end.start_skew_ns < SECOND, "{}", end.start_skew_ns);
+    assert_eq!(end.start_skew_ns, 0, "one lane has ended");
+    assert!(end.last_finisher.end_ns < 600 * SECOND, "the stall is not waited for");
     let told = said.events.iter().any(|event| matches!(event, Event::Log(log) if log.message.contains("lane 1")));
     assert!(told, "{said:?}");
-}
-
-#[test]
-fn very_high_rates_end_in_time() {
-    for arrivals in ["constant", "poisson"] {
-        let said = run(&null_job(&json!({
-            "target": {"kind": "null", "latency": {"distribution": "fixed", "ns": 1_000_000}},
-            "phases": [{"operation": "read", "runtime_ns": SECOND, "rate_per_s": 1e9, "arrivals": arrivals}],
-        })));
-        let end = said.ends()[0];
-        assert!(end.last_finisher.end_ns < 3 * SECOND, "{}", end.last_finisher.end_ns);
-        let due = end.read.ops + end.unstarted_ops;
-        assert!((990_000_000..1_010_000_000).contains(&due), "{due}");
-    }
 }
 
 #[test]
@@ -298,27 +278,6 @@ fn a_write_that_fails_at_the_end_is_told() {
     assert_eq!(said.ends()[0].errors[0].errno, Some(libc::EFBIG));
     assert!(said.bye().reason.as_ref().unwrap().contains("File too large"), "{:?}", said.bye());
     assert_eq!(root.remains(), Vec::<String>::new());
-}
-
-#[test]
-fn the_first_pass_over_the_buffers_costs_no_more_than_the_second() {
-    let root = Marked::new("/dev/shm");
-    let faults = |phases: Value| {
-        let said = run(&file_job(
-            &root,
-            &json!({
-                "file_size_bytes": 64 << 20, "record_size_bytes": 16 << 20, "phases": phases, "direct": false,
-            }),
-        ));
-        assert_eq!(said.code, 0, "{said:?}");
-        let ends = said.ends();
-        (ends[1].resources.system_ns, ends[2].resources.system_ns)
-    };
-    let (first, second) = faults(json!([
-        {"operation": "prepare", "measured": false}, {"operation": "read"}, {"operation": "reread"}
-    ]));
-    // Faulting 16 MiB in costs as much as copying them several times; equal work stays well within a factor of three.
-    assert!(first < 3 * second + 2_000_000, "{first} ns, then {second} ns");
 }
 
 #[test]

@@ -7,7 +7,6 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
 
 pub(crate) const LANES: u64 = 3;
 pub(crate) const FILES: u64 = 40;
@@ -51,8 +50,8 @@ pub(crate) fn run_after(job: Value, meanwhile: impl FnOnce(&Path)) -> Said {
     run_until(job, meanwhile, None)
 }
 
-/// The same; stops the job after a while if so wished.
-pub(crate) fn run_until(mut job: Value, meanwhile: impl FnOnce(&Path), stop_after: Option<Duration>) -> Said {
+/// The same; stops the job when it has said this, if so wished.
+pub(crate) fn run_until(mut job: Value, meanwhile: impl FnOnce(&Path), last: Option<&str>) -> Said {
     job["wait_for_go"] = json!(true);
     let target = &job["target"];
     let folder = Path::new(target["root"].as_str().unwrap()).join(target["directory"].as_str().unwrap());
@@ -70,8 +69,10 @@ pub(crate) fn run_until(mut job: Value, meanwhile: impl FnOnce(&Path), stop_afte
     for _ in 0..barriers {
         writeln!(child.stdin.as_mut().unwrap(), r#"{{"go":true}}"#).unwrap();
     }
-    if let Some(time) = stop_after {
-        std::thread::sleep(time);
+    if let Some(word) = last {
+        while !text.contains(word) {
+            assert!(output.read_line(&mut text).unwrap() > 0, "{text}");
+        }
         writeln!(child.stdin.as_mut().unwrap(), r#"{{"stop":true}}"#).unwrap();
     }
     output.read_to_string(&mut text).unwrap();

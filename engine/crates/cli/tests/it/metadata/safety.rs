@@ -8,7 +8,6 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 /// A directory of somebody else, with something in it.
 fn precious(below: &str) -> Marked {
@@ -149,9 +148,9 @@ fn what_a_stopped_job_has_made_is_removed() {
     for method in METHODS {
         for operation in ["create", "mkdir"] {
             let root = Marked::new(PLACES[1]);
-            let change = json!({"tree": {"files": 50_000_000, "depth": 2, "width": 9}});
-            let said =
-                run_until(tree_job(&root, method, &[operation], &change), |_| {}, Some(Duration::from_millis(300)));
+            let change = json!({"tree": {"files": 50_000_000, "depth": 2, "width": 9}, "interval_ns": 20_000_000});
+            let job = tree_job(&root, method, &[operation], &change);
+            let said = run_until(job, |_| {}, Some(r#""event":"interval""#));
             assert_eq!((said.code, said.ends()[0].status), (1, PhaseStatus::Stopped), "{said:?}");
             assert!(said.ends()[0].meta.ops > 0);
             assert_eq!(root.remains(), NOTHING);
