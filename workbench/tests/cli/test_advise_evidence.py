@@ -8,8 +8,8 @@ from stored_runs import noisy, store_run
 from assay.analyse.estimate import estimate
 from assay.cli.evidence import evidence_of, gather_evidence
 from assay.model.base import AssayError
-from assay.model.design import Use
-from assay.model.priced import Chosen, FrozenPrices
+from assay.model.priced import FrozenPrices
+from assay.model.use import Chosen, Use
 from assay.price.book import load_book
 from assay.price.designs import load_template
 from assay.price.frozen import priced_design

@@ -58,13 +58,22 @@ class Bound:
 
 
 PARSERS = ("yaml", "assay.contract")
-NO_RUN = ("sqlite3", "assay.store", "assay.cli.targets", "assay.cli.fleet", "assay.contract._generated", *FAR)
+NO_RUN = (
+    "sqlite3",
+    "assay.model.price",
+    "assay.price",
+    "assay.store",
+    "assay.cli.targets",
+    "assay.cli.fleet",
+    "assay.contract._generated",
+    *FAR,
+)
 BOUNDS = {
     "--version": Bound(9, 1, ("rich", "sqlite3", "assay.store", "assay.plan", "assay.launch", *PARSERS, *FAR)),
-    "check": Bound(58, 68, ("rich", *NO_RUN)),
-    "plan": Bound(54, 68, NO_RUN),
+    "check": Bound(56, 45, ("rich", *NO_RUN)),
+    "plan": Bound(50, 45, NO_RUN),
     "list": Bound(18, 1, ("assay.model.result", "assay.store.run", "assay.plan", "assay.launch", *PARSERS, *FAR[:-1])),
-    "show": Bound(41, 60, ("assay.plan", "assay.launch", "assay.model.study", *PARSERS, *FAR[:-1])),
+    "show": Bound(42, 60, ("assay.plan", "assay.launch", "assay.model.study", *PARSERS, *FAR[:-1])),
 }
 
 

@@ -28,11 +28,11 @@ from assay.cli.meter import Meter, spent_seconds
 from assay.cli.plan_cost import plan_cost
 from assay.cli.session import measured_seconds
 from assay.cli.study_prices import current_book, find_prices, of_targets
+from assay.model.amount import money
 from assay.model.base import EXIT_INTERRUPTED, AssayError
-from assay.model.design import Use
-from assay.model.price import money
 from assay.model.priced import FrozenPrices
 from assay.model.study import study_schema
+from assay.model.use import Use
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
 from assay.price.frozen import all_running, design_cost, hour_of_running

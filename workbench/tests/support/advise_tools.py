@@ -8,7 +8,8 @@ from assay.model.advice import Advice, Option
 from assay.model.files import read_model
 from assay.model.need import Need
 from assay.model.price import Book
-from assay.model.priced import Chosen, Evidence, Measured
+from assay.model.priced import Evidence, Measured
+from assay.model.use import Chosen
 from assay.price.advise import advise
 from assay.price.book import load_book
 from assay.price.published import published

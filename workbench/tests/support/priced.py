@@ -5,10 +5,11 @@ from typing import Any
 
 from builders import make_analysis
 
-from assay.model.design import Use
-from assay.model.price import Book, Payment, Term
-from assay.model.priced import Chosen, FrozenPrices
+from assay.model.amount import Payment, Term
+from assay.model.price import Book
+from assay.model.priced import FrozenPrices
 from assay.model.result import RunAnalysis
+from assay.model.use import Chosen, Use
 from assay.price.book import load_book
 from assay.price.designs import load_template
 from assay.price.frozen import freeze, priced_design

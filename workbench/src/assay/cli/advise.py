@@ -102,8 +102,8 @@ def _read(path: Path) -> "tuple[Need, Source]":
 
 
 def _with_options(need: "Need", designs: list[str], term: str) -> "Need":
+    from assay.model.amount import TERMS
     from assay.model.need import Candidate
-    from assay.model.price import TERMS
     from assay.model.units import one_of, shown
 
     changes: dict[str, object] = {}

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from assay.cli.output import print_table, say
 from assay.model.advice import Advice, Option
+from assay.model.amount import money
 from assay.model.need import Need
-from assay.model.price import money
 from assay.model.units import about_size
 from assay.price.words import amount, counted, percent, seconds
 

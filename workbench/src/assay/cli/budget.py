@@ -3,10 +3,13 @@
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
+from assay.model.amount import EXACT, money
 from assay.model.base import AssayError
-from assay.model.price import EXACT, money
-from assay.model.priced import FrozenPrices
+
+if TYPE_CHECKING:
+    from assay.model.priced import FrozenPrices
 
 SECONDS = Decimal(3600)
 HINT = "write an amount with its currency, such as --budget 5USD"
@@ -30,7 +33,7 @@ class Budget:
         return f"{self.amount}{self.currency}"
 
 
-def read_budget(written: str | None, prices: FrozenPrices | None) -> Budget | None:
+def read_budget(written: str | None, prices: "FrozenPrices | None") -> Budget | None:
     """What `--budget` says; None if it is not given.
 
     Raises:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from assay.model.base import AssayError
 from assay.model.names import MIXES, READS, WRITES
-from assay.model.priced import Chosen, Evidence, EvidenceMetric, Measured
+from assay.model.priced import Evidence, EvidenceMetric, Measured
+from assay.model.use import Chosen
 
 if TYPE_CHECKING:
     from assay.model.result import Estimate, Row

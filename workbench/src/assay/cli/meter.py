@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from assay.cli.budget import Budget, of_hours
 from assay.cli.output import note
-from assay.model.price import EXACT, money
+from assay.model.amount import EXACT, money
 from assay.model.priced import FrozenPrices
 from assay.model.units import about_duration
 from assay.plan.estimate import StudyEstimate

@@ -6,7 +6,7 @@ from typing import Any
 
 from assay.cli.budget import Budget, of_hours
 from assay.cli.output import print_table, say
-from assay.model.price import money, rounded, total
+from assay.model.amount import money, rounded, total
 from assay.model.priced import FrozenPrices
 from assay.model.study import Study
 from assay.plan.estimate import StudyEstimate

@@ -62,7 +62,8 @@ def _options(
     designs: list[str], fixed: list[str], varied: list[str], book: str, term: str, payment: str, use: list[str]
 ) -> "list[Option]":
     from assay.cli.price_choose import choose, read_use
-    from assay.model.price import TERM_MONTHS, TERMS, Payment, one_currency
+    from assay.model.amount import TERM_MONTHS, TERMS, Payment
+    from assay.model.price import one_currency
     from assay.price.book import load_book
     from assay.price.metrics import price_design
 

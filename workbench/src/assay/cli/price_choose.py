@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, NoReturn
 from pydantic import ValidationError
 
 from assay.model.base import AssayError
-from assay.model.design import Design, Use
+from assay.model.design import Design
 from assay.model.named import look
-from assay.model.priced import Chosen
 from assay.model.source import shape_words
 from assay.model.units import UnitError, one_of, parse_size, shown
+from assay.model.use import Chosen, Use
 from assay.price.bill import SMALL, make_bill
 from assay.price.designs import Template, load_template
 from assay.price.metrics import Option

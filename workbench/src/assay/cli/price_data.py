@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from assay.model.amount import rounded
 from assay.model.foreign import safe_row
-from assay.model.price import rounded
 from assay.price.metrics import OnTerm, Option, Pair, compare
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from assay.cli.output import print_json, print_table, say
+from assay.model.amount import rounded
 from assay.model.foreign import safe_row
-from assay.model.price import rounded
 from assay.price.audit import words
 from assay.price.presets import Computed, Preset, TableRow, figures, load_preset, table_rows, wrong
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from assay.cli.output import print_table, say
 from assay.cli.price_data import METRICS, MOST_COMPARED
-from assay.model import price
-from assay.model.price import EXACT, UNITS, rounded, total
+from assay.model import amount as amounts
+from assay.model.amount import EXACT, rounded, total
+from assay.model.price import UNITS
 from assay.model.units import about_duration, about_size
 from assay.price.metrics import OnTerm, Option, Pair, compare
 from assay.price.words import counted
@@ -20,8 +21,8 @@ _NAMES = {"read": "read", "write": "write", "read_iops": "read ops", "write_iops
 
 
 def money(amount: Decimal | None, currency: str = "") -> str:
-    """As `assay.model.price.money`; nothing for None."""
-    return "" if amount is None else price.money(amount, currency)
+    """As `assay.model.amount.money`; nothing for None."""
+    return "" if amount is None else amounts.money(amount, currency)
 
 
 def print_options(options: Sequence[Option], months: int | None, bill: bool) -> None:

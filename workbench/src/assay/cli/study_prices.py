@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from assay.model.amount import Payment, Term
 from assay.model.base import EXIT_USAGE, AssayError
-from assay.model.design import Design, Use
+from assay.model.design import Design
 from assay.model.named import UnreadableError, look, read_named
-from assay.model.price import Book, Payment, Term
-from assay.model.priced import Chosen, FrozenPrices, PricedDesign, as_written
+from assay.model.price import Book
+from assay.model.priced import FrozenPrices, PricedDesign
 from assay.model.source import Fault, read_source
 from assay.model.study import Study
 from assay.model.study_prices import StudyDesign, StudyPrices
 from assay.model.units import one_of, shown
+from assay.model.use import Chosen, Use, as_written
 from assay.model.written import MOST_BYTES
 
 if TYPE_CHECKING:

@@ -4,23 +4,24 @@ from collections import Counter
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
 from assay.cli.output import note, print_problem
-from assay.cli.study_prices import faults_beside, find_prices, of_targets
 from assay.launch.abilities import leave_out_impossible
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
 from assay.model.case import Case, Excluded
 from assay.model.named import UnreadableError, read_named
-from assay.model.priced import FrozenPrices
 from assay.model.source import Fault, Problem, Source, sorted_problems, without_echoes
 from assay.model.study import Study
 from assay.model.written import MOST_BYTES
 from assay.plan.capable import Backends, capability_faults, read_capabilities
 from assay.plan.expand import expand
 from assay.plan.load import load_study
+
+if TYPE_CHECKING:
+    from assay.model.priced import FrozenPrices
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class LoadedStudy:
     cases: tuple[Case, ...]
     excluded: tuple[Excluded, ...]
     backends: Backends
-    prices: FrozenPrices | None = None
+    prices: "FrozenPrices | None" = None
 
 
 def load_study_file(path: Path) -> LoadedStudy:
@@ -61,13 +62,15 @@ def load_study_file(path: Path) -> LoadedStudy:
     loaded = load_study(data, str(Path.cwd()))
     folder = path.absolute().parent
     if loaded.study is None:
+        from assay.cli.study_prices import faults_beside
+
         more = [loaded.source.problem(fault) for fault in faults_beside(loaded.source.data, folder)]
         refuse(path, sorted_problems([*loaded.problems, *without_echoes(more, loaded.source)]))
     study = loaded.study
     expansion = expand(study)
     backends = general_capabilities()
     used = None if expansion.faults else {case.target for case in expansion.cases}
-    prices, price_faults = find_prices(study, folder, used)
+    prices, price_faults = _prices(study, folder, used)
     faults = [*expansion.faults, *capability_faults(study, expansion.cases, backends), *price_faults]
     refuse_faults(path, loaded.source, faults)
     cases, impossible = leave_out_impossible(study, expansion.cases)
@@ -79,9 +82,21 @@ def load_study_file(path: Path) -> LoadedStudy:
 
         check_testbed(study, cases, folder)
     text = data.decode("utf-8-sig")
-    # What cannot be measured here is not paid for.
-    prices = of_targets(prices, {case.target for case in cases})
+    if prices is not None:
+        from assay.cli.study_prices import of_targets
+
+        # What cannot be measured here is not paid for.
+        prices = of_targets(prices, {case.target for case in cases})
     return LoadedStudy(path, text, study, loaded.source, cases, expansion.excluded + impossible, backends, prices)
+
+
+def _prices(study: Study, folder: Path, used: set[str] | None) -> "tuple[FrozenPrices | None, list[Fault]]":
+    """As `find_prices`, which is loaded only for a study with prices."""
+    if study.prices is None:
+        return None, []
+    from assay.cli.study_prices import find_prices
+
+    return find_prices(study, folder, used)
 
 
 def _tell_impossible(left_out: tuple[Excluded, ...]) -> None:

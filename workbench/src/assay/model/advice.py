@@ -4,9 +4,10 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any, Literal
 
+from assay.model.amount import Payment, Term
 from assay.model.base import Frozen
 from assay.model.need import Need
-from assay.model.price import Payment, Row, Term
+from assay.model.price import Row
 
 ADVICE_SCHEMA = 1
 """Version of `Advice` as it is printed for programs."""

@@ -6,28 +6,13 @@ A design is written with parameters; `assay.price.designs` puts their values in 
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
+from assay.model.amount import Amount, Share, decimal
 from assay.model.axis import fault, reading
 from assay.model.base import Frozen
-from assay.model.price import Amount, Share, decimal
-from assay.model.units import parse_rate, parse_size, parse_throughput, shown
-
-MOST_HOURS, MOST_BYTES = Decimal(10**6), 10**30
-"""Of a job, and of what is stored or moved: more is a slip."""
-
-
-def _hours(written: object) -> Decimal:
-    value = decimal(written)
-    if value > MOST_HOURS:
-        raise fault(f"{shown(written)} is more than a century", f"a job takes {MOST_HOURS} hours or less")
-    return value
-
-
-def _bytes(value: int) -> int:
-    if value > MOST_BYTES:
-        raise fault("these are more bytes than can be", "write sizes such as 64KiB, 1MB, 2PB")
-    return value
+from assay.model.units import parse_rate, parse_throughput, shown
+from assay.model.use import Size
 
 
 def _years(written: object) -> Decimal:
@@ -39,10 +24,7 @@ def _years(written: object) -> Decimal:
     return value
 
 
-Hours = Annotated[Decimal, BeforeValidator(_hours)]
 Years = Annotated[Decimal, BeforeValidator(_years)]
-Size = Annotated[int, BeforeValidator(reading(parse_size))]
-UsedSize = Annotated[Size, AfterValidator(_bytes)]
 Throughput = Annotated[float, BeforeValidator(reading(parse_throughput, float)), Field(ge=0, allow_inf_nan=False)]
 Rate = Annotated[float, BeforeValidator(reading(parse_rate, float)), Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=100_000)]
@@ -285,40 +267,6 @@ class Design(Frozen):
                 "design",
             )
         return self
-
-
-class Use(Frozen):
-    """How a design is used: what is paid for by use.
-
-    Attributes:
-        duty: Share of the time that it is switched on.
-        egress: Bytes a month that leave the provider, by `egress_way` as in the book's `transfer-out` rows.
-        zone_traffic: Bytes a month between zones.
-        puts, gets: Requests a month.
-        retrieved: Bytes a month read from a class that charges for it, or through an elastic file system.
-        written: Bytes a month written to an elastic file system.
-        table_reads, table_writes: Requests a month of a table on demand.
-        volume_requests: Requests a month to volumes that charge for them.
-        snapshots: Bytes of snapshots that are kept.
-        job_bytes, job_hours: UsedSize and length of one job, for the cost of a job.
-        job_egress: Bytes of each job that leave the provider.
-    """
-
-    duty: Share = Decimal(1)
-    egress: UsedSize = 0
-    egress_way: str = "internet"
-    zone_traffic: UsedSize = 0
-    puts: Amount = Decimal(0)
-    gets: Amount = Decimal(0)
-    retrieved: UsedSize = 0
-    written: UsedSize = 0
-    table_reads: Amount = Decimal(0)
-    table_writes: Amount = Decimal(0)
-    volume_requests: Amount = Decimal(0)
-    snapshots: UsedSize = 0
-    job_bytes: UsedSize = 0
-    job_hours: Hours = Decimal(0)
-    job_egress: UsedSize = 0
 
 
 class Parameter(Frozen):

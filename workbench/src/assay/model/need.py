@@ -6,11 +6,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from assay.model.amount import Share, Term, decimal
 from assay.model.axis import fault
 from assay.model.base import Frozen
-from assay.model.design import Access, Durability, Rate, Size, Throughput
-from assay.model.price import Share, Term, decimal
+from assay.model.design import Access, Durability, Rate, Throughput
 from assay.model.units import UnitError, format_size, parse_duration, shown
+from assay.model.use import Size
 
 MOST_MONTHS = 240
 MOST_GROWTH = 10

@@ -6,22 +6,19 @@ Quantities of a bill are in the base unit of their kind: bytes, hours, pieces, a
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
+from assay.model.amount import EXACT, TERM_MONTHS, Amount, Payment, Quantity, Share, Term
 from assay.model.axis import fault
 from assay.model.base import EXIT_REFUSED, AssayError, Frozen
 from assay.model.units import one_of, shown
-from assay.model.written import Number, unprintable
+from assay.model.written import unprintable
 
 STALE_DAYS = 90
 """Prices of the present day older than this are warned of loudly."""
-EXACT = Context(prec=60, traps=[InvalidOperation])
-"""Digits enough that no sum or product of prices and quantities is rounded to what a print would show."""
-MOST, FINEST = Decimal(10**15), Decimal("1e-12")
-"""Bounds of prices and quantities that are written: what lies beyond is a slip, and would not fit on a line."""
 
 
 class Unit(NamedTuple):
@@ -88,68 +85,6 @@ DIMENSIONS: dict[str, str] = {
 }
 """What is sold -> kind of its unit."""
 
-Term = Literal["on-demand", "reserved-1y", "reserved-3y", "spot"]
-TERMS: tuple[Term, ...] = ("on-demand", "reserved-1y", "reserved-3y", "spot")
-TERM_MONTHS: dict[str, int] = {"reserved-1y": 12, "reserved-3y": 36}
-"""Months that a reservation lasts, and is paid for whether used or not."""
-Payment = Literal["no-upfront", "partial-upfront", "all-upfront"]
-
-
-def decimal(written: object) -> Decimal:
-    """An exact decimal number of 0 or more, from a number or its text; decimals, which are computed, have no bounds.
-
-    Raises:
-        PydanticCustomError: Not a number, negative, not finite, above `MOST` or finer than `FINEST`.
-    """
-    value = _quantity(written)
-    beyond = "" if isinstance(written, Decimal) else out_of_bounds(value)
-    if beyond:
-        text = written.text if isinstance(written, Number) else shown(written)
-        raise fault(f"{text} is {beyond}", "write at most 10^15, with at most 12 decimals")
-    return value
-
-
-def out_of_bounds(value: Decimal) -> str:
-    """`more than 10^15`, `finer than 10^-12`; empty if a price may be so."""
-    if value > MOST:
-        return "more than 10^15"
-    return "finer than 10^-12" if value.quantize(FINEST, context=EXACT) != value else ""
-
-
-def _quantity(written: object) -> Decimal:
-    hint = "write a number such as 0.735, without currency or unit"
-    if isinstance(written, bool) or not isinstance(written, int | float | str | Decimal):
-        raise fault(f"{shown(written)} is not a number", hint)
-    try:
-        if isinstance(written, Number):
-            value = Decimal(written.text)
-        else:
-            value = Decimal(repr(written)) if isinstance(written, float) else Decimal(written)
-    except InvalidOperation:
-        raise fault(f"{shown(written)} is not a number", hint) from None
-    if not value.is_finite():
-        raise fault(f"{shown(written)} is not a finite number", hint)
-    if value < 0:
-        raise fault(f"{written} is negative", "prices and quantities are 0 or more")
-    return value
-
-
-def share(written: object) -> Decimal:
-    """A share from 0 to 1 out of `5%` or 0.05.
-
-    Raises:
-        PydanticCustomError: Not that, or above 1.
-    """
-    percent = isinstance(written, str) and written.strip().endswith("%")
-    value = (
-        decimal(written.strip().removesuffix("%")) / 100 if isinstance(written, str) and percent else decimal(written)
-    )
-    if value > 1:
-        raise fault(f"{shown(written)} is more than the whole", "write a share as 5% or 0.05")
-    if percent and out_of_bounds(value):
-        raise fault(f"{shown(written)} is {out_of_bounds(value)}", "write a share as 5% or 0.05")
-    return value
-
 
 def _dimension(written: object) -> str:
     if not isinstance(written, str) or written not in DIMENSIONS:
@@ -176,11 +111,8 @@ def _word(written: str) -> str:
     return _text(written)
 
 
-Amount = Annotated[Decimal, BeforeValidator(decimal)]
-Quantity = Annotated[Decimal, BeforeValidator(_quantity)]
 Text = Annotated[str, AfterValidator(_text)]
 Word = Annotated[str, Field(min_length=1), AfterValidator(_word)]
-Share = Annotated[Decimal, BeforeValidator(share)]
 Dimension = Annotated[str, BeforeValidator(_dimension)]
 Currency = Annotated[str, BeforeValidator(_currency)]
 
@@ -468,25 +400,6 @@ class Bill(Frozen):
 
     def __add__(self, other: "Bill") -> "Bill":
         return Bill(lines=(*self.lines, *other.lines))
-
-
-def rounded(amount: Decimal, digits: int = 2) -> Decimal:
-    """For printing, as papers and bills round: half up."""
-    return amount.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP, context=EXACT)
-
-
-def money(amount: Decimal, currency: str = "") -> str:
-    """For reading: `1,440.62 USD`, `0.0231 USD`; below 1 three digits that count, so that small prices stay visible."""
-    digits = 2 if not amount or abs(amount) >= 1 else max(2, 2 - amount.adjusted())
-    return f"{rounded(amount, digits):,f} {currency}".rstrip()
-
-
-def total(amounts: Iterable[Decimal]) -> Decimal:
-    """Exact sum."""
-    result = Decimal(0)
-    for amount in amounts:
-        result = EXACT.add(result, amount)
-    return result
 
 
 def one_currency(books: Sequence[Book]) -> str:

@@ -1,43 +1,18 @@
 """Designs with the prices that held when something was measured, and what was measured of designs."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from assay.model.amount import Payment, Term
 from assay.model.axis import fault
 from assay.model.base import Frozen
-from assay.model.design import Design, Use
-from assay.model.price import Bill, Book, Payment, Term
+from assay.model.design import Design
+from assay.model.price import Bill, Book
+from assay.model.use import Chosen, Use
 
 PRICES_SCHEMA = 1
 """Version of `FrozenPrices` as it is stored."""
-
-Values = dict[str, Any]
-"""Parameter -> value; only those that differ from the design's own."""
-
-
-def as_written(value: object) -> str:
-    """A value of a parameter as it is in YAML: `null`, `true`, `5TB`."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return str(value)
-
-
-class Chosen(Frozen):
-    """A design with values for its parameters, as a study or need names it.
-
-    Attributes:
-        design: Name of a shipped design, or a file.
-        set: Parameter -> value; the design's own for the rest.
-    """
-
-    design: str = Field(min_length=1)
-    set: Values = Field(default_factory=dict)
-
-    @property
-    def label(self) -> str:
-        """`nfs-volumes instance=c4.large capacity=5TB`."""
-        return " ".join([self.design, *(f"{key}={as_written(value)}" for key, value in self.set.items())])
 
 
 class DesignCeiling(Frozen):

@@ -4,13 +4,12 @@ from typing import Annotated, Any, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from assay.model.amount import TERM_MONTHS, TERMS, Payment, Term
 from assay.model.axis import fault
 from assay.model.base import Frozen
-from assay.model.design import Use
-from assay.model.price import TERM_MONTHS, TERMS, Payment, Term
-from assay.model.priced import Chosen, Values
 from assay.model.target import Text
 from assay.model.units import one_of, shown
+from assay.model.use import Chosen, Use, Values
 
 
 def _term(written: object) -> Term:

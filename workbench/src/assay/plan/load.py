@@ -6,7 +6,6 @@ from typing import Any, NamedTuple, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from assay.model.design import Use
 from assay.model.names import DATA_FIELDS, TREE_FIELDS
 from assay.model.schedule import Schedule
 from assay.model.source import (
@@ -36,6 +35,7 @@ from assay.model.target import (
     UniformLatency,
 )
 from assay.model.units import one_of, shown
+from assay.model.use import Use
 from assay.plan.crosscheck import crosscheck
 
 _EXAMPLES = {

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
 
-from assay.model.price import EXACT, rounded
+from assay.model.amount import EXACT, rounded
 
 MISTAKES: dict[str, str] = {
     "cut": "cut off instead of rounded",

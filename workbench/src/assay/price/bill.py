@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from assay.model.base import AssayError
-from assay.model.design import S3, Design, DynamoDb, Efs, FsxLustre, Hardware, Servers, Use, Volumes
+from assay.model.design import S3, Design, DynamoDb, Efs, FsxLustre, Hardware, Servers, Volumes
 from assay.model.price import Bill, Line, Per
 from assay.model.units import format_size
+from assay.model.use import Use
 from assay.price.catalog import catalog
 
 ONE = Decimal(1)

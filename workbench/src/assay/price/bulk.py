@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any, TextIO
 
+from assay.model.amount import out_of_bounds
 from assay.model.base import AssayError
-from assay.model.price import out_of_bounds
 
 ROOT = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws"
 CHUNK = 2**18

@@ -8,10 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from assay.model.amount import Payment, Term
 from assay.model.base import AssayError
-from assay.model.design import DURABILITIES, S3, Design, DynamoDb, Servers, Use
+from assay.model.design import DURABILITIES, S3, Design, DynamoDb, Servers
 from assay.model.need import Candidate, Need
-from assay.model.price import Bill, Book, Payment, Term
+from assay.model.price import Bill, Book
+from assay.model.use import Use
 from assay.model.volumes import ProvisionedVolume
 from assay.price.bill import make_bill, volume_count
 from assay.price.bought import bought_names

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from assay.model.advice import Check, Figure, Outcome, Remark
+from assay.model.amount import EXACT, money
 from assay.model.base import AssayError
 from assay.model.design import DURABILITIES
 from assay.model.need import Need
-from assay.model.price import EXACT, money
 from assay.model.units import about_size
 from assay.price.bought import COMPONENT_SOURCE
 from assay.price.candidates import Variant

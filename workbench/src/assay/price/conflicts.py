@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from assay.model.advice import Check, Conflict, Relaxed
+from assay.model.amount import money
 from assay.model.need import Need
-from assay.model.price import money
 from assay.price.checks import Assessed, deciding_first
 from assay.price.words import counted
 

@@ -6,8 +6,9 @@ Every amount is an exact decimal; a month has the hours that its price book says
 from collections.abc import Iterable
 from decimal import Decimal
 
+from assay.model.amount import EXACT, TERM_MONTHS, Payment, Term, total
 from assay.model.base import AssayError, Frozen
-from assay.model.price import EXACT, TERM_MONTHS, UNITS, Bill, Book, Line, Payment, Row, Term, Tier, total
+from assay.model.price import UNITS, Bill, Book, Line, Row, Tier
 
 ZERO, ONE = Decimal(0), Decimal(1)
 YEAR, THREE_YEARS = 12, 36

@@ -6,8 +6,9 @@ from decimal import Decimal
 from typing import Literal
 
 from assay.model.advice import Remark
+from assay.model.amount import EXACT, money
 from assay.model.need import Need
-from assay.model.price import EXACT, Book, money
+from assay.model.price import Book
 from assay.price import rules
 from assay.price.candidates import Tried
 from assay.price.checks import Assessed, deciding_first

@@ -9,11 +9,12 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
+from assay.model.amount import EXACT, Amount
 from assay.model.base import Frozen
 from assay.model.catalog import efs_bursting
-from assay.model.design import Size
 from assay.model.filesystems import LustreType
-from assay.model.price import EXACT, UNITS, Amount, Book
+from assay.model.price import UNITS, Book
+from assay.model.use import Size
 from assay.price.audit import NONE, Mistakes
 from assay.price.catalog import catalog
 

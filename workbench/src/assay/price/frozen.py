@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from decimal import Decimal
 
-from assay.model.design import Design, Use
-from assay.model.price import EXACT, Bill, Book, Payment, Term, total
-from assay.model.priced import Chosen, DesignCeiling, FrozenPrices, PricedDesign
+from assay.model.amount import EXACT, Payment, Term, total
+from assay.model.design import Design
+from assay.model.price import Bill, Book
+from assay.model.priced import DesignCeiling, FrozenPrices, PricedDesign
+from assay.model.use import Chosen, Use
 from assay.price.bill import make_bill
 from assay.price.cost import Cost, at_margin, frozen_book, price_bill
 from assay.price.limits import METRICS, Limits, Metric, design_limits

@@ -10,10 +10,11 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Literal, get_args
 
+from assay.model.amount import EXACT, TERM_MONTHS, TERMS, Payment, Term, total
 from assay.model.base import AssayError
-from assay.model.design import Design, Use
-from assay.model.price import EXACT, TERM_MONTHS, TERMS, Bill, Book, Payment, Term, one_currency, total
-from assay.model.priced import Chosen
+from assay.model.design import Design
+from assay.model.price import Bill, Book, one_currency
+from assay.model.use import Chosen, Use
 from assay.price.bill import make_bill
 from assay.price.cost import (
     ZERO,

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from assay.model.price import TERM_MONTHS, Row
+from assay.model.amount import TERM_MONTHS
+from assay.model.price import Row
 from assay.price.bulk import ROOT, Attributes, Offered
 
 EC2, S3, EFS, FSX = "AmazonEC2", "AmazonS3", "AmazonEFS", "AmazonFSx"

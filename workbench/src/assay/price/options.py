@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from assay.model.advice import Option, Price, Rejected
+from assay.model.amount import EXACT
 from assay.model.need import Need
-from assay.model.price import EXACT
 from assay.price.candidates import Tried
 from assay.price.checks import Assessed, deciding_first
 from assay.price.words import counted, tidy

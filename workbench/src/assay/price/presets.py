@@ -9,10 +9,11 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from assay.model.amount import EXACT, Amount, Term
 from assay.model.axis import fault
 from assay.model.base import AssayError, Frozen
 from assay.model.files import read_model
-from assay.model.price import EXACT, Amount, Bill, Book, Term
+from assay.model.price import Bill, Book
 from assay.model.units import one_of
 from assay.price.audit import MONTHS, NONE, Checked, Mistakes, digits_of, explain, printing
 from assay.price.bill import make_bill

@@ -11,11 +11,11 @@ from pydantic import Field, model_validator
 
 from assay.model.axis import fault
 from assay.model.base import Frozen
-from assay.model.design import Size
 from assay.model.files import read_model
 from assay.model.named import read_named
-from assay.model.priced import Chosen, Evidence, EvidenceMetric, Measured
+from assay.model.priced import Evidence, EvidenceMetric, Measured
 from assay.model.units import UnitError, parse_duration, parse_rate, parse_throughput
+from assay.model.use import Chosen, Size
 from assay.model.written import MOST_BYTES
 
 EVIDENCE = Path(__file__).with_name("evidence")

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from assay.model.amount import EXACT, FINEST, TERM_MONTHS, out_of_bounds
 from assay.model.base import AssayError
-from assay.model.price import EXACT, FINEST, TERM_MONTHS, UNITS, Book, Row, Tier, out_of_bounds, row_name
+from assay.model.price import UNITS, Book, Row, Tier, row_name
 from assay.price.bulk import Attributes, Offered, OfferFile, Wanted
 from assay.price.offers import LINKS, Rule, has_prefix, offer_url, rule_for, term_fits, usage_of
 

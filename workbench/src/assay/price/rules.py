@@ -7,10 +7,10 @@ against it (a `Remark`), or nothing. What was measured of exactly that variant o
 from collections.abc import Callable, Iterator, Mapping
 
 from assay.model.advice import Check, Figure, Remark
+from assay.model.amount import TERM_MONTHS
 from assay.model.catalog import LustreType
 from assay.model.design import S3, Design, DynamoDb, FsxLustre
 from assay.model.need import Need
-from assay.model.price import TERM_MONTHS
 from assay.model.units import about_size
 from assay.price.candidates import Offer, Variant
 from assay.price.catalog import catalog

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
 from assay.model.advice import Change
+from assay.model.amount import EXACT, money, total
 from assay.model.need import Need
-from assay.model.price import EXACT, money, total
 from assay.price.checks import Assessed, deciding_first, order
 from assay.price.cost import Charge, Cost
 from assay.price.traffic import sides_of

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from typing import Literal
 
-from assay.model.design import MOST_BYTES, S3, Design, DynamoDb, Efs, Use
+from assay.model.amount import EXACT
+from assay.model.design import S3, Design, DynamoDb, Efs
 from assay.model.need import Need
-from assay.model.price import EXACT
 from assay.model.units import about_size
+from assay.model.use import MOST_BYTES, Use
 from assay.price.catalog import catalog
 from assay.price.words import amount, percent
 

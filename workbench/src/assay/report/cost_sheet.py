@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from assay.model.price import EXACT, TERM_MONTHS, UNITS, Tier
+from assay.model.amount import EXACT, TERM_MONTHS
+from assay.model.price import UNITS, Tier
 from assay.model.priced import FrozenPrices
 from assay.model.result import RunAnalysis
 from assay.price.cost import Charge

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from assay.model.price import rounded
+from assay.model.amount import rounded
 from assay.model.result import RunAnalysis
 from assay.report.costs import METRICS, Metric, TargetCost, target_costs, what
 from assay.report.tables import Column, Record, Table, Value

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from assay.model.amount import EXACT, money
 from assay.model.base import AssayError
 from assay.model.names import MIXES, READS, WRITES
-from assay.model.price import EXACT, Book, money
+from assay.model.price import Book
 from assay.model.priced import DesignCeiling, FrozenPrices, PricedDesign
 from assay.model.result import Estimate, Row
 from assay.price.cost import Cost

@@ -10,8 +10,8 @@ import pytest
 from advise_tools import NEEDS, advice_on, best, measured, read_need, reason
 from run_tools import assay
 
-from assay.model.design import Use
 from assay.model.need import Need, Profile
+from assay.model.use import Use
 from assay.price.advise import advise
 from assay.price.book import load_book
 from assay.price.designs import load_template

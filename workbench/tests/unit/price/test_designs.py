@@ -9,8 +9,9 @@ import pytest
 
 from assay.model.base import AssayError
 from assay.model.catalog import EfsType
-from assay.model.design import DURABILITIES, Use
+from assay.model.design import DURABILITIES
 from assay.model.price import Bill
+from assay.model.use import Use
 from assay.price.bill import make_bill
 from assay.price.book import load_book
 from assay.price.catalog import catalog

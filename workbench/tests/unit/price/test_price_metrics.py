@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from soak import times
 
 from assay.model.base import AssayError
-from assay.model.design import Use
 from assay.model.price import Book
-from assay.model.priced import Chosen
+from assay.model.use import Chosen, Use
 from assay.price.book import load_book
 from assay.price.designs import load_template
 from assay.price.metrics import Option, compare, price_design

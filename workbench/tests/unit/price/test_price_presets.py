@@ -7,8 +7,8 @@ import pytest
 from paths import REPOSITORY
 from run_tools import assay
 
+from assay.model.amount import rounded
 from assay.model.base import AssayError
-from assay.model.price import rounded
 from assay.price.audit import words
 from assay.price.presets import Computed, figures, load_preset, preset_names, table_rows, wrong
 

@@ -11,23 +11,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from soak import times
 
+from assay.model.amount import EXACT, TERM_MONTHS, decimal, rounded, total
 from assay.model.base import AssayError
-from assay.model.price import (
-    DIMENSIONS,
-    EXACT,
-    TERM_MONTHS,
-    UNITS,
-    Bill,
-    Book,
-    Line,
-    Row,
-    Tier,
-    decimal,
-    one_currency,
-    rounded,
-    total,
-    units_of,
-)
+from assay.model.price import DIMENSIONS, UNITS, Bill, Book, Line, Row, Tier, one_currency, units_of
 from assay.model.source import read_source
 from assay.price.book import book_names, load_book
 from assay.price.cost import break_even_duty, break_even_months, expected_hours, price_bill

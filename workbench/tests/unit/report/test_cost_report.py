@@ -20,9 +20,9 @@ from priced import VOLUMES, book, near, priced_run, prices
 
 from assay.cli.export import Format, TableName, write_export
 from assay.model.base import AssayError
-from assay.model.design import Use
 from assay.model.priced import FrozenPrices
 from assay.model.result import Estimate, RunAnalysis
+from assay.model.use import Use
 from assay.model.verdict import Verdict
 from assay.report.build import build_document
 from assay.report.cost_table import costs_table

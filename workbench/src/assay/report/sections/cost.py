@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from assay.model.price import EXACT, UNITS, Book, Row, money
+from assay.model.amount import EXACT, money
+from assay.model.price import UNITS, Book, Row
 from assay.model.priced import DesignCeiling, FrozenPrices
 from assay.price.cost import Charge, Cost
 from assay.report import numbers
