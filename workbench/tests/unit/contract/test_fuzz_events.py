@@ -28,9 +28,9 @@ def test_what_is_true_is_believed(base: Base) -> None:
     assert (outcome.status, outcome.reason) == ("ok", "") and samples
 
 
-@settings(max_examples=STREAMS, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=STREAMS, suppress_health_check=list(HealthCheck))
 @given(SPOILED)
-def test_no_stream_costs_more_than_its_repeat(case: tuple[int, list[Any]]) -> None:
+def no_stream_costs_more_than_its_repeat(case: tuple[int, list[Any]]) -> None:
     place, changes = case
     base = bases()[place % len(bases())]
     counted["streams"] += 1
@@ -47,8 +47,8 @@ def greatest_resident() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
-def test_memory_stayed_small() -> None:
-    """Runs after the streams, in the same process."""
+def test_no_stream_costs_more_than_its_repeat_and_memory_stays_small() -> None:
+    no_stream_costs_more_than_its_repeat()
     print(json.dumps({**counted, "at most": greatest_resident()}))
     assert counted["streams"] >= min(STREAMS, 300)
     assert greatest_resident() - counted["resident"] < GROWTH
