@@ -105,7 +105,7 @@ def test_a_run_waits_says_so_and_goes_on_where_it_was(tmp_path: Path, monkeypatc
     (tmp_path / "study.yaml").write_text(text)
     use(Clock(lambda: signal.raise_signal(signal.SIGTERM)))
     said = assay(tmp_path, "run", "study.yaml", expect=130).stderr
-    assert "is due at" in said and ", in 8 h" in said, said
+    assert "is due at" in said, said
     (summary,) = list_runs(tmp_path / "assay-runs")
     with RunStore.open(Path(summary.folder)) as store:
         assert len(store.pending()) == 12
