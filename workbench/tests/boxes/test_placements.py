@@ -26,7 +26,7 @@ from testbed_tools import need_box, written
 SEED = int(os.environ.get("ASSAY_PLACEMENT_SEED", "20261122"))
 PROGRAM = SUPPORT / "placement_program.py"
 SECONDS = 900
-TOGETHER = 5
+TOGETHER = times(10, 5)
 """So many kinds of placements are made in one scenario of the small number."""
 BOXES = 10
 """One of so many scenarios is a box."""
