@@ -3,24 +3,19 @@
 //! `ASSAY_SOAK=1` makes it 100,000 of each. What is found becomes a sample in `contract/golden/jobs-bad`.
 #![allow(missing_docs, clippy::print_stdout)]
 
+#[path = "../../testing/soak.rs"]
+mod soak;
+
 use assay_core::random::mix2;
 use assay_fuzz::Fate;
 use serde_json::{json, Number, Value};
+use soak::times;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Once;
 
 /// More memory than that is not taken while any number of jobs is looked at.
 const MOST_BYTES: u64 = 200_000_000;
-
-fn times(small: u64, large: u64) -> u64 {
-    let soak = std::env::var("ASSAY_SOAK").unwrap_or_default();
-    if matches!(soak.as_str(), "" | "0") {
-        small
-    } else {
-        large
-    }
-}
 
 /// Panics of any thread: that of a lane does not end the test by itself.
 fn panics() -> u64 {
@@ -207,7 +202,7 @@ fn mutated(samples: &[Value], seed: u64) -> Vec<u8> {
 fn no_job_is_too_much() {
     let samples = samples();
     let before = panics();
-    let (mut fates, count) = ([0; 4], times(3_000, 100_000));
+    let (mut fates, count) = ([0; 4], u64::from(times(3_000, 100_000)));
     for seed in 0..count {
         let text = mutated(&samples, seed);
         let fate = assay_fuzz::job(&text);
@@ -233,7 +228,7 @@ fn no_control_line_is_too_much() {
         json!({"go": true, "at_ns": u64::MAX}),
         json!([[]]),
     ];
-    let (mut understood, count) = (0, times(3_000, 100_000));
+    let (mut understood, count) = (0, u64::from(times(3_000, 100_000)));
     for seed in 0..count {
         let mut dice = Dice { seed, thrown: 1 << 32 };
         let lines: Vec<Vec<u8>> = (0..=dice.below(4)).map(|_| mutated(&samples, dice.next())).collect();

@@ -2,6 +2,7 @@
 
 use crate::arrivals::Schedule;
 use crate::simulated::{above, decoded, queue, takes, Answer, Asked, Played, Scene, Script, MS, RECORD, SECOND};
+use crate::soak::times;
 use assay_core::OpKind;
 use assay_spec::{Arrivals, ErrorKind, LatencySummary, Operation};
 use proptest::prelude::*;
@@ -37,16 +38,6 @@ fn holds(summary: Option<&LatencySummary>, values: impl IntoIterator<Item = u64>
     values.into_iter().for_each(|value| expected.record(value).unwrap());
     assert_eq!(summary.map(|summary| decoded(&summary.histogram)).unwrap_or(expected.clone()), expected);
     assert_eq!(summary.map_or(0, |summary| summary.count), expected.len());
-}
-
-/// Cases of a property: the second number where `ASSAY_SOAK` asks for many.
-fn times(small: u32, large: u32) -> u32 {
-    let soak = std::env::var("ASSAY_SOAK").unwrap_or_default();
-    if matches!(soak.as_str(), "" | "0") {
-        small
-    } else {
-        large
-    }
 }
 
 fn read(records: u64, script: Script) -> Scene {

@@ -18,6 +18,9 @@ mod resources;
 mod runner;
 #[cfg(test)]
 mod simulated;
+#[cfg(test)]
+#[path = "../../../testing/soak.rs"]
+mod soak;
 mod totals;
 mod worker;
 

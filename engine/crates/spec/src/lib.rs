@@ -12,6 +12,9 @@ mod event;
 mod job;
 mod memory;
 mod place;
+#[cfg(test)]
+#[path = "../../../testing/soak.rs"]
+mod soak;
 mod validate;
 #[cfg(test)]
 mod validate_properties;

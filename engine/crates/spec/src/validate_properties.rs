@@ -1,5 +1,6 @@
 //! Jobs of any numbers: none overflows, and what passes the rules is the same job after it was written and read.
 
+use crate::soak::times;
 use crate::{
     Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Job, LatencyModel, Layout, Method, NfsTarget,
     NullTarget, Operation, Phase, ScriptedChange, ScriptedError, ScriptedStall, SyncPolicy, Target, Tree, Tuning,
@@ -9,16 +10,6 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, TestRunner};
 use std::cell::Cell;
-
-/// Cases of a property: the second number where `ASSAY_SOAK` asks for many.
-fn times(small: u32, large: u32) -> u32 {
-    let soak = std::env::var("ASSAY_SOAK").unwrap_or_default();
-    if matches!(soak.as_str(), "" | "0") {
-        small
-    } else {
-        large
-    }
-}
 
 /// Numbers up to `most`, those at the borders of types and rules, and any.
 fn number(most: u64) -> impl Strategy<Value = u64> {

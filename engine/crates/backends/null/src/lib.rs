@@ -5,6 +5,9 @@ mod backend;
 mod copy;
 mod lane;
 #[cfg(test)]
+#[path = "../../../../testing/soak.rs"]
+mod soak;
+#[cfg(test)]
 mod tests;
 
 pub use backend::NullBackend;

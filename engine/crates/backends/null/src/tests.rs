@@ -1,6 +1,7 @@
 //! Every operation that the null backend declares: counts, bytes, errors; and that it takes the time of its script.
 
 use crate::lane::{NullLane, Script};
+use crate::soak::times;
 use crate::NullBackend;
 use assay_core::{clock, Backend, Buffers, Completion, Lane, LaneSetup, Op, OpKind, PhasePlan};
 use assay_spec::{
@@ -279,6 +280,8 @@ fn copies_are_made_and_memory_that_is_not_there_is_refused() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(times(64, 10_000)))]
+
     /// However operations are handed over, each comes back once, with its slot and its bytes.
     #[test]
     fn each_operation_comes_back_once(
