@@ -32,6 +32,7 @@ agreement: setup bare   ## the same work through fio and Assay (16 minutes); wri
 	$(VENV)/bin/python bench/agreement/run.py --page
 
 setup: $(VENV)/.runtime engine   ## Python environment and engine
+	@$(VENV)/bin/python -m compileall -q workbench/src
 
 .PHONY: setup-test
 setup-test: $(VENV)/.development engine bare faultfs

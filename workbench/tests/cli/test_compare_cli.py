@@ -1,6 +1,7 @@
 """`assay compare`: two runs, or the targets of one; what makes a check fail, and what it says."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +155,15 @@ def test_targets_of_one_run(tmp_path: Path) -> None:
     assert "3 rows: 3 faster, 0 slower" in text and "environment" not in text
     store_run(tmp_path / "assay-runs", "b", {("p", "read"): noisy(1e8)})
     assert "has one target, p" in assay(tmp_path, "compare", "b", "--by", "target", expect=2).stderr
+
+
+def test_runs_of_one_name_that_began_at_different_times_are_two(tmp_path: Path) -> None:
+    store_run(tmp_path / "first", "a", GOOD)
+    store_run(tmp_path / "second", "a", slower(0.1), created_at=STARTED + 0.25)
+    text = assay(tmp_path, "compare", "first/a", "second/a").stdout
+    assert "2 rows: 0 faster, 1 slower, 1 without a significant difference (~)" in text
+    copied = shutil.copytree(tmp_path / "first" / "a", tmp_path / "copy" / "a")
+    assert "both are run a" in assay(tmp_path, "compare", "first/a", copied, expect=2).stderr
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def _compared(runs: list[str], by: str | None, out: Path, latencies: bool) -> "R
     if len(analyses) == 1:
         return compare_targets(analyses[0])
     before, after = analyses
-    if before.run.id == after.run.id:
+    if (before.run.id, before.run.created_at) == (after.run.id, after.run.created_at):
         if by:
             return compare_targets(before)
         raise AssayError(f"both are run {before.run.id}", "name two runs, or compare its targets with --by target")
