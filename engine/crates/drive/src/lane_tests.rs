@@ -174,6 +174,9 @@ fn a_time_limit_cuts_short_and_is_told() {
     // Due were 10 in the time, and 5 of 50 were started.
     let late = read(50, takes(|_| 20 * MS)).rate(100.0).time_limit(100 * MS).play();
     assert_eq!((late.end.read.ops, late.end.unstarted_ops), (5, 5));
+    // What was never asked for is not missing.
+    let few = read(7, takes(|_| 20 * MS)).rate(100.0).time_limit(100 * MS).play();
+    assert_eq!((few.end.read.ops, few.end.unstarted_ops), (5, 2));
 }
 
 #[test]
@@ -218,6 +221,12 @@ fn ramps_are_not_part_of_the_steady_window() {
     assert_eq!(steady.ops, within(0) + within(1) + within(2));
     assert_eq!(steady.bytes, steady.ops * RECORD);
     assert!(steady.ops < played.end.first_finisher.ops && played.end.last_finisher.ops == 500);
+}
+
+#[test]
+fn a_lane_begins_with_its_first_operation_that_succeeds() {
+    let played = read(100, takes(|_| 2 * MS)).and(100, fails(|number| number < 7)).play();
+    assert_eq!(played.end.steady.unwrap().start_ns, 8 * MS);
 }
 
 #[test]
@@ -329,11 +338,11 @@ fn a_stop_is_heard_by_those_who_work_and_by_those_who_wait() {
     assert_eq!((alone.end.write.ops, alone.end.last_finisher.end_ns), (10, 10 * MS), "and nothing is flushed");
     assert_eq!((alone.end.unstarted_ops, alone.work.outcomes[0].as_ref().unwrap().limited), (0, false));
     for depth in [1, 2] {
-        // The other lane's first operation is due after 50 s.
-        let idle = read(5, stops_at(0)).and(5, takes(|_| MS)).rate(0.02).runtime(1000 * SECOND).deep(depth, depth);
+        // Due are 0 and 100 s in the lane that waits, and 50 s in the one that stops both.
+        let idle = read(5, takes(|_| MS)).and(5, stops_at(0)).rate(0.02).runtime(1000 * SECOND).deep(depth, depth);
         let end = idle.play().end;
-        assert_eq!(end.read.ops, 1);
-        assert!(end.last_finisher.end_ns <= 400 * MS, "{}", end.last_finisher.end_ns);
+        assert_eq!(end.read.ops, 2);
+        assert!(end.last_finisher.end_ns <= 50 * SECOND + 200 * MS, "{}", end.last_finisher.end_ns);
     }
 }
 
