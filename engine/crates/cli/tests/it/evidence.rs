@@ -59,7 +59,8 @@ fn host_and_page_cache_are_told() {
     assert_eq!(ends[2].cached_bytes, Some(0), "it was taken out of the page cache");
     if let Some(device) = ends[2].resources.device {
         assert!(device.read_bytes >= 16 << 20, "{device:?}");
-        assert!(device.busy_ns > 0 && device.reads > 0, "{device:?}");
+        // How long it was busy is counted in ticks of the kernel, in which so few reads may begin and end.
+        assert!(device.reads > 0, "{device:?}");
     }
 }
 
