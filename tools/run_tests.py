@@ -177,8 +177,8 @@ def told(name: str, ended: Ended, good: bool) -> str:
     """The line of a step; what it printed, too, if it failed, without the tests that are all right."""
     line = f"{name:18} {'ok' if good else 'FAILED':6} {ended.wall:6.1f} s, {ended.cpu:6.1f} s of CPU"
     fine = r"test .* \.\.\. ok$|running \d+ tests?$|test result: ok|$"
-    lines = [line for line in ended.output.splitlines() if not re.match(fine, line)]
-    return line if good else "\n".join([line, *lines])[-20_000:]
+    rest = "\n".join(part for part in ended.output.splitlines() if not re.match(fine, part))
+    return line if good else f"{line}\n{rest[-20_000:]}"
 
 
 def run_step(step: Step, teller: Teller) -> None:

@@ -182,7 +182,7 @@ fn a_scripted_error_is_one_failed_operation_that_takes_its_time() {
     assert_eq!(results, [true, true, true, false, true]);
     lane.begin(&plan(Operation::Write)).unwrap();
     let mut done = Vec::new();
-    lane.exchange(&[op(OpKind::Write, 2), op(OpKind::Write, 0), op(OpKind::Write, 1)], &mut done, u64::MAX);
+    lane.exchange(&[op(OpKind::Sync, 1), op(OpKind::Write, 2), op(OpKind::Write, 0)], &mut done, u64::MAX);
     while done.len() < 3 {
         lane.reap(&mut done, u64::MAX);
     }
