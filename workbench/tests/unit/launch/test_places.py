@@ -397,7 +397,8 @@ def test_of_runs_that_claim_a_directory_together_one_gets_it(tmp_path: Path, bef
                 claim(place, "dead")
             found = list(pool.map(lambda run, place=place: compete(place, run), runs))
             (winner,) = [one for one in found if isinstance(one, Path)]
-            assert sum("is in use by" in one for one in found if isinstance(one, str)) == len(runs) - 1
+            refused = [one for one in found if isinstance(one, str)]
+            assert len(refused) == len(runs) - 1 and all("is in use by" in one for one in refused), refused
             assert Owner(RUN, winner).owns(look_at(str(place)).mark)
             (place / "c0001-r1").mkdir()
             for run in runs:

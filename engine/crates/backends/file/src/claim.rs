@@ -24,6 +24,8 @@ const MOST_NAMES: usize = 4;
 const MOST_ENTRIES: u32 = 100_000;
 /// Names of the files with which a place is tried out; they are removed at once unless the process is killed.
 const PROBE: &[u8] = b".assay-probe-";
+/// So often a directory is looked at that is gone each time: each of two runs may replace it once meanwhile.
+const LOOKS: u32 = 10;
 
 fn failed(path: impl AsRef<Path>, action: &'static str) -> impl FnOnce(Errno) -> SetupError {
     move |errno| SetupError::os(action, path.as_ref().display().to_string(), errno)
@@ -43,6 +45,17 @@ fn split(root: &str) -> Result<(PathBuf, String), SetupError> {
 /// # Errors
 /// If the kernel does not let it be looked at.
 pub fn inspect(root: &str) -> Result<Look, SetupError> {
+    for _ in 1..LOOKS {
+        match inspect_once(root) {
+            // The directory that was opened has been replaced or removed since.
+            Err(error) if error.errno == Some(Errno::NOENT.raw_os_error()) => {}
+            done => return done,
+        }
+    }
+    inspect_once(root)
+}
+
+fn inspect_once(root: &str) -> Result<Look, SetupError> {
     let mut look = Look {
         path: root.to_owned(),
         real_path: root.to_owned(),
@@ -550,6 +563,27 @@ mod tests {
         assert_eq!(answer.left[0].why, "was replaced at this moment: left alone");
         assert!(std::path::Path::new(&ground.root()).is_dir());
         assert_eq!(ground.names().len(), 2);
+    }
+
+    #[test]
+    fn what_comes_and_goes_can_be_looked_at_all_the_time() {
+        let ground = Ground::new("coming");
+        let asked = asked(&ground, "a");
+        let done = std::sync::atomic::AtomicBool::new(false);
+        let over = std::sync::atomic::Ordering::Relaxed;
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..1000 {
+                    claim(&asked, SECOND).unwrap();
+                    release(&asked.root, Some("a"), SECOND).unwrap();
+                }
+                done.store(true, over);
+            });
+            while !done.load(over) {
+                let look = inspect(&asked.root).unwrap();
+                assert!(look.names.is_empty(), "{look:?}");
+            }
+        });
     }
 
     #[test]
