@@ -7,7 +7,7 @@ from verdict_scenarios import OF_THE_MACHINE, SCENARIOS, Scenario, execute, faul
 
 pytestmark = needs_engine
 
-TRIES = times(1, 4)
+TRIES = times(2, 4)
 
 
 def cases(prefix: str) -> list[Scenario]:
