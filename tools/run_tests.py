@@ -3,9 +3,9 @@
 
 A check that is a program counts as one; suites count their tests. `--only WORD` runs those whose name has WORD.
 
-Three lanes run beside each other: one compiles the engine's tests and runs them, one brings up boxes, which mostly wait,
-and one checks the Python code and then runs the unmarked tests on all cores. What measures this machine comes last,
-alone.
+Three lanes run beside each other: one compiles the engine's tests and runs them, one brings up boxes, which mostly
+wait, and one checks the Python code and then runs the unmarked tests on all cores. What measures this machine comes
+last, alone.
 
 Boxes and measurements can be disturbed by a machine that is busy with something else. So if a few of those fail, they
 are run once more; what passes then is named and counted. Any other test that fails has failed. Each step's time is
