@@ -30,8 +30,8 @@ def store_run(root: Path, name: str, speeds: Speeds, **changes: Any) -> Path:
         root: Folder of the runs.
         name: Id of the run.
         speeds: What was measured.
-        changes: `study`, `created_at`, `environment`, `axes` and `file_size` of all cases, `samples`: (target,
-            operation) -> fields.
+        changes: `planned` (repeats, if fewer were done), `study`, `created_at`, `environment`, `axes` and `file_size`
+            of all cases, `samples`: (target, operation) -> fields.
     """
     targets = list(dict.fromkeys(target for target, _ in speeds))
     parameters = {"axes": changes.get("axes", {"record_size": 65536})}
@@ -40,7 +40,8 @@ def store_run(root: Path, name: str, speeds: Speeds, **changes: Any) -> Path:
         make_case(f"c{number:04}", target, tuple(operation for at, operation in speeds if at == target), **parameters)
         for number, target in enumerate(targets, start=1)
     ]
-    repeats = max(len(rates) for rates in speeds.values())
+    done = max(len(rates) for rates in speeds.values())
+    repeats = changes.get("planned", done)
     meta = RunMeta(
         *(name, changes.get("study", "nightly"), "Is it as fast as it was?", ""),
         *(changes.get("created_at", STARTED), 1, "random", repeats, "assay run study.yaml"),
@@ -50,10 +51,10 @@ def store_run(root: Path, name: str, speeds: Speeds, **changes: Any) -> Path:
     )
     order = [(case.id, repeat) for repeat in range(1, repeats + 1) for case in cases]
     with RunStore.create(root, meta, cases, (), order, f"study: {meta.study}\n") as store:
-        for repeat in range(1, repeats + 1):
+        for repeat in range(1, done + 1):
             for case in cases:
                 _store_repeat(store, case, repeat, speeds, changes.get("samples", {}))
-        store.set_status("complete")
+        store.set_status("complete" if repeats == done else "stopped")
         return store.folder
 
 

@@ -379,6 +379,34 @@ def test_a_broken_line_is_an_answer_and_no_exception(line: str | bytes, reason: 
     assert found.number == 12 and reason in found.reason and "\n" not in found.reason
 
 
+def numbers_in(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    """Where the numbers of an event are; not those of the job, which is compared as a whole."""
+    if isinstance(value, bool) or path == ("job",):
+        return []
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    own = [path] if isinstance(value, int | float) else []
+    return own + [found for name, item in inner for found in numbers_in(item, (*path, name))]
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63), -1e300, 1e300])
+def test_a_number_that_no_engine_counts_to_breaks_its_line(number: float) -> None:
+    for line in lines("evidence"):
+        for *above, last in numbers_in(json.loads(line)):
+            event = json.loads(line)
+            place = event
+            for name in above:
+                place = place[name]
+            if not isinstance(place, list):
+                place[last] = number
+                assert isinstance(read_line(json.dumps(event)), BrokenLine), (above, last)
+
+
+def test_a_clock_may_be_set_back_by_what_can_be_counted() -> None:
+    events = [json.loads(line) for line in lines("evidence")]
+    (end, *_) = [event for event in events if "wall_shift_ns" in event]
+    assert not isinstance(read_line(json.dumps({**end, "wall_shift_ns": -(2**63 - 1)})), BrokenLine)
+
+
 def test_broken_lines_do_not_cost_the_run() -> None:
     whole = lines("good-run")
     events = list(read_events([*whole[:4], "garbage", "", whole[4][:50], *whole[4:]]))

@@ -141,6 +141,20 @@ def test_an_interval_that_reaches_below_the_need_is_not_separable_from_what_sure
     assert pair((1.0e8, 2.8e8, 3.0e8), (2.7e8, 2.9e8, 3.1e8)).result == "recommended", "the cheaper one surely does"
 
 
+def test_the_other_one_is_the_cheapest_that_surely_meets_the_need():
+    instances = ["d2.xlarge", "d2.2xlarge", "d2.4xlarge"]
+    known = tuple(
+        measured("nfs-instance-store", metric, *ends, clients=8, set={"instance": instance})
+        for instance, ends in zip(instances, [(0.9e8, 1.1e8, 1.3e8)] * 2 + [(4e8, 5e8, 6e8)], strict=True)
+        for metric in ("read", "write")
+    )
+    candidates = [{"design": "nfs-instance-store", "set": {"instance": instances, "layout": "raid0"}}]
+    wanted = {"capacity": "5TB", "read": None, "write": "100MB/s", "candidates": candidates, "months": 6}
+    advice = advice_on("04", evidence=known, **wanted)
+    assert advice.result == "not separable"
+    assert [label.split()[1] for label in advice.recommended] == ["instance=d2.xlarge", "instance=d2.4xlarge"]
+
+
 def test_the_high_end_of_a_cheaper_one_that_fails_is_told():
     advice = pair((0.8e8, 0.9e8, 1.1e8), (2.7e8, 2.9e8, 3.1e8))
     assert advice.result == "recommended" and "d2.2xlarge" in advice.recommended[0]

@@ -1,0 +1,50 @@
+"""Numbers as a report writes them, at the borders of their units."""
+
+import math
+
+import pytest
+
+from assay.report import numbers
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "text"),
+    [
+        (0, "0 ns"),
+        (999, "999 ns"),
+        (1000, "1.00 µs"),
+        (999_000, "999 µs"),
+        (1_000_000, "1.00 ms"),
+        (1_250_000, "1.25 ms"),
+        (1_000_000_000, "1.00 s"),
+        (3_600_000_000_000, "3,600 s"),
+    ],
+)
+def test_latency_has_the_unit_that_fits(nanoseconds: float, text: str) -> None:
+    assert numbers.latency(nanoseconds) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (0.00123456, "0.00123"), (9.995, "9.99"), (9.996, "10.0"), (12345.6, "12,300"), (math.inf, "–")],
+)
+def test_three_digits_are_significant(value: float, text: str) -> None:
+    assert numbers.significant(value) == text
+
+
+def test_rates_are_decimal_and_sizes_binary() -> None:
+    assert numbers.mb_per_s(1e6) == "1.00"
+    assert numbers.mb_per_s(None) == numbers.NONE
+    assert (numbers.size(1023), numbers.size(1024), numbers.size(1536)) == ("1023 B", "1 KiB", "1.50 KiB")
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.0994, "9.9 %"), (0.0995, "10 %"), (0.93, "93 %"), (1.3, "130 %"), (2, "2.0×"), (None, "–")]
+)
+def test_shares_of_a_ceiling(share: float | None, text: str) -> None:
+    assert numbers.share(share) == text
+
+
+@pytest.mark.parametrize(("p", "text"), [(0.0009, "<0.001"), (0.001, "0.001"), (0.05, "0.050"), (None, "–")])
+def test_p_values(p: float | None, text: str) -> None:
+    assert numbers.p_value(p) == text
