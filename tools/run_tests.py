@@ -3,9 +3,8 @@
 
 A check that is a program counts as one; suites count their tests. `--only WORD` runs those whose name has WORD.
 
-Three lanes run beside each other: one compiles the engine's tests and runs them, one brings up boxes, which mostly
-wait, and one checks the Python code and then runs the unmarked tests on all cores. What measures this machine comes
-last, alone.
+Three lanes run beside each other: one compiles the engine's tests, runs them and does the checks, one brings up boxes,
+which mostly wait, and one runs the unmarked tests. What measures this machine comes last, alone.
 
 Boxes and measurements can be disturbed by a machine that is busy with something else. So if a few of those fail, they
 are run once more; what passes then is named and counted. Any other test that fails has failed. Each step's time is
@@ -64,7 +63,8 @@ def tests(name: str, *words: str, again: bool = False, budget: int = 0) -> Step:
     return Step(name, pytest, "workbench", suite=True, again=again, budget=budget)
 
 
-UNMARKED = ["-m", "not box and not quiet", "-n", str(CORES), "--dist", "worksteal"]
+UNMARKED = ["-m", "not box and not quiet", "-n", str(CORES + 1), "--dist", "worksteal"]
+"""One more than there are cores: some wait for storage that hangs."""
 CARGO_TEST = ["cargo", "test", "--no-fail-fast", "--", "--nocapture", "--test-threads=2"]
 ALL_PYTHON = [".", "../tools", "../bench"]
 PHASES: list[list[list[Step]]] = [
@@ -77,11 +77,6 @@ PHASES: list[list[list[Step]]] = [
             Step("rust lints", ["cargo", "clippy", "--all-targets", "--quiet", "--", "-D", "warnings"]),
             Step("engine tests", CARGO_TEST, suite=True),
             Step("instructions", [PYTHON, "tools/check_instructions.py"]),
-        ],
-        [
-            tests("box tests", "-m", "box", again=True, budget=3500 * MILLION),
-        ],
-        [
             Step("size budget", [PYTHON, "tools/check_size.py"]),
             Step("reads of files", [PYTHON, "tools/check_reads.py"]),
             Step("python lints", [str(BIN / "ruff"), "check", "--quiet", *ALL_PYTHON], "workbench"),
@@ -90,10 +85,15 @@ PHASES: list[list[list[Step]]] = [
             Step("python types", [str(BIN / "mypy"), "--no-error-summary"], "workbench"),
             Step("generated files", [PYTHON, "tools/generate.py", "--check"]),
             Step("bench tests", [PYTHON, "-m", "pytest", "-q"], "bench", suite=True),
+        ],
+        [
+            tests("box tests", "tests/boxes", again=True, budget=3500 * MILLION),
+        ],
+        [
             tests("unmarked tests", *UNMARKED, budget=9500 * MILLION),
         ],
     ],
-    [[tests("quiet tests", "-m", "quiet", again=True, budget=4500 * MILLION)]],
+    [[tests("quiet tests", "tests/quiet", again=True, budget=4500 * MILLION)]],
 ]
 """One after the other; of each, the lanes run beside each other, and the steps of a lane one by one."""
 

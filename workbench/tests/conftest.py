@@ -29,9 +29,11 @@ TIERS = {"boxes": "box", "quiet": "quiet"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test by its folder."""
+    """Mark each test by its folder; a mark made by hand would put a test into no tier."""
     here = Path(__file__).parent
     for item in items:
+        if any(item.get_closest_marker(mark) for mark in TIERS.values()):
+            raise pytest.UsageError(f"{item.nodeid}: the folder says the tier; take the mark away")
         folder = item.path.relative_to(here).parts[0]
         if folder in TIERS:
             item.add_marker(TIERS[folder])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from run_tools import ASSAY, ENGINE, needs_engine
+from soak import times
 
 from assay.launch.cgroup import find_hierarchy
 from assay.model.base import AssayError
@@ -41,7 +42,7 @@ question: How much came from memory?
 targets: {{disk: {{kind: file, path: {path}}}}}
 workloads:
   reads: {{operations: [write, {operation}], file_size: {size}, record_size: {record}, {cache}}}
-repeats: 3
+repeats: {repeats}
 ceilings: none
 """
 
@@ -51,7 +52,9 @@ def counted(folder: Path, operation: str, size: str, record: str, cache: str) ->
     log, engine = folder / "io.log", folder / "assay-engine"
     engine.write_text(WATCHER.format(python=sys.executable, engine=ENGINE, log=str(log)))
     engine.chmod(engine.stat().st_mode | stat.S_IXUSR)
-    study = STUDY.format(path=folder / "data", operation=operation, size=size, record=record, cache=cache)
+    study = STUDY.format(
+        path=folder / "data", operation=operation, size=size, record=record, cache=cache, repeats=times(2, 3)
+    )
     (folder / "study.yaml").write_text(study)
     environment = {**os.environ, "ASSAY_ENGINE": str(engine)}
     words = [ASSAY, "run", "study.yaml"]

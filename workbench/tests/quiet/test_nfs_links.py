@@ -45,7 +45,7 @@ workloads:
     record_size: {{record}}
     queue_depth: 4
     sync: o_dsync      # made stable while more is on its way: a COMMIT at the end would be time without any
-repeats: 3
+repeats: {{repeats}}
 ceilings: none
 order: sequential
 """
@@ -65,7 +65,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def results(folder: Path, mbit: int, size: str, record: str) -> dict[tuple[int, str], Result]:
     """(hosts, operation) -> result of a run over such links."""
     folder.mkdir()
-    run = Run(folder, HOSTS.format(link=mbit), STUDY.format(size=size, record=record))
+    run = Run(folder, HOSTS.format(link=mbit), STUDY.format(size=size, record=record, repeats=times(2, 3)))
     run.ends(0)
     (stored,) = (folder / "assay-runs").iterdir()
     with RunStore.open(stored) as store:

@@ -74,8 +74,10 @@ def test_percentiles_of_all_are_those_of_all_latencies_together() -> None:
         assert read.latency[name] == min(value, read.latency["max"])
     assert read.finish_spread_ns > 0.5 * read.elapsed_ns
     slow = read.hosts[2]
-    assert slow.throughput < 0.3 * read.hosts[0].throughput
-    assert slow.stonewall_bytes < 0.4 * slow.bytes and read.hosts[0].stonewall_bytes > 0.8 * read.hosts[0].bytes
+    for fast in read.hosts[:2]:
+        assert slow.throughput < 0.5 * fast.throughput
+        assert slow.stonewall_bytes < 0.5 * fast.stonewall_bytes
+    assert slow.bytes == read.hosts[0].bytes
 
 
 def test_an_engine_that_is_killed_stops_all_and_is_named() -> None:
