@@ -23,6 +23,8 @@ box_programs() {
         PATH="$PATH:/usr/sbin:/sbin" command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
     done
     ls /usr/lib/*/ganesha/libfsalvfs.so >/dev/null 2>&1 || missing="$missing nfs-ganesha-vfs"
+    # rpcbind looks its own port up there.
+    [ -e /etc/services ] || missing="$missing netbase"
     [ -n "$missing" ] || return 0
     policy=/usr/sbin/policy-rc.d
     if [ "$(id -u)" = 0 ] && [ ! -e $policy ]; then

@@ -87,10 +87,10 @@ PHASES: list[list[list[Step]]] = [
             Step("bench tests", [PYTHON, "-m", "pytest", "-q"], "bench", suite=True),
         ],
         [
-            tests("box tests", "tests/boxes", again=True, budget=3500 * MILLION),
+            tests("box tests", "tests/boxes", again=True, budget=4500 * MILLION),
         ],
         [
-            tests("unmarked tests", *UNMARKED, budget=9500 * MILLION),
+            tests("unmarked tests", *UNMARKED, budget=13_000 * MILLION),
         ],
     ],
     [[tests("quiet tests", "tests/quiet", again=True, budget=4500 * MILLION)]],

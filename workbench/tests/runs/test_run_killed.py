@@ -189,14 +189,15 @@ def test_group_of_a_killed_run_is_closed_in_the_journal_when_it_is_resumed(tmp_p
     check_whole(tmp_path, phases=2)
 
 
-def test_terminal_that_is_closed_interrupts_the_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_terminal_that_is_closed_interrupts_the_run(tmp_path: Path, term: str) -> None:
     file = str(study(tmp_path, **SLOW))
     pid, terminal = pty.fork()
     if pid == 0:
         # Under nohup the tests, and what they start, would not hear of it.
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
         os.chdir(tmp_path)
-        os.execv(ASSAY, [ASSAY, "run", file])
+        os.execve(ASSAY, [ASSAY, "run", file], {**os.environ, "TERM": term})
     seen = b""
     while b"/12" not in seen:
         seen += os.read(terminal, 4096)

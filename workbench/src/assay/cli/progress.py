@@ -1,5 +1,6 @@
-"""Shows how a run gets on: a bar on a terminal, plain lines elsewhere. All of it goes to standard error."""
+"""Shows how a run gets on: a bar on a terminal that can move its cursor, plain lines elsewhere; on standard error."""
 
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -96,14 +97,15 @@ class Progress(Protocol):
 
 
 def make_progress(total: int, done: int, left: TimeLeft) -> Progress:
-    """A bar if standard error is a terminal, else plain lines.
+    """A bar if standard error is a terminal that can move its cursor (not `TERM=dumb`), else plain lines.
 
     Args:
         total: Planned repeats.
         done: How many of them an earlier part of the run has done.
         left: Is kept up to date by the caller.
     """
-    return BarProgress(total, done, left) if sys.stderr.isatty() else LineProgress(total, done, left)
+    movable = sys.stderr.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
+    return BarProgress(total, done, left) if movable else LineProgress(total, done, left)
 
 
 class LineProgress:

@@ -123,7 +123,7 @@ def test_missing_programs_are_named_with_their_packages(monkeypatch: pytest.Monk
     with pytest.raises(AssayError) as caught:
         run.check_programs(load_box("office", Path("/")))
     assert "needs sshd, ganesha.nfsd, which are not installed" in caught.value.message
-    assert "apt-get install openssh-server nfs-ganesha nfs-ganesha-vfs rpcbind" in caught.value.hint
+    assert "apt-get install openssh-server nfs-ganesha nfs-ganesha-vfs rpcbind netbase" in caught.value.hint
     assert caught.value.exit_code == EXIT_REFUSED
 
 
