@@ -6,6 +6,7 @@ A folder may come from somebody else: names in it may lead anywhere.
 import contextlib
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -79,6 +80,20 @@ def open_new(path: Path) -> BinaryIO:
     """
     path.unlink(missing_ok=True)
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644), "wb")
+
+
+@contextlib.contextmanager
+def opened_folder(folder: Path) -> Iterator[Path]:
+    """A path to a folder that stays the same whatever gets its name meanwhile.
+
+    Raises:
+        OSError: It is not there, or no folder.
+    """
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield Path(f"/proc/self/fd/{fd}")
+    finally:
+        os.close(fd)
 
 
 def remove_folder(folder: Path) -> None:

@@ -51,13 +51,13 @@ class RunLock:
                 return True
         return False
 
-    def is_at_its_path(self) -> bool:
-        """Whether the path still leads to the file that is locked.
+    def is_at(self, path: Path) -> bool:
+        """Whether this path leads to the file that is locked.
 
         Raises:
             OSError: There is nothing at the path.
         """
-        return os.path.samestat(os.fstat(self.fd), self.path.lstat())
+        return os.path.samestat(os.fstat(self.fd), path.lstat())
 
     def release(self) -> None:
         """Give the lock back; a second call does nothing."""

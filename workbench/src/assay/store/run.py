@@ -18,7 +18,17 @@ from assay.model.ceiling import Ceiling
 from assay.model.network import Network
 from assay.model.priced import FrozenPrices
 from assay.model.result import Place, Sample
-from assay.store.entries import DATABASE, ENGINE_LOCK, INTERVALS, PRICES, RUN_LOCK, STUDY, check_entries, remove_folder
+from assay.store.entries import (
+    DATABASE,
+    ENGINE_LOCK,
+    INTERVALS,
+    PRICES,
+    RUN_LOCK,
+    STUDY,
+    check_entries,
+    opened_folder,
+    remove_folder,
+)
 from assay.store.lock import RunLock, is_locked
 from assay.store.reader import RETRIED, RunReader
 from assay.store.records import Result, RunMeta
@@ -125,16 +135,16 @@ class RunStore(RunReader):
 
     def close(self) -> None:
         """Close the database and give the locks back."""
-        if self._locks and self._still_there() and self.info_status() != "running":
+        if self._locks and self._still_there(self.folder) and self.info_status() != "running":
             # A finished run needs no WAL files beside it, so that it can be read from a read-only place.
             with contextlib.suppress(sqlite3.OperationalError):
                 self._db.execute("PRAGMA journal_mode = DELETE")
         super().close()
 
-    def _still_there(self) -> bool:
-        """Whether the folder is the one that was opened: SQLite makes a journal under its path, wherever that leads."""
+    def _still_there(self, folder: Path) -> bool:
+        """Whether this is the folder of the run: SQLite makes a journal under its path, wherever that leads."""
         with contextlib.suppress(OSError):
-            return self._locks[0].is_at_its_path()
+            return self._locks[0].is_at(folder / RUN_LOCK)
         return False
 
     def discard(self) -> None:
@@ -306,10 +316,11 @@ class RunStore(RunReader):
         Raises:
             AssayError: The file cannot be written.
         """
-        if not self._still_there():
-            raise self._unwritable(INTERVALS, "the folder of the run was moved, or another is in its place")
         try:
-            return write_parquet(self.folder / INTERVALS, rows)
+            with opened_folder(self.folder) as opened:
+                if not self._still_there(opened):
+                    raise self._unwritable(INTERVALS, "the folder of the run was moved, or another is in its place")
+                return write_parquet(opened / INTERVALS, rows)
         except OSError as error:
             raise self._unwritable(INTERVALS, error.strerror or str(error)) from error
 

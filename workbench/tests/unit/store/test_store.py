@@ -10,8 +10,9 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -493,3 +494,20 @@ def test_nothing_is_written_where_the_folder_of_the_run_leads_by_then(tmp_path: 
     store.close()
     assert foreign.stat().st_mtime_ns == 10**18
     assert list(foreign.iterdir()) == []
+
+
+def test_nor_where_it_leads_while_the_series_is_written(tmp_path: Path) -> None:
+    store = create(tmp_path / "runs")
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    os.utime(foreign, ns=(10**18, 10**18))
+
+    def rows() -> Iterator[dict[str, Any]]:
+        store.folder.rename(tmp_path / "moved")
+        store.folder.symlink_to(foreign)
+        yield from ()
+
+    assert store.write_intervals(rows()) == 0
+    store.close()
+    assert foreign.stat().st_mtime_ns == 10**18
+    assert (tmp_path / "moved" / "intervals.parquet").is_file()
