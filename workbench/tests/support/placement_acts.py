@@ -217,23 +217,29 @@ def hard_link(world: World, point: Path) -> None:
 def swap(world: World, point: Path) -> None:
     """Somebody else's directory is moved here."""
     goal = world.foreign()
+    seen = goal.stat()
     _aside(world, point, None)
     goal.rename(point)
-    world.undos.append(lambda: _found(world, point, goal))
+    world.undos.append(lambda: _found(point, goal, seen))
 
 
 def trade(world: World, point: Path) -> None:
     """Somebody else's directory and what is here change names in one step."""
     goal = world.foreign()
-    if not os.path.lexists(point):
+    seen = goal.stat()
+    made = not os.path.lexists(point)
+    if made:
         point.mkdir()
     exchange(goal, point)
 
     def undo() -> None:
         ours = world.hold
         goal.rename(ours)
-        _found(world, point, goal)
-        _back(ours, point)
+        _found(point, goal, seen)
+        if made:
+            _drop(ours)
+        else:
+            _back(ours, point)
 
     world.undos.append(undo)
 
@@ -248,10 +254,10 @@ def flicker(world: World, point: Path) -> None:
         exchange(goal, point)
 
 
-def _found(world: World, point: Path, goal: Path) -> None:
-    """Move a directory of somebody else's back from where it is now."""
-    unfinished = point.parent / f".{point.name}.assay-new"
-    (goal_now,) = [path for path in (point, unfinished) if (path / "data.txt").is_file() and not path.is_symlink()]
+def _found(point: Path, goal: Path, seen: os.stat_result) -> None:
+    """Move the directory of somebody else's that was seen back from where it is now."""
+    places = [path for path in (point, point.parent / f".{point.name}.assay-new") if os.path.lexists(path)]
+    (goal_now,) = [path for path in places if os.path.samestat(path.lstat(), seen)]
     goal_now.rename(goal)
 
 

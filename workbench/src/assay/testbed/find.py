@@ -1,6 +1,7 @@
 """Boxes that are up, and what is left of those that are not."""
 
 import contextlib
+from pathlib import Path
 
 from assay.model.base import AssayError
 from assay.testbed.clean import clean, remove_lost_disks
@@ -23,15 +24,24 @@ def sweep() -> tuple[list[str], list[str]]:
     """Remove what is left of boxes that died or whose making was cut short.
 
     Returns:
-        Names of the boxes of which something was left, and what could not be removed.
+        Names of the boxes of which what was left is removed, and what could not be removed.
     """
     names, problems = [], foreign_folders()
     for folder in box_folders():
         # One that is being brought up or taken down is locked; it is left to whoever does that.
-        if is_up(read_state(folder)):
+        if is_up(read_state(folder)) or _is_empty(folder):
             continue
         with contextlib.suppress(AssayError), locked(folder.name, 0.0) as again:
             if not is_up(read_state(again)) and any(again.iterdir()):
-                names.append(again.name)
-                problems += clean(again)
+                left = clean(again)
+                names += [] if left else [again.name]
+                problems += left
     return names, problems + remove_lost_disks()
+
+
+def _is_empty(folder: Path) -> bool:
+    """Whether a folder holds nothing of a box, so that it may be somebody else's; also if it is gone."""
+    try:
+        return not any(folder.iterdir())
+    except FileNotFoundError:
+        return True

@@ -188,6 +188,16 @@ def test_the_next_look_removes_what_a_killed_up_left(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "place").iterdir()] == []
 
 
+def test_what_is_no_box_stays_and_is_not_said_to_be_removed() -> None:
+    _made("dead")
+    for name in ("empty", "full/below"):
+        (boxes_root() / name).mkdir(parents=True)
+    names, problems = sweep()
+    assert names == ["dead"]
+    assert [problem.endswith("full: has no journal of a box: left alone") for problem in problems] == [True]
+    assert sorted(path.name for path in boxes_root().iterdir()) == ["empty", "full"]
+
+
 def test_a_box_that_somebody_is_making_is_left_alone(tmp_path: Path) -> None:
     _made("busy")
     with locked("busy", 0.0) as folder:
