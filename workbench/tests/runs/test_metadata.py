@@ -1,6 +1,7 @@
 """Metadata operations from the study to the report: with the real engine, and in every table, chart and file."""
 
 import json
+import os
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -112,18 +113,18 @@ def test_what_an_operation_needs_is_there_on_files(tmp_path: Path, operations: s
 
 @needs_engine
 def test_mmap_and_tuning_with_files(tmp_path: Path) -> None:
-    file = tmp_path / "study.yaml"
+    file, first = tmp_path / "study.yaml", min(os.sched_getaffinity(0))
     work = "operations: [write, read, random_write], file_size: 1MiB, record_size: 64KiB, cache: keep"
     file.write_text(
         f"study: m\nquestion: Q?\nrepeats: 1\nceilings: none\n"
         f"targets: {{place: {{kind: {file_kind(tmp_path)}}}}}\nworkloads:\n"
-        f"  mapped: {{{work}, method: mmap, verify: true}}\n  pinned: {{{work}, lanes: 2, cpus: '0'}}\n"
+        f"  mapped: {{{work}, method: mmap, verify: true}}\n  pinned: {{{work}, lanes: 2, cpus: '{first}'}}\n"
     )
     assay(tmp_path, "run", str(file))
     check_whole(tmp_path, phases=3)
     assert "method of write, read, random_write: mmap (asked for)" in assay(tmp_path, "show", "last", "c0001").stdout
-    for field, words in (("cpus: '0,1023'", "no CPU 1023"), ("numa_node: 1023", "no node 1023")):
-        file.write_text(file.read_text().replace("cpus: '0'", field))
+    for field, words in ((f"cpus: '{first},1023'", "no CPU 1023"), ("numa_node: 1023", "no node 1023")):
+        file.write_text(file.read_text().replace(f"cpus: '{first}'", field))
         done = assay(tmp_path, "run", str(file), expect=3)
         assert words in done.stderr
-        file.write_text(file.read_text().replace(field, "cpus: '0'"))
+        file.write_text(file.read_text().replace(field, f"cpus: '{first}'"))

@@ -25,6 +25,7 @@ from assay.store import RunStore, list_runs
 STUDIES = GOLDEN / "verdicts"
 DISK, MEMORY = "/var/tmp", "/dev/shm"
 BLKIO = Path("/sys/fs/cgroup/blkio")
+CPU = min(os.sched_getaffinity(0))
 LIMIT = 10 << 20
 """Bytes per second of the limited device."""
 
@@ -110,7 +111,7 @@ def execute(scenario: Scenario) -> Found:
         if "spinners" in scenario.needs:
             stack.enter_context(spinners(2))
         text = (STUDIES / f"{scenario.file}.yaml").read_text()
-        for name, value in (("folder", folder), ("memory", memory), ("device", device)):
+        for name, value in (("folder", folder), ("memory", memory), ("device", device), ("cpu", CPU)):
             text = text.replace("{" + name + "}", str(value))
         (folder / "study.yaml").write_text(text)
         command = [ASSAY, "run", "study.yaml", "--destroy"]
@@ -148,8 +149,8 @@ def throttle(device: str) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def spinners(count: int) -> Iterator[None]:
-    """Processes that keep CPU 0 busy."""
-    code = "import os\nos.sched_setaffinity(0, {0})\nwhile True: pass"
+    """Processes that keep one CPU busy."""
+    code = f"import os\nos.sched_setaffinity(0, {{{CPU}}})\nwhile True: pass"
     busy = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(count)]
     try:
         yield
