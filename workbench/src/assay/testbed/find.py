@@ -29,19 +29,20 @@ def sweep() -> tuple[list[str], list[str]]:
     names, problems = [], foreign_folders()
     for folder in box_folders():
         # One that is being brought up or taken down is locked; it is left to whoever does that.
-        if is_up(read_state(folder)) or _is_empty(folder):
+        if not _is_left(folder):
             continue
         with contextlib.suppress(AssayError), locked(folder.name, 0.0) as again:
-            if not is_up(read_state(again)) and any(again.iterdir()):
+            if _is_left(again):
                 left = clean(again)
                 names += [] if left else [again.name]
                 problems += left
     return names, problems + remove_lost_disks()
 
 
-def _is_empty(folder: Path) -> bool:
-    """Whether a folder holds nothing of a box, so that it may be somebody else's; also if it is gone."""
-    try:
-        return not any(folder.iterdir())
-    except FileNotFoundError:
-        return True
+def _is_left(folder: Path) -> bool:
+    """Whether a folder holds something of a box that is not up; an empty one may be somebody else's."""
+    if is_up(read_state(folder)):
+        return False
+    with contextlib.suppress(FileNotFoundError):
+        return any(folder.iterdir())
+    return False

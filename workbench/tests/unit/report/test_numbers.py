@@ -26,16 +26,40 @@ def test_latency_has_the_unit_that_fits(nanoseconds: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0, "0"), (0.00123456, "0.00123"), (9.995, "9.99"), (9.996, "10.0"), (12345.6, "12,300"), (math.inf, "–")],
+    [
+        (0, "0"),
+        (0.00123456, "0.00123"),
+        (0.012345, "0.0123"),
+        (9.995, "9.99"),
+        (9.996, "10.0"),
+        (99.96, "100"),
+        (999.9, "1,000"),
+        (1234.5, "1,230"),
+        (12345.6, "12,300"),
+        (1e9, "1,000,000,000"),
+        (math.inf, "–"),
+    ],
 )
 def test_three_digits_are_significant(value: float, text: str) -> None:
     assert numbers.significant(value) == text
 
 
-def test_rates_are_decimal_and_sizes_binary() -> None:
+def test_rates_are_decimal() -> None:
     assert numbers.mb_per_s(1e6) == "1.00"
     assert numbers.mb_per_s(None) == numbers.NONE
-    assert (numbers.size(1023), numbers.size(1024), numbers.size(1536)) == ("1023 B", "1 KiB", "1.50 KiB")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(512, "512 B"), (1023, "1023 B"), (1024, "1 KiB"), (1536, "1.50 KiB"), (4096, "4 KiB"), (64 << 20, "64 MiB")],
+)
+def test_sizes_are_binary(value: int, text: str) -> None:
+    assert numbers.size(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.3, "300 ms"), (2.5, "2.5 s"), (125, "2 min 5 s"), (7260, "2 h 1 min")])
+def test_seconds(value: float, text: str) -> None:
+    assert numbers.seconds(value) == text
 
 
 @pytest.mark.parametrize(

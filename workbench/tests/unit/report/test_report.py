@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from counted import calls_of
-from sample_run import MIB, big_run, hostile_run, sample_run
+from sample_run import big_run, hostile_run, sample_run
 from soak import times
 
 from assay.model.result import RunAnalysis
@@ -244,32 +244,6 @@ def test_many_cases_fit() -> None:
 
 def test_study_file_is_in_the_appendix_verbatim() -> None:
     assert sample_run().run.study_text in [getattr(block, "text", "") for block in section("appendix").blocks]
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0, "0"),
-        (0.012345, "0.0123"),
-        (9.996, "10.0"),
-        (99.96, "100"),
-        (1234.5, "1,230"),
-        (999.9, "1,000"),
-        (1e9, "1,000,000,000"),
-    ],
-)
-def test_significant(value: float, text: str) -> None:
-    assert numbers.significant(value) == text
-
-
-@pytest.mark.parametrize(("value", "text"), [(512, "512 B"), (4096, "4 KiB"), (64 * MIB, "64 MiB"), (1536, "1.50 KiB")])
-def test_size(value: int, text: str) -> None:
-    assert numbers.size(value) == text
-
-
-@pytest.mark.parametrize(("value", "text"), [(0.3, "300 ms"), (2.5, "2.5 s"), (125, "2 min 5 s"), (7260, "2 h 1 min")])
-def test_seconds(value: float, text: str) -> None:
-    assert numbers.seconds(value) == text
 
 
 def test_thin_keeps_both_ends() -> None:
