@@ -17,6 +17,8 @@ LEAST = 5
 """Fewer intervals have a mean and a variation only: SNIA's steady state looks at five rounds."""
 MOST = 10_000_000
 """More intervals no phase has: of 10 ms, the shortest there are, more than a day."""
+STILL = 1e-9
+"""A median of less than this share of the mean is as good as standing still."""
 WINDOWS = 5
 """Rounds of the measurement window in SNIA's Solid State Storage Performance Test Specification (PTS) 2.0."""
 
@@ -113,7 +115,7 @@ def _more(intervals: Sequence[IntervalRate], rates: Floats, mean: float) -> dict
     low, high = _batch_interval(rates, mean)
     lower, middle, upper = np.quantile(rates, (0.25, 0.5, 0.75))
     return {
-        "middle_range": float((upper - lower) / middle) if middle > 0 else None,
+        "middle_range": float((upper - lower) / middle) if middle > STILL * mean else None,
         "range_share": float(np.ptp(windows)) / mean,
         "slope_share": 4 * slope / mean,
         "effective": effective_size(rates),

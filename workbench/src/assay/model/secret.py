@@ -17,6 +17,8 @@ _IN_URL = re.compile(r"://[^/]*@")
 _USERS = (re.compile(r"//[^/@:%]+[:%].*@", re.DOTALL), re.compile(r"(^|=)[^/@:=,]+:(?!//).*@", re.DOTALL))
 """`//user:password@`, smbclient's `//user%password@`, and `user:password@`. The password may have any sign, so that the
 last @ counts."""
+_AFTER_USER = re.compile(r"((?:^|,)user(?:name)?=[^,%]*)%[^,]*", re.IGNORECASE)
+"""`user=name%password` of mount.cifs(8): looked for first, since the password may look like one of the others."""
 _FLAGS = frozenset(
     (
         *("ro", "rw", "async", "sync", "dirsync", "atime", "noatime", "diratime", "nodiratime", "relatime"),
@@ -55,6 +57,7 @@ _MARK = "(not\0kept)"
 
 def redacted_word(word: str) -> str:
     """As `redacted`, of a single word that may have blanks in it, such as the source of a mount."""
+    word = _AFTER_USER.sub(lambda found: f"{found[1]}%{NOT_KEPT}", word)
     for users in _USERS:
         word = users.sub(lambda found: f"{'//' if found[0].startswith('//') else found[1]}...@", word)
     return ",".join(_options(_IN_URL.sub("://...@", word).split(",")))
@@ -70,8 +73,7 @@ def _options(options: list[str]) -> list[str]:
         if equals and _is_secret(name, value):
             option, after_secret = f"{name}={NOT_KEPT}", True
         elif name.lower() in ("user", "username") and "%" in value:
-            # mount.cifs(8) takes user%password.
-            option, after_secret = f"{name}={value.partition('%')[0]}%{NOT_KEPT}", True
+            after_secret = True
         kept.append(option)
     return kept
 

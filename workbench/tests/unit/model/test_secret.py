@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from made_machine import machine
 from soak import times
@@ -18,7 +18,8 @@ SECRETS = st.text(
 
 
 def marked(secret: str) -> str:
-    return f"S3cr{secret}t"
+    """With a beginning and an end that no form has by itself, as `secret` has `cret`."""
+    return f"S3cr{secret}X9z"
 
 
 FORMS = (
@@ -43,11 +44,12 @@ FORMS = (
 
 @pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=times(60, 600))
+@example(secret=":@")
 @given(secret=SECRETS)
 def test_no_form_keeps_any_part_of_a_secret(form: str, secret: str) -> None:
     for found in (redacted(form.format(marked(secret))), redacted_word(form.format(marked(secret)))):
         assert "S3cr" not in found
-        assert marked(secret)[-4:] not in found
+        assert marked(secret)[-3:] not in found
         assert redacted(found) == found
 
 
