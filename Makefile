@@ -3,6 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 RUNS ?= assay-runs
 export CARGO_TERM_COLOR ?= never
+# What is built is looked for here.
+export CARGO_TARGET_DIR := $(CURDIR)/target
+unexport CARGO_BUILD_TARGET CARGO_BUILD_TARGET_DIR
+
+.NOTPARALLEL:
 
 .PHONY: help demo test soak supply sbom bench agreement setup engine generate format clean
 
@@ -52,7 +57,8 @@ faultfs: engine      # the file system that fails, for the tests
 
 $(VENV)/bin/python:
 	@PYTHON=$(PYTHON) sh tools/bootstrap.sh
-	$(PYTHON) -m venv $(VENV)
+	rm -f $(VENV)/.runtime $(VENV)/.development
+	$(PYTHON) -m venv --clear $(VENV)
 
 # Every file that comes from a registry must have a hash in a lock file, and nothing of it is run to build it.
 PIP_INSTALL := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check

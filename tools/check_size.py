@@ -11,15 +11,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+SOURCES = (".rs", ".py", ".js", ".css")
+BUILT = frozenset((".venv", "target", "node_modules"))
+"""Folders that hold no sources."""
 ROOT = Path(__file__).resolve().parent.parent
 EXEMPT = {"workbench/src/assay/contract/_generated.py"}
 FILE_MAX, FILE_MOSTLY, FUNCTION_MAX, FUNCTION_MOSTLY = 800, 400, 100, 40
 
 
 def tracked() -> list[Path]:
-    """Source files git knows of or would add."""
-    words = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.rs", "*.py", "*.js", "*.css"]
-    names = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    """Source files git knows of or would add; in an archive, or where git is not to be had, all there are."""
+    words = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *(f"*{end}" for end in SOURCES)]
+    try:
+        names = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        below = (path.relative_to(ROOT) for path in ROOT.rglob("*") if path.suffix in SOURCES)
+        names = [str(path) for path in below if not BUILT.intersection(path.parts)]
     return [ROOT / name for name in sorted(set(names)) if name not in EXEMPT and (ROOT / name).exists()]
 
 

@@ -71,7 +71,8 @@ def command_reference() -> str:
     from assay.cli.main import COMMANDS
 
     program = [sys.executable, "-c", "import sys; from assay.cli.main import main; sys.exit(main())"]
-    environment = {**os.environ, "TERMINAL_WIDTH": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    kept = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "TYPER_USE_RICH")}
+    environment = {**kept, "TERMINAL_WIDTH": "100", "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
     parts = ["# Commands", "", "Generated from the help of each command by `make generate`.", ""]
     for words in [word for name in COMMANDS for word in ([name], *([name, inner] for inner in subcommands(name)))]:
         shell = [*program, *words, "--help"]

@@ -33,6 +33,13 @@ MOST_AGAIN = 5
 TURNS = 500_000
 """Of the loop that CPU time is compared with: 0.03 to 0.05 s."""
 MILLION = 10**6
+UNWANTED = frozenset(
+    (
+        *("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTHONOPTIMIZE", "ASSAY_FAULTFS"),
+        *("FORCE_COLOR", "PY_COLORS", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TYPER_USE_RICH", "COLUMNS"),
+    )
+)
+"""Variables that tests are run without."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,7 @@ class Step:
 def tests(name: str, *words: str, again: bool = False, budget: int = 0) -> Step:
     """A tier of the workbench's tests; each has its own memory of what failed."""
     cache = f"cache_dir={CACHES / name.replace(' ', '-')}"
-    pytest = [PYTHON, "-m", "pytest", "-q", "-o", cache, "--durations=10", *words]
+    pytest = [PYTHON, "-m", "pytest", "-q", "--color=no", "-o", cache, "--durations=10", *words]
     return Step(name, pytest, "workbench", suite=True, again=again, budget=budget)
 
 
@@ -84,7 +91,7 @@ PHASES: list[list[list[Step]]] = [
             Step("python imports", [str(BIN / "lint-imports"), "--no-cache"], "workbench"),
             Step("python types", [str(BIN / "mypy"), "--no-error-summary"], "workbench"),
             Step("generated files", [PYTHON, "tools/generate.py", "--check"]),
-            Step("bench tests", [PYTHON, "-m", "pytest", "-q"], "bench", suite=True),
+            Step("bench tests", [PYTHON, "-m", "pytest", "-q", "--color=no"], "bench", suite=True),
         ],
         [
             tests("box tests", "tests/boxes", again=True, budget=4500 * MILLION),
@@ -240,12 +247,23 @@ def run_phase(lanes: list[list[Step]], teller: Teller) -> None:
         next(thread for thread in threads if thread.is_alive() or thread is threads[-1]).join(timeout=5)
 
 
+def settle_environment() -> None:
+    """Leave out what users set for their own work and what would change which tests run, or what they print."""
+    for name in [name for name in os.environ if name in UNWANTED or name.startswith("GIT_")]:
+        del os.environ[name]
+    os.environ["ASSAY_ENGINE"] = str(ROOT / "target" / "release" / "assay-engine")
+
+
 def main() -> int:
-    """Exit code 1 if anything failed or no test ran."""
+    """Exit code 1 if anything failed or no test ran, 2 if no step has the wanted name."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", metavar="WORD")
     only = parser.parse_args().only
-    os.environ.setdefault("ASSAY_ENGINE", str(ROOT / "target" / "release" / "assay-engine"))
+    names = [step.name for lanes in PHASES for lane in lanes for step in lane]
+    if not any(only in name for name in names):
+        print(f"error: no step has {only!r} in its name; there are {', '.join(names)}", file=sys.stderr)
+        return 2
+    settle_environment()
     begin, teller = time.monotonic(), Teller()
     try:
         for lanes in PHASES:

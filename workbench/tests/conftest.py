@@ -4,6 +4,7 @@ Unmarked tests run beside each other on all cores. Those in `boxes` (mark `box`)
 at a time, beside the unmarked ones. Those in `quiet` (mark `quiet`) measure this machine: alone, last.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,10 @@ settings.register_profile(
 )
 settings.load_profile("assay")
 """No example is judged by its time. In `make test` they are the same each time; in `make soak` they are new ones."""
+
+for variable in ("FORCE_COLOR", "PY_COLORS", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TYPER_USE_RICH"):
+    # What the program prints is compared; whoever wants colours sets them in the test.
+    os.environ.pop(variable, None)
 
 TIERS = {"boxes": "box", "quiet": "quiet"}
 """Folder -> mark of what is in it."""

@@ -34,7 +34,7 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBox]:
 @pytest.fixture(scope="module")
 def able() -> BackendCapabilities:
     if not ENGINE:
-        pytest.skip("assay-engine is not built: run `make build`")
+        pytest.skip("assay-engine is not built: run `make engine`")
     (found,) = (backend for backend in load_engine().capabilities.backends if backend.kind == "nfs")
     return found
 

@@ -1,6 +1,7 @@
 """Each command once as a process of its own, as a user starts it; all else of them is tried in this process."""
 
 import os
+import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,7 +84,7 @@ def test_it_starts_and_ends_as_a_process(tmp_path: Path, monkeypatch: pytest.Mon
         speeds = {("disk", "write"): noisy(300e6, 4, seed=day)}
         store_run(tmp_path / "assay-runs", f"run-{day}", speeds, created_at=STARTED + day * DAY)
     words, code, line = CASES[command]
-    started = [ASSAY, *command.split(), *words.split()]
+    started = [ASSAY, *command.split(), *shlex.split(words)]
     done = subprocess.run(started, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == code, done.stderr
     assert any(line in each for each in done.stdout.splitlines()) if line else done.stdout == ""

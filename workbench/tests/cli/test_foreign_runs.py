@@ -72,7 +72,8 @@ def _hot_journal(database: Path, names: Path) -> None:
     name = str(names).encode()
     page = struct.unpack(">H", database.read_bytes()[16:18])[0]
     header = NAMES_ANOTHER + struct.pack(">IIIII", 0, 0, database.stat().st_size // page, 512, page)
-    record = struct.pack(">I", 2**30 // page + 1) + name + struct.pack(">II", len(name), sum(name)) + NAMES_ANOTHER
+    sum_of_signed = sum(struct.unpack(f"{len(name)}b", name))
+    record = struct.pack(">I", 2**30 // page + 1) + name + struct.pack(">Ii", len(name), sum_of_signed) + NAMES_ANOTHER
     database.with_name(f"{database.name}-journal").write_bytes(header.ljust(512, b"\0") + record)
 
 

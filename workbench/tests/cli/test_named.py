@@ -40,8 +40,9 @@ def things(tmp_path: Path) -> Path:
     (tmp_path / "to-zero").symlink_to("/dev/zero")
     with (tmp_path / "huge").open("wb") as file:
         file.truncate(10 << 30)
-    with contextlib.closing(socket.socket(socket.AF_UNIX)) as listener:
-        listener.bind(str(tmp_path / "socket"))
+    # The path may be longer than a socket's may be.
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as listener, contextlib.chdir(tmp_path):
+        listener.bind("socket")
     return tmp_path
 
 

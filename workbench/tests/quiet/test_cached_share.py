@@ -4,11 +4,11 @@ import json
 import os
 import stat
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
+from paths import this_python
 from run_tools import ASSAY, ENGINE, needs_engine
 from soak import times
 
@@ -17,8 +17,7 @@ from assay.model.base import AssayError
 
 pytestmark = needs_engine
 
-WATCHER = """#!{python}
-# Starts the real engine in its place, and writes down its I/O counters as long as there are any.
+WATCHER = """{python}# Starts the real engine in its place, and writes down its I/O counters as long as there are any.
 import select, subprocess, sys, time
 if sys.argv[1:2] != ["run"]:
     sys.exit(subprocess.call([{engine!r}, *sys.argv[1:]]))
@@ -50,7 +49,7 @@ ceilings: none
 def counted(folder: Path, operation: str, size: str, record: str, cache: str) -> tuple[float, float]:
     """(share from memory in Assay's finding, share by the counters that were read beside it), both 0 to 1."""
     log, engine = folder / "io.log", folder / "assay-engine"
-    engine.write_text(WATCHER.format(python=sys.executable, engine=ENGINE, log=str(log)))
+    engine.write_text(WATCHER.format(python=this_python(), engine=ENGINE, log=str(log)))
     engine.chmod(engine.stat().st_mode | stat.S_IXUSR)
     study = STUDY.format(
         path=folder / "data", operation=operation, size=size, record=record, cache=cache, repeats=times(2, 3)

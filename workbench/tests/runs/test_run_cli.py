@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -118,7 +119,7 @@ def test_doctor(tmp_path: Path) -> None:
 
 def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     """Run a line of bash, in which `assay` is the program; the exit code is that of the first one in a pipe."""
-    text = f'assay() {{ {ASSAY} "$@"; }}; {command}; exit ${{PIPESTATUS[0]}}'
+    text = f'assay() {{ {shlex.quote(ASSAY)} "$@"; }}; {command}; exit ${{PIPESTATUS[0]}}'
     return subprocess.run(["bash", "-c", text], cwd=folder, capture_output=True, text=True, timeout=600, check=False)
 
 

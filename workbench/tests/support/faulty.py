@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from assay.launch.binary import find_engine
+from assay.launch.environment.reading import Files, read_mounts
 from assay.model.base import AssayError
 
 HANG_GUARD = 600.0
@@ -21,7 +22,7 @@ HANG_GUARD = 600.0
 
 def _program() -> Path | None:
     named = os.environ.get("ASSAY_FAULTFS")
-    if named:
+    if named and Path(named).is_file():
         return Path(named)
     try:
         found = find_engine().with_name("assay-faultfs")
@@ -139,7 +140,7 @@ class FaultyMount:
         for stream in (self.process.stdout, self.process.stderr):
             if stream:
                 stream.close()
-        if any(line.split()[4] == str(self.path) for line in Path("/proc/self/mountinfo").read_text().splitlines()):
+        if any(mount.point == str(self.path) for mount in read_mounts(Files())):
             subprocess.run(["umount", "-l", str(self.path)], check=True)
 
     def _say(self, line: str) -> str:

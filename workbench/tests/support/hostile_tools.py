@@ -2,11 +2,11 @@
 
 import re
 import stat
-import sys
 from pathlib import Path
 
 import pytest
 from in_process import run_here
+from paths import this_python
 from run_tools import only_run
 
 from assay.cli import execute
@@ -63,7 +63,7 @@ HUNG = ("silence", "closes-output", "never-reads", "deaf", "slow-logs", "pongs",
 def make_hostile(folder: Path, how: str, real: str) -> Path:
     """A hostile engine as an executable file; `how` is a way of `hostile_engine.py`."""
     text = Path(__file__).with_name("hostile_engine.py").read_text()
-    text = text.replace("#!/usr/bin/env python3", f"#!{sys.executable}", 1)
+    text = text.replace("#!/usr/bin/env python3\n", this_python(), 1)
     text = text.replace('HOW = "silence"', f"HOW = {how!r}", 1).replace('REAL = "assay-engine"', f"REAL = {real!r}", 1)
     (folder / "hostile").mkdir()
     return make_script(folder / "hostile" / "assay-engine", text)

@@ -65,12 +65,13 @@ def _inside(folder: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def _width() -> Iterator[None]:
     before = os.environ.get("COLUMNS")
-    os.environ["COLUMNS"] = before or WIDTH
+    os.environ["COLUMNS"] = WIDTH
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["COLUMNS"]
+        del os.environ["COLUMNS"]
+        if before is not None:
+            os.environ["COLUMNS"] = before
 
 
 def _text(file: BinaryIO) -> str:

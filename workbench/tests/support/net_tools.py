@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from faulty import HANG_GUARD
 
 from assay.model.host import Host
 
@@ -97,7 +98,8 @@ def _hold() -> subprocess.Popen[bytes]:
     """A process in a network namespace of its own."""
     process = subprocess.Popen(["unshare", "-n", "sleep", "3600"], start_new_session=True)
     ours = Path("/proc/self/ns/net").readlink()
-    for _ in range(500):
+    end = time.monotonic() + HANG_GUARD
+    while time.monotonic() < end:
         with contextlib.suppress(OSError):
             if Path(f"/proc/{process.pid}/ns/net").readlink() != ours:
                 return process

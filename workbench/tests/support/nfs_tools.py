@@ -76,7 +76,7 @@ def box_of(folder: Path, hosts: str, *programs: str, network: str = "{}") -> Ite
         network: As in the description.
     """
     if not ENGINE:
-        pytest.skip("assay-engine is not built: run `make build`")
+        pytest.skip("assay-engine is not built: run `make engine`")
     box = written(folder, f"name: nfs-{os.getpid()}\nnetwork: {network}\nhosts:\n{hosts}")
     need_box(box, programs=programs)
     running = bring_up(box)
@@ -164,7 +164,7 @@ class Run:
             quick: What the links carry is not measured before, only how long packets take.
         """
         if not ENGINE:
-            pytest.skip("assay-engine is not built: run `make build`")
+            pytest.skip("assay-engine is not built: run `make engine`")
         need_box(written(folder, f"name: nfs-{os.getpid()}\nhosts:\n{hosts}"), programs=("iperf3", "ping"))
         (folder / "study.yaml").write_text(study)
         self.folder = folder

@@ -44,6 +44,7 @@ def play_box(scenario: Scenario) -> None:
     (world.base / "box.yaml").write_text(BOX)
     scenario.point = lambda name: box_point(scenario, name)  # type: ignore[method-assign]
     scenario.before = scenario.look()
+    scenario.used = any(kind in SWAPS and point == "boxes" for kind, _, point in scenario.plan.acts)
     scenario.place("before")
     up = _testbed(scenario, "up", "box.yaml")
     if scenario.plan.kill:

@@ -20,7 +20,7 @@ try:
     ENGINE = str(find_engine())
 except AssayError:
     ENGINE = ""
-needs_engine = pytest.mark.skipif(not ENGINE, reason="assay-engine is not built: run `make build`")
+needs_engine = pytest.mark.skipif(not ENGINE, reason="assay-engine is not built: run `make engine`")
 
 STUDY = """
 study: tiny

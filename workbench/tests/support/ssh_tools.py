@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from faulty import HANG_GUARD
 
 from assay.model.host import Host
 
@@ -101,13 +102,15 @@ def _own_run() -> list[str]:
 
 
 def _wait(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
-    for _ in range(200):
+    end = time.monotonic() + HANG_GUARD
+    while time.monotonic() < end:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return
         if process.poll() is not None:
             break
         time.sleep(0.02)
-    pytest.fail(f"sshd does not start: {(folder / 'log').read_text()}")
+    log = folder / "log"
+    pytest.fail(f"sshd does not start: {log.read_text() if log.exists() else 'it has said nothing'}")
 
 
 def fake_ssh(folder: Path, complaint: str, code: int = 255) -> None:

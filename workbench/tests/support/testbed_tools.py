@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.launch.environment.reading import Files, read_mounts
 from assay.model.base import AssayError
 from assay.model.box import Box
 from assay.testbed.box import load_box
@@ -89,7 +90,8 @@ def left(root: Path) -> dict[str, list[str]]:
         for kind in ("net", "mnt", "pid", "uts", "ipc")
         if (link := _space(pid, kind)) and link != _space(1, kind)
     }
-    mounts = [line for line in Path("/proc/self/mountinfo").read_text().splitlines() if f"{root}/" in line]
+    seen = read_mounts(Files())
+    mounts = [one.point for one in seen if any(f"{root}/" in part for part in (one.point, one.root, one.source))]
     prefix = group_prefix(root / "boxes")
     groups = [str(path) for pattern in (f"blkio/{prefix}*", f"{prefix}*") for path in GROUPS.glob(pattern)]
     files = [str(path) for path in root.rglob("*")]

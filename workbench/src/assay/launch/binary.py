@@ -60,7 +60,7 @@ def find_engine() -> Path:
     if on_path:
         return Path(on_path).absolute()
     raise AssayError(
-        f"{NAME} was not found", "build it with `make build`, or set ASSAY_ENGINE to its path", EXIT_REFUSED
+        f"{NAME} was not found", "build it with `make engine`, or set ASSAY_ENGINE to its path", EXIT_REFUSED
     )
 
 
@@ -114,7 +114,7 @@ def _ask(engine: Path, *arguments: str) -> str:
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
         )
     except OSError as error:
-        raise AssayError(f"{engine}: cannot be started: {error.strerror}", "build it with `make build`") from error
+        raise AssayError(f"{engine}: cannot be started: {error.strerror}", "build it with `make engine`") from error
     return answer_of(" ".join(command), collect(process, None, QUESTION_SECONDS, MOST_ANSWER), QUESTION_SECONDS)
 
 

@@ -7,10 +7,11 @@ import stat
 from pathlib import Path
 
 from assay.launch.contents import contents, part_of
+from assay.launch.environment.reading import Files, read_mounts
 from assay.model.base import AssayError
 
 SYS = Path("/sys/dev/block")
-MOUNTS = Path("/proc/self/mountinfo")
+FILES = Files()
 SWAPS = Path("/proc/swaps")
 
 Problem = tuple[str, str]
@@ -143,11 +144,9 @@ def whole_disk(number: str) -> list[str]:
 
 def mounted_at(number: str) -> str | None:
     """Mount point of a device given as major:minor; None if it is not mounted in this mount namespace."""
-    for line in MOUNTS.read_text().splitlines():
-        fields = line.split()
-        source = fields[fields.index("-") + 2]
-        if fields[2] == number or _block_number(source) == number:
-            return fields[4].encode().decode("unicode_escape")
+    for mount in read_mounts(FILES):
+        if number in (mount.number, _block_number(mount.source)):
+            return mount.point
     return None
 
 

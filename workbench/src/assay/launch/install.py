@@ -88,7 +88,7 @@ def _copy(shell: Shell, engine: Engine, places: Sequence[str]) -> str:
     try:
         content = engine.path.read_bytes()
     except OSError as error:
-        raise AssayError(f"{engine.path}: {error.strerror}", "build it with `make build`", EXIT_INCOMPLETE) from None
+        raise AssayError(f"{engine.path}: {error.strerror}", "build it with `make engine`", EXIT_INCOMPLETE) from None
     complaint = "no folder for it"
     for place in places:
         answer = shell.run(["sh", "-c", COPY, "sh", place, begin, engine.sha256], COPY_SECONDS, content)

@@ -73,7 +73,7 @@ def planned(data: dict[str, Any]) -> list[plan.CeilingJob]:
 def accepted(job: plan.CeilingJob) -> None:
     """The engine takes the job."""
     text = job.job.model_dump_json() + "\n"
-    done = subprocess.run([ENGINE, "check", "-"], input=text, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([ENGINE, "check", "-"], input=text, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, (done.stderr, text)
     assert job.phases and max(job.phases) < len(job.job.phases)
 

@@ -30,13 +30,13 @@ def python(text: str) -> subprocess.Popen[bytes]:
 
 def test_an_answer_is_collected_whole() -> None:
     text = "import sys; sys.stdout.write(sys.stdin.read() * 2); sys.stderr.write('e' * 100000 + 'end'); sys.exit(3)"
-    heard = collect(python(text), b"x" * 300_000, 60)
+    heard = collect(python(text), b"x" * 300_000, 600)
     assert (heard.code, len(heard.out), heard.late, heard.long) == (3, 600_000, False, False)
     assert heard.err.endswith(b"end") and len(heard.err) == answers.KEPT_ERR
 
 
 def test_an_answer_without_end_is_cut_off() -> None:
-    heard = collect(python("while True: print('x' * 1000)"), None, 60, most=1 << 20)
+    heard = collect(python("while True: print('x' * 1000)"), None, 600, most=1 << 20)
     assert heard.long and len(heard.out) <= (1 << 20) + answers.READ_BYTES
 
 
@@ -109,7 +109,7 @@ def test_an_engine_that_does_not_answer_as_it_should(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, message: str
 ) -> None:
     engine = make_script(tmp_path / "assay-engine", f"#!/bin/sh\n{script}\n")
-    seconds = 1.0 if "sleep" in script else 60.0
+    seconds = 1.0 if "sleep" in script else 600.0
     monkeypatch.setattr(binary, "QUESTION_SECONDS", seconds)
     monkeypatch.setattr(questions, "ANSWER_SECONDS", seconds)
     for ask in (lambda: load_engine(engine), lambda: probe_target(LocalLauncher(engine), NONE)):

@@ -45,7 +45,7 @@ def test_each_failure_of_ssh_is_told_apart(complaint: str, tmp_path: Path, monke
     fake_ssh(tmp_path, complaint)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(AssayError) as caught:
-        SshShell(NODE).run(["true"], 20)
+        SshShell(NODE).run(["true"], 600)
     assert caught.value.message.startswith("host node1: ")
     assert COMPLAINTS[complaint] in caught.value.message
     assert caught.value.hint
@@ -62,7 +62,7 @@ def test_what_is_said_names_the_machine_to_mend() -> None:
 def test_a_missing_ssh_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(AssayError, match="host node1: `ssh` was not found") as caught:
-        SshShell(NODE).run(["true"], 20)
+        SshShell(NODE).run(["true"], 600)
     assert "openssh-client" in caught.value.hint
 
 
@@ -73,7 +73,7 @@ def test_a_login_that_never_ends_is_given_up(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setattr("assay.launch.shell.LOGIN_SECONDS", 0.3)
     with pytest.raises(AssayError, match="does not answer"):
-        SshShell(NODE).run(["true"], 20)
+        SshShell(NODE).run(["true"], 600)
 
 
 def test_options_stand_before_the_address_and_users_words_are_no_options() -> None:
@@ -107,21 +107,21 @@ def test_no_field_of_a_host_can_become_an_option(fields: dict[str, object]) -> N
 def test_this_machine() -> None:
     shell = make_shell(THIS_HOST)
     assert isinstance(shell, LocalShell)
-    assert shell.run(["sh", "-c", "cat; pwd; echo $LC_ALL >&2; exit 4"], 20, b"in\n") == (
-        shell.run(["sh", "-c", "echo in; echo /; echo C.UTF-8 >&2; exit 4"], 20)
+    assert shell.run(["sh", "-c", "cat; pwd; echo $LC_ALL >&2; exit 4"], 600, b"in\n") == (
+        shell.run(["sh", "-c", "echo in; echo /; echo C.UTF-8 >&2; exit 4"], 600)
     )
-    assert shell.run(["no-such-command-here"], 20).code == NOT_FOUND
+    assert shell.run(["no-such-command-here"], 600).code == NOT_FOUND
     with pytest.raises(AssayError, match="`sleep` did not end within"):
         shell.run(["sleep", "30"], 0.2)
     with pytest.raises(AssayError, match="host localhost: `/no/such` was not found"):
-        shell.run(["/no/such"], 20)
+        shell.run(["/no/such"], 600)
 
 
 def test_a_box_is_entered_first() -> None:
     shell = make_shell(Host(name="h1", kind="box", enter=("env", "WHERE=box")))
     assert isinstance(shell, BoxShell)
-    assert shell.run(["sh", "-c", "echo $WHERE"], 20).out == "box\n"
-    assert shell.run(["no-such-command-here"], 20).code == NOT_FOUND
+    assert shell.run(["sh", "-c", "echo $WHERE"], 600).out == "box\n"
+    assert shell.run(["no-such-command-here"], 600).code == NOT_FOUND
 
 
 def test_a_box_that_is_gone_is_told() -> None:
@@ -129,7 +129,7 @@ def test_a_box_that_is_gone_is_told() -> None:
     gone.wait()
     shell = make_shell(Host(name="h1", kind="box", enter=("nsenter", "-t", str(gone.pid), "-n", "--")))
     with pytest.raises(AssayError, match="host h1: cannot be entered"):
-        shell.run(["true"], 20)
+        shell.run(["true"], 600)
 
 
 def local() -> Shell:

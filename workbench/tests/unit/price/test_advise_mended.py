@@ -1,6 +1,7 @@
 """What advice once got wrong: traffic, both ways at once, evidence, wrong values, conflicts, growth, losses."""
 
 import os
+import shlex
 import subprocess
 import sys
 from decimal import Decimal
@@ -303,7 +304,8 @@ def test_the_first_lines_say_all_that_is_asked_for_and_assumed():
 def test_a_closed_output_and_a_need_that_is_no_file_are_refused(tmp_path):
     os.mkfifo(tmp_path / "need.yaml")
     assert "not a regular file" in assay(tmp_path, "advise", "need.yaml", expect=2).stderr
-    command = f"{Path(sys.executable).with_name('assay')} advise {NEEDS / '05-kept.yaml'} >&-"
+    words = [str(Path(sys.executable).with_name("assay")), "advise", str(NEEDS / "05-kept.yaml")]
+    command = f"{shlex.join(words)} >&-"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "standard output is closed" in done.stderr
 

@@ -1,5 +1,6 @@
 """What a journal or a folder of boxes says is checked: whatever is not of the box stays, and is said."""
 
+import contextlib
 import json
 import os
 import socket
@@ -122,8 +123,8 @@ def test_links_are_removed_and_not_followed(tmp_path: Path) -> None:
     (folder / "ssh").symlink_to(theirs)
     os.link(theirs / "letter.txt", folder / "hosts")
     (folder / "servers").mkdir()
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(str(folder / "servers" / "s"))
+    with socket.socket(socket.AF_UNIX) as listening, contextlib.chdir(folder / "servers"):
+        listening.bind("s")
     os.mkfifo(folder / "servers" / "fifo")
     assert clean(folder) == []
     assert list(folder.iterdir()) == []

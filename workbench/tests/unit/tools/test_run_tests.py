@@ -137,3 +137,10 @@ def test_every_tier_is_run_once() -> None:
         if step.folder == "workbench" and step.suite
     ]
     assert sorted(tiers) == ["not box and not quiet", "tests/boxes", "tests/quiet"]
+
+
+def test_what_users_set_for_their_own_work_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = {"PYTEST_ADDOPTS": "-x", "FORCE_COLOR": "1", "GIT_DIR": "/x", "ASSAY_ENGINE": "/x", "HTTPS_PROXY": "kept"}
+    monkeypatch.setattr("os.environ", theirs)
+    run_tests.settle_environment()
+    assert theirs == {"ASSAY_ENGINE": str(REPOSITORY / "target/release/assay-engine"), "HTTPS_PROXY": "kept"}

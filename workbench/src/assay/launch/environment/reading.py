@@ -116,7 +116,7 @@ def read_mounts(files: Files) -> list[Mount]:
         OSError: /proc is not there.
     """
     found = []
-    for line in files.path("/proc/self/mountinfo").read_text(errors="replace").split("\n"):
+    for line in files.path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").split("\n"):
         before, dash, after = line.partition(" - ")
         fields, about = before.split(" "), after.split(" ")
         if dash and len(fields) >= 6 and len(about) >= 3:
