@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from assay.launch.binary import find_engine
-from assay.launch.environment.reading import Files, read_mounts
+from assay.launch.mounts import read_mounts
 from assay.model.base import AssayError
 
 HANG_GUARD = 600.0
@@ -140,7 +140,7 @@ class FaultyMount:
         for stream in (self.process.stdout, self.process.stderr):
             if stream:
                 stream.close()
-        if any(mount.point == str(self.path) for mount in read_mounts(Files())):
+        if any(mount.point == str(self.path) for mount in read_mounts()):
             subprocess.run(["umount", "-l", str(self.path)], check=True)
 
     def _say(self, line: str) -> str:

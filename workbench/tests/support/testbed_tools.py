@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.launch.environment.reading import Files, read_mounts
+from assay.launch.mounts import read_mounts
 from assay.model.base import AssayError
 from assay.model.box import Box
 from assay.testbed.box import load_box
@@ -90,7 +90,7 @@ def left(root: Path) -> dict[str, list[str]]:
         for kind in ("net", "mnt", "pid", "uts", "ipc")
         if (link := _space(pid, kind)) and link != _space(1, kind)
     }
-    seen = read_mounts(Files())
+    seen = read_mounts()
     mounts = [one.point for one in seen if any(f"{root}/" in part for part in (one.point, one.root, one.source))]
     prefix = group_prefix(root / "boxes")
     groups = [str(path) for pattern in (f"blkio/{prefix}*", f"{prefix}*") for path in GROUPS.glob(pattern)]

@@ -7,11 +7,10 @@ import stat
 from pathlib import Path
 
 from assay.launch.contents import contents, part_of
-from assay.launch.environment.reading import Files, read_mounts
+from assay.launch.mounts import MOUNTS, read_mounts
 from assay.model.base import AssayError
 
 SYS = Path("/sys/dev/block")
-FILES = Files()
 SWAPS = Path("/proc/swaps")
 
 Problem = tuple[str, str]
@@ -144,7 +143,7 @@ def whole_disk(number: str) -> list[str]:
 
 def mounted_at(number: str) -> str | None:
     """Mount point of a device given as major:minor; None if it is not mounted in this mount namespace."""
-    for mount in read_mounts(FILES):
+    for mount in read_mounts(Path(MOUNTS)):
         if number in (mount.number, _block_number(mount.source)):
             return mount.point
     return None

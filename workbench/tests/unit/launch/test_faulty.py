@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from faulty import HANG_GUARD, FaultyMount, Injected, faulty_mount, needs_faults, tree
 
-from assay.launch.environment.reading import Files, read_mounts
+from assay.launch.mounts import read_mounts
 
 pytestmark = needs_faults
 OLD, NEW = b"o" * 8192, b"n" * 8192
@@ -255,7 +255,7 @@ def test_nothing_is_left_of_a_mount_in_which_something_hangs(tmp_path: Path) -> 
         mount.wait_for(lambda: mount.waiting == 1, "a hanging call")
     hung.join(HANG_GUARD)
     assert not hung.is_alive()
-    assert not [mount.point for mount in read_mounts(Files()) if mount.point.startswith(str(tmp_path))]
+    assert not [mount.point for mount in read_mounts() if mount.point.startswith(str(tmp_path))]
     assert mount.process.returncode == 0
 
 

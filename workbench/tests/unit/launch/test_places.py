@@ -15,7 +15,6 @@ from mounts import bind_mount, needs_mounts
 
 from assay.contract._generated import PlaceAnswer
 from assay.launch import devices, locks
-from assay.launch.environment.reading import Files
 from assay.launch.places import (
     MARKER,
     Owner,
@@ -502,10 +501,9 @@ def test_disk_with_mounted_partition_swap_or_holders_is_refused(
         monkeypatch.setattr(devices, "SYS", sys)
         assert "in use by md0" in problems(device, "device", True)
         (disk / "holders" / "md0").rmdir()
-        mounts = tmp_path / "proc" / "self" / "mountinfo"
-        mounts.parent.mkdir(parents=True)
+        mounts = tmp_path / "mountinfo"
         mounts.write_text("1 1 250:9 / /srv/my\\040data rw - ext4 /dev/x rw\n")
-        monkeypatch.setattr(devices, "FILES", Files(tmp_path))
+        monkeypatch.setattr(devices, "MOUNTS", str(mounts))
         assert "part1: mounted at /srv/my data" in problems(device, "device", True)
         mounts.write_bytes("1 1 250:9 / /srv/\u00e9\u2028\n".encode()[:-1] + b"\xff rw - ext4 /dev/x rw\n")
         assert "part1: mounted at /srv/\u00e9" in problems(device, "device", True)

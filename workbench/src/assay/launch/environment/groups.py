@@ -7,7 +7,8 @@ Sources: Documentation/admin-guide/cgroup-v1 and cgroup-v2.rst.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.launch.environment.reading import Files, Section, read_mounts
+from assay.launch.environment.reading import Files, Section
+from assay.launch.mounts import MOUNTS, read_mounts
 
 NO_LIMIT = 1 << 60
 """Version 1 writes "no limit" as a number of bytes about as large as this or larger."""
@@ -70,7 +71,7 @@ def find_groups(files: Files) -> dict[str, Group]:
     """Controller (memory, cpu, cpuset, io) -> the group of this process, of the version that has that controller."""
     mounts: dict[str, tuple[str, str]] = {}
     unified = ("", "")
-    for mount in read_mounts(files) if files.exists("/proc/self/mountinfo") else ():
+    for mount in read_mounts(files.path(MOUNTS)) if files.exists(MOUNTS) else ():
         if mount.filesystem == "cgroup":
             mounts |= dict.fromkeys(mount.options, (mount.root, mount.point))
         elif mount.filesystem == "cgroup2":

@@ -90,47 +90,6 @@ def yes_or_no(text: str) -> str:
     return {"0": "no", "1": "yes"}.get(text, text)
 
 
-@dataclass(frozen=True)
-class Mount:
-    """A line of /proc/self/mountinfo (proc_pid_mountinfo(5)).
-
-    Attributes:
-        number: major:minor of the file system.
-        root: The part of the file system that is seen.
-        point: Where it is seen.
-        options: Of the mount and of the file system, each once.
-    """
-
-    number: str
-    root: str
-    point: str
-    filesystem: str
-    source: str
-    options: tuple[str, ...]
-
-
-def read_mounts(files: Files) -> list[Mount]:
-    """All mounts that this process sees.
-
-    Raises:
-        OSError: /proc is not there.
-    """
-    found = []
-    for line in files.path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").split("\n"):
-        before, dash, after = line.partition(" - ")
-        fields, about = before.split(" "), after.split(" ")
-        if dash and len(fields) >= 6 and len(about) >= 3:
-            options = tuple(dict.fromkeys(f"{fields[5]},{about[2]}".split(",")))
-            root, point, source = (_unescaped(field) for field in (fields[3], fields[4], about[1]))
-            found.append(Mount(fields[2], root, point, about[0], source or "none", options))
-    return found
-
-
-def _unescaped(field: str) -> str:
-    r"""Blanks and the like are written as `\040`."""
-    return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), field)
-
-
 def number_list(numbers: Iterable[int]) -> str:
     """Such as `0-3,6`, as the kernel writes lists of CPUs."""
     parts: list[list[int]] = []

@@ -11,9 +11,9 @@ from assay.launch.environment.reading import (
     Section,
     attempt,
     chosen,
-    read_mounts,
     yes_or_no,
 )
+from assay.launch.mounts import MOUNTS, read_mounts
 from assay.model.secret import redacted_word
 
 NOT_OFFERED = "not offered for this device"
@@ -97,7 +97,7 @@ def mount_of(path: str, files: Files = THIS_MACHINE) -> Section:
 def mount_at(real: str, files: Files = THIS_MACHINE) -> Section:
     """The same of a path without symbolic links, which is not touched."""
     best: Section = {}
-    for mount in read_mounts(files):
+    for mount in read_mounts(files.path(MOUNTS)):
         inside = real == mount.point or real.startswith(mount.point.rstrip("/") + "/")
         # Of two mounts at the same place the later one hides the earlier one.
         if inside and len(mount.point) >= len(best.get("mount_point", "")):

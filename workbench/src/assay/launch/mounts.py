@@ -1,0 +1,52 @@
+"""What is mounted where, as this process sees it."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+MOUNTS = "/proc/self/mountinfo"
+
+
+class Mount(NamedTuple):
+    """One mount.
+
+    Source: Documentation/filesystems/proc.rst of the kernel, /proc/PID/mountinfo.
+
+    Attributes:
+        number: Device as major:minor.
+        root: What of the file system is mounted.
+        point: Where it is seen.
+        options: Of the mount and of the file system, each once.
+    """
+
+    number: str
+    root: str
+    point: str
+    filesystem: str
+    source: str
+    options: tuple[str, ...]
+
+
+def read_mounts(file: Path | None = None) -> list[Mount]:
+    """All mounts that this process sees.
+
+    Args:
+        file: What the kernel shows at `MOUNTS`, if that is elsewhere.
+
+    Raises:
+        OSError: /proc is not there.
+    """
+    found = []
+    for line in (file or Path(MOUNTS)).read_text(encoding="utf-8", errors="replace").split("\n"):
+        before, dash, after = line.partition(" - ")
+        fields, about = before.split(" "), after.split(" ")
+        if dash and len(fields) >= 6 and len(about) >= 3:
+            options = tuple(dict.fromkeys(f"{fields[5]},{about[2]}".split(",")))
+            root, point, source = (_unescaped(field) for field in (fields[3], fields[4], about[1]))
+            found.append(Mount(fields[2], root, point, about[0], source or "none", options))
+    return found
+
+
+def _unescaped(field: str) -> str:
+    r"""Blanks and the like are written as `\040`."""
+    return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), field)
