@@ -27,6 +27,7 @@ ALLOWED = {
     "launch/doctor.py": {"read_text": KERNEL},
     "launch/environment/cpu.py": {"open": KERNEL},
     "launch/environment/reading.py": {"read_text": KERNEL},
+    "launch/mounts.py": {"read_text": KERNEL},
     "launch/environment/sources.py": {"read_bytes": OWN},
     "launch/environment/storage.py": {"read_text": KERNEL},
     "launch/hosts.py": {"safe_dump": "writes"},

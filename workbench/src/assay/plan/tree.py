@@ -76,9 +76,12 @@ def tree_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterat
 def _shape(values: Mapping[str, Any]) -> Iterator[Broken]:
     files, depth, width = values["files"], values["depth"], values["width"]
     leaves = width**depth
-    if files is not None and leaves > min(files, MOST_LEAVES):
+    trees = 1 if values["layout"] == "shared" else values["lanes"] * values["hosts"]
+    if files is not None and (leaves > files or leaves * trees > MOST_LEAVES):
         message = f"width {width} to the power of depth {depth} makes {leaves:,} directories for {files:,} files"
-        hint = f"at most one for each file, and {MOST_LEAVES:,}: more files, or a smaller width or depth"
+        hint = f"at most one for each file, and {MOST_LEAVES:,} in all: more files, or a smaller width or depth"
+        if trees > 1:
+            message, hint = f"{message} in each of {trees:,} trees", f"{hint}, or fewer lanes or layout: shared"
         yield Broken("width", "leaves", message, hint)
     if values["file_size"] > MOST_CONTENTS:
         message = f"the contents of a small file are written at once: {format_size(values['file_size'])} is too much"

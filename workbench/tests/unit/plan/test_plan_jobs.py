@@ -351,6 +351,15 @@ def test_the_engine_never_refuses_what_the_workbench_accepts(target, workload, o
     assert checked.returncode == 0, (checked.stderr + checked.stdout, text)
 
 
+@pytest.mark.parametrize(
+    ("lanes", "layout", "good"), [(132, "separate", True), (133, "separate", False), (133, "shared", True)]
+)
+def test_directories_of_all_lanes_count_together(lanes, layout, good):
+    tree = {"operations": ["create"], "files": 7519, "width": 7519, "depth": 1, "file_size": 0, "cache": "keep"}
+    faults = expand(study(workloads={"names": {**tree, "lanes": lanes, "layout": layout}})).faults
+    assert [f"in each of {lanes} trees" in fault.message for fault in faults] == ([] if good else [True])
+
+
 @needs_engine
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_engine_accepts_every_job_of_the_presets(preset):
