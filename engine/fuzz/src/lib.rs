@@ -85,7 +85,6 @@ fn serve(job: &Job, target: &NullTarget) {
     let setup = LaneSetup {
         lane: job.first_lane(),
         queue_depth: job.queue_depth,
-        method: job.method,
         tuning: job.tuning.clone(),
         direct: job.direct,
         buffers: Arc::new(buffers),
@@ -94,6 +93,7 @@ fn serve(job: &Job, target: &NullTarget) {
     let Ok(mut lane) = backend.open_lane(setup) else { return };
     let plan = PhasePlan {
         operation: Operation::Read,
+        method: job.method,
         cache: assay_spec::CacheAction::Keep,
         direct: job.direct,
         sync: job.sync,

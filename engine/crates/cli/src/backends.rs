@@ -67,8 +67,10 @@ pub(crate) fn check(job: &Job, can: &BackendCapabilities) -> anyhow::Result<()> 
     if !can.layouts.contains(&job.layout) {
         bail!("{place} has no layout {}", word(&job.layout));
     }
-    if job.method != Method::Auto && !can.methods.contains(&job.method) {
-        bail!("{place} has no method {}: use auto", word(&job.method));
+    let asked =
+        job.phases.iter().filter_map(|phase| phase.method.as_ref().map(|found| found.method)).chain([job.method]);
+    if let Some(method) = asked.into_iter().find(|method| *method != Method::Auto && !can.methods.contains(method)) {
+        bail!("{place} has no method {}: use auto", word(&method));
     }
     if !can.sync.contains(&job.sync) {
         bail!("{place} has no sync policy {}", word(&job.sync));

@@ -6,6 +6,7 @@ mod check;
 mod control;
 mod hello;
 mod job;
+mod methods;
 mod places;
 mod run;
 mod schema;
@@ -57,6 +58,12 @@ enum Command {
     ///
     /// Example: assay-engine clean --root target.json
     Clean(places::Clean),
+    /// Find out which method `auto` takes for several operations in flight, by trying.
+    ///
+    /// The same kind of case then gets the same method on all hosts and in all repeats.
+    ///
+    /// Example: assay-engine methods question.json
+    Methods(methods::Arguments),
     /// Print the JSON Schema of jobs, events or capabilities.
     ///
     /// Example: assay-engine schema job
@@ -73,6 +80,7 @@ fn main() -> ExitCode {
         Command::Inspect(arguments) => places::inspect(&arguments),
         Command::Claim(arguments) => places::claim(&arguments),
         Command::Clean(arguments) => places::clean(&arguments),
+        Command::Methods(arguments) => methods::main(&arguments),
         Command::Schema(arguments) => schema::main(&arguments),
     };
     result.unwrap_or_else(|error| {

@@ -5,6 +5,7 @@ use crate::{target, watch};
 use anyhow::{bail, Context};
 use assay_core::{pulse, SetupError};
 use assay_spec::{Claim, PlaceAnswer};
+use serde::Serialize;
 use serde_json::{json, Value};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -58,8 +59,9 @@ impl Patience {
         self.patience.unwrap_or(LOCK_SECONDS).min(LOCK_SECONDS) * 1_000_000_000
     }
 
-    /// Meanwhile a line `{"working":true}` says now and then that there is progress.
-    fn watch(&self, doing: String) {
+    /// Meanwhile a line `{"working":true}` says now and then that there is progress. An answer from `silent`, which gets
+    /// the words for it, is printed when there is none for too long.
+    pub(crate) fn watch<A: Serialize + 'static>(&self, doing: String, silent: fn(String) -> A) {
         pulse::begin(doing, 0);
         if self.patience.is_some() {
             std::thread::spawn(|| loop {
@@ -70,13 +72,16 @@ impl Patience {
             });
         }
         if let Some(seconds) = self.patience {
-            watch::leave_when_silent(seconds.saturating_mul(1_000_000_000), |doing, seconds| {
-                let error = watch::words(doing, seconds);
-                let answer = PlaceAnswer { error, silent: true, ..PlaceAnswer::default() };
+            watch::leave_when_silent(seconds.saturating_mul(1_000_000_000), move |doing, seconds| {
+                let answer = silent(watch::words(doing, seconds));
                 let _ = serde_json::to_string(&answer).map(|line| print_line(&line));
             });
         }
     }
+}
+
+fn silent(error: String) -> PlaceAnswer {
+    PlaceAnswer { error, silent: true, ..PlaceAnswer::default() }
 }
 
 /// Prints the answer as the last line; one that is an error is told to people as well.
@@ -90,7 +95,7 @@ fn tell(answer: Result<PlaceAnswer, SetupError>) -> anyhow::Result<ExitCode> {
 }
 
 pub(crate) fn inspect(arguments: &Inspect) -> anyhow::Result<ExitCode> {
-    arguments.patience.watch(format!("looking at {}", arguments.root));
+    arguments.patience.watch(format!("looking at {}", arguments.root), silent);
     let look = assay_backend_file::inspect(&arguments.root);
     tell(look.map(|look| PlaceAnswer { look: Some(look), ..PlaceAnswer::default() }))
 }
@@ -99,7 +104,7 @@ pub(crate) fn claim(arguments: &ClaimArguments) -> anyhow::Result<ExitCode> {
     let text = target::text(&arguments.file)?;
     let claim: Claim = serde_json::from_str(&text).context("the claim cannot be read")?;
     claim.validate()?;
-    arguments.patience.watch(format!("claiming {}", claim.root));
+    arguments.patience.watch(format!("claiming {}", claim.root), silent);
     tell(assay_backend_file::claim(&claim, arguments.patience.lock_ns()))
 }
 
@@ -108,13 +113,13 @@ pub(crate) fn clean(arguments: &Clean) -> anyhow::Result<ExitCode> {
     let kind: Value = serde_json::from_str(&text).context("the target cannot be read")?;
     if kind["kind"] != "file" {
         let nfs = target::nfs(&text, arguments.root.then_some("any"))?;
-        arguments.patience.watch(format!("cleaning {}:{}", nfs.servers.join(","), nfs.export));
+        arguments.patience.watch(format!("cleaning {}:{}", nfs.servers.join(","), nfs.export), silent);
         let removed = assay_backend_nfs::clean(&nfs, arguments.root)?;
         print_line(&json!({ "removed": removed }).to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
     let file = target::file(&text, arguments.root.then_some("any"))?;
-    arguments.patience.watch(format!("cleaning {}", file.root));
+    arguments.patience.watch(format!("cleaning {}", file.root), silent);
     let (run, lock_ns) = (file.run.as_deref(), arguments.patience.lock_ns());
     tell(if arguments.root {
         assay_backend_file::release(&file.root, run, lock_ns)

@@ -37,6 +37,11 @@ fn read(text: &str, kind: &str, directory: Option<&str>) -> anyhow::Result<Targe
     Ok(crate::job::parse(&job.to_string())?.target)
 }
 
+/// The same of one that has been read.
+pub(crate) fn checked(target: &Target) -> anyhow::Result<Target> {
+    read(&serde_json::to_string(target)?, "file", None)
+}
+
 /// The same of an NFS target.
 pub(crate) fn nfs(text: &str, directory: Option<&str>) -> anyhow::Result<NfsTarget> {
     match read(text, "nfs", directory)? {

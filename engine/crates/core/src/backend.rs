@@ -81,6 +81,8 @@ pub struct Completion {
 pub struct PhasePlan {
     /// The operation.
     pub operation: Operation,
+    /// How operations shall reach the kernel.
+    pub method: Method,
     /// What to do to the page cache first.
     pub cache: CacheAction,
     /// Open with O_DIRECT.
@@ -100,8 +102,6 @@ pub struct LaneSetup {
     pub lane: u32,
     /// Operations in flight that the driver will want.
     pub queue_depth: u32,
-    /// How operations shall reach the kernel.
-    pub method: Method,
     /// Polling; memory and placement are the driver's affair.
     pub tuning: Tuning,
     /// Files will be opened with O_DIRECT.
@@ -109,6 +109,9 @@ pub struct LaneSetup {
     /// Buffers of this lane; an operation's slot is an index into them.
     pub buffers: Arc<Buffers>,
 }
+
+/// The reason for a method that the job names.
+pub const ASKED_FOR: &str = "asked for";
 
 /// How a lane reaches the kernel in a phase, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,6 +8,6 @@ pub mod names;
 pub mod pulse;
 pub mod random;
 
-pub use backend::{Backend, Completion, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan};
+pub use backend::{Backend, Completion, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ASKED_FOR};
 pub use buffers::Buffers;
 pub use error::{os_message, SetupError};

@@ -12,10 +12,10 @@ use crate::resources;
 use crate::totals;
 use crate::worker::{Command, Worker};
 use assay_core::random::mix2;
-use assay_core::{clock, pulse, Backend, MethodChoice, PhasePlan, SetupError};
+use assay_core::{clock, pulse, Backend, MethodChoice, PhasePlan, SetupError, ASKED_FOR};
 use assay_spec::{
-    Barrier, BarrierStep, ByeStatus, ErrorCount, ErrorKind, ErrorSample, Event, Job, Layout, Level, Log, Operation,
-    Phase, PhaseStart, PhaseStatus, Ready, SyncPolicy, Target,
+    Barrier, BarrierStep, ByeStatus, ErrorCount, ErrorKind, ErrorSample, Event, Job, Layout, Level, Log, Method,
+    Operation, Phase, PhaseStart, PhaseStatus, Ready, SyncPolicy, Target,
 };
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -266,7 +266,6 @@ impl Runner<'_> {
             lane: job.first_lane() + index,
             queue_depth: job.queue_depth,
             buffer_bytes: bytes as usize,
-            method: job.method,
             tuning: job.tuning.clone(),
             direct: job.direct,
             commands,
@@ -290,6 +289,11 @@ impl Runner<'_> {
         let preparing = phase.operation == Operation::Prepare;
         PhasePlan {
             operation: phase.operation,
+            method: if preparing {
+                Method::Auto
+            } else {
+                phase.method.as_ref().map_or(self.job.method, |found| found.method)
+            },
             cache: phase.cache_before,
             direct: self.job.direct,
             sync: if preparing { SyncPolicy::Fsync } else { self.job.sync },
@@ -497,13 +501,18 @@ impl Runner<'_> {
             self.emit(&Event::Log(Log { level: Level::Warning, message }));
         }
         let by_time = phase.runtime_ns.is_some();
+        let reason = match &phase.method {
+            // Who asked knows why.
+            Some(found) => choice.reason.replacen(ASKED_FOR, &found.reason, 1),
+            None => choice.reason,
+        };
         self.emit(&Event::PhaseStart(PhaseStart {
             phase: number,
             operation: phase.operation,
             measured: phase.measured,
             at_ns,
             method: choice.method,
-            method_reason: choice.reason,
+            method_reason: reason,
             planned_ops: (!by_time).then_some(planned.0),
             planned_bytes: (!by_time).then_some(planned.1),
         }));

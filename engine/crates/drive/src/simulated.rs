@@ -192,6 +192,7 @@ impl Scene {
             phase: Phase {
                 operation,
                 measured: true,
+                method: None,
                 cache_before: assay_spec::CacheAction::Keep,
                 runtime_ns: None,
                 time_limit_ns: None,

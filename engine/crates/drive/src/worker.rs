@@ -7,7 +7,7 @@ use crate::placement;
 use crate::resources;
 use assay_core::clock::Clock;
 use assay_core::{os_message, Backend, Buffers, Lane, LaneSetup, MethodChoice, PhasePlan, SetupError};
-use assay_spec::{Method, Operation, SyncPolicy, Tuning, PREPARE_BYTES, PREPARE_DEPTH};
+use assay_spec::{Operation, SyncPolicy, Tuning, PREPARE_BYTES, PREPARE_DEPTH};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::Arc;
 
@@ -31,7 +31,6 @@ pub(crate) struct Worker {
     pub(crate) queue_depth: u32,
     /// Bytes of one buffer.
     pub(crate) buffer_bytes: usize,
-    pub(crate) method: Method,
     pub(crate) tuning: Tuning,
     pub(crate) direct: bool,
     pub(crate) commands: Receiver<Command>,
@@ -70,24 +69,17 @@ impl Worker {
     /// Takes its place, then buffers near it, then a channel.
     fn open(&self) -> Result<(Box<dyn Lane>, Arc<Buffers>), SetupError> {
         placement::apply(&self.tuning, self.index)?;
-        self.channel(self.queue_depth, self.buffer_bytes, self.method, self.tuning.clone())
+        self.channel(self.queue_depth, self.buffer_bytes, self.tuning.clone())
     }
 
-    fn channel(
-        &self,
-        queue_depth: u32,
-        bytes: usize,
-        method: Method,
-        tuning: Tuning,
-    ) -> Result<(Box<dyn Lane>, Arc<Buffers>), SetupError> {
-        let buffers = Arc::new(Buffers::new(queue_depth as usize, bytes, tuning.huge_pages).map_err(|errno| {
+    fn channel(&self, depth: u32, bytes: usize, tuning: Tuning) -> Result<(Box<dyn Lane>, Arc<Buffers>), SetupError> {
+        let buffers = Arc::new(Buffers::new(depth as usize, bytes, tuning.huge_pages).map_err(|errno| {
             let hint = if tuning.huge_pages { " (huge pages: reserve more with vm.nr_hugepages)" } else { "" };
             SetupError::os("allocate", format!("buffers of lane {}{hint}", self.lane), errno)
         })?);
         let setup = LaneSetup {
             lane: self.lane,
-            queue_depth,
-            method,
+            queue_depth: depth,
             tuning,
             direct: self.direct,
             buffers: Arc::clone(&buffers),
@@ -140,7 +132,7 @@ impl Worker {
         collector: &mut Collector,
     ) -> Option<LaneOutcome> {
         let length = PREPARE_BYTES.min(plan.pattern.bytes()).max(1) as usize;
-        match self.channel(PREPARE_DEPTH, length, Method::Auto, Tuning::default()) {
+        match self.channel(PREPARE_DEPTH, length, Tuning::default()) {
             Ok((mut channel, buffers)) => self.phase(channel.as_mut(), &buffers, phase, plan, links, collector),
             Err(error) => {
                 let _ = links.messages.send(LaneMessage::Began(Err::<MethodChoice, _>(error)));

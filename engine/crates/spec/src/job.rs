@@ -1,5 +1,6 @@
 //! What the engine is asked to do.
 
+use crate::MethodFound;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -321,14 +322,16 @@ pub enum Layout {
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "Method")]
 pub enum Method {
-    /// io_uring for queue depths above 1 where the kernel offers it, else `sync`, unless a short trial at the place
-    /// shows that another way costs much less; the phase_start event says which and why.
+    /// `sync` for one operation in flight. For several `io_uring`, unless the kernel does not offer it or would give a
+    /// ring's operations to worker threads of its own; then `threads`. The phase_start event says which and why.
     #[default]
     Auto,
     /// io_uring with a registered file, and with registered buffers where they pay.
     IoUring,
     /// pread and pwrite, one operation at a time.
     Sync,
+    /// pread and pwrite in as many threads of each lane as it has operations in flight (as aio(7) of the C library).
+    Threads,
     /// Memory copies from and to a shared mapping of the file, one operation at a time. Never chosen by `auto`.
     Mmap,
     /// The engine speaks the store's protocol itself; no file system of the host is between.
@@ -435,6 +438,9 @@ pub struct Phase {
     /// Whether this phase is a result or only prepares one.
     #[serde(default = "yes")]
     pub measured: bool,
+    /// How its operations reach the kernel, and why; none: as the job says. Only where the job says `auto`.
+    #[serde(default)]
+    pub method: Option<MethodFound>,
     /// What is done to the page cache before the phase starts.
     #[serde(default)]
     pub cache_before: CacheAction,

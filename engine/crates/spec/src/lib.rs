@@ -32,7 +32,10 @@ pub use job::{
     NullTarget, Operation, Phase, ScriptedChange, ScriptedError, ScriptedStall, SyncPolicy, Target, Tree, Tuning,
 };
 pub use memory::{PREPARE_BYTES, PREPARE_DEPTH};
-pub use place::{Claim, Look, Mark, PlaceAnswer, PlaceState, Remains, Space};
+pub use place::{
+    Claim, Look, Mark, MethodAnswer, MethodFound, MethodQuestion, MethodShape, MethodsFound, PlaceAnswer, PlaceState,
+    Remains, Space,
+};
 pub use validate::{JobError, MAX_LANES, MAX_QUEUE_DEPTH, MAX_RANKS, MAX_RECORD_BYTES};
 
 /// Version of the contract. A job with another one is refused.

@@ -1,6 +1,6 @@
 //! How much memory a job takes, before any of it is taken.
 
-use crate::{Job, Layout, Operation, Phase, Target};
+use crate::{Job, Layout, Method, Operation, Phase, Target};
 
 /// Bytes of one write of `prepare`.
 pub const PREPARE_BYTES: u64 = 1 << 20;
@@ -12,6 +12,8 @@ const PAGE: u64 = 4096;
 const LANE_BYTES: u64 = 1 << 20;
 /// What is known of an operation in flight: its work, its completion, its calls.
 const SLOT_BYTES: u64 = 1 << 10;
+/// What a thread that waits for an operation touches of its stack and keeps in the C library.
+const THREAD_BYTES: u64 = 16 << 10;
 /// A scripted stall, error or change, as each lane keeps it.
 const SCRIPTED_BYTES: u64 = 128;
 /// A connection's room for replies.
@@ -42,7 +44,9 @@ impl Job {
     }
 
     fn slot_bytes(&self) -> u64 {
-        u64::from(self.queue_depth).saturating_mul(SLOT_BYTES)
+        let files = matches!(self.target, Target::File(_) | Target::Device(_)) && self.tree.is_none();
+        let threads = files && matches!(self.method, Method::Auto | Method::Threads) && self.queue_depth > 1;
+        u64::from(self.queue_depth).saturating_mul(SLOT_BYTES + if threads { THREAD_BYTES } else { 0 })
     }
 
     /// `prepare` has buffers of its own beside the others.

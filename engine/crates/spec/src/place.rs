@@ -1,5 +1,6 @@
 //! What is asked and answered about directories that a job may use: looked at, claimed, cleaned, given back.
 
+use crate::{Method, SyncPolicy, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -122,6 +123,66 @@ pub struct PlaceAnswer {
     /// Data stays there on purpose.
     pub kept: bool,
     /// Why nothing could be done; empty if all went well.
+    pub error: String,
+    /// The storage does not answer.
+    pub silent: bool,
+}
+
+/// A kind of case, as far as the way to the kernel depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MethodShape {
+    /// Bytes of one operation.
+    #[schemars(range(min = 1, max = 1_073_741_824))]
+    pub record_size_bytes: u64,
+    /// Operations each lane keeps in flight.
+    #[schemars(range(min = 1, max = 4096))]
+    pub queue_depth: u32,
+    /// Files are opened with O_DIRECT.
+    pub direct: bool,
+    /// What makes writes stable.
+    pub sync: SyncPolicy,
+    /// The file's space is reserved before it is first written.
+    pub preallocate: bool,
+}
+
+/// Which method `auto` takes is to be found out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MethodQuestion {
+    /// Where: of kind file or device.
+    pub target: Target,
+    /// For what.
+    #[schemars(length(max = 10_000))]
+    pub shapes: Vec<MethodShape>,
+}
+
+/// A method, and why it is taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MethodFound {
+    /// Any but `auto`.
+    pub method: Method,
+    /// One line for people.
+    pub reason: String,
+}
+
+/// The methods of one kind of case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MethodsFound {
+    /// Of reads.
+    pub read: MethodFound,
+    /// Of writes of what is not there yet.
+    pub create: MethodFound,
+    /// Of writes over what is there, and of operations that read and write.
+    pub overwrite: MethodFound,
+}
+
+/// The last line that `methods` prints.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MethodAnswer {
+    /// One for each of the shapes, in order.
+    pub found: Vec<MethodsFound>,
+    /// Why nothing could be found out; empty if all went well.
     pub error: String,
     /// The storage does not answer.
     pub silent: bool,

@@ -1,8 +1,8 @@
 //! Rules of a job that its types alone cannot express.
 
 use crate::{
-    CacheAction, Claim, Job, LatencyModel, Layout, Method, NfsTarget, NullTarget, Operation, Phase, SyncPolicy, Target,
-    Tree, SPEC_VERSION,
+    CacheAction, Claim, Job, LatencyModel, Layout, Method, MethodShape, NfsTarget, NullTarget, Operation, Phase,
+    SyncPolicy, Target, Tree, SPEC_VERSION,
 };
 
 /// Most lanes of one engine.
@@ -21,6 +21,9 @@ const MAX_DATA_BYTES: u128 = i64::MAX as u128;
 const MAX_TIME_NS: u64 = 31_536_000_000_000_000;
 /// Longest path that the kernel takes (PATH_MAX, with its closing zero).
 const MAX_PATH_BYTES: usize = 4096;
+/// What to do about a method that blocks.
+const ONE_IN_FLIGHT: &str =
+    "methods sync and mmap have one operation in flight: set queue_depth to 1, or use more lanes or method io_uring";
 
 /// What is wrong with a job: where, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,6 +145,19 @@ impl NullTarget {
     }
 }
 
+impl MethodShape {
+    /// Checks the rules that the types do not hold.
+    ///
+    /// # Errors
+    /// The first that is broken.
+    pub fn validate(&self) -> Result<(), JobError> {
+        let record = (1..=MAX_RECORD_BYTES).contains(&self.record_size_bytes);
+        ensure(record, "record_size_bytes", format!("must be 1 to {MAX_RECORD_BYTES}"))?;
+        let depth = (1..=MAX_QUEUE_DEPTH).contains(&self.queue_depth);
+        ensure(depth, "queue_depth", format!("must be 1 to {MAX_QUEUE_DEPTH}"))
+    }
+}
+
 impl Job {
     /// Lanes of all engine processes that do this job together.
     pub fn all_lanes(&self) -> u32 {
@@ -244,11 +260,7 @@ impl Job {
             ),
         )?;
         let blocking = matches!(self.method, Method::Sync | Method::Mmap) && !matches!(self.target, Target::Null(_));
-        ensure(
-            !blocking || self.queue_depth == 1,
-            "queue_depth",
-            "methods sync and mmap have one operation in flight: set queue_depth to 1, or use more lanes or method io_uring",
-        )?;
+        ensure(!blocking || self.queue_depth == 1, "queue_depth", ONE_IN_FLIGHT)?;
         ensure(self.error_limit >= 1, "error_limit", "must be at least 1")?;
         ensure((10_000_000..=3_600_000_000_000).contains(&self.interval_ns), "interval_ns", "must be 10 ms to 1 h")
     }
@@ -324,7 +336,8 @@ impl Job {
         )?;
         ensure(!matches!(self.target, Target::Device(_)), "tree", "a device has no files")?;
         ensure(!self.direct, "direct", "metadata operations have no O_DIRECT: set direct to false")?;
-        ensure(self.method != Method::Mmap, "method", "metadata operations have no mmap: use auto, sync or io_uring")?;
+        let known = matches!(self.method, Method::Auto | Method::Sync | Method::IoUring | Method::Protocol);
+        ensure(known, "method", "metadata operations have neither mmap nor threads: use auto, sync or io_uring")?;
         ensure(!self.preallocate, "preallocate", "nothing is preallocated in a tree: set it to false")?;
         self.validate_order()
     }
@@ -412,6 +425,9 @@ impl Job {
             ensure(plain, &at("operation"), "prepare takes neither a time nor a rate")?;
         }
         self.validate_metadata(phase, &at)?;
+        if let Some(found) = &phase.method {
+            self.validate_phase_method(phase, found.method, &at("method"))?;
+        }
         if phase.operation.stdio() {
             ensure(
                 self.method != Method::Mmap,
@@ -425,9 +441,9 @@ impl Job {
                 "C stdio has neither O_SYNC nor O_DSYNC: use fsync or fdatasync",
             )?;
             ensure(
-                self.method != Method::IoUring,
+                !matches!(self.method, Method::IoUring | Method::Threads),
                 &at("operation"),
-                "C stdio does not go through io_uring: use method auto or sync",
+                "C stdio does not go through io_uring or threads: use method auto or sync",
             )?;
             ensure(
                 self.queue_depth == 1,
@@ -436,5 +452,19 @@ impl Job {
             )?;
         }
         Ok(())
+    }
+
+    /// A phase has a method of its own only where the job leaves it open and several make sense.
+    fn validate_phase_method(&self, phase: &Phase, method: Method, field: &str) -> Result<(), JobError> {
+        ensure(self.method == Method::Auto, field, "needs method auto of the job, which leaves it open")?;
+        ensure(
+            matches!(method, Method::Sync | Method::Threads | Method::IoUring),
+            field,
+            "must be sync, threads or io_uring",
+        )?;
+        ensure(method != Method::Sync || self.queue_depth == 1, field, ONE_IN_FLIGHT)?;
+        let files = matches!(self.target, Target::File(_) | Target::Device(_)) && self.tree.is_none();
+        let plain = !phase.operation.stdio() && phase.operation != crate::Operation::Prepare;
+        ensure(files && plain, field, "only for operations on the data of files and devices")
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::soak::times;
 use crate::{
-    Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Job, LatencyModel, Layout, Method, NfsTarget,
-    NullTarget, Operation, Phase, ScriptedChange, ScriptedError, ScriptedStall, SyncPolicy, Target, Tree, Tuning,
-    SPEC_VERSION,
+    Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Job, LatencyModel, Layout, Method, MethodFound,
+    NfsTarget, NullTarget, Operation, Phase, ScriptedChange, ScriptedError, ScriptedStall, SyncPolicy, Target, Tree,
+    Tuning, SPEC_VERSION,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -100,30 +100,35 @@ fn phase() -> impl Strategy<Value = Phase> {
     let rate = prop_oneof![9 => (1..u32::MAX).prop_map(|rate| f64::from(rate) / 1000.0), 1 => any::<f64>()];
     let times = (prop::option::weighted(0.2, number(SECOND)), prop::option::weighted(0.2, number(SECOND)));
     let cache = select(vec![CacheAction::Keep, CacheAction::Keep, CacheAction::Evict, CacheAction::Drop]);
-    (select(operations), times, prop::option::weighted(0.3, rate), cache, (0..103_u8, small(1 << 20), any::<bool>()))
-        .prop_map(
-            |(
+    let methods = select(vec![Method::IoUring, Method::Threads, Method::Sync, Method::Mmap]);
+    let found = methods.prop_map(|method| MethodFound { method, reason: "-".to_owned() });
+    let method = prop::option::weighted(0.1, found);
+    let rest = (0..103_u8, small(1 << 20), any::<bool>());
+    (select(operations), times, prop::option::weighted(0.3, rate), cache, rest, method).prop_map(
+        |(
+            operation,
+            (runtime_ns, time_limit_ns),
+            rate_per_s,
+            cache_before,
+            (read_percent, stride_records, poisson),
+            method,
+        )| {
+            let arrivals = if poisson { Arrivals::Poisson } else { Arrivals::Constant };
+            let measured = operation != Operation::Prepare;
+            Phase {
                 operation,
-                (runtime_ns, time_limit_ns),
-                rate_per_s,
+                measured,
+                method,
                 cache_before,
-                (read_percent, stride_records, poisson),
-            )| {
-                let arrivals = if poisson { Arrivals::Poisson } else { Arrivals::Constant };
-                let measured = operation != Operation::Prepare;
-                Phase {
-                    operation,
-                    measured,
-                    cache_before,
-                    runtime_ns,
-                    time_limit_ns,
-                    rate_per_s,
-                    arrivals,
-                    read_percent,
-                    stride_records,
-                }
-            },
-        )
+                runtime_ns,
+                time_limit_ns,
+                rate_per_s,
+                arrivals,
+                read_percent,
+                stride_records,
+            }
+        },
+    )
 }
 
 const SECOND: u64 = 1_000_000_000;
@@ -134,8 +139,15 @@ fn sizes() -> impl Strategy<Value = (u32, u64, u64, u32, u32, u32)> {
 }
 
 fn switches() -> impl Strategy<Value = ([bool; 6], Method, SyncPolicy, Tuning)> {
-    let method =
-        select(vec![Method::Auto, Method::Auto, Method::IoUring, Method::Sync, Method::Mmap, Method::Protocol]);
+    let method = select(vec![
+        Method::Auto,
+        Method::Auto,
+        Method::IoUring,
+        Method::Sync,
+        Method::Threads,
+        Method::Mmap,
+        Method::Protocol,
+    ]);
     let sync =
         select(vec![SyncPolicy::None, SyncPolicy::Fsync, SyncPolicy::Fdatasync, SyncPolicy::OSync, SyncPolicy::ODsync]);
     let few = prop::collection::vec(0..1030_u32, 0..3);

@@ -244,7 +244,7 @@ fn trees() {
         tree | {"/file_size_bytes": 1073741824, "/record_size_bytes": 1073741824, "/tree/files": 1000000000, "/lanes": 8} | {"/file_size_bytes": 1073741824, "/record_size_bytes": 1073741824, "/tree/files": 1000000000, "/lanes": 9} | file_size_bytes: all files together have 9663676416000000000 bytes, at most 2^63 - 1: make files smaller or fewer
         device | {} | {"/tree": {"files": 1}, "/file_size_bytes": 0} | tree: a device has no files
         tree | {"/direct": false} | {"/direct": true} | direct: metadata operations have no O_DIRECT: set direct to false
-        tree | {"/method": "io_uring"} | {"/method": "mmap"} | method: metadata operations have no mmap: use auto, sync or io_uring
+        tree | {"/method": "io_uring"} | {"/method": "mmap"} | method: metadata operations have neither mmap nor threads: use auto, sync or io_uring
         tree | {"/preallocate": false} | {"/preallocate": true} | preallocate: nothing is preallocated in a tree: set it to false
         tree | {"/phases/0/cache_before": "drop"} | {"/phases/0/cache_before": "evict"} | phases[0].cache_before: names and attributes cannot be evicted: use drop or keep
         null | {"/phases/0/cache_before": "evict"} | {"/phases/0/operation": "stat"} | phases[0].operation: needs a tree: say how many files
@@ -291,11 +291,18 @@ fn phases() {
         tree | {"/phases/0/time_limit_ns": 1} | {"/phases/1": {"operation": "rename", "time_limit_ns": 1}} | phases[1].time_limit_ns: rename, unlink and rmdir are done whole: leave it out
         tree | {"/phases/1": {"operation": "mkdir", "time_limit_ns": 1}} | {"/phases/1": {"operation": "unlink", "time_limit_ns": 1}} | phases[1].time_limit_ns: rename, unlink and rmdir are done whole: leave it out
         tree | {"/phases/1": {"operation": "open", "time_limit_ns": 1}} | {"/phases/0": {"operation": "mkdir"}, "/phases/1": {"operation": "rmdir", "time_limit_ns": 1}} | phases[1].time_limit_ns: rename, unlink and rmdir are done whole: leave it out
+        file | {"/phases/0/method": {"method": "threads", "reason": ""}, "/queue_depth": 2} | {"/phases/0/method": {"method": "threads", "reason": ""}, "/queue_depth": 2, "/method": "io_uring"} | phases[0].method: needs method auto of the job, which leaves it open
+        file | {"/phases/0/method": {"method": "sync", "reason": ""}} | {"/phases/0/method": {"method": "sync", "reason": ""}, "/queue_depth": 2} | phases[0].method: methods sync and mmap have one operation in flight: set queue_depth to 1, or use more lanes or method io_uring
+        file | {"/phases/0/method": {"method": "io_uring", "reason": ""}} | {"/phases/0/method": {"method": "mmap", "reason": ""}} | phases[0].method: must be sync, threads or io_uring
+        null | {} | {"/phases/0/method": {"method": "threads", "reason": ""}} | phases[0].method: only for operations on the data of files and devices
+        file | {"/phases/0/operation": "fread"} | {"/phases/0/operation": "fread", "/phases/0/method": {"method": "sync", "reason": ""}} | phases[0].method: only for operations on the data of files and devices
+        tree | {} | {"/phases/0/method": {"method": "sync", "reason": ""}} | phases[0].method: only for operations on the data of files and devices
+        tree | {"/method": "auto"} | {"/method": "threads"} | method: metadata operations have neither mmap nor threads: use auto, sync or io_uring
         file | {"/phases/0/operation": "fread"} | {"/phases/0/operation": "fread", "/method": "mmap"} | phases[0].operation: C stdio does not go through a mapping: use method auto or sync
         file | {"/phases/0/operation": "fread", "/method": "sync"} | {"/phases/0/operation": "fwrite", "/direct": true} | phases[0].operation: C stdio has no O_DIRECT: set direct to false
         file | {"/phases/0/operation": "fwrite", "/sync": "fsync"} | {"/phases/0/operation": "fwrite", "/sync": "o_sync"} | phases[0].operation: C stdio has neither O_SYNC nor O_DSYNC: use fsync or fdatasync
         file | {"/phases/0/operation": "re_fread", "/sync": "none"} | {"/phases/0/operation": "re_fwrite", "/sync": "o_dsync"} | phases[0].operation: C stdio has neither O_SYNC nor O_DSYNC: use fsync or fdatasync
-        file | {"/phases/0/operation": "read", "/method": "io_uring"} | {"/phases/0/operation": "fread", "/method": "io_uring"} | phases[0].operation: C stdio does not go through io_uring: use method auto or sync
+        file | {"/phases/0/operation": "read", "/method": "io_uring"} | {"/phases/0/operation": "fread", "/method": "io_uring"} | phases[0].operation: C stdio does not go through io_uring or threads: use method auto or sync
         file | {"/phases/0/operation": "read", "/queue_depth": 2} | {"/phases/0/operation": "fread", "/queue_depth": 2} | phases[0].operation: C stdio has one operation in flight: set queue_depth to 1
         "#,
     );

@@ -33,6 +33,7 @@ from assay.model.study import Study
 from assay.model.target import DeviceTarget, FileTarget, NfsTarget
 from assay.model.units import about_duration, format_size
 from assay.plan.jobs import PlannedJob, guarded, in_directory, nfs_target, plan_job, together
+from assay.plan.methods import by_shape, with_methods
 from assay.store import RunStore
 
 LEAST_SILENCE = 120.0
@@ -150,6 +151,7 @@ class Executor:
         self.launcher = launcher
         self.interruption = interruption
         self.destroy = destroy
+        self.methods = by_shape(store.info().methods)
 
     def run(
         self,
@@ -228,7 +230,7 @@ class Executor:
     def _plan(self, case: Case, repeat: int, estimated: float) -> PlannedJob:
         """The job; in a place that several runs may use at once, its directory has the name of the run."""
         planned = plan_job(self.study, case, repeat, self.destroy)
-        job = planned.job
+        job = with_methods(planned.job, case, self.methods)
         if self.fleet is not None:
             job = together(job, case.parameters.hosts)
         shared = self.fleet is not None and isinstance(job.target, JobFileTarget)

@@ -22,6 +22,7 @@ from assay.cli.execute import BY_BUDGET, LEAVING_SECONDS, Executor, Interruption
 from assay.cli.fleet import Fleet
 from assay.cli.gather import gathered, keep_companions
 from assay.cli.judging import judged_results
+from assay.cli.methods import find_methods
 from assay.cli.output import note
 from assay.cli.progress import TimeLeft, make_progress
 from assay.cli.series import run_rows
@@ -47,6 +48,7 @@ from assay.model.units import about_duration, about_size
 from assay.plan.ceilings import ceiling_seconds, stated_ceilings
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.load import load_study
+from assay.plan.methods import open_shapes
 from assay.plan.schedule import due_times, timetable
 from assay.store import RunMeta, RunStore, list_runs, lock_holders, new_run_id
 from assay.store.entries import ENGINE_LOCK, RUN_LOCK
@@ -347,7 +349,17 @@ class _Session:
         if study.network == "measure" and self.store.info().network is None:
             with self.interruption.raising():
                 self.store.describe(network=measure_network(study, self.fleet))
+        self._find_methods()
         self._measure_ceilings(backends)
+
+    def _find_methods(self) -> None:
+        """How operations reach the kernel is found out once; a run that goes on keeps what it began with."""
+        known = self.store.info().methods
+        missing = open_shapes(self.plan.study, self.plan.cases, known)
+        if missing:
+            owner = targets.owner_of(self.store)
+            found = find_methods(self.plan.study, missing, self._first_launcher(), owner, self.destroy)
+            self.store.describe(methods=(*known, *found))
 
     def _taken(self, name: str) -> list[int]:
         """Take a device, and look at it again: the path may lead to another one by now."""

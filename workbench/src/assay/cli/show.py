@@ -311,7 +311,7 @@ def _print_start_delays(rows: "tuple[Row, ...]") -> None:
 
 
 def _print_methods(samples: "list[Sample]") -> None:
-    """How operations reached the kernel and why; figures of the trial may differ from repeat to repeat."""
+    """How operations reached the kernel and why."""
     found: dict[tuple[str, str], list[str]] = {}
     for sample in samples:
         if sample.method_reason:

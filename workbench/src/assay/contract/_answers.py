@@ -77,8 +77,8 @@ class Method(StrEnum):
 
     auto = 'auto'
     """
-    io_uring for queue depths above 1 where the kernel offers it, else `sync`, unless a short trial at the place
-    shows that another way costs much less; the phase_start event says which and why.
+    `sync` for one operation in flight. For several `io_uring`, unless the kernel does not offer it or would give a
+    ring's operations to worker threads of its own; then `threads`. The phase_start event says which and why.
     """
     io_uring = 'io_uring'
     """
@@ -87,6 +87,10 @@ class Method(StrEnum):
     sync = 'sync'
     """
     pread and pwrite, one operation at a time.
+    """
+    threads = 'threads'
+    """
+    pread and pwrite in as many threads of each lane as it has operations in flight (as aio(7) of the C library).
     """
     mmap = 'mmap'
     """

@@ -643,6 +643,40 @@ class Log(BaseModel):
     """
 
 
+class MethodFound(BaseModel):
+    """
+    A method, and why it is taken.
+    """
+
+    method: Method
+    """
+    Any but `auto`.
+    """
+    reason: str
+    """
+    One line for people.
+    """
+
+
+class MethodsFound(BaseModel):
+    """
+    The methods of one kind of case.
+    """
+
+    create: MethodFound
+    """
+    Of writes of what is not there yet.
+    """
+    overwrite: MethodFound
+    """
+    Of writes over what is there, and of operations that read and write.
+    """
+    read: MethodFound
+    """
+    Of reads.
+    """
+
+
 class Phase(BaseModel):
     """
     A stretch of the job between two barriers.
@@ -662,6 +696,10 @@ class Phase(BaseModel):
     measured: bool = True
     """
     Whether this phase is a result or only prepares one.
+    """
+    method: MethodFound | None = None
+    """
+    How its operations reach the kernel, and why; none: as the job says. Only where the job says `auto`.
     """
     operation: Operation
     """
@@ -1447,6 +1485,55 @@ class Job(BaseModel):
     """
 
 
+class MethodAnswer(BaseModel):
+    """
+    The last line that `methods` prints.
+    """
+
+    error: str
+    """
+    Why nothing could be found out; empty if all went well.
+    """
+    found: list[MethodsFound]
+    """
+    One for each of the shapes, in order.
+    """
+    silent: bool
+    """
+    The storage does not answer.
+    """
+
+
+class MethodShape(BaseModel):
+    """
+    A kind of case, as far as the way to the kernel depends on it.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    direct: bool
+    """
+    Files are opened with O_DIRECT.
+    """
+    preallocate: bool
+    """
+    The file's space is reserved before it is first written.
+    """
+    queue_depth: Annotated[int, Field(ge=1, le=4096)]
+    """
+    Operations each lane keeps in flight.
+    """
+    record_size_bytes: Annotated[int, Field(ge=1, le=1073741824)]
+    """
+    Bytes of one operation.
+    """
+    sync: SyncPolicy
+    """
+    What makes writes stable.
+    """
+
+
 class PhaseEnd(BaseModel):
     """
     Totals of a phase.
@@ -1681,6 +1768,26 @@ class Hello(BaseModel):
     """
 
 
+class MethodQuestion(BaseModel):
+    """
+    Which method `auto` takes is to be found out.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    shapes: Annotated[list[MethodShape], Field(max_length=10000)]
+    """
+    For what.
+    """
+    target: Annotated[
+        NullTarget | FileTarget | DeviceTarget | NfsTarget, Field(discriminator='kind')
+    ]
+    """
+    Where: of kind file or device.
+    """
+
+
 class Contract(BaseModel):
     """
     The whole contract in one schema, from which the workbench's classes are generated.
@@ -1698,4 +1805,6 @@ class Contract(BaseModel):
     A run without a `bye` has crashed. Readers ignore fields they do not know.
     """
     job: Job
+    method_answer: MethodAnswer
+    method_question: MethodQuestion
     place: PlaceAnswer

@@ -120,7 +120,7 @@ def late_engine(evidence: Evidence) -> Answer:
 
 def _unexplained(sample: Sample, case: Case) -> bool:
     # Other methods may keep fewer operations in flight than were asked for.
-    slots = case.parameters.queue_depth if sample.method == "io_uring" else 1
+    slots = case.parameters.queue_depth if sample.method in ("io_uring", "threads") else 1
     delay = sample.start_delay["p99.9"]
     return delay >= LATE_NS and slots * delay > _storage_ns(sample)
 

@@ -73,7 +73,7 @@ def _engine() -> Fact:
 
 def _io_uring() -> Fact:
     """Ask the kernel for a ring with io_uring_setup(2), system call 425 on every architecture but alpha."""
-    remedy = "not needed: the engine falls back to pread and pwrite; sysctl kernel.io_uring_disabled=0 allows it"
+    remedy = "not needed: the engine takes threads instead; sysctl kernel.io_uring_disabled=0 allows it"
     libc = ctypes.CDLL(None, use_errno=True)
     parameters = ctypes.create_string_buffer(120)
     fd = libc.syscall(425, 1, parameters)

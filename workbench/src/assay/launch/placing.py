@@ -5,6 +5,7 @@ import os
 import selectors
 import time
 from collections.abc import Sequence
+from typing import Protocol, Self, TypeVar
 
 from pydantic import ValidationError
 
@@ -26,6 +27,21 @@ MOST_SECONDS = 3600.0
 ANSWER_BYTES = 1 << 20
 LEAVE_SECONDS = 1.0
 WORKING = b'{"working"'
+
+
+class Answered(Protocol):
+    """What all answers have."""
+
+    error: str
+    silent: bool
+
+    @classmethod
+    def model_validate_json(cls, line: bytes) -> Self:
+        """Reads one."""
+        ...
+
+
+Answer = TypeVar("Answer", bound=Answered)
 
 
 def patience_of(study: Study, silent: bool = False) -> float:
@@ -66,13 +82,19 @@ def clean(launcher: Launcher, root: str, name: str, run: str, patience: float = 
 
 
 def ask(launcher: Launcher, words: Sequence[str], question: str, patience: float) -> PlaceAnswer:
-    """What an engine answers about a place.
+    """What an engine answers about a place; arguments and errors as of `answered`."""
+    return answered(launcher, words, question, patience, PlaceAnswer)
+
+
+def answered(launcher: Launcher, words: Sequence[str], question: str, patience: float, kind: type[Answer]) -> Answer:
+    """What an engine answers.
 
     Args:
         launcher: Where the engine runs.
         words: Its command; the option for its patience is added.
         question: For its standard input.
         patience: Seconds without progress after which the storage counts as hung; at least 1.
+        kind: Of the answer.
 
     Raises:
         SilentError: The storage does not answer, or the engine itself.
@@ -87,7 +109,7 @@ def ask(launcher: Launcher, words: Sequence[str], question: str, patience: float
     finally:
         _end(process)
     try:
-        answer = PlaceAnswer.model_validate_json(line)
+        answer = kind.model_validate_json(line)
     except ValidationError:
         raise AssayError(
             f"assay-engine {words[0]}: its answer cannot be read",

@@ -39,7 +39,7 @@ class Parameters(Frozen):
     lanes: int = 1
     layout: Literal["separate", "shared"] = "separate"
     queue_depth: int = 1
-    method: Literal["auto", "io_uring", "sync", "mmap"] = "auto"
+    method: Literal["auto", "io_uring", "threads", "sync", "mmap"] = "auto"
     sqpoll: bool = False
     iopoll: bool = False
     huge_pages: bool = False

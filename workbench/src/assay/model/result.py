@@ -8,6 +8,7 @@ from assay.model.base import Frozen
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Binding, Ceiling
 from assay.model.course import Course
+from assay.model.method import MethodChoice
 from assay.model.names import is_metadata
 from assay.model.network import Network
 from assay.model.priced import FrozenPrices
@@ -256,6 +257,7 @@ class RunInfo(Frozen):
         hosts: Names of the machines that generate the load, in order; empty if it is this one only.
         network: What lies between them and the servers; None if it was not measured.
         prices: Of the designs that its targets stand for, as they were when it began; None if it names none.
+        methods: How operations reach the kernel where the study leaves it open, found out before the first repeat.
     """
 
     id: str
@@ -282,6 +284,7 @@ class RunInfo(Frozen):
     hosts: tuple[str, ...] = ()
     network: Network | None = None
     prices: FrozenPrices | None = None
+    methods: tuple[MethodChoice, ...] = ()
 
     @property
     def repeats_words(self) -> str:

@@ -44,7 +44,7 @@ KINDS: Mapping[str, Kind] = {
     "lanes": axis.whole(1, 1024),
     "layout": axis.choice(("separate", "shared")),
     "queue_depth": axis.whole(1, 4096),
-    "method": axis.choice(("auto", "io_uring", "sync", "mmap")),
+    "method": axis.choice(("auto", "io_uring", "threads", "sync", "mmap")),
     "sqpoll": axis.flag(),
     "iopoll": axis.flag(),
     "huge_pages": axis.flag(),
@@ -173,8 +173,8 @@ class Workload(Frozen):
     )
     method: Annotated[Axis, Sweep(KINDS["method"])] = _parameter(
         "method",
-        "How operations reach the kernel: io_uring, sync (pread and pwrite), mmap (copies from and to a mapping of "
-        "the file), or auto.",
+        "How operations reach the kernel: io_uring, threads (pread and pwrite in as many threads as operations are in "
+        "flight), sync (pread and pwrite), mmap (copies from and to a mapping of the file), or auto.",
     )
     sqpoll: Annotated[Axis, Sweep(KINDS["sqpoll"])] = _parameter(
         "sqpoll", "With method: io_uring, a kernel thread takes the submissions; it keeps a CPU busy."

@@ -80,7 +80,7 @@ def _buffers(values: Mapping[str, Any]) -> Iterator[Broken]:
     method, depth = values["method"], values["queue_depth"]
     if method in ("sync", "mmap") and depth > 1:
         message = f"method {method} has one operation in flight per lane, not queue_depth {depth}"
-        yield Broken("queue_depth", "sync depth", message, "use method: io_uring, or more lanes")
+        yield Broken("queue_depth", "sync depth", message, "use method: io_uring or threads, or more lanes")
 
 
 def _engine_bytes(values: Mapping[str, Any]) -> int:
@@ -157,7 +157,7 @@ def _stdio(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[B
     if values["sync"] in ("o_sync", "o_dsync"):
         message = f"{name} goes through C stdio, which has no {values['sync']}"
         yield Broken("sync", "stdio sync", message, "use sync: fsync or fdatasync")
-    if values["method"] in ("io_uring", "mmap"):
+    if values["method"] in ("io_uring", "threads", "mmap"):
         message = f"{name} goes through C stdio, not through {values['method']}"
         yield Broken("method", "stdio method", message, "use method: auto or sync")
     if values["queue_depth"] > 1:

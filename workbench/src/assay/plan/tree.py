@@ -94,8 +94,9 @@ def _manner(values: Mapping[str, Any]) -> Iterator[Broken]:
         yield Broken(
             "cache", f"names {values['cache']}", f"{reason}, so cache: {values['cache']} is not possible", _CACHE_HINT
         )
-    if values["method"] == "mmap":
-        yield Broken("method", "names mmap", "metadata operations have no mmap", "use method: auto, io_uring or sync")
+    if values["method"] in ("mmap", "threads"):
+        message = f"metadata operations have no {values['method']}"
+        yield Broken("method", f"names {values['method']}", message, "use method: auto, io_uring or sync")
     if values["preallocate"]:
         message = "nothing is preallocated for metadata operations"
         yield Broken("preallocate", "names preallocate", message, "set preallocate: false")

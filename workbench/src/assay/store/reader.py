@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Ceiling
 from assay.model.foreign import plain
+from assay.model.method import MethodChoice
 from assay.model.network import Network
 from assay.model.priced import FrozenPrices
 from assay.model.result import ErrorTally, JobRecord, Place, RunInfo, Sample
@@ -96,6 +97,7 @@ class RunReader:
             hosts=tuple(details.get("hosts", ())),
             network=Network.model_validate(details["network"]) if details.get("network") else None,
             prices=self.prices() if prices else None,
+            methods=tuple(MethodChoice.model_validate(choice) for choice in details.get("methods", ())),
         )
 
     @tells_damage

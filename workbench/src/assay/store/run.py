@@ -15,6 +15,7 @@ from typing import Any
 from assay.model.base import EXIT_INCOMPLETE, AssayError
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Ceiling
+from assay.model.method import MethodChoice
 from assay.model.network import Network
 from assay.model.priced import FrozenPrices
 from assay.model.result import Place, Sample
@@ -165,8 +166,9 @@ class RunStore(RunReader):
         ceilings: Sequence[Ceiling] | None = None,
         hosts: Sequence[str] | None = None,
         network: Network | None = None,
+        methods: Sequence[MethodChoice] | None = None,
     ) -> None:
-        """Record versions, environment, places, ceilings, hosts and network; what is None stays as it is."""
+        """Record versions, environment, places, ceilings, hosts, network and methods; what is None stays as it is."""
         with self._transaction():
             details = json.loads(self._db.execute("SELECT details FROM run").fetchone()[0])
             if versions is not None:
@@ -181,6 +183,8 @@ class RunStore(RunReader):
                 details["hosts"] = list(hosts)
             if network is not None:
                 details["network"] = network.model_dump(mode="json")
+            if methods is not None:
+                details["methods"] = [choice.model_dump(mode="json") for choice in methods]
             self._db.execute("UPDATE run SET details = ?", (json.dumps(details),))
 
     def set_status(self, status: str) -> None:

@@ -72,6 +72,7 @@ def test_a_job_says_what_the_case_says():
     assert [phase["measured"] for phase in phases] == [True, False, True]
     assert phases[2] == {
         "operation": "random_mix",
+        "method": None,
         "measured": True,
         "cache_before": "keep",
         "runtime_ns": None,

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import make_case, make_run, make_sample
+from builders import make_case, make_run
 from jsonschema import Draft202012Validator
 from named_runs import named, names_run, with_data
 
@@ -75,14 +75,6 @@ def test_report_names_the_method_and_why() -> None:
         ("names", "memory", "auto", "sync", "create, stat", "one operation in flight"),
         ("grid", "disk", "auto", "io_uring", "read", "–"),
     ]
-
-
-def test_figures_of_a_trial_do_not_multiply_the_reasons() -> None:
-    case = make_case("c0009", operations=("read",))
-    reasons = [f"in a trial pread took {n}.25 us" for n in (1, 2, 3)]
-    samples = [make_sample("c0009", n, method_reason=reason) for n, reason in enumerate(reasons, start=1)]
-    rows = tables(build_document(names_run((case, samples))))["calls-table"].rows
-    assert rows[-1][-1] == "in a trial pread took 1.25 us (and 2 with other figures)"
 
 
 def test_cached_names_stand_beside_honest_ones() -> None:

@@ -1,18 +1,20 @@
 //! The file backend.
 
+use crate::auto::{self, Known};
 use crate::capability;
 use crate::lane::FileLane;
 use crate::place::Place;
 use crate::residency;
 use crate::tree::Forest;
 use crate::tree_lane::TreeLane;
-use crate::trial::{self, Choice};
 use assay_core::{pulse, Backend, Lane, LaneSetup, PhasePlan, SetupError};
-use assay_spec::{BackendCapabilities, CacheAction, FileTarget, Job, Layout, Method, Operation, Tree};
+use assay_spec::{
+    BackendCapabilities, CacheAction, FileTarget, Job, Layout, MethodShape, MethodsFound, Operation, Tree,
+};
 use rustix::fs::{self, Advice, FallocateFlags, OFlags};
 use rustix::process::{self, Resource, Rlimit};
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Files of equal size, one per lane or one for all, or a tree of small files, or a block device.
 pub struct FileBackend {
@@ -28,8 +30,8 @@ pub struct FileBackend {
     tree: Option<Arc<Forest>>,
     reuse: bool,
     capabilities: BackendCapabilities,
-    /// What the first lane found out holds for all that have its method, depth and record.
-    choice: OnceLock<((Method, u32, usize), Choice)>,
+    /// What the first lane finds out holds for all.
+    known: Arc<Known>,
 }
 
 impl FileBackend {
@@ -66,7 +68,7 @@ impl FileBackend {
             tree: None,
             reuse: false,
             capabilities,
-            choice: OnceLock::new(),
+            known: Arc::default(),
         })
     }
 
@@ -99,6 +101,11 @@ impl FileBackend {
             Layout::Separate => job.first_lane()..job.first_lane() + job.lanes,
             Layout::Shared => 0..1,
         }
+    }
+
+    /// The methods that `auto` takes for each kind of case.
+    pub fn methods(&self, shapes: &[MethodShape]) -> Vec<MethodsFound> {
+        shapes.iter().map(|shape| auto::find(&self.place, shape)).collect()
     }
 
     fn file_of(&self, lane: u32) -> u32 {
@@ -188,13 +195,11 @@ impl Backend for FileBackend {
 
     fn open_lane(&self, setup: LaneSetup) -> Result<Box<dyn Lane>, SetupError> {
         if let Some(tree) = &self.tree {
-            return Ok(Box::new(TreeLane::open(Arc::clone(tree), setup)?));
+            return Ok(Box::new(TreeLane::new(Arc::clone(tree), setup)));
         }
         let file = self.file_of(setup.lane);
-        let shape = (setup.method, setup.queue_depth, setup.buffers.length());
-        let (known, choice) = self.choice.get_or_init(|| (shape, trial::choose(&self.place, &setup)));
-        let choice = if *known == shape { choice.clone() } else { trial::choose(&self.place, &setup) };
-        Ok(Box::new(FileLane::open(Arc::clone(&self.place), file, self.file_size, setup, choice)?))
+        let lane = FileLane::new(Arc::clone(&self.place), file, self.file_size, setup, Arc::clone(&self.known));
+        Ok(Box::new(lane))
     }
 
     fn object_name(&self, lane: u32) -> String {

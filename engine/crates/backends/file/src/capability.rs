@@ -1,6 +1,6 @@
 //! What files and devices can do in general, and what a given place can do, found by trying.
 
-use crate::place::Place;
+use crate::place::{nameless, Place};
 use assay_core::SetupError;
 use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, Operation, PlaceCapabilities, SyncPolicy};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -18,7 +18,7 @@ pub fn general(kind: &str) -> BackendCapabilities {
         // A device has no names.
         operations: Operation::measurable().filter(|operation| !device || !operation.metadata()).collect(),
         layouts: if device { vec![Layout::Shared] } else { vec![Layout::Separate, Layout::Shared] },
-        methods: vec![Method::IoUring, Method::Sync, Method::Mmap],
+        methods: vec![Method::IoUring, Method::Sync, Method::Threads, Method::Mmap],
         direct: true,
         direct_bypasses_cache: true,
         direct_alignment_bytes: 512,
@@ -41,10 +41,10 @@ pub(crate) fn at(place: &Place) -> Result<BackendCapabilities, SetupError> {
 /// Methods the kernel offers, with the reason why one is missing.
 fn methods(limits: &mut Vec<String>) -> Vec<Method> {
     match crate::uring::probe() {
-        Ok(()) => vec![Method::IoUring, Method::Sync, Method::Mmap],
+        Ok(()) => vec![Method::IoUring, Method::Sync, Method::Threads, Method::Mmap],
         Err(reason) => {
             limits.push(format!("no io_uring: {reason}"));
-            vec![Method::Sync, Method::Mmap]
+            vec![Method::Sync, Method::Threads, Method::Mmap]
         }
     }
 }
@@ -76,7 +76,7 @@ fn at_directory(place: &Place, root: &str) -> Result<BackendCapabilities, SetupE
             "the file system is memory itself: O_DIRECT bypasses nothing, and there is no cache to empty".to_owned(),
         );
     }
-    match direct_alignment(root_fd.as_fd(), root)? {
+    match direct_alignment(root_fd, root)? {
         Some(bytes) => found.direct_alignment_bytes = bytes,
         None => {
             found.direct = false;
@@ -94,10 +94,10 @@ fn at_directory(place: &Place, root: &str) -> Result<BackendCapabilities, SetupE
 }
 
 /// The least of 512 and 4096 bytes that a direct write may have here; none without O_DIRECT.
-fn direct_alignment(root: BorrowedFd<'_>, path: &str) -> Result<Option<u64>, SetupError> {
+fn direct_alignment(root: &OwnedFd, path: &str) -> Result<Option<u64>, SetupError> {
     let error = |errno| SetupError::os("probe", path, errno);
     let buffers = assay_core::Buffers::new(1, 4096, false).map_err(error)?;
-    let file = match probe_file(root) {
+    let file = match nameless(root, OFlags::RDWR | OFlags::DIRECT) {
         Err(Errno::INVAL) => return Ok(None),
         other => other.map_err(error)?,
     };
@@ -112,20 +112,6 @@ fn direct_alignment(root: BorrowedFd<'_>, path: &str) -> Result<Option<u64>, Set
         }
     }
     Ok(None)
-}
-
-/// A file for direct writes that is gone when it is closed.
-fn probe_file(root: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
-    let mode = Mode::RUSR | Mode::WUSR;
-    match fs::openat(root, ".", flags | OFlags::TMPFILE, mode) {
-        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT) => {}
-        done => return done,
-    }
-    let name = format!(".assay-probe-{}-{}", rustix::process::getpid().as_raw_nonzero(), assay_core::clock::wall());
-    let file = fs::openat(root, name.as_str(), flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW, mode)?;
-    fs::unlinkat(root, name.as_str(), AtFlags::empty())?;
-    Ok(file)
 }
 
 /// Type of the file system from /proc/self/mountinfo, by device number.

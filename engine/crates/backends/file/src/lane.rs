@@ -1,13 +1,14 @@
-//! One worker's file, reached through io_uring, pread and pwrite, a mapping, or C stdio.
+//! One worker's file, reached through io_uring, pread and pwrite, threads, a mapping, or C stdio.
 
+use crate::auto::{Choice, Direction, Known};
 use crate::mmap::Mmap;
 use crate::place::Place;
 use crate::stdio::Stdio;
 use crate::sync_io::SyncIo;
-use crate::trial::Choice;
+use crate::threads::Threads;
 use crate::uring::{Queue, Ring, Uring};
-use assay_core::{Completion, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError};
-use assay_spec::{Method, Operation, SyncPolicy};
+use assay_core::{Completion, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, ASKED_FOR};
+use assay_spec::{Method, MethodShape, Operation, SyncPolicy};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::sync::Arc;
@@ -21,6 +22,7 @@ enum Channel {
     Closed,
     Ring,
     Calls(SyncIo),
+    Threads(Threads),
     Mapping(Mmap),
     Stdio(Stdio),
 }
@@ -31,7 +33,7 @@ pub(crate) struct FileLane {
     file: u32,
     file_size: u64,
     setup: LaneSetup,
-    choice: Choice,
+    known: Arc<Known>,
     ring: Option<Uring>,
     channel: Channel,
     /// Blocking channels have room for one operation, which is done when it is reaped.
@@ -39,33 +41,46 @@ pub(crate) struct FileLane {
 }
 
 impl FileLane {
-    /// Sets up the ring if that is the choice.
-    pub(crate) fn open(
-        place: Arc<Place>,
-        file: u32,
-        file_size: u64,
-        setup: LaneSetup,
-        mut choice: Choice,
-    ) -> Result<Self, SetupError> {
-        let mut ring = None;
-        if choice.method == Method::IoUring {
-            let (sqpoll, iopoll) = (setup.tuning.sqpoll, setup.tuning.iopoll);
-            match Uring::new(&setup, Ring { registered: choice.registered, sqpoll, iopoll }) {
-                Ok(made) => {
-                    choice.reason = format!("{}; {}", choice.reason, made.description());
-                    ring = Some(made);
-                }
-                Err(why) if setup.method == Method::Auto => {
-                    choice.method = Method::Sync;
-                    choice.reason = format!("no io_uring: {why}");
-                }
+    pub(crate) fn new(place: Arc<Place>, file: u32, file_size: u64, setup: LaneSetup, known: Arc<Known>) -> Self {
+        FileLane { place, file, file_size, setup, known, ring: None, channel: Channel::Closed, waiting: None }
+    }
+
+    /// The phase's method. The ring is there if that is it.
+    fn choose(&mut self, plan: &PhasePlan) -> Result<Choice, SetupError> {
+        let auto = plan.method == Method::Auto;
+        let mut choice = match plan.method {
+            Method::Auto if plan.operation == Operation::Prepare => Choice::new(Method::IoUring, "large writes"),
+            Method::Auto => self.known.choose(&self.place, &self.shape(plan), Direction::of(plan.operation)),
+            method => Choice::new(method, ASKED_FOR),
+        };
+        if choice.method != Method::IoUring {
+            return Ok(choice);
+        }
+        if self.ring.is_none() {
+            let (sqpoll, iopoll) = (self.setup.tuning.sqpoll, self.setup.tuning.iopoll);
+            match Uring::new(&self.setup, Ring { registered: plan.direct, sqpoll, iopoll }) {
+                Ok(made) => self.ring = Some(made),
+                Err(why) if auto => return Ok(Choice::new(Method::Threads, format!("no io_uring: {why}"))),
                 Err(why) => {
-                    let message = format!("io_uring was asked for, but {why}: use method auto or sync");
-                    return Err(SetupError::new("open", place.object_name(file), message));
+                    let message = format!("io_uring was asked for, but {why}: use method auto, threads or sync");
+                    return Err(SetupError::new("open", self.place.object_name(self.file), message));
                 }
             }
         }
-        Ok(FileLane { place, file, file_size, setup, choice, ring, channel: Channel::Closed, waiting: None })
+        if let Some(ring) = &self.ring {
+            choice.reason = format!("{}; {}", choice.reason, ring.description());
+        }
+        Ok(choice)
+    }
+
+    fn shape(&self, plan: &PhasePlan) -> MethodShape {
+        MethodShape {
+            record_size_bytes: self.setup.buffers.length() as u64,
+            queue_depth: self.setup.queue_depth,
+            direct: plan.direct,
+            sync: plan.sync,
+            preallocate: plan.preallocate,
+        }
     }
 
     fn error(&self, errno: Errno) -> SetupError {
@@ -99,27 +114,35 @@ impl Lane for FileLane {
             self.channel = Channel::Stdio(Stdio::open(fd, plan, length, Arc::clone(&self.setup.buffers))?);
             return Ok(MethodChoice { method: Method::Sync, reason: "C stdio".to_owned(), depth: 1, batch: 1 });
         }
+        let choice = self.choose(plan)?;
         let data_only = plan.sync == SyncPolicy::Fdatasync;
-        let buffers = Arc::clone(&self.setup.buffers);
-        let mut depth = 1;
-        if let Some(ring) = &mut self.ring {
-            ring.attach(fd, data_only).map_err(|errno| self.error(errno))?;
-            self.channel = Channel::Ring;
-            depth = self.setup.queue_depth;
-        } else if self.choice.method == Method::Mmap {
-            let (writes, random) = (plan.operation.writes(), is_random(plan.operation));
-            let mapping = Mmap::new(fd, self.file_size, writes, random, data_only, buffers);
-            self.channel = Channel::Mapping(mapping.map_err(|errno| self.error(errno))?);
-        } else {
-            self.channel = Channel::Calls(SyncIo::new(fd, data_only, buffers));
-        }
+        let (buffers, depth) = (Arc::clone(&self.setup.buffers), self.setup.queue_depth);
+        let (channel, depth) = match (choice.method, &mut self.ring) {
+            (Method::IoUring, Some(ring)) => {
+                ring.attach(fd, data_only).map_err(|errno| self.error(errno))?;
+                (Channel::Ring, depth)
+            }
+            (Method::Threads, _) => {
+                let started = Threads::start(SyncIo::new(fd, data_only, buffers), depth);
+                let error = |why: std::io::Error| SetupError::new("start", format!("{depth} threads"), why.to_string());
+                (Channel::Threads(started.map_err(error)?), depth)
+            }
+            (Method::Mmap, _) => {
+                let (writes, random) = (plan.operation.writes(), is_random(plan.operation));
+                let mapping = Mmap::new(fd, self.file_size, writes, random, data_only, buffers);
+                (Channel::Mapping(mapping.map_err(|errno| self.error(errno))?), 1)
+            }
+            _ => (Channel::Calls(SyncIo::new(fd, data_only, buffers)), 1),
+        };
+        self.channel = channel;
         let batch = if plan.direct { depth.min(DIRECT_BATCH.max(depth / 4)) } else { depth };
-        Ok(MethodChoice { method: self.choice.method, reason: self.choice.reason.clone(), depth, batch })
+        Ok(MethodChoice { method: choice.method, reason: choice.reason, depth, batch })
     }
 
     fn execute(&mut self, op: &Op) -> Result<u32, i32> {
         match &mut self.channel {
             Channel::Calls(calls) => calls.execute(op),
+            Channel::Threads(threads) => threads.execute(op),
             Channel::Mapping(mapping) => mapping.execute(op),
             Channel::Stdio(stdio) => stdio.execute(op),
             Channel::Ring => self.ring.as_mut().map_or(Err(libc::EBADF), |ring| ring.execute(op)),
@@ -128,8 +151,10 @@ impl Lane for FileLane {
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {
-        if let (Channel::Ring, Some(ring)) = (&self.channel, &mut self.ring) {
-            return ring.submit(ops);
+        match (&mut self.channel, &mut self.ring) {
+            (Channel::Ring, Some(ring)) => return ring.submit(ops),
+            (Channel::Threads(threads), _) => return threads.submit(ops),
+            _ => {}
         }
         let room = usize::from(self.waiting.is_none());
         self.waiting = self.waiting.or_else(|| ops.first().copied());
@@ -137,9 +162,10 @@ impl Lane for FileLane {
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
-        if let (Channel::Ring, Some(ring)) = (&self.channel, &mut self.ring) {
-            ring.reap(done, deadline);
-            return;
+        match (&mut self.channel, &mut self.ring) {
+            (Channel::Ring, Some(ring)) => return ring.reap(done, deadline),
+            (Channel::Threads(threads), _) => return threads.reap(done, deadline),
+            _ => {}
         }
         if let Some(op) = self.waiting.take() {
             done.push(Completion { slot: op.slot, result: self.execute(&op) });
@@ -150,6 +176,7 @@ impl Lane for FileLane {
         let closed = match std::mem::replace(&mut self.channel, Channel::Closed) {
             Channel::Ring => self.ring.as_mut().map_or(Ok(()), Uring::detach),
             Channel::Calls(calls) => calls.close(),
+            Channel::Threads(threads) => threads.close(),
             Channel::Mapping(mapping) => mapping.close(),
             Channel::Stdio(mut stdio) => stdio.close(),
             Channel::Closed => Ok(()),

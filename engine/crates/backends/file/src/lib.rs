@@ -1,5 +1,6 @@
 //! Files below a marked directory, trees of small files, and whole block devices.
 
+mod auto;
 mod backend;
 mod capability;
 mod claim;
@@ -10,6 +11,7 @@ mod place;
 mod residency;
 mod stdio;
 mod sync_io;
+mod threads;
 mod tree;
 mod tree_calls;
 mod tree_entries;
@@ -18,7 +20,6 @@ mod tree_leaves;
 mod tree_names;
 mod tree_remove;
 mod tree_ring;
-mod trial;
 mod uring;
 
 pub use backend::FileBackend;

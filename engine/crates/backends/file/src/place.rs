@@ -98,6 +98,21 @@ pub(crate) fn numbers(folder: &OwnedFd) -> Result<(u64, u64), Errno> {
     fs::fstat(folder).map(|stat| (stat.st_dev, stat.st_ino))
 }
 
+/// Makes a file in a directory that is gone when it is closed.
+///
+/// Where the file system has none without a name, it has one for a moment.
+pub(crate) fn nameless(folder: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let (flags, mode) = (flags | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
+    match fs::openat(folder, ".", flags | OFlags::TMPFILE, mode) {
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT) => {}
+        done => return done,
+    }
+    let name = format!(".assay-probe-{}-{}", rustix::process::getpid().as_raw_nonzero(), assay_core::clock::wall());
+    let file = fs::openat(folder, name.as_str(), flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW, mode)?;
+    fs::unlinkat(folder, name.as_str(), AtFlags::empty())?;
+    Ok(file)
+}
+
 /// Opens the directory of a path, which is no symbolic link.
 pub(crate) fn open_root(root: &str) -> Result<OwnedFd, SetupError> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -287,17 +302,12 @@ impl Place {
         opened.map_err(|errno| self.open_error(file, flags, errno))
     }
 
-    /// A file below the job's own directory that has no name and is gone when it is closed; none if there can be none.
-    pub(crate) fn scratch(&self, direct: bool) -> Option<OwnedFd> {
-        let folder = self.open_folder().ok()?;
-        let direct = if direct { OFlags::DIRECT } else { OFlags::empty() };
-        let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC | direct;
-        fs::openat(&folder, ".", flags, Mode::RUSR | Mode::WUSR).ok()
-    }
-
-    /// The device, for reading only.
-    pub(crate) fn open_to_read(&self, direct: bool) -> Option<OwnedFd> {
-        self.open(0, OFlags::RDONLY | if direct { OFlags::DIRECT } else { OFlags::empty() }).ok()
+    /// A file below the marked directory that has no name and is gone when it is closed; none if there can be none.
+    pub(crate) fn scratch(&self, flags: OFlags) -> Option<OwnedFd> {
+        match self {
+            Place::Directory { root_fd, .. } => nameless(root_fd, flags).ok(),
+            Place::Device { .. } => None,
+        }
     }
 
     fn open_error(&self, file: u32, flags: OFlags, errno: Errno) -> SetupError {

@@ -4,7 +4,7 @@ use crate::tree::Forest;
 use crate::tree_calls::Calls;
 use crate::tree_ring::TreeRing;
 use crate::uring::Queue;
-use assay_core::{Completion, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError};
+use assay_core::{Completion, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, ASKED_FOR};
 use assay_spec::{Method, Operation};
 use std::sync::Arc;
 
@@ -28,35 +28,35 @@ pub(crate) struct TreeLane {
 }
 
 impl TreeLane {
-    /// Sets up a ring if that is asked for, or if there shall be several operations in flight.
-    pub(crate) fn open(forest: Arc<Forest>, setup: LaneSetup) -> Result<Self, SetupError> {
-        let auto = setup.method == Method::Auto;
-        let mut lane = TreeLane {
-            forest,
-            setup,
-            ring: None,
-            reason: "asked for".to_owned(),
-            channel: Channel::Closed,
-            waiting: None,
-        };
-        match (lane.setup.method, lane.setup.queue_depth) {
-            (Method::Auto, 1) => "one operation in flight: a ring has nothing to batch".clone_into(&mut lane.reason),
-            (Method::Auto | Method::IoUring, _) => match TreeRing::new(&lane.forest, &lane.setup) {
+    pub(crate) fn new(forest: Arc<Forest>, setup: LaneSetup) -> Self {
+        TreeLane { forest, setup, ring: None, reason: String::new(), channel: Channel::Closed, waiting: None }
+    }
+
+    /// Sets up a ring, once, if that is asked for or if there shall be several operations in flight.
+    fn choose(&mut self, method: Method) -> Result<(), SetupError> {
+        if !self.reason.is_empty() {
+            return Ok(());
+        }
+        let auto = method == Method::Auto;
+        ASKED_FOR.clone_into(&mut self.reason);
+        match (method, self.setup.queue_depth) {
+            (Method::Auto, 1) => "one operation in flight: a ring has nothing to batch".clone_into(&mut self.reason),
+            (Method::Auto | Method::IoUring, _) => match TreeRing::new(&self.forest, &self.setup) {
                 Ok(ring) => {
-                    lane.ring = Some(ring);
+                    self.ring = Some(ring);
                     if auto {
-                        "several operations in flight".clone_into(&mut lane.reason);
+                        "several operations in flight".clone_into(&mut self.reason);
                     }
                 }
-                Err(why) if auto => lane.reason = format!("no io_uring: {why}"),
+                Err(why) if auto => self.reason = format!("no io_uring: {why}"),
                 Err(why) => {
                     let message = format!("io_uring was asked for, but {why}: use method auto or sync");
-                    return Err(SetupError::new("open", lane.forest.object_name(lane.setup.lane), message));
+                    return Err(SetupError::new("open", self.forest.object_name(self.setup.lane), message));
                 }
             },
             _ => {}
         }
-        Ok(lane)
+        Ok(())
     }
 
     /// Why the ring cannot be used for an operation, if it cannot.
@@ -80,6 +80,7 @@ fn calls(operation: Operation) -> &'static str {
 
 impl Lane for TreeLane {
     fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
+        self.choose(plan.method)?;
         let obstacle = self.obstacle(plan.operation);
         if let (Some(ring), None) = (&mut self.ring, &obstacle) {
             let words = ring.attach(&self.forest, plan)?;
@@ -155,8 +156,10 @@ mod tests {
         fn lane(&self, method: Method, queue_depth: u32) -> TreeLane {
             let buffers = Arc::new(Buffers::new(queue_depth as usize, 100, false).unwrap());
             let tuning = Tuning::default();
-            let setup = LaneSetup { lane: 0, queue_depth, method, tuning, direct: false, buffers };
-            TreeLane::open(Arc::clone(&self.1), setup).unwrap()
+            let setup = LaneSetup { lane: 0, queue_depth, tuning, direct: false, buffers };
+            let mut lane = TreeLane::new(Arc::clone(&self.1), setup);
+            lane.choose(method).unwrap();
+            lane
         }
     }
 
@@ -168,7 +171,7 @@ mod tests {
 
     fn plan(operation: Operation) -> PhasePlan {
         let (cache, sync) = (CacheAction::Keep, SyncPolicy::None);
-        PhasePlan { operation, cache, direct: false, sync, preallocate: false, renamed: false }
+        PhasePlan { operation, method: Method::Auto, cache, direct: false, sync, preallocate: false, renamed: false }
     }
 
     /// Does an operation on each number; results in order of the numbers.

@@ -46,14 +46,14 @@ fn least_job() -> Job {
 
 fn plan(operation: Operation) -> PhasePlan {
     let (cache, sync) = (CacheAction::Keep, SyncPolicy::Fsync);
-    PhasePlan { operation, cache, direct: false, sync, preallocate: false, renamed: false }
+    PhasePlan { operation, method: Method::Auto, cache, direct: false, sync, preallocate: false, renamed: false }
 }
 
 /// A lane and its buffers of 50,000 bytes.
 fn open_lane(backend: &NfsBackend, lane: u32) -> (Box<dyn Lane>, Arc<Buffers>) {
     let buffers = Arc::new(Buffers::new(5, 50_000, false).unwrap());
-    let (method, tuning) = (Method::Auto, Tuning::default());
-    let setup = LaneSetup { lane, queue_depth: 5, method, tuning, direct: false, buffers: Arc::clone(&buffers) };
+    let tuning = Tuning::default();
+    let setup = LaneSetup { lane, queue_depth: 5, tuning, direct: false, buffers: Arc::clone(&buffers) };
     (backend.open_lane(setup).unwrap(), buffers)
 }
 

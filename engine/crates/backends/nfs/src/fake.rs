@@ -5,7 +5,7 @@ use crate::mount::Server;
 use crate::place::Place;
 use crate::xdr::{padding, put_opaque, put_u32, put_u64, u32_at, Input};
 use assay_core::{Buffers, LaneSetup};
-use assay_spec::{Method, NfsTarget, Tuning};
+use assay_spec::{NfsTarget, Tuning};
 use nfs3_types::nfs3::{fattr3, ftype3, nfstime3, specdata3};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -234,7 +234,6 @@ pub(crate) fn lane(address: SocketAddr, wish: &Wish) -> (FileLane, Arc<Buffers>)
     let setup = LaneSetup {
         lane: 0,
         queue_depth: wish.depth,
-        method: Method::Auto,
         tuning: Tuning::default(),
         direct: false,
         buffers: Arc::clone(&buffers),

@@ -33,7 +33,6 @@ fn setup(lane: u32, queue_depth: u32) -> LaneSetup {
     LaneSetup {
         lane,
         queue_depth,
-        method: Method::Auto,
         tuning: Tuning::default(),
         direct: false,
         buffers: Arc::new(Buffers::new(1, 1, false).unwrap()),
@@ -43,6 +42,7 @@ fn setup(lane: u32, queue_depth: u32) -> LaneSetup {
 fn plan(operation: Operation) -> PhasePlan {
     PhasePlan {
         operation,
+        method: Method::Auto,
         cache: CacheAction::Keep,
         direct: false,
         sync: SyncPolicy::Fsync,

@@ -36,7 +36,7 @@ impl Case {
             root,
             &json!({
                 "layout": self.layout, "direct": self.direct, "lanes": LANES, "seed": 5,
-                "queue_depth": if self.method == "io_uring" { 4 } else { 1 },
+                "queue_depth": if ["io_uring", "threads"].contains(&self.method) { 4 } else { 1 },
                 "method": self.method, "data": {"verify": true}, "phases": phases,
             }),
         )
@@ -48,7 +48,7 @@ impl Case {
             (_, true, "mmap") => Some("mmap goes through the page cache"),
             (true, _, "mmap") => Some("C stdio does not go through a mapping"),
             (true, true, _) => Some("C stdio has no O_DIRECT"),
-            (true, _, "io_uring") => Some("C stdio does not go through io_uring"),
+            (true, _, "io_uring" | "threads") => Some("C stdio does not go through io_uring or threads"),
             _ => None,
         }
     }
@@ -59,7 +59,7 @@ fn cases() -> Vec<Case> {
     for operation in Operation::DATA {
         for layout in ["separate", "shared"] {
             for direct in [false, true] {
-                for method in ["sync", "io_uring", "mmap"] {
+                for method in ["sync", "threads", "io_uring", "mmap"] {
                     all.push(Case { operation, layout, direct, method });
                 }
             }
@@ -116,7 +116,7 @@ fn all_operations_in_all_ways() {
 fn every_sync_policy_and_preallocation() {
     let root = Marked::new(PLACES[0]);
     for sync in ["none", "fsync", "fdatasync", "o_sync", "o_dsync"] {
-        for (method, preallocate) in [("sync", true), ("io_uring", false), ("mmap", true)] {
+        for (method, preallocate) in [("sync", true), ("io_uring", false), ("threads", true), ("mmap", true)] {
             if method == "mmap" && sync.starts_with("o_") {
                 continue;
             }

@@ -1,7 +1,5 @@
 """The method: what was done, in words and parameters, so that a reader can judge and repeat it."""
 
-import re
-
 from assay.model.case import AxisValue, Case
 from assay.model.repeats import within_words
 from assay.model.result import RunInfo
@@ -53,7 +51,6 @@ _NFS_SYNC_WORDS = {
     "none": "Flush none: writes may still be in the servers' memory when the clock stops",
 }
 _MOST_CALLS = 100
-_FIGURES = re.compile(r"[0-9][0-9.,]*")
 
 
 def section(view: View) -> Section:
@@ -148,23 +145,18 @@ def _facts(workload: Workload) -> dict[str, str]:
 
 
 def _calls(view: View) -> Table:
-    """The method used and why; reasons that differ in the figures of a trial only are one."""
-    groups: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    """The method used and why."""
+    groups: dict[tuple[str, str, str, str, str], dict[str, None]] = {}
     for row in view.analysis.rows:
         case = row.case
         for sample in row.samples:
             if sample.method:
-                plain = _FIGURES.sub("", sample.method_reason)
-                group = groups.setdefault(
-                    (case.workload, case.target, case.parameters.method, sample.method, plain), {}
-                )
-                group.setdefault(sample.method_reason, []).append(sample.operation)
+                about = (case.workload, case.target, case.parameters.method, sample.method, sample.method_reason)
+                groups.setdefault(about, {})[sample.operation] = None
     rows: list[tuple[Cell, ...]] = []
-    for (*about, _), reasons in groups.items():
-        named = dict.fromkeys(name for some in reasons.values() for name in some)
+    for (workload, target, asked, used, reason), named in groups.items():
         operations = ", ".join(numbers.operation_title(name).lower() for name in named)
-        more = f" (and {len(reasons) - 1:,} with other figures)" if len(reasons) > 1 else ""
-        rows.append((*about, operations, (next(iter(reasons)) or numbers.NONE) + more))
+        rows.append((workload, target, asked, used, operations, reason or numbers.NONE))
     columns = ("Workload", "Target", "Asked for", "Used", "Operations", "Why")
     return Table("calls-table", tuple(Column(name) for name in columns), tuple(rows[:_MOST_CALLS]))
 

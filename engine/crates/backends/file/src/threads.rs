@@ -1,0 +1,143 @@
+//! pread and pwrite in threads of a lane's own, one for each operation in flight.
+
+use crate::sync_io::SyncIo;
+use assay_core::{clock, Completion, Op};
+use rustix::io::Errno;
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// A thread that makes system calls needs little.
+const STACK_BYTES: usize = 64 << 10;
+
+/// What the lane and its threads share.
+struct Shared {
+    calls: SyncIo,
+    state: Mutex<State>,
+    /// There is an operation to do, or nothing more will come.
+    work: Condvar,
+    /// There is a completion.
+    ended: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Op>,
+    done: Vec<Completion>,
+    /// Threads without an operation.
+    idle: usize,
+    /// The lane waits for a completion.
+    lane_waits: bool,
+    over: bool,
+}
+
+/// A lane's threads during a phase.
+pub(crate) struct Threads {
+    shared: Arc<Shared>,
+    running: Vec<JoinHandle<()>>,
+    in_flight: usize,
+}
+
+impl Threads {
+    /// Starts them; they run where the thread that calls runs, and share its descriptors.
+    pub(crate) fn start(calls: SyncIo, count: u32) -> std::io::Result<Self> {
+        let shared = Shared { calls, state: Mutex::default(), work: Condvar::new(), ended: Condvar::new() };
+        let mut pool = Threads { shared: Arc::new(shared), running: Vec::new(), in_flight: 0 };
+        for number in 0..count {
+            let shared = Arc::clone(&pool.shared);
+            let builder = std::thread::Builder::new().name(format!("io{number}")).stack_size(STACK_BYTES);
+            pool.running.push(builder.spawn(move || shared.serve())?);
+        }
+        Ok(pool)
+    }
+
+    pub(crate) fn submit(&mut self, ops: &[Op]) -> usize {
+        let mut state = self.shared.lock();
+        state.waiting.extend(ops);
+        // Who takes an operation wakes the next thread: one call here, however many operations.
+        let wakes = state.idle > 0;
+        drop(state);
+        if wakes {
+            self.shared.work.notify_one();
+        }
+        self.in_flight += ops.len();
+        ops.len()
+    }
+
+    pub(crate) fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
+        if self.in_flight == 0 {
+            return;
+        }
+        let mut state = self.shared.lock();
+        while state.done.is_empty() {
+            let Some(left) = deadline.checked_sub(clock::now()).filter(|ns| *ns > 0) else {
+                return;
+            };
+            state.lane_waits = true;
+            let waited = self.shared.ended.wait_timeout(state, Duration::from_nanos(left));
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            state.lane_waits = false;
+        }
+        self.in_flight -= state.done.len();
+        done.append(&mut state.done);
+    }
+
+    /// Does one operation while nothing else is in flight.
+    pub(crate) fn execute(&self, op: &Op) -> Result<u32, i32> {
+        self.shared.calls.execute(op)
+    }
+
+    /// Ends the threads and closes the file. Nothing is in flight.
+    pub(crate) fn close(mut self) -> rustix::io::Result<()> {
+        self.end();
+        self.running.drain(..).for_each(|thread| drop(thread.join()));
+        let shared = Arc::clone(&self.shared);
+        drop(self);
+        Arc::into_inner(shared).map_or(Err(Errno::BADF), |shared| shared.calls.close())
+    }
+
+    fn end(&self) {
+        self.shared.lock().over = true;
+        self.shared.work.notify_all();
+    }
+}
+
+impl Drop for Threads {
+    /// A thread whose call never returns is not waited for; it keeps the buffers.
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does operations until there will be no more.
+    fn serve(&self) {
+        let mut state = self.lock();
+        loop {
+            if let Some(op) = state.waiting.pop_front() {
+                let wakes = !state.waiting.is_empty() && state.idle > 0;
+                drop(state);
+                if wakes {
+                    self.work.notify_one();
+                }
+                let completion = Completion { slot: op.slot, result: self.calls.execute(&op) };
+                state = self.lock();
+                state.done.push(completion);
+                if std::mem::take(&mut state.lane_waits) {
+                    self.ended.notify_one();
+                }
+            } else if state.over {
+                return;
+            } else {
+                state.idle += 1;
+                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.idle -= 1;
+            }
+        }
+    }
+}

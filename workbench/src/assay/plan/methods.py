@@ -1,0 +1,87 @@
+"""Which kinds of case leave the way to the kernel open, and the jobs with what was found out about them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from assay.contract._generated import Job, Method, MethodFound
+from assay.model.case import Case
+from assay.model.method import Direction, MethodChoice
+from assay.model.names import CREATES, STDIO, WRITES
+from assay.model.study import Study
+
+KINDS = ("file", "device")
+"""Kinds of target that are reached through the kernel."""
+
+
+class Shape(NamedTuple):
+    """A kind of case, as far as the way to the kernel depends on it; fields as of `MethodChoice`."""
+
+    record_size: int
+    queue_depth: int
+    direct: bool
+    sync: str
+    preallocate: bool
+
+
+def shape_of(case: Case) -> Shape | None:
+    """What is to be found out for a case; None if its method follows from the study alone."""
+    parameters = case.parameters
+    if parameters.method != "auto" or parameters.queue_depth == 1 or case.metadata or not parameters.record_size:
+        return None
+    direct = parameters.cache == "direct"
+    return Shape(parameters.record_size, parameters.queue_depth, direct, parameters.sync, parameters.preallocate)
+
+
+def open_shapes(
+    study: Study, cases: Iterable[Case], known: Iterable[MethodChoice] = ()
+) -> dict[str, tuple[Shape, ...]]:
+    """Target -> what is still to be found out there, in plan order.
+
+    Args:
+        study: The study.
+        cases: Its cases.
+        known: What the run has found out already.
+    """
+    there = {(choice.target, shape_of_choice(choice)) for choice in known}
+    found: dict[str, dict[Shape, None]] = {}
+    for case in cases:
+        shape = shape_of(case)
+        if shape is not None and study.targets[case.target].kind in KINDS and (case.target, shape) not in there:
+            found.setdefault(case.target, {})[shape] = None
+    return {target: tuple(shapes) for target, shapes in found.items()}
+
+
+def shape_of_choice(choice: MethodChoice) -> Shape:
+    """The kind of case that it is about."""
+    return Shape(choice.record_size, choice.queue_depth, choice.direct, choice.sync, choice.preallocate)
+
+
+def direction_of(operation: str) -> Direction:
+    """Which way its data goes."""
+    if operation in CREATES:
+        return "create"
+    return "overwrite" if operation in WRITES else "read"
+
+
+Known = Mapping[tuple[str, Shape, Direction], MethodChoice]
+
+
+def by_shape(choices: Sequence[MethodChoice]) -> Known:
+    """What was found out, to be looked up by target, shape and direction."""
+    return {(choice.target, shape_of_choice(choice), choice.direction): choice for choice in choices}
+
+
+def with_methods(job: Job, case: Case, known: Known) -> Job:
+    """The job, each of whose measured phases says how it reaches the kernel, as far as that was found out."""
+    shape = shape_of(case)
+    if shape is None:
+        return job
+    phases = []
+    for phase in job.phases:
+        operation = str(phase.operation)
+        choice = known.get((case.target, shape, direction_of(operation)))
+        if choice is not None and phase.measured and operation not in STDIO:
+            found = MethodFound(method=Method(choice.method), reason=choice.reason)
+            phase = phase.model_copy(update={"method": found})
+        phases.append(phase)
+    return job.model_copy(update={"phases": phases})
