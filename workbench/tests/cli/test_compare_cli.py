@@ -5,12 +5,15 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from in_process import run_here
 from run_tools import assay
 from stored_runs import DAY, STARTED, noisy, store_run
 
 from assay.analyse.runs import compare_runs, gate
 from assay.cli.analysis import load_analysis
+from assay.cli.known import known_runs
 from assay.model.comparison import RunsComparison
 from assay.report.compared import comparison_document
 from assay.report.document import Table
@@ -22,13 +25,26 @@ LATER = {"created_at": STARTED + DAY}
 
 
 def two(folder: Path, before: dict[tuple[str, str], list[float]], after: Any, **changes: Any) -> None:
-    """Runs `a` and `b` of the same study."""
+    """Runs `a` and `b` of the same study, and what tells how much its runs differ."""
+    earlier(folder, before, changes.pop("sigma", 0.01))
     store_run(folder / "assay-runs", "a", before)
     store_run(folder / "assay-runs", "b", after, **LATER, **changes)
 
 
+def earlier(folder: Path, speeds: dict[tuple[str, str], list[float]], sigma: float = 0.01) -> None:
+    """Six runs before, whose levels differ a little."""
+    for number in range(6):
+        level = float(np.exp(np.random.default_rng(50 + number).normal(0, sigma)))
+        same = {key: [rate * level for rate in rates] for key, rates in speeds.items()}
+        store_run(folder / "assay-runs", f"earlier-{number}", same, created_at=STARTED - (9 - number) * DAY)
+
+
 def slower(by: float, count: int = 10) -> dict[tuple[str, str], list[float]]:
     return {WRITE: noisy(300e6 * (1 - by), count, seed=3), READ: noisy(500e6, count, seed=4)}
+
+
+def assay_code(folder: Path, *words: str) -> int:
+    return run_here(folder, *words).returncode
 
 
 def check(folder: Path, expect: int, percent: str = "5%") -> list[str]:
@@ -45,8 +61,8 @@ def test_text_has_a_line_for_each_row_and_what_differs_in_the_environment(tmp_pa
     head, write, read, mean = lines[4:8]
     assert head.split() == ["|", "before", "|", "after", "vs", "before", "95", "%", "interval", "p", "effect", "n"]
     assert write.startswith("grid / record_size=65536, write  | 303 MB/s ±  2% | ")
-    assert "  -11.9%  " in write and write.split()[-3:] == ["<0.001", "-0.96", "10"]
-    assert read.split()[-7] == "~" and read.endswith("10")
+    assert "  -11.9%  " in write and write.split()[-2:] == ["<0.001", "1"]
+    assert read.split()[-6] == "~" and read.endswith("1")
     assert mean.startswith("geometric mean of 2 rows         | 389 MB/s")
     assert "2 rows: 0 faster, 1 slower, 1 without a significant difference (~)" in lines
     assert "  kernel release: 6.1.0-28-amd64 -> 6.1.0-29-amd64" in lines
@@ -62,7 +78,8 @@ def test_json_has_the_figures(tmp_path: Path) -> None:
     assert write["difference_low"] < write["difference"] < write["difference_high"] < 0
     assert write["before"]["median"] == pytest.approx(303.2e6, rel=1e-3) and write["before"]["n"] == 10
     assert write["unit"] == "bytes/s" and write["axes"] == {"record_size": 65536}
-    assert write["p_adjusted"] == pytest.approx(2 * write["p"]) and write["effect"] == pytest.approx(-0.96)
+    assert write["p_adjusted"] == pytest.approx(2 * write["p"]) and write["effect"] is None
+    assert (write["observations"], found["other_runs"]) == ("run", 7) and 0.01 < found["typical_difference"] < 0.06
     assert found["environment_differences"] == [] and found["uncompared"] == [] and "gate" not in found
 
 
@@ -106,13 +123,38 @@ def test_a_false_number_is_never_counted_silently(tmp_path: Path) -> None:
     assert lines == ["not judged: disk / grid / record_size=65536, read: before is cached and after is cached"]
 
 
-def test_too_few_repeats_are_said_and_do_not_pass_by_themselves(tmp_path: Path) -> None:
-    two(tmp_path, {key: values[:3] for key, values in GOOD.items()}, slower(0.5, 3))
-    *lines, last = check(tmp_path, expect=1)
-    assert last == "broken: no row could be judged" or "broken: no row could be judged" in lines
-    assert any("3 and 3 repeats, but at least 4 are needed" in line for line in [*lines, last])
+def test_two_runs_alone_show_no_difference_and_say_how_to_find_out(tmp_path: Path) -> None:
+    store_run(tmp_path / "assay-runs", "a", GOOD)
+    store_run(tmp_path / "assay-runs", "b", slower(0.5), **LATER)
+    *_, error, hint = check(tmp_path, expect=3)
+    assert error.startswith("error: these runs cannot be judged") and "3 times a side" in hint
     text = assay(tmp_path, "compare", "a", "b").stdout
-    assert text.count("too few repeats") == 2 and "0 faster, 0 slower" in text
+    assert "0 faster, 0 slower" in text and "two runs alone do not tell a change from what days do" in text
+
+
+def test_three_runs_a_side_tell_by_themselves(tmp_path: Path) -> None:
+    for number in range(3):
+        store_run(tmp_path / "assay-runs", f"a{number}", slower(0.002 * number), created_at=STARTED + number * DAY)
+        store_run(tmp_path / "assay-runs", f"b{number}", slower(0.3 + 0.002 * number), created_at=STARTED + 9 * DAY)
+    text = assay(tmp_path, "compare", "a0,a1,a2", "b0, b1,b2").stdout
+    assert "each run counts as one: 3 before, 3 after" in text and "2 rows: 0 faster, 1 slower" in text
+    assay(tmp_path, "compare", "a0,a1,a2", "b0,b1,b2", "--fail-if-slower", "5%", expect=1)
+    assert "both are run a1" in assay(tmp_path, "compare", "a0,a1", "a1,b0", expect=2).stderr
+    assert "names no run behind a comma" in assay(tmp_path, "compare", "a0,,a1", "b0", expect=2).stderr
+
+
+def test_a_machine_that_differs_from_day_to_day_fails_no_check(tmp_path: Path) -> None:
+    """Each run repeats itself to a hundredth, but the levels of the runs are 10 % apart."""
+    for number in range(8):
+        level = float(np.exp(np.random.default_rng(90 + number).normal(0, 0.1)))
+        rates = {key: noisy(level * 300e6, sigma=0.01, seed=number) for key in (WRITE, READ)}
+        store_run(tmp_path / "assay-runs", f"r{number}", rates, created_at=STARTED + number * DAY)
+    codes = [
+        assay_code(tmp_path, "compare", f"r{first}", f"r{second}", "--fail-if-slower", "5%")
+        for first in range(8)
+        for second in range(first + 1, 8)
+    ]
+    assert codes.count(0) >= 26 and codes.count(3) == 0
 
 
 def test_rows_of_one_run_only_are_listed(tmp_path: Path) -> None:
@@ -160,6 +202,7 @@ def test_targets_of_one_run(tmp_path: Path) -> None:
 def test_runs_of_one_name_that_began_at_different_times_are_two(tmp_path: Path) -> None:
     store_run(tmp_path / "first", "a", GOOD)
     store_run(tmp_path / "second", "a", slower(0.1), created_at=STARTED + 0.25)
+    earlier(tmp_path, GOOD)
     text = assay(tmp_path, "compare", "first/a", "second/a").stdout
     assert "2 rows: 0 faster, 1 slower, 1 without a significant difference (~)" in text
     copied = shutil.copytree(tmp_path / "first" / "a", tmp_path / "copy" / "a")
@@ -198,7 +241,7 @@ def test_of_many_rows_those_with_a_difference_are_shown(tmp_path: Path) -> None:
     same = {(f"t{number:02}", "read"): noisy(5e8, 5, seed=number) for number in range(50)}
     other = {key: noisy(5e8, 5, seed=200 + place) for place, key in enumerate(same)}
     other["t47", "read"] = noisy(1e9, 5, seed=7)
-    two(tmp_path, same, other)
+    two(tmp_path, same, other, sigma=0.05)
     text = assay(tmp_path, "compare", "a", "b").stdout
     assert "\nt47\n" in text and "\nt48\n" not in text
     assert "10 more rows without a significant difference: --all" in text
@@ -222,8 +265,9 @@ def test_the_page_is_whole_and_holds_every_row(tmp_path: Path) -> None:
 
 
 def comparison(folder: Path) -> RunsComparison:
-    before, after = (load_analysis(name, folder / "assay-runs") for name in "ab")
-    return compare_runs(before, after)
+    root = folder / "assay-runs"
+    before, after = (load_analysis(name, root) for name in "ab")
+    return compare_runs([before], [after], known=known_runs(before.run.study, [after.run.folder], root))
 
 
 def test_the_document_tells_false_numbers_apart(tmp_path: Path) -> None:
@@ -262,7 +306,7 @@ def test_a_slowdown_counts_only_beyond_what_is_allowed(tmp_path: Path) -> None:
     found = comparison(tmp_path)
     fall = 1 - found.rows[0].comparison.ratio
     assert [row.what for row in gate(found, fall - 1e-6).slower] == ["grid / record_size=65536, write"]
-    assert gate(found, fall + 1e-6) == ((), (), ())
+    assert gate(found, fall + 1e-6) == ((), (), (), False)
 
 
 def test_standard_output_is_json_alone(tmp_path: Path) -> None:

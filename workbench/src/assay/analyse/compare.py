@@ -1,40 +1,53 @@
 """Two targets, or two runs, at the same workload, operation and parameters.
 
-A difference is called only if three things agree.
+Rates are compared as logarithms, since the errors of rates are factors. Four things keep chance from looking like a
+difference.
 
-* Welch's t on the logarithms of the rates has a p-value below 0.05 after Holm's adjustment over all comparisons made
-  together. Without it one of 20 comparisons of equal things would be called different: an analysis of a study of 100
-  rows would be wrong almost always. The t test, not that of ranks, is the one adjusted, because the least p-value that
-  ranks can have is 2 / C(2n, n): with 5 repeats a side 0.008, which no difference however great brings below 0.05 among
-  seven rows.
-* The Mann-Whitney test of the row itself has a p-value below 0.05. It looks at the order of the repeats only, so that
-  neither an outlier nor a distribution far from normal can make a difference by itself, as it can with the t test.
-  (Both together, and against significance from few samples: Georges, Buytaert and Eeckhout 2007, "Statistically
-  rigorous Java performance evaluation", OOPSLA; the rank test alone is what Go's benchstat uses.)
-* Both sides have at least 4 repeats. With 3 the Mann-Whitney test cannot go below 0.1.
+* Repeats of one run are compared round by round. Both sides of a round met the same machine, and what it did to both
+  falls out of the difference.
+* Noise is learnt from all comparisons of the same two targets together (`assay.analyse.moderate`): four repeats alone
+  would tell little of it.
+* Repeats that resemble their neighbours count for less (`assay.analyse.alike`).
+* A p-value counts after Holm's adjustment over all comparisons made together, and after division by the number of times
+  that it was looked at. Without that one of 20 comparisons of equal things would be called different.
+
+Besides, a difference is only called if the comparison by itself, without what was learnt from others, has p < 0.05, so
+that no outlier makes one where noise is small elsewhere, and from `LEAST_COMPARED` repeats on.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
+from statistics import median
+from typing import Literal
 
-from assay.analyse.significance import holm, mann_whitney, welch
+from assay.analyse.alike import alike, freedom, shrinking, widening
+from assay.analyse.between import LEAST_RUNS, Between, Key
+from assay.analyse.moderate import moderate
+from assay.analyse.significance import cliffs_delta, holm, t_p, t_quantile
 from assay.analyse.usable import usable
-from assay.model.result import Comparison, Row
+from assay.model.result import LEAST_COMPARED, Comparison, Row
 from assay.model.verdict import SOUND
 
 LEVEL = 0.05
 """Greatest chance of calling any difference where there is none."""
 
 
-def compare(rows: Iterable[Row]) -> tuple[Comparison, ...]:
-    """Compare every pair of targets wherever both have a result; the target named first is the base."""
+def compare(rows: Iterable[Row], looks: int = 1) -> tuple[Comparison, ...]:
+    """Compare every pair of targets wherever both have a result; the target named first is the base.
+
+    Args:
+        rows: Of one run.
+        looks: How often the run was looked at, or may have been, to see whether it has decided.
+    """
     groups: dict[object, list[Row]] = {}
     for row in rows:
         if has_rate(row):
             groups.setdefault(_key(row), []).append(row)
     pairs = (pair for group in groups.values() for pair in combinations(group, 2))
-    return compare_pairs([(base, other) for base, other in pairs if base.case.target != other.case.target])
+    apart = [(base, other) for base, other in pairs if base.case.target != other.case.target]
+    return compare_rounds(apart, looks=looks)
 
 
 def has_rate(row: Row) -> bool:
@@ -46,70 +59,241 @@ def _key(row: Row) -> object:
     return row.case.workload, row.operation, tuple(row.case.axes.items())
 
 
-def compare_pairs(pairs: Sequence[tuple[Row, Row]], names: tuple[str, str] | None = None) -> tuple[Comparison, ...]:
-    """Compare rows, in order, and decide for all of them together which differences are significant.
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """Logarithms of rates of two rows.
+
+    Attributes:
+        series: Those that vary by themselves: the differences of the rounds, or both sides.
+        centre: Mean logarithm of the other side less that of the base.
+        variance: Of one value of a series; None if there are too few.
+        freedom: Of the variance.
+        counts: Values in each series.
+    """
+
+    series: tuple[tuple[float, ...], ...]
+    centre: float
+    variance: float | None
+    freedom: int
+    counts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, series: tuple[tuple[float, ...], ...], centre: float) -> "_Difference":
+        """What follows from the series."""
+        counts = tuple(len(values) for values in series)
+        freedom = sum(counts) - len(counts)
+        squares = math.fsum((value - _mean(values)) ** 2 for values in series for value in values)
+        known = min(counts) >= 2
+        return cls(series, centre, squares / freedom if known else None, freedom if known else 0, counts)
+
+
+def compare_rounds(
+    pairs: Sequence[tuple[Row, Row]], names: tuple[str, str] | None = None, looks: int = 1
+) -> tuple[Comparison, ...]:
+    """Compare rows of one run, in order, and decide for all of them together which differences are significant.
 
     Args:
         pairs: Base and other row; both with a rate above zero.
         names: What caveats call the two sides; None for the names of their targets.
+        looks: As of `compare`.
     """
-    found = [_compare_rows(base, other, names) for base, other in pairs]
-    tested = [number for number, comparison in enumerate(found) if comparison.p is not None]
-    adjusted = holm([found[number].p or 0.0 for number in tested])
-    for number, p in zip(tested, adjusted, strict=True):
-        found[number] = _decided(found[number], p)
+    sides = [_sides(base, other) for base, other in pairs]
+    tests: dict[int, _Test] = {}
+    for numbers in _by_targets(pairs):
+        tests |= dict(zip(numbers, _tests([_rounds(*sides[number]) for number in numbers]), strict=True))
+    ready = [(base, other, here, there) for (base, other), (here, there) in zip(pairs, sides, strict=True)]
+    rates = [(base, other, tuple(here.values()), tuple(there.values())) for base, other, here, there in ready]
+    return _decided(rates, [tests[number] for number in range(len(pairs))], names, looks, "repeat")
+
+
+def compare_medians(
+    pairs: Sequence[tuple[Sequence[Row], Sequence[Row]]], names: tuple[str, str] | None, known: Between | None
+) -> tuple[Comparison, ...]:
+    """Compare rows of different runs, in order. Each run counts as one observation: its median.
+
+    Args:
+        pairs: The row in each run before, and in each run after; each with a rate above zero.
+        names: What caveats call the two sides; None for the names of their targets.
+        known: How much runs of the study differ though nothing was changed. Without it a side of fewer than
+            `LEAST_RUNS` runs shows no difference.
+    """
+    ready = [(before[-1], after[-1], _medians(before), _medians(after)) for before, after in pairs]
+    tests: dict[int, _Test] = {}
+    for numbers in _by_targets([(base, other) for base, other, _, _ in ready]):
+        several = [number for number in numbers if min(map(len, ready[number][2:])) >= LEAST_RUNS]
+        tests |= dict(zip(several, _tests([_apart(*ready[number][2:]) for number in several], False), strict=True))
+    found = []
+    for number, (base, _, here, there) in enumerate(ready):
+        found.append(tests[number] if number in tests else _by_history(_apart(here, there), known, key_of(base)))
+    return _decided(ready, found, names, 1, "run")
+
+
+def key_of(row: Row) -> Key:
+    """Which row it is, in any run."""
+    return row.case.target, row.case.workload, row.operation, row.case.parameters.model_dump_json()
+
+
+def _by_targets(pairs: Sequence[tuple[Row, Row]]) -> Iterable[list[int]]:
+    """Places of the pairs of the same two targets."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for number, (base, other) in enumerate(pairs):
+        groups.setdefault((base.case.target, other.case.target), []).append(number)
+    return groups.values()
+
+
+def _sides(base: Row, other: Row) -> tuple[dict[int, float], dict[int, float]]:
+    """The rate of each usable repeat of both."""
+    here = {sample.repeat: sample.rate for sample in usable(base.samples) if sample.rate > 0}
+    return here, {sample.repeat: sample.rate for sample in usable(other.samples) if sample.rate > 0}
+
+
+def _medians(rows: Sequence[Row]) -> tuple[float, ...]:
+    return tuple(row.rate.median for row in rows if row.rate is not None)
+
+
+def _rounds(here: Mapping[int, float], there: Mapping[int, float]) -> _Difference:
+    series = tuple(math.log(there[repeat] / here[repeat]) for repeat in here if repeat in there)
+    return _Difference.of((series,), _mean(series))
+
+
+def _apart(here: Sequence[float], there: Sequence[float]) -> _Difference:
+    series = tuple(tuple(math.log(value) for value in values) for values in (here, there))
+    return _Difference.of(series, _mean(series[1]) - _mean(series[0]))
+
+
+def _by_history(item: _Difference, known: Between | None, key: Key) -> "_Test":
+    variance = None if known is None else known.variances.get(key)
+    if known is None or variance is None:
+        return _Test(item.centre, min(item.counts))
+    error = math.sqrt(variance * math.fsum(1 / count for count in item.counts))
+    p = t_p(item.centre, error, known.freedom)
+    return _Test(item.centre, min(item.counts), error, known.freedom, p, p)
+
+
+def _decided(
+    pairs: Sequence[tuple[Row, Row, Sequence[float], Sequence[float]]],
+    tests: Sequence["_Test"],
+    names: tuple[str, str] | None,
+    looks: int,
+    unit: Literal["repeat", "run"],
+) -> tuple[Comparison, ...]:
+    """All comparisons together: which differences are significant."""
+    tested = [number for number, test in enumerate(tests) if test.error is not None]
+    adjusted = dict(zip(tested, holm([tests[number].p for number in tested]), strict=True))
+    level = LEVEL / looks
+    share = level / max(len(tested), 1)
+    found = []
+    for number, (base, other, here, there) in enumerate(pairs):
+        test, p = tests[number], adjusted.get(number)
+        enough = unit == "run" or test.count >= LEAST_COMPARED
+        separable = enough and p is not None and p < level and test.own < LEVEL
+        figures = _figures(test, share, median(there) / median(here) if here and there else 1.0)
+        found.append(
+            Comparison(
+                workload=base.case.workload,
+                operation=base.operation,
+                axes=base.case.axes,
+                base=base.case.target,
+                other=other.case.target,
+                separable=separable,
+                caveat=caveat(base, other, names),
+                n_base=len(here),
+                n_other=len(there),
+                unit=unit,
+                p_adjusted=p,
+                effect=cliffs_delta(here, there) if min(len(here), len(there)) > 1 else None,
+                **figures,
+            )
+        )
     return tuple(found)
 
 
-def _decided(comparison: Comparison, adjusted: float) -> Comparison:
-    enough = not comparison.too_few
-    by_ranks = comparison.p_ranks is not None and comparison.p_ranks < LEVEL
-    separable = enough and by_ranks and adjusted < LEVEL
-    return comparison.model_copy(update={"p_adjusted": adjusted, "separable": separable})
+def _figures(test: "_Test", share: float, ratio: float) -> dict[str, float | None]:
+    low, high = _interval(test, LEVEL, ratio)
+    sure_low, sure_high = _interval(test, share, ratio)
+    known = test.error is not None
+    return {
+        "ratio": ratio,
+        "low": low,
+        "high": high,
+        "sure_low": sure_low,
+        "sure_high": sure_high,
+        "p": test.p if known else None,
+        "p_own": test.own if known else None,
+        "likeness": test.likeness if known else None,
+    }
 
 
-def _compare_rows(base: Row, other: Row, names: tuple[str, str] | None) -> Comparison:
-    """The rate of `other` as a multiple of that of `base`; whether it is significant is left open."""
-    here = [sample.rate for sample in usable(base.samples)]
-    there = [sample.rate for sample in usable(other.samples)]
-    assert base.rate is not None and other.rate is not None
-    ratio = other.rate.median / base.rate.median
-    low, high = ratio_interval(here, there, ratio)
-    test = welch(here, there)
-    p_ranks, effect = mann_whitney(here, there)
-    return Comparison(
-        workload=base.case.workload,
-        operation=base.operation,
-        axes=base.case.axes,
-        base=base.case.target,
-        other=other.case.target,
-        ratio=ratio,
-        low=low,
-        high=high,
-        separable=False,
-        caveat=caveat(base, other, names),
-        n_base=len(here),
-        n_other=len(there),
-        p=None if test is None else test.p,
-        p_ranks=p_ranks,
-        effect=effect,
-    )
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else 0.0
 
 
-def ratio_interval(base: Sequence[float], other: Sequence[float], ratio: float) -> tuple[float | None, float | None]:
-    """The 95 % interval of the ratio other/base of two sets of independent repeats.
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """What a difference comes to.
 
-    Welch's t on the logarithms, that is, the interval of the ratio of geometric means; widened to `ratio`, the ratio of
-    medians, if that lies outside. It is that of this comparison alone, not adjusted for the number of them.
-
-    Returns:
-        None twice with fewer than two repeats on a side, or a value that is not positive.
+    Attributes:
+        error: Standard error of the centre; None if it could not be computed.
+        freedom: Degrees of freedom of the error.
+        p: Two-sided, of there being no difference.
+        own: The same without what was learnt from other comparisons.
+        likeness: Correlation of neighbours that was allowed for.
+        count: Values on the side that has fewer.
     """
-    test = welch(base, other)
-    if test is None:
+
+    centre: float
+    count: int
+    error: float | None = None
+    freedom: float = 1.0
+    p: float = 1.0
+    own: float = 1.0
+    likeness: float = 0.0
+
+
+def _tests(differences: Sequence[_Difference], in_time: bool = True) -> list[_Test]:
+    """Tests of differences between the same two targets; whether values of a series followed each other."""
+    likeness = (alike([values for item in differences for values in item.series]) or 0.0) if in_time else 0.0
+    known = [item for item in differences if item.variance is not None]
+    freedoms = [_freedom(item, likeness) for item in known]
+    true = [item.variance / _shrinking(item, likeness) for item in known if item.variance is not None]
+    together = moderate(true, freedoms)
+    tests = iter(zip(true, together.variances, freedoms, strict=True))
+    found = []
+    for item in differences:
+        if item.variance is None:
+            found.append(_Test(item.centre, min(item.counts)))
+            continue
+        own, shared, alone = next(tests)
+        spread = math.fsum(widening(likeness, count) / count for count in item.counts)
+        most = min(alone + together.prior, math.fsum(freedoms))
+        error = math.sqrt(shared * spread)
+        by_itself = t_p(item.centre, math.sqrt(own * spread), alone)
+        p = t_p(item.centre, error, most)
+        found.append(_Test(item.centre, min(item.counts), error, most, p, by_itself, likeness))
+    return found
+
+
+def _freedom(item: _Difference, likeness: float) -> float:
+    """Values that resemble their neighbours tell less of their variance, too."""
+    return math.fsum(freedom(likeness, count) for count in item.counts if count > 1)
+
+
+def _shrinking(item: _Difference, likeness: float) -> float:
+    return math.fsum((count - 1) * shrinking(likeness, count) for count in item.counts if count > 1) / item.freedom
+
+
+def _interval(test: _Test, share: float, ratio: float) -> tuple[float | None, float | None]:
+    """The interval of the ratio, widened to the ratio of medians if that lies outside."""
+    if test.error is None:
         return None, None
-    low, high = math.exp(test.difference - test.reach), math.exp(test.difference + test.reach)
+    reach = t_quantile(1 - share / 2, test.freedom) * test.error
+    low, high = _factor(test.centre - reach), _factor(test.centre + reach)
     return min(low, ratio), max(high, ratio)
+
+
+def _factor(logarithm: float) -> float:
+    """Its exponential; of very large ones the greatest number there is."""
+    return math.exp(max(-700.0, min(700.0, logarithm)))
 
 
 def caveat(base: Row, other: Row, names: tuple[str, str] | None = None) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
 
-from assay.analyse.compare import compare_pairs, has_rate
+from assay.analyse.between import LEAST_RUNS, Between
+from assay.analyse.compare import compare_medians, compare_rounds, has_rate, key_of
 from assay.analyse.environment_diff import environment_diff
 from assay.model.base import AssayError
 from assay.model.comparison import NO_RESULT, ComparedRow, RunName, RunsComparison, Side, UncomparedRow
@@ -14,32 +15,53 @@ from assay.model.result import LEAST_COMPARED, Comparison, Row, RunAnalysis, Run
 from assay.model.verdict import Verdict
 
 NAMES = ("before", "after")
+HOW_TO_TELL = (
+    f"run the study {LEAST_RUNS} times a side and join the runs by commas, or keep {LEAST_RUNS} or more earlier runs of"
+    " it in the folder"
+)
 
 
-def compare_runs(before: RunAnalysis, after: RunAnalysis, by_target: bool = False) -> RunsComparison:
-    """Every row of one run against the same row of another.
+def compare_runs(
+    before: Sequence[RunAnalysis],
+    after: Sequence[RunAnalysis],
+    by_target: bool = False,
+    known: Between | None = None,
+) -> RunsComparison:
+    """Every row of one run, or of several, against the same row of another, or of several.
 
     The same is: the same workload, operation and parameters, on the target of the same name. If no name is in both runs
     and each has one target, those two are compared.
 
     Args:
-        before: The first run.
-        after: The second one.
+        before: The first run; if there are several, of the same study, the oldest first.
+        after: The second one, likewise.
         by_target: Every target of the first run against every one of the second, whatever their names.
+        known: How much runs of this study differ though nothing was changed; None if that is not known.
 
     Raises:
         AssayError: Which target is to be compared with which is not clear.
     """
-    pairs = _target_pairs(_targets(before), _targets(after), by_target)
-    differences = environment_diff(_environment(before.run), _environment(after.run))
-    compared, uncompared = _compare(before.rows, after.rows, pairs, NAMES, ("first run", "second run"))
+    pairs = _target_pairs(_targets(before[-1]), _targets(after[-1]), by_target)
+    differences = environment_diff(_environment(before[-1].run), _environment(after[-1].run))
+    matched, rest = _matched(before[-1].rows, after[-1].rows, pairs, ("first run", "second run"))
+    sides = [(_same(old, before), _same(new, after)) for old, new in matched]
+    compared = _compared(matched, compare_medians(sides, NAMES, known))
     return RunsComparison(
-        before=RunName.of(before.run),
-        after=RunName.of(after.run),
+        before=RunName.of(before[-1].run),
+        after=RunName.of(after[-1].run),
+        runs=(len(before), len(after)),
+        known_runs=0 if known is None else known.runs,
+        typical=None if known is None else known.typical,
         rows=compared,
-        uncompared=uncompared,
+        uncompared=tuple(rest),
         differences=differences,
     )
+
+
+def _same(row: Row, runs: Sequence[RunAnalysis]) -> tuple[Row, ...]:
+    """A row in each of the runs that has it with a rate."""
+    key = key_of(row)
+    return tuple(one for run in runs for one in run.rows if key_of(one) == key and has_rate(one))
 
 
 def compare_targets(run: RunAnalysis) -> RunsComparison:
@@ -52,9 +74,10 @@ def compare_targets(run: RunAnalysis) -> RunsComparison:
     if len(targets) < 2:
         raise AssayError(f"run {run.run.id} has one target, {targets[0]}", "name two runs to compare them")
     pairs = list(combinations(targets, 2))
-    compared, uncompared = _compare(run.rows, run.rows, pairs, None, ("first target", "second target"))
+    matched, rest = _matched(run.rows, run.rows, pairs, ("first target", "second target"))
+    compared = _compared(matched, compare_rounds(matched))
     name = RunName.of(run.run)
-    return RunsComparison(before=name, after=name, rows=compared, uncompared=uncompared, differences=())
+    return RunsComparison(before=name, after=name, rows=compared, uncompared=tuple(rest), differences=())
 
 
 def _environment(run: RunInfo) -> dict[str, dict[str, str]]:
@@ -95,13 +118,10 @@ def _keyed(rows: Iterable[Row], target: str) -> dict[Key, Row]:
     return found
 
 
-def _compare(
-    before: Sequence[Row],
-    after: Sequence[Row],
-    targets: Sequence[tuple[str, str]],
-    names: tuple[str, str] | None,
-    sides: tuple[str, str],
-) -> tuple[tuple[ComparedRow, ...], tuple[UncomparedRow, ...]]:
+def _matched(
+    before: Sequence[Row], after: Sequence[Row], targets: Sequence[tuple[str, str]], sides: tuple[str, str]
+) -> tuple[list[tuple[Row, Row]], list[UncomparedRow]]:
+    """Rows that are the same, and those that have no partner with a rate."""
     matched: list[tuple[Row, Row]] = []
     rest: list[UncomparedRow] = []
     for first, second in targets:
@@ -112,9 +132,14 @@ def _compare(
                 matched.append((old, new))
             else:
                 rest.append(_uncompared(old, new, sides))
-    comparisons = compare_pairs(matched, names)
-    rows = (_compared(old, new, found) for (old, new), found in zip(matched, comparisons, strict=True))
-    return tuple(rows), tuple(rest)
+    return matched, rest
+
+
+def _compared(matched: Sequence[tuple[Row, Row]], comparisons: Sequence[Comparison]) -> tuple[ComparedRow, ...]:
+    return tuple(
+        ComparedRow(what=row_words(new), metadata=new.metadata, comparison=found, before=_side(old), after=_side(new))
+        for (old, new), found in zip(matched, comparisons, strict=True)
+    )
 
 
 def row_words(row: Row) -> str:
@@ -142,12 +167,6 @@ def _uncompared(old: Row | None, new: Row | None, sides: tuple[str, str]) -> Unc
 def _without_rate(row: Row, side: str) -> str:
     why = f": {row.findings[0].text}" if row.findings else ""
     return f"no usable repeat in the {side}{why}"
-
-
-def _compared(old: Row, new: Row, comparison: Comparison) -> ComparedRow:
-    return ComparedRow(
-        what=row_words(new), metadata=new.metadata, comparison=comparison, before=_side(old), after=_side(new)
-    )
 
 
 def _side(row: Row) -> Side:
@@ -181,11 +200,13 @@ class Gate(NamedTuple):
         slower: Rows that are significantly slower, by more than is allowed.
         broken: What was measured before and is no result any more, a line each; or that nothing could be judged.
         unjudged: What could not be judged, a line each, but is no reason to fail.
+        open: No row could be judged, because nothing tells how much runs differ though nothing was changed.
     """
 
     slower: tuple[ComparedRow, ...]
     broken: tuple[str, ...]
     unjudged: tuple[str, ...]
+    open: bool = False
 
 
 def gate(found: RunsComparison, allowed: float) -> Gate:
@@ -211,11 +232,18 @@ def gate(found: RunsComparison, allowed: float) -> Gate:
         elif {old, new} & NO_RESULT:
             unjudged.append(f"{row.name}: {row.comparison.caveat}")
         elif row.comparison.too_few:
-            counts = f"{row.comparison.n_base} and {row.comparison.n_other} repeats"
-            unjudged.append(f"{row.name}: {counts}, but at least {LEAST_COMPARED} are needed")
-    if not any(row.judged for row in found.rows):
+            unjudged.append(f"{row.name}: {_too_few(row.comparison)}")
+    unknown = [row for row in found.rows if row.comparison.unit == "run" and row.comparison.too_few]
+    if not any(row.judged for row in found.rows) and not unknown:
         broken.append("no row could be judged")
-    return Gate(slower, tuple(broken), tuple(unjudged))
+    return Gate(slower, tuple(broken), tuple(unjudged), bool(unknown) and not any(row.judged for row in found.rows))
+
+
+def _too_few(pair: Comparison) -> str:
+    """What is missing."""
+    if pair.unit == "run":
+        return f"it takes {LEAST_RUNS} runs a side, or {LEAST_RUNS} other runs of the study, to tell change from chance"
+    return f"{pair.n_base} and {pair.n_other} repeats, but at least {LEAST_COMPARED} are needed"
 
 
 def _slowdown(row: ComparedRow) -> float:

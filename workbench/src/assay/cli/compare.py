@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.cli.output import note
-from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, AssayError
+from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED, AssayError
 
 if TYPE_CHECKING:
     from assay.model.comparison import ComparedRow, RunsComparison, Side
@@ -18,7 +18,9 @@ _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%")
 
 def command(
     runs: list[str] = typer.Argument(
-        ..., metavar="RUN [RUN]", help="Id of a run, a unique beginning of it, `last`, or a path; the older one first."
+        ...,
+        metavar="RUN[,RUN...] [RUN[,RUN...]]",
+        help="Id of a run, a unique beginning of it, `last`, or a path; the older one first. Commas join several.",
     ),
     by: str | None = typer.Option(
         None, "--by", metavar="target", help="Of one run: its targets against each other. Of two: each against each."
@@ -38,15 +40,19 @@ def command(
     """Compare two runs, or the targets of one: difference, interval, effect, significant or not.
 
     Rows are the same if target, workload, operation and parameters are. If the runs have one target each, its name does
-    not matter. `~` means no significant difference: p is Welch's t on logarithms, adjusted for the number of rows
-    (Holm); the Mann-Whitney test must agree, and both sides need 4 repeats. What differs in the environment is printed
-    below.
+    not matter. `~` means no significant difference, after adjustment for the number of rows (Holm).
+
+    Repeats of a run share its day, so that each run counts as one observation. How much runs differ though nothing was
+    changed is taken from the runs themselves, three or more a side, joined by commas, or from at least three other
+    runs of the study in the folder. Two runs alone show no difference. Targets of one run are compared round by round.
+    What differs in the environment is printed below.
 
     With --fail-if-slower 5% the exit code is 1 if a row is significantly slower and its median fell by more than 5 %.
     It is also 1 if a result is missing or incomplete in the second run, or has become cached or impossible there: a
-    benchmark that broke must not pass.
+    benchmark that broke must not pass. It is 3 if there are too few runs to judge by.
 
-    Example: `assay compare 20261121 last`, `assay compare last --by target`, `assay compare a b --fail-if-slower 5%`
+    Example: `assay compare 20261121 last`, `assay compare last --by target`, `assay compare a1,a2,a3 b1,b2,b3`,
+    `assay compare a b --fail-if-slower 5%`
     """
     allowed = None if fail_if_slower is None else _share(fail_if_slower)
     found = _compared(runs, by, out, latencies=as_json or html is not None)
@@ -76,22 +82,37 @@ def _share(text: str) -> float:
 def _compared(runs: list[str], by: str | None, out: Path, latencies: bool) -> "RunsComparison":
     from assay.analyse.runs import compare_runs, compare_targets
     from assay.cli.analysis import load_analysis
+    from assay.cli.known import known_runs
 
     if by is not None and by not in BY:
         raise AssayError(f"--by {by!r} is unknown", "write --by target")
     if len(runs) > 2:
-        raise AssayError(f"{len(runs)} runs are named", "name two; `assay history STUDY` looks at all runs of a study")
+        hint = "name two, or join those of a side by commas; `assay history STUDY` looks at all runs of a study"
+        raise AssayError(f"{len(runs)} runs are named", hint)
     if len(runs) == 1 and not by:
         raise AssayError("one run is named", "name two, or compare the targets of one with --by target")
-    analyses = [load_analysis(run, out, quick=not latencies) for run in runs]
-    if len(analyses) == 1:
-        return compare_targets(analyses[0])
-    before, after = analyses
-    if (before.run.id, before.run.created_at) == (after.run.id, after.run.created_at):
+    sides = [[load_analysis(run, out, quick=not latencies) for run in _split(side)] for side in runs]
+    if len(sides) == 1:
+        return compare_targets(sides[0][-1])
+    before, after = (sorted(side, key=lambda one: one.run.created_at) for side in sides)
+    twice = {(one.run.id, one.run.created_at) for one in before} & {(one.run.id, one.run.created_at) for one in after}
+    if twice:
         if by:
-            return compare_targets(before)
-        raise AssayError(f"both are run {before.run.id}", "name two runs, or compare its targets with --by target")
-    return compare_runs(before, after, by_target=bool(by))
+            return compare_targets(before[-1])
+        name, _ = next(iter(twice))
+        raise AssayError(f"both are run {name}", "name two runs, or compare its targets with --by target")
+    study = before[-1].run.study
+    alike = all(one.run.study == study for one in (*before, *after))
+    known = known_runs(study, [one.run.folder for one in after], out) if alike else None
+    return compare_runs(before, after, by_target=bool(by), known=known)
+
+
+def _split(side: str) -> list[str]:
+    """The runs of a side, which commas join."""
+    names = [name.strip() for name in side.split(",")]
+    if not all(names):
+        raise AssayError(f"{side!r} names no run behind a comma", "write RUN,RUN,RUN")
+    return names
 
 
 def _write_page(found: "RunsComparison", path: Path, force: bool) -> None:
@@ -109,7 +130,7 @@ def _write(path: Path, text: str) -> None:
 
 def _verdict(found: "RunsComparison", allowed: float) -> int:
     """Say on standard error what --fail-if-slower found; the exit code."""
-    from assay.analyse.runs import gate
+    from assay.analyse.runs import HOW_TO_TELL, gate
 
     result = gate(found, allowed)
     for row in result.slower:
@@ -118,6 +139,10 @@ def _verdict(found: "RunsComparison", allowed: float) -> int:
         note(f"broken: {line}")
     for line in result.unjudged:
         note(f"not judged: {line}")
+    if result.open and not result.broken:
+        note("error: these runs cannot be judged: nothing tells how much runs of this study differ from day to day")
+        note(f"hint: {HOW_TO_TELL}")
+        return EXIT_REFUSED
     return EXIT_INCOMPLETE if result.slower or result.broken else EXIT_OK
 
 
@@ -125,6 +150,10 @@ def _json(found: "RunsComparison", allowed: float | None) -> dict[str, Any]:
     value: dict[str, Any] = {
         "before": found.before,
         "after": found.after,
+        "runs_before": found.runs[0],
+        "runs_after": found.runs[1],
+        "other_runs": found.known_runs,
+        "typical_difference": found.typical,
         "rows": [_row_json(row) for row in found.rows],
         "uncompared": found.uncompared,
         "environment_differences": found.differences,
@@ -157,7 +186,11 @@ def _row_json(row: "ComparedRow") -> dict[str, Any]:
         "effect": pair.effect,
         "p": pair.p,
         "p_adjusted": pair.p_adjusted,
-        "p_ranks": pair.p_ranks,
+        "p_own": pair.p_own,
+        "likeness": pair.likeness,
+        "sure_low": None if pair.sure_low is None else pair.sure_low - 1,
+        "sure_high": None if pair.sure_high is None else pair.sure_high - 1,
+        "observations": pair.unit,
         "significant": pair.separable,
         "too_few_repeats": pair.too_few,
         "caveat": pair.caveat,

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 
-from assay.analyse.runs import geometric_means
+from assay.analyse.between import LEAST_RUNS
+from assay.analyse.runs import HOW_TO_TELL, geometric_means
 from assay.cli.output import rate_text, say
 from assay.model.comparison import ComparedRow, RunName, RunsComparison
 from assay.model.environment import EnvironmentDifference
@@ -102,7 +103,7 @@ def _p(p: float | None) -> str:
 
 def _remarks(row: ComparedRow) -> str:
     """Why the figures should be taken with care; empty if nothing speaks against them."""
-    few = "too few repeats" if row.comparison.too_few else ""
+    few = "too few repeats" if row.comparison.too_few and row.comparison.unit == "repeat" else ""
     return "; ".join(words for words in (row.comparison.caveat, few) if words)
 
 
@@ -126,11 +127,25 @@ def _print_summary(found: RunsComparison) -> None:
     same = len(found.rows) - len(differ)
     counts = f"{len(differ) - slower} faster, {slower} slower, {same} without a significant difference (~)"
     say(f"{len(found.rows)} rows: {counts}")
-    few = sum(row.comparison.too_few for row in found.rows)
+    if found.before.id != found.after.id:
+        _print_knowledge(found)
+    few = sum(row.comparison.too_few and row.comparison.unit == "repeat" for row in found.rows)
     if few:
         say(f"{few} of them have fewer than {LEAST_COMPARED} repeats on a side: no difference is called there")
     for row in found.uncompared:
         say(f"not compared: {row.name}: {row.reason}")
+
+
+def _print_knowledge(found: RunsComparison) -> None:
+    """What tells a change from chance."""
+    if min(found.runs) >= LEAST_RUNS:
+        say(f"each run counts as one: {found.runs[0]} before, {found.runs[1]} after")
+    elif found.typical is not None:
+        words = f"two runs of a typical row are less than {f'{100 * found.typical:.2g} %'} apart in 95 of 100 cases"
+        say(f"{found.known_runs} other runs of this study tell what chance does: {words}")
+    else:
+        say("two runs alone do not tell a change from what days do, so that no difference is called")
+        say(f"to find out: {HOW_TO_TELL}")
 
 
 def _print_differences(differences: Sequence[EnvironmentDifference], one: bool) -> None:

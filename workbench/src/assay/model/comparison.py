@@ -92,12 +92,19 @@ class RunsComparison(Frozen):
     Attributes:
         before: The first run.
         after: The second one; the same if the targets of one run are compared.
+        runs: How many runs there are on either side; of several, `before` and `after` are the last ones.
+        known_runs: Other runs of the study that show how much its runs differ; 0 if that is not known.
+        typical: Two runs of a typical row are apart by less than this share, in 95 of 100 cases, though nothing was
+            changed; None if that is not known.
         rows: By pair of targets, then in plan order.
         differences: Of the environments, what commonly changes results first.
     """
 
     before: RunName
     after: RunName
+    runs: tuple[int, int] = (1, 1)
+    known_runs: int = 0
+    typical: float | None = None
     rows: tuple[ComparedRow, ...]
     uncompared: tuple[UncomparedRow, ...]
     differences: tuple[EnvironmentDifference, ...]

@@ -19,7 +19,7 @@ EXCEEDED = 1.25
 """A ceiling was measured in a short time on a machine that is never quite quiet: up to this share it may still bind."""
 
 LEAST_COMPARED = 4
-"""With fewer repeats on a side no difference is called: the Mann-Whitney test could not go below 0.05."""
+"""With fewer repeats on a side no difference is called: too little is known of their noise."""
 
 IN_MEMORY = ("tmpfs", "ramfs")
 """File systems that are memory."""
@@ -379,15 +379,20 @@ class Comparison(Frozen):
 
     Attributes:
         ratio: Rate of `other` divided by that of `base`: throughput, or metadata operations per second.
-        low: Lower end of the 95 % interval of the ratio; None if it could not be computed.
+        low: Lower end of the 95 % interval of the ratio, of this comparison alone; None if it could not be computed.
         high: Upper end.
+        sure_low: Lower end of an interval so wide that those of all comparisons made together hold at once, in 95 of
+            100 such analyses; likewise `sure_high`.
         separable: The difference is significant; `assay.analyse.compare` has the rule.
         caveat: Why the figures should not be compared (a bad verdict on a side); empty if none.
-        n_base: Repeats of the base; likewise `n_other`.
-        p: Of Welch's t on the logarithms of the rates, two-sided; None if it could not be computed.
+        n_base: Repeats of the base, or runs; likewise `n_other`.
+        unit: What counts as one observation: a repeat of one run, or a run.
+        p: Two-sided, of there being no difference; None if it could not be computed.
         p_adjusted: The same after Holm's adjustment over all comparisons made together.
-        p_ranks: Of the Mann-Whitney test, two-sided.
+        p_own: As `p`, without what other comparisons tell of the noise.
         effect: Cliff's delta, from -1 (every repeat of `other` is slower) to 1 (every one is faster).
+        likeness: Greatest correlation of a repeat with the one before it that the repeats allow; the intervals and
+            p-values allow for it.
     """
 
     workload: str
@@ -402,15 +407,19 @@ class Comparison(Frozen):
     caveat: str
     n_base: int
     n_other: int
+    unit: Literal["repeat", "run"] = "repeat"
+    sure_low: float | None = None
+    sure_high: float | None = None
     p: float | None = None
     p_adjusted: float | None = None
-    p_ranks: float | None = None
+    p_own: float | None = None
     effect: float | None = None
+    likeness: float | None = None
 
     @property
     def too_few(self) -> bool:
-        """A side has too few repeats for any difference to be called."""
-        return min(self.n_base, self.n_other) < LEAST_COMPARED
+        """Too little was measured on a side for any difference to be called."""
+        return self.p is None if self.unit == "run" else min(self.n_base, self.n_other) < LEAST_COMPARED
 
 
 class JobRecord(Frozen):

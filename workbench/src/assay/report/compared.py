@@ -2,7 +2,8 @@
 
 from itertools import groupby
 
-from assay.analyse.runs import geometric_means
+from assay.analyse.between import LEAST_RUNS
+from assay.analyse.runs import HOW_TO_TELL, geometric_means
 from assay.model.comparison import NO_RESULT, ComparedRow, RunsComparison, Side
 from assay.model.environment import EnvironmentDifference
 from assay.report import numbers
@@ -24,15 +25,21 @@ from assay.report.document import (
     Text,
 )
 from assay.report.measure import DATA, METADATA, measure_of
-from assay.report.sections.comparison import RULE
+from assay.report.sections.comparison import EFFECT, RULE
 
 _MOST_ROWS = 5000
 _MOST_POINTS = 40
 
 _READING = (
-    "The difference is that of the medians, as a share of the one before, with its 95 % interval (Welch's t on the "
-    "logarithms, of each row by itself). p is adjusted for the number of rows. Latencies are of all repeats merged; "
-    "their differences are not tested."
+    "The difference is that of the medians, as a share of the one before, with its 95 % interval, of each row by "
+    "itself. p is adjusted for the number of rows. Latencies are of all repeats merged; their differences are not "
+    "tested."
+)
+_RUNS = (
+    "Repeats of a run share its day: where the files came to lie, what else the machine did. So each run counts as one "
+    "observation, its median. How much runs differ though nothing was changed is taken from the runs of both sides if "
+    f"there are {LEAST_RUNS} or more, else from at least {LEAST_RUNS} other runs of the study. A difference is "
+    f"significant if p < 0.05 after Holm's adjustment for all rows. {EFFECT}"
 )
 
 
@@ -46,7 +53,7 @@ def comparison_document(found: RunsComparison) -> Document:
         meta = (("Before", _run(found, 0)), ("After", _run(found, 1)))
         title = f"{found.after.id} against {found.before.id}"
     parts = [_answer(found), _differences(found), _uncompared(found), None if one else _environment(found)]
-    method = Section("method", "How it was compared", (Paragraph(RULE), Paragraph(_READING)))
+    method = Section("method", "How it was compared", (Paragraph(RULE if one else _RUNS), Paragraph(_READING)))
     sections = tuple(part for part in [*parts, method] if part is not None)
     return Document(f"Assay comparison · {found.after.study}", title, "", meta, sections)
 
@@ -70,7 +77,12 @@ def _answer(found: RunsComparison) -> Section:
             change = f"{numbers.signed(100 * (after / before - 1), 1)} %"
             rates = f"{measure.text(before)} before, {measure.text(after)} after, {change}"
             items.append(f"{measure.title}, geometric mean of {numbers.plural(count, 'row')}: {rates}.")
-    few = sum(row.comparison.too_few for row in sound)
+    few = sum(row.comparison.too_few and row.comparison.unit == "repeat" for row in sound)
+    if any(row.comparison.too_few and row.comparison.unit == "run" for row in sound):
+        items.append(f"Two runs alone do not tell a change from what days do. To find out: {HOW_TO_TELL}.")
+    elif found.typical is not None and min(found.runs) < LEAST_RUNS:
+        apart = f"Two runs of a typical row are less than {numbers.share(found.typical)} apart in 95 of 100 cases"
+        items.append(f"{apart}, as {found.known_runs} other runs of this study show.")
     left = len(found.rows) - len(sound)
     lone = len(found.uncompared)
     for count, why in (
@@ -160,7 +172,7 @@ def _result(row: ComparedRow) -> str:
     if {row.before.verdict, row.after.verdict} & NO_RESULT:
         return "a side is false"
     if row.comparison.too_few:
-        return "too few repeats"
+        return "too few runs" if row.comparison.unit == "run" else "too few repeats"
     if not row.comparison.separable:
         return "no significant difference"
     return "faster" if row.comparison.ratio > 1 else "slower"

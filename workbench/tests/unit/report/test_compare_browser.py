@@ -20,7 +20,7 @@ def test_differences_are_drawn_and_the_console_is_silent(chromium: Any, tmp_path
     store_run(tmp_path, "a", speeds)
     store_run(tmp_path, "b", slow, created_at=STARTED + DAY)
     page = tmp_path / "page.html"
-    found = compare_runs(load_analysis("a", tmp_path), load_analysis("b", tmp_path))
+    found = compare_runs([load_analysis("a", tmp_path)], [load_analysis("b", tmp_path)])
     page.write_text(render_html(comparison_document(found)), encoding="utf-8")
     chromium.get_log("browser")
     opened(chromium, page)

@@ -11,12 +11,17 @@ _MOST_POINTS = 30
 """Points in one chart."""
 _MOST_ROWS = 5000
 
+EFFECT = (
+    "Effect is Cliff's delta: 1 if every one of the second is faster than every one of the first, −1 if every one is "
+    "slower, 0 if neither is more often faster."
+)
 RULE = (
-    "A difference is significant, and two results separable, if three things hold: Welch's t test on the logarithms "
-    "gives p < 0.05 after Holm's adjustment for all comparisons of this page; the Mann-Whitney test of the pair itself "
-    f"gives p < 0.05, so that no single repeat decides; and both have at least {LEAST_COMPARED} repeats. Otherwise the "
-    "repeats do not show which one is faster. Effect is Cliff's delta: 1 if every repeat of the second is faster than "
-    "every repeat of the first, −1 if every one is slower, 0 if neither is more often faster."
+    "Targets are compared round by round, on logarithms, so that what the machine did to a whole round falls out. How "
+    "much such differences vary by chance is learnt from all comparisons of the same two targets together (moderated "
+    "t test), and repeats that resemble the ones before count for less. A difference is significant, and two results "
+    "separable, if p < 0.05 after Holm's adjustment for all comparisons of this page, if the comparison by itself has "
+    f"p < 0.05, too, so that no single repeat decides, and from {LEAST_COMPARED} repeats on. Otherwise the repeats do "
+    f"not show which one is faster. {EFFECT}"
 )
 
 
