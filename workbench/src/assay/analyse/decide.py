@@ -1,0 +1,115 @@
+"""From comparisons to answers: which target is faster, where, and by how much at least.
+
+Everything said here follows from comparisons of the run: a target is faster at a point if the difference is significant
+among all of them, by at least what their intervals, which hold all at once, leave. Two are equal if that interval lies
+within what counts as equal, even if one is faster by a hair.
+
+Verdicts bound a number and do not delete it. A rate that the client, the network or a limit held may be greater in
+truth: of the faster side that makes the answer a bound, of the slower side it leaves it open. A number that is not the
+storage's (cached, impossible) or not whole (incomplete) answers nothing.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from assay.model.decision import Decision, Outcome, PointDecision
+from assay.model.result import Comparison, Row
+from assay.model.verdict import Verdict
+
+EQUAL_WITHIN = 0.05
+"""Targets that differ by no more than this share count as equal."""
+
+NONE = frozenset({Verdict.IMPOSSIBLE, Verdict.INCOMPLETE, Verdict.CACHED})
+"""Verdicts of numbers that answer nothing."""
+HELD = frozenset({Verdict.CLIENT_BOUND, Verdict.NETWORK_BOUND, Verdict.THROTTLED})
+"""Verdicts of rates that may be greater in truth."""
+DOUBTFUL = frozenset({Verdict.UNSUSTAINED, Verdict.BURSTING, Verdict.SKEWED})
+"""Verdicts of rates that may be less, or more."""
+
+Key = tuple[str, str, str, tuple[tuple[str, object], ...]]
+
+
+def decide(
+    rows: Iterable[Row], comparisons: Sequence[Comparison], within: float = EQUAL_WITHIN
+) -> tuple[Decision, ...]:
+    """The answer of a run to each of its questions, in plan order.
+
+    Args:
+        rows: Of the run.
+        comparisons: Of its targets, all that were made together.
+        within: Greatest difference of what counts as equal, as a share.
+    """
+    known = {_key(row.case.workload, row.operation, row.case.target, row.case.axes): row for row in rows}
+    groups: dict[tuple[str, str, str, str], list[PointDecision]] = {}
+    for pair in comparisons:
+        base = known.get(_key(pair.workload, pair.operation, pair.base, pair.axes))
+        other = known.get(_key(pair.workload, pair.operation, pair.other, pair.axes))
+        if base is not None and other is not None:
+            question = (pair.workload, pair.operation, pair.base, pair.other)
+            groups.setdefault(question, []).append(_point(pair, base, other, within))
+    return tuple(
+        Decision(workload=workload, operation=operation, base=base, other=other, points=tuple(points))
+        for (workload, operation, base, other), points in groups.items()
+    )
+
+
+def _key(workload: str, operation: str, target: str, axes: Mapping[str, object]) -> Key:
+    return workload, operation, target, tuple(sorted(axes.items()))
+
+
+def _point(pair: Comparison, base: Row, other: Row, within: float) -> PointDecision:
+    barred = [row.case.target for row in (base, other) if verdicts(row) & NONE]
+    if barred:
+        why = "; ".join(f"{row.case.target} is {_worst(row)}" for row in (base, other) if verdicts(row) & NONE)
+        return PointDecision(axes=pair.axes, outcome=Outcome.BARRED, ratio=pair.ratio, why=why)
+    if pair.sure_low is None or pair.sure_high is None:
+        return _open(pair, "too few repeats")
+    if not pair.too_few and pair.sure_low >= 1 - within and pair.sure_high <= 1 / (1 - within):
+        return _equal(pair, base, other)
+    if pair.separable and (pair.sure_low > 1 or pair.sure_high < 1):
+        return _faster(pair, base, other)
+    return _open(pair, "too few repeats" if pair.too_few else "the repeats do not show which one is faster")
+
+
+def _faster(pair: Comparison, base: Row, other: Row) -> PointDecision:
+    assert pair.sure_low is not None and pair.sure_high is not None
+    ahead = pair.sure_low > 1
+    fast, slow = (other, base) if ahead else (base, other)
+    doubts = [f"{row.case.target} is {_named(row, DOUBTFUL)}" for row in (fast, slow) if verdicts(row) & DOUBTFUL]
+    if verdicts(slow) & HELD:
+        doubts.append(f"{slow.case.target} is {_named(slow, HELD)}: it may be faster than was measured")
+    if doubts:
+        return _open(pair, "; ".join(doubts))
+    return PointDecision(
+        axes=pair.axes,
+        outcome=Outcome.FASTER,
+        winner=fast.case.target,
+        at_least=pair.sure_low if ahead else 1 / pair.sure_high,
+        ratio=pair.ratio if ahead else 1 / pair.ratio,
+        why=f"{fast.case.target} is {_named(fast, HELD)}: it may be faster still" if verdicts(fast) & HELD else "",
+    )
+
+
+def _equal(pair: Comparison, base: Row, other: Row) -> PointDecision:
+    assert pair.sure_low is not None and pair.sure_high is not None
+    doubts = [f"{row.case.target} is {_worst(row)}" for row in (base, other) if verdicts(row) & (HELD | DOUBTFUL)]
+    if doubts:
+        return _open(pair, "; ".join(doubts))
+    most = max(1 - pair.sure_low, 1 - 1 / pair.sure_high)
+    return PointDecision(axes=pair.axes, outcome=Outcome.EQUAL, ratio=pair.ratio, within=most)
+
+
+def _open(pair: Comparison, why: str) -> PointDecision:
+    return PointDecision(axes=pair.axes, outcome=Outcome.OPEN, ratio=pair.ratio, why=why)
+
+
+def verdicts(row: Row) -> frozenset[Verdict]:
+    """All verdicts of a row."""
+    return frozenset({row.verdict, *(finding.verdict for finding in row.findings)})
+
+
+def _named(row: Row, kinds: frozenset[Verdict]) -> str:
+    return " and ".join(str(verdict) for verdict in Verdict if verdict in verdicts(row) & kinds)
+
+
+def _worst(row: Row) -> str:
+    return str(next(verdict for verdict in Verdict if verdict in verdicts(row)))

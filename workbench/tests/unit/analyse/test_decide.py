@@ -1,0 +1,137 @@
+"""Answers follow from comparisons, verdicts bound them, and every sentence can be recomputed."""
+
+import re
+from statistics import median
+
+import numpy as np
+import pytest
+from builders import make_case, make_sample
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.analyse.compare import compare
+from assay.analyse.decide import decide
+from assay.analyse.estimate import estimate
+from assay.model.decision import Decision, Outcome
+from assay.model.result import Row
+from assay.model.verdict import Finding, Verdict
+from assay.report.claims import claims, sentence
+
+SEED = 5
+
+
+def row(
+    target: str, rates: list[float], verdict: Verdict = Verdict.OK, size: int = 4096, operation: str = "read"
+) -> Row:
+    """One row; it has one finding of its verdict."""
+    case = make_case(f"{target}-{size}", target, axes={"record_size": size})
+    samples = tuple(make_sample(case.id, repeat, rate) for repeat, rate in enumerate(rates, start=1))
+    findings = () if verdict is Verdict.OK else (Finding(verdict=verdict, rule="r", text="", remedy="", numbers={}),)
+    return Row(
+        case=case,
+        operation=operation,
+        throughput=estimate(rates),
+        iops=None,
+        latency={},
+        curve=(),
+        samples=samples,
+        verdict=verdict,
+        findings=findings,
+    )
+
+
+def noisy(rate: float, count: int = 12, sigma: float = 0.02, seed: int = 0) -> list[float]:
+    return [float(value) for value in rate * np.exp(np.random.default_rng(SEED + seed).normal(0, sigma, count))]
+
+
+def decided(*rows: Row) -> tuple[Decision, ...]:
+    return decide(rows, compare(rows))
+
+
+def only(base: Row, other: Row) -> Decision:
+    (found,) = decided(base, other)
+    return found
+
+
+def test_a_clear_difference_is_decided_with_a_bound() -> None:
+    found = only(row("disk", noisy(100e6)), row("memory", noisy(1000e6, seed=1)))
+    (point,) = found.points
+    assert found.decided and found.winner == "memory" and point.outcome is Outcome.FASTER
+    assert 5 < point.at_least < point.ratio < 11
+
+
+def test_the_base_can_be_the_faster_one() -> None:
+    (point,) = only(row("disk", noisy(1000e6)), row("memory", noisy(100e6, seed=1))).points
+    assert point.winner == "disk" and 5 < point.at_least < point.ratio < 11
+
+
+def test_what_differs_by_less_than_5_percent_for_sure_is_equal() -> None:
+    (point,) = only(row("disk", noisy(100e6, 40, 0.005)), row("memory", noisy(100.1e6, 40, 0.005, 1))).points
+    assert point.outcome is Outcome.EQUAL and point.within is not None and 0 < point.within <= 0.05
+
+
+def test_noise_leaves_it_open() -> None:
+    (point,) = only(row("disk", noisy(100e6, 5, 0.3)), row("memory", noisy(110e6, 5, 0.3, 1))).points
+    assert point.outcome is Outcome.OPEN and "do not show" in point.why
+    (point,) = only(row("disk", noisy(100e6, 3)), row("memory", noisy(900e6, 3, seed=1))).points
+    assert point.outcome is Outcome.OPEN and point.why == "too few repeats"
+
+
+@pytest.mark.parametrize("verdict", [Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE])
+def test_a_number_that_is_none_answers_nothing(verdict: Verdict) -> None:
+    found = only(row("disk", noisy(100e6)), row("memory", noisy(1000e6, seed=1), verdict))
+    assert found.points[0].outcome is Outcome.BARRED and found.points[0].why == f"memory is {verdict}"
+    assert not found.decided and found.winner == ""
+
+
+@pytest.mark.parametrize("verdict", [Verdict.CLIENT_BOUND, Verdict.NETWORK_BOUND, Verdict.THROTTLED])
+def test_what_held_the_faster_side_bounds_the_answer(verdict: Verdict) -> None:
+    (point,) = only(row("disk", noisy(100e6)), row("memory", noisy(1000e6, seed=1), verdict)).points
+    assert point.outcome is Outcome.FASTER and "may be faster still" in point.why
+    (point,) = only(row("disk", noisy(100e6), verdict), row("memory", noisy(1000e6, seed=1))).points
+    assert point.outcome is Outcome.OPEN and "disk is" in point.why
+
+
+def test_an_unstable_result_answers_with_its_interval() -> None:
+    (point,) = only(row("disk", noisy(100e6, 12, 0.2), Verdict.UNSTABLE), row("memory", noisy(2e9, seed=1))).points
+    assert point.outcome is Outcome.FASTER and point.at_least > 4
+
+
+TARGETS = ("disk", "memory", "ssd")
+ROWS = st.lists(
+    st.tuples(
+        st.floats(1e6, 1e9), st.sampled_from([0.001, 0.05, 0.5]), st.integers(2, 14), st.sampled_from(list(Verdict))
+    ),
+    min_size=2,
+    max_size=12,
+)
+
+
+@given(ROWS, st.integers(2, 3))
+def test_every_sentence_follows_from_the_comparisons(made: list[tuple[float, float, int, Verdict]], count: int) -> None:
+    rows = [
+        row(TARGETS[place % count], noisy(rate, repeats, sigma, place), verdict, 4096 << place // count)
+        for place, (rate, sigma, repeats, verdict) in enumerate(made)
+    ]
+    comparisons = compare(rows)
+    for claim in claims(decide(rows, comparisons)):
+        mine = [pair for pair in comparisons if (pair.base, pair.other) == (claim.base, claim.other)]
+        assert len(mine) == len(claim.points)
+        text = "".join(part if isinstance(part, str) else part.text for part in sentence(claim))
+        for target in (claim.base, claim.other):
+            faster = [
+                (pair.sure_low, pair.ratio) if target == pair.other else (1 / pair.sure_high, 1 / pair.ratio)  # type: ignore[operator]
+                for pair, point in zip(mine, claim.points, strict=True)
+                if point.winner == target
+            ]
+            assert (f"{target} is faster than" in text) == bool(faster)
+            if faster:
+                assert min(low for low, _ in faster) > 1  # type: ignore[type-var]
+                words = re.search(
+                    rf"{target} is faster than \w+ at [^;]*, at least ([\d.,]+)×; measured ([\d.,]+)×", text
+                )
+                assert words is not None
+                assert float(words[1].replace(",", "")) <= min(low for low, _ in faster) * (1 + 1e-9)  # type: ignore[type-var,operator]
+                assert float(words[2].replace(",", "")) == pytest.approx(median(ratio for _, ratio in faster), rel=0.06)
+        significant = [pair for pair in mine if pair.separable]
+        assert len(claim.won(claim.base)) + len(claim.won(claim.other)) <= len(significant)
