@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from assay.analyse.ceilings import Ceilings
 from assay.analyse.compare import compare
+from assay.analyse.decide import decide
 from assay.analyse.estimate import estimate
 from assay.analyse.notes import notes
 from assay.analyse.usable import usable
@@ -75,12 +76,14 @@ def analyse(
         executed[job.case].append(job)
     maker = RowMaker(run, judge, quick, settled)
     rows = tuple(row for case in cases for row in maker.rows(case, of_case[case.id], executed[case.id]))
+    comparisons = () if quick else compare(rows)
     return RunAnalysis(
         run=run,
         cases=tuple(cases),
         excluded=tuple(excluded),
         rows=rows,
-        comparisons=() if quick else compare(rows),
+        comparisons=comparisons,
+        decisions=decide(rows, comparisons),
         notes=() if quick else (*maker.unread, *notes(rows, maker.places)),
         jobs=tuple(jobs),
     )

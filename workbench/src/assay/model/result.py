@@ -8,6 +8,7 @@ from assay.model.base import Frozen
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Binding, Ceiling
 from assay.model.course import Course
+from assay.model.decision import Decision
 from assay.model.method import MethodChoice
 from assay.model.names import is_metadata
 from assay.model.network import Network
@@ -447,6 +448,7 @@ class RunAnalysis(Frozen):
 
     Attributes:
         notes: What looked odd, one sentence each.
+        decisions: What follows from the comparisons for each pair of targets.
     """
 
     run: RunInfo
@@ -456,3 +458,4 @@ class RunAnalysis(Frozen):
     comparisons: tuple[Comparison, ...]
     notes: tuple[str, ...]
     jobs: tuple[JobRecord, ...]
+    decisions: tuple[Decision, ...] = ()

@@ -15,7 +15,7 @@ _TYPES = {"text": "string", "integer": "integer", "number": "number", "boolean":
 
 
 def json_document(analysis: RunAnalysis) -> dict[str, Any]:
-    """The run, its results, samples and costs as flat records, comparisons, exclusions and notes."""
+    """The run, its results, samples and costs as flat records, comparisons, decisions, exclusions and notes."""
     return {
         "schema": SCHEMA,
         "run": analysis.run.model_dump(mode="json"),
@@ -23,6 +23,7 @@ def json_document(analysis: RunAnalysis) -> dict[str, Any]:
         "samples": list(samples_table(analysis).records),
         "costs": list(costs_table(analysis).records),
         "comparisons": [comparison.model_dump(mode="json") for comparison in analysis.comparisons],
+        "decisions": [decision.model_dump(mode="json") for decision in analysis.decisions],
         "excluded": [excluded.model_dump(mode="json") for excluded in analysis.excluded],
         "notes": list(analysis.notes),
     }
@@ -38,11 +39,12 @@ def json_schema() -> dict[str, Any]:
     from pydantic.json_schema import models_json_schema
 
     from assay.model.case import Excluded
+    from assay.model.decision import Decision
     from assay.model.result import Comparison, RunInfo
 
-    models = (RunInfo, Comparison, Excluded)
+    models = (RunInfo, Comparison, Decision, Excluded)
     places, definitions = models_json_schema([(model, "serialization") for model in models])
-    run, comparison, excluded = (places[model, "serialization"] for model in models)
+    run, comparison, decision, excluded = (places[model, "serialization"] for model in models)
     properties = {
         "schema": {"const": SCHEMA},
         "run": run,
@@ -50,6 +52,7 @@ def json_schema() -> dict[str, Any]:
         "samples": _records_schema(SAMPLE_COLUMNS),
         "costs": _records_schema(COST_COLUMNS),
         "comparisons": {"type": "array", "items": comparison},
+        "decisions": {"type": "array", "items": decision},
         "excluded": {"type": "array", "items": excluded},
         "notes": {"type": "array", "items": {"type": "string"}},
     }
