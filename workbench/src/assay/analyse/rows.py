@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from assay.analyse.alike import alike_notes
 from assay.analyse.ceilings import Ceilings
 from assay.analyse.compare import compare
 from assay.analyse.decide import decide
@@ -56,6 +57,7 @@ def analyse(
     judge: Judge,
     quick: bool = False,
     settled: Collection[str] = (),
+    likeness: float | None = None,
 ) -> RunAnalysis:
     """Group samples into rows, estimate, pool, judge, compare, and note what is odd.
 
@@ -68,6 +70,7 @@ def analyse(
         judge: Gives the verdict of one row.
         quick: Leave out what only a report needs: pooled latencies, curves, comparisons and notes.
         settled: Ids of cases that are known well enough, of which no more repeats are asked for than were executed.
+        likeness: How much a repeat of this run resembles the one before it, see `known_likeness`; None: unknown.
     """
     of_case: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
@@ -75,7 +78,7 @@ def analyse(
     executed: dict[str, list[JobRecord]] = defaultdict(list)
     for job in jobs:
         executed[job.case].append(job)
-    maker = RowMaker(run, judge, quick, settled)
+    maker = RowMaker(run, judge, quick, settled, likeness or 0.0)
     rows = tuple(row for case in cases for row in maker.rows(case, of_case[case.id], executed[case.id]))
     comparisons = () if quick else compare(rows, run.looks)
     within = EQUAL_WITHIN if run.repeats_decide is None else run.repeats_decide
@@ -86,15 +89,27 @@ def analyse(
         rows=rows,
         comparisons=comparisons,
         decisions=decide(rows, comparisons, within),
-        notes=() if quick else (*maker.unread, *notes(rows, maker.places)),
+        notes=() if quick else _all_notes(rows, maker, likeness),
         jobs=tuple(jobs),
     )
+
+
+def _all_notes(rows: Sequence[Row], maker: "RowMaker", likeness: float | None) -> tuple[str, ...]:
+    counts = [row.rate.n for row in rows if row.rate is not None]
+    return (*maker.unread, *alike_notes(likeness, counts), *notes(rows, maker.places))
 
 
 class RowMaker:
     """Makes the rows of a run, case by case, so that not all samples of a large run need to be in memory."""
 
-    def __init__(self, run: RunInfo, judge: Judge, quick: bool = False, settled: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        run: RunInfo,
+        judge: Judge,
+        quick: bool = False,
+        settled: Collection[str] = (),
+        likeness: float = 0.0,
+    ) -> None:
         """Keep what the rows have in common; arguments as in `analyse`."""
         self.places = {place.target: place for place in run.places}
         self._memory_bytes = memory_bytes(run.environment)
@@ -104,6 +119,7 @@ class RowMaker:
         self._judge = judge
         self._quick = quick
         self._settled = settled
+        self._likeness = likeness
         self.unread: list[str] = []
         """What of the repeats could not be read, one sentence each."""
 
@@ -121,8 +137,8 @@ class RowMaker:
     def _row(self, case: Case, label: str, samples: tuple[Sample, ...], jobs: Sequence[JobRecord]) -> Row:
         counted = usable(samples)
         moved = [sample.throughput for sample in counted if sample.moves_data]
-        throughput = estimate(moved) if moved else None
-        iops = estimate([sample.iops for sample in counted]) if counted else None
+        throughput = estimate(moved, self._likeness) if moved else None
+        iops = estimate([sample.iops for sample in counted], self._likeness) if counted else None
         operation, place = label.split(" ", 1)[0], self.places.get(case.target)
         ceilings = self._ceilings.bindings(case, operation, place, throughput, iops)
         planned = len(jobs) if case.id in self._settled else self._repeats

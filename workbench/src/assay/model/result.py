@@ -309,14 +309,29 @@ class RunInfo(Frozen):
         return len(looks(self.repeats_least or self.repeats, self.repeats))
 
 
+class Level(Frozen):
+    """One of two values that the repeats of a result have.
+
+    Attributes:
+        rate: Median of the repeats there.
+        count: How many repeats those are.
+    """
+
+    rate: float
+    count: int
+
+
 class Estimate(Frozen):
     """A median over repeats and a 95 % interval.
 
     Attributes:
         low: Lower end of the interval; None with fewer than 2 repeats.
         high: Upper end.
-        n: Number of independent repeats.
+        n: Number of repeats.
         spread: Coefficient of variation (standard deviation / mean); None with fewer than 2.
+        likeness: How much a repeat resembles the one before it: the correlation that the interval allows for.
+        levels: The two values that the repeats have, the lower one first, if they have two; else empty. The interval
+            then reaches from one to the other.
     """
 
     median: float
@@ -324,6 +339,8 @@ class Estimate(Frozen):
     high: float | None
     n: int
     spread: float | None
+    likeness: float = 0.0
+    levels: tuple[Level, ...] = ()
 
     @property
     def reach(self) -> float | None:
