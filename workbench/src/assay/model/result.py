@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import Field, computed_field
+from pydantic import Field
 
 from assay.model.base import Frozen
 from assay.model.case import Case, Excluded
@@ -352,13 +352,11 @@ class Percentile(Frozen):
     highest: float | None = None
     pooled: float | None = None
 
-    @computed_field  # type: ignore[prop-decorator]
     @property
     def needed(self) -> int:
         """Fewest operations that it can be said of."""
         return LEAST_OPS[self.name]
 
-    @computed_field  # type: ignore[prop-decorator]
     @property
     def standing(self) -> Standing:
         """How well it is known."""
