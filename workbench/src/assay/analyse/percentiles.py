@@ -8,8 +8,9 @@ has, because operations of one repeat met the same stall.
 from collections.abc import Iterable, Mapping, Sequence
 
 from assay.analyse.estimate import estimate
+from assay.analyse.usable import usable
 from assay.model.percentile import LEAST_OPS
-from assay.model.result import Percentile, Sample
+from assay.model.result import Percentile, Row, Sample
 
 
 def of_repeats(samples: Iterable[Sample], name: str) -> dict[int, float]:
@@ -41,6 +42,12 @@ def percentiles(samples: Sequence[Sample], pooled: Mapping[str, float]) -> tuple
     if not counts:
         return ()
     return tuple(_percentile(samples, name, counts, pooled.get(name)) for name in LEAST_OPS)
+
+
+def percentiles_of(row: Row) -> dict[str, Percentile]:
+    """Those of a row by name, also of one that was made in haste, which lacks what all repeats together tell."""
+    found = row.percentiles or percentiles(usable(row.samples), row.latency)
+    return {item.name: item for item in found}
 
 
 def _percentile(samples: Sequence[Sample], name: str, counts: Sequence[int], pooled: float | None) -> Percentile:

@@ -297,7 +297,7 @@ def _print_percentiles(rows: "tuple[Row, ...]") -> None:
                 say(f"{item.name} of {row.operation}: {percentiles.words(item, _latency)}")
         if few:
             names = ", ".join(item.name for item in few)
-            say(f"{names} of {row.operation}: {percentiles.words(few[0])}")
+            say(f"{names} of {row.operation}: {percentiles.words(few[0], _latency)}")
 
 
 def _print_hosts(rows: "tuple[Row, ...]") -> None:

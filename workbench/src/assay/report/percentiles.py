@@ -24,7 +24,7 @@ def words(item: Percentile, time: Callable[[float], str] = numbers.latency) -> s
         time: Nanoseconds as text.
     """
     if item.value is None:
-        return f"{Standing.TOO_FEW}: {counts(item)}"
+        return f"{Standing.TOO_FEW}: {item.ops:,} in all repeats, {item.name} takes {item.needed:,}"
     low, high = item.interval
     middle = time(item.value)
     if low is not None and high is not None:
@@ -35,17 +35,13 @@ def words(item: Percentile, time: Callable[[float], str] = numbers.latency) -> s
 
 
 def _why(item: Percentile, time: Callable[[float], str]) -> str:
+    """What makes it less than known."""
     if item.estimate is None or item.lowest is None or item.highest is None:
-        return f"of all repeats together; {counts(item)}"
+        least = numbers.plural(item.least_ops, "operation")
+        return f"of all repeats together, because one has {least}, and it takes {item.needed:,} in each"
     if item.estimate.n == 1:
         return "one repeat"
     return f"{item.name} of the {item.estimate.n} repeats: {time(item.lowest)} to {time(item.highest)}"
-
-
-def counts(item: Percentile) -> str:
-    """How many operations there are, and how many it takes."""
-    least = numbers.plural(item.least_ops, "operation")
-    return f"a repeat has {least}, all have {item.ops:,}, it takes {item.needed:,}"
 
 
 def cell(item: Percentile | None, interval: bool = False) -> Num:
@@ -67,18 +63,7 @@ def cell(item: Percentile | None, interval: bool = False) -> Num:
 
 
 def tally(rows: Iterable[Row], name: str) -> str:
-    """Such as `p99 is known in 12 results, uncertain in 3`; empty if no latencies were recorded."""
+    """Such as `p99: known in 12, uncertain in 3 of 15 results`; empty if no latencies were recorded."""
     found = Counter(item.standing for row in rows if (item := row.percentile(name)) is not None)
-    parts = [_tallied(standing, found[standing]) for standing in Standing if found[standing]]
-    return f"{name} {', '.join(parts)}" if parts else ""
-
-
-def _tallied(standing: Standing, count: int) -> str:
-    where = f"in {numbers.plural(count, 'result')}"
-    match standing:
-        case Standing.NO_INTERVAL:
-            return f"has no interval {where}"
-        case Standing.TOO_FEW:
-            return f"has too few operations {where}"
-        case _:
-            return f"is {standing} {where}"
+    parts = [f"{standing} in {found[standing]:,}" for standing in Standing if found[standing]]
+    return f"{name}: {', '.join(parts)} of {numbers.plural(found.total(), 'result')}" if parts else ""

@@ -1,12 +1,13 @@
 """Latency: percentile curves, latency against each swept axis, the percentiles as numbers."""
 
-from assay.model.percentile import PERCENTILES
+from assay.model.percentile import PERCENTILES, Standing
 from assay.model.result import Row
 from assay.report import figures, numbers, percentiles
-from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Table
+from assay.report.document import Badge, Block, Bullets, Cell, Column, Heading, Note, Num, Paragraph, Section, Table
 from assay.report.view import View
 
 _MOST_ROWS = 2000
+_MOST_UNCERTAIN = 8
 
 
 def section(view: View) -> Section:
@@ -32,9 +33,27 @@ def section(view: View) -> Section:
 
 
 def _known(view: View) -> list[Block]:
-    """In how many results the percentiles are known."""
+    """In how many results the percentiles are known, and which p99 are least."""
     tallies = [words for name in ("p50", "p99", "p99.9") if (words := percentiles.tally(view.analysis.rows, name))]
-    return [Paragraph(f"{'; '.join(tallies)}.")] if tallies else []
+    found = [item for row in view.analysis.rows if (item := _uncertain(row, view)) is not None]
+    worst = tuple(words for _, words in sorted(found, reverse=True)[:_MOST_UNCERTAIN])
+    if worst:
+        more = f", the widest {len(worst)} of {len(found):,}" if len(worst) < len(found) else ""
+        tallies.append(f"uncertain p99{more}")
+    paragraph = Paragraph(f"{'; '.join(tallies)}{':' if worst else '.'}")
+    return [paragraph, *([Bullets(worst)] if worst else [])] if tallies else []
+
+
+def _uncertain(row: Row, view: View) -> tuple[float, str] | None:
+    """How wide the interval of its p99 is, and what was seen; None if it is not uncertain."""
+    tail = row.percentile("p99")
+    if tail is None or tail.standing is not Standing.UNCERTAIN:
+        return None
+    low, high = tail.interval
+    name = " · ".join(
+        word for word in (row.case.target, numbers.operation_title(row.operation), view.point_of(row)) if word
+    )
+    return (high or 0.0) / (low or 1.0), f"{name} ({row.case.id}): {percentiles.words(tail)}."
 
 
 def _table(view: View) -> Table:
