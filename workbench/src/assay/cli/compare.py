@@ -46,7 +46,8 @@ def command(
     Repeats of a run share its day, so that each run counts as one observation. How much runs differ though nothing was
     changed is taken from the runs themselves, three or more a side, joined by commas, or from at least three other
     runs of the study in the folder. Two runs alone show no difference. Targets of one run are compared round by round.
-    What differs in the environment is printed below.
+    p50 and p99 of latency are compared too, where both sides have enough operations; between runs that takes three a
+    side. What differs in the environment is printed below.
 
     With --fail-if-slower 5% the exit code is 1 if a row is significantly slower and its median fell by more than 5 %.
     It is also 1 if a result is missing or incomplete in the second run, or has become cached or impossible there: a

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from assay.model.case import AxisValue
-from assay.model.percentile import LEAST_BEYOND
+from assay.model.percentile import LEAST_BEYOND, WIDEST
 from assay.model.result import Row
 from assay.report import numbers
 from assay.report.charts.dots import plain_chart
@@ -125,6 +125,8 @@ def line_charts(view: View, workload: Workload, axis: str, metric: Metric, mark:
         if metric == "latency" and not any("p50" in row.latency for row in chosen):
             continue
         words = "Median and 95 % interval."
+        if metric == "latency":
+            words += f" Where that is wider than a factor of {WIDEST:g}: from the lowest to the highest repeat."
         if len(kept) < len(slices):
             words += f" Lines for {len(kept)} of {len(slices)} points of the other axes."
         if len(kept_x) < len(workload.swept[axis]):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from assay.model.case import AxisValue
+from assay.model.percentile import Standing
 from assay.model.result import Row
 from assay.report import numbers, percentiles
 from assay.report.charts.theme import Spec, colour, finish, magnitude, marks, measured, setting, swept
@@ -25,7 +26,8 @@ def line_chart(rows: Sequence[Row], axis: str, others: Sequence[str], targets: S
         axis: Runs right.
         others: The axes whose points give a line each.
         targets: One colour each.
-        metric: rate: median and 95 % interval in the operation's measure; latency: likewise of p50, in µs.
+        metric: rate: median and 95 % interval in the operation's measure; latency: likewise of p50, in µs, with the
+            range of the repeats where the interval would set the scale for all.
     """
     data = [datum for row in rows if (datum := _datum(row, axis, others, metric)) is not None]
     series = list(dict.fromkeys(datum["s"] for datum in data))
@@ -83,7 +85,8 @@ def _latency(row: Row) -> tuple[float, float, float, str] | None:
     half, tail = row.percentile("p50"), row.percentile("p99")
     if half is None or half.value is None:
         return None
-    low, high = (half.value if end is None else end for end in half.interval)
+    ends = (half.lowest, half.highest) if half.standing is Standing.UNCERTAIN else half.interval
+    low, high = (half.value if end is None else end for end in ends)
     words = f"p50 {percentiles.words(half)}"
     if tail is not None:
         words += f"; p99 {percentiles.words(tail)}"
