@@ -38,7 +38,8 @@ def _why(item: Percentile, time: Callable[[float], str]) -> str:
     """What makes it less than known."""
     if item.estimate is None or item.lowest is None or item.highest is None:
         least = numbers.plural(item.least_ops, "operation")
-        return f"of all repeats together, because one has {least}, and it takes {item.needed:,} in each"
+        few = f", because one has {least}, and it takes {item.needed:,} in each"
+        return f"of all repeats together{few if item.least_ops < item.needed else ''}"
     if item.estimate.n == 1:
         return "one repeat"
     return f"{item.name} of the {item.estimate.n} repeats: {time(item.lowest)} to {time(item.highest)}"
