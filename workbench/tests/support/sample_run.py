@@ -10,6 +10,7 @@ from hdrh.histogram import HdrHistogram
 from sample_ceilings import ceilings_of, with_ceilings
 
 from assay.analyse.compare import LATENCIES, compare
+from assay.analyse.decide import decide
 from assay.analyse.percentiles import percentiles
 from assay.model.case import Case, Excluded, Parameters
 from assay.model.ceiling import Ceiling
@@ -258,6 +259,7 @@ def build(
             jobs += [job_of(case, repeat) for repeat in range(1, repeats + 1)]
     run = info(targets, question, path, len(jobs), repeats, tuple(ceilings_of(cases, targets)))
     rows = with_ceilings(rows, run)
+    comparisons = compare(rows)
     return RunAnalysis(
         run=run,
         cases=tuple(cases),
@@ -271,8 +273,9 @@ def build(
             ),
         ),
         rows=tuple(rows),
-        comparisons=compare(rows),
+        comparisons=comparisons,
         latency_comparisons=tuple(pair for of in LATENCIES for pair in compare(rows, of=of)),
+        decisions=decide(rows, comparisons),
         notes=("The third round of disk was 4 % slower than the first: something else was using the disk.",),
         jobs=tuple(jobs),
     )

@@ -20,6 +20,7 @@ that no outlier makes one where noise is small elsewhere, and from `LEAST_COMPAR
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -32,7 +33,8 @@ from assay.analyse.moderate import moderate
 from assay.analyse.percentiles import of_repeats
 from assay.analyse.significance import cliffs_delta, holm, t_p, t_quantile
 from assay.analyse.usable import usable
-from assay.model.result import LEAST_COMPARED, Compared, Comparison, Row
+from assay.model.repeats import LEAST_COMPARED
+from assay.model.result import Compared, Comparison, Row
 from assay.model.verdict import SOUND
 
 LEVEL = 0.05
@@ -154,11 +156,16 @@ def key_of(row: Row) -> Key:
 
 
 def _by_targets(pairs: Sequence[tuple[Row, Row]]) -> Iterable[list[int]]:
-    """Places of the pairs of the same two targets."""
-    groups: dict[tuple[str, str], list[int]] = {}
+    """Places of the pairs of the same two targets; the noise of what a cache did, say, is not that of the rest."""
+    groups: dict[tuple[str, str, bool], list[int]] = {}
     for number, (base, other) in enumerate(pairs):
-        groups.setdefault((base.case.target, other.case.target), []).append(number)
+        groups.setdefault((base.case.target, other.case.target, _none(base, other)), []).append(number)
     return groups.values()
+
+
+def _none(base: Row, other: Row) -> bool:
+    """A number of a side stands for no storage, so that the comparison answers no question."""
+    return base.no_result or other.no_result
 
 
 def _values(row: Row, of: Compared) -> dict[int, float]:
@@ -200,15 +207,14 @@ def _decided(
     of: Compared,
 ) -> Iterator[Comparison]:
     """All comparisons together: which differences are significant."""
-    tested = [number for number, test in enumerate(tests) if test.error is not None]
-    adjusted = dict(zip(tested, holm([tests[number].p for number in tested]), strict=True))
+    adjusted, tested = _adjusted(pairs, tests)
     level = LEVEL / looks
-    share = level / max(len(tested), 1)
     for number, (base, other, here, there) in enumerate(pairs):
         test, p = tests[number], adjusted.get(number)
         enough = unit == "run" or test.count >= LEAST_COMPARED
         seen = of == "rate" or abs(test.centre) > max(_GRAIN, 1 / min(*here, *there))
         separable = enough and seen and p is not None and p < level and test.own < LEVEL
+        share = level / max(tested[_none(base, other)], 1)
         figures = _figures(test, share, median(there) / median(here) if here and there else 1.0)
         yield Comparison(
             workload=base.case.workload,
@@ -226,6 +232,20 @@ def _decided(
             effect=cliffs_delta(here, there) if min(len(here), len(there)) > 1 else None,
             **figures,
         )
+
+
+def _adjusted(
+    pairs: Sequence[tuple[Row, Row, Sequence[float], Sequence[float]]], tests: Sequence["_Test"]
+) -> tuple[dict[int, float], Counter[bool]]:
+    """P-values after Holm's adjustment, and over how many; comparisons that answer nothing form their own family."""
+    families: dict[bool, list[int]] = {}
+    for number, (base, other, _, _) in enumerate(pairs):
+        if tests[number].error is not None:
+            families.setdefault(_none(base, other), []).append(number)
+    adjusted: dict[int, float] = {}
+    for tested in families.values():
+        adjusted |= dict(zip(tested, holm([tests[number].p for number in tested]), strict=True))
+    return adjusted, Counter({none: len(tested) for none, tested in families.items()})
 
 
 def _figures(test: "_Test", share: float, ratio: float) -> dict[str, float | None]:
@@ -324,6 +344,5 @@ def caveat(base: Row, other: Row, names: tuple[str, str] | None = None) -> str:
 
 
 def _unsound(row: Row) -> list[str]:
-    """Its verdicts that are not the storage's own, the worst first; a result can have several."""
-    found = dict.fromkeys([row.verdict, *(finding.verdict for finding in row.findings)])
-    return [str(verdict) for verdict in found if verdict not in SOUND]
+    """Its verdicts that are not the storage's own, the worst first."""
+    return [str(verdict) for verdict in row.verdicts if verdict not in SOUND]

@@ -11,9 +11,10 @@ from assay.analyse.compare import LATENCIES, comparable, compare_medians, compar
 from assay.analyse.environment_diff import environment_diff
 from assay.analyse.percentiles import percentiles_of
 from assay.model.base import AssayError
-from assay.model.comparison import NO_RESULT, ComparedRow, RunName, RunsComparison, Side, UncomparedRow
-from assay.model.result import LEAST_COMPARED, Compared, Comparison, Row, RunAnalysis, RunInfo
-from assay.model.verdict import Verdict
+from assay.model.comparison import ComparedRow, RunName, RunsComparison, Side, UncomparedRow
+from assay.model.repeats import LEAST_COMPARED
+from assay.model.result import Compared, Comparison, Row, RunAnalysis, RunInfo
+from assay.model.verdict import NO_RESULT, Verdict
 
 NAMES = ("before", "after")
 HOW_TO_TELL = (

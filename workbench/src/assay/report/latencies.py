@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assay.analyse.between import LEAST_RUNS
-from assay.model.comparison import NO_RESULT, ComparedRow, RunsComparison, Side
-from assay.model.result import LEAST_COMPARED, Compared, Comparison, Percentile
+from assay.model.comparison import ComparedRow, RunsComparison, Side
+from assay.model.repeats import LEAST_COMPARED
+from assay.model.result import Compared, Comparison, Percentile
+from assay.model.verdict import NO_RESULT
 from assay.report import numbers
 
 NAMES: tuple[Compared, ...] = ("p50", "p99")
