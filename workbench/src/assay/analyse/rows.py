@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Protocol
 
 from assay.analyse.alike import alike_notes
 from assay.analyse.ceilings import Ceilings
-from assay.analyse.compare import compare
+from assay.analyse.compare import LATENCIES, compare
 from assay.analyse.decide import decide
 from assay.analyse.estimate import estimate
 from assay.analyse.notes import notes
+from assay.analyse.percentiles import percentiles
 from assay.analyse.usable import usable
 from assay.model.base import AssayError
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Binding
 from assay.model.foreign import plain
 from assay.model.names import is_metadata
+from assay.model.percentile import said
 from assay.model.repeats import EQUAL_WITHIN
 from assay.model.result import Estimate, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
 from assay.model.units import UnitError, parse_size
@@ -89,6 +91,7 @@ def analyse(
         rows=rows,
         comparisons=comparisons,
         decisions=decide(rows, comparisons, within),
+        latency_comparisons=() if quick else tuple(pair for of in LATENCIES for pair in compare(rows, run.looks, of)),
         notes=() if quick else _all_notes(rows, maker, likeness),
         jobs=tuple(jobs),
     )
@@ -172,6 +175,7 @@ class RowMaker:
             not_evaluated=not_evaluated,
             ceilings=ceilings,
             start_delay=_pooled(delays, tell)[0],
+            percentiles=percentiles(pooled, latency),
         )
 
     def _unread(self, case: Case, label: str, repeat: int, why: str) -> None:
@@ -212,6 +216,8 @@ def _pooled(
 ) -> tuple[dict[str, float], "Histogram | None"]:
     """Order statistics and histogram of all repeats together; nothing if nothing was recorded.
 
+    Percentiles that all operations together are too few for are left out.
+
     Args:
         measured: Number, summary and histogram of each repeat.
         tell: Told the number of a repeat whose histogram cannot be read, which is left out, and why.
@@ -243,7 +249,7 @@ def _pooled(
         return {}, None
     greatest = max(summary["max"] for summary in summaries)
     mean = sum(summary["mean"] * total for summary, total in zip(summaries, totals, strict=True)) / count
-    tail = {name: min(value, greatest) for name, value in histograms.summary(pool).items()}
+    tail = {name: min(value, greatest) for name, value in said(histograms.summary(pool), count).items()}
     return {"min": min(summary["min"] for summary in summaries), "mean": mean, **tail, "max": greatest}, pool
 
 
