@@ -388,7 +388,7 @@ def make_places(study: Study, backends: dict[str, BackendCapabilities], looks: M
                 target=name,
                 kind=backend.kind,
                 path=path,
-                filesystem=filesystem,
+                filesystem=layers[0].name if filesystem == "unknown" and layers else filesystem,
                 memory_backed=filesystem in IN_MEMORY or in_memory(layers),
                 direct_bypasses_cache=backend.direct_bypasses_cache and stacked_on is None,
                 free_bytes=place.free_bytes if place else 0,

@@ -21,10 +21,10 @@ TIMES_MEMORY = 2
 """So many times the memory that could hold it the data must be (DESIGN, section 4, item 1)."""
 
 WHO = {
-    "program": "a program answers, and what it keeps in memory nothing counts",
-    "shared": "the host of this virtual machine answers, and what it keeps in memory nothing here counts",
-    "cache": "a cache stands before what stores the data, and which of them answered is not counted",
-    "unknown": "what is there cannot be seen",
+    "program": "what that program keeps in memory nothing counts",
+    "shared": "what that host keeps in memory nothing here counts",
+    "cache": "which answered, the cache or what is behind it, nothing counts",
+    "unknown": "what is there the kernel does not tell",
 }
 """What each kind of layer that cannot be seen through means."""
 
@@ -61,9 +61,9 @@ def memory_below(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.CACHED if whole else Verdict.UNVERIFIED,
         rule="memory_below",
-        text=f"the number is of memory, not of storage: {way}"
+        text=f"the number is of memory, not of storage: below is {way}"
         if whole
-        else f"a part of the data lies in memory, and what it answered is not counted: {way}",
+        else f"a part of the data lies in memory, and what it answered is not counted: below is {way}",
         remedy="Put it on a disk: the file of the loop device, or the file system. To measure memory, name a directory"
         " in tmpfs.",
         numbers={**_rate(evidence), "layers_in_memory": len(memory)},
@@ -93,7 +93,8 @@ def unseen_cache(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.UNVERIFIED,
         rule="unseen_cache",
-        text=f"whether storage answered or a cache cannot be told: {chain(evidence.layers)}: {WHO[found.kind]}",
+        text=f"whether storage answered or a cache cannot be told: below is {chain(evidence.layers)}, and"
+        f" {WHO[found.kind]}",
         remedy="Measure the storage below by itself, or use a data set of at least twice the memory; name this beside"
         " the number.",
         numbers={"data_set_bytes": evidence.data_set_bytes, "memory_bytes": evidence.memory_bytes or 0},
@@ -134,7 +135,7 @@ def _read_again(evidence: Evidence) -> Answer:
         verdict=Verdict.UNVERIFIED,
         rule="unseen_cache",
         text=f"the same {about_size(size)} were read {times:.3g} times, and from the second time on the host's page"
-        f" cache may have answered: {chain(evidence.layers)}",
+        f" cache may have answered: below is {chain(evidence.layers)}",
         remedy="Give the loop device direct I/O (losetup --direct-io=on), or leave runtime out, so that each byte is"
         " read once.",
         numbers={"times_read": times, "data_set_bytes": size},

@@ -357,7 +357,7 @@ def _by_type(name: str, source: str) -> Layer | None:
         return Layer(kind="network", name=name, detail=plain(f"servers: {source}" if source else "servers"))
     if name in ("fuse", "fuseblk") or name.startswith("fuse."):
         words = f"the program {source}" if name == "fuse" and source else "a program"
-        return Layer(kind="program", name=name, detail=plain(f"{words} answers, through FUSE"))
+        return Layer(kind="program", name=name, detail=plain(f"{words} answers"))
     return None
 
 

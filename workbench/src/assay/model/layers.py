@@ -113,6 +113,6 @@ def answering(layers: Sequence[Layer]) -> Layer | None:
 
 
 def below_counter(layers: Sequence[Layer]) -> tuple[Layer, ...]:
-    """The layers below the uppermost block device, whose requests are those that the kernel counts for a target."""
+    """The uppermost block device and the layers below it: the kernel counts requests as they come to that device."""
     first = next((place for place, layer in enumerate(layers) if layer.kind in BLOCK), len(layers))
-    return tuple(layers[first + 1 :])
+    return tuple(layers[first:])
