@@ -6,7 +6,7 @@ within what counts as equal, even if one is faster by a hair.
 
 Verdicts bound a number and do not delete it. A rate that the client, the network or a limit held may be greater in
 truth: of the faster side that makes the answer a bound, of the slower side it leaves it open. A number that is not the
-storage's (cached, impossible) or not whole (incomplete) answers nothing.
+storage's (cached, impossible) or not whole (incomplete) answers nothing. One that is unverified answers, and is named.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -84,6 +84,7 @@ def _faster(pair: Comparison, base: Row, other: Row) -> PointDecision:
         at_least=pair.sure_low if ahead else 1 / pair.sure_high,
         ratio=pair.ratio if ahead else 1 / pair.ratio,
         why=f"{fast.case.target} is {_named(fast, HELD)}: it may be faster still" if _named(fast, HELD) else "",
+        unverified=_unverified(base, other),
     )
 
 
@@ -94,7 +95,12 @@ def _equal(pair: Comparison, base: Row, other: Row) -> PointDecision:
     if doubts:
         return _open(pair, "; ".join(doubts))
     most = max(1 - pair.sure_low, 1 - 1 / pair.sure_high)
-    return PointDecision(axes=pair.axes, outcome=Outcome.EQUAL, ratio=pair.ratio, within=most)
+    unverified = _unverified(base, other)
+    return PointDecision(axes=pair.axes, outcome=Outcome.EQUAL, ratio=pair.ratio, within=most, unverified=unverified)
+
+
+def _unverified(*rows: Row) -> tuple[str, ...]:
+    return tuple(row.case.target for row in rows if Verdict.UNVERIFIED in row.verdicts)
 
 
 def _open(pair: Comparison, why: str) -> PointDecision:

@@ -170,10 +170,11 @@ class _Walk:
 
     def _overlay(self, mount: Mount, depth: int, above: tuple[str, ...]) -> None:
         """What is written to an overlay goes to its upper directory (overlayfs, `upperdir`)."""
-        upper = next((option.partition("=")[2] for option in mount.options if option.startswith("upperdir=")), "")
+        told = (option.partition("=")[2] for option in mount.options if option.startswith("upperdir="))
+        upper = unescaped(next(told, ""))
         self.add("overlay", mount.filesystem, f"upper directory {upper}" if upper else "no upper directory", depth)
         if upper.startswith("/"):
-            self.directory(unescaped(upper), "", depth + 1, above)
+            self.directory(upper, "", depth + 1, above)
         else:
             self.add("unknown", upper or "nothing", "not in view", depth + 1)
 

@@ -27,6 +27,7 @@ class PointDecision(Frozen):
         ratio: How many times as fast it was measured to be; of other outcomes, the other target's rate by the base's.
         within: If equal: the greatest share by which they may differ.
         why: What bars it, or leaves it open, in words.
+        unverified: Those of the targets whose number is one of which nobody can tell whether storage answered.
     """
 
     axes: dict[str, AxisValue]
@@ -36,6 +37,7 @@ class PointDecision(Frozen):
     ratio: float
     within: float | None = None
     why: str = ""
+    unverified: tuple[str, ...] = ()
 
 
 class Decision(Frozen):
