@@ -75,9 +75,9 @@ def unseen_cache(evidence: Evidence) -> Answer:
 
     Such are a program behind FUSE, nbd or ublk; a directory of the host of a virtual machine; a cache of its own (ZFS,
     bcache, dm-cache); a loop device that reads through the page cache what it has read before; and what the kernel
-    does not show. It is enough if the kernel counted that this process fetched the bytes, or if there is twice as much
-    data as memory. A disk is taken for what it is, also that of a virtual machine: whether the host of that has a
-    cache no guest can see, so that it would say nothing of one result more than of another.
+    does not show. It is enough if the kernel counted that this process moved the bytes, or if there is twice as much
+    data as memory. A disk is taken for what it is, also that of a virtual machine: whether the host of that has a cache
+    no guest can see, so that it would say nothing of one result more than of another.
     Source: DESIGN, section 4, item 1; read_bytes of proc_pid_io(5).
     """
     if not evidence.usable or not evidence.layers:
@@ -88,7 +88,7 @@ def unseen_cache(evidence: Evidence) -> Answer:
         if network and not evidence.across_network:
             return NotEvaluated("what the servers answer from their memory is not known")
         return _read_again(evidence)
-    if _fetched(evidence, found) or _exceeds_memory(evidence, found):
+    if _counted(evidence, found) or _exceeds_memory(evidence, found):
         return None
     return Finding(
         verdict=Verdict.UNVERIFIED,
@@ -101,21 +101,25 @@ def unseen_cache(evidence: Evidence) -> Answer:
     )
 
 
-def _fetched(evidence: Evidence, unseen: Layer) -> bool:
-    """The kernel counted that the bytes read were fetched, by this process and not through a block device above it.
+def _counted(evidence: Evidence, unseen: Layer) -> bool:
+    """The kernel counted that this process fetched or stored the bytes, and did not count them above the layer.
 
-    ZFS books what its cache answers as fetched, too.
+    Of reads that is proof; ZFS only books what its cache answers as fetched, too. Of writes it shows that what the
+    kernel does not tell of is no memory: nothing is counted of tmpfs.
     """
-    if evidence.operation not in READS or evidence.operation in MIXES or unseen.kind == "cache":
-        return False
     above = evidence.layers[: evidence.layers.index(unseen)]
-    shares = _shares(evidence, reads=True)
-    return bool(shares) and min(shares) >= SEEN_SHARE and not any(layer.kind in BLOCK for layer in above)
+    if evidence.operation in MIXES or unseen.kind == "cache" or any(layer.kind in BLOCK for layer in above):
+        return False
+    if evidence.operation in WRITES and unseen.kind == "unknown":
+        sent = [(sample.device_write_bytes, sample.write_bytes) for sample in evidence.usable]
+        return all(device is not None and 0 < SEEN_SHARE * asked <= device for device, asked in sent)
+    shares = _shares(evidence, reads=True) if evidence.operation in READS else []
+    return bool(shares) and min(shares) >= SEEN_SHARE
 
 
 def _exceeds_memory(evidence: Evidence, unseen: Layer) -> bool:
     """The data is larger than the memory of this machine can hold, where it is that memory that could."""
-    here = unseen.kind == "program" or (unseen.kind == "cache" and unseen.name == "zfs")
+    here = unseen.kind == "program" or unseen.name == "zfs" or unseen.name.startswith("/dev/zd")
     memory = evidence.memory_bytes
     return here and bool(memory) and evidence.data_set_bytes >= TIMES_MEMORY * (memory or 0)
 

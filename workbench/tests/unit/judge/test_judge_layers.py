@@ -72,7 +72,9 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (layers.unseen_cache, Verdict.UNVERIFIED, "zfs (tank)", evidence(place=ZFS)),
     (layers.unseen_cache, Verdict.UNVERIFIED, "the cache or what is behind it", evidence(place=BCACHE)),
     (layers.unseen_cache, Verdict.UNVERIFIED, "does not tell", evidence(place=UNKNOWN, device_read_bytes=0)),
+    (layers.unseen_cache, Verdict.UNVERIFIED, "does not tell", evidence("write", place=UNKNOWN, device_write_bytes=0)),
     # What the kernel counts above it is no evidence.
+    (layers.unseen_cache, Verdict.UNVERIFIED, "device 7:3", evidence("write", place=UNDER_DISK)),
     (layers.unseen_cache, Verdict.UNVERIFIED, "device 7:3", evidence(place=UNDER_DISK)),
     (
         layers.unseen_cache,
@@ -131,6 +133,7 @@ SILENT: list[tuple[Rule, Evidence]] = [
     (layers.unseen_cache, evidence(place=FUSE)),
     (layers.unseen_cache, evidence("write", place=FUSE, memory_bytes=8 * MIB)),
     (layers.unseen_cache, evidence(place=UNKNOWN)),
+    (layers.unseen_cache, evidence("write", place=UNKNOWN)),
     (layers.unseen_cache, evidence(place=BUFFERED, parameters=DROP, cache_done="dropped")),
     (layers.unseen_cache, evidence("write", place=BUFFERED)),
     (layers.compressed, evidence(place=BTRFS, device_read_bytes=0)),
