@@ -4,12 +4,13 @@ import contextlib
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from faulty import faulty_mount, why_not
+from faulty import HANG_GUARD, faulty_mount, why_not
 
 MIB = 1 << 20
 IMAGE = 320 * MIB
@@ -33,6 +34,25 @@ def call(*words: str | Path) -> str:
     return done.stdout.strip()
 
 
+def undo(*words: str | Path) -> None:
+    """Take away what others may look at for a moment: whoever lists the devices of a machine opens each."""
+    until_free(lambda: call(*words))
+
+
+def until_free(act: Callable[[], object]) -> None:
+    """Do something that fails while what it is about is in use."""
+    end = time.monotonic() + HANG_GUARD
+    while True:
+        try:
+            act()
+        except (AssertionError, OSError):
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+        else:
+            return
+
+
 @contextlib.contextmanager
 def tmpfs(point: Path, size: int = 2 * IMAGE) -> Iterator[Path]:
     """A file system in memory."""
@@ -42,7 +62,7 @@ def tmpfs(point: Path, size: int = 2 * IMAGE) -> Iterator[Path]:
     try:
         yield point
     finally:
-        call("umount", point)
+        undo("umount", point)
 
 
 @contextlib.contextmanager
@@ -57,7 +77,7 @@ def loop(folder: Path, size: int = IMAGE, direct: bool = False) -> Iterator[str]
     try:
         yield device
     finally:
-        call("losetup", "--detach", device)
+        undo("losetup", "--detach", device)
         image.unlink()
 
 
@@ -68,10 +88,10 @@ def zram(size: int = IMAGE) -> Iterator[str]:
         pytest.skip("there is no zram here")
     number = (ZRAM / "hot_add").read_text().strip()
     try:
-        Path(f"/sys/block/zram{number}/disksize").write_text(str(size))
+        Path(f"/sys/block/zram{number}/disksize").write_text(f"{size}\n")
         yield f"/dev/zram{number}"
     finally:
-        (ZRAM / "hot_remove").write_text(number)
+        until_free(lambda: (ZRAM / "hot_remove").write_text(number))
 
 
 @contextlib.contextmanager
@@ -85,7 +105,7 @@ def mounted(device: str, point: Path, kind: str = "ext4", options: str = "defaul
     try:
         yield point
     finally:
-        call("umount", point)
+        undo("umount", point)
 
 
 @contextlib.contextmanager
@@ -100,7 +120,7 @@ def overlay(upper: Path, point: Path) -> Iterator[Path]:
     try:
         yield point
     finally:
-        call("umount", point)
+        undo("umount", point)
 
 
 def zram_device(stack: ExitStack, _: Path) -> str:
