@@ -28,6 +28,7 @@ class PointDecision(Frozen):
         within: If equal: the greatest share by which they may differ.
         why: What bars it, or leaves it open, in words.
         unverified: Those of the targets whose number is one of which nobody can tell whether storage answered.
+        needs: If open: about how many repeats of both would settle it; None if repeats alone would not.
     """
 
     axes: dict[str, AxisValue]
@@ -38,6 +39,7 @@ class PointDecision(Frozen):
     within: float | None = None
     why: str = ""
     unverified: tuple[str, ...] = ()
+    needs: int | None = None
 
 
 class Decision(Frozen):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from assay.model.base import Frozen
 from assay.model.case import Case, Parameters
 from assay.model.names import LOOKUPS, METADATA, MIXES, READS, WRITES
+from assay.model.repeats import Repeats
 from assay.model.study import Study
 from assay.model.target import ExponentialLatency, FixedLatency, NfsTarget, NullTarget, Target, UniformLatency
 from assay.model.units import about_size
@@ -122,9 +123,9 @@ def estimate_study(
     round_seconds = sum(item.seconds for item in estimates)
     return StudyEstimate.model_construct(
         jobs=len(cases) * study.repeats,
-        seconds=round_seconds * study.repeats,
+        seconds=_in_time(study, round_seconds),
         least_seconds=round_seconds * study.repeating.least,
-        at_most_seconds=_at_most(estimates, study.repeats),
+        at_most_seconds=_at_most(estimates, study.repeating),
         written=sum(item.written for item in estimates) * study.repeats,
         read=sum(item.read for item in estimates) * study.repeats,
         peak_space=_peak_space(study, cases, estimates),
@@ -133,9 +134,22 @@ def estimate_study(
     )
 
 
-def _at_most(estimates: Sequence[CaseEstimate], repeats: int) -> float | None:
+def _in_time(study: Study, round_seconds: float) -> float:
+    """Seconds of all rounds, or of as many as the study has time for."""
+    repeating = study.repeating
+    if repeating.time is None:
+        return round_seconds * repeating.most
+    return min(round_seconds * repeating.most, max(round_seconds * repeating.least, repeating.time / 1e9))
+
+
+def _at_most(estimates: Sequence[CaseEstimate], repeating: Repeats) -> float | None:
     bounds = [item.at_most_seconds for item in estimates if item.at_most_seconds is not None]
-    return sum(bounds) * repeats if len(bounds) == len(estimates) else None
+    if len(bounds) < len(estimates):
+        return None
+    whole = sum(bounds) * repeating.most
+    # The last round that begins in time may take as long as it can.
+    limited = whole if repeating.time is None else repeating.time / 1e9 + sum(bounds)
+    return max(sum(bounds) * repeating.least, min(whole, limited))
 
 
 def _peak_space(study: Study, cases: Sequence[Case], estimates: Sequence[CaseEstimate]) -> dict[str, int]:
