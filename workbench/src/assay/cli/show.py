@@ -62,7 +62,7 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     say(f"run      {info.id} ({info.status}, {info.finished} of {info.planned} repeats done)")
     say(f"question {info.question}")
     for place in info.places:
-        say(f"target   {place.target}: {place.path or place.kind} ({place.filesystem})")
+        say(f"target   {place.target}: {', '.join(filter(None, (place.path, place.lies_on)))}")
     for line in _ceiling_lines(info.ceilings):
         say(f"ceilings {line}")
     if info.adaptive:

@@ -6,7 +6,7 @@ A rule about the data path looks at usable repeats only; what is wrong with the 
 import math
 from collections.abc import Callable
 
-from assay.judge import cache, course, lanes, limits, names
+from assay.judge import cache, course, lanes, layers, limits, names
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated, percent
 from assay.model.names import READS, WRITES
 from assay.model.result import Estimate, Sample
@@ -23,6 +23,7 @@ they differ by a factor of 1.7, and what differs by less is for the comparison t
 SUSTAINED = 0.99
 """Least share of the asked-for rate (DESIGN, section 3)."""
 LEAST_REPEATS = 3
+COMPRESSED = NotEvaluated("not applicable: data that is compressed below is for the rule `compressed` to judge")
 
 
 def incomplete(evidence: Evidence) -> Answer:
@@ -98,6 +99,8 @@ def cached_read(evidence: Evidence) -> Answer:
         return MEMORY_ITSELF
     if not evidence.counts_reads:
         return _cached_by_size(evidence)
+    if evidence.may_compress:
+        return COMPRESSED
     shares = _device_read_shares(evidence)
     if not shares or min(shares) >= DEVICE_SHARE:
         return None
@@ -177,6 +180,8 @@ def direct_read(evidence: Evidence) -> Answer:
         return MEMORY_ITSELF
     if not evidence.counts_reads:
         return NotEvaluated("the kernel does not tell how much was fetched from storage")
+    if evidence.may_compress:
+        return COMPRESSED
     shares = _device_read_shares(evidence)
     if not shares or min(shares) >= DIRECT_SHARE:
         return None
@@ -357,5 +362,9 @@ RULES: tuple[Callable[[Evidence], Answer], ...] = (
     limits.busy_client,
     limits.starved_client,
     limits.network_bound,
+    layers.memory_below,
+    layers.compressed,
+    layers.unseen_cache,
+    layers.no_storage,
 )
 """All rules, in the order in which they are tried."""

@@ -9,6 +9,7 @@ from assay.model.case import Case, Excluded
 from assay.model.ceiling import Binding, Ceiling
 from assay.model.course import Course
 from assay.model.decision import Decision
+from assay.model.layers import Layer, chain
 from assay.model.method import MethodChoice
 from assay.model.names import is_metadata
 from assay.model.network import Network
@@ -231,6 +232,7 @@ class Place(Frozen):
         stacked_on: What lies below the device and may answer from the host's memory, such as `/dev/loop0, a loop
             device without direct I/O`; None if nothing is known of such a thing.
         servers: Names of the servers of a target across a network, in order; empty where none are known.
+        layers: What lies below it, from the top; empty where nothing was looked at.
     """
 
     target: str
@@ -244,6 +246,19 @@ class Place(Frozen):
     limits: tuple[str, ...] = ()
     stacked_on: str | None = None
     servers: tuple[str, ...] = ()
+    layers: tuple[Layer, ...] = ()
+
+    @property
+    def lies_on(self) -> str:
+        """All layers in one line, `ext4 on /dev/vda`; the type of the file system where nothing more is known."""
+        return chain(self.layers) or self.filesystem
+
+    @property
+    def is_memory(self) -> bool:
+        """It is a directory of a file system that is memory itself, which whoever names it knows."""
+        return self.kind == "file" and (
+            self.filesystem in IN_MEMORY or (bool(self.layers) and self.layers[0].kind == "memory")
+        )
 
 
 class RunInfo(Frozen):
