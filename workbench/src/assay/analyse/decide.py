@@ -20,7 +20,7 @@ EQUAL_WITHIN = 0.05
 
 NONE = frozenset({Verdict.IMPOSSIBLE, Verdict.INCOMPLETE, Verdict.CACHED})
 """Verdicts of numbers that answer nothing."""
-HELD = frozenset({Verdict.CLIENT_BOUND, Verdict.NETWORK_BOUND, Verdict.THROTTLED})
+HELD = frozenset({Verdict.CLIENT_BOUND, Verdict.NETWORK_BOUND, Verdict.THROTTLED, Verdict.CONTENDED})
 """Verdicts of rates that may be greater in truth."""
 DOUBTFUL = frozenset({Verdict.UNSUSTAINED, Verdict.BURSTING, Verdict.SKEWED})
 """Verdicts of rates that may be less, or more."""

@@ -5,7 +5,7 @@ As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `Not
 
 from statistics import median
 
-from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated, percent
+from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
 from assay.model.names import MIXES, READS, WRITES
 from assay.model.result import EXCEEDED, Sample
 from assay.model.units import about_size
@@ -17,6 +17,10 @@ REACHED_SHARE = 0.9
 """At least this share of the bytes written must have gone to the device."""
 FLUSHED_SHARE = 0.5
 """A flush that works has brought at least this share of the data to the device."""
+SCATTERED = ("random_read", "stride_read", "backward_read", "random_mix")
+"""Reads whose next place no reader would fetch beforehand on purpose."""
+FETCHED_MORE = 1.2
+"""From so many times the bytes read on it is worth saying."""
 LEAST_BYTES = 1 << 20
 """With less written, metadata and rounding hide what was flushed."""
 COMPRESSIBLE = NotEvaluated("the device may be given less than is written: data or file system are compressible")
@@ -52,6 +56,48 @@ def above_device(evidence: Evidence) -> Answer:
     )
 
 
+def read_ahead(evidence: Evidence) -> Answer:
+    """Reads at scattered places that found their data in memory, because the kernel had read ahead.
+
+    Each such read that memory does not answer takes at least one request, so that of fewer requests than operations
+    the rest was served by what was fetched for others: from less than 90 % on, in a median repeat, the latencies are
+    memory's in part, though all bytes came from the device. Requests of other users make the share look smaller than
+    it is. Sequential reads are read ahead on purpose, by whoever reads through the page cache, and are not judged.
+    Source: the device's count of requests (iostats of the kernel); readahead(2), mm/readahead.c of the kernel.
+    """
+    if evidence.operation not in SCATTERED or evidence.no_storage or evidence.bypasses_cache or not evidence.usable:
+        return None
+    if evidence.in_memory:
+        return MEMORY_ITSELF
+    record = evidence.case.parameters.record_size or 0
+    counted = [sample for sample in evidence.usable if sample.block is not None and sample.read_bytes >= record > 0]
+    if not counted:
+        return NotEvaluated("no block device below that counts its requests")
+    # Where less was fetched than read, the data was in memory already, which is for `cached_read` to say.
+    fetched = [sample for sample in counted if _fetched(sample) >= REACHED_SHARE * sample.read_bytes]
+    if 2 * len(fetched) <= len(counted):
+        return None
+    shares = [sample.block.reads * record / sample.read_bytes for sample in fetched if sample.block is not None]
+    share, times = median(shares), median(_fetched(sample) / sample.read_bytes for sample in fetched)
+    if share >= REACHED_SHARE:
+        return None
+    beside = f", and fetched {times:.3g} times the bytes read" if times >= FETCHED_MORE else ""
+    return Finding(
+        verdict=Verdict.CACHED,
+        rule="read_ahead",
+        text=f"at least {percent(1 - share)} of the operations found their data in memory, where read-ahead had put it:"
+        f" the device had {share:.2g} requests for each operation{beside}",
+        remedy="Use cache: direct, or turn read-ahead off below the target (blockdev --setra 0), or a larger stride.",
+        numbers={"requests_per_operation": share, "fetched_to_read": times},
+    )
+
+
+def _fetched(sample: Sample) -> int:
+    if sample.device_read_bytes is not None:
+        return sample.device_read_bytes
+    return sample.block.read_bytes if sample.block is not None else 0
+
+
 def later_passes(evidence: Evidence) -> Answer:
     """Reads that went over the same data several times, and were much faster from the second time on.
 
@@ -65,6 +111,8 @@ def later_passes(evidence: Evidence) -> Answer:
         for sample in evidence.usable
         if sample.course and sample.course.first_pass and sample.course.later_passes
     ]
+    if not pairs and all(sample.read_bytes <= evidence.data_set_bytes for sample in evidence.usable):
+        return NotApplicable("no byte was read twice")
     if not pairs:
         return NotEvaluated("no repeat went over its data twice, with intervals short enough to see it")
     if evidence.in_memory:

@@ -6,7 +6,7 @@ A rule about the data path looks at usable repeats only; what is wrong with the 
 import math
 from collections.abc import Callable
 
-from assay.judge import cache, course, lanes, limits, names
+from assay.judge import cache, course, lanes, limits, names, tenant
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated, percent
 from assay.model.names import READS, WRITES
 from assay.model.result import Sample
@@ -315,6 +315,7 @@ RULES: tuple[Callable[[Evidence], Answer], ...] = (
     incomplete,
     cached_read,
     cache.above_device,
+    cache.read_ahead,
     cache.later_passes,
     direct_read,
     names.cached_names,
@@ -331,6 +332,7 @@ RULES: tuple[Callable[[Evidence], Answer], ...] = (
     lanes.skewed,
     lanes.uneven_lanes,
     lanes.clock_set,
+    tenant.contended,
     limits.engine_bound,
     limits.busy_client,
     limits.starved_client,

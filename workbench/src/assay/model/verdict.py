@@ -16,6 +16,7 @@ class Verdict(StrEnum):
     BURSTING = "bursting"
     UNSTABLE = "unstable"
     SKEWED = "skewed"
+    CONTENDED = "contended"
     CLIENT_BOUND = "client-bound"
     NETWORK_BOUND = "network-bound"
     OK = "ok"
@@ -23,6 +24,12 @@ class Verdict(StrEnum):
 
 SOUND = frozenset({Verdict.OK, Verdict.UNSTABLE})
 """The number is the storage's own. An unstable one is known less well, which its interval says."""
+
+NOT_APPLICABLE = "not applicable: "
+"""What the reason of a rule begins with that has nothing to say of a result; others lacked evidence."""
+
+AS_FAR_AS_SEEN = "ok as far as seen"
+"""What `ok` is called in words where a rule lacked evidence."""
 
 RANK = {verdict: place for place, verdict in enumerate(Verdict)}
 """0 is the worst."""

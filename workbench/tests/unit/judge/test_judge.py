@@ -310,6 +310,7 @@ def test_without_the_new_evidence_the_rules_that_need_it_say_so() -> None:
         "no_steady_state",
         "throttled",
         "bursting",
+        "contended",
         "engine_bound",
         "busy_client",
         "starved_client",
@@ -335,7 +336,8 @@ def test_a_study_that_asks_for_a_width_gets_it_or_is_told() -> None:
 
 
 def test_findings_come_worst_first() -> None:
-    both = evidence(parameters=KEEP, speeds=(100e6, 300e6, 50e6), device_read_bytes=0, planned=4)
+    idle = {"read_bytes": 0, "reads": 0}
+    both = evidence(parameters=KEEP, speeds=(100e6, 300e6, 50e6), device_read_bytes=0, block=idle, planned=4)
     verdict, findings, _ = judge(both)
     assert verdict is Verdict.INCOMPLETE
     assert [finding.verdict for finding in findings] == [Verdict.INCOMPLETE, Verdict.CACHED, Verdict.UNSTABLE]

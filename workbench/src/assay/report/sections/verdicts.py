@@ -17,6 +17,7 @@ _MEANING = {
     Verdict.BURSTING: "fast at first, then slower: the first speed does not last",
     Verdict.UNSTABLE: "the repeats differ too much",
     Verdict.SKEWED: "the lanes did not work together, or the clock was set meanwhile",
+    Verdict.CONTENDED: "somebody else used the device meanwhile: the rate is that of a shared one",
     Verdict.CLIENT_BOUND: "the machine that measured was the limit: the engine, or too little CPU for it",
     Verdict.NETWORK_BOUND: "the network was the limit",
     Verdict.OK: "nothing speaks against it",
