@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from assay.model.case import AxisValue
 from assay.model.price import Book
 from assay.model.result import Comparison, Place, Row, RunAnalysis
-from assay.model.verdict import SOUND, Verdict
+from assay.model.verdict import AS_FAR_AS_SEEN, SOUND, Verdict
 from assay.report import numbers
 from assay.report.measure import Measure, measure_of
 
@@ -21,6 +21,12 @@ Axes = dict[str, AxisValue]
 def verdicts_of(row: Row) -> tuple[Verdict, ...]:
     """All verdicts of a row, each once, the worst first."""
     return tuple(dict.fromkeys((row.verdict, *(finding.verdict for finding in row.findings))))
+
+
+def unseen(row: Row) -> str:
+    """Which rules lacked evidence, of a result that is ok; else empty."""
+    names = ", ".join(rule.replace("_", " ") for rule in row.unseen)
+    return f"{AS_FAR_AS_SEEN}: {names} lacked evidence" if row.as_far_as_seen else ""
 
 
 def sound(row: Row) -> bool:

@@ -279,6 +279,8 @@ def _remarks(view: View, duels: list[Duel]) -> list[Text]:
         f"{counts[Verdict.OK]:,} of {numbers.plural(len(view.analysis.rows), 'result')} have the verdict "
     ]
     spans.append(Badge(Verdict.OK))
+    if partly := sum(row.as_far_as_seen for row in view.analysis.rows):
+        spans.append(f" ({partly:,} of them as far as seen)")
     for verdict in bad:
         spans += [", ", f"{counts[verdict]:,} ", Badge(verdict)]
     rest = ". Only results that are ok, or unstable and nothing else, enter this answer, unstable ones with their wide "
