@@ -25,6 +25,9 @@ class Verdict(StrEnum):
 SOUND = frozenset({Verdict.OK, Verdict.UNSTABLE})
 """The number is the storage's own. An unstable one is known less well, which its interval says."""
 
+NO_RESULT = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE})
+"""The number is not the storage's, or not whole: no difference of such numbers says anything."""
+
 NOT_APPLICABLE = "not applicable: "
 """What the reason of a rule begins with that has nothing to say of a result; others lacked evidence."""
 

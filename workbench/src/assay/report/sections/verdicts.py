@@ -6,7 +6,7 @@ from assay.model.result import Row
 from assay.model.verdict import Verdict
 from assay.report import numbers, reasons
 from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Table
-from assay.report.view import View, verdicts_of
+from assay.report.view import View
 
 _MEANING = {
     Verdict.IMPOSSIBLE: "above a limit that nothing can exceed: something else was measured",
@@ -62,7 +62,7 @@ def _lacking(view: View) -> list[Block]:
 
 def _counts(view: View) -> Table:
     every = view.analysis.rows
-    counts = Counter((verdict, row.as_far_as_seen, row.case.target) for row in every for verdict in verdicts_of(row))
+    counts = Counter((verdict, row.as_far_as_seen, row.case.target) for row in every for verdict in row.verdicts)
     kinds = [(verdict, partly) for verdict in Verdict for partly in (True, False)]
     seen = [kind for kind in kinds if any(counts[*kind, target] for target in view.targets)]
     columns = (Column("Verdict"), Column("What it means"), *(Column(target, numeric=True) for target in view.targets))
@@ -71,7 +71,7 @@ def _counts(view: View) -> Table:
         cells = (Num(numbers.count(n), float(n)) for n in (counts[verdict, partly, target] for target in view.targets))
         rows.append((Badge(verdict, partly=partly), _PARTLY if partly else _MEANING[verdict], *cells))
     caption = "Number of results per verdict and target."
-    if any(len(verdicts_of(row)) > 1 for row in every):
+    if any(len(row.verdicts) > 1 for row in every):
         caption += " A result with several verdicts counts for each."
     return Table("verdict-counts", columns, tuple(rows), caption)
 
