@@ -6,6 +6,7 @@ As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `Not
 from statistics import median
 
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
+from assay.judge.tenant import disturbed
 from assay.model.names import MIXES, READS, WRITES
 from assay.model.result import EXCEEDED, Sample
 from assay.model.units import about_size
@@ -13,6 +14,8 @@ from assay.model.verdict import Finding, Verdict
 
 FASTER = 1.5
 """Later passes over the same data are at most this much faster than the first."""
+WINDOWS = 5
+"""Of a phase, one of which may be the first pass."""
 REACHED_SHARE = 0.9
 """At least this share of the bytes written must have gone to the device."""
 FLUSHED_SHARE = 0.5
@@ -60,9 +63,9 @@ def read_ahead(evidence: Evidence) -> Answer:
     """Reads at scattered places that found their data in memory, because the kernel had read ahead.
 
     Each such read that memory does not answer takes at least one request, so that of fewer requests than operations
-    the rest was served by what was fetched for others: from less than 90 % on, in a median repeat, the latencies are
-    memory's in part, though all bytes came from the device. Requests of other users make the share look smaller than
-    it is. Sequential reads are read ahead on purpose, by whoever reads through the page cache, and are not judged.
+    the rest was served by what was fetched for others: from less than 90 % on the latencies are memory's in part,
+    though all bytes came from the device. Requests of other users hide it, so that the repeat with the fewest decides.
+    Sequential reads are read ahead on purpose, by whoever reads through the page cache, and are not judged.
     Source: the device's count of requests (iostats of the kernel); readahead(2), mm/readahead.c of the kernel.
     """
     if evidence.operation not in SCATTERED or evidence.no_storage or evidence.bypasses_cache or not evidence.usable:
@@ -78,7 +81,7 @@ def read_ahead(evidence: Evidence) -> Answer:
     if 2 * len(fetched) <= len(counted):
         return None
     shares = [sample.block.reads * record / sample.read_bytes for sample in fetched if sample.block is not None]
-    share, times = median(shares), median(_fetched(sample) / sample.read_bytes for sample in fetched)
+    share, times = min(shares), median(_fetched(sample) / sample.read_bytes for sample in fetched)
     if share >= REACHED_SHARE:
         return None
     beside = f", and fetched {times:.3g} times the bytes read" if times >= FETCHED_MORE else ""
@@ -101,13 +104,15 @@ def _fetched(sample: Sample) -> int:
 def later_passes(evidence: Evidence) -> Answer:
     """Reads that went over the same data several times, and were much faster from the second time on.
 
-    In most repeats, more than 1.5 times. The kernel's counts may not show it where a cache is below the kernel.
+    In most repeats, more than 1.5 times, and more than if all time without a CPU fell into the first fifth. Repeats in
+    which others used the device, or lanes had too little CPU, tell nothing. The kernel's counts may not show it where a
+    cache is below the kernel.
     Source: DESIGN, section 4, item 1.
     """
     if evidence.operation not in READS or evidence.operation in MIXES or evidence.no_storage:
         return None
     pairs = [
-        (sample.course.first_pass, sample.course.later_passes)
+        (sample, sample.course.later_passes / sample.course.first_pass)
         for sample in evidence.usable
         if sample.course and sample.course.first_pass and sample.course.later_passes
     ]
@@ -117,9 +122,14 @@ def later_passes(evidence: Evidence) -> Answer:
         return NotEvaluated("no repeat went over its data twice, with intervals short enough to see it")
     if evidence.in_memory:
         return MEMORY_ITSELF
-    gain = median(later / first for first, later in pairs)
+    calm = [(sample, gain) for sample, gain in pairs if not disturbed(sample, evidence)]
+    gain = median(gain for _, gain in calm or pairs)
     if gain <= FASTER:
         return None
+    if 2 * len(calm) <= len(pairs):
+        return NotEvaluated("later passes were faster, which may be the machine's doing: it was busy meanwhile")
+    if gain * (1 - WINDOWS * median(evidence.without_cpu(sample) for sample, _ in calm)) <= FASTER:
+        return NotEvaluated("later passes were faster, which may be for want of a CPU in the first")
     return Finding(
         verdict=Verdict.CACHED,
         rule="later_passes",

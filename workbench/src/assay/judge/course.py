@@ -7,7 +7,7 @@ one odd repeat is for `unstable` to say.
 from statistics import fmean, median, stdev
 
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
-from assay.judge.tenant import others
+from assay.judge.tenant import disturbed
 from assay.model.course import Change, Course
 from assay.model.names import WRITES
 from assay.model.result import Sample
@@ -53,9 +53,9 @@ def no_steady_state(evidence: Evidence) -> Answer:
 
     In most repeats, the range of the rate over five equal windows exceeds 20 % of the mean, or the least-squares line
     through them gains or loses more than 10 % of it. And it is not the machine's doing: in most repeats nobody else
-    used the device, and the rate moves by more than for want of a CPU (if lanes had none for a share w of the time,
-    all of it in one window, that window lacks 5 w of its rate, and the line gains 4 w); or the line is alike in all
-    repeats, which what else runs on a machine is not.
+    used the device, lanes had a CPU for 90 % of the time, and the rate moves by more than for want of one (if lanes had
+    none for a share w of the time, all of it in one window, that window lacks 5 w of its rate, and the line gains 4 w);
+    or the line is alike in all repeats, which what else runs on a machine is not.
     Source: SNIA Solid State Storage Performance Test Specification 2.0, definition of steady state.
     """
     if evidence.case.parameters.rate is not None:
@@ -68,12 +68,12 @@ def no_steady_state(evidence: Evidence) -> Answer:
     unsteady = [(sample, course) for sample, course in every if _unsteady(course, 0.0)]
     if 2 * len(unsteady) <= len(every):
         return None
-    alone = [pair for pair in unsteady if not _shared(pair[0], evidence)]
+    alone = [(sample, course) for sample, course in unsteady if not disturbed(sample, evidence)]
     own = [(sample, course) for sample, course in alone if _unsteady(course, evidence.without_cpu(sample))]
     slopes = [course.slope_share or 0.0 for _, course in unsteady]
     alike = abs(median(slopes)) > SLOPE_SHARE and _agree(slopes)
     if 2 * len(own) <= len(every) and not alike:
-        return _machine(evidence, [sample for sample, _ in unsteady], shared=2 * len(alone) <= len(every))
+        return _machine(evidence, [sample for sample, _ in unsteady])
     spread, slope = median(course.range_share or 0.0 for _, course in unsteady), median(slopes)
     return Finding(
         verdict=Verdict.UNSUSTAINED,
@@ -87,15 +87,9 @@ def no_steady_state(evidence: Evidence) -> Answer:
 
 def _unsteady(course: Course, without_cpu: float) -> bool:
     """The rate moves by more than lanes do that have no CPU for this share of the time."""
-    lost = without_cpu / max(1 - without_cpu, 0.01)
+    lost = without_cpu / (1 - without_cpu)
     slope = abs(course.slope_share or 0.0)
     return (course.range_share or 0.0) > RANGE_SHARE + WINDOWS * lost or slope > SLOPE_SHARE + (WINDOWS - 1) * lost
-
-
-def _shared(sample: Sample, evidence: Evidence) -> bool:
-    """Others used the device in this repeat."""
-    found = others(sample, evidence)
-    return found is not None and found.matter
 
 
 def _agree(values: list[float]) -> bool:
@@ -103,21 +97,20 @@ def _agree(values: list[float]) -> bool:
     return len(values) >= LEAST_REPEATS and max(values) - min(values) <= abs(median(values)) / 2
 
 
-def _machine(evidence: Evidence, samples: list[Sample], shared: bool) -> NotEvaluated:
+def _machine(evidence: Evidence, samples: list[Sample]) -> NotEvaluated:
     """Why the course of the rate tells nothing of the store."""
-    moves = "the rate goes up and down within repeats, which may be the machine's doing: "
-    if shared:
-        return NotEvaluated(moves + "others used the device meanwhile")
     share = median(evidence.without_cpu(sample) for sample in samples)
-    return NotEvaluated(f"{moves}lanes had no CPU {percent(share)} of the time")
+    reasons = [reason for sample in samples if (reason := disturbed(sample, evidence))]
+    why = max(reasons, key=reasons.count, default=f"lanes had no CPU {percent(share)} of the time")
+    return NotEvaluated(f"the rate goes up and down within repeats, which may be the machine's doing: {why}")
 
 
 def bursting(evidence: Evidence) -> Answer:
     """A change from a higher to a lower plateau while the phase lasted: credits or a cache in the store ran out.
 
     In most repeats, to 80 % of the plateau before or less. And it is not the machine's doing: in most repeats nobody
-    else used the device, and more is missing than if all time without a CPU fell after the change; or the changes come
-    at the same time in all repeats.
+    else used the device, lanes had a CPU for 90 % of the time, and more is missing than if all time without one fell
+    after the change; or the changes come at the same time in all repeats.
     Source: change points by E-divisive with means (Matteson and James, A Nonparametric Approach for Multiple Change
     Point Analysis of Multivariate Data, JASA 2014).
     """
@@ -127,10 +120,10 @@ def bursting(evidence: Evidence) -> Answer:
     fell = [(sample, drop) for sample, course in every if (drop := _drop(course)) is not None]
     if 2 * len(fell) <= len(every):
         return None
-    alone = [pair for pair in fell if not _shared(pair[0], evidence)]
+    alone = [(sample, drop) for sample, drop in fell if not disturbed(sample, evidence)]
     own = [(sample, drop) for sample, drop in alone if not _explained(drop, sample, evidence.without_cpu(sample))]
     if 2 * len(own) <= len(every) and not _agree([float(drop.at_ns) for _, drop in fell]):
-        return _machine(evidence, [sample for sample, _ in fell], shared=2 * len(alone) <= len(every))
+        return _machine(evidence, [sample for sample, _ in fell])
     at, before, after = (
         median(drop.at_ns for _, drop in fell),
         median(drop.before for _, drop in fell),

@@ -27,6 +27,8 @@ OTHERS_SHARE = 0.25
 """Of what was ours, the others' bytes."""
 OTHERS_REQUESTS = 0.5
 """Of what may have been ours, the others' requests."""
+STARVED = 0.1
+"""Share of the time without a CPU from which on it is the machine that is slow."""
 LEAST_BYTES, LEAST_REQUESTS = 4 << 20, 250
 """Less is what any machine does now and then: logs, times of access."""
 
@@ -110,6 +112,18 @@ def others(sample: Sample, evidence: Evidence) -> Others | None:
     matter = more >= max(OTHERS_SHARE * ours, LEAST_BYTES)
     matter |= requests >= max(OTHERS_REQUESTS * most_requests, LEAST_REQUESTS)
     return Others(ours, more, requests, matter)
+
+
+def disturbed(sample: Sample, evidence: Evidence) -> str:
+    """Why what a repeat shows of the store's course may be another's doing; empty if nothing is known of such a thing.
+
+    Kernel threads that work for the lanes wait for a CPU like them, and are not counted: where lanes lack one for more
+    than a tenth of the time, how much it slowed them down is unknown.
+    """
+    found = others(sample, evidence)
+    if found is not None and found.matter:
+        return "others used the device meanwhile"
+    return "lanes had too little CPU" if evidence.without_cpu(sample) > STARVED else ""
 
 
 def _changes(sample: Sample, evidence: Evidence, copying: bool) -> int:

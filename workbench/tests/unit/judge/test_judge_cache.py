@@ -34,7 +34,7 @@ def uncounted(share: float, operation: str = "read", **changes: Any) -> Evidence
 def passes(gain: float | None, operation: str = "read", **changes: Any) -> Evidence:
     """From the second pass on, so many times as fast as in the first."""
     course = make_course(first_pass=100e6, later_passes=gain and gain * 100e6)
-    return evidence(operation, **{"course": course, **changes})
+    return evidence(operation, **{"course": course, "cpu_wait_ns": 0, **changes})
 
 
 def again(device: int, operation: str = "write", times: int = 4, sync: str = "fsync", **changes: Any) -> Evidence:
@@ -154,6 +154,9 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
         "went over its data twice",
         passes(9.0, course=make_course(first_pass=None), read_bytes=64 * MIB),
     ),
+    (cache.later_passes, "for want of a CPU", passes(1.9, elapsed_ns=10**9, cpu_wait_ns=50_000_000)),
+    (cache.later_passes, "it was busy meanwhile", passes(9.0, elapsed_ns=10**9, cpu_wait_ns=110_000_000)),
+    (cache.later_passes, "it was busy meanwhile", passes(9.0, block={"write_bytes": 64 * MIB})),
     (cache.later_passes, "not applicable: no byte was read twice", passes(None)),
     (cache.read_ahead, "no block device below", scattered(0.5, block=None)),
     (cache.read_ahead, "not applicable: the store is memory itself", scattered(0.5, place=MEMORY_PLACE)),
