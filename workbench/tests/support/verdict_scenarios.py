@@ -7,9 +7,11 @@ must; without root those that need a loop device or a control group are left out
 import argparse
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -46,7 +48,8 @@ class Scenario:
         file: Below `verdicts/`, without its extension.
         expected: target/workload operation -> verdict that must be among those found; empty: none may be found.
         needs: What must be set up: `device`, `throttle`, `spinners`; `ext4`: a file system of its own on a loop device
-            on the disk; `limit`: its device is limited; `tenant`: somebody else reads and writes there meanwhile.
+            on the disk; `limit`: its device is limited; `tenant`: somebody else reads and writes there meanwhile;
+            `stopped`: each engine is stopped for half a second.
     """
 
     file: str
@@ -97,8 +100,9 @@ SCENARIOS = (
         "bad-ahead",
         {
             ("disk/strides", "stride_read"): "cached",
-            ("disk/for-a-while", "stride_read"): "cached",
+            ("disk/larger", "stride_read"): "cached",
         },
+        ("ext4",),
     ),
     Scenario(
         "bad-tenant",
@@ -109,6 +113,7 @@ SCENARIOS = (
         },
         ("ext4", "tenant"),
     ),
+    Scenario("bad-stopped", {("disk/open", "random_read"): "client-bound"}, ("ext4", "stopped")),
     Scenario("good-device", {}, ("device",)),
     Scenario("good-plain", {}, ("ext4",)),
     Scenario("bad-starved", {("memory/reads", "random_read"): "client-bound"}, ("spinners",)),
@@ -143,6 +148,8 @@ def execute(scenario: Scenario) -> Found:
         group = stack.enter_context(throttle(device)) if limited else None
         if "tenant" in scenario.needs:
             stack.enter_context(tenant(disk))
+        if "stopped" in scenario.needs:
+            stack.enter_context(stopped(folder))
         if "spinners" in scenario.needs:
             stack.enter_context(spinners(2))
         text = (STUDIES / f"{scenario.file}.yaml").read_text()
@@ -202,6 +209,44 @@ while True:
     finally:
         other.kill()
         other.wait()
+
+
+@contextlib.contextmanager
+def stopped(folder: Path) -> Iterator[None]:
+    """Each engine whose workbench works in a folder is stopped for half a second, in the midst of its work."""
+    over = threading.Event()
+
+    def stop() -> None:
+        seen: set[int] = set()
+        while not over.wait(0.05):
+            for engine in _engines(folder) - seen:
+                seen.add(engine)
+                over.wait(1.5)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(engine, signal.SIGSTOP)
+                    over.wait(0.5)
+                    os.kill(engine, signal.SIGCONT)
+
+    thread = threading.Thread(target=stop)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _engines(folder: Path) -> set[int]:
+    """Engines that do a job for a workbench in a folder."""
+    found = set()
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (place / "cmdline").read_bytes().split(b"\0")
+            parent = (place / "stat").read_text().rsplit(")", 1)[1].split()[1]
+            runs = words[0].endswith(b"assay-engine") and words[1:2] == [b"run"]
+            if runs and Path(f"/proc/{parent}/cwd").readlink() == folder:
+                found.add(int(place.name))
+    return found
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `Not
 one odd repeat is for `unstable` to say.
 """
 
-from statistics import fmean, median, stdev
+from statistics import median, quantiles
 
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
 from assay.judge.tenant import disturbed
@@ -20,8 +20,8 @@ LOWER = 0.8
 """A plateau is lower if its rate is at most this share of the one before."""
 CHANCE = 0.05
 FLAT = 0.05
-"""Range of the middle half of the intervals of a rate that something holds, as a share of their median; coefficient of
-variation of its repeats."""
+"""Range of the middle half of the intervals, or of the repeats, of a rate that something holds, as a share of their
+median."""
 IDLE = 0.5
 """A device is not full below this share of the time with a request in it; a client, below this share of CPU time."""
 REACHED = 0.9
@@ -164,10 +164,10 @@ def throttled(evidence: Evidence) -> Answer:
     In most repeats of a closed loop: the data does come from or go to the device, but the device has a request less
     than half of the time; operations (and the flush, where data goes through the page cache) take at least twice as
     long as all requests spend in the device, and at least 100 us longer each; the engine works, or waits for a CPU,
-    less than half of the time. And the rate is flat: in the intervals (the middle half within 5 % of their median), or
-    over three repeats or more (coefficient of variation at most 5 %), whose records may be too large for intervals to
-    tell. So operations wait before the device: at a limit of a cgroup (blkio, io.max), or of a queue. Not judged where
-    each write is flushed.
+    less than half of the time. And the rate is flat (the middle half within 5 % of the median): in the intervals, or
+    over three repeats or more, but for one operation, where records are too large for intervals to tell. So operations
+    wait before the device: at a limit of a cgroup (blkio, io.max), of a device-mapper target, or of a queue. Not judged
+    where each write is flushed.
     Source: the device's counts (iostats of the kernel); Little's law: what is in flight and not in the device, waits.
     """
     if evidence.no_storage or evidence.case.metadata or not evidence.usable:
@@ -185,9 +185,10 @@ def throttled(evidence: Evidence) -> Answer:
     idle = [sample for sample in samples if _waits(sample, evidence)]
     held = [sample for sample in idle if sample in long and _flatness(sample) <= FLAT]
     repeated = _repeat_flatness(samples)
+    one = 1 / max(median(sample.ops for sample in samples), 1)
     if 2 * len(held) > len(long):
         flat, words = median(map(_flatness, held)), "intervals vary"
-    elif repeated is not None and repeated <= FLAT and 2 * len(idle) > len(samples):
+    elif repeated is not None and repeated <= FLAT + one and 2 * len(idle) > len(samples):
         held, flat, words = idle, repeated, "repeats vary"
     elif repeated is None and not long:
         return NotEvaluated(f"needs {LEAST_REPEATS} repeats, or phases of at least {LEAST_INTERVALS} whole intervals")
@@ -221,11 +222,11 @@ def _waits(sample: Sample, evidence: Evidence) -> bool:
 
 
 def _repeat_flatness(samples: list[Sample]) -> float | None:
-    """Coefficient of variation over repeats; None with too few."""
+    """Range of the middle half of the repeats, as a share of their median; None with too few."""
     if len(samples) < LEAST_REPEATS:
         return None
-    rates = [sample.rate for sample in samples]
-    return stdev(rates) / fmean(rates) if fmean(rates) > 0 else None
+    lower, middle, upper = quantiles((sample.rate for sample in samples), method="inclusive")
+    return (upper - lower) / middle if middle > 0 else None
 
 
 def _flatness(sample: Sample) -> float:
