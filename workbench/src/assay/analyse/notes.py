@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import median
 
+from assay.analyse.trend import trend_notes
 from assay.analyse.usable import usable
 from assay.model.result import Place, Row
 from assay.model.units import about_size, format_size
@@ -38,6 +39,7 @@ def notes(rows: Sequence[Row], places: Mapping[str, Place]) -> tuple[str, ...]:
     found: list[str] = []
     for kind in _PER_ROW:
         found += _capped(note for row in rows for note in kind(row, places.get(row.case.target)))
+    found += trend_notes(rows)
     found += _capped(_faster_than_direct(rows))
     found += _capped(_drops_over_record_size(rows))
     found += _capped(_untested_tails(rows))
