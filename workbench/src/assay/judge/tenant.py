@@ -29,6 +29,8 @@ OTHERS_REQUESTS = 0.5
 """Of what may have been ours, the others' requests."""
 STARVED = 0.1
 """Share of the time without a CPU from which on it is the machine that is slow."""
+LEAST_IDLE, FOREIGN = 0.1, 0.25
+"""Of the host's CPU time: what is idle unless the machine is busy, and what others then have."""
 LEAST_BYTES, LEAST_REQUESTS = 4 << 20, 250
 """Less is what any machine does now and then: logs, times of access."""
 
@@ -117,13 +119,19 @@ def others(sample: Sample, evidence: Evidence) -> Others | None:
 def disturbed(sample: Sample, evidence: Evidence) -> str:
     """Why what a repeat shows of the store's course may be another's doing; empty if nothing is known of such a thing.
 
-    Kernel threads that work for the lanes wait for a CPU like them, and are not counted: where lanes lack one for more
-    than a tenth of the time, how much it slowed them down is unknown.
+    Kernel threads that work for the lanes (journals, loop devices) wait for a CPU like them, and are not counted: where
+    lanes lack one for more than a tenth of the time, or hardly any CPU was idle and others had much of them, how much
+    it slowed the store down is unknown.
     """
     found = others(sample, evidence)
     if found is not None and found.matter:
         return "others used the device meanwhile"
-    return "lanes had too little CPU" if evidence.without_cpu(sample) > STARVED else ""
+    if evidence.without_cpu(sample) > STARVED:
+        return "lanes had too little CPU"
+    idle, busy = sample.host_idle_ns or 0, sample.host_busy_ns or 0
+    foreign = busy - sample.cpu_user_ns - sample.cpu_system_ns
+    full = idle < LEAST_IDLE * (idle + busy) and foreign > FOREIGN * (idle + busy)
+    return "others kept the CPUs busy meanwhile" if full else ""
 
 
 def _changes(sample: Sample, evidence: Evidence, copying: bool) -> int:

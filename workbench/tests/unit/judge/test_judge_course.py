@@ -41,6 +41,7 @@ FEW_REQUESTS = {"reads": 16, "read_ns": 16 * 500_000}
 APART = (100e6, 110e6, 120e6)
 SHORT = int(0.09 * S)
 STARVED = int(0.11 * S)
+ALL_BUSY = {"host_busy_ns": 2 * S, "host_idle_ns": 0}
 TENANT = {"write_bytes": 64 << 20}
 FLUSHED = {"cache": "direct", "sync": "o_dsync"}
 PACED = {"cache": "direct", "rate": 100.0}
@@ -48,7 +49,7 @@ PACED = {"cache": "direct", "rate": 100.0}
 
 def went(operation: str = "read", **changes: Any) -> Evidence:
     """The course of each repeat, with these changes."""
-    own = ("place", "parameters", "status", "speeds", "cpu_wait_ns", "block", "ops")
+    own = ("place", "parameters", "status", "speeds", "cpu_wait_ns", "block", "ops", *ALL_BUSY, "cpu_user_ns")
     fields = {name: changes.pop(name) for name in own if name in changes}
     ordinary = {"elapsed_ns": S, "cpu_wait_ns": 0}
     return evidence(operation, course=make_course(**changes), **{**ordinary, **fields})
@@ -92,6 +93,8 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (course.no_steady_state, Verdict.UNSUSTAINED, "loses 30 %", went(slope_share=-0.3, block=TENANT)),
     (course.no_steady_state, Verdict.UNSUSTAINED, "90 %", went(range_share=0.9, cpu_wait_ns=SHORT)),
     (course.no_steady_state, Verdict.UNSUSTAINED, "loses 30 %", went(slope_share=-0.3, cpu_wait_ns=SHORT)),
+    # The engine itself may keep them busy.
+    (course.no_steady_state, Verdict.UNSUSTAINED, "200 %", went(range_share=2.0, cpu_user_ns=2 * S, **ALL_BUSY)),
     (course.bursting, Verdict.BURSTING, "from 100 MB/s to 50 MB/s", strewn(100, 50, cpu_wait_ns=SHORT // 2)),
     (course.bursting, Verdict.BURSTING, "from 100 MB/s to 79 MB/s", dropped(100, 79, cpu_wait_ns=SHORT)),
     (course.bursting, Verdict.BURSTING, "from 100 MB/s to 50 MB/s", dropped(100, 50, block=TENANT)),
@@ -199,6 +202,7 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (course.no_steady_state, "others used the device", went(range_share=0.9, block=TENANT)),
     (course.bursting, "lanes had no CPU 9 % of the time", strewn(100, 80, cpu_wait_ns=SHORT)),
     (course.no_steady_state, "lanes had too little CPU", went(range_share=2.0, cpu_wait_ns=STARVED)),
+    (course.no_steady_state, "others kept the CPUs busy", went(range_share=2.0, **ALL_BUSY)),
     (course.bursting, "lanes had too little CPU", strewn(100, 10, cpu_wait_ns=STARVED)),
     (course.bursting, "others used the device", strewn(100, 50, block=TENANT)),
 ]
