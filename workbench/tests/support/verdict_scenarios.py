@@ -115,7 +115,7 @@ SCENARIOS = (
     ),
     Scenario("bad-stopped", {("disk/open", "random_read"): "client-bound"}, ("ext4", "stopped")),
     Scenario("good-device", {}, ("device",)),
-    Scenario("good-plain", {}, ("ext4",)),
+    Scenario("good-plain", {}),
     Scenario("bad-starved", {("memory/reads", "random_read"): "client-bound"}, ("spinners",)),
     Scenario("good-client", {}),
 )
