@@ -5,12 +5,17 @@ from typing import Any
 
 import pytest
 from builders import MEMORY_PLACE
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from judge_tools import NULL_PLACE, Rule, about_names, evidence, fires, lacks, make_change, make_course, odd_repeats
+from soak import times
 
+from assay.analyse.course import IntervalRate
+from assay.analyse.course import course as course_of_intervals
 from assay.judge import course
 from assay.judge.evidence import Evidence
 from assay.judge.rules import RULES
-from assay.model.verdict import Verdict
+from assay.model.verdict import Finding, Verdict
 
 S = 10**9
 HELD: dict[str, Any] = {
@@ -277,3 +282,21 @@ def test_the_numbers_are_those_of_the_repeats_that_show_it() -> None:
     ]
     found = fires(course.throttled, Verdict.THROTTLED, "", evidence(changes=[*each, {}]))
     assert found.numbers == {"rate_variation": 0.02, "device_busy_share": 0.2, "latency_to_device_time": 4.0}
+
+
+@settings(max_examples=times(150, 3000))
+@given(
+    waits=st.lists(
+        st.lists(st.just(0.0) | st.just(0.0) | st.floats(0, 1), min_size=20, max_size=20), min_size=1, max_size=2
+    )
+)
+def test_what_lanes_without_a_cpu_do_to_a_steady_store_is_not_the_store_s(waits: list[list[float]]) -> None:
+    """A store that always does the same; in each interval lanes have no CPU for some share of the time."""
+    changes = []
+    for repeat in waits:
+        rates = [100e6 * (1 - wait) for wait in repeat]
+        intervals = [IntervalRate(n * S // 20, (n + 1) * S // 20, rate) for n, rate in enumerate(rates)]
+        changes.append({"course": course_of_intervals(intervals), "cpu_wait_ns": int(sum(repeat) / 20 * S) + 1})
+    found = evidence(changes=changes, elapsed_ns=S, host_busy_ns=S, host_idle_ns=S)
+    for rule in (course.no_steady_state, course.bursting):
+        assert not isinstance(rule(found), Finding)
