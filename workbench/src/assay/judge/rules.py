@@ -23,7 +23,7 @@ they differ by a factor of 1.7, and what differs by less is for the comparison t
 SUSTAINED = 0.99
 """Least share of the asked-for rate (DESIGN, section 3)."""
 LEAST_REPEATS = 3
-COMPRESSED = NotApplicable("not applicable: data that is compressed below is for the rule `compressed` to judge")
+COMPRESSED = NotApplicable("data that is compressed below is for the rule `compressed` to judge")
 
 
 def incomplete(evidence: Evidence) -> Answer:
