@@ -25,6 +25,9 @@ LEAST_COMPARED = 4
 IN_MEMORY = ("tmpfs", "ramfs")
 """File systems that are memory."""
 
+COMPRESSING = ("btrfs", "zfs", "f2fs", "bcachefs")
+"""File systems that may store less than they are given."""
+
 SampleStatus = Literal["done", "time_limit", "failed", "skipped", "stopped", "crashed"]
 
 

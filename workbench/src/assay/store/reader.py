@@ -211,6 +211,20 @@ class RunReader:
         )
         return tuple(_sample(*row) for row in rows)
 
+    @tells_damage
+    def rates(self) -> list[tuple[int, str, str, float, float]]:
+        """Of all samples that ended well: number, case, operation, bytes and operations per second, in any order."""
+        return list(
+            self._db.execute(
+                "SELECT id, case_id, operation, throughput, iops FROM samples WHERE status IN ('done', 'time_limit')"
+            )
+        )
+
+    @tells_damage
+    def sample(self, number: int) -> Sample:
+        """The sample of a number that `rates` has given."""
+        return _sample(*self._db.execute(f"SELECT {SAMPLE} FROM samples s WHERE s.id = ?", (number,)).fetchone())
+
     def measured(self, part: int = 0, parts: int = 1) -> Iterator[tuple[Case, tuple[Sample, ...]]]:
         """Every case in plan order with its samples as `samples` orders them; only one case is in memory at a time.
 
