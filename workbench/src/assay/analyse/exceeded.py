@@ -87,10 +87,16 @@ def exceeding(
             sample = sample_of(number)
             case = case_of(sample.case)
             if usable([sample]) and (not key[1].startswith("device") or _served(case, sample, where)):
+                measured = max((item.value for item in known[key].passes), default=known[key].value or 0.0)
                 found[key] = Exceeding(
-                    case=case.id, label=case.label, operation=sample.operation, repeat=sample.repeat,
-                    at=sample.started_at, value=value, measured=known[key].value or 0.0,
-                )  # fmt: skip
+                    case=case.id,
+                    label=case.label,
+                    operation=sample.operation,
+                    repeat=sample.repeat,
+                    at=sample.started_at,
+                    value=value,
+                    measured=measured,
+                )
                 break
     return found
 

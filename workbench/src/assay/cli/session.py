@@ -15,6 +15,7 @@ from assay import __version__
 from assay.analyse.environment_diff import environment_diff
 from assay.cli import meter as meters
 from assay.cli import targets
+from assay.cli.analysis import with_seen
 from assay.cli.budget import read_budget
 from assay.cli.ceilings_during import CeilingPasses
 from assay.cli.ceilings_run import CeilingMeter
@@ -512,6 +513,7 @@ class _Session:
 
     def _conclude(self) -> None:
         """Write what can be computed from the events, then call the run complete."""
+        self.store.describe(ceilings=with_seen(self.store, self.store.info()).ceilings)
         self.store.write_intervals(run_rows(self.store, note))
         self.store.save_results(judged_results(self.store))
         bad = set(self.store.outcome_counts()) - {"ok"}
