@@ -8,6 +8,7 @@ from assay.analyse.ceilings import Pass, measured_ceilings, merged
 from assay.analyse.exceeded import Key
 from assay.cli.heard import read_repeat
 from assay.cli.output import note
+from assay.cli.targets import target_path
 from assay.contract._answers import BackendCapabilities
 from assay.launch.devices import inspect_device, taken_node
 from assay.launch.engine import SPEAK_SECONDS, run_job
@@ -28,8 +29,8 @@ SILENCE_LIMIT = 60.0
 """Seconds without progress after which the storage counts as hung; the flush after a second of writing is longest."""
 BEFORE = 2
 """Passes before the cases."""
-MOST_AGAIN = 8
-"""Ceilings of a run that are measured again because a result exceeded them, those of devices first."""
+MOST_AGAIN_SECONDS = 3.0
+"""After so long, no further ceiling is measured again because a result exceeded it."""
 
 
 def _no_device(place: Place | None) -> str:
@@ -55,6 +56,7 @@ class CeilingMeter:
         known: Sequence[Place] = (),
         stop: Callable[[], int] = lambda: 0,
         here: bool = True,
+        silent: set[str] | None = None,
     ) -> None:
         """Nothing is started yet.
 
@@ -68,6 +70,7 @@ class CeilingMeter:
             known: Where the targets are: no device can be measured through memory.
             stop: As for `run_job`; once it says so, the rest is left out.
             here: The directories are this machine's; of others what is below is not measured.
+            silent: Paths of targets whose storage did not answer: nothing is measured there, and others are added.
         """
         self.study = study
         self.launcher = launcher
@@ -77,8 +80,7 @@ class CeilingMeter:
         self.cases = {case.id: case for case in cases}
         self.stop = stop
         self.patience = min(SILENCE_LIMIT, (study.patience or 0) / 1e9 or SILENCE_LIMIT)
-        self.silent: set[str] = set()
-        """Targets whose storage did not answer; nothing more is measured there."""
+        self.silent = set() if silent is None else silent
         self.cpus = min(8, len(os.sched_getaffinity(0)))
         self.stored = [name for name, place in places.items() if place.kind not in ("null", "nfs") and here]
         where = {place.target: place for place in known}
@@ -89,7 +91,14 @@ class CeilingMeter:
     @property
     def devices(self) -> list[str]:
         """The targets below which there is a device that can be measured."""
-        return [name for name in self.stored if not self._reasons[name] and not device.in_memory(self.places[name])]
+        return [
+            name
+            for name in self.stored
+            if not self._reasons[name] and not device.in_memory(self.places[name]) and not self._is_silent(name)
+        ]
+
+    def _is_silent(self, name: str) -> bool:
+        return name != HOST_WIDE and target_path(self.study, name) in self.silent
 
     def measure(self) -> tuple[Ceiling, ...]:
         """All ceilings that the cases can be held against, before the first of them."""
@@ -108,13 +117,14 @@ class CeilingMeter:
                 found = list(merged(found, self.target(name, "before", cached=number == passes - 1)))
         return tuple(found)
 
-    def target(self, name: str, when: When, cached: bool = False) -> list[Ceiling]:
+    def target(self, name: str, when: When, cached: bool = False, devices: bool = True) -> list[Ceiling]:
         """One pass over a target.
 
         Args:
             name: The target.
             when: When it is.
-            cached: The page cache is measured, too.
+            cached: The page cache is measured.
+            devices: The device below is measured, if there is one.
         """
         during, place = Pass(time.time(), when), self.places[name]
         first = device.writing_job(self.study, name, place, self.destroy)
@@ -132,7 +142,7 @@ class CeilingMeter:
             if written < plan.LARGE:
                 return found or device.unmeasured(name, reason)
             self._written[name] = written
-            if name in self.devices:
+            if devices and name in self.devices:
                 for job in self._device_jobs(name, written):
                     found = list(merged(found, self._run(job, during)))
             if cached:
@@ -150,13 +160,17 @@ class CeilingMeter:
         engine = {job.kind: job for job in plan.engine_jobs(self.study, self.cases.values())[0]}
         copies = {name: job for job in plan.copy_jobs(self.cpus) for name in job.phases.values()}
         found: list[Ceiling] = []
-        for target, name, kind in sorted(exceeded, key=lambda key: key[0] == HOST_WIDE)[:MOST_AGAIN]:
+        end = time.monotonic() + MOST_AGAIN_SECONDS
+        # Those of devices first.
+        for target, name, kind in sorted(exceeded, key=lambda key: (key[0] == HOST_WIDE, key[1] == "page cache read")):
+            if time.monotonic() > end:
+                break
             job = engine.get(kind) if name == "engine" else copies.get(name)
             during = Pass(time.time(), "again")
             if job is not None:
                 found += self._run(job, during)
             elif name == "page cache read":
-                found += [item for item in self.target(target, "again", cached=True) if item.name == name]
+                found += [item for item in self.target(target, "again", True, devices=False) if item.name == name]
             elif target in self.devices:
                 found += self._as_result(target, name, exceeded[target, name, kind], during)
         return found
@@ -186,7 +200,7 @@ class CeilingMeter:
         target = self.study.targets.get(job.target)
         if self.stop():
             return (), "stopped by the user"
-        if job.target in self.silent:
+        if self._is_silent(job.target):
             return (), "the storage did not answer"
         sent = guarded(job.job, self.owner.identity, self.patience)
         if isinstance(target, DeviceTarget):
@@ -197,7 +211,7 @@ class CeilingMeter:
         outcome = run_job(self.launcher, sent.model_dump_json(), self.patience + SPEAK_SECONDS, stop=self.stop)
         outcome, samples = read_repeat("ceiling", 1, sent, outcome, hosts=False)
         if outcome.status == "incomplete":
-            self.silent.add(job.target)
+            self.silent.add(target_path(self.study, job.target))
         return samples, outcome.reason
 
     def _clean_up(self, name: str) -> None:

@@ -392,6 +392,7 @@ class _Session:
             self.store.info().places,
             stop=lambda: self.interruption.count,
             here=self.fleet is None,
+            silent=self.silent,
         )
         if not self.store.info().ceilings:
             if meter.stored:

@@ -146,9 +146,7 @@ def test_a_ceiling_that_a_result_exceeded_is_called_wrong_with_what_it_was_and_w
 def test_a_ceiling_that_was_right_when_it_was_measured_again_says_so() -> None:
     again = CeilingPass(at=1.9e9, when="again", value=2.5e9, how="made up")
     (line,) = bullets(
-        ceilings.section(
-            View(with_rows(row(), ceilings=(make_ceiling(value=2.5e9, passes=(*passes(1e9), again)),)))
-        )
+        ceilings.section(View(with_rows(row(), ceilings=(make_ceiling(value=2.5e9, passes=(*passes(1e9), again)),))))
     )
     assert line == (
         "device read of disk was wrong: a result exceeded it. Measured again at the end: 2,500 MB/s, before 1,000 MB/s."
