@@ -187,10 +187,15 @@ def said(found: Section) -> list[str]:
 def test_the_report_says_where_it_stops_and_what_binds() -> None:
     found = report(rows([30 * MB, 60 * MB, 115 * MB, 118 * MB], share=0.97))
     assert found is not None
-    (sentence,) = said(found)
+    sentence, law = said(found)
     assert sentence == (
         "Read, store: 1 host alone reaches 30.0 MB/s (97 % of the ceiling server link). The total grows up to 4 hosts"
         " and stops at 115 MB/s; more add nothing. What binds there is the server link (97 % of it; iperf3, 1 s)."
+    )
+    # Repeats of these rows are all alike, so that nothing is left to chance.
+    assert law == (
+        "Read, store, by the universal scalability law: it does not describe the total, which is up to 12 % from its"
+        " curve, more than repeats vary. Nothing is concluded from it."
     )
 
 
