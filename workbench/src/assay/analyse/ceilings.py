@@ -7,6 +7,7 @@ from assay.analyse.estimate import estimate
 from assay.analyse.links import link_ceilings, link_limits
 from assay.model.case import Case, job_kind
 from assay.model.ceiling import (
+    COPY_BLOCK,
     HOST_WIDE,
     SMALL_RECORD,
     Binding,
@@ -249,7 +250,10 @@ def _of_storage(case: Case, operation: str, place: Place) -> Iterator[tuple[str,
     parameters, target = case.parameters, case.target
     direct = parameters.cache == "direct" and place.direct_bypasses_cache
     if not direct:
-        yield HOST_WIDE, "memory copy", ""
+        files = parameters.all_lanes if parameters.layout == "separate" else 1
+        if parameters.file_size * files > COPY_BLOCK:
+            # Less may stay in the caches of the CPUs.
+            yield HOST_WIDE, "memory copy", ""
         yield HOST_WIDE, "cache copy", ""
         if operation in READS:
             yield target, "page cache read", ""

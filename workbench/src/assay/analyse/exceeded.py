@@ -21,8 +21,9 @@ RAISED = (
     "device random read",
     "device random write",
     "page cache read",
+    "memory copy",
 )
-"""What a result shows to be possible is possible. Copies of memory and the engine without storage are no such ceilings:
+"""What a result shows to be possible is possible. Copies in caches and the engine without storage are no such ceilings:
 a result above them is in doubt itself."""
 MOST_LOOKS = 1000
 """Samples of which it is asked, for each ceiling, whether the device served them; the fastest first."""

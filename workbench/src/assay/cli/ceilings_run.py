@@ -29,7 +29,7 @@ SILENCE_LIMIT = 60.0
 """Seconds without progress after which the storage counts as hung; the flush after a second of writing is longest."""
 BEFORE = 2
 """Passes before the cases."""
-MOST_AGAIN_SECONDS = 3.0
+MOST_AGAIN_SECONDS = 2.0
 """After so long, no further ceiling is measured again because a result exceeded it."""
 
 

@@ -27,6 +27,9 @@ CeilingName = Literal[
 SMALL_RECORD = 64 << 10
 """Up to this record size, in bytes, the operations per second of a device limit, too."""
 
+COPY_BLOCK = 32 << 20
+"""More bytes than a core's own caches hold: what is copied in blocks of so many comes from memory and goes there."""
+
 HOST_WIDE = ""
 """Target of a ceiling that holds for the whole host."""
 

@@ -13,7 +13,7 @@ from assay.contract._generated import (
 )
 from assay.model.base import Frozen
 from assay.model.case import Case, Parameters, job_kind
-from assay.model.ceiling import HOST_WIDE, Ceiling, CeilingName
+from assay.model.ceiling import COPY_BLOCK, HOST_WIDE, Ceiling, CeilingName
 from assay.model.names import is_metadata
 from assay.model.study import Study
 from assay.model.target import NullTarget as StudyNullTarget
@@ -21,8 +21,6 @@ from assay.plan.ceiling_times import MOST_KINDS
 
 ENGINE_PASS_NS = 40_000_000
 NAMES = 100_000
-COPY_BLOCK = 32 << 20
-"""More than a core's own caches hold, so that memory itself is copied."""
 CACHE_BLOCK = 128 << 10
 """Fits into a core's own cache: no copy is faster."""
 LARGE = 1 << 20

@@ -225,8 +225,9 @@ def cached_job(study: Study, name: str, written: int, cpus: int, destroy: bool) 
     """
     way = Way(cpus, 1, LARGE >> 3, "sync", False)
     phases = [Phase(operation=Operation.read, measured=False), *[timed("read", 2 * TRY_NS)] * 2]
-    job = _job("ceiling-cached", study, name, destroy, way, written, phases, keep_files=False)
-    how = f"128 KiB reads of a file in the page cache, {cpus} lanes"
+    size = min(written, LEAST_BYTES)
+    job = _job("ceiling-cached", study, name, destroy, way, size, phases, keep_files=False)
+    how = f"128 KiB reads of a file of {size >> 20} MiB in the page cache, {cpus} lanes"
     return CeilingJob(target=name, job=job, phases={1: "page cache read", 2: "page cache read"}, how=how)
 
 

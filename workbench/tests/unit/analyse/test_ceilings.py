@@ -174,7 +174,7 @@ def names_of(operation: str, place: Place | None = None, **parameters: Any) -> s
 
 
 STATED_READ, STATED_WRITE = {"stated read", "stated read IOPS", "link"}, {"stated write", "stated write IOPS", "link"}
-COPIES = {"memory copy", "cache copy"}
+COPIES, LARGE = {"memory copy", "cache copy"}, {"file_size": 64 * MIB}
 
 
 @pytest.mark.parametrize(
@@ -188,10 +188,11 @@ COPIES = {"memory copy", "cache copy"}
         ("rewrite", {}, STATED_WRITE | {"device rewrite"}),
         ("random_write", {"record_size": 4096}, STATED_WRITE | {"device rewrite", "device random write"}),
         ("random_mix", {}, STATED_READ | STATED_WRITE),
-        ("read", {"cache": "drop"}, STATED_READ | COPIES | {"page cache read", "device read"}),
-        ("read", {"cache": "keep"}, STATED_READ | COPIES | {"page cache read"}),
-        ("write", {"cache": "keep", "sync": "none"}, STATED_WRITE | COPIES),
-        ("write", {"cache": "keep", "sync": "fsync"}, STATED_WRITE | COPIES | {"device write"}),
+        ("read", {"cache": "drop"}, STATED_READ | {"cache copy", "page cache read", "device read"}),
+        ("read", {"cache": "drop", **LARGE}, STATED_READ | COPIES | {"page cache read", "device read"}),
+        ("read", {"cache": "keep", **LARGE}, STATED_READ | COPIES | {"page cache read"}),
+        ("write", {"cache": "keep", "sync": "none", **LARGE}, STATED_WRITE | COPIES),
+        ("write", {"cache": "keep", "sync": "fsync", **LARGE}, STATED_WRITE | COPIES | {"device write"}),
         ("stat", {}, set()),
     ],
 )
@@ -201,7 +202,7 @@ def test_which_ceilings_apply(operation: str, parameters: dict[str, Any], expect
 
 def test_no_device_holds_what_is_in_memory_and_nothing_the_null_target() -> None:
     memory = MEMORY_PLACE.model_copy(update={"target": "disk"})
-    assert names_of("read", memory) == STATED_READ | COPIES | {"page cache read"}
+    assert names_of("read", memory, **LARGE) == STATED_READ | COPIES | {"page cache read"}
     assert names_of("read", make_place(kind="null", filesystem="null")) == STATED_READ
 
 
