@@ -29,6 +29,10 @@ SERVED_SHARE = 0.9
 """From this share of the bytes on, the kernel's counts say that the device moved what was moved."""
 
 
+LEAST_PASSES = 3
+"""With fewer passes there is no interval worth the name."""
+
+
 class Pass(NamedTuple):
     """When something was measured; `at` in seconds since 1970."""
 
@@ -126,7 +130,7 @@ def _merged(one: Ceiling, other: Ceiling) -> Ceiling:
     passes = tuple(by_time[at] for at in sorted(by_time))
     best = one if one.value >= other.value else other
     values = [item.value for item in passes]
-    over = estimate(values) if values else None
+    over = estimate(values) if len(values) >= LEAST_PASSES else None
     lowest = [item for item in (one.lowest, other.lowest) if item is not None]
     return best.model_copy(
         update={

@@ -87,7 +87,8 @@ class Ceiling(Frozen):
         reason: Why there is no value; empty if there is one.
         kind: Of `engine`: which jobs it holds for, see `assay.model.case.job_kind`; else empty.
         passes: In order of time; empty if it is stated, or measured by a version that kept none.
-        low: Lower end of the 95 % interval of the median over the passes; None with fewer than two; likewise `high`.
+        low: Lower end of the 95 % interval of the median over the passes; None with fewer than three; likewise
+            `high`.
         exceeded: What was above all passes; None if nothing was.
     """
 

@@ -122,6 +122,44 @@ def test_engine_accepts_the_jobs_at_a_place(direct: bool) -> None:
     assert [job.job.keep_files for job in jobs] == [True] * (len(jobs) - 1) + [False]
 
 
+@needs_engine
+@pytest.mark.parametrize(
+    ("operation", "name", "fields"),
+    [
+        ("write", "device write", {"w_cache": "direct"}),
+        ("fwrite", "device write", {"w_cache": "keep"}),
+        ("random_write", "device rewrite", {"w_cache": "direct", "w_lanes": 3, "w_layout": "shared"}),
+        ("rewrite", "device rewrite", {"w_cache": "direct", "w_lanes": 2, "w_queue_depth": 8}),
+        ("stride_read", "device read", {"w_cache": "drop", "w_lanes": 2}),
+        ("random_read", "device random read", {"w_cache": "direct", "w_record_size": "4KiB"}),
+    ],
+)
+def test_engine_accepts_the_job_that_measures_the_way_of_a_result(
+    operation: str, name: Any, fields: dict[str, Any]
+) -> None:
+    shape = {"w_operations": [operation], "w_file_size": "96MiB", "w_record_size": "64KiB", **fields}
+    found = study(**shape)
+    (case,) = expand(found).cases
+    job = device.again_job(found, case, operation, name, 64 * MIB, destroy=False)
+    assert job is not None
+    accepted(job)
+    files = job.job.lanes if case.parameters.layout == "separate" else 1
+    assert job.job.file_size_bytes * files <= 64 * MIB
+    assert set(job.phases.values()) == {name}
+    assert device.again_job(found, case, operation, name, 4096, destroy=False) is None or operation == "random_read"
+
+
+def test_ways_are_those_that_keep_most_in_flight() -> None:
+    cases = expand(study(w_queue_depth=[1, 4, 32], w_record_size=["4KiB", "1MiB"], w_cache="direct", w_lanes=2)).cases
+    small, large = device.small_ways(cases, 2), device.large_ways(cases)
+    assert [(way.lanes, way.depth) for way in small] == [(2, 64), (2, 32)]
+    # The last two are the study's.
+    assert [(way.lanes, way.depth) for way in large] == [(1, 16), (1, 1), (2, 32), (2, 4)]
+    buffered = expand(study(w_queue_depth=32, w_record_size="1MiB", w_cache="keep")).cases
+    assert len(device.large_ways(buffered)) == 2
+    assert device.MANY.words == "1 MiB, O_DIRECT, 16 in flight"
+
+
 def test_kinds_beyond_the_most_are_counted() -> None:
     found = study(w_lanes={"from": 1, "to": 101, "step": 1}, w_operations=["read"])
     jobs, left_out = plan.engine_jobs(found, expand(found).cases)
