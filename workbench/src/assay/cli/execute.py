@@ -174,12 +174,12 @@ class Executor:
             due: Time, in seconds since 1970, before which a repeat does not start; at once where there is none.
         """
         for case_id, repeat in planned:
-            if self.interruption.count:
-                return
             if not self.store.is_pending(case_id, repeat):
                 continue
             if self.between is not None:
                 self.between(repeat)
+            if self.interruption.count:
+                return
             moment, estimated = (due or {}).get((case_id, repeat), 0.0), seconds.get(case_id, 0.0)
             if not self._pays(max(estimated, self.took.get(case_id, 0.0)) + max(0.0, moment - time.time())):
                 return
