@@ -24,7 +24,7 @@ LEAST_POINTS = 4
 """Numbers of hosts: the law has three parameters."""
 LEAST_FREEDOM = 4
 """Repeats beyond one of each number of hosts, all together: with fewer nobody knows how much they vary."""
-MOST_OFF = 0.05
+MOST_OFF = 0.02
 """A curve that is further from a point than this, and further than repeats vary, does not describe the total."""
 SURE = 0.01
 """Probability below which repeats that vary by chance do not explain how far the points are from the curve."""
@@ -54,10 +54,12 @@ class Law(NamedTuple):
         rate: What one host reaches alone; in the unit of the rates.
         contention: From 0 on.
         coherency: From 0 on.
-        peak: Hosts with which the total is greatest; None where the data show no peak.
+        peak: Hosts with which the total is greatest; None where the data show no peak. One that is not above the last
+            number but one is told only if the total falls.
         most: The most hosts that were measured.
         off: The greatest distance of a point (geometric mean of the repeats) from the curve, as a share of the curve.
-        fits: The curve describes the points: they are no further from it than 5 %, or than repeats vary by chance.
+        falls: The total with the most hosts is lower than the greatest one by more than repeats vary by chance.
+        fits: The curve describes the points: they are no further from it than 2 %, or than repeats vary by chance.
     """
 
     rate: Range
@@ -66,6 +68,7 @@ class Law(NamedTuple):
     peak: Range | None
     most: int
     off: float
+    falls: bool
     fits: bool
 
 
@@ -107,10 +110,15 @@ def fit_law(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Law | None:
     off = float(np.max(np.abs(np.expm1(-distances))))
     noise = sum(float(((several - several.mean()) ** 2).sum()) for several in logs) / freedom
     by_chance = _by_chance(float((counts * distances**2).sum()), len(hosts) - 3, noise, freedom)
-    most = int(hosts[-1])
-    shown = coherency.low > 0 and peak.value <= FAR * most and math.isfinite(peak.high)
     fitting = off <= MOST_OFF or by_chance >= SURE
-    return Law(rate, contention, coherency, peak if shown and fitting else None, most, off, fitting)
+    totals = np.log(hosts) - means
+    top = int(totals.argmax())
+    sure = student_t(freedom) * math.sqrt(noise * (1 / counts[top] + 1 / counts[-1]))
+    falls = bool(totals[top] - totals[-1] > sure)
+    shown = coherency.low > 0 and peak.value <= FAR * hosts[-1] and math.isfinite(peak.high)
+    seen = falls or peak.value > hosts[-2]
+    told = peak if shown and seen and fitting else None
+    return Law(rate, contention, coherency, told, int(hosts[-1]), off, falls, fitting)
 
 
 def _drawn(

@@ -47,7 +47,10 @@ def test_without_noise_the_parameters_are_found(
     assert law.contention.value == pytest.approx(contention, abs=1e-5)
     assert law.coherency.value == pytest.approx(coherency, abs=1e-5)
     peak = math.sqrt((1 - contention) / coherency) if coherency > 1e-4 else math.inf
-    if peak <= 0.99 * FAR * hosts[-1]:
+    falls = max(total(count, rate, contention, coherency) for count in hosts) > total(
+        hosts[-1], rate, contention, coherency
+    )
+    if peak <= 0.99 * FAR * hosts[-1] and (falls or peak > 1.01 * hosts[-2]):
         assert law.peak is not None and law.peak.value == pytest.approx(peak, rel=1e-2)
 
 
@@ -55,7 +58,7 @@ def test_without_noise_the_parameters_are_found(
 @pytest.mark.parametrize("repeats", [3, 6])
 def test_intervals_hold_what_was_put_in(repeats: int, hosts: tuple[int, ...]) -> None:
     random = np.random.default_rng(7)
-    held, fits, false, peaks = [], [], [], []
+    held, fits, false, told, peaks = [], [], [], [], []
     for contention, coherency in ((0.0, 0.0), (0.05, 0.0), (0.3, 0.0), (0.05, 0.002), (0.02, 0.01), (0.0, 0.02)):
         for seed in range(TRIES):
             law = fit(measured(random, hosts, contention, coherency, 0.03, repeats), seed)
@@ -66,10 +69,13 @@ def test_intervals_hold_what_was_put_in(repeats: int, hosts: tuple[int, ...]) ->
                 false.append(law.peak is not None)
             elif coherency >= 0.01:
                 peak = math.sqrt((1 - contention) / coherency)
-                peaks.append(law.peak is not None and law.peak.low <= peak <= law.peak.high)
+                told.append(law.peak is not None)
+                if law.peak is not None:
+                    peaks.append(law.peak.low <= peak <= law.peak.high)
     # Of 95 % intervals at least 90 % hold it.
     assert np.mean(held) >= 0.9
-    assert np.mean(peaks) >= 0.88
+    assert np.mean(told) >= 0.8
+    assert np.mean(peaks) >= 0.9
     assert np.mean(fits) >= 0.97
     # A peak that is not there is told in at most 5 of 100.
     assert np.mean(false) <= 0.05
@@ -88,6 +94,14 @@ def test_a_limit_that_cuts_the_growth_off_is_not_described() -> None:
     cut = {count: list(min(100.0 * count, 400.0) * np.exp(random.normal(0, 0.01, 4))) for count in MANY}
     law = fit(cut)
     assert not law.fits and law.off > 0.05 and law.peak is None
+
+
+def test_a_total_that_stays_level_has_no_peak_before_its_end() -> None:
+    random = np.random.default_rng(5)
+    level = {1: 35.0, 2: 70.0, 4: 117.0, 6: 118.0, 8: 118.0}
+    for seed in range(TRIES):
+        law = fit({count: list(rate * np.exp(random.normal(0, 0.05, 4))) for count, rate in level.items()}, seed)
+        assert law.falls or law.peak is None or law.peak.value > 6
 
 
 def test_the_same_repeats_give_the_same_intervals() -> None:

@@ -81,7 +81,7 @@ def law_sentence(found: Scaling) -> Text | None:
     rate, ends = law.rate, (measure.number(law.rate.low), measure.text(law.rate.high))
     words = f"a host alone {measure.number(rate.value)} ({ends[0]} to {ends[1]}), contention {_range(law.contention)}, "
     words += f"coherency {_range(law.coherency)}; the points are within {numbers.share(law.off)} of the curve."
-    return (head, f"{words} {_peak(law)}")
+    return (head, f"{words} {_peak(found, law)}")
 
 
 def _range(item: Range) -> str:
@@ -91,8 +91,10 @@ def _range(item: Range) -> str:
     return f"{value} % ({low} to {high} %)"
 
 
-def _peak(law: Law) -> str:
-    if law.peak is None:
+def _peak(found: Scaling, law: Law) -> str:
+    """A total that a ceiling or a plateau stops does not show where it would fall."""
+    stopped = found.saturated is not None or found.binding is not None
+    if law.peak is None or (stopped and not law.falls):
         return f"No peak is seen up to {numbers.plural(law.most, 'host')}."
     value, low, high = (max(1, round(part)) for part in law.peak)
     beyond = f", beyond the {law.most} that were measured" if value > law.most else ""
