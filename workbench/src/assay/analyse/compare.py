@@ -8,8 +8,8 @@ difference.
 * Noise is learnt from all comparisons of the same two targets together (`assay.analyse.moderate`): four repeats alone
   would tell little of it.
 * Repeats that resemble their neighbours count for less (`assay.analyse.alike`).
-* A p-value counts after Holm's adjustment over all comparisons made together, and after division by the number of times
-  that it was looked at. Without that one of 20 comparisons of equal things would be called different.
+* A p-value counts after Holm's adjustment over all comparisons made together, and times the number of looks at them.
+  Without that one of 20 comparisons of equal things would be called different.
 
 Besides, a difference is only called if the comparison by itself, without what was learnt from others, has p < 0.05, so
 that no outlier makes one where noise is small elsewhere, and from `LEAST_COMPARED` repeats on.
@@ -179,14 +179,14 @@ def _decided(
 ) -> tuple[Comparison, ...]:
     """All comparisons together: which differences are significant."""
     tested = [number for number, test in enumerate(tests) if test.error is not None]
-    adjusted = dict(zip(tested, holm([tests[number].p for number in tested]), strict=True))
-    level = LEVEL / looks
-    share = level / max(len(tested), 1)
+    together = holm([tests[number].p for number in tested])
+    adjusted = {number: min(1.0, looks * p) for number, p in zip(tested, together, strict=True)}
+    share = LEVEL / looks / max(len(tested), 1)
     found = []
     for number, (base, other, here, there) in enumerate(pairs):
         test, p = tests[number], adjusted.get(number)
         enough = unit == "run" or test.count >= LEAST_COMPARED
-        separable = enough and p is not None and p < level and test.own < LEVEL
+        separable = enough and p is not None and p < LEVEL and test.own < LEVEL
         figures = _figures(test, share, median(there) / median(here) if here and there else 1.0)
         found.append(
             Comparison(

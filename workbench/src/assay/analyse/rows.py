@@ -76,7 +76,7 @@ def analyse(
         executed[job.case].append(job)
     maker = RowMaker(run, judge, quick, settled)
     rows = tuple(row for case in cases for row in maker.rows(case, of_case[case.id], executed[case.id]))
-    comparisons = () if quick else compare(rows)
+    comparisons = () if quick else compare(rows, run.looks)
     return RunAnalysis(
         run=run,
         cases=tuple(cases),

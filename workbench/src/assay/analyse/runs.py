@@ -75,7 +75,7 @@ def compare_targets(run: RunAnalysis) -> RunsComparison:
         raise AssayError(f"run {run.run.id} has one target, {targets[0]}", "name two runs to compare them")
     pairs = list(combinations(targets, 2))
     matched, rest = _matched(run.rows, run.rows, pairs, ("first target", "second target"))
-    compared = _compared(matched, compare_rounds(matched))
+    compared = _compared(matched, compare_rounds(matched, looks=run.run.looks))
     name = RunName.of(run.run)
     return RunsComparison(before=name, after=name, rows=compared, uncompared=tuple(rest), differences=())
 

@@ -125,6 +125,7 @@ class Executor:
         fleet: Fleet | None = None,
         meter: Meter | None = None,
         silent: set[str] | None = None,
+        launchers: Mapping[str, Launcher] | None = None,
     ) -> None:
         """Nothing is started yet.
 
@@ -138,7 +139,9 @@ class Executor:
             fleet: The machines that generate the load; only this one if left out.
             meter: Asked before each repeat whether the budget pays for it, and during it whether anything is left.
             silent: Takes the paths of targets whose storage did not answer.
+            launchers: Target -> where its engines run, if not by `launcher`.
         """
+        self.launchers = launchers or {}
         self.silent = set() if silent is None else silent
         self.meter = meter
         self.took: dict[str, float] = {}
@@ -250,7 +253,7 @@ class Executor:
                 return self.fleet.run(planned.job, limit, teller.hear, self._stop, bounds)
             with self._capped(planned.memory_limit) as cap:
                 outcome = run_job(
-                    self.launcher,
+                    self.launchers.get(target, self.launcher),
                     planned.job.model_dump_json(),
                     limit,
                     on_event=lambda event: teller.hear("", event),

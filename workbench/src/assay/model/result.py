@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from assay.model.base import Frozen
+from assay.model.blocks import Blocks
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Binding, Ceiling
 from assay.model.course import Course
@@ -259,6 +260,7 @@ class RunInfo(Frozen):
         network: What lies between them and the servers; None if it was not measured.
         prices: Of the designs that its targets stand for, as they were when it began; None if it names none.
         methods: How operations reach the kernel where the study leaves it open, found out before the first repeat.
+        blocks: How its two sides are measured in turns; None of a run that is no comparison.
     """
 
     id: str
@@ -286,6 +288,12 @@ class RunInfo(Frozen):
     network: Network | None = None
     prices: FrozenPrices | None = None
     methods: tuple[MethodChoice, ...] = ()
+    blocks: Blocks | None = None
+
+    @property
+    def looks(self) -> int:
+        """How often the run was looked at, or may have been, to see whether it has decided."""
+        return 1 if self.blocks is None else len(self.blocks.looks)
 
     @property
     def repeats_words(self) -> str:
@@ -389,7 +397,7 @@ class Comparison(Frozen):
         n_base: Repeats of the base, or runs; likewise `n_other`.
         unit: What counts as one observation: a repeat of one run, or a run.
         p: Two-sided, of there being no difference; None if it could not be computed.
-        p_adjusted: The same after Holm's adjustment over all comparisons made together.
+        p_adjusted: The same after Holm's adjustment over all comparisons made together, and for each look at them.
         p_own: As `p`, without what other comparisons tell of the noise.
         effect: Cliff's delta, from -1 (every repeat of `other` is slower) to 1 (every one is faster).
         likeness: Greatest correlation of a repeat with the one before it that the repeats allow; the intervals and

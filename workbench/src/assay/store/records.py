@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay.model.blocks import Blocks
 from assay.model.names import is_metadata
 from assay.model.result import Place, Row
 
@@ -14,7 +15,7 @@ class RunMeta:
     Attributes:
         repeats: Repeats of each case; with `repeats_within` the greatest number of them.
         base: Directory where the study's relative target paths start.
-        repeats_within: As in `assay.model.result.RunInfo`; likewise `repeats_least`.
+        repeats_within: As in `assay.model.result.RunInfo`; likewise `repeats_least` and `blocks`.
     """
 
     id: str
@@ -32,6 +33,7 @@ class RunMeta:
     places: tuple[Place, ...] = ()
     repeats_within: float | None = None
     repeats_least: int | None = None
+    blocks: Blocks | None = None
 
 
 @dataclass(frozen=True)

@@ -389,6 +389,7 @@ def _insert_plan(
         "places": [place.model_dump(mode="json") for place in meta.places],
         "repeats_within": meta.repeats_within,
         "repeats_least": meta.repeats_least,
+        "blocks": None if meta.blocks is None else meta.blocks.model_dump(mode="json"),
     }
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(
