@@ -59,6 +59,13 @@ def _sides(run: RunAnalysis) -> dict[str, str]:
     return found
 
 
+def print_sides(answer: Answer) -> None:
+    """Say what the two are."""
+    width = max(map(len, answer.sides))
+    for name, words in answer.sides.items():
+        say(f"{name.ljust(width)}  {words}".rstrip())
+
+
 def print_answer(answer: Answer) -> None:
     """What follows from the table of the comparison."""
     equal, left = answer.of("equal"), answer.of("open")
@@ -83,7 +90,7 @@ def _open(answer: Answer, row: ComparedRow) -> str:
     pair = row.comparison
     if pair.sure_low is None or pair.sure_high is None:
         return "too few rounds on a side"
-    between = f"{answer.blocks.other} is {100 * (pair.sure_low - 1):+.1f} % to {100 * (pair.sure_high - 1):+.1f} %"
+    between = _between(answer, row)
     rounds = rounds_needed(pair, answer.blocks.within)
     if rounds is None or not answer.rounds:
         return between
@@ -91,6 +98,13 @@ def _open(answer: Answer, row: ComparedRow) -> str:
         return f"{between}; too noisy to be told apart in {LOOKS[-1]} rounds"
     seconds = rounds * answer.seconds / answer.rounds
     return f"{between}; {rounds} rounds would likely tell, about {about_duration(seconds)}"
+
+
+def _between(answer: Answer, row: ComparedRow) -> str:
+    """The difference that the interval leaves, of all rows at once."""
+    pair = row.comparison
+    assert pair.sure_low is not None and pair.sure_high is not None
+    return f"{answer.blocks.other} is {100 * (pair.sure_low - 1):+.1f} % to {100 * (pair.sure_high - 1):+.1f} %"
 
 
 def gate_code(answer: Answer, allowed: float) -> int:
@@ -115,7 +129,7 @@ def gate_code(answer: Answer, allowed: float) -> int:
 def not_judged(answer: Answer, result: Gate) -> list[str]:
     """What is open, too, says nothing of a slowdown."""
     known = {row.name for row in answer.found.rows if row.comparison.too_few}
-    more = [f"{row.name}: {_open(answer, row)}" for row in answer.of("open") if row.name not in known]
+    more = [f"{row.name}: open: {_between(answer, row)}" for row in answer.of("open") if row.name not in known]
     return [*result.unjudged, *more]
 
 

@@ -135,11 +135,14 @@ def _tell(
 def _print_text(found: "RunsComparison", answer: "Answer | None", everything: bool) -> None:
     from assay.cli.compare_text import print_comparison
 
-    print_comparison(found, everything)
-    if answer is not None:
-        from assay.cli.ab_text import print_answer
+    if answer is None:
+        print_comparison(found, everything)
+        return
+    from assay.cli.ab_text import print_answer, print_sides
 
-        print_answer(answer)
+    print_sides(answer)
+    print_comparison(found, everything)
+    print_answer(answer)
 
 
 def _print_json(found: "RunsComparison", answer: "Answer | None", allowed: float | None) -> None:

@@ -1,7 +1,7 @@
 """Two sides in turns, round by round, until they are told apart or the time is spent."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from assay.analyse.blocks import decided_cases
@@ -22,7 +22,7 @@ def spent(store: RunStore) -> float:
     return sum(attempt.seconds or 0.0 for attempt in store.attempts())
 
 
-def run_rounds(store: RunStore, blocks: Blocks, jobs: Iterable[Job], execute: Execute, settled: Settled) -> None:
+def run_rounds(store: RunStore, blocks: Blocks, jobs: Sequence[Job], execute: Execute, settled: Settled) -> None:
     """Execute rounds until each pair of cases is told apart, the time is spent, or somebody stops.
 
     What is done is decided from what is stored and the clock, so that a run that was stopped goes on as it would have.
@@ -35,6 +35,9 @@ def run_rounds(store: RunStore, blocks: Blocks, jobs: Iterable[Job], execute: Ex
         settled: Is told what need not be measured any more.
     """
     begun, done = time.monotonic() - spent(store), max((attempt.repeat for attempt in store.attempts()), default=0)
+    if jobs and jobs[0][1] > done and done in blocks.looks:
+        # The workbench may have died between that round and the look at it.
+        _look(store, blocks, settled)
     for number, of_round in groupby(jobs, key=lambda job: job[1]):
         started = time.monotonic()
         if not execute(list(of_round)):

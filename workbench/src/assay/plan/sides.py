@@ -12,6 +12,9 @@ from assay.model.study import Study
 LEFT_OUT = ("repeats", "order", "schedule")
 """What a study says of its repeats: rounds come instead."""
 
+MOST_NAME = 61
+"""Characters of a study's name that are kept: a name has at most 64."""
+
 Data = dict[str, Any]
 
 
@@ -50,7 +53,7 @@ def of_places(data: Data, places: Mapping[str, Data], blocks: Blocks) -> Data:
 def _rounds(data: Data, blocks: Blocks) -> Data:
     found = {key: value for key, value in data.items() if key not in LEFT_OUT}
     question = f"Is {blocks.other} slower than {blocks.base}, or faster?"
-    return {**found, "study": f"{data['study']}-ab", "question": question, "repeats": blocks.most}
+    return {**found, "study": f"{data['study'][:MOST_NAME]}-ab", "question": question, "repeats": blocks.most}
 
 
 def study_text(data: Data, lines: Iterable[str]) -> str:

@@ -37,7 +37,9 @@ def test_each_round_has_every_case_once_and_the_two_of_a_pair_beside_each_other(
     order = block_order(made, rounds, seed)
     assert order == block_order(made, rounds, seed)
     assert [repeat for _, repeat in order] == sorted(repeat for _, repeat in order)
-    assert Counter(order) == Counter((case, number) for pair in made for case in pair for number in range(1, rounds + 1))
+    assert Counter(order) == Counter(
+        (case, number) for pair in made for case in pair for number in range(1, rounds + 1)
+    )
     assert {number: set(found) for number, found in firsts(order, made).items()} == {
         number: set(made) for number in range(1, rounds + 1)
     }
