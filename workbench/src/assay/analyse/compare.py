@@ -4,7 +4,9 @@ Rates are compared as logarithms, since the errors of rates are factors. Four th
 difference.
 
 * Repeats of one run are compared round by round. Both sides of a round met the same machine, and what it did to both
-  falls out of the difference.
+  falls out of the difference. What it did to one only, such as to stand still for a while, makes a few differences very
+  large: of `LEAST_TRIMMED` rounds or more the fifth at either end is cut off (Yuen 1974, "The two-sample trimmed t for
+  unequal population variances", Biometrika 61).
 * Noise is learnt from all comparisons of the same two targets together (`assay.analyse.moderate`): four repeats alone
   would tell little of it.
 * Repeats that resemble their neighbours count for less (`assay.analyse.alike`).
@@ -30,6 +32,10 @@ from assay.analyse.usable import usable
 from assay.model.result import LEAST_COMPARED, Comparison, Row
 from assay.model.verdict import SOUND
 
+TRIMMED = 0.2
+"""Share of the rounds at either end that is cut off."""
+LEAST_TRIMMED = 12
+"""With fewer rounds none is cut off: what is left would tell too little of its noise."""
 LEVEL = 0.05
 """Greatest chance of calling any difference where there is none."""
 
@@ -66,16 +72,17 @@ class _Difference:
     Attributes:
         series: Those that vary by themselves: the differences of the rounds, or both sides.
         centre: Mean logarithm of the other side less that of the base.
-        variance: Of one value of a series; None if there are too few.
-        freedom: Of the variance.
+        variance: Of one value of a series; None if there are too few. Where values were cut off, such that the
+            centre is known as well as the mean of so many values of that variance.
         counts: Values in each series.
+        cut: Values that were cut off, so that they tell nothing of the variance.
     """
 
     series: tuple[tuple[float, ...], ...]
     centre: float
     variance: float | None
-    freedom: int
     counts: tuple[int, ...]
+    cut: int = 0
 
     @classmethod
     def of(cls, series: tuple[tuple[float, ...], ...], centre: float) -> "_Difference":
@@ -84,7 +91,21 @@ class _Difference:
         freedom = sum(counts) - len(counts)
         squares = math.fsum((value - _mean(values)) ** 2 for values in series for value in values)
         known = min(counts) >= 2
-        return cls(series, centre, squares / freedom if known else None, freedom if known else 0, counts)
+        return cls(series, centre, squares / freedom if known else None, counts)
+
+    @classmethod
+    def trimmed(cls, values: tuple[float, ...]) -> "_Difference":
+        """Of one series, whose ends are cut off where it is long enough."""
+        count = len(values)
+        end = int(TRIMMED * count) if count >= LEAST_TRIMMED else 0
+        if not end:
+            return cls.of((values,), _mean(values))
+        kept = sorted(values)[end:-end]
+        # What is beyond takes the place of the last value that is kept.
+        pulled = tuple(min(max(value, kept[0]), kept[-1]) for value in values)
+        middle = _mean(pulled)
+        variance = math.fsum((value - middle) ** 2 for value in pulled) / (count - 1)
+        return cls((pulled,), _mean(kept), variance / (len(kept) / count) ** 2, (count,), 2 * end)
 
 
 def compare_rounds(
@@ -153,7 +174,7 @@ def _medians(rows: Sequence[Row]) -> tuple[float, ...]:
 
 def _rounds(here: Mapping[int, float], there: Mapping[int, float]) -> _Difference:
     series = tuple(math.log(there[repeat] / here[repeat]) for repeat in here if repeat in there)
-    return _Difference.of((series,), _mean(series))
+    return _Difference.trimmed(series)
 
 
 def _apart(here: Sequence[float], there: Sequence[float]) -> _Difference:
@@ -186,8 +207,11 @@ def _decided(
     for number, (base, other, here, there) in enumerate(pairs):
         test, p = tests[number], adjusted.get(number)
         enough = unit == "run" or test.count >= LEAST_COMPARED
-        separable = enough and p is not None and p < LEVEL and test.own < LEVEL
-        figures = _figures(test, share, median(there) / median(here) if here and there else 1.0)
+        ratio = median(there) / median(here) if here and there else 1.0
+        # Of results with several values the medians may lie apart the other way.
+        same_way = (ratio > 1) == (test.centre > 0)
+        separable = enough and p is not None and p < LEVEL and test.own < LEVEL and same_way
+        figures = _figures(test, share, ratio)
         found.append(
             Comparison(
                 workload=base.case.workload,
@@ -275,11 +299,16 @@ def _tests(differences: Sequence[_Difference], in_time: bool = True) -> list[_Te
 
 def _freedom(item: _Difference, likeness: float) -> float:
     """Values that resemble their neighbours tell less of their variance, too."""
-    return math.fsum(freedom(likeness, count) for count in item.counts if count > 1)
+    told = [count for count in item.counts if count > 1]
+    left = 1 - item.cut / math.fsum(count - 1 for count in told)
+    return max(1.0, left * math.fsum(freedom(likeness, count) for count in told))
 
 
 def _shrinking(item: _Difference, likeness: float) -> float:
-    return math.fsum((count - 1) * shrinking(likeness, count) for count in item.counts if count > 1) / item.freedom
+    told = [count for count in item.counts if count > 1]
+    return math.fsum((count - 1) * shrinking(likeness, count) for count in told) / math.fsum(
+        count - 1 for count in told
+    )
 
 
 def _interval(test: _Test, share: float, ratio: float) -> tuple[float | None, float | None]:
