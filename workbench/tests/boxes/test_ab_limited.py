@@ -52,6 +52,7 @@ def measured(folder: Path, group: Path, sides: tuple[Path, Path]) -> tuple[int, 
     command = ["sh", "-c", inside, str(group / "cgroup.procs"), ASSAY, "compare", "--ab", *words]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     (row,) = json.loads(done.stdout)["rows"]
+
     return done.returncode, row["difference"], row["significant"]
 
 
@@ -62,7 +63,7 @@ def test_a_disk_that_is_held_to_nine_tenths_is_found(tmp_path: Path) -> None:
         disks = []
         for name in "ab":
             (tmp_path / name).mkdir()
-            disks.append(stack.enter_context(small_ext4(tmp_path / name, 64 << 20)))
+            disks.append(stack.enter_context(small_ext4(tmp_path / name, 64 << 20, direct=True)))
         (one, here), (other, there) = disks
         group = stack.enter_context(limits(dict(zip((one, other), RATES, strict=True))))
         tries = times(1, 20)
