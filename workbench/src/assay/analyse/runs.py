@@ -17,7 +17,7 @@ from assay.model.verdict import Verdict
 NAMES = ("before", "after")
 HOW_TO_TELL = (
     f"run the study {LEAST_RUNS} times a side and join the runs by commas, or keep {LEAST_RUNS} or more earlier runs of"
-    " it in the folder"
+    " it in the folder; what is there on both sides now is told apart by `assay compare --ab A B`"
 )
 
 

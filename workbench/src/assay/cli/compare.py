@@ -20,7 +20,7 @@ _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%")
 def command(
     runs: list[str] | None = typer.Argument(
         None,
-        metavar="[RUN[,RUN...] [RUN[,RUN...]]]",
+        metavar="RUN[,RUN...] [RUN[,RUN...]]",
         help="Id of a run, a unique beginning of it, `last`, or a path; the older one first. Commas join several.",
     ),
     ab: tuple[str, str] | None = typer.Option(
@@ -28,7 +28,7 @@ def command(
     ),
     study: str = typer.Option("", "--study", metavar="STUDY", help="With --ab: what is done on both sides."),
     time: str | None = typer.Option(
-        None, "--time", metavar="TIME", help="With --ab: how long to measure at most, if it takes so long; 5m."
+        None, "--time", metavar="TIME", help="With --ab: longest time of measuring; 5m if left out."
     ),
     destroy: bool = typer.Option(False, "--destroy", help="With --ab: block devices may be overwritten."),
     budget: str | None = typer.Option(None, "--budget", help="With --ab: as of `assay run`."),
