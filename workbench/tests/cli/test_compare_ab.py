@@ -38,7 +38,7 @@ def write_study(folder: Path, text: str = STUDY) -> None:
 def refused(folder: Path, *words: object, expect: int = 2) -> str:
     """The one line of a refusal, which has a hint and leaves nothing."""
     done = assay(folder, "compare", *words, expect=expect)
-    error, hint = done.stderr.splitlines()
+    *_, error, hint = done.stderr.splitlines()
     assert error.startswith("error: ") and hint.startswith("hint: ") and done.stdout == ""
     assert not list_runs(folder / "assay-runs")
     return error

@@ -81,6 +81,8 @@ def test_targets_of_a_study_are_measured_in_turns_and_the_run_is_like_others(tmp
     *_, line = done.stderr.splitlines()
     assert line.startswith("slower: one -> two / both, random_read: ") and line.endswith(" %, more than 5 %")
     assert assay(tmp_path, "compare", "last").stdout == done.stdout
+    assert "note: left out, because they do not run on both sides: alone" in done.stderr
+    assert "sides    one and two in turns" in assay(tmp_path, "show", "last").stdout
     with RunStore.open(only_run(tmp_path)) as store:
         info, blocks = store.info(), blocks_of(store)
         assert check_rounds(store) in blocks.looks
@@ -90,8 +92,9 @@ def test_targets_of_a_study_are_measured_in_turns_and_the_run_is_like_others(tmp
         loaded = load_study(info.study_text.encode(), str(tmp_path))
         assert loaded.study is not None and loaded.study.schedule is None and list(loaded.study.workloads) == ["both"]
         assert set(store.settled().values()) == {"told apart: two is slower"}
-    for words in ("show last", "show last c0001", "export last -f csv -o -", "report last", "list"):
+    for words in ("show last c0001", "export last -f csv -o -", "report last -o report.html", "list"):
         assay(tmp_path, *words.split())
+    assert "measured on both sides, one right after the other" in (tmp_path / "report.html").read_text()
 
 
 def test_the_time_ends_a_run_whatever_is_open_but_not_before_the_fewest_rounds(tmp_path: Path) -> None:

@@ -69,7 +69,12 @@ def measure(
         within=min(EQUAL_WITHIN, allowed) if allowed else EQUAL_WITHIN,
         engines=base.kind == "engine",
     )
-    return start(_plan(sides, _loaded(known, base), blocks, written), out, destroy, budget)
+    plan = _plan(sides, _loaded(known, base), blocks, written)
+    if plan.prices is not None:
+        from assay.cli.books import warn_stale
+
+        warn_stale(plan.prices.book)
+    return start(plan, out, destroy, budget)
 
 
 def _seconds(written: str) -> float:
@@ -125,6 +130,9 @@ def _made(sides: tuple[Side, Side], known: LoadedStudy, blocks: Blocks) -> dict[
         made = of_targets(data, known.study, blocks)
         if not made["workloads"]:
             raise AssayError(f"no workload of {known.path} runs on both {base.name} and {other.name}", "see `targets`")
+        alone = [name for name in known.study.workloads if name not in made["workloads"]]
+        if alone:
+            note(f"note: left out, because they do not run on both sides: {', '.join(alone)}")
         return made
     if not known.study.local:
         message = f"{known.path} has hosts of its own, which two {base.kind}s named here are not on"

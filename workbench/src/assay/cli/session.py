@@ -288,7 +288,8 @@ def _beforehand(plan: Plan, estimate: StudyEstimate) -> str:
 
 def _meta(plan: Plan) -> RunMeta:
     study, now = plan.study, time.time()
-    within = study.repeating.within
+    within, blocks = study.repeating.within, plan.blocks
+    least = study.repeating.least if within is not None else None
     return RunMeta(
         id=new_run_id(study.name, now),
         study=study.name,
@@ -299,8 +300,8 @@ def _meta(plan: Plan) -> RunMeta:
         order=study.order,
         repeats=study.repeats,
         repeats_within=within,
-        repeats_least=study.repeating.least if within is not None else None,
-        blocks=plan.blocks,
+        repeats_least=least if blocks is None else blocks.least,
+        blocks=blocks,
         command=shlex.join(["assay", *sys.argv[1:]]),
         base=str(Path.cwd()),
     )

@@ -67,6 +67,8 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
         known = f"{len(store.settled())} of {len(store.cases())} cases are"
         until = f"until known within {within_words(info.repeats_within)}"
         say(f"repeats  {info.repeats_least} to {info.repeats} of each case, {until}: {known}")
+    if info.blocks is not None:
+        say(f"sides    {info.blocks.base} and {info.blocks.other} in turns; `assay compare {info.id}` compares them")
     for status, count in store.outcome_counts().items():
         if status != "ok":
             say(f"repeats  {count} {status}")

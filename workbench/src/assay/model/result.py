@@ -255,7 +255,7 @@ class RunInfo(Frozen):
             that were known well enough before are not asked for any more.
         repeats_within: A case is not repeated any more when neither end of the 95 % interval of any of its rates is
             further from the median than this share of it; None if the number of repeats is fixed.
-        repeats_least: Fewest repeats of a case, then; else None.
+        repeats_least: Fewest repeats of a case, then or with `blocks`; else None.
         hosts: Names of the machines that generate the load, in order; empty if it is this one only.
         network: What lies between them and the servers; None if it was not measured.
         prices: Of the designs that its targets stand for, as they were when it began; None if it names none.
