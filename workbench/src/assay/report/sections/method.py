@@ -102,9 +102,9 @@ def _until(run: RunInfo) -> list[Text]:
     if run.blocks is not None:
         looks = ", ".join(str(look) for look in run.blocks.looks)
         return [
-            "In a round a case is measured on both sides, one right after the other; which of them is first is drawn, so "
-            "that each is as often. Whether a case has decided, so that it is not repeated any more, is asked after these "
-            f"rounds only: {looks}. The chance of calling equal sides different, 5 in 100, is shared among them."
+            "In a round a case is measured on both sides, one right after the other; which of them is first is drawn, "
+            "so that each is as often. Whether a case has decided, so that it is not repeated any more, is asked after "
+            f"these rounds only: {looks}. The chance of calling equal sides different, 5 in 100, is shared among them."
         ]
     if run.repeats_within is None:
         return []
