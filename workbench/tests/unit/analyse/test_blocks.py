@@ -21,8 +21,8 @@ Noise = Callable[[np.random.Generator, int], Floats]
 TRUE = 500e6
 SIGMA = 0.03
 BLOCKS = Blocks(base="A", other="B", seconds=300)
-RUNS = times(40, 2000)
-MOST_WRONG = times(6, 120)
+RUNS = times(40, 500)
+MOST_WRONG = times(6, 38)
 """Of the runs: where 5 of 100 are wrong, more than 6 of 40 are in one of a thousand simulations."""
 SEED = 20261125
 
