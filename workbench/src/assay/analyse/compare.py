@@ -4,12 +4,14 @@ Rates, or percentiles of latency, are compared as logarithms, since their errors
 from looking like a difference.
 
 * Repeats of one run are compared round by round. Both sides of a round met the same machine, and what it did to both
-  falls out of the difference.
+  falls out of the difference. What it did to one only, such as to stand still for a while, makes a few differences very
+  large: of `LEAST_TRIMMED` rounds or more the fifth at either end is cut off (Yuen 1974, "The two-sample trimmed t for
+  unequal population variances", Biometrika 61).
 * Noise is learnt from all comparisons of the same two targets together (`assay.analyse.moderate`): four repeats alone
   would tell little of it.
 * Repeats that resemble their neighbours count for less (`assay.analyse.alike`).
-* A p-value counts after Holm's adjustment over all comparisons made together, and after division by the number of times
-  that it was looked at. Without that one of 20 comparisons of equal things would be called different.
+* A p-value counts after Holm's adjustment over all comparisons made together, and times the number of looks at them.
+  Without that one of 20 comparisons of equal things would be called different.
 
 Rates, p50 and p99 are families of their own: each is adjusted for its own comparisons only, so that asking for
 latencies takes nothing from what is known of rates. Of equal things each family shows a difference in at most 5 of 100
@@ -37,6 +39,10 @@ from assay.model.repeats import LEAST_COMPARED
 from assay.model.result import Compared, Comparison, Row
 from assay.model.verdict import SOUND
 
+TRIMMED = 0.2
+"""Share of the rounds at either end that is cut off."""
+LEAST_TRIMMED = 12
+"""With fewer rounds none is cut off: what is left would tell too little of its noise."""
 LEVEL = 0.05
 """Greatest chance of calling any difference where there is none."""
 LATENCIES: tuple[Compared, ...] = ("p50", "p99")
@@ -83,16 +89,17 @@ class _Difference:
     Attributes:
         series: Those that vary by themselves: the differences of the rounds, or both sides.
         centre: Mean logarithm of the other side less that of the base.
-        variance: Of one value of a series; None if there are too few.
-        freedom: Of the variance.
+        variance: Of one value of a series; None if there are too few. Where values were cut off, such that the
+            centre is known as well as the mean of so many values of that variance.
         counts: Values in each series.
+        cut: Values that were cut off, so that they tell nothing of the variance.
     """
 
     series: tuple[tuple[float, ...], ...]
     centre: float
     variance: float | None
-    freedom: int
     counts: tuple[int, ...]
+    cut: int = 0
 
     @classmethod
     def of(cls, series: tuple[tuple[float, ...], ...], centre: float) -> "_Difference":
@@ -101,7 +108,21 @@ class _Difference:
         freedom = sum(counts) - len(counts)
         squares = math.fsum((value - _mean(values)) ** 2 for values in series for value in values)
         known = min(counts) >= 2
-        return cls(series, centre, squares / freedom if known else None, freedom if known else 0, counts)
+        return cls(series, centre, squares / freedom if known else None, counts)
+
+    @classmethod
+    def trimmed(cls, values: tuple[float, ...]) -> "_Difference":
+        """Of one series, whose ends are cut off where it is long enough."""
+        count = len(values)
+        end = int(TRIMMED * count) if count >= LEAST_TRIMMED else 0
+        if not end:
+            return cls.of((values,), _mean(values))
+        kept = sorted(values)[end:-end]
+        # What is beyond takes the place of the last value that is kept.
+        pulled = tuple(min(max(value, kept[0]), kept[-1]) for value in values)
+        middle = _mean(pulled)
+        variance = math.fsum((value - middle) ** 2 for value in pulled) / (count - 1)
+        return cls((pulled,), _mean(kept), variance / (len(kept) / count) ** 2, (count,), 2 * end)
 
 
 def compare_rounds(
@@ -181,7 +202,7 @@ def _medians(rows: Sequence[Row], of: Compared) -> tuple[float, ...]:
 
 def _rounds(here: Mapping[int, float], there: Mapping[int, float]) -> _Difference:
     series = tuple(math.log(there[repeat] / here[repeat]) for repeat in here if repeat in there)
-    return _Difference.of((series,), _mean(series))
+    return _Difference.trimmed(series)
 
 
 def _apart(here: Sequence[float], there: Sequence[float]) -> _Difference:
@@ -207,15 +228,17 @@ def _decided(
     of: Compared,
 ) -> Iterator[Comparison]:
     """All comparisons together: which differences are significant."""
-    adjusted, tested = _adjusted(pairs, tests)
-    level = LEVEL / looks
+    adjusted, tested = _adjusted(pairs, tests, looks)
     for number, (base, other, here, there) in enumerate(pairs):
         test, p = tests[number], adjusted.get(number)
         enough = unit == "run" or test.count >= LEAST_COMPARED
         seen = of == "rate" or abs(test.centre) > max(_GRAIN, 1 / min(*here, *there))
-        separable = enough and seen and p is not None and p < level and test.own < LEVEL
-        share = level / max(tested[_none(base, other)], 1)
-        figures = _figures(test, share, median(there) / median(here) if here and there else 1.0)
+        ratio = median(there) / median(here) if here and there else 1.0
+        # Of results with several values the medians may lie apart the other way.
+        same_way = (ratio > 1) == (test.centre > 0)
+        separable = enough and seen and same_way and p is not None and p < LEVEL and test.own < LEVEL
+        share = LEVEL / looks / max(tested[_none(base, other)], 1)
+        figures = _figures(test, share, ratio)
         yield Comparison(
             workload=base.case.workload,
             operation=base.operation,
@@ -235,16 +258,20 @@ def _decided(
 
 
 def _adjusted(
-    pairs: Sequence[tuple[Row, Row, Sequence[float], Sequence[float]]], tests: Sequence["_Test"]
+    pairs: Sequence[tuple[Row, Row, Sequence[float], Sequence[float]]], tests: Sequence["_Test"], looks: int
 ) -> tuple[dict[int, float], Counter[bool]]:
-    """P-values after Holm's adjustment, and over how many; comparisons that answer nothing form their own family."""
+    """P-values after Holm's adjustment and for each look, and over how many.
+
+    Comparisons that answer nothing form their own family.
+    """
     families: dict[bool, list[int]] = {}
     for number, (base, other, _, _) in enumerate(pairs):
         if tests[number].error is not None:
             families.setdefault(_none(base, other), []).append(number)
     adjusted: dict[int, float] = {}
     for tested in families.values():
-        adjusted |= dict(zip(tested, holm([tests[number].p for number in tested]), strict=True))
+        together = holm([tests[number].p for number in tested])
+        adjusted |= {number: min(1.0, looks * p) for number, p in zip(tested, together, strict=True)}
     return adjusted, Counter({none: len(tested) for none, tested in families.items()})
 
 
@@ -315,11 +342,16 @@ def _tests(differences: Sequence[_Difference], in_time: bool = True) -> list[_Te
 
 def _freedom(item: _Difference, likeness: float) -> float:
     """Values that resemble their neighbours tell less of their variance, too."""
-    return math.fsum(freedom(likeness, count) for count in item.counts if count > 1)
+    told = [count for count in item.counts if count > 1]
+    left = 1 - item.cut / math.fsum(count - 1 for count in told)
+    return max(1.0, left * math.fsum(freedom(likeness, count) for count in told))
 
 
 def _shrinking(item: _Difference, likeness: float) -> float:
-    return math.fsum((count - 1) * shrinking(likeness, count) for count in item.counts if count > 1) / item.freedom
+    told = [count for count in item.counts if count > 1]
+    return math.fsum((count - 1) * shrinking(likeness, count) for count in told) / math.fsum(
+        count - 1 for count in told
+    )
 
 
 def _interval(test: _Test, share: float, ratio: float) -> tuple[float | None, float | None]:

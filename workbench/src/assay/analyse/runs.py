@@ -19,7 +19,7 @@ from assay.model.verdict import NO_RESULT, Verdict
 NAMES = ("before", "after")
 HOW_TO_TELL = (
     f"run the study {LEAST_RUNS} times a side and join the runs by commas, or keep {LEAST_RUNS} or more earlier runs of"
-    " it in the folder"
+    " it in the folder; what is there on both sides now is told apart by `assay compare --ab A B`"
 )
 
 
@@ -94,10 +94,10 @@ def _known(rows: Sequence[Row], of: Compared) -> list[Row]:
     return measured if all(comparable(row, of) for row in measured) else []
 
 
-def _rounds(matched: Sequence[tuple[Row, Row]], of: Compared = "rate") -> Found:
+def _rounds(matched: Sequence[tuple[Row, Row]], looks: int, of: Compared = "rate") -> Found:
     """Where both targets have something to compare in each repeat."""
     sides = {place: pair for place, pair in enumerate(matched) if all(comparable(row, of) for row in pair)}
-    return dict(zip(sides, compare_rounds(list(sides.values()), of=of), strict=True))
+    return dict(zip(sides, compare_rounds(list(sides.values()), looks=looks, of=of), strict=True))
 
 
 def compare_targets(run: RunAnalysis) -> RunsComparison:
@@ -111,7 +111,8 @@ def compare_targets(run: RunAnalysis) -> RunsComparison:
         raise AssayError(f"run {run.run.id} has one target, {targets[0]}", "name two runs to compare them")
     pairs = list(combinations(targets, 2))
     matched, rest = _matched(run.rows, run.rows, pairs, ("first target", "second target"))
-    compared = _compared(matched, _rounds(matched), {of: _rounds(matched, of) for of in LATENCIES})
+    looks = run.run.looks
+    compared = _compared(matched, _rounds(matched, looks), {of: _rounds(matched, looks, of) for of in LATENCIES})
     name = RunName.of(run.run)
     return RunsComparison(before=name, after=name, rows=compared, uncompared=tuple(rest), differences=())
 

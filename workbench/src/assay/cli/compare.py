@@ -10,6 +10,7 @@ from assay.cli.output import note
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED, AssayError
 
 if TYPE_CHECKING:
+    from assay.cli.ab_text import Answer
     from assay.model.comparison import ComparedRow, RunsComparison, Side
     from assay.model.result import Comparison
 
@@ -18,11 +19,20 @@ _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%")
 
 
 def command(
-    runs: list[str] = typer.Argument(
-        ...,
+    runs: list[str] | None = typer.Argument(
+        None,
         metavar="RUN[,RUN...] [RUN[,RUN...]]",
         help="Id of a run, a unique beginning of it, `last`, or a path; the older one first. Commas join several.",
     ),
+    ab: tuple[str, str] | None = typer.Option(
+        None, "--ab", metavar="A B", help="Measure two sides in turns: directories, devices, targets, or engines."
+    ),
+    study: str = typer.Option("", "--study", metavar="STUDY", help="With --ab: what is done on both sides."),
+    time: str | None = typer.Option(
+        None, "--time", metavar="TIME", help="With --ab: longest time of measuring; 5m if left out."
+    ),
+    destroy: bool = typer.Option(False, "--destroy", help="With --ab: block devices may be overwritten."),
+    budget: str | None = typer.Option(None, "--budget", help="With --ab: as of `assay run`."),
     by: str | None = typer.Option(
         None, "--by", metavar="target", help="Of one run: its targets against each other. Of two: each against each."
     ),
@@ -38,7 +48,7 @@ def command(
     force: bool = typer.Option(False, "--force", help="Replace the page's file if it exists."),
     out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
 ) -> None:
-    """Compare two runs, or the targets of one: difference, interval, effect, significant or not.
+    """Compare two runs, the targets of one, or with --ab two sides that are measured now, in turns.
 
     Rows are the same if target, workload, operation and parameters are. If the runs have one target each, its name does
     not matter. `~` means no significant difference, after adjustment for the number of rows (Holm).
@@ -49,29 +59,109 @@ def command(
     p50 and p99 of latency are compared too, where both sides have enough operations; between runs that takes three a
     side. What differs in the environment is printed below.
 
+    With --ab nothing needs to be known of other days: both sides are measured in each of many short rounds, in one
+    run, until each row is decided or the time is spent. A side is a directory, a device or an engine, written with a
+    slash, or the name of a target of STUDY. Two directories or devices need no study. `assay compare RUN` shows such
+    a run again.
+
     With --fail-if-slower 5% the exit code is 1 if a row is significantly slower and its median fell by more than 5 %.
     It is also 1 if a result is missing or incomplete in the second run, or has become cached or impossible there: a
-    benchmark that broke must not pass. It is 3 if there are too few runs to judge by.
+    benchmark that broke must not pass. It is 3 if there are too few runs to judge by, or if --ab has decided no row.
 
     Example: `assay compare 20261121 last`, `assay compare last --by target`, `assay compare a1,a2,a3 b1,b2,b3`,
-    `assay compare a b --fail-if-slower 5%`
+    `assay compare a b --fail-if-slower 5%`, `assay compare --ab /mnt/a /mnt/b`
     """
     allowed = None if fail_if_slower is None else _share(fail_if_slower)
-    found = _compared(runs, by, out, latencies=as_json or html is not None)
+    if ab is None:
+        _refuse_words({"--study": study, "--time": time, "--destroy": destroy, "--budget": budget})
+        found = _compared(runs or [], by, out, latencies=as_json or html is not None)
+    else:
+        if runs or by is not None:
+            raise AssayError("--ab measures, and compares no run", "leave the runs and --by out")
+        found = _measured(ab, study, time, allowed, out, destroy, budget)
+    _tell(found, allowed, everything, as_json, html, force)
+
+
+def _refuse_words(words: dict[str, object]) -> None:
+    for name, value in words.items():
+        if value:
+            raise AssayError(f"{name} is for --ab A B, which measures", "leave it out, or name two sides with --ab")
+
+
+def _measured(
+    sides: tuple[str, str],
+    study: str,
+    time: str | None,
+    allowed: float | None,
+    out: Path,
+    destroy: bool,
+    budget: str | None,
+) -> "Answer":
+    """What a new run of two sides finds out."""
+    from assay.cli.ab import measure
+    from assay.cli.ab_text import answer_of
+    from assay.cli.analysis import analyse_store
+
+    with measure(sides, study, time, allowed, out, destroy, budget) as store:
+        if store.info_status() == "interrupted":
+            from assay.cli.run import tell_stopped
+
+            raise typer.Exit(tell_stopped(store))
+        return answer_of(analyse_store(store))
+
+
+def _tell(
+    what: "RunsComparison | Answer",
+    allowed: float | None,
+    everything: bool,
+    as_json: bool,
+    html: Path | None,
+    force: bool,
+) -> None:
+    from assay.model.comparison import RunsComparison
+
+    answer = None if isinstance(what, RunsComparison) else what
+    found = what if isinstance(what, RunsComparison) else what.found
     if html is not None:
         _write_page(found, html, force)
     if as_json:
-        from assay.cli.output import print_json
-
-        print_json(_json(found, allowed))
+        _print_json(found, answer, allowed)
     else:
-        from assay.cli.compare_text import print_comparison
-
-        print_comparison(found, everything)
+        _print_text(found, answer, everything)
     if html is not None:
         note(f"wrote {html}")
     if allowed is not None:
-        raise typer.Exit(_verdict(found, allowed))
+        raise typer.Exit(_verdict(found, allowed) if answer is None else _ab_verdict(answer, allowed))
+
+
+def _print_text(found: "RunsComparison", answer: "Answer | None", everything: bool) -> None:
+    from assay.cli.compare_text import print_comparison
+
+    if answer is None:
+        print_comparison(found, everything)
+        return
+    from assay.cli.ab_text import print_answer, print_sides
+
+    print_sides(answer)
+    print_comparison(found, everything)
+    print_answer(answer)
+
+
+def _print_json(found: "RunsComparison", answer: "Answer | None", allowed: float | None) -> None:
+    from assay.cli.output import print_json
+
+    value = _json(found, allowed)
+    if answer is not None:
+        from assay.cli.ab_text import answer_json
+
+        value["ab"] = answer_json(answer)
+    print_json(value)
+
+
+def _ab_verdict(answer: "Answer", allowed: float) -> int:
+    from assay.cli.ab_text import gate_code
+
+    return gate_code(answer, allowed)
 
 
 def _share(text: str) -> float:
@@ -81,7 +171,7 @@ def _share(text: str) -> float:
     return float(read[1]) / 100
 
 
-def _compared(runs: list[str], by: str | None, out: Path, latencies: bool) -> "RunsComparison":
+def _compared(runs: list[str], by: str | None, out: Path, latencies: bool) -> "RunsComparison | Answer":
     from assay.analyse.runs import compare_runs, compare_targets
     from assay.cli.analysis import load_analysis
     from assay.cli.known import known_runs
@@ -91,8 +181,10 @@ def _compared(runs: list[str], by: str | None, out: Path, latencies: bool) -> "R
     if len(runs) > 2:
         hint = "name two, or join those of a side by commas; `assay history STUDY` looks at all runs of a study"
         raise AssayError(f"{len(runs)} runs are named", hint)
+    if not runs:
+        raise AssayError("no run is named", "name two runs, or two sides to measure with --ab A B")
     if len(runs) == 1 and not by:
-        raise AssayError("one run is named", "name two, or compare the targets of one with --by target")
+        return _alone(runs[0], out)
     sides = [[load_analysis(run, out, quick=not latencies) for run in _split(side)] for side in runs]
     if len(sides) == 1:
         return compare_targets(sides[0][-1])
@@ -107,6 +199,18 @@ def _compared(runs: list[str], by: str | None, out: Path, latencies: bool) -> "R
     alike = all(one.run.study == study for one in (*before, *after))
     known = known_runs(study, [one.run.folder for one in after], out) if alike else None
     return compare_runs(before, after, by_target=bool(by), known=known)
+
+
+def _alone(run: str, out: Path) -> "Answer":
+    """What a run of two sides has found out."""
+    from assay.cli.ab_text import answer_of
+    from assay.cli.analysis import load_analysis
+
+    if "," not in run:
+        found = load_analysis(run, out)
+        if found.run.blocks is not None:
+            return answer_of(found)
+    raise AssayError("one run is named", "name two, or compare the targets of one with --by target")
 
 
 def _split(side: str) -> list[str]:

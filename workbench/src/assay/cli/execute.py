@@ -126,6 +126,7 @@ class Executor:
         meter: Meter | None = None,
         silent: set[str] | None = None,
         between: Callable[[int], None] | None = None,
+        launchers: Mapping[str, Launcher] | None = None,
     ) -> None:
         """Nothing is started yet.
 
@@ -140,8 +141,10 @@ class Executor:
             meter: Asked before each repeat whether the budget pays for it, and during it whether anything is left.
             silent: Takes the paths of targets whose storage did not answer.
             between: Called with the number of each repeat before it.
+            launchers: Target -> where its engines run, if not by `launcher`.
         """
         self.between = between
+        self.launchers = launchers or {}
         self.silent = set() if silent is None else silent
         self.meter = meter
         self.took: dict[str, float] = {}
@@ -270,7 +273,7 @@ class Executor:
                 return self.fleet.run(planned.job, limit, teller.hear, self._stop, bounds)
             with self._capped(planned.memory_limit) as cap:
                 outcome = run_job(
-                    self.launcher,
+                    self.launchers.get(target, self.launcher),
                     planned.job.model_dump_json(),
                     limit,
                     on_event=lambda event: teller.hear("", event),

@@ -30,6 +30,7 @@ class TimeLeft:
         self._done_estimated = 0.0
         self._done_measured = 0.0
         self._current: tuple[float, float] | None = None
+        self._end = float("inf")
 
     def begin(self, estimated: float) -> None:
         """A repeat that is estimated at `estimated` seconds starts now."""
@@ -46,6 +47,10 @@ class TimeLeft:
         """Repeats that are estimated at `estimated` seconds are not to be done any more; below 0: are added."""
         self._remaining = max(0.0, self._remaining - estimated)
 
+    def limit(self, seconds: float) -> None:
+        """It ends after `seconds` from now at the latest."""
+        self._end = time.monotonic() + seconds
+
     def words(self) -> str:
         """`3 min`, or `at most 3 min`."""
         return f"{self._at_most}{about_duration(self.seconds())}"
@@ -54,10 +59,11 @@ class TimeLeft:
         """Seconds left."""
         # The prior is weighed in estimated seconds, so that the two sums stay comparable.
         scale = (PRIOR_SECONDS + self._done_measured) / (PRIOR_SECONDS + self._done_estimated)
-        if self._current is None:
-            return self._remaining * scale
-        estimated, begun = self._current
-        return self._remaining * scale - min(time.monotonic() - begun, estimated * scale)
+        left = self._remaining * scale
+        if self._current is not None:
+            estimated, begun = self._current
+            left -= min(time.monotonic() - begun, estimated * scale)
+        return min(left, max(0.0, self._end - time.monotonic()))
 
 
 class Progress(Protocol):
@@ -89,6 +95,10 @@ class Progress(Protocol):
 
     def fewer(self, count: int) -> None:
         """So many repeats less are to be done; below 0: so many more."""
+        ...
+
+    def left_out(self, count: int) -> None:
+        """So many repeats less are to be done, of whichever cases."""
         ...
 
     def say(self, text: str) -> None:
@@ -156,6 +166,10 @@ class LineProgress:
         """Say it in the line of the repeat, unless a line of its own comes before."""
         self._total -= count
         self._fewer = f"; known well enough, {count} repeats saved" if count > 0 else ""
+
+    def left_out(self, count: int) -> None:
+        """The next line shows it."""
+        self._total -= count
 
     def say(self, text: str) -> None:
         """Print a line."""
@@ -226,6 +240,10 @@ class BarProgress:
             self.say(finish_text(case, repeat, status, reason, seconds, samples))
 
     def fewer(self, count: int) -> None:
+        """Bring the end nearer."""
+        self.left_out(count)
+
+    def left_out(self, count: int) -> None:
         """Bring the end nearer."""
         self._total -= count
         self._update(total=self._total)

@@ -96,6 +96,21 @@ def _data_text(store: "RunStore") -> str:
     return "some of the test data is still there: it was to be kept, or a warning above says why"
 
 
+def tell_stopped(store: "RunStore") -> int:
+    """Say of a run that was stopped how to go on with it; returns the exit code."""
+    from assay.cli.output import note
+
+    info = store.info()
+    note(f"stopped: {info.finished} of {info.planned} repeats are done, {_data_text(store)}")
+    if info.blocks is not None and info.blocks.engines:
+        note("two engines are measured again from the beginning; a run does not keep programs")
+        return EXIT_INTERRUPTED
+    budget = store.budget()
+    with_budget = "" if budget is None else f" --budget {budget}"
+    note(f"go on with: assay run {store.folder} --resume{with_budget}{', or with more' if with_budget else ''}")
+    return EXIT_INTERRUPTED
+
+
 def _tell(store: "RunStore", as_json: bool) -> int:
     """Print what came out; returns the exit code."""
     from assay.cli.output import note, print_json, say
@@ -123,14 +138,12 @@ def _tell(store: "RunStore", as_json: bool) -> int:
         for line in info.answers:
             say(line)
     if interrupted:
-        note(f"stopped: {info.finished} of {info.planned} repeats are done, {_data_text(store)}")
-        budget = store.budget()
-        with_budget = "" if budget is None else f" --budget {budget}"
-        note(f"go on with: assay run {folder} --resume{with_budget}{', or with more' if with_budget else ''}")
-        return EXIT_INTERRUPTED
+        return tell_stopped(store)
     bad = {status: count for status, count in counts.items() if status != "ok"}
     note(f"{info.status}: {verdict_text(store.verdict_counts(), store.count_as_far_as_seen())}")
     if bad:
         note("repeats that did not go well: " + ", ".join(f"{count} {status}" for status, count in bad.items()))
     note(f"results: {folder}; report: assay report {folder}")
+    if info.blocks is not None:
+        note(f"the two sides: assay compare {folder}")
     return EXIT_INCOMPLETE if bad else EXIT_OK

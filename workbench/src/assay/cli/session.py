@@ -6,9 +6,9 @@ import platform
 import shlex
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay import __version__
@@ -28,7 +28,8 @@ from assay.cli.gather import gathered, keep_companions
 from assay.cli.judging import judged_results
 from assay.cli.methods import find_methods
 from assay.cli.output import note
-from assay.cli.progress import TimeLeft, make_progress
+from assay.cli.progress import Progress, TimeLeft, make_progress
+from assay.cli.rounds import run_rounds, spent
 from assay.cli.series import run_rows
 from assay.cli.settle import settle_all
 from assay.cli.wires import measure_network
@@ -42,6 +43,7 @@ from assay.launch.locks import close_all, hold_device
 from assay.launch.placing import patience_of
 from assay.launch.remote_places import mount_facts
 from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.blocks import Blocks
 from assay.model.case import Case, Excluded
 from assay.model.foreign import plain
 from assay.model.priced import FrozenPrices
@@ -49,11 +51,12 @@ from assay.model.source import Source
 from assay.model.study import Study
 from assay.model.target import DeviceTarget, FileTarget
 from assay.model.units import about_duration, about_size
+from assay.plan.blocks import block_order, pairs_of
 from assay.plan.ceilings import stated_ceilings
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.load import load_study
 from assay.plan.methods import open_shapes
-from assay.plan.schedule import due_times, timetable
+from assay.plan.schedule import Job, due_times, timetable
 from assay.store import RunMeta, RunStore, list_runs, lock_holders, new_run_id
 from assay.store.entries import ENGINE_LOCK, RUN_LOCK
 from assay.store.heartbeat import Heartbeat
@@ -73,6 +76,9 @@ class Plan:
         file: Its name for messages.
         folder: Where the file is; names of other files in it start there.
         prices: Of the designs that the study names.
+        blocks: How its two sides are measured in turns; None if it is no comparison.
+        engines: Target -> the engine that measures there, if it is not the one of this workbench. All these targets
+            are one place.
     """
 
     study: Study
@@ -83,6 +89,26 @@ class Plan:
     cases: tuple[Case, ...]
     excluded: tuple[Excluded, ...]
     prices: FrozenPrices | None = None
+    blocks: Blocks | None = None
+    engines: Mapping[str, Engine] = field(default_factory=dict)
+
+    @property
+    def order(self) -> tuple[Job, ...]:
+        """All repeats in the order of execution."""
+        if self.blocks is None:
+            return timetable(self.study, self.cases).order
+        pairs = pairs_of(self.cases, self.blocks.base, self.blocks.other)
+        return block_order(pairs, self.blocks.most, self.study.seed)
+
+    @property
+    def twins(self) -> tuple[str, ...]:
+        """Targets that are the place of another one."""
+        return tuple(self.engines)[1:]
+
+    @property
+    def places(self) -> list[str]:
+        """Names of the targets that are used, each place once."""
+        return [name for name in targets.used_targets(self.study, self.cases) if name not in self.twins]
 
 
 def start(plan: Plan, out: Path, destroy: bool, budget: str | None = None) -> RunStore:
@@ -103,12 +129,10 @@ def start(plan: Plan, out: Path, destroy: bool, budget: str | None = None) -> Ru
     amount = read_budget(budget, plan.prices)
     engine = load_engine()
     study = plan.study
-    order = timetable(study, plan.cases).order
     estimate = estimate_study(study, plan.cases)
-    note(estimate_text(estimate, len(plan.cases), study.repeating.words))
-    names = targets.used_targets(study, plan.cases)
-    targets.inspect_targets(study, names, destroy)
-    store = RunStore.create(out, _meta(plan), plan.cases, plan.excluded, order, plan.text, plan.prices)
+    note(_beforehand(plan, estimate))
+    targets.inspect_targets(study, plan.places, destroy)
+    store = RunStore.create(out, _meta(plan), plan.cases, plan.excluded, plan.order, plan.text, plan.prices)
     try:
         meters.keep_budget(store, amount, given=True)
         meter = meters.make_meter(amount, plan.prices, store, estimate)
@@ -126,6 +150,7 @@ def resume(folder: Path, destroy: bool, budget: str | None = None) -> RunStore:
     engine = load_engine()
     store = _reopen(folder)
     try:
+        blocks = _resumable(store)
         wanted = store.budget() if budget is None else budget
         prices = None if wanted is None else store.prices()
         amount = read_budget(wanted, prices)
@@ -134,11 +159,11 @@ def resume(folder: Path, destroy: bool, budget: str | None = None) -> RunStore:
             problem = loaded.problems[0]
             raise AssayError(problem.text(str(folder / "study.yaml")).splitlines()[0], problem.hint)
         file = str(folder / "study.yaml")
-        plan = Plan(loaded.study, store.study_text(), loaded.source, file, folder, store.cases(), store.excluded())
+        cases, excluded = store.cases(), store.excluded()
+        plan = Plan(loaded.study, store.study_text(), loaded.source, file, folder, cases, excluded, blocks=blocks)
         _check_unchanged(store, plan)
         estimate = estimate_study(plan.study, plan.cases, measured_seconds(store))
-        names = targets.used_targets(plan.study, plan.cases)
-        targets.inspect_targets(plan.study, names, destroy, targets.owner_of(store))
+        targets.inspect_targets(plan.study, plan.places, destroy, targets.owner_of(store))
         meter = meters.make_meter(amount, prices, store, estimate)
         store.close_lost_attempts("the workbench died")
         store.begin_session(meters.now())
@@ -149,6 +174,19 @@ def resume(folder: Path, destroy: bool, budget: str | None = None) -> RunStore:
     except BaseException:
         store.close()
         raise
+
+
+def _resumable(store: RunStore) -> Blocks | None:
+    """How a run's two sides are measured, if it has two.
+
+    Raises:
+        AssayError: They are engines: a run's folder may come from anywhere, and no program that it names is started.
+    """
+    blocks = store.info().blocks
+    if blocks is not None and blocks.engines:
+        message = f"run {store.folder.name} compares two engines, and a run does not keep programs"
+        raise AssayError(message, "measure again: `assay compare --ab ENGINE ENGINE --study STUDY`", EXIT_REFUSED)
+    return blocks
 
 
 def _check_unchanged(store: RunStore, plan: Plan) -> None:
@@ -242,9 +280,20 @@ def estimate_text(estimate: StudyEstimate, cases: int, repeats: str) -> str:
     )
 
 
+def _beforehand(plan: Plan, estimate: StudyEstimate) -> str:
+    """`estimate_text` of a plan; of two sides the length of their rounds."""
+    blocks, cases = plan.blocks, len(plan.cases)
+    if blocks is None:
+        return estimate_text(estimate, cases, plan.study.repeating.words)
+    seconds = sum(case.seconds for case in estimate.cases)
+    rounds = f"{blocks.least} to {blocks.most} rounds of about {about_duration(seconds)}"
+    return f"{cases // 2} case{'s' * (cases != 2)} on each side, {rounds}, at most {about_duration(blocks.seconds)}"
+
+
 def _meta(plan: Plan) -> RunMeta:
     study, now = plan.study, time.time()
-    repeating = study.repeating
+    repeating, blocks = study.repeating, plan.blocks
+    least = repeating.least if repeating.adaptive else None
     return RunMeta(
         id=new_run_id(study.name, now),
         study=study.name,
@@ -256,8 +305,9 @@ def _meta(plan: Plan) -> RunMeta:
         repeats=study.repeats,
         repeats_within=repeating.within,
         repeats_decide=repeating.decide,
-        repeats_least=repeating.least if repeating.adaptive else None,
+        repeats_least=least if blocks is None else blocks.least,
         repeats_time=None if repeating.time is None else repeating.time / 1e9,
+        blocks=blocks,
         command=shlex.join(["assay", *sys.argv[1:]]),
         base=str(Path.cwd()),
     )
@@ -338,12 +388,11 @@ class _Session:
 
     def _prepare(self) -> None:
         study, plan = self.plan.study, self.plan
-        for name in self.names:
+        for name in plan.places:
             if isinstance(study.targets[name], DeviceTarget):
                 self.devices += self._taken(name)
-        targets.claim_targets(study, self.names, self.store, self.fleet, self.silent)
-        owner = targets.owner_of(self.store)
-        backends = targets.probe_targets(study, self.names, self.engine, self._first_launcher(), owner)
+        targets.claim_targets(study, plan.places, self.store, self.fleet, self.silent)
+        backends = self._probed()
         targets.check_capable(study, plan.cases, backends, plan.source, plan.file)
         looks = targets.looks_at(study, self.names)
         places = targets.make_places(study, backends, looks)
@@ -358,14 +407,27 @@ class _Session:
         self._find_methods()
         self._measure_ceilings(backends)
 
+    def _probed(self) -> dict[str, BackendCapabilities]:
+        """What can be done at each target, by the engine that measures there."""
+        study, owner = self.plan.study, targets.owner_of(self.store)
+        found: dict[str, BackendCapabilities] = {}
+        for name in self.names:
+            own = self.plan.engines.get(name)
+            launcher = self._first_launcher() if own is None else self._launcher(own)
+            found |= targets.probe_targets(study, [name], own or self.engine, launcher, owner)
+        return found
+
     def _find_methods(self) -> None:
         """How operations reach the kernel is found out once; a run that goes on keeps what it began with."""
         known = self.store.info().methods
         missing = open_shapes(self.plan.study, self.plan.cases, known)
+        missing = {name: shapes for name, shapes in missing.items() if name not in self.plan.twins}
         if missing:
             owner = targets.owner_of(self.store)
             found = find_methods(self.plan.study, missing, self._first_launcher(), owner, self.destroy)
-            self.store.describe(methods=(*known, *found))
+            # Engines are compared, not the ways to the kernel that each would choose.
+            same = [choice.model_copy(update={"target": name}) for name in self.plan.twins for choice in found]
+            self.store.describe(methods=(*known, *found, *same))
 
     def _taken(self, name: str) -> list[int]:
         """Take a device, and look at it again: the path may lead to another one by now."""
@@ -391,7 +453,7 @@ class _Session:
             self._first_launcher(),
             targets.owner_of(self.store),
             self.destroy,
-            backends,
+            {name: backend for name, backend in backends.items() if name not in self.plan.twins},
             self.plan.cases,
             self.store.info().places,
             stop=lambda: self.interruption.count,
@@ -403,13 +465,18 @@ class _Session:
                 seconds = self.estimate.ceilings_before
                 note(f"ceilings first: what memory, devices and the engine can do at most, about {seconds:.0f} s")
             ceilings = meter.measure()
+            own = [ceiling for ceiling in ceilings if ceiling.target]
+            same = [ceiling.model_copy(update={"target": name}) for name in self.plan.twins for ceiling in own]
             if not self.interruption.count:
-                self.store.describe(ceilings=ceilings)
-        self.passes = CeilingPasses(meter, self.store, self._run_seconds(), self._affords)
+                self.store.describe(ceilings=(*ceilings, *same))
+        if not self.plan.twins:
+            self.passes = CeilingPasses(meter, self.store, self._run_seconds(), self._affords)
 
     def _run_seconds(self) -> float:
-        """The whole run, as estimated; a schedule takes at least its whole time."""
-        schedule = self.plan.study.schedule
+        """The whole run, as estimated; a schedule takes at least its whole time, two sides at most theirs."""
+        schedule, blocks = self.plan.study.schedule, self.plan.blocks
+        if blocks is not None:
+            return blocks.seconds
         return max(self.estimate.seconds, 0.0 if schedule is None else schedule.over / 1e9)
 
     def _affords(self, seconds: float) -> bool:
@@ -418,8 +485,8 @@ class _Session:
     def _first_launcher(self) -> Launcher:
         return self.fleet.launchers[0] if self.fleet is not None else self._launcher()
 
-    def _launcher(self) -> LocalLauncher:
-        return LocalLauncher(self.engine.path, (self.store.engine_lock_fd, *self.devices))
+    def _launcher(self, engine: Engine | None = None) -> LocalLauncher:
+        return LocalLauncher((engine or self.engine).path, (self.store.engine_lock_fd, *self.devices))
 
     def _describe(self, looks: Mapping[str, Look]) -> None:
         """Record versions and environment; what differs when a run is resumed is kept beside what was."""
@@ -435,6 +502,8 @@ class _Session:
             "study_sha256": _study_hash(self.plan.text),
             "python": platform.python_version(),
         }
+        for name, engine in self.plan.engines.items():
+            versions |= {f"assay-engine {name}": engine.version, f"engine_sha256 {name}": engine.sha256}
         environment = capture_environment(found, looks=looks)
         if self.fleet is not None:
             environment |= self.fleet.environment()
@@ -464,13 +533,16 @@ class _Session:
             self.store.describe(environment={**before, **later})
 
     def _measure(self) -> None:
-        repeating = self.plan.study.repeating
+        repeating, blocks = self.plan.study.repeating, self.plan.blocks
         settle_all(self.store, repeating, self.plan.cases)
         pending = self.store.pending()
         total = self.store.info().planned
         seconds = {case.case: case.seconds for case in self.estimate.cases}
-        left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending), repeating.adaptive)
-        about = "at most about" if repeating.adaptive else "about"
+        fixed = not repeating.adaptive and blocks is None
+        left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending), not fixed)
+        if blocks is not None:
+            left.limit(blocks.seconds - spent(self.store))
+        about = "about" if fixed else "at most about"
         to_do = f"{len(pending)} of {total} repeats to do, {about} {about_duration(left.seconds())}"
         note(f"run {self.store.folder.name}: {to_do}{self._patience_text(seconds)}")
         launcher = self._launcher()
@@ -485,14 +557,31 @@ class _Session:
             self.meter,
             self.silent,
             self.passes.between if self.passes is not None else None,
+            {name: self._launcher(engine) for name, engine in self.plan.engines.items()},
         )
         with make_progress(total, total - len(pending), left) as progress:
             due = due_times(self.plan.study, self.plan.cases)
             begun = self.store.info().created_at
             moments = {job: begun + seconds for job, seconds in due.items()}
-            executor.run(self.store.pending(settled_too=True), seconds, progress, left, moments)
+            if blocks is not None:
+                self._measure_rounds(blocks, executor, seconds, progress, left)
+            else:
+                executor.run(self.store.pending(settled_too=True), seconds, progress, left, moments)
         if self.passes is not None and not self.store.pending():
             self.passes.finish()
+
+    def _measure_rounds(
+        self, blocks: Blocks, executor: Executor, seconds: Mapping[str, float], progress: Progress, left: TimeLeft
+    ) -> None:
+        def execute(jobs: Sequence[Job]) -> bool:
+            executor.run(jobs, seconds, progress, left)
+            return not self.interruption.count and not (self.meter is not None and self.meter.stopped)
+
+        def settled(case: str, fewer: int) -> None:
+            left.dropped(fewer * seconds.get(case, 0.0))
+            progress.left_out(fewer)
+
+        run_rounds(self.store, blocks, self.store.pending(settled_too=True), execute, settled)
 
     def _patience_text(self, seconds: Mapping[str, float]) -> str:
         """How long storage may be silent at most; nothing where there is no storage."""

@@ -65,10 +65,12 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
         say(f"target   {place.target}: {', '.join(filter(None, (place.path, place.lies_on)))}")
     for line in _ceiling_lines(info.ceilings):
         say(f"ceilings {line}")
-    if info.adaptive:
+    if info.adaptive and info.blocks is None:
         stopped = f"{len(store.settled())} of {len(store.cases())} cases ended before"
         until = until_words(info.repeats_within, info.repeats_decide)
         say(f"repeats  {info.repeats_least} to {info.repeats} of each case, {until}: {stopped}")
+    if info.blocks is not None:
+        say(f"sides    {info.blocks.base} and {info.blocks.other} in turns; `assay compare {info.id}` compares them")
     for status, count in store.outcome_counts().items():
         if status != "ok":
             say(f"repeats  {count} {status}")

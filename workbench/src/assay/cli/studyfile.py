@@ -1,6 +1,7 @@
 """Reading a study file for a command: all that is wrong with it is printed, line by line."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -18,7 +19,7 @@ from assay.model.study import Study
 from assay.model.written import MOST_BYTES
 from assay.plan.capable import Backends, capability_faults, read_capabilities
 from assay.plan.expand import expand
-from assay.plan.load import load_study
+from assay.plan.load import Loaded, load_study
 
 if TYPE_CHECKING:
     from assay.model.priced import FrozenPrices
@@ -58,9 +59,24 @@ def load_study_file(path: Path) -> LoadedStudy:
         AssayError: The file cannot be read.
         typer.Exit: There are problems; they have been printed.
     """
-    data = read_study(path)
+    return check_study(path, read_study(path))
+
+
+def check_study(path: Path, data: bytes, made: bool = False) -> LoadedStudy:
+    """As `load_study_file`, of a study that was read.
+
+    Args:
+        path: Where it is, or the one that it was made from.
+        data: The file.
+        made: It was made from that file, in which its lines cannot be found.
+
+    Raises:
+        AssayError: There are problems of one that was made; the first one.
+    """
     loaded = load_study(data, str(Path.cwd()))
     folder = path.absolute().parent
+    if made:
+        _refuse_made(path, loaded)
     if loaded.study is None:
         from assay.cli.study_prices import faults_beside
 
@@ -72,6 +88,8 @@ def load_study_file(path: Path) -> LoadedStudy:
     used = None if expansion.faults else {case.target for case in expansion.cases}
     prices, price_faults = _prices(study, folder, used)
     faults = [*expansion.faults, *capability_faults(study, expansion.cases, backends), *price_faults]
+    if made:
+        _refuse_made(path, loaded, faults)
     refuse_faults(path, loaded.source, faults)
     cases, impossible = leave_out_impossible(study, expansion.cases)
     _tell_impossible(impossible)
@@ -102,6 +120,12 @@ def _prices(study: Study, folder: Path, used: set[str] | None) -> "tuple[FrozenP
 def _tell_impossible(left_out: tuple[Excluded, ...]) -> None:
     for (workload, reason), count in Counter((item.workload, item.reason) for item in left_out).items():
         note(f"note: {count} {'case' if count == 1 else 'cases'} of {workload} left out: {reason}")
+
+
+def _refuse_made(path: Path, loaded: Loaded, faults: Sequence[Fault] = ()) -> None:
+    problems = (*loaded.problems, *(loaded.source.problem(fault) for fault in faults))
+    if problems:
+        raise AssayError(f"{path}: cannot be measured on both sides: {problems[0].message}", problems[0].hint)
 
 
 def refuse_faults(path: Path, source: Source, faults: list[Fault]) -> None:

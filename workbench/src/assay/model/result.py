@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from assay.model.base import Frozen
+from assay.model.blocks import Blocks
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Binding, Ceiling
 from assay.model.course import Course
@@ -285,13 +286,14 @@ class RunInfo(Frozen):
             further from the median than this share of it; None if the number of repeats is fixed.
         repeats_decide: A case is not repeated any more when it is decided which target is faster, or that they differ
             by less than this share; None if that is not asked for.
-        repeats_least: Fewest repeats of a case if their number is not fixed; else None.
+        repeats_least: Fewest repeats of a case if their number is not fixed, or with `blocks`; else None.
         repeats_time: Seconds of measuring after which no further round begins; None without such a limit.
         hosts: Names of the machines that generate the load, in order; empty if it is this one only.
         network: What lies between them and the servers; None if it was not measured.
         prices: Of the designs that its targets stand for, as they were when it began; None if it names none.
         answers: What the run says of each question, in words, as it ended; empty before, and of a very large run.
         methods: How operations reach the kernel where the study leaves it open, found out before the first repeat.
+        blocks: How its two sides are measured in turns; None of a run that is no comparison.
     """
 
     id: str
@@ -322,6 +324,7 @@ class RunInfo(Frozen):
     prices: FrozenPrices | None = None
     methods: tuple[MethodChoice, ...] = ()
     answers: tuple[str, ...] = ()
+    blocks: Blocks | None = None
 
     @property
     def repeats_words(self) -> str:
@@ -336,6 +339,8 @@ class RunInfo(Frozen):
     @property
     def looks(self) -> int:
         """How often it was looked at, or may have been, to see what it has decided; 1 if that was not asked for."""
+        if self.blocks is not None:
+            return len(self.blocks.looks)
         if self.repeats_decide is None:
             return 1
         return len(looks(self.repeats_least or self.repeats, self.repeats))
@@ -535,7 +540,7 @@ class Comparison(Frozen):
         n_base: Repeats of the base, or runs; likewise `n_other`.
         unit: What counts as one observation: a repeat of one run, or a run.
         p: Two-sided, of there being no difference; None if it could not be computed.
-        p_adjusted: The same after Holm's adjustment over all comparisons made together.
+        p_adjusted: The same after Holm's adjustment over all comparisons made together, and for each look at them.
         p_own: As `p`, without what other comparisons tell of the noise.
         effect: Cliff's delta, from -1 (what is compared is less in every repeat of `other`) to 1 (it is more).
         likeness: Greatest correlation of a repeat with the one before it that the repeats allow; the intervals and

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
+from assay.model.blocks import Blocks
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Ceiling
 from assay.model.foreign import plain
@@ -101,6 +102,7 @@ class RunReader:
             prices=self.prices() if prices else None,
             methods=tuple(MethodChoice.model_validate(choice) for choice in details.get("methods", ())),
             answers=tuple(details.get("answers", ())),
+            blocks=Blocks.model_validate(details["blocks"]) if details.get("blocks") else None,
         )
 
     @tells_damage

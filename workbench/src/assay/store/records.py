@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay.model.blocks import Blocks
 from assay.model.names import is_metadata
 from assay.model.result import Place, Row
 from assay.model.verdict import AS_FAR_AS_SEEN, Verdict
@@ -15,7 +16,7 @@ class RunMeta:
     Attributes:
         repeats: Repeats of each case; with `repeats_within` the greatest number of them.
         base: Directory where the study's relative target paths start.
-        repeats_within: As in `assay.model.result.RunInfo`; likewise what else begins with `repeats_`.
+        repeats_within: As in `assay.model.result.RunInfo`; likewise what else begins with `repeats_`, and `blocks`.
     """
 
     id: str
@@ -35,6 +36,7 @@ class RunMeta:
     repeats_decide: float | None = None
     repeats_least: int | None = None
     repeats_time: float | None = None
+    blocks: Blocks | None = None
 
 
 @dataclass(frozen=True)

@@ -394,6 +394,7 @@ def _insert_plan(
         "repeats_decide": meta.repeats_decide,
         "repeats_least": meta.repeats_least,
         "repeats_time": meta.repeats_time,
+        "blocks": None if meta.blocks is None else meta.blocks.model_dump(mode="json"),
     }
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(

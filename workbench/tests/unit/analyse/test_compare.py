@@ -3,13 +3,14 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from builders import MEMORY_PLACE, make_case, make_place, make_run, make_sample
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from assay.analyse.compare import LEVEL, compare, compare_rounds
+from assay.analyse.compare import LEAST_TRIMMED, LEVEL, TRIMMED, compare, compare_rounds
 from assay.analyse.rows import analyse
 from assay.analyse.significance import cliffs_delta, holm, t_p, t_quantile
 from assay.cli.analysis import judge_row
@@ -18,7 +19,7 @@ from assay.model.result import Comparison, Row
 SEED = 4
 SLOW = [100e6, 101e6, 99e6, 100.5e6]
 FAST = [200e6, 203e6, 198e6, 201e6]
-VALUES = st.lists(st.floats(1, 1e6), min_size=2, max_size=12)
+VALUES = st.lists(st.floats(1, 1e6), min_size=2, max_size=11)
 Pairs = list[tuple[Row, Row]]
 
 
@@ -181,11 +182,50 @@ def test_equal_repeats_give_an_interval_without_width() -> None:
 def test_where_neighbours_are_not_alike_it_is_students_test(base: list[float], other: list[float]) -> None:
     count = min(len(base), len(other))
     (found,) = compare_speeds(base[:count], other[:count])
+    assert count < LEAST_TRIMMED
     apart = np.log(other[:count]) - np.log(base[:count])
     if found.likeness or np.std(apart) < 1e-6:
         return
     expected = stats.ttest_rel(np.log(other[:count]), np.log(base[:count])).pvalue
     assert found.p_own == found.p == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+@given(st.integers(0, 2**32), st.integers(LEAST_TRIMMED, 60))
+def test_of_many_rounds_it_is_yuens_test_of_the_middle_ones(seed: int, count: int) -> None:
+    random = np.random.default_rng(seed)
+    base, other = 100 * np.exp(0.05 * random.standard_t(2, (2, count)))
+    (found,) = compare_speeds(base.tolist(), other.tolist())
+    if found.likeness:
+        return
+    apart = np.log(other) - np.log(base)
+    assert found.p_own == found.p == pytest.approx(_yuen(apart), rel=1e-6, abs=1e-9)
+
+
+def _yuen(values: npt.NDArray[np.float64]) -> float:
+    """The p-value by scipy's own trimmed mean and winsorized values."""
+    kept = len(values) - 2 * int(TRIMMED * len(values))
+    pulled = np.asarray(stats.mstats.winsorize(values, (TRIMMED, TRIMMED)))
+    error = pulled.std(ddof=1) / (kept / len(values)) / np.sqrt(len(values))
+    return float(2 * stats.t.sf(abs(stats.trim_mean(values, TRIMMED)) / error, kept - 1))
+
+
+def test_a_few_stalls_of_one_side_hide_no_difference() -> None:
+    random = np.random.default_rng(SEED)
+    base, other = np.exp(0.03 * random.standard_normal((2, 20)))
+    other *= 0.9
+    base[3] *= 0.2
+    base[11] *= 0.3
+    (found,) = compare_speeds((1e8 * base).tolist(), (1e8 * other).tolist())
+    assert found.separable and found.ratio == pytest.approx(0.9, rel=0.03)
+    assert stats.ttest_rel(np.log(other), np.log(base)).pvalue > 0.2
+
+
+def test_a_difference_whose_medians_say_the_contrary_is_none() -> None:
+    """A machine with two speeds: one side is the same at one and faster at the other, which is not its median."""
+    base, other = ([high, low] * 5 + [high] for high, low in ((1e8, 0.6e8), (0.99e8, 0.9e8)))
+    (found,) = compare_speeds(base, other)
+    assert found.p_adjusted is not None and found.p_adjusted < LEVEL
+    assert found.ratio < 1 and not found.separable
 
 
 @given(st.floats(0.01, 50), st.floats(1, 1e9))

@@ -99,10 +99,16 @@ def _principles(view: View) -> list[Text]:
 
 def _until(run: RunInfo) -> list[Text]:
     """What decides how often a case is repeated, if the study does not."""
+    if run.blocks is not None:
+        looks = ", ".join(str(look) for look in run.blocks.looks)
+        return [
+            "In a round a case is measured on both sides, one right after the other; which of them is first is drawn, "
+            "so that each is as often. Whether a case has decided, so that it is not repeated any more, is asked after "
+            f"these rounds only: {looks}. The chance of calling equal sides different, 5 in 100, is shared among them."
+        ]
     if run.repeats_decide is not None:
-        limit = (
-            "" if run.repeats_time is None else f", or when {numbers.seconds(run.repeats_time)} of measuring are spent"
-        )
+        spent = None if run.repeats_time is None else numbers.seconds(run.repeats_time)
+        limit = "" if spent is None else f", or when {spent} of measuring are spent"
         return [
             f"A case is not repeated any more when it is decided at its points which target is faster, or that they "
             f"differ by less than {within_words(run.repeats_decide)}{limit}. That is looked at after "

@@ -1,0 +1,174 @@
+"""`assay compare --ab`: two sides, measured in turns in one run."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.cli.output import note
+from assay.cli.run import study_path
+from assay.cli.session import Plan, start
+from assay.cli.sides import Side, find_sides
+from assay.cli.studyfile import LoadedStudy, check_study, load_study_file
+from assay.launch.abilities import leave_out_impossible
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.blocks import EQUAL_WITHIN, Blocks, looks_within
+from assay.model.case import Case
+from assay.model.study import Study
+from assay.model.units import UnitError, about_duration, parse_duration
+from assay.plan.blocks import pairs_of
+from assay.plan.estimate import estimate_study
+from assay.plan.expand import expand
+from assay.plan.sides import of_places, of_targets, study_text, twin, with_rounds
+
+if TYPE_CHECKING:
+    from assay.store import RunStore
+
+PRESET = "two-places"
+"""What is done in two places if no study says it."""
+SECONDS = 300.0
+"""Time for measuring, unless the user says otherwise."""
+LEAST_SECONDS = 1.0
+
+
+def measure(
+    written: tuple[str, str],
+    study: str,
+    time: str | None,
+    allowed: float | None,
+    out: Path,
+    destroy: bool = False,
+    budget: str | None = None,
+) -> "RunStore":
+    """Measure two sides in turns until they are told apart, or the time is spent.
+
+    Args:
+        written: The sides as they were given.
+        study: File of the study, or its folder; empty for a short one of Assay's own.
+        time: How long to measure, such as `5m`; None: `SECONDS`.
+        allowed: Greatest slowdown that passes a gate, as a share; None without one.
+        out: Folder of the runs.
+        destroy: The user has confirmed that devices may be overwritten.
+        budget: As of `assay run`.
+
+    Returns:
+        The run, still open for writing.
+
+    Raises:
+        AssayError: A side is not clear, or refused; nothing is left behind.
+    """
+    seconds = SECONDS if time is None else _seconds(time)
+    known = load_study_file(study_path(study)) if study else None
+    sides = find_sides(written, None if known is None else {n: t.kind for n, t in known.study.targets.items()})
+    base, other = sides
+    blocks = Blocks(
+        base=base.name,
+        other=other.name,
+        seconds=seconds,
+        # A gate that allows 2 % is not served by "equal within 5 %"; one that allows nothing can have no such answer.
+        within=min(EQUAL_WITHIN, allowed) if allowed else EQUAL_WITHIN,
+        engines=base.kind == "engine",
+    )
+    plan = _plan(sides, _loaded(known, base), blocks, written)
+    if plan.prices is not None:
+        from assay.cli.books import warn_stale
+
+        warn_stale(plan.prices.book)
+    return start(plan, out, destroy, budget)
+
+
+def _seconds(written: str) -> float:
+    try:
+        seconds = parse_duration(written) / 1e9
+    except UnitError as error:
+        raise AssayError(f"--time: {error.message}", error.hint) from None
+    if seconds < LEAST_SECONDS:
+        raise AssayError(f"--time {written} is too short", "write --time 5m")
+    return seconds
+
+
+def _loaded(known: LoadedStudy | None, base: Side) -> LoadedStudy:
+    """The study; of two places Assay's own if none is named."""
+    if known is not None:
+        return known
+    if base.kind == "engine":
+        raise AssayError("two engines need a study that says what they do", "add --study STUDY, with one target")
+    from assay.cli.init import preset_text
+
+    return check_study(Path(PRESET), preset_text(PRESET).encode())
+
+
+def _plan(sides: tuple[Side, Side], known: LoadedStudy, blocks: Blocks, written: Sequence[str]) -> Plan:
+    """What is to be measured."""
+    made, head = _made(sides, known, blocks), [f"{' and '.join(written)} in turns, by {known.path}"]
+    loaded = check_study(known.path, study_text(made, head).encode(), made=True)
+    study, cases, excluded = loaded.study, loaded.cases, loaded.excluded
+    if blocks.engines:
+        study = twin(study, {side.name: side.words for side in sides})
+        cases, excluded = leave_out_impossible(study, expand(study).cases)
+    cases = _paired(cases, blocks)
+    blocks = _in_time(study, cases, blocks)
+    return Plan(
+        with_rounds(study, blocks),
+        study_text({**made, "repeats": blocks.most}, head),
+        loaded.source,
+        str(known.path),
+        known.path.absolute().parent,
+        cases,
+        excluded,
+        loaded.prices,
+        blocks,
+        {side.name: side.engine for side in sides if side.engine is not None},
+    )
+
+
+def _made(sides: tuple[Side, Side], known: LoadedStudy, blocks: Blocks) -> dict[str, Any]:
+    """The study with the sides as its targets; of engines with the one target that both measure."""
+    base, other = sides
+    data = known.source.data
+    if base.kind == "target":
+        made = of_targets(data, known.study, blocks)
+        if not made["workloads"]:
+            raise AssayError(f"no workload of {known.path} runs on both {base.name} and {other.name}", "see `targets`")
+        alone = [name for name in known.study.workloads if name not in made["workloads"]]
+        if alone:
+            note(f"note: left out, because they do not run on both sides: {', '.join(alone)}")
+        return made
+    if not known.study.local:
+        message = f"{known.path} has hosts of its own, which two {base.kind}s named here are not on"
+        raise AssayError(message, "name two of its targets")
+    if base.kind == "place":
+        return of_places(data, {side.name: dict(side.target or {}) for side in sides}, blocks)
+    return of_places(data, {base.name: data["targets"][_only_target(known)]}, blocks)
+
+
+def _only_target(known: LoadedStudy) -> str:
+    used = list(dict.fromkeys(case.target for case in known.cases))
+    if len(used) > 1:
+        message = f"{known.path} has {len(used)} targets, {', '.join(used)}: two engines are compared at one"
+        raise AssayError(message, "leave one of them in a copy of the study")
+    return used[0]
+
+
+def _paired(cases: tuple[Case, ...], blocks: Blocks) -> tuple[Case, ...]:
+    """Cases that both sides have."""
+    both = {case for pair in pairs_of(cases, blocks.base, blocks.other) for case in pair}
+    if not both:
+        raise AssayError(f"{blocks.base} and {blocks.other} have no case in common", "see `where` and `exclude`")
+    if len(both) < len(cases):
+        note(f"note: {len(cases) - len(both)} cases are left out, which are on one side only")
+    return tuple(case for case in cases if case.id in both)
+
+
+def _in_time(study: Study, cases: Sequence[Case], blocks: Blocks) -> Blocks:
+    """As many rounds as there may be time for; the fewest must fit, as far as can be told."""
+    seconds = sum(case.seconds for case in estimate_study(study, cases).cases)
+    least = blocks.least * seconds
+    if least > blocks.seconds:
+        message = (
+            f"{blocks.least} rounds of {len(cases)} repeats, the fewest that can decide, take about "
+            f"{about_duration(least)}, more than the {about_duration(blocks.seconds)} that there are"
+        )
+        hint = f"give more time, such as --time {math.ceil(2 * least / 60)}m, or a study of fewer cases"
+        raise AssayError(message, hint, EXIT_REFUSED)
+    return blocks.model_copy(update={"looks": looks_within(blocks.seconds, seconds)})

@@ -1,0 +1,145 @@
+"""What a run of two sides in turns has found out, in words, as JSON and as an exit code."""
+
+from typing import Any, NamedTuple
+
+from assay.analyse.blocks import Told, rounds_needed, told
+from assay.analyse.runs import Gate, compare_targets, gate
+from assay.cli.output import note, say
+from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED
+from assay.model.blocks import LOOKS, Blocks
+from assay.model.comparison import ComparedRow, RunsComparison
+from assay.model.result import RunAnalysis
+from assay.model.units import about_duration
+
+SHOWN = 12
+"""Open rows beyond these are counted only."""
+
+
+class Answer(NamedTuple):
+    """What is known of the two sides.
+
+    Attributes:
+        sides: Name -> what it is.
+        rounds: That were measured.
+        seconds: That they took.
+    """
+
+    found: RunsComparison
+    blocks: Blocks
+    sides: dict[str, str]
+    rounds: int
+    seconds: float
+
+    def told(self, row: ComparedRow) -> Told | None:
+        """What is known of a row; None if its numbers can tell nothing, however many there are."""
+        return told(row.comparison, self.blocks.within) if row.judged or row.comparison.too_few else None
+
+    def of(self, outcome: Told) -> list[ComparedRow]:
+        """The rows of which that is known."""
+        return [row for row in self.found.rows if self.told(row) == outcome]
+
+
+def answer_of(run: RunAnalysis) -> Answer:
+    """The answer of a run that has two sides; of others there is none."""
+    assert run.run.blocks is not None
+    rounds = max((job.repeat for job in run.jobs), default=0)
+    seconds = sum(job.seconds for job in run.jobs)
+    return Answer(compare_targets(run), run.run.blocks, _sides(run), rounds, seconds)
+
+
+def _sides(run: RunAnalysis) -> dict[str, str]:
+    """Name -> engine and place, as far as it has them."""
+    assert run.run.blocks is not None
+    paths, versions = {place.target: place.path for place in run.run.places}, run.run.versions
+    found = {}
+    for name in (run.run.blocks.base, run.run.blocks.other):
+        sha = versions.get(f"engine_sha256 {name}", "")
+        engine = f"assay-engine {versions.get(f'assay-engine {name}', '')}, sha256 {sha[:12]}" if sha else ""
+        found[name] = ", at ".join(words for words in (engine, paths.get(name, "")) if words)
+    return found
+
+
+def print_sides(answer: Answer) -> None:
+    """Say what the two are."""
+    width = max(map(len, answer.sides))
+    for name, words in answer.sides.items():
+        say(f"{name.ljust(width)}  {words}".rstrip())
+
+
+def print_answer(answer: Answer) -> None:
+    """What follows from the table of the comparison."""
+    equal, left = answer.of("equal"), answer.of("open")
+    within, other = f"{100 * answer.blocks.within:g} %", answer.blocks.other
+    say(f"{answer.rounds} rounds in {about_duration(answer.seconds)}, each with both sides in turns")
+    if equal:
+        say(f"equal within {within}: {_count(len(equal))}")
+    for row in left[:SHOWN]:
+        say(f"open: {row.what}: {_open(answer, row)}")
+    if len(left) > SHOWN:
+        say(f"open: {_count(len(left) - SHOWN)} more")
+    if not left and (equal or answer.of("slower") or answer.of("faster")):
+        say(f"decided: every row shows whether {other} is faster, slower, or equal within {within}")
+
+
+def _count(rows: int) -> str:
+    return f"{rows} {'row' if rows == 1 else 'rows'}"
+
+
+def _open(answer: Answer, row: ComparedRow) -> str:
+    """Between what the difference is, and how long it would take to know better."""
+    pair = row.comparison
+    if pair.sure_low is None or pair.sure_high is None:
+        return "too few rounds on a side"
+    between = _between(answer, row)
+    rounds = rounds_needed(pair, answer.blocks.within)
+    if rounds is None or not answer.rounds:
+        return between
+    if rounds > LOOKS[-1]:
+        return f"{between}; too noisy to be told apart in {LOOKS[-1]} rounds"
+    seconds = rounds * answer.seconds / answer.rounds
+    return f"{between}; {rounds} rounds would likely tell, about {about_duration(seconds)}"
+
+
+def _between(answer: Answer, row: ComparedRow) -> str:
+    """The difference that the interval leaves, of all rows at once."""
+    pair = row.comparison
+    assert pair.sure_low is not None and pair.sure_high is not None
+    return f"{answer.blocks.other} is {100 * (pair.sure_low - 1):+.1f} % to {100 * (pair.sure_high - 1):+.1f} %"
+
+
+def gate_code(answer: Answer, allowed: float) -> int:
+    """Say on standard error what --fail-if-slower found; the exit code."""
+    result, left = gate(answer.found, allowed), answer.of("open")
+    for row in result.slower:
+        note(f"slower: {row.name}: {100 * (1 - row.comparison.ratio):.1f} %, more than {100 * allowed:g} %")
+    for line in result.broken:
+        note(f"broken: {line}")
+    for line in not_judged(answer, result):
+        note(f"not judged: {line}")
+    if result.slower or result.broken:
+        return EXIT_INCOMPLETE
+    if len(left) == len(answer.found.rows):
+        note("error: no row is decided, so that nothing can be judged")
+        more = "give it more time with --time" if answer.rounds < LOOKS[-1] else "make the repeats of the study longer"
+        note(f"hint: {more}, or see what else the machine is doing")
+        return EXIT_REFUSED
+    return EXIT_OK
+
+
+def not_judged(answer: Answer, result: Gate) -> list[str]:
+    """What is open, too, says nothing of a slowdown."""
+    known = {row.name for row in answer.found.rows if row.comparison.too_few}
+    more = [f"{row.name}: open: {_between(answer, row)}" for row in answer.of("open") if row.name not in known]
+    return [*result.unjudged, *more]
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """The same for programs; times in seconds."""
+    kinds: tuple[Told, ...] = ("faster", "slower", "equal", "open")
+    return {
+        "sides": answer.sides,
+        "rounds": answer.rounds,
+        "seconds": answer.seconds,
+        "equal_within": answer.blocks.within,
+        **{kind: [row.name for row in answer.of(kind)] for kind in kinds},
+    }

@@ -1,0 +1,130 @@
+"""What the two sides of `assay compare --ab` are: targets of the study, places, or engines."""
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from assay.cli.output import note
+from assay.launch.binary import Engine, load_engine
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.foreign import plain
+from assay.model.named import look
+from assay.model.units import one_of
+
+FOLDER = "assay-ab"
+"""Directory that is made in a directory under test, and removed again."""
+NAMES = ("A", "B")
+"""What sides are called that have no name of their own."""
+RULE = "a side is the name of a target of the study, or with a slash in it a directory, a device or an engine"
+
+Kind = Literal["target", "place", "engine"]
+
+
+class Side(NamedTuple):
+    """One of the two.
+
+    Attributes:
+        name: Of its target in the run.
+        path: Without links; of a place or an engine.
+        words: What it is, for people.
+        target: As a study file has it; of a place.
+        engine: The program; of an engine.
+        number: Of the file system or device that it lies on; None where that is not known.
+    """
+
+    kind: Kind
+    name: str
+    path: Path
+    words: str
+    target: Mapping[str, Any] | None = None
+    engine: Engine | None = None
+    number: int | None = None
+
+
+def find_sides(written: tuple[str, str], targets: Mapping[str, str] | None) -> tuple[Side, Side]:
+    """What two words of the command line stand for.
+
+    Args:
+        written: As they were given; relative paths start at the current directory.
+        targets: Name -> kind of the targets of the study; None if no study was named.
+
+    Raises:
+        AssayError: What a side is, or what the two have in common, is not clear.
+    """
+    base, other = (_side(word, name, targets) for word, name in zip(written, NAMES, strict=True))
+    if base.kind != other.kind:
+        message = f"{written[0]} is {_called(base)}, {written[1]} {_called(other)}"
+        raise AssayError(message, "compare two targets, two places, or two engines")
+    if _same(base, other):
+        raise AssayError(f"both sides are {written[0]}", "name two that differ")
+    _tell_alike(base, other)
+    return base, other
+
+
+def _called(side: Side) -> str:
+    return {"target": "a target of the study", "place": "a place", "engine": "an engine"}[side.kind]
+
+
+def _same(base: Side, other: Side) -> bool:
+    return base.name == other.name if base.kind == "target" else base.path == other.path
+
+
+def _tell_alike(base: Side, other: Side) -> None:
+    """What is allowed, but may be a mistake."""
+    if base.engine is not None and other.engine is not None and base.engine.sha256 == other.engine.sha256:
+        note("note: both sides are the same program, byte for byte")
+    if base.number is not None and base.number == other.number:
+        note("note: both sides are on the same file system")
+
+
+def _side(written: str, name: str, targets: Mapping[str, str] | None) -> Side:
+    if "/" not in written:
+        return _target(written, targets)
+    path = Path.cwd() / written
+    if not str(path).isprintable():
+        raise AssayError(f"{plain(written)}: the path has unprintable characters", RULE)
+    # Storage that hangs holds up a process of its own only; whatever has answered may be looked at here.
+    what = look(path)
+    if not what:
+        raise AssayError(f"{written}: there is nothing of that name, or no right to look at it", RULE)
+    real = path.resolve()
+    if what == "folder":
+        return _directory(written, real, name)
+    if what == "file":
+        return _engine(written, real, name)
+    found = real.stat()
+    if not stat.S_ISBLK(found.st_mode):
+        raise AssayError(f"{written}: is no directory, device or engine", RULE)
+    target = {"kind": "device", "path": str(real), "description": written}
+    return Side("place", name, real, written, target, number=found.st_rdev)
+
+
+def _target(written: str, targets: Mapping[str, str] | None) -> Side:
+    if targets is None:
+        message = f"{written!r} has no slash, so that it is a target, but no study is named"
+        raise AssayError(message, f"add --study STUDY, or write ./{written} for what is in this directory")
+    if written not in targets:
+        hint = f"{one_of(written, targets)}; write ./{written} for what is in this directory"
+        raise AssayError(f"the study has no target {written!r}", hint)
+    return Side("target", written, Path(), f"target {written}")
+
+
+def _directory(written: str, path: Path, name: str) -> Side:
+    if look(path / "run.sqlite"):
+        hint = "`assay compare RUN RUN` compares what was measured; --ab measures"
+        raise AssayError(f"{written}: is the folder of a run", hint)
+    target = {"kind": "file", "path": str(path / FOLDER), "description": written}
+    return Side("place", name, path, written, target, number=path.stat().st_dev)
+
+
+def _engine(written: str, path: Path, name: str) -> Side:
+    if not os.access(path, os.X_OK):
+        raise AssayError(f"{written}: is a file that cannot be executed, so that it is no engine", RULE)
+    try:
+        engine = load_engine(path)
+    except AssayError as error:
+        raise AssayError(f"{written}: is no engine: {error.message}", RULE, EXIT_REFUSED) from None
+    words = f"engine {path}, version {engine.version}, sha256 {engine.sha256[:12]}"
+    return Side("engine", name, path, words, engine=engine)

@@ -1,0 +1,166 @@
+"""Two sides in turns: which rows are decided, and how often that is right, over simulated runs of a known truth."""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from builders import make_case, make_sample
+from soak import times
+
+from assay.analyse.blocks import decided_cases, rounds_needed, told
+from assay.analyse.compare import compare
+from assay.analyse.estimate import estimate
+from assay.model.blocks import LOOKS, Blocks, looks_within
+from assay.model.result import Comparison, Row
+from assay.model.verdict import Verdict
+
+Floats = npt.NDArray[np.float64]
+Noise = Callable[[np.random.Generator, int], Floats]
+
+TRUE = 500e6
+SIGMA = 0.03
+BLOCKS = Blocks(base="A", other="B", seconds=300)
+RUNS = times(40, 500)
+MOST_WRONG = times(6, 38)
+"""Of the runs: where 5 of 100 are wrong, more than 6 of 40 are in one of a thousand simulations."""
+SEED = 20261125
+
+
+def alike(likeness: float) -> Noise:
+    """Autoregressive noise of order one with the variance 1."""
+
+    def make(random: np.random.Generator, count: int) -> Floats:
+        values = random.standard_normal(count)
+        for place in range(1, count):
+            values[place] = likeness * values[place - 1] + np.sqrt(1 - likeness**2) * values[place]
+        return values
+
+    return make
+
+
+def stalled(random: np.random.Generator, count: int) -> Floats:
+    """In one repeat of seven something else has the machine for a while."""
+    stalls = np.abs(15 * random.standard_normal(count)) * (random.random(count) < 0.15)
+    return np.asarray(random.standard_normal(count) - stalls)
+
+
+NOISES: dict[str, Noise] = {
+    "normal": lambda random, count: random.standard_normal(count),
+    "heavy-tailed": lambda random, count: random.standard_t(3, count) / np.sqrt(3),
+    "stalled": stalled,
+    "alike 0.5": alike(0.5),
+    "alike 0.8": alike(0.8),
+    "two-valued": lambda random, count: np.where(random.random(count) < 0.5, 8.0, -8.0),
+}
+
+
+def row(number: int, target: str, rates: list[float], verdict: Verdict = Verdict.OK) -> Row:
+    case = make_case(f"{target}{number}", target, axes={"record_size": 4096 * (number + 1)})
+    return Row(
+        case=case,
+        operation="read",
+        throughput=estimate(rates) if rates else None,
+        iops=None,
+        latency={},
+        curve=(),
+        samples=tuple(make_sample(case.id, repeat, rate) for repeat, rate in enumerate(rates, start=1)),
+        verdict=verdict,
+        findings=(),
+    )
+
+
+def simulated(noise: str, count: int, slower: float, seed: int) -> tuple[list[str], int]:
+    """A run of so many rows that is looked at as planned; a pair that is decided is measured no more.
+
+    Returns:
+        What is known of B in each row at the end, and the rounds that it took.
+    """
+    random = np.random.default_rng(seed)
+    shape = {"A": 1.0, "B": 1 - slower}
+    rates = {
+        (number, side): TRUE * level * np.exp(SIGMA * NOISES[noise](random, LOOKS[-1]))
+        for number in range(count)
+        for side, level in shape.items()
+    }
+    lengths: dict[int, int] = {}
+    rows: list[Row] = []
+    for look in LOOKS:
+        rows = [row(n, side, values[: lengths.get(n, look)].tolist()) for (n, side), values in rates.items()]
+        left = [one.case for one in rows if int(one.case.id[1:]) not in lengths]
+        lengths |= {int(case[1:]): look for case in decided_cases(left, rows, BLOCKS)}
+        if len(lengths) == count:
+            break
+    return [told(pair, BLOCKS.within) for pair in compare(rows, len(LOOKS))], max(lengths.values(), default=LOOKS[-1])
+
+
+@pytest.mark.parametrize("count", [1, 4])
+@pytest.mark.parametrize("noise", list(NOISES))
+def test_a_difference_is_called_in_at_most_5_of_100_runs_of_equal_sides(noise: str, count: int) -> None:
+    found = [simulated(noise, count, 0.0, SEED + number)[0] for number in range(RUNS)]
+    assert sum(bool({"faster", "slower"} & set(one)) for one in found) <= MOST_WRONG
+    if noise in ("normal", "heavy-tailed", "stalled"):
+        assert np.mean([set(one) == {"equal"} for one in found]) >= (0.95 if count == 1 else 0.75)
+
+
+@pytest.mark.parametrize("count", [1, 4])
+@pytest.mark.parametrize("noise", ["normal", "heavy-tailed", "stalled", "alike 0.5"])
+def test_10_percent_at_3_percent_of_noise_are_found_in_19_of_20_runs(noise: str, count: int) -> None:
+    found = [simulated(noise, count, 0.1, SEED + number) for number in range(RUNS)]
+    rows_found = [answer == "slower" for answers, _ in found for answer in answers]
+    assert np.mean(rows_found) >= 0.95
+    assert np.median([rounds for _, rounds in found]) <= (20 if noise in ("normal", "heavy-tailed") else 32)
+
+
+def test_a_pair_needs_no_more_rounds_once_every_row_of_it_is_decided() -> None:
+    random = np.random.default_rng(SEED)
+
+    def noisy(level: float, sigma: float) -> list[float]:
+        return [float(value) for value in TRUE * level * np.exp(sigma * random.standard_normal(20))]
+
+    rows = [row(0, "A", noisy(1, 0.01)), row(0, "B", noisy(0.8, 0.01))]
+    rows += [row(1, "A", noisy(1, 0.01)), row(1, "B", noisy(1, 0.01))]
+    rows += [row(2, "A", noisy(1, 0.3)), row(2, "B", noisy(1, 0.3))]
+    cases = [one.case for one in rows]
+    found = decided_cases(cases, rows, BLOCKS)
+    assert found == {
+        "A0": "told apart: B is slower",
+        "B0": "told apart: B is slower",
+        "A1": "told apart: B is equal",
+        "B1": "told apart: B is equal",
+    }
+    assert decided_cases(cases[:1], rows, BLOCKS) == {"A0": "told apart: B is slower"}
+
+
+def test_numbers_that_are_not_the_storages_own_are_not_repeated_for() -> None:
+    noisy, other = ([TRUE * factor for factor in factors] for factors in ((0.5, 1.0, 2.0, 1.5), (1.9, 0.6, 0.7, 1.2)))
+    rows = [row(0, "A", noisy, Verdict.CACHED), row(0, "B", other)]
+    assert set(decided_cases([one.case for one in rows], rows, BLOCKS)) == {"A0", "B0"}
+    # Of a run that goes on, more is to come: that a row is not whole yet says nothing.
+    rows = [row(0, "A", noisy, Verdict.INCOMPLETE), row(0, "B", other, Verdict.INCOMPLETE)]
+    assert decided_cases([one.case for one in rows], rows, BLOCKS) == {}
+    rows = [row(0, "A", []), row(0, "B", noisy)]
+    assert set(decided_cases([one.case for one in rows], rows, BLOCKS)) == {"A0", "B0"}
+
+
+def test_what_would_decide_an_open_row_is_about_what_does() -> None:
+    random = np.random.default_rng(SEED)
+    values = TRUE * np.exp(0.05 * random.standard_normal((2, 400)))
+
+    def pair(count: int) -> Comparison:
+        (found,) = compare([row(0, "A", values[0, :count].tolist()), row(0, "B", values[1, :count].tolist())], 8)
+        return found
+
+    assert told(pair(20), 0.05) == "open"
+    wanted = rounds_needed(pair(20), 0.05)
+    assert wanted is not None and 20 < wanted <= 400
+    assert told(pair(min(400, 2 * wanted)), 0.05) != "open"
+    few = pair(1)
+    assert rounds_needed(few, 0.05) is None and told(few, 0.05) == "open"
+
+
+def test_looks_are_as_many_as_there_may_be_time_for() -> None:
+    assert looks_within(300, 0.5) == LOOKS
+    assert looks_within(300, 40) == (5, 8, 13, 20)
+    assert looks_within(1, 1e6) == LOOKS[:1]
+    assert (BLOCKS.least, BLOCKS.most) == (5, 120)
