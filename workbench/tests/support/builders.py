@@ -5,6 +5,8 @@ from typing import Any
 from hdrh.histogram import HdrHistogram
 
 from assay.analyse.ceilings import unit_of
+from assay.analyse.compare import compare
+from assay.analyse.decide import decide
 from assay.analyse.rows import analyse
 from assay.cli.analysis import judge_row
 from assay.model.case import Case, Parameters
@@ -128,6 +130,13 @@ def make_run(repeats: int = 3, **fields: Any) -> RunInfo:
         "finished": 6,
     }
     return RunInfo(repeats=repeats, **{**ordinary, **fields})
+
+
+def answered(analysis: RunAnalysis) -> RunAnalysis:
+    """With the comparisons and decisions that follow from its rows."""
+    comparisons = compare(analysis.rows)
+    decisions = decide(analysis.rows, comparisons)
+    return analysis.model_copy(update={"comparisons": comparisons, "decisions": decisions})
 
 
 def make_analysis(**run: Any) -> RunAnalysis:

@@ -10,6 +10,7 @@ from hdrh.histogram import HdrHistogram
 from sample_ceilings import ceilings_of, with_ceilings
 
 from assay.analyse.compare import compare
+from assay.analyse.decide import decide
 from assay.model.case import Case, Excluded, Parameters
 from assay.model.ceiling import Ceiling
 from assay.model.result import (
@@ -255,6 +256,7 @@ def build(
             jobs += [job_of(case, repeat) for repeat in range(1, repeats + 1)]
     run = info(targets, question, path, len(jobs), repeats, tuple(ceilings_of(cases, targets)))
     rows = with_ceilings(rows, run)
+    comparisons = compare(rows)
     return RunAnalysis(
         run=run,
         cases=tuple(cases),
@@ -268,7 +270,8 @@ def build(
             ),
         ),
         rows=tuple(rows),
-        comparisons=compare(rows),
+        comparisons=comparisons,
+        decisions=decide(rows, comparisons),
         notes=("The third round of disk was 4 % slower than the first: something else was using the disk.",),
         jobs=tuple(jobs),
     )

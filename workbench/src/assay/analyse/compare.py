@@ -134,11 +134,16 @@ def key_of(row: Row) -> Key:
 
 
 def _by_targets(pairs: Sequence[tuple[Row, Row]]) -> Iterable[list[int]]:
-    """Places of the pairs of the same two targets."""
-    groups: dict[tuple[str, str], list[int]] = {}
+    """Places of the pairs of the same two targets; the noise of what a cache did, say, is not that of the rest."""
+    groups: dict[tuple[str, str, bool], list[int]] = {}
     for number, (base, other) in enumerate(pairs):
-        groups.setdefault((base.case.target, other.case.target), []).append(number)
+        groups.setdefault((base.case.target, other.case.target, _none(base, other)), []).append(number)
     return groups.values()
+
+
+def _none(base: Row, other: Row) -> bool:
+    """A number of a side stands for no storage, so that the comparison answers no question."""
+    return base.no_result or other.no_result
 
 
 def _sides(base: Row, other: Row) -> tuple[dict[int, float], dict[int, float]]:
@@ -177,16 +182,21 @@ def _decided(
     looks: int,
     unit: Literal["repeat", "run"],
 ) -> tuple[Comparison, ...]:
-    """All comparisons together: which differences are significant."""
-    tested = [number for number, test in enumerate(tests) if test.error is not None]
-    adjusted = dict(zip(tested, holm([tests[number].p for number in tested]), strict=True))
+    """All comparisons together: which differences are significant. Those that answer nothing form their own family."""
+    families: dict[bool, list[int]] = {}
+    for number, (base, other, _, _) in enumerate(pairs):
+        if tests[number].error is not None:
+            families.setdefault(_none(base, other), []).append(number)
+    adjusted: dict[int, float] = {}
+    for tested in families.values():
+        adjusted |= dict(zip(tested, holm([tests[number].p for number in tested]), strict=True))
     level = LEVEL / looks
-    share = level / max(len(tested), 1)
     found = []
     for number, (base, other, here, there) in enumerate(pairs):
         test, p = tests[number], adjusted.get(number)
         enough = unit == "run" or test.count >= LEAST_COMPARED
         separable = enough and p is not None and p < level and test.own < LEVEL
+        share = level / max(len(families.get(_none(base, other), ())), 1)
         figures = _figures(test, share, median(there) / median(here) if here and there else 1.0)
         found.append(
             Comparison(
@@ -304,6 +314,5 @@ def caveat(base: Row, other: Row, names: tuple[str, str] | None = None) -> str:
 
 
 def _unsound(row: Row) -> list[str]:
-    """Its verdicts that are not the storage's own, the worst first; a result can have several."""
-    found = dict.fromkeys([row.verdict, *(finding.verdict for finding in row.findings)])
-    return [str(verdict) for verdict in found if verdict not in SOUND]
+    """Its verdicts that are not the storage's own, the worst first."""
+    return [str(verdict) for verdict in row.verdicts if verdict not in SOUND]

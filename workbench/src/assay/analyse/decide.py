@@ -18,8 +18,6 @@ from assay.model.verdict import Verdict
 EQUAL_WITHIN = 0.05
 """Targets that differ by no more than this share count as equal."""
 
-NONE = frozenset({Verdict.IMPOSSIBLE, Verdict.INCOMPLETE, Verdict.CACHED})
-"""Verdicts of numbers that answer nothing."""
 HELD = frozenset({Verdict.CLIENT_BOUND, Verdict.NETWORK_BOUND, Verdict.THROTTLED})
 """Verdicts of rates that may be greater in truth."""
 DOUBTFUL = frozenset({Verdict.UNSUSTAINED, Verdict.BURSTING, Verdict.SKEWED})
@@ -57,9 +55,9 @@ def _key(workload: str, operation: str, target: str, axes: Mapping[str, object])
 
 
 def _point(pair: Comparison, base: Row, other: Row, within: float) -> PointDecision:
-    barred = [row.case.target for row in (base, other) if verdicts(row) & NONE]
+    barred = [f"{row.case.target} is {row.verdict}" for row in (base, other) if row.no_result]
     if barred:
-        why = "; ".join(f"{row.case.target} is {_worst(row)}" for row in (base, other) if verdicts(row) & NONE)
+        why = "; ".join(barred)
         return PointDecision(axes=pair.axes, outcome=Outcome.BARRED, ratio=pair.ratio, why=why)
     if pair.sure_low is None or pair.sure_high is None:
         return _open(pair, "too few repeats")
@@ -74,8 +72,8 @@ def _faster(pair: Comparison, base: Row, other: Row) -> PointDecision:
     assert pair.sure_low is not None and pair.sure_high is not None
     ahead = pair.sure_low > 1
     fast, slow = (other, base) if ahead else (base, other)
-    doubts = [f"{row.case.target} is {_named(row, DOUBTFUL)}" for row in (fast, slow) if verdicts(row) & DOUBTFUL]
-    if verdicts(slow) & HELD:
+    doubts = [f"{row.case.target} is {_named(row, DOUBTFUL)}" for row in (fast, slow) if _named(row, DOUBTFUL)]
+    if _named(slow, HELD):
         doubts.append(f"{slow.case.target} is {_named(slow, HELD)}: it may be faster than was measured")
     if doubts:
         return _open(pair, "; ".join(doubts))
@@ -85,13 +83,14 @@ def _faster(pair: Comparison, base: Row, other: Row) -> PointDecision:
         winner=fast.case.target,
         at_least=pair.sure_low if ahead else 1 / pair.sure_high,
         ratio=pair.ratio if ahead else 1 / pair.ratio,
-        why=f"{fast.case.target} is {_named(fast, HELD)}: it may be faster still" if verdicts(fast) & HELD else "",
+        why=f"{fast.case.target} is {_named(fast, HELD)}: it may be faster still" if _named(fast, HELD) else "",
     )
 
 
 def _equal(pair: Comparison, base: Row, other: Row) -> PointDecision:
     assert pair.sure_low is not None and pair.sure_high is not None
-    doubts = [f"{row.case.target} is {_worst(row)}" for row in (base, other) if verdicts(row) & (HELD | DOUBTFUL)]
+    both = HELD | DOUBTFUL
+    doubts = [f"{row.case.target} is {_named(row, both)}" for row in (base, other) if _named(row, both)]
     if doubts:
         return _open(pair, "; ".join(doubts))
     most = max(1 - pair.sure_low, 1 - 1 / pair.sure_high)
@@ -102,14 +101,5 @@ def _open(pair: Comparison, why: str) -> PointDecision:
     return PointDecision(axes=pair.axes, outcome=Outcome.OPEN, ratio=pair.ratio, why=why)
 
 
-def verdicts(row: Row) -> frozenset[Verdict]:
-    """All verdicts of a row."""
-    return frozenset({row.verdict, *(finding.verdict for finding in row.findings)})
-
-
 def _named(row: Row, kinds: frozenset[Verdict]) -> str:
-    return " and ".join(str(verdict) for verdict in Verdict if verdict in verdicts(row) & kinds)
-
-
-def _worst(row: Row) -> str:
-    return str(next(verdict for verdict in Verdict if verdict in verdicts(row)))
+    return " and ".join(str(verdict) for verdict in row.verdicts if verdict in kinds)

@@ -6,8 +6,9 @@ from itertools import pairwise
 
 from assay.analyse.changes import change_points
 from assay.analyse.environment_diff import environment_diff
-from assay.model.comparison import NO_RESULT, Boundary, History, HistoryChange, HistoryPoint, HistoryRow, RunName
+from assay.model.comparison import Boundary, History, HistoryChange, HistoryPoint, HistoryRow, RunName
 from assay.model.result import RunInfo
+from assay.model.verdict import NO_RESULT
 
 LEAST_RUNS = 4
 """With fewer runs no change can be told from noise."""

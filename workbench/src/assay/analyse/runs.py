@@ -10,9 +10,9 @@ from assay.analyse.between import LEAST_RUNS, Between
 from assay.analyse.compare import compare_medians, compare_rounds, has_rate, key_of
 from assay.analyse.environment_diff import environment_diff
 from assay.model.base import AssayError
-from assay.model.comparison import NO_RESULT, ComparedRow, RunName, RunsComparison, Side, UncomparedRow
+from assay.model.comparison import ComparedRow, RunName, RunsComparison, Side, UncomparedRow
 from assay.model.result import LEAST_COMPARED, Comparison, Row, RunAnalysis, RunInfo
-from assay.model.verdict import Verdict
+from assay.model.verdict import NO_RESULT, Verdict
 
 NAMES = ("before", "after")
 HOW_TO_TELL = (

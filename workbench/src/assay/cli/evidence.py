@@ -78,7 +78,7 @@ def gather_evidence(ref: str, runs: Path) -> Gathered:
 
 def _unfit(row: "Row", has_design: bool) -> str:
     """Why a row is no evidence; empty if it is."""
-    from assay.report.view import sound, verdicts_of
+    from assay.report.view import sound
 
     if not has_design:
         return f"the target {row.case.target} names no design"
@@ -87,7 +87,7 @@ def _unfit(row: "Row", has_design: bool) -> str:
     if row.rate is None:
         return "no repeat succeeded"
     if not sound(row):
-        return ", ".join(str(verdict) for verdict in verdicts_of(row))
+        return ", ".join(str(verdict) for verdict in row.verdicts)
     return "reads and writes are mixed" if _operation(row) in MIXES else ""
 
 

@@ -3,10 +3,7 @@
 from assay.model.base import Frozen
 from assay.model.environment import EnvironmentDifference
 from assay.model.result import Comparison, Estimate, RunInfo
-from assay.model.verdict import Verdict
-
-NO_RESULT = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE})
-"""Verdicts of numbers that are not the storage's, or not whole: no difference of theirs says anything."""
+from assay.model.verdict import NO_RESULT, Verdict
 
 
 class RunName(Frozen):

@@ -14,7 +14,7 @@ from assay.model.names import is_metadata
 from assay.model.network import Network
 from assay.model.priced import FrozenPrices
 from assay.model.repeats import repeats_words
-from assay.model.verdict import Finding, Verdict
+from assay.model.verdict import NO_RESULT, Finding, Verdict
 
 EXCEEDED = 1.25
 """A ceiling was measured in a short time on a machine that is never quite quiet: up to this share it may still bind."""
@@ -343,6 +343,16 @@ class Row(Frozen):
     not_evaluated: tuple[str, ...] = ()
     start_delay: dict[str, float] = Field(default_factory=dict)
     ceilings: tuple[Binding, ...] = ()
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """All of them, each once, the worst first; a result can have several."""
+        return tuple(dict.fromkeys((self.verdict, *(finding.verdict for finding in self.findings))))
+
+    @property
+    def no_result(self) -> bool:
+        """A verdict says that its rate is not the storage's, or not of all repeats."""
+        return not NO_RESULT.isdisjoint(self.verdicts)
 
     @property
     def binding(self) -> Binding | None:

@@ -24,6 +24,9 @@ class Verdict(StrEnum):
 SOUND = frozenset({Verdict.OK, Verdict.UNSTABLE})
 """The number is the storage's own. An unstable one is known less well, which its interval says."""
 
+NO_RESULT = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE})
+"""The number is not the storage's, or not whole: no difference of such numbers says anything."""
+
 RANK = {verdict: place for place, verdict in enumerate(Verdict)}
 """0 is the worst."""
 

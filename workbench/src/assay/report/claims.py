@@ -33,13 +33,18 @@ class Claim:
     """All points of two targets in one kind of work.
 
     Attributes:
-        points: Of all operations of that kind, in all workloads.
+        decisions: Of all operations of that kind, in all workloads.
     """
 
     kind: str
     base: str
     other: str
-    points: tuple[PointDecision, ...]
+    decisions: tuple[Decision, ...]
+
+    @property
+    def points(self) -> tuple[PointDecision, ...]:
+        """All of them."""
+        return tuple(point for decision in self.decisions for point in decision.points)
 
     def of(self, outcome: Outcome) -> list[PointDecision]:
         """The points that end so."""
@@ -54,25 +59,65 @@ class Claim:
         """Points whose numbers are both targets' own."""
         return len(self.points) - len(self.of(Outcome.BARRED))
 
+    @property
+    def winner(self) -> str:
+        """The target that is faster at every point that counts; empty if there is none."""
+        return next((name for name in (self.other, self.base) if 0 < self.counted == len(self.won(name))), "")
+
+    def loser(self, target: str) -> str:
+        """The one that is not `target`."""
+        return self.base if target == self.other else self.other
+
+    def least(self, target: str) -> float:
+        """How many times as fast as the other one `target` is wherever it is faster, at least."""
+        return min(point.at_least for point in self.won(target))
+
 
 def claims(decisions: Iterable[Decision]) -> tuple[Claim, ...]:
     """One for each pair of targets and kind of work, in plan order."""
-    groups: dict[tuple[str, str, str], list[PointDecision]] = {}
+    groups: dict[tuple[str, str, str], list[Decision]] = {}
     for decision in decisions:
-        groups.setdefault((kind_of(decision.operation), decision.base, decision.other), []).extend(decision.points)
-    return tuple(Claim(kind, base, other, tuple(points)) for (kind, base, other), points in groups.items())
+        groups.setdefault((kind_of(decision.operation), decision.base, decision.other), []).append(decision)
+    return tuple(Claim(kind, base, other, tuple(found)) for (kind, base, other), found in groups.items())
+
+
+def headline(found: Sequence[Claim]) -> Text:
+    """Who is faster wherever it counts, per pair of targets; what is left is for the sentences to say."""
+    spans: list[Span] = []
+    for base, other in dict.fromkeys((claim.base, claim.other) for claim in found):
+        mine = [claim for claim in found if (claim.base, claim.other) == (base, other)]
+        for target in (other, base):
+            won = [claim for claim in mine if claim.winner == target]
+            spans += _headline(target, won, len(mine)) if won else []
+        rest = [claim.kind for claim in mine if not claim.winner]
+        if rest:
+            spans.append(f"Between {base} and {other} it is not so simple for {numbers.listing(rest)}: see below. ")
+    return tuple(spans)
+
+
+def _headline(target: str, won: Sequence[Claim], kinds: int) -> list[Span]:
+    """`memory is faster than disk in all 6 kinds of work, by at least ...`."""
+    bounds = sorted((claim.least(target), claim.kind) for claim in won)
+    names = numbers.listing([claim.kind for claim in won])
+    of = f"all {kinds} kinds of work" if len(won) == kinds > 2 else names
+    (low, slow), (high, fast) = bounds[0], bounds[-1]
+    spans: list[Span] = [Strong(target), f" is faster than {won[0].loser(target)} for {of}: at least "]
+    spans.append(Strong(numbers.ratio(floored(low))))
+    if len(won) > 1:
+        spans += [f" ({slow}), up to at least ", Strong(numbers.ratio(floored(high))), f" ({fast})"]
+    left = sum(len(claim.of(Outcome.BARRED)) for claim in won)
+    return [*spans, f", apart from {numbers.plural(left, 'point')} without a number of both. " if left else ". "]
 
 
 def sentence(claim: Claim) -> Text:
     """What the run says of it: who is faster, where, by how much at least, and what is left open."""
-    spans: list[Span] = [f"{claim.kind[:1].upper()}{claim.kind[1:]}: "]
+    spans: list[Span] = [f"{numbers.titled(claim.kind)}: "]
     if not claim.counted:
         return (*spans, f"nothing can be said, because {_reasons(claim.of(Outcome.BARRED))}.")
     parts = [_won(claim, target) for target in (claim.other, claim.base) if claim.won(target)]
     equal = claim.of(Outcome.EQUAL)
     if equal:
-        within = max(point.within or 0.0 for point in equal)
-        parts.append([f"equal within {numbers.share(within)} at {_points(len(equal), claim)}"])
+        parts.append([f"equal within {equal_within(equal)} at {_points(len(equal), claim)}"])
     left = claim.of(Outcome.OPEN)
     if left:
         parts.append([f"open at {_points(len(left), claim)} ({_reasons(left)})"])
@@ -87,23 +132,27 @@ def sentence(claim: Claim) -> Text:
 
 def _won(claim: Claim, target: str) -> list[Span]:
     points = claim.won(target)
-    loser = claim.base if target == claim.other else claim.other
-    least = min(point.at_least for point in points)
     middle = median(point.ratio for point in points)
     return [
         Strong(target),
-        f" is faster than {loser} at {_points(len(points), claim)}, at least ",
-        Strong(numbers.ratio(_floored(least))),
+        f" is faster than {claim.loser(target)} at {_points(len(points), claim)}, at least ",
+        Strong(numbers.ratio(floored(claim.least(target)))),
         f"; measured {numbers.ratio(middle)} in the median"
         if len(points) > 1
         else f"; measured {numbers.ratio(middle)}",
     ]
 
 
-def _floored(value: float) -> float:
-    """Rounded towards less, so that a bound stays one when it is written with few digits."""
+def floored(value: float) -> float:
+    """A bound rounded towards less, so that a bound stays one when it is written with few digits."""
     step = 10.0 ** (math.floor(math.log10(value)) - (1 if value >= 2 else 2))
     return math.floor(value / step * (1 + 1e-12)) * step
+
+
+def equal_within(points: Sequence[PointDecision]) -> str:
+    """The greatest share by which points that are equal may differ, rounded towards more: `4.9 %`."""
+    share = max(point.within or 0.0 for point in points)
+    return f"{math.ceil(share * 1000 * (1 - 1e-12)) / 10:g} %"
 
 
 def _points(count: int, claim: Claim) -> str:

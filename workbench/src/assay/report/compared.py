@@ -4,8 +4,9 @@ from itertools import groupby
 
 from assay.analyse.between import LEAST_RUNS
 from assay.analyse.runs import HOW_TO_TELL, geometric_means
-from assay.model.comparison import NO_RESULT, ComparedRow, RunsComparison, Side
+from assay.model.comparison import ComparedRow, RunsComparison, Side
 from assay.model.environment import EnvironmentDifference
+from assay.model.verdict import NO_RESULT
 from assay.report import numbers
 from assay.report.charts.differences import difference_chart
 from assay.report.document import (

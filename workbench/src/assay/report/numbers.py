@@ -171,6 +171,11 @@ def operation_title(name: str) -> str:
     return OPERATION_TITLES.get(name, name.replace("_", " ").capitalize())
 
 
+def titled(words: str) -> str:
+    """With a capital at the beginning, the rest as it is."""
+    return words[:1].upper() + words[1:]
+
+
 def plural(number: int, one: str, many: str = "") -> str:
     """`1 case`, `3 cases`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

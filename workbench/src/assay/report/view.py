@@ -18,19 +18,14 @@ _LEAST_CELLS = 6
 Axes = dict[str, AxisValue]
 
 
-def verdicts_of(row: Row) -> tuple[Verdict, ...]:
-    """All verdicts of a row, each once, the worst first."""
-    return tuple(dict.fromkeys((row.verdict, *(finding.verdict for finding in row.findings))))
-
-
 def sound(row: Row) -> bool:
     """The row has a rate that is the storage's own; if it is unstable, its interval says how well it is known."""
-    return row.rate is not None and SOUND.issuperset(verdicts_of(row))
+    return row.rate is not None and SOUND.issuperset(row.verdicts)
 
 
 def false(row: Row) -> bool:
     """One of its verdicts says that its rate is not the storage's, though another one may be worse."""
-    return not FALSE.isdisjoint(verdicts_of(row))
+    return not FALSE.isdisjoint(row.verdicts)
 
 
 def plausible(row: Row) -> bool:
@@ -157,11 +152,14 @@ class View:
     def _key(workload: str, operation: str, target: str, axes: Axes) -> tuple[object, ...]:
         return (workload, operation, target, tuple(sorted(axes.items())))
 
+    def row(self, workload: str, operation: str, target: str, axes: Axes) -> Row | None:
+        """The row of one operation at one point on one target."""
+        return self._rows.get(self._key(workload, operation, target, axes))
+
     def sides(self, pair: Comparison) -> tuple[Row | None, Row | None]:
         """The rows of the base and of the other target of a comparison."""
-        base = self._rows.get(self._key(pair.workload, pair.operation, pair.base, pair.axes))
-        other = self._rows.get(self._key(pair.workload, pair.operation, pair.other, pair.axes))
-        return base, other
+        base = self.row(pair.workload, pair.operation, pair.base, pair.axes)
+        return base, self.row(pair.workload, pair.operation, pair.other, pair.axes)
 
     def fair(self, pair: Comparison) -> bool:
         """Both sides are sound and nothing speaks against comparing them."""

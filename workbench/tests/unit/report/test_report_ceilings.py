@@ -4,14 +4,13 @@ import re
 from typing import Any
 
 import pytest
-from builders import make_analysis, make_case, make_ceiling, make_place, make_run, make_sample
+from builders import answered, make_analysis, make_case, make_ceiling, make_place, make_run, make_sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from paths import REPOSITORY
 from sample_run import estimate, sample_run
 from soak import times
 
-from assay.analyse.compare import compare
 from assay.judge import cache, course, lanes, limits, names, rules
 from assay.model.ceiling import Binding, Ceiling
 from assay.model.result import EXCEEDED, Row, RunAnalysis
@@ -50,7 +49,8 @@ def column(table: Table, title: str) -> list[Any]:
 
 
 def with_rows(*rows: Row, ceilings: tuple[Ceiling, ...] = ()) -> RunAnalysis:
-    return make_analysis().model_copy(update={"rows": rows, "comparisons": (), "run": make_run(ceilings=ceilings)})
+    nothing: dict[str, Any] = {"comparisons": (), "decisions": ()}
+    return make_analysis().model_copy(update={"rows": rows, **nothing, "run": make_run(ceilings=ceilings)})
 
 
 def row() -> Row:
@@ -250,18 +250,9 @@ def runs(draw: st.DrawFn) -> tuple[RunAnalysis, RunAnalysis]:
                 for rows in pair:
                     rows.append(made_row(target, size, operation, rate, found, draw(st.floats(0, 1))))
     places = tuple(make_place(target) for target in targets)
-    first, second = (make_analysis().model_copy(update={"rows": tuple(rows)}) for rows in pair)
     run = make_run(places=places)
-    compared = compare(first.rows)
-    # Holm's adjustment looks at all comparisons together; which are significant is not what is asked here.
-    again = tuple(
-        other.model_copy(update={"separable": one.separable, "p_adjusted": one.p_adjusted})
-        for one, other in zip(compared, compare(second.rows), strict=True)
-    )
-    return (
-        first.model_copy(update={"run": run, "comparisons": compared}),
-        second.model_copy(update={"run": run, "comparisons": again}),
-    )
+    first, second = (answered(make_analysis().model_copy(update={"rows": tuple(rows), "run": run})) for rows in pair)
+    return first, second
 
 
 @settings(max_examples=times(60, 600))

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from assay.model.case import AxisValue
 from assay.model.result import Row
-from assay.model.verdict import Verdict
+from assay.model.verdict import NO_RESULT, Verdict
 from assay.report import numbers
 from assay.report.measure import measure_of
 
@@ -19,14 +19,13 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7
 
 _MOST_LABELS = 6
 """Doubtful results in a chart that are labelled each; beyond it only the worst are, and the caption counts the rest."""
-_NO_RESULT = (Verdict.IMPOSSIBLE, Verdict.INCOMPLETE, Verdict.CACHED)
 
 INK, FAINT, GRID = "#1c2733", "#5b6773", "#e3e8ed"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 GOOD, DOUBT, BAD = "#1b7f5c", "#9a6700", "#b3261e"
 VERDICT_COLOURS = {Verdict.OK: GOOD} | {
-    verdict: BAD if verdict in _NO_RESULT else DOUBT for verdict in Verdict if verdict is not Verdict.OK
+    verdict: BAD if verdict in NO_RESULT else DOUBT for verdict in Verdict if verdict is not Verdict.OK
 }
 
 CONFIG: Spec = {
@@ -197,7 +196,9 @@ def marks(data: Sequence[Spec], base: Spec, shape: Spec | None = None) -> list[S
     ]
     doubtful_ones = sum(datum["v"] != "ok" for datum in data)
     if doubtful_ones > _MOST_LABELS:
-        layers[2]["transform"] = [{"filter": f"indexof({[verdict.value for verdict in _NO_RESULT]}, datum.v) >= 0"}]
+        layers[2]["transform"] = [
+            {"filter": f"indexof({[verdict.value for verdict in Verdict if verdict in NO_RESULT]}, datum.v) >= 0"}
+        ]
     return (layers[:1] if doubtful_ones < len(data) else []) + (layers[1:] if doubtful_ones else [])
 
 

@@ -4,7 +4,7 @@ from assay.model.result import Estimate, Row
 from assay.report import figures, numbers
 from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Share, Table
 from assay.report.measure import DATA, METADATA, Measure, measure_of, measures_of
-from assay.report.view import View, Workload, verdicts_of
+from assay.report.view import View, Workload
 
 _MARKS = (
     "Filled marks have the verdict ok, hollow and hatched ones another. Cached and impossible results never set "
@@ -105,7 +105,7 @@ def _cells(row: Row, axes: list[str], with_other: bool) -> tuple[Cell, ...]:
         swept.append(Num(text, float(setting)) if isinstance(setting, int | float) else text)
     hint = " ".join(finding.text for finding in row.findings)
     return (
-        Badge(row.verdict, hint, verdicts_of(row)[1:]),
+        Badge(row.verdict, hint, row.verdicts[1:]),
         row.case.id,
         row.case.target,
         row.case.workload,

@@ -6,7 +6,7 @@ from assay.model.result import Row
 from assay.model.verdict import Verdict
 from assay.report import numbers, reasons
 from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Table
-from assay.report.view import View, verdicts_of
+from assay.report.view import View
 
 _MEANING = {
     Verdict.IMPOSSIBLE: "above a limit that nothing can exceed: something else was measured",
@@ -57,7 +57,7 @@ def _lacking(view: View) -> list[Block]:
 
 
 def _counts(view: View) -> Table:
-    counts = Counter((verdict, row.case.target) for row in view.analysis.rows for verdict in verdicts_of(row))
+    counts = Counter((verdict, row.case.target) for row in view.analysis.rows for verdict in row.verdicts)
     seen = [verdict for verdict in Verdict if any(counts[verdict, target] for target in view.targets)]
     columns = (Column("Verdict"), Column("What it means"), *(Column(target, numeric=True) for target in view.targets))
     rows: list[tuple[Cell, ...]] = []
@@ -65,7 +65,7 @@ def _counts(view: View) -> Table:
         cells = (Num(numbers.count(n), float(n)) for n in (counts[verdict, target] for target in view.targets))
         rows.append((Badge(verdict), _MEANING[verdict], *cells))
     caption = "Number of results per verdict and target."
-    if any(len(verdicts_of(row)) > 1 for row in view.analysis.rows):
+    if any(len(row.verdicts) > 1 for row in view.analysis.rows):
         caption += " A result with several verdicts counts for each."
     return Table("verdict-counts", columns, tuple(rows), caption)
 
