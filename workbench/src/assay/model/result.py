@@ -15,6 +15,7 @@ from assay.model.network import Network
 from assay.model.priced import FrozenPrices
 from assay.model.repeats import repeats_words
 from assay.model.verdict import NO_RESULT, Finding, Verdict
+from assay.model.watch import Watch
 
 EXCEEDED = 1.25
 """A ceiling was measured in a short time on a machine that is never quite quiet: up to this share it may still bind."""
@@ -121,6 +122,7 @@ class Sample(Frozen):
             operations.
         flush_ns: Longest flush of a lane at the end of the phase.
         wall_shift_ns: How far the wall clock was set during the phase.
+        watch: When the engine was not run although it was due; None of engines that do not tell, and of short phases.
         course: How the rate went; None with too few intervals.
         hosts: What each of several hosts did of it; empty with one engine.
         clock_uncertainty_ns: With several hosts, `skew_ns` is right within this.
@@ -175,6 +177,7 @@ class Sample(Frozen):
     lane_balance: float | None = None
     flush_ns: int = 0
     wall_shift_ns: int = 0
+    watch: Watch | None = None
     course: Course | None = None
     hosts: tuple[HostShare, ...] = ()
     clock_uncertainty_ns: int = 0

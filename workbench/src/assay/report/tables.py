@@ -185,6 +185,22 @@ def _block() -> list[_Spec]:
     ]
 
 
+def _watch() -> list[_Spec]:
+    """When the engine was not run."""
+
+    def spec(name: str, title: str) -> _Spec:
+        whole = f"Watcher thread: {title}"
+        return (f"watch_{name}", "integer", whole, lambda sample: getattr(sample.watch, name, None))
+
+    return [
+        spec("elapsed_ns", "how long it watched"),
+        spec("stalls", "how often it came too late for the next point of its grid as well"),
+        spec("stalled_ns", "how late it came then, added up"),
+        spec("longest_ns", "longest of these"),
+        spec("away_ns", "of them without waiting for a CPU"),
+    ]
+
+
 def _course() -> list[_Spec]:
     """How the rate went."""
 
@@ -248,6 +264,7 @@ _SAMPLES: tuple[_Spec, ...] = (
     _field("cached_bytes", "integer", "Of the files in the page cache when the phase started"),
     _field("lane_balance", "number", "Operations of the lane that did least / of the median lane"),
     _field("wall_shift_ns", "integer", "How far the wall clock was set during the phase"),
+    *_watch(),
     *_course(),
 )
 
