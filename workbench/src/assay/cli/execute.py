@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
+from assay.cli.control import Control
 from assay.cli.fleet import Fleet
 from assay.cli.heard import read_repeat
 from assay.cli.meter import Meter
@@ -170,6 +171,7 @@ class Executor:
             left: Is told how long it took.
             due: Time, in seconds since 1970, before which a repeat does not start; at once where there is none.
         """
+        control = Control(self.store, self.launcher, self.fleet, self._stop, progress.say)
         for case_id, repeat in planned:
             if self.interruption.count:
                 return
@@ -180,6 +182,7 @@ class Executor:
                 return
             if not self._wait(moment, progress):
                 return
+            control.beside()
             self._repeat(self.cases[case_id], repeat, estimated, progress, left)
 
     def _pays(self, seconds: float) -> bool:

@@ -18,6 +18,7 @@ from assay.cli import targets
 from assay.cli.budget import read_budget
 from assay.cli.ceilings_run import CeilingMeter
 from assay.cli.check import time_words
+from assay.cli.control import describe_machine
 from assay.cli.execute import BY_BUDGET, LEAVING_SECONDS, Executor, Interruption, silence_limit
 from assay.cli.fleet import Fleet
 from assay.cli.gather import gathered, keep_companions
@@ -309,6 +310,7 @@ class _Session:
         if self.store.pending() and (self.interruption.count or spent):
             if spent:
                 note(f"stopped by the {spent}")
+            describe_machine(self.store)
             self.store.set_status("interrupted")
             return self.store
         self._conclude()
@@ -498,6 +500,7 @@ class _Session:
     def _conclude(self) -> None:
         """Write what can be computed from the events, then call the run complete."""
         self.store.write_intervals(run_rows(self.store, note))
+        describe_machine(self.store)
         self.store.save_results(judged_results(self.store))
         bad = set(self.store.outcome_counts()) - {"ok"}
         self.store.set_status("complete with errors" if bad else "complete")

@@ -334,6 +334,7 @@ RULES: tuple[Callable[[Evidence], Answer], ...] = (
     limits.engine_bound,
     limits.busy_client,
     limits.starved_client,
+    limits.stopped_engine,
     limits.network_bound,
 )
 """All rules, in the order in which they are tried."""

@@ -9,6 +9,7 @@ from assay.model.case import Case, Excluded
 from assay.model.ceiling import Binding, Ceiling
 from assay.model.course import Course
 from assay.model.decision import Decision
+from assay.model.machine import Controls, MachineFinding
 from assay.model.method import MethodChoice
 from assay.model.names import is_metadata
 from assay.model.network import Network
@@ -262,6 +263,9 @@ class RunInfo(Frozen):
         network: What lies between them and the servers; None if it was not measured.
         prices: Of the designs that its targets stand for, as they were when it began; None if it names none.
         methods: How operations reach the kernel where the study leaves it open, found out before the first repeat.
+        controls: What was measured without storage between the repeats shows; None if there were too few, or the run is
+            not over.
+        machine: The verdict on the machine that follows from it; None if there is none.
     """
 
     id: str
@@ -289,6 +293,8 @@ class RunInfo(Frozen):
     network: Network | None = None
     prices: FrozenPrices | None = None
     methods: tuple[MethodChoice, ...] = ()
+    controls: Controls | None = None
+    machine: MachineFinding | None = None
 
     @property
     def repeats_words(self) -> str:
@@ -330,6 +336,7 @@ class Row(Frozen):
         start_delay: Likewise, of the delays between intended starts and submissions; empty in closed loop.
         curve: (percentile in percent, nanoseconds) points of the pooled histogram, for drawing.
         findings: All that apply, the worst first; empty means ok.
+        machine: Findings that the run's verdict on the machine stands for, so that they are none on this result.
         not_evaluated: Rules that lacked evidence, with the reason.
         ceilings: How close it is to each ceiling that applies to it, the closest first.
     """
@@ -346,6 +353,7 @@ class Row(Frozen):
     not_evaluated: tuple[str, ...] = ()
     start_delay: dict[str, float] = Field(default_factory=dict)
     ceilings: tuple[Binding, ...] = ()
+    machine: tuple[Finding, ...] = ()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -462,6 +470,7 @@ class RunAnalysis(Frozen):
     Attributes:
         notes: What looked odd, one sentence each.
         decisions: What follows from the comparisons for each pair of targets.
+        machine: The verdict on the machine, once for all rows; None if there is none.
     """
 
     run: RunInfo
@@ -472,3 +481,4 @@ class RunAnalysis(Frozen):
     notes: tuple[str, ...]
     jobs: tuple[JobRecord, ...]
     decisions: tuple[Decision, ...] = ()
+    machine: MachineFinding | None = None

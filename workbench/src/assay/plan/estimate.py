@@ -48,6 +48,10 @@ BLOCK_BYTES = 4096
 JOB_SECONDS = 0.15
 """Start, set-up and removal of a job."""
 PHASE_SECONDS = 0.02
+CONTROL_SECONDS = 0.2
+"""What a control without storage takes, between two repeats (`assay.plan.controls`)."""
+CONTROL_SHARE = 0.05
+"""Of the time since the last one, at most: there is none until so much time has passed."""
 DROP_SECONDS = 0.3
 """Dropping the host's page cache before a phase."""
 
@@ -79,7 +83,7 @@ class StudyEstimate(Frozen):
 
     Attributes:
         jobs: Repeats of all cases together.
-        seconds: Expected.
+        seconds: Expected, with the controls between the repeats.
         least_seconds: Expected with the fewest repeats; equal to `seconds` where their number is fixed.
         at_most_seconds: Bound from runtime and time_limit; None if a phase has neither.
         written: Bytes written.
@@ -122,8 +126,8 @@ def estimate_study(
     round_seconds = sum(item.seconds for item in estimates)
     return StudyEstimate.model_construct(
         jobs=len(cases) * study.repeats,
-        seconds=round_seconds * study.repeats,
-        least_seconds=round_seconds * study.repeating.least,
+        seconds=_with_controls(round_seconds * study.repeats),
+        least_seconds=_with_controls(round_seconds * study.repeating.least),
         at_most_seconds=_at_most(estimates, study.repeats),
         written=sum(item.written for item in estimates) * study.repeats,
         read=sum(item.read for item in estimates) * study.repeats,
@@ -133,9 +137,14 @@ def estimate_study(
     )
 
 
+def _with_controls(seconds: float) -> float:
+    """What repeats take, with the controls between them."""
+    return seconds * (1 + CONTROL_SHARE) if seconds * CONTROL_SHARE >= CONTROL_SECONDS else seconds
+
+
 def _at_most(estimates: Sequence[CaseEstimate], repeats: int) -> float | None:
     bounds = [item.at_most_seconds for item in estimates if item.at_most_seconds is not None]
-    return sum(bounds) * repeats if len(bounds) == len(estimates) else None
+    return _with_controls(sum(bounds) * repeats) if len(bounds) == len(estimates) else None
 
 
 def _peak_space(study: Study, cases: Sequence[Case], estimates: Sequence[CaseEstimate]) -> dict[str, int]:

@@ -122,6 +122,10 @@ def _findings(row: Row) -> str:
     return " | ".join(f"{finding.verdict}: {finding.text}" for finding in row.findings)
 
 
+def _machine_findings(row: Row) -> str:
+    return " | ".join(f"{finding.verdict}: {finding.text}" for finding in row.machine)
+
+
 def _binding(row: Row, name: str, missing: Value = None) -> Value:
     return missing if row.binding is None else getattr(row.binding, name)
 
@@ -147,6 +151,7 @@ _RESULTS: tuple[_Spec, ...] = (
     ("binding_share", "number", "Measured / that ceiling", lambda row: _binding(row, "share")),
     ("ceiling_shares", "text", "Measured / ceiling, for each that applies", _ceilings),
     ("findings", "text", "Why the verdict is not ok", _findings),
+    ("machine_findings", "text", "What was found that is the machine's", _machine_findings),
     ("not_evaluated", "text", "Rules that lacked evidence", lambda row: " | ".join(row.not_evaluated)),
     ("label", "text", "Case in words", lambda row: row.case.label),
 )
