@@ -126,8 +126,8 @@ def estimate_study(
     round_seconds = sum(item.seconds for item in estimates)
     return StudyEstimate.model_construct(
         jobs=len(cases) * study.repeats,
-        seconds=_with_controls(round_seconds * study.repeats),
-        least_seconds=_with_controls(round_seconds * study.repeating.least),
+        seconds=with_controls(round_seconds * study.repeats),
+        least_seconds=with_controls(round_seconds * study.repeating.least),
         at_most_seconds=_at_most(estimates, study.repeats),
         written=sum(item.written for item in estimates) * study.repeats,
         read=sum(item.read for item in estimates) * study.repeats,
@@ -137,14 +137,14 @@ def estimate_study(
     )
 
 
-def _with_controls(seconds: float) -> float:
+def with_controls(seconds: float) -> float:
     """What repeats take, with the controls between them."""
     return seconds * (1 + CONTROL_SHARE) if seconds * CONTROL_SHARE >= CONTROL_SECONDS else seconds
 
 
 def _at_most(estimates: Sequence[CaseEstimate], repeats: int) -> float | None:
     bounds = [item.at_most_seconds for item in estimates if item.at_most_seconds is not None]
-    return _with_controls(sum(bounds) * repeats) if len(bounds) == len(estimates) else None
+    return with_controls(sum(bounds) * repeats) if len(bounds) == len(estimates) else None
 
 
 def _peak_space(study: Study, cases: Sequence[Case], estimates: Sequence[CaseEstimate]) -> dict[str, int]:
