@@ -26,6 +26,8 @@ LEAST_ROUNDS = 5
 """Fewer rounds can be exchanged in too few ways for chance to be ruled out."""
 MOST_ROWS = 300
 """So many results tell of the machine as much as all of a large run."""
+STILL = 1e-9
+"""Squares of logarithms added up: what moves by less does not move."""
 _EXCHANGES, _SEED = 499, 20261123
 _T95 = (6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812)
 """One-sided 95 % quantiles of Student's t for 1 to 10 degrees of freedom; with more, 1.812 is a little too wide."""
@@ -189,7 +191,8 @@ def _fit(
         along += flat @ z.ravel()
         whole += float((z * z).sum())
     slopes = _above_zero(products, along)
-    return (float(slopes @ along) / whole if whole > 0 else 0.0), slopes.tolist()
+    gone = float(2 * slopes @ along - slopes @ products @ slopes)
+    return (gone / whole if whole > 0 else 0.0), slopes.tolist()
 
 
 def _given(group: _Group, exchange: Exchange) -> Floats:
@@ -205,18 +208,21 @@ def _given(group: _Group, exchange: Exchange) -> Floats:
 
 
 def _above_zero(products: Floats, along: Floats) -> Floats:
-    """Least squares with slopes of 0 or more."""
+    """Least squares with slopes of 0 or more; that of a part which stands still is 0."""
     from scipy.optimize import nnls
 
-    values, vectors = np.linalg.eigh(products)
-    kept = values > 1e-12 * max(float(values.max(initial=0.0)), 1e-300)
-    if not kept.any():
-        return np.zeros(len(along))
+    slopes = np.zeros(len(along))
+    moves = np.diag(products) > STILL
+    if not moves.any():
+        return slopes
+    scale = np.sqrt(np.diag(products)[moves])
+    values, vectors = np.linalg.eigh(products[np.ix_(moves, moves)] / np.outer(scale, scale))
+    kept = values > 1e-9
     # The same problem in as many equations as there are slopes.
     root = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
-    right = (vectors[:, kept].T @ along) / np.sqrt(values[kept])
-    found: Floats = nnls(root, right)[0]
-    return found
+    right = (vectors[:, kept].T @ (along[moves] / scale)) / np.sqrt(values[kept])
+    slopes[moves] = nnls(root, right)[0] / scale
+    return slopes
 
 
 def left_over(readings: Sequence[Reading], goes: Explained, one: Series) -> float:

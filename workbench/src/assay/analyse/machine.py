@@ -194,8 +194,7 @@ def machine_notes(finding: MachineFinding | None) -> tuple[str, ...]:
     """The verdict as a note, with the number of results that it is said instead of."""
     if finding is None:
         return ()
-    one = finding.rows == 1
-    count = f"{finding.rows:,} result{'' if one else 's'} had finding{'' if one else 's'} that {'is' if one else 'are'}"
+    count = "1 result had a finding that is" if finding.rows == 1 else f"{finding.rows:,} results had findings that are"
     aside = f" {count} the machine's, and not the storage's." if finding.rows else ""
     return (f"{finding.text}{aside} {finding.remedy}",)
 
