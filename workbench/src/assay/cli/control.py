@@ -8,6 +8,7 @@ from assay.analyse.machine import machine_finding, measured_of, summarise
 from assay.analyse.usable import usable
 from assay.cli.fleet import Fleet
 from assay.cli.heard import read_repeat
+from assay.contract._generated import Job
 from assay.launch.engine import SPEAK_SECONDS, Outcome, run_job
 from assay.launch.launcher import Launcher
 from assay.model.base import AssayError
@@ -58,16 +59,19 @@ class Control:
         if self._broken or (began - self._last) * CONTROL_SHARE < self._took:
             return
         started_at = time.time()
-        parts = {name: self._sample(name) for name in control_jobs(self._lanes)}
+        parts: dict[str, Sample] = {}
+        for name, job in control_jobs(self._lanes).items():
+            sample = self._sample(job)
+            if sample is None:
+                return
+            parts[name] = sample
         self._last = time.monotonic()
         self._took = max(CONTROL_SECONDS, self._last - began)
-        known = {name: sample for name, sample in parts.items() if sample is not None}
-        if len(known) == len(parts):
-            self._store.add_control(reading(known, (started_at + time.time()) / 2, self._lanes))
+        self._store.add_control(reading(parts, (started_at + time.time()) / 2, self._lanes))
 
-    def _sample(self, name: str) -> Sample | None:
+    def _sample(self, job: Job) -> Sample | None:
         """One part; None if the run is to stop, or it cannot be measured."""
-        job, hosts = control_jobs(self._lanes)[name], self._fleet is not None
+        hosts = self._fleet is not None
         limit = SPEAK_SECONDS
         try:
             if self._fleet is not None:
