@@ -62,7 +62,7 @@ def good(tmp_path):
 def test_check_says_what_was_found_and_touches_nothing(good):
     result = run_here(good.parent, "check", good.name)
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.startswith("ok: 1 case x 3 repeats, 1 excluded; about ")
+    assert result.stdout.startswith("ok: 1 case x 5 repeats, 1 excluded; about ")
     assert list(good.parent.iterdir()) == [good]
 
 
@@ -87,9 +87,9 @@ def test_plan_as_json(good):
     plan = json.loads(result.stdout)
     assert [case["id"] for case in plan["cases"]] == ["c0001"]
     assert plan["cases"][0]["parameters"]["lanes"] == 2
-    assert plan["order"]["jobs"] == ["c0001-r1", "c0001-r2", "c0001-r3"]
+    assert plan["order"]["jobs"] == [f"c0001-r{repeat}" for repeat in range(1, 6)]
     assert plan["excluded"][0]["reason"] == "dull"
-    assert plan["estimate"]["written"] == 3 * 2 * 2**20
+    assert plan["estimate"]["written"] == 5 * 2 * 2**20
     assert plan["targets"]["disk"]["path"] == str(good.parent / "place")
 
 
@@ -107,7 +107,7 @@ def test_a_case_is_planned_in_few_calls_from_file_to_page(tmp_path):
     (tmp_path / "s.yaml").write_text(json.dumps(data))
     result = run_here(tmp_path, "plan", "s.yaml")
     count = times(1000, 10_000)
-    assert f"{count} cases x 3 repeats" in result.stdout
+    assert f"{count} cases x 5 repeats" in result.stdout
     # 10,000 cases take 0.8 s on a quiet machine that makes 2.3 million calls a second.
     assert calls_of(partial(run_here, tmp_path, "plan", "s.yaml")) / count < 1000
 

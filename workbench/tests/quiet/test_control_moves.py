@@ -27,7 +27,7 @@ def measured() -> Reading:
         outcome = run_job(launcher, job.model_dump_json(), 60.0)
         _, samples = read_repeat("control", 1, job, outcome, hosts=False)
         parts[name] = samples[0]
-    return reading(parts, time.time(), LANES)
+    return reading(parts, time.time(), 0.0, LANES)
 
 
 def spin() -> None:

@@ -78,7 +78,7 @@ def test_a_steady_case_stops_at_eight_and_a_wild_one_goes_on_to_the_end(tmp_path
     file = write_study(tmp_path)
     plan = assay(tmp_path, "plan", file).stdout
     assert "3 cases x 8 to 11 repeats" in plan
-    assert "each of up to 11 rounds has every case that is not known so well yet once" in plan
+    assert "each of up to 11 rounds has every case that still needs repeats once" in plan
     run = assay(tmp_path, "run", file)
     done = check_complete(tmp_path)
     assert (done["steady"], done["wild"]) == (8, MOST)

@@ -51,6 +51,7 @@ def test_controls_are_kept_beside_the_repeats_and_are_none(tmp_path: Path, monke
     assert all(reading.rates[WAITS] <= 5001 for reading in readings)
     assert all(reading.wait_ns is not None and reading.wait_ns >= 0 for reading in readings)
     assert all(0 <= (reading.away_ns or 0) <= reading.watched_ns > 0 for reading in readings)
+    assert all(reading.seconds >= 0.12 for reading in readings), "two phases of 60 ms each"
     assert [reading.at for reading in readings] == sorted(reading.at for reading in readings)
     assert {attempt.case for attempt in attempts} == {"c0001"} and len(attempts) == 4
     assert info.controls is not None and info.controls.readings == readings

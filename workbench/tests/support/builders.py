@@ -7,12 +7,14 @@ from hdrh.histogram import HdrHistogram
 from assay.analyse.ceilings import unit_of
 from assay.analyse.compare import compare
 from assay.analyse.decide import decide
+from assay.analyse.estimate import estimate
 from assay.analyse.rows import analyse
 from assay.cli.analysis import judge_row
 from assay.model.case import Case, Parameters
 from assay.model.ceiling import Ceiling
 from assay.model.names import is_metadata
-from assay.model.result import ErrorTally, JobRecord, Place, RunAnalysis, RunInfo, Sample
+from assay.model.result import ErrorTally, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
+from assay.model.verdict import Finding, Verdict
 
 MIB = 1 << 20
 MS = 1_000_000
@@ -130,6 +132,26 @@ def make_run(repeats: int = 3, **fields: Any) -> RunInfo:
         "finished": 6,
     }
     return RunInfo(repeats=repeats, **{**ordinary, **fields})
+
+
+def make_row(
+    target: str, rates: list[float], verdict: Verdict = Verdict.OK, size: int = 4096, operation: str = "read"
+) -> Row:
+    """One row of a run with one operation; it has one finding of its verdict."""
+    case = make_case(f"{target}-{size}", target, axes={"record_size": size})
+    samples = tuple(make_sample(case.id, repeat, rate) for repeat, rate in enumerate(rates, start=1))
+    findings = () if verdict is Verdict.OK else (Finding(verdict=verdict, rule="r", text="", remedy="", numbers={}),)
+    return Row(
+        case=case,
+        operation=operation,
+        throughput=estimate(rates),
+        iops=None,
+        latency={},
+        curve=(),
+        samples=samples,
+        verdict=verdict,
+        findings=findings,
+    )
 
 
 def answered(analysis: RunAnalysis) -> RunAnalysis:

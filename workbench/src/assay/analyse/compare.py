@@ -27,7 +27,8 @@ from assay.analyse.between import LEAST_RUNS, Between, Key
 from assay.analyse.moderate import moderate
 from assay.analyse.significance import cliffs_delta, holm, t_p, t_quantile
 from assay.analyse.usable import usable
-from assay.model.result import LEAST_COMPARED, Comparison, Row
+from assay.model.repeats import LEAST_COMPARED
+from assay.model.result import Comparison, Row
 from assay.model.verdict import SOUND
 
 LEVEL = 0.05

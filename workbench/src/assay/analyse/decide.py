@@ -6,22 +6,26 @@ within what counts as equal, even if one is faster by a hair.
 
 Verdicts bound a number and do not delete it. A rate that the client, the network or a limit held may be greater in
 truth: of the faster side that makes the answer a bound, of the slower side it leaves it open. A number that is not the
-storage's (cached, impossible) or not whole (incomplete) answers nothing.
+storage's (cached, impossible) or not whole (incomplete) answers nothing. What a slower side lost because something else
+had its CPUs is bounded: it cannot have been slowed down by more than the share of the time that it waited.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from assay.model.case import Case
 from assay.model.decision import Decision, Outcome, PointDecision
+from assay.model.repeats import EQUAL_WITHIN, LEAST_BEFORE_LOOK
 from assay.model.result import Comparison, Row
-from assay.model.verdict import Verdict
-
-EQUAL_WITHIN = 0.05
-"""Targets that differ by no more than this share count as equal."""
+from assay.model.verdict import Finding, Verdict
 
 HELD = frozenset({Verdict.CLIENT_BOUND, Verdict.NETWORK_BOUND, Verdict.THROTTLED})
 """Verdicts of rates that may be greater in truth."""
 DOUBTFUL = frozenset({Verdict.UNSUSTAINED, Verdict.BURSTING, Verdict.SKEWED})
 """Verdicts of rates that may be less, or more."""
+
+MOST_NEEDED = 1000
+"""What would take more repeats than that stays open: the targets are as good as equal, or too noisy."""
 
 Key = tuple[str, str, str, tuple[tuple[str, object], ...]]
 
@@ -60,12 +64,12 @@ def _point(pair: Comparison, base: Row, other: Row, within: float) -> PointDecis
         why = "; ".join(barred)
         return PointDecision(axes=pair.axes, outcome=Outcome.BARRED, ratio=pair.ratio, why=why)
     if pair.sure_low is None or pair.sure_high is None:
-        return _open(pair, "too few repeats")
+        return _unsettled(pair, within)
     if not pair.too_few and pair.sure_low >= 1 - within and pair.sure_high <= 1 / (1 - within):
         return _equal(pair, base, other)
     if pair.separable and (pair.sure_low > 1 or pair.sure_high < 1):
         return _faster(pair, base, other)
-    return _open(pair, "too few repeats" if pair.too_few else "the repeats do not show which one is faster")
+    return _unsettled(pair, within)
 
 
 def _faster(pair: Comparison, base: Row, other: Row) -> PointDecision:
@@ -73,7 +77,8 @@ def _faster(pair: Comparison, base: Row, other: Row) -> PointDecision:
     ahead = pair.sure_low > 1
     fast, slow = (other, base) if ahead else (base, other)
     doubts = [f"{row.case.target} is {_named(row, DOUBTFUL)}" for row in (fast, slow) if _named(row, DOUBTFUL)]
-    if _named(slow, HELD):
+    bound = (pair.sure_low if ahead else 1 / pair.sure_high) / _held_back(slow)
+    if bound <= 1:
         doubts.append(f"{slow.case.target} is {_named(slow, HELD)}: it may be faster than was measured")
     if doubts:
         return _open(pair, "; ".join(doubts))
@@ -81,10 +86,26 @@ def _faster(pair: Comparison, base: Row, other: Row) -> PointDecision:
         axes=pair.axes,
         outcome=Outcome.FASTER,
         winner=fast.case.target,
-        at_least=pair.sure_low if ahead else 1 / pair.sure_high,
+        at_least=bound,
         ratio=pair.ratio if ahead else 1 / pair.ratio,
         why=f"{fast.case.target} is {_named(fast, HELD)}: it may be faster still" if _named(fast, HELD) else "",
     )
+
+
+def _held_back(row: Row) -> float:
+    """How many times as fast a row may be in truth: 1 if nothing held it, infinite if that is not known."""
+    found = [finding for finding in row.findings if finding.verdict in HELD]
+    if row.verdict in HELD and not found:
+        return math.inf
+    return math.prod(_most_lost(finding) for finding in found)
+
+
+def _most_lost(finding: Finding) -> float:
+    """Who waited for a CPU for a share of the time did the rest of the work in the rest of it."""
+    if finding.rule != "starved_client":
+        return math.inf
+    lost = finding.numbers["cpu_wait_share"] + finding.numbers["stolen_share"]
+    return 1 / (1 - lost) if lost < 1 else math.inf
 
 
 def _equal(pair: Comparison, base: Row, other: Row) -> PointDecision:
@@ -97,8 +118,41 @@ def _equal(pair: Comparison, base: Row, other: Row) -> PointDecision:
     return PointDecision(axes=pair.axes, outcome=Outcome.EQUAL, ratio=pair.ratio, within=most)
 
 
-def _open(pair: Comparison, why: str) -> PointDecision:
-    return PointDecision(axes=pair.axes, outcome=Outcome.OPEN, ratio=pair.ratio, why=why)
+def _open(pair: Comparison, why: str, needs: int | None = None) -> PointDecision:
+    return PointDecision(axes=pair.axes, outcome=Outcome.OPEN, ratio=pair.ratio, why=why, needs=needs)
+
+
+def _unsettled(pair: Comparison, within: float) -> PointDecision:
+    """Open because of noise: the sure interval must become so short that it leaves out 1, or lies within `within`."""
+    count = min(pair.n_base, pair.n_other)
+    if pair.too_few or pair.sure_low is None or pair.sure_high is None:
+        return _open(pair, "too few repeats", max(LEAST_BEFORE_LOOK, count + 1))
+    low, high = math.log(pair.sure_low), math.log(pair.sure_high)
+    centre, reach = abs(low + high) / 2, (high - low) / 2
+    room = max(centre, -math.log1p(-within) - centre)
+    needs = math.ceil(count * (reach / room) ** 2)
+    return _open(pair, "the repeats do not show which one is faster", max(needs, count + 1))
+
+
+def undecided(decisions: Iterable[Decision], cases: Iterable[Case]) -> dict[str, int]:
+    """Cases that take part in a point which more repeats may settle -> about how many repeats that takes.
+
+    Args:
+        decisions: Of the run.
+        cases: Of the run.
+
+    Returns:
+        Case id -> the fewest repeats that are expected to settle one of its points.
+    """
+    known = {(case.workload, case.target, tuple(sorted(case.axes.items()))): case.id for case in cases}
+    found: dict[str, int] = {}
+    for decision in decisions:
+        for point in decision.points:
+            if point.needs is not None:
+                for target in (decision.base, decision.other):
+                    case = known[decision.workload, target, tuple(sorted(point.axes.items()))]
+                    found[case] = min(point.needs, found.get(case, point.needs))
+    return found
 
 
 def _named(row: Row, kinds: frozenset[Verdict]) -> str:

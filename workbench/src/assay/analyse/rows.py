@@ -17,6 +17,7 @@ from assay.model.case import Case, Excluded
 from assay.model.ceiling import Binding
 from assay.model.foreign import plain
 from assay.model.names import is_metadata
+from assay.model.repeats import EQUAL_WITHIN
 from assay.model.result import Estimate, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
 from assay.model.units import UnitError, parse_size
 from assay.model.verdict import Finding, Verdict
@@ -77,7 +78,8 @@ def analyse(
         executed[job.case].append(job)
     maker = RowMaker(run, judge, quick, settled)
     rows = tuple(row for case in cases for row in maker.rows(case, of_case[case.id], executed[case.id]))
-    comparisons = () if quick else compare(rows)
+    comparisons = () if quick else compare(rows, run.looks)
+    within = EQUAL_WITHIN if run.repeats_decide is None else run.repeats_decide
     machine = run.machine and run.machine.model_copy(update={"rows": sum(bool(row.machine) for row in rows)})
     return RunAnalysis(
         run=run,
@@ -85,7 +87,7 @@ def analyse(
         excluded=tuple(excluded),
         rows=rows,
         comparisons=comparisons,
-        decisions=decide(rows, comparisons),
+        decisions=decide(rows, comparisons, within),
         notes=() if quick else (*machine_notes(machine), *maker.unread, *notes(rows, maker.places)),
         machine=machine,
         jobs=tuple(jobs),

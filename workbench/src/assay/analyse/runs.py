@@ -11,7 +11,8 @@ from assay.analyse.compare import compare_medians, compare_rounds, has_rate, key
 from assay.analyse.environment_diff import environment_diff
 from assay.model.base import AssayError
 from assay.model.comparison import ComparedRow, RunName, RunsComparison, Side, UncomparedRow
-from assay.model.result import LEAST_COMPARED, Comparison, Row, RunAnalysis, RunInfo
+from assay.model.repeats import LEAST_COMPARED
+from assay.model.result import Comparison, Row, RunAnalysis, RunInfo
 from assay.model.verdict import NO_RESULT, Verdict
 
 NAMES = ("before", "after")

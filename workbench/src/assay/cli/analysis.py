@@ -49,6 +49,21 @@ def analyse_store(store: RunStore, case: str | None = None, quick: bool = False)
     return analyse(run, cases, excluded, store.samples(case), jobs, judge_row, quick, settled)
 
 
+def rows_until(store: RunStore, repeat: int) -> list[Row]:
+    """The rows of a run, as if it had ended after a round; made quickly, see `analyse_store`.
+
+    Args:
+        store: The run, which may be under way.
+        repeat: Number of that round; later repeats are left out.
+    """
+    found: list[Row] = []
+    maker = RowMaker(store.info(), judge_row, quick=True, settled=[case.id for case in store.cases()])
+    for case, samples in store.measured():
+        jobs = [job for job in store.jobs(case.id, whole=False) if job.repeat <= repeat]
+        found += maker.rows(case, [sample for sample in samples if sample.repeat <= repeat], jobs)
+    return found
+
+
 def judged_rows(store: RunStore, part: int = 0, parts: int = 1) -> Iterator[Row]:
     """The rows of a run as `analyse_store` makes them when it is quick, one after another in plan order.
 

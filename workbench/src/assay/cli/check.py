@@ -4,11 +4,12 @@ from pathlib import Path
 
 import typer
 
-from assay.cli.output import as_path, say
+from assay.cli.output import as_path, note, say
 from assay.cli.studyfile import LoadedStudy, load_study_file, refuse_faults
 from assay.model.source import Fault
 from assay.model.target import NullTarget
 from assay.model.units import about_duration, about_size
+from assay.plan.doubts import doubts
 from assay.plan.estimate import StudyEstimate, estimate_study
 
 
@@ -25,7 +26,10 @@ def command(study: Path = typer.Argument(parser=as_path, help="Study file.", met
         from assay.cli.books import warn_stale
 
         warn_stale(loaded.prices.book)
-    say(f"ok: {summary(loaded, estimate_study(loaded.study, loaded.cases))}")
+    estimate = estimate_study(loaded.study, loaded.cases)
+    say(f"ok: {summary(loaded, estimate)}")
+    for line in doubts(loaded.study, estimate):
+        note(f"warning: {line}")
 
 
 def target_faults(loaded: LoadedStudy) -> list[Fault]:

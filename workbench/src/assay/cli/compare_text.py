@@ -9,7 +9,8 @@ from assay.analyse.runs import HOW_TO_TELL, geometric_means
 from assay.cli.output import rate_text, say
 from assay.model.comparison import ComparedRow, RunName, RunsComparison
 from assay.model.environment import EnvironmentDifference
-from assay.model.result import LEAST_COMPARED, Estimate
+from assay.model.repeats import LEAST_COMPARED
+from assay.model.result import Estimate
 
 FIRST_ROWS = 40
 FIRST_DIFFERENCES = 12

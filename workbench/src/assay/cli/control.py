@@ -66,8 +66,9 @@ class Control:
                 return
             parts[name] = sample
         self._last = time.monotonic()
-        self._took = max(CONTROL_SECONDS, self._last - began)
-        self._store.add_control(reading(parts, (started_at + time.time()) / 2, self._lanes))
+        seconds = self._last - began
+        self._took = max(CONTROL_SECONDS, seconds)
+        self._store.add_control(reading(parts, started_at, seconds, self._lanes))
 
     def _sample(self, job: Job) -> Sample | None:
         """One part; None if the run is to stop, or it cannot be measured."""
@@ -93,19 +94,21 @@ class Control:
         return None
 
 
-def reading(parts: Mapping[str, Sample], at: float, lanes: int) -> Reading:
+def reading(parts: Mapping[str, Sample], started_at: float, seconds: float, lanes: int) -> Reading:
     """One control from its parts.
 
     Args:
         parts: Name -> sample.
-        at: Its middle, seconds since 1970.
+        started_at: Seconds since 1970.
+        seconds: What it took.
         lanes: Of the part that never waits, on each host.
     """
     works = parts[WORKS]
     watches = [sample.watch for sample in parts.values() if sample.watch is not None]
     away = [watch.away_ns for watch in watches]
     return Reading(
-        at=at,
+        at=started_at + seconds / 2,
+        seconds=seconds,
         rates={name: sample.iops for name, sample in parts.items()},
         lane_ns=works.elapsed_ns * lanes * max(1, len(works.hosts)),
         wait_ns=works.cpu_wait_ns,

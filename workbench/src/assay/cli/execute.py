@@ -14,7 +14,7 @@ from assay.cli.heard import read_repeat
 from assay.cli.meter import Meter
 from assay.cli.output import rate_text
 from assay.cli.progress import Progress, TimeLeft
-from assay.cli.settle import settle
+from assay.cli.settle import Rounds, settle
 from assay.cli.targets import CGROUP, owner_of, target_path
 from assay.contract._generated import FileTarget as JobFileTarget
 from assay.contract._generated import IntervalEvent
@@ -152,6 +152,7 @@ class Executor:
         self.launcher = launcher
         self.interruption = interruption
         self.destroy = destroy
+        self.rounds = Rounds(store, study.repeating, cases)
         self.methods = by_shape(store.info().methods)
 
     def run(
@@ -172,9 +173,13 @@ class Executor:
             due: Time, in seconds since 1970, before which a repeat does not start; at once where there is none.
         """
         control = Control(self.store, self.launcher, self.fleet, self._stop, progress.say)
+        under_way = 0
         for case_id, repeat in planned:
             if self.interruption.count:
                 return
+            if repeat != under_way:
+                under_way = repeat
+                self._between(repeat, seconds, progress, left)
             if not self.store.is_pending(case_id, repeat):
                 continue
             moment, estimated = (due or {}).get((case_id, repeat), 0.0), seconds.get(case_id, 0.0)
@@ -184,6 +189,16 @@ class Executor:
                 return
             control.beside()
             self._repeat(self.cases[case_id], repeat, estimated, progress, left)
+
+    def _between(self, repeat: int, seconds: Mapping[str, float], progress: Progress, left: TimeLeft) -> None:
+        """Before the first repeat of a round: some cases may be decided, or the time spent."""
+        fewer = self.rounds.before(repeat)
+        for case, count in fewer.items():
+            left.dropped(count * seconds.get(case, 0.0))
+        if fewer:
+            progress.fewer(sum(fewer.values()))
+            rest = len(self.cases) - len(self.store.settled())
+            progress.say(f"after {repeat - 1} rounds: {rest} of {len(self.cases)} cases go on")
 
     def _pays(self, seconds: float) -> bool:
         return self.meter is None or self.meter.allows(seconds)

@@ -10,9 +10,10 @@ from assay.cli.budget import Budget, read_budget
 from assay.cli.check import summary, time_words
 from assay.cli.output import as_path, print_json, print_table, say
 from assay.cli.studyfile import LoadedStudy, load_study_file
-from assay.model.repeats import within_words
+from assay.model.repeats import until_words, within_words
 from assay.model.target import NullTarget
 from assay.model.units import about_duration, about_size
+from assay.plan.doubts import doubts
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.phases import job_id, plan_phases
 from assay.plan.schedule import timetable
@@ -62,6 +63,8 @@ def plan_document(loaded: LoadedStudy, estimate: StudyEstimate, budget: Budget |
         "repeats": study.repeats,
         "repeats_least": study.repeating.least,
         "repeats_within": study.repeating.within,
+        "repeats_decide": study.repeating.decide,
+        "repeats_time": None if study.repeating.time is None else study.repeating.time / 1e9,
         "seed": study.seed,
         "cases": [
             {
@@ -131,11 +134,16 @@ def _print_excluded(loaded: LoadedStudy) -> None:
 def _print_foot(loaded: LoadedStudy, estimate: StudyEstimate) -> None:
     study = loaded.study
     rounds, cases = f"the {study.repeats} rounds", "every case"
-    if study.repeating.within is not None:
-        rounds, cases = f"up to {study.repeats} rounds", "every case that is not known so well yet"
+    repeating = study.repeating
+    if repeating.adaptive:
+        rounds, cases = f"up to {study.repeats} rounds", "every case that still needs repeats"
+    if repeating.decide is not None:
+        looks = ", ".join(str(count) for count in repeating.looks)
+        say(f"until: {until_words(None, repeating.decide).removeprefix('until ')}; asked after {looks} repeats")
+    if repeating.within is not None:
         say(
-            f"until: the 95 % interval of each rate is within {within_words(study.repeating.within)} of its median, "
-            f"after {study.repeating.least} repeats of the case at the earliest"
+            f"until: the 95 % interval of each rate is within {within_words(repeating.within)} of its median, "
+            f"after {repeating.least} repeats of the case at the earliest"
         )
     if study.order == "random":
         say(f"order: random; each of {rounds} has {cases} once, shuffled by seed {study.seed}")
@@ -146,5 +154,7 @@ def _print_foot(loaded: LoadedStudy, estimate: StudyEstimate) -> None:
     say(f"time:  {time_words(estimate)}, if these assumptions hold:")
     for line in estimate.assumptions:
         say(f"  {line}")
-    if study.repeats < 3:
-        say(f"note:  {study.repeats} repeats give no interval worth the name; 3 is the least, 8 are better")
+    if repeating.time is not None:
+        say(f"       or the {about_duration(repeating.time / 1e9)} for all repeats are spent")
+    for line in doubts(study, estimate):
+        say(f"note:  {line}")

@@ -88,7 +88,7 @@ class Progress(Protocol):
         ...
 
     def fewer(self, count: int) -> None:
-        """So many repeats less are to be done: the case at hand is known well enough; below 0: so many more."""
+        """So many repeats less are to be done; below 0: so many more."""
         ...
 
     def say(self, text: str) -> None:
@@ -153,12 +153,13 @@ class LineProgress:
         note(f"[{self._done}/{self._total}] {text}{fewer}{left}")
 
     def fewer(self, count: int) -> None:
-        """Say it in the line of the repeat."""
+        """Say it in the line of the repeat, unless a line of its own comes before."""
         self._total -= count
         self._fewer = f"; known well enough, {count} repeats saved" if count > 0 else ""
 
     def say(self, text: str) -> None:
         """Print a line."""
+        self._fewer = ""
         note(text)
 
 

@@ -98,7 +98,7 @@ def _data_text(store: "RunStore") -> str:
 
 def _tell(store: "RunStore", as_json: bool) -> int:
     """Print what came out; returns the exit code."""
-    from assay.cli.output import note, print_json
+    from assay.cli.output import note, print_json, say
     from assay.cli.show import print_results, result_json, verdict_text
 
     info = store.info()
@@ -114,11 +114,14 @@ def _tell(store: "RunStore", as_json: bool) -> int:
             "finished": info.finished,
             "outcomes": counts,
             "verdicts": store.verdict_counts(),
+            "answers": info.answers,
             "results": [result_json(result) for result in store.results()],
         }
         print_json(value)
     elif not interrupted:
         print_results(store, SHOWN_RESULTS)
+        for line in info.answers:
+            say(line)
     if interrupted:
         note(f"stopped: {info.finished} of {info.planned} repeats are done, {_data_text(store)}")
         budget = store.budget()

@@ -15,6 +15,7 @@ from assay import __version__
 from assay.analyse.environment_diff import environment_diff
 from assay.cli import meter as meters
 from assay.cli import targets
+from assay.cli.answers import answers
 from assay.cli.budget import read_budget
 from assay.cli.ceilings_run import CeilingMeter
 from assay.cli.check import time_words
@@ -241,7 +242,7 @@ def estimate_text(estimate: StudyEstimate, cases: int, repeats: str) -> str:
 
 def _meta(plan: Plan) -> RunMeta:
     study, now = plan.study, time.time()
-    within = study.repeating.within
+    repeating = study.repeating
     return RunMeta(
         id=new_run_id(study.name, now),
         study=study.name,
@@ -251,8 +252,10 @@ def _meta(plan: Plan) -> RunMeta:
         seed=study.seed,
         order=study.order,
         repeats=study.repeats,
-        repeats_within=within,
-        repeats_least=study.repeating.least if within is not None else None,
+        repeats_within=repeating.within,
+        repeats_decide=repeating.decide,
+        repeats_least=repeating.least if repeating.adaptive else None,
+        repeats_time=None if repeating.time is None else repeating.time / 1e9,
         command=shlex.join(["assay", *sys.argv[1:]]),
         base=str(Path.cwd()),
     )
@@ -453,8 +456,8 @@ class _Session:
         pending = self.store.pending()
         total = self.store.info().planned
         seconds = {case.case: case.seconds for case in self.estimate.cases}
-        left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending), repeating.within is not None)
-        about = "about" if repeating.within is None else "at most about"
+        left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending), repeating.adaptive)
+        about = "at most about" if repeating.adaptive else "about"
         to_do = f"{len(pending)} of {total} repeats to do, {about} {about_duration(left.seconds())}"
         note(f"run {self.store.folder.name}: {to_do}{self._patience_text(seconds)}")
         launcher = self._launcher()
@@ -502,5 +505,6 @@ class _Session:
         self.store.write_intervals(run_rows(self.store, note))
         describe_machine(self.store)
         self.store.save_results(judged_results(self.store))
+        self.store.describe(answers=answers(self.store))
         bad = set(self.store.outcome_counts()) - {"ok"}
         self.store.set_status("complete with errors" if bad else "complete")

@@ -1,10 +1,14 @@
-"""Cases that are known well enough are not repeated any more."""
+"""Cases that are known well enough, or decided, are not repeated any more."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from assay.analyse.adaptive import case_reach
+from assay.analyse.compare import compare
+from assay.analyse.decide import MOST_NEEDED, decide, undecided
+from assay.cli.analysis import rows_until
 from assay.model.case import Case
 from assay.model.repeats import Repeats
+from assay.model.units import about_duration
 from assay.store import RunStore
 
 
@@ -32,3 +36,94 @@ def settle_all(store: RunStore, repeats: Repeats, cases: Iterable[Case]) -> None
     if repeats.within is not None and store.outcome_counts():
         for case in cases:
             settle(store, repeats, case)
+
+
+class Rounds:
+    """What ends a run between two rounds of its repeats: it is decided, or its time is spent."""
+
+    def __init__(self, store: RunStore, repeats: Repeats, cases: Sequence[Case]) -> None:
+        """Nothing is looked at yet."""
+        self._store = store
+        self._repeats = repeats
+        self._cases = cases
+
+    def before(self, repeat: int) -> dict[str, int]:
+        """To be called before the first repeat of a round: settle what need not, or cannot, go on.
+
+        What is decided follows from the rounds before and from nothing else, so that a run that was killed and resumed
+        decides as one that was not.
+
+        Args:
+            repeat: Number of the round that is to begin, from 1.
+
+        Returns:
+            Case id -> how many repeats fewer there are.
+        """
+        if repeat <= self._repeats.least:
+            return {}
+        found = self._decided(repeat - 1) if repeat - 1 in self._repeats.looks else {}
+        return found | self._in_time(repeat)
+
+    def _decided(self, done: int) -> dict[str, int]:
+        looks = self._repeats.looks
+        rows = rows_until(self._store, done)
+        decisions = decide(rows, compare(rows, len(looks)), self._repeats.decide or 0.0)
+        needs = undecided(decisions, self._cases)
+        going = self._affordable({case: count for case, count in needs.items() if count <= MOST_NEEDED}, done)
+        return {
+            case.id: self._store.settle(case.id, f"after {done} repeats {_reason(needs.get(case.id))}")
+            for case in self._going()
+            if case.id not in going
+        }
+
+    def _affordable(self, wanted: dict[str, int], done: int) -> set[str]:
+        """Cases for whose decision the time is enough, those that need least first; all without a limit."""
+        left = self._left()
+        if left is None:
+            return set(wanted)
+        found: set[str] = set()
+        took = self._took()
+        for case, needs in sorted(wanted.items(), key=lambda item: item[1]):
+            left -= (min(needs, self._repeats.most) - done) * took.get(case, 0.0)
+            if left < 0 and found:
+                break
+            found.add(case)
+        return found
+
+    def _in_time(self, repeat: int) -> dict[str, int]:
+        left = self._left()
+        going = self._going()
+        took = self._took()
+        if left is None or not going or sum(took.get(case.id, 0.0) for case in going) <= left:
+            return {}
+        limit = about_duration((self._repeats.time or 0) / 1e9)
+        reason = f"after {repeat - 1} repeats the {limit} for all of them are spent"
+        return {case.id: self._store.settle(case.id, reason) for case in going}
+
+    def _going(self) -> list[Case]:
+        settled = self._store.settled()
+        return [case for case in self._cases if case.id not in settled]
+
+    def _left(self) -> float | None:
+        """Seconds of measuring that are left; None without a limit."""
+        if self._repeats.time is None:
+            return None
+        spent = sum(attempt.seconds or 0.0 for attempt in self._store.attempts())
+        return self._repeats.time / 1e9 - spent - sum(reading.seconds for reading in self._store.controls())
+
+    def _took(self) -> dict[str, float]:
+        """Case id -> mean seconds of a repeat."""
+        found: dict[str, list[float]] = {}
+        for attempt in self._store.attempts():
+            if attempt.seconds is not None:
+                found.setdefault(attempt.case, []).append(attempt.seconds)
+        return {case: sum(seconds) / len(seconds) for case, seconds in found.items()}
+
+
+def _reason(needs: int | None) -> str:
+    """Why a case does not go on, though there may be repeats left."""
+    if needs is None:
+        return "nothing is left that more of them would decide"
+    if needs > MOST_NEEDED:
+        return f"open, and it would take more than {MOST_NEEDED:,}"
+    return f"open, and there is no time for the {needs:,} or so that it would take"

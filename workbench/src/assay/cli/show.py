@@ -45,7 +45,7 @@ def command(
 
 def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     from assay.cli.output import print_json
-    from assay.model.repeats import within_words
+    from assay.model.repeats import until_words
 
     info = store.info()
     if as_json:
@@ -63,10 +63,10 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
         say(f"target   {place.target}: {place.path or place.kind} ({place.filesystem})")
     for line in _ceiling_lines(info.ceilings):
         say(f"ceilings {line}")
-    if info.repeats_within is not None:
-        known = f"{len(store.settled())} of {len(store.cases())} cases are"
-        until = f"until known within {within_words(info.repeats_within)}"
-        say(f"repeats  {info.repeats_least} to {info.repeats} of each case, {until}: {known}")
+    if info.adaptive:
+        stopped = f"{len(store.settled())} of {len(store.cases())} cases ended before"
+        until = until_words(info.repeats_within, info.repeats_decide)
+        say(f"repeats  {info.repeats_least} to {info.repeats} of each case, {until}: {stopped}")
     for status, count in store.outcome_counts().items():
         if status != "ok":
             say(f"repeats  {count} {status}")
@@ -75,6 +75,8 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     for workload, rule, reason, count in store.left_out():
         say(f"left out {count} {'case' if count == 1 else 'cases'} of {workload} ({rule}): {reason}")
     print_results(store, limit)
+    for line in answers_of(store):
+        say(f"answer   {line}")
     if store.verdict_counts():
         say(f"verdicts {verdict_text(store.verdict_counts())}")
 
@@ -113,6 +115,16 @@ def results_of(store: "RunStore", limit: int = -1) -> "list[Result]":
 
     found = [brief(row) for row in analyse_store(store, quick=True).rows if row.samples]
     return found if limit < 0 else found[:limit]
+
+
+def answers_of(store: "RunStore") -> "Sequence[str]":
+    """What the run says of its questions: as kept at its end, or of a run that is not over and not large as it is."""
+    info = store.info()
+    if info.answers or store.results(limit=1) or info.finished > FEW_REPEATS:
+        return info.answers
+    from assay.cli.answers import answers
+
+    return answers(store)
 
 
 def print_results(store: "RunStore", limit: int | None) -> None:

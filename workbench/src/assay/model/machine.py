@@ -11,6 +11,7 @@ class Reading(Frozen):
     Attributes:
         at: Its middle, seconds since 1970.
         rates: Part of the control (`assay.plan.controls`) -> operations per second.
+        seconds: What it took.
         lane_ns: Time of all lanes that worked without pause.
         wait_ns: Of it that in which they were ready to run but had no CPU; None if the kernel does not tell.
         watched_ns: For how long the engines watched whether they were run; 0 if they did not.
@@ -19,6 +20,7 @@ class Reading(Frozen):
 
     at: float
     rates: dict[str, float]
+    seconds: float = 0.0
     lane_ns: int = 0
     wait_ns: int | None = None
     watched_ns: int = 0

@@ -14,15 +14,12 @@ from assay.model.method import MethodChoice
 from assay.model.names import is_metadata
 from assay.model.network import Network
 from assay.model.priced import FrozenPrices
-from assay.model.repeats import repeats_words
+from assay.model.repeats import LEAST_COMPARED, looks, repeats_words
 from assay.model.verdict import NO_RESULT, Finding, Verdict
 from assay.model.watch import Watch
 
 EXCEEDED = 1.25
 """A ceiling was measured in a short time on a machine that is never quite quiet: up to this share it may still bind."""
-
-LEAST_COMPARED = 4
-"""With fewer repeats on a side no difference is called: too little is known of their noise."""
 
 IN_MEMORY = ("tmpfs", "ramfs")
 """File systems that are memory."""
@@ -258,10 +255,14 @@ class RunInfo(Frozen):
             that were known well enough before are not asked for any more.
         repeats_within: A case is not repeated any more when neither end of the 95 % interval of any of its rates is
             further from the median than this share of it; None if the number of repeats is fixed.
-        repeats_least: Fewest repeats of a case, then; else None.
+        repeats_decide: A case is not repeated any more when it is decided which target is faster, or that they differ
+            by less than this share; None if that is not asked for.
+        repeats_least: Fewest repeats of a case if their number is not fixed; else None.
+        repeats_time: Seconds of measuring after which no further round begins; None without such a limit.
         hosts: Names of the machines that generate the load, in order; empty if it is this one only.
         network: What lies between them and the servers; None if it was not measured.
         prices: Of the designs that its targets stand for, as they were when it began; None if it names none.
+        answers: What the run says of each question, in words, as it ended; empty before, and of a very large run.
         methods: How operations reach the kernel where the study leaves it open, found out before the first repeat.
         controls: What was measured without storage between the repeats shows; None if there were too few, or the run is
             not over.
@@ -288,18 +289,33 @@ class RunInfo(Frozen):
     finished: int
     ceilings: tuple[Ceiling, ...] = ()
     repeats_within: float | None = None
+    repeats_decide: float | None = None
     repeats_least: int | None = None
+    repeats_time: float | None = None
     hosts: tuple[str, ...] = ()
     network: Network | None = None
     prices: FrozenPrices | None = None
     methods: tuple[MethodChoice, ...] = ()
     controls: Controls | None = None
     machine: MachineFinding | None = None
+    answers: tuple[str, ...] = ()
 
     @property
     def repeats_words(self) -> str:
         """`3 repeats`, or `8 to 30 repeats`."""
         return repeats_words(self.repeats, self.repeats_least)
+
+    @property
+    def adaptive(self) -> bool:
+        """How often a case was repeated depended on what was measured."""
+        return self.repeats_least is not None
+
+    @property
+    def looks(self) -> int:
+        """How often it was looked at, or may have been, to see what it has decided; 1 if that was not asked for."""
+        if self.repeats_decide is None:
+            return 1
+        return len(looks(self.repeats_least or self.repeats, self.repeats))
 
 
 class Estimate(Frozen):

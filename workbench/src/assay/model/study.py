@@ -6,7 +6,7 @@ nanoseconds, rates per second.
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, field_validator, model_validator
 
@@ -15,7 +15,7 @@ from assay.model.axis import Axis, Kind, Single, Sweep, fault
 from assay.model.base import Frozen
 from assay.model.case import Parameters
 from assay.model.hosts import Hosts, HostsField
-from assay.model.repeats import Repeats, RepeatsField
+from assay.model.repeats import STANDARD, Repeats, RepeatsField
 from assay.model.schedule import Schedule
 from assay.model.study_prices import StudyPrices
 from assay.model.target import YEAR_NS, Flag, Target, Text
@@ -307,11 +307,12 @@ class Study(Frozen):
     targets: dict[Name, Target] = Field(description="Name -> place under test.", min_length=1)
     workloads: dict[Name, Workload] = Field(description="Name -> what is done.", min_length=1)
     repeating: Annotated[Repeats, RepeatsField()] = Field(
-        Repeats(most=3, least=3),
+        STANDARD,
         alias="repeats",
-        description="Independent executions of each case. Intervals need at least 3. With within and max: until the "
-        "results are known that well.",
-        json_schema_extra={"default": 3},
+        description="Independent executions of each case. A whole number; or with decide and max: until it is decided "
+        "which target is faster; or with within and max: until the results are known that well. Left out: until it is "
+        "decided, 5 to 20; with a single target 5.",
+        json_schema_extra={"default": {"decide": "5%", "max": 20, "least": 5}},
     )
     order: Literal["random", "sequential"] = Field(
         "random", description="random: each round has every case once, shuffled; sequential: rounds in plan order."
@@ -378,9 +379,20 @@ class Study(Frozen):
         rest = {field: value for field, value in schedule.items() if field not in inner}
         return {**written, **inner, "schedule": rest}
 
+    @model_validator(mode="after")
+    def _something_to_decide(self) -> Self:
+        """A single target leaves nothing to decide: then as many repeats as others have at least."""
+        if self.repeating.decide is None or len(self.targets) > 1:
+            return self
+        if "repeating" in self.model_fields_set:
+            hint = "name another target, or write {within: 5%, max: 30}, or a number"
+            raise fault("with one target there is nothing to decide", hint, "repeats")
+        least = self.repeating.least
+        return self.model_copy(update={"repeating": Repeats(most=least, least=least)})
+
     @property
     def repeats(self) -> int:
-        """Planned executions of each case; with `repeating.within` set, the greatest number of them."""
+        """Planned executions of each case; with `repeating.adaptive` the greatest number of them."""
         return self.repeating.most
 
     @property

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from assay.model.base import Frozen
 from assay.model.case import Case, Parameters
 from assay.model.names import LOOKUPS, METADATA, MIXES, READS, WRITES
+from assay.model.repeats import Repeats
 from assay.model.study import Study
 from assay.model.target import ExponentialLatency, FixedLatency, NfsTarget, NullTarget, Target, UniformLatency
 from assay.model.units import about_size
@@ -126,9 +127,9 @@ def estimate_study(
     round_seconds = sum(item.seconds for item in estimates)
     return StudyEstimate.model_construct(
         jobs=len(cases) * study.repeats,
-        seconds=with_controls(round_seconds * study.repeats),
+        seconds=_in_time(study, round_seconds),
         least_seconds=with_controls(round_seconds * study.repeating.least),
-        at_most_seconds=_at_most(estimates, study.repeats),
+        at_most_seconds=_at_most(estimates, study.repeating),
         written=sum(item.written for item in estimates) * study.repeats,
         read=sum(item.read for item in estimates) * study.repeats,
         peak_space=_peak_space(study, cases, estimates),
@@ -142,9 +143,23 @@ def with_controls(seconds: float) -> float:
     return seconds * (1 + CONTROL_SHARE) if seconds * CONTROL_SHARE >= CONTROL_SECONDS else seconds
 
 
-def _at_most(estimates: Sequence[CaseEstimate], repeats: int) -> float | None:
+def _in_time(study: Study, round_seconds: float) -> float:
+    """Seconds of all rounds, or of as many as the study has time for."""
+    repeating = study.repeating
+    most = with_controls(round_seconds * repeating.most)
+    if repeating.time is None:
+        return most
+    return min(most, max(with_controls(round_seconds * repeating.least), repeating.time / 1e9))
+
+
+def _at_most(estimates: Sequence[CaseEstimate], repeating: Repeats) -> float | None:
     bounds = [item.at_most_seconds for item in estimates if item.at_most_seconds is not None]
-    return with_controls(sum(bounds) * repeats) if len(bounds) == len(estimates) else None
+    if len(bounds) < len(estimates):
+        return None
+    whole = with_controls(sum(bounds) * repeating.most)
+    # The last round that begins in time may take as long as it can.
+    limited = whole if repeating.time is None else repeating.time / 1e9 + sum(bounds)
+    return max(with_controls(sum(bounds) * repeating.least), min(whole, limited))
 
 
 def _peak_space(study: Study, cases: Sequence[Case], estimates: Sequence[CaseEstimate]) -> dict[str, int]:

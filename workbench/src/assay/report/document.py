@@ -43,6 +43,15 @@ Text = str | tuple[Span, ...]
 """A run of words, some of them marked."""
 
 
+def words(text: Text) -> str:
+    """A text without its marks, for a terminal or an export."""
+    if isinstance(text, str):
+        return text
+    return "".join(
+        span if isinstance(span, str) else str(span.verdict) if isinstance(span, Badge) else span.text for span in text
+    )
+
+
 class Num(NamedTuple):
     """A table cell that sorts by `value` and reads as `text`; `value` None sorts last."""
 

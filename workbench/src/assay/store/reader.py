@@ -94,13 +94,16 @@ class RunReader:
             planned=row[10],
             finished=row[12],
             repeats_within=details.get("repeats_within"),
+            repeats_decide=details.get("repeats_decide"),
             repeats_least=details.get("repeats_least"),
+            repeats_time=details.get("repeats_time"),
             hosts=tuple(details.get("hosts", ())),
             network=Network.model_validate(details["network"]) if details.get("network") else None,
             prices=self.prices() if prices else None,
             methods=tuple(MethodChoice.model_validate(choice) for choice in details.get("methods", ())),
             controls=Controls.model_validate(details["controls"]) if details.get("controls") else None,
             machine=MachineFinding.model_validate(details["machine"]) if details.get("machine") else None,
+            answers=tuple(details.get("answers", ())),
         )
 
     @tells_damage

@@ -14,7 +14,7 @@ class RunMeta:
     Attributes:
         repeats: Repeats of each case; with `repeats_within` the greatest number of them.
         base: Directory where the study's relative target paths start.
-        repeats_within: As in `assay.model.result.RunInfo`; likewise `repeats_least`.
+        repeats_within: As in `assay.model.result.RunInfo`; likewise what else begins with `repeats_`.
     """
 
     id: str
@@ -31,7 +31,9 @@ class RunMeta:
     environment: dict[str, dict[str, str]] = field(default_factory=dict)
     places: tuple[Place, ...] = ()
     repeats_within: float | None = None
+    repeats_decide: float | None = None
     repeats_least: int | None = None
+    repeats_time: float | None = None
 
 
 @dataclass(frozen=True)

@@ -168,8 +168,9 @@ class RunStore(RunReader):
         hosts: Sequence[str] | None = None,
         network: Network | None = None,
         methods: Sequence[MethodChoice] | None = None,
+        answers: Sequence[str] | None = None,
     ) -> None:
-        """Record versions, environment, places, ceilings, hosts, network and methods; what is None stays as it is."""
+        """Record what is known of the run; arguments as in `RunInfo`, and what is None stays as it is."""
         with self._transaction():
             details = json.loads(self._db.execute("SELECT details FROM run").fetchone()[0])
             if versions is not None:
@@ -186,6 +187,8 @@ class RunStore(RunReader):
                 details["network"] = network.model_dump(mode="json")
             if methods is not None:
                 details["methods"] = [choice.model_dump(mode="json") for choice in methods]
+            if answers is not None:
+                details["answers"] = list(answers)
             self._db.execute("UPDATE run SET details = ?", (json.dumps(details),))
 
     def add_control(self, reading: Reading) -> None:
@@ -402,7 +405,9 @@ def _insert_plan(
         "environment": meta.environment,
         "places": [place.model_dump(mode="json") for place in meta.places],
         "repeats_within": meta.repeats_within,
+        "repeats_decide": meta.repeats_decide,
         "repeats_least": meta.repeats_least,
+        "repeats_time": meta.repeats_time,
     }
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(

@@ -24,7 +24,7 @@ from assay.cli.session import estimate_text
 from assay.cli.settle import settle, settle_all
 from assay.judge.evidence import Evidence
 from assay.model.case import Case
-from assay.model.repeats import Repeats, repeats_words
+from assay.model.repeats import STANDARD, Repeats, repeats_words
 from assay.model.result import JobRecord, Sample
 from assay.model.study import study_schema
 from assay.model.units import about_duration
@@ -38,6 +38,7 @@ RATES = st.floats(1e-3, 1e12)
 ABOUT = st.lists(st.floats(0.8, 1.25), min_size=2, max_size=40)
 """Values that differ by so much that both answers come."""
 SHARES = st.floats(0.001, 0.5)
+TWO = {"n": {"kind": "null"}, "m": {"kind": "null"}}
 ADAPTIVE = {"within": "5%", "max": 30}
 
 
@@ -156,12 +157,22 @@ def test_metadata_operations_are_known_by_their_number() -> None:
         (ADAPTIVE, Repeats(most=30, least=8, within=0.05)),
         ({"within": "2.5 %", "max": 1000, "least": 20}, Repeats(most=1000, least=20, within=0.025)),
         ({"within": "50%", "max": 8}, Repeats(most=8, least=8, within=0.5)),
+        ({"within": "5%", "max": 9, "time": "2m"}, Repeats(most=9, least=8, within=0.05, time=120 * 10**9)),
+        ({"decide": "5%", "max": 20}, Repeats(most=20, least=5, decide=0.05)),
+        ({"decide": "1%", "max": 9, "least": 4, "time": "90s"}, Repeats(most=9, least=4, decide=0.01, time=90 * 10**9)),
     ],
 )
-def test_both_forms_are_read_and_fit_the_schema(given_so: Any, meant: Repeats) -> None:
-    found = study(repeats=given_so)
+def test_all_forms_are_read_and_fit_the_schema(given_so: Any, meant: Repeats) -> None:
+    found = study(targets=TWO, repeats=given_so)
     assert (found.repeating, found.repeats) == (meant, meant.most)
     jsonschema.Draft202012Validator(study_schema()).validate(written(repeats=given_so))
+
+
+def test_what_is_done_if_the_study_does_not_say() -> None:
+    assert study(targets=TWO).repeating == STANDARD
+    assert study().repeating == Repeats(most=STANDARD.least, least=STANDARD.least)
+    (problem,) = load(written(repeats={"decide": "5%", "max": 20})).problems
+    assert problem.message == "repeats: with one target there is nothing to decide"
 
 
 @pytest.mark.parametrize(
@@ -175,6 +186,11 @@ def test_both_forms_are_read_and_fit_the_schema(given_so: Any, meant: Repeats) -
         ({"within": "5%", "max": 10, "least": 20}, "repeats.max: max 10 is below the least number, which is 20"),
         ({"within": "5%", "max": True}, "repeats.max: "),
         ({"within": "5%", "max": 30, "least": 7}, "repeats.least: "),
+        ({"decide": "5%", "max": 30, "least": 3}, "repeats.least: "),
+        ({"decide": "5%", "within": "5%", "max": 30}, "repeats: "),
+        ({"decide": "0%", "max": 30}, "repeats.decide: "),
+        ({"decide": "5%", "max": 30, "time": 120}, "repeats.time: "),
+        ({"decide": "5%", "max": 30, "time": "1ms"}, "repeats.time: "),
         ({}, "repeats: "),
         ([5], "repeats: "),
         ("5%", "repeats: "),
@@ -341,7 +357,7 @@ def test_the_report_says_how_often_and_until_when() -> None:
     told = repr(build_document(fixed.model_copy(update={"run": fixed.run.model_copy(update=rule)})))
     assert "8 to 30 repeats each" in told
     assert "reaches at most 2.5 % of the median" in told and "after 8 repeats at the earliest" in told
-    assert "each round holds every case that is not known well enough yet once" in told
+    assert "each round holds every case that still needs repeats once" in told
 
 
 def test_progress_counts_what_is_still_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,39 +5,18 @@ from statistics import median
 
 import numpy as np
 import pytest
-from builders import make_case, make_sample
+from builders import make_row as row
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.analyse.compare import compare
 from assay.analyse.decide import decide
-from assay.analyse.estimate import estimate
 from assay.model.decision import Decision, Outcome
 from assay.model.result import Row
 from assay.model.verdict import Finding, Verdict
 from assay.report.claims import claims, sentence
 
 SEED = 5
-
-
-def row(
-    target: str, rates: list[float], verdict: Verdict = Verdict.OK, size: int = 4096, operation: str = "read"
-) -> Row:
-    """One row; it has one finding of its verdict."""
-    case = make_case(f"{target}-{size}", target, axes={"record_size": size})
-    samples = tuple(make_sample(case.id, repeat, rate) for repeat, rate in enumerate(rates, start=1))
-    findings = () if verdict is Verdict.OK else (Finding(verdict=verdict, rule="r", text="", remedy="", numbers={}),)
-    return Row(
-        case=case,
-        operation=operation,
-        throughput=estimate(rates),
-        iops=None,
-        latency={},
-        curve=(),
-        samples=samples,
-        verdict=verdict,
-        findings=findings,
-    )
 
 
 def noisy(rate: float, count: int = 12, sigma: float = 0.02, seed: int = 0) -> list[float]:
@@ -135,3 +114,21 @@ def test_every_sentence_follows_from_the_comparisons(made: list[tuple[float, flo
                 assert float(words[2].replace(",", "")) == pytest.approx(median(ratio for _, ratio in faster), rel=0.06)
         significant = [pair for pair in mine if pair.separable]
         assert len(claim.won(claim.base)) + len(claim.won(claim.other)) <= len(significant)
+
+
+@pytest.mark.parametrize(("lost", "outcome"), [(0.3, Outcome.FASTER), (0.95, Outcome.OPEN)])
+def test_what_a_side_lost_to_others_on_its_cpus_is_bounded(lost: float, outcome: Outcome) -> None:
+    starved = Finding(
+        verdict=Verdict.CLIENT_BOUND,
+        rule="starved_client",
+        text="",
+        remedy="",
+        numbers={"cpu_wait_share": lost, "stolen_share": 0.0},
+    )
+    disk, memory = row("disk", noisy(100e6)), row("memory", noisy(1000e6, seed=1))
+    free = only(disk, memory).points[0]
+    slow = disk.model_copy(update={"verdict": Verdict.CLIENT_BOUND, "findings": (starved,)})
+    (point,) = only(slow, memory).points
+    assert point.outcome is outcome
+    if outcome is Outcome.FASTER:
+        assert point.at_least == pytest.approx(free.at_least * (1 - lost))

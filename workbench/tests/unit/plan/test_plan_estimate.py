@@ -135,10 +135,10 @@ def test_totals_are_sums_over_cases_and_repeats(lanes, repeats):
 def test_the_quickstart_takes_at_most_three_minutes_whatever_the_disk():
     loaded = load((REPOSITORY / "studies/quickstart/study.yaml").read_text())
     found = estimate_study(loaded.study, expand(loaded.study).cases)
-    assert found.seconds < 120
+    assert found.seconds <= 120
     assert found.at_most_seconds is not None and found.at_most_seconds <= 180
-    assert found.written <= 20e9
+    assert found.written <= 60e9
     grid = loaded.study.workloads["grid"]
-    assert (grid.file_size.count(), grid.record_size.count(), loaded.study.repeats) == (3, 4, 4)
+    assert (grid.file_size.count(), grid.record_size.count(), loaded.study.repeats) == (3, 4, 12)
     optional = [name for name, workload in loaded.study.workloads.items() if workload.optional]
     assert optional == ["dropped", "limited"]

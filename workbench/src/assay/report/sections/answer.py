@@ -44,7 +44,7 @@ def section(view: View) -> Section:
     blocks: list[Block] = []
     if view.run.finished < view.run.planned:
         missing = view.run.planned - view.run.finished
-        up_to = "" if view.run.repeats_within is None else "up to "
+        up_to = "up to " if view.run.adaptive else ""
         words = f"This run is {view.run.status}: {up_to}{missing:,} of {view.run.planned:,} repeats are missing."
         blocks.append(Note(f"{words} The answer rests on the rest.", "warning"))
     growth = scalings(view.analysis.rows)

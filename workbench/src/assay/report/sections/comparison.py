@@ -1,6 +1,7 @@
 """The comparison between targets: ratio and difference with interval, point by point."""
 
-from assay.model.result import LEAST_COMPARED, Comparison
+from assay.model.repeats import LEAST_COMPARED
+from assay.model.result import Comparison
 from assay.report import figures, numbers
 from assay.report.charts.dots import ratio_chart
 from assay.report.document import Block, Cell, Chart, Column, Gallery, Note, Num, Paragraph, Section, Table

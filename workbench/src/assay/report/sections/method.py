@@ -76,7 +76,7 @@ def section(view: View) -> Section:
 def _principles(view: View) -> list[Text]:
     run = view.run
     cases = numbers.plural(len(view.analysis.cases), "case")
-    held = "every case" if run.repeats_within is None else "every case that is not known well enough yet"
+    held = "every case that still needs repeats" if run.adaptive else "every case"
     order = (
         f"each round holds {held} once, in a new random order, so that a drift of the machine hits all alike"
         if run.order == "random"
@@ -112,6 +112,17 @@ def _control(run: RunInfo) -> list[Text]:
 
 def _until(run: RunInfo) -> list[Text]:
     """What decides how often a case is repeated, if the study does not."""
+    if run.repeats_decide is not None:
+        limit = (
+            "" if run.repeats_time is None else f", or when {numbers.seconds(run.repeats_time)} of measuring are spent"
+        )
+        return [
+            f"A case is not repeated any more when it is decided at its points which target is faster, or that they "
+            f"differ by less than {within_words(run.repeats_decide)}{limit}. That is looked at after "
+            f"{run.repeats_least} repeats and then each time that there are 1.4 times as many, {run.looks} times at "
+            "most; so that looking often does not make chance look like a difference, each p-value has to be smaller "
+            "by that factor."
+        ]
     if run.repeats_within is None:
         return []
     return [

@@ -1,0 +1,26 @@
+"""What a run says of its questions, in lines for a terminal."""
+
+from assay.analyse.compare import compare
+from assay.analyse.decide import decide
+from assay.cli.analysis import judged_rows
+from assay.model.repeats import EQUAL_WITHIN
+from assay.report.claims import claims, sentence
+from assay.report.document import words
+from assay.store import RunStore
+
+MOST_REPEATS = 20_000
+"""Of a run with more repeats, whose rows may not fit into memory, only a report tells the answer."""
+
+
+def answers(store: RunStore) -> tuple[str, ...]:
+    """One sentence for each kind of work and pair of targets, in plan order; nothing of a run that is too large.
+
+    Args:
+        store: The run, ended or under way.
+    """
+    info = store.info()
+    if info.finished > MOST_REPEATS or len(info.places) < 2:
+        return ()
+    rows = tuple(judged_rows(store))
+    within = EQUAL_WITHIN if info.repeats_decide is None else info.repeats_decide
+    return tuple(words(sentence(claim)) for claim in claims(decide(rows, compare(rows, info.looks), within)))
