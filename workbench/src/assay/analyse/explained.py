@@ -1,5 +1,8 @@
 """How much of the variance between repeats goes with the control that ran beside them.
 
+Where the control shows that something else had the CPUs, what each repeat itself got of them counts beside it: a
+control comes every few seconds, and a neighbour may come and go faster.
+
 Each result and the control are taken as logarithms. From each result its mean and its line over the repeats are taken
 off, from the control what it was at the same moments (linear between two readings) likewise: two things that drift by
 themselves go together by chance. Results are brought to standard deviation 1, so that each counts alike, and one least
@@ -26,6 +29,8 @@ LEAST_ROUNDS = 5
 """Fewer rounds can be exchanged in too few ways for chance to be ruled out."""
 MOST_ROWS = 300
 """So many results tell of the machine as much as all of a large run."""
+GOT = "got"
+"""Name of the slope of what repeats got of the CPU time that they asked for."""
 STILL = 1e-9
 """Squares of logarithms added up: what moves by less does not move."""
 _EXCHANGES, _SEED = 499, 20261123
@@ -42,11 +47,14 @@ class Series(NamedTuple):
         rounds: Numbers of the repeats, ascending.
         times: Their middles, seconds since 1970.
         logs: Logarithms of their rates.
+        got: Logarithms of the share that its lanes got of the CPU time they asked for; empty if that is not known, or
+            not the machine's doing.
     """
 
     rounds: tuple[int, ...]
     times: tuple[float, ...]
     logs: tuple[float, ...]
+    got: tuple[float, ...] = ()
 
 
 class _Group(NamedTuple):
@@ -55,6 +63,7 @@ class _Group(NamedTuple):
     rounds: tuple[int, ...]
     times: Floats
     z: Floats
+    got: Floats
     off: Floats
     """Takes mean and line off when it is multiplied from the right."""
 
@@ -94,6 +103,7 @@ def explain(readings: Sequence[Reading], results: Sequence[Series]) -> tuple[Exp
     if len(readings) < len(rounds):
         return None, f"there were {len(readings)} controls in {len(rounds)} rounds"
     clock, windows = Clock(readings, parts), _windows(groups)
+    parts.append(GOT)
     share, slopes = _fit(groups, clock, {})
     chance = np.array([_fit(groups, clock, _moved(windows, order))[0] for order in _orders(rounds)])
     usual = float(chance.mean())
@@ -135,7 +145,9 @@ def _group(rounds: tuple[int, ...], several: Sequence[Series]) -> _Group:
     left = np.array([one.logs for one in several]) @ off
     deviations = np.sqrt((left**2).sum(axis=1) / (len(rounds) - 2))
     kept = deviations > 1e-9
-    return _Group(rounds, np.array([one.times for one in several])[kept], left[kept] / deviations[kept, None], off)
+    times = np.array([one.times for one in several])[kept]
+    got = np.array([one.got or (0.0,) * len(rounds) for one in several])[kept]
+    return _Group(rounds, times, left[kept] / deviations[kept, None], got, off)
 
 
 Windows = dict[int, tuple[float, float]]
@@ -152,12 +164,12 @@ def _windows(groups: Sequence[_Group]) -> Windows:
     return found
 
 
-Exchange = dict[int, tuple[float, float, float, float]]
-"""Round -> its own begin and end, and those of the round whose control it is given."""
+Exchange = dict[int, tuple[int, float, float, float, float]]
+"""Round -> the one whose control it is given, its own begin and end, and those of that one."""
 
 
 def _moved(windows: Windows, order: Sequence[int]) -> Exchange:
-    return {number: (*windows[number], *windows[other]) for number, other in zip(windows, order, strict=True)}
+    return {number: (other, *windows[number], *windows[other]) for number, other in zip(windows, order, strict=True)}
 
 
 def _orders(rounds: Sequence[int]) -> list[tuple[int, ...]]:
@@ -179,11 +191,12 @@ def _fit(
         exchange: Gives rounds the control of others; empty: each has its own.
         without: A round to leave out.
     """
-    products = np.zeros((len(clock.logs), len(clock.logs)))
-    along = np.zeros(len(clock.logs))
+    count = len(clock.logs) + 1
+    products, along = np.zeros((count, count)), np.zeros(count)
     whole = 0.0
     for group in groups:
-        columns = [clock_part @ group.off for clock_part in clock.at(_given(group, exchange))]
+        moves = [*clock.at(_given(group, exchange)), _got(group, exchange)]
+        columns = [part @ group.off for part in moves]
         keep = np.array([number != without for number in group.rounds])
         z = group.z[:, keep]
         flat = np.array([column[:, keep].ravel() for column in columns])
@@ -201,10 +214,20 @@ def _given(group: _Group, exchange: Exchange) -> Floats:
         return group.times
     times = group.times.copy()
     for place, number in enumerate(group.rounds):
-        first, last, other_first, other_last = exchange[number]
+        _, first, last, other_first, other_last = exchange[number]
         share = (times[:, place] - first) / (last - first) if last > first else 0.5
         times[:, place] = other_first + share * (other_last - other_first)
     return times
+
+
+def _got(group: _Group, exchange: Exchange) -> Floats:
+    """What each repeat got of the CPU time it asked for; of a round that a result has not, what it got on average."""
+    if not exchange:
+        return group.got
+    places = {number: place for place, number in enumerate(group.rounds)}
+    usual = group.got.mean(axis=1)
+    others = [places.get(exchange[number][0]) for number in group.rounds]
+    return np.array([usual if other is None else group.got[:, other] for other in others]).T
 
 
 def _above_zero(products: Floats, along: Floats) -> Floats:
@@ -237,7 +260,8 @@ def left_over(readings: Sequence[Reading], goes: Explained, one: Series) -> floa
     basis, _ = np.linalg.qr(np.vander(np.array(one.rounds, dtype=np.float64), 2))
     lasting = logs - basis @ (basis.T @ logs)
     deviation = math.sqrt(float(lasting @ lasting) / (len(logs) - 2))
-    parts = sorted(goes.slopes)
+    parts = [part for part in sorted(goes.slopes) if part != GOT]
     moves = sum(goes.slopes[part] * log for part, log in zip(parts, Clock(readings, parts).at(times), strict=True))
-    rest = logs - deviation * moves
+    got = goes.slopes.get(GOT, 0.0) * np.array(one.got or (0.0,) * len(logs))
+    rest = logs - deviation * (moves + got)
     return float(np.std(rest, ddof=1))

@@ -59,6 +59,7 @@ class Measured(NamedTuple):
         cpus: That the engine may use.
         watched_ns: As `Reading.watched_ns`; likewise `away_ns`.
         longest_ns: Longest stall.
+        got: Share of the CPU time that the lanes asked for which they got; None if the kernel does not tell.
     """
 
     row: tuple[str, int]
@@ -71,6 +72,7 @@ class Measured(NamedTuple):
     watched_ns: int = 0
     away_ns: int | None = None
     longest_ns: int = 0
+    got: float | None = None
 
 
 def summarise(readings: Sequence[Reading], measured: Sequence[Measured]) -> Controls | None:
@@ -90,13 +92,16 @@ def summarise(readings: Sequence[Reading], measured: Sequence[Measured]) -> Cont
     stolen, error = _stolen(measured)
     rows = _rows(measured)
     spreads = [mean_deviation([math.log(one.rate) for one in row])[1] for row in rows if len(row) > 1]
-    explained, untold = explain(readings, [_series(row) for row in rows])
+    waited = _share([(one.wait_ns, one.lane_ns) for one in readings])
+    # On a machine that has nothing else to do lanes wait for nobody but the storage's own helpers.
+    taken = (waited or 0.0) > TAKEN
+    explained, untold = explain(readings, [_series(row, taken) for row in rows])
     moved = {part: [math.log(one.rates[part]) for one in readings] for part in parts_of(readings)}
     return Controls(
         readings=tuple(readings),
         moved={part: mean_deviation(logs)[1] for part, logs in moved.items()},
         store_moved=median(spreads) if spreads else None,
-        waited=_share([(one.wait_ns, one.lane_ns) for one in readings]),
+        waited=waited,
         stolen=stolen,
         stolen_error=error,
         away=_share([*((one.away_ns, one.watched_ns) for one in readings), *_watched(measured)]),
@@ -111,13 +116,16 @@ def _rows(measured: Sequence[Measured]) -> list[list[Measured]]:
     return [list(group) for _, group in groupby(ordered, key=attrgetter("row"))]
 
 
-def _series(row: Sequence[Measured]) -> "Series":
+def _series(row: Sequence[Measured], taken: bool) -> "Series":
+    """A result in its repeats, with what they got of the CPUs if something else had taken them."""
     from assay.analyse.explained import Series
 
+    got = [math.log(one.got) for one in row if one.got] if taken else []
     return Series(
         tuple(one.repeat for one in row),
         tuple(one.at for one in row),
         tuple(math.log(one.rate) for one in row),
+        tuple(got) if len(got) == len(row) else (),
     )
 
 
@@ -156,7 +164,7 @@ def machine_finding(controls: Controls | None) -> MachineFinding | None:
     if goes is not None:
         least = f", at least {_percent(goes.low)}" if goes.low >= MATTERS else ""
         share = _percent(goes.share)
-        text.append(f"What moves the control explains {share} of a typical result's variance between repeats{least}.")
+        text.append(f"What the machine did explains {share} of a typical result's variance between repeats{least}.")
     elif controls.untold:
         text.append(f"How much of the results' variance that explains cannot be told: {controls.untold}.")
     else:
@@ -262,12 +270,13 @@ def _explains(controls: Controls, samples: Sequence[Sample]) -> bool:
         return False
     from assay.analyse.explained import left_over
 
-    return left_over(controls.readings, goes, _series([measured_of(one) for one in told])) <= SPREAD
+    return left_over(controls.readings, goes, _series([measured_of(one) for one in told], taken=True)) <= SPREAD
 
 
 def measured_of(sample: Sample) -> Measured:
     """A sample with a rate above 0, as far as the machine is concerned."""
     watch = sample.watch
+    used, waited = sample.cpu_user_ns + sample.cpu_system_ns, sample.cpu_wait_ns
     host = (sample.host_busy_ns or 0) + (sample.host_idle_ns or 0) + (sample.host_stolen_ns or 0)
     return Measured(
         row=(sample.case, sample.phase),
@@ -280,6 +289,7 @@ def measured_of(sample: Sample) -> Measured:
         watched_ns=watch.elapsed_ns if watch else 0,
         away_ns=watch.away_ns if watch else None,
         longest_ns=watch.longest_ns if watch else 0,
+        got=used / (used + waited) if waited is not None and used > 0 else None,
     )
 
 

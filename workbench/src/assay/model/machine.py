@@ -34,7 +34,8 @@ class Explained(Frozen):
         share: Of the variance of a typical result, from 0 to 1, what chance would show taken off.
         low: The true share is at least this, in 95 of 100 such runs.
         p: That so much goes with the control by chance.
-        slopes: Part of the control -> standard deviations of a result for a change of its rate by a factor e.
+        slopes: Part of the control -> standard deviations of a result for a change of its rate by a factor e; `got`:
+            likewise for what lanes got of the CPU time that they asked for.
     """
 
     share: float

@@ -93,9 +93,43 @@ def test_what_cannot_be_told_is_said(rounds: int, controls: int, why: str) -> No
     assert answer is None and words.startswith(why)
 
 
+def neighbour(seed: int, share: float, rounds: int = 8) -> tuple[list[Reading], list[Series]]:
+    """A neighbour that comes and goes from repeat to repeat: no control sees it at the right moment."""
+    random = np.random.default_rng(seed)
+    readings, results = simulated(seed, share=0.0, rounds=rounds)
+    found = []
+    for one in results:
+        got = -np.abs(random.standard_normal(rounds))
+        logs = math.sqrt(share) * got / 0.6 + math.sqrt(1 - share) * random.standard_normal(rounds)
+        found.append(one._replace(logs=tuple(map(float, 0.1 * logs)), got=tuple(map(float, got))))
+    return readings, found
+
+
+def test_what_repeats_got_of_the_cpus_counts_beside_the_control() -> None:
+    answers = [explain(*neighbour(seed, share=0.7))[0] for seed in range(RUNS)]
+    sure = [answer for answer in answers if answer is not None and answer.p <= 0.01]
+    assert len(sure) >= 0.9 * RUNS
+    assert 0.5 < np.mean([answer.share for answer in sure]) < 0.85
+    assert sum(answer.low > 0.7 for answer in sure) <= 0.1 * RUNS
+    assert all(answer.slopes["got"] > 0 for answer in sure)
+    readings, results = neighbour(1, share=0.9)
+    answer, _ = explain(readings, results)
+    assert answer is not None
+    after = [left_over(readings, answer, one) for one in results]
+    assert np.mean(after) < 0.6 * np.mean([float(np.std(one.logs, ddof=1)) for one in results])
+
+
+def test_what_repeats_got_by_chance_explains_nothing() -> None:
+    answers = [explain(*neighbour(seed, share=0.0))[0] for seed in range(RUNS)]
+    assert sum(answer is not None and answer.p <= 0.01 for answer in answers) <= 2
+    some = [one._replace(got=()) if place % 2 else one for place, one in enumerate(neighbour(1, share=0.9)[1])]
+    answer, _ = explain(neighbour(1, share=0.9)[0], some)
+    assert answer is not None and 0.2 < answer.share < 0.8, "half of the results do not tell"
+
+
 def test_results_with_different_rounds_count_together() -> None:
     readings, results = simulated(3, share=0.9)
-    short = [Series(one.rounds[:6], one.times[:6], one.logs[:6]) for one in results]
+    short = [Series(one.rounds[:6], one.times[:6], one.logs[:6], one.got[:6]) for one in results]
     some = [*results[::2], *short[1::2]]
     answer, _ = explain(readings, some)
     assert answer is not None and answer.p <= 0.05 and answer.share > 0.2

@@ -130,6 +130,18 @@ def test_a_sample_is_seen_with_its_watch() -> None:
     assert measured_of(make_sample()).away_ns is None
 
 
+def test_what_repeats_got_counts_only_where_the_control_was_kept_from_the_cpus() -> None:
+    rates = [1.0, 2.0, 1.2, 1.9, 1.1, 2.2, 0.9, 1.8]
+    kept = [measured(f"c{row}", n + 1, rate * 1e9, got=rate / 4) for row in range(3) for n, rate in enumerate(rates)]
+    at = [control(10.0 * n, wait=0.3) for n in range(9)]
+    busy, quiet = summarise(at, kept), summarise([one.model_copy(update={"wait_ns": 0}) for one in at], kept)
+    assert busy is not None and busy.explained is not None and busy.explained.share > 0.8
+    assert quiet is not None and quiet.explained is not None and quiet.explained.share == 0.0
+    seen = measured_of(make_sample(cpu_user_ns=2, cpu_system_ns=1, cpu_wait_ns=1))
+    assert seen.got == 0.75
+    assert measured_of(make_sample(cpu_wait_ns=1)).got is None
+
+
 def finding(rule: str, verdict: Verdict = Verdict.CLIENT_BOUND) -> Finding:
     return Finding(verdict=verdict, rule=rule, text=rule, remedy="", numbers={})
 
