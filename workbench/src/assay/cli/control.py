@@ -106,12 +106,14 @@ def reading(parts: Mapping[str, Sample], started_at: float, seconds: float, lane
     works = parts[WORKS]
     watches = [sample.watch for sample in parts.values() if sample.watch is not None]
     away = [watch.away_ns for watch in watches]
+    every = lanes * max(1, len(works.hosts))
     return Reading(
         at=started_at + seconds / 2,
         seconds=seconds,
         rates={name: sample.iops for name, sample in parts.items()},
-        lane_ns=works.elapsed_ns * lanes * max(1, len(works.hosts)),
-        wait_ns=works.cpu_wait_ns,
+        lane_ns=works.elapsed_ns * every,
+        # Of hosts that are one machine there may be more than CPUs: then their lanes wait for each other.
+        wait_ns=works.cpu_wait_ns if every <= works.cpus else None,
         watched_ns=sum(watch.elapsed_ns for watch in watches),
         away_ns=None if None in away or not away else sum(one or 0 for one in away),
     )
