@@ -1,5 +1,6 @@
 """Small made-up cases, samples and runs for the tests of analysis, judgement and export."""
 
+from collections import Counter
 from typing import Any
 
 from hdrh.histogram import HdrHistogram
@@ -23,8 +24,8 @@ GIB = 1 << 30
 
 def hdr(values: list[int]) -> str:
     histogram = HdrHistogram(1, 3_600_000_000_000, 3)
-    for value in values:
-        histogram.record_value(value)
+    for value, count in Counter(values).items():
+        histogram.record_value(value, count)
     return str(histogram.encode().decode())
 
 
@@ -182,7 +183,7 @@ def make_analysis(**run: Any) -> RunAnalysis:
             operation=operation,
             phase=phase,
             latency=latencies,
-            histogram=hdr([1000, 2000, 2000, 3000]),
+            histogram=hdr([1000, 2000, 2000, 3000] * 64),
         )
         for case in cases
         for repeat in (1, 2, 3)

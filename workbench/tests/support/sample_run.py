@@ -9,10 +9,12 @@ from typing import Any
 from hdrh.histogram import HdrHistogram
 from sample_ceilings import ceilings_of, with_ceilings
 
-from assay.analyse.compare import compare
+from assay.analyse.compare import LATENCIES, compare
 from assay.analyse.decide import decide
+from assay.analyse.percentiles import percentiles
 from assay.model.case import Case, Excluded, Parameters
 from assay.model.ceiling import Ceiling
+from assay.model.percentile import PERCENTILES, said
 from assay.model.result import (
     ErrorTally,
     Estimate,
@@ -30,7 +32,6 @@ OPERATIONS = ("write", "rewrite", "read", "reread", "random_read", "random_write
 FILE_SIZES = (16 * MIB, 64 * MIB, 256 * MIB)
 RECORD_SIZES = (4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB)
 DEPTHS = (1, 2, 4, 8, 16, 32)
-PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99.9": 99.9, "p99.99": 99.99}
 STARTED = 1_795_000_000.0
 STUDY = """\
 study: sample
@@ -180,12 +181,14 @@ def row_of(case: Case, operation: str, phase: int, seed: int, repeats: int = 4, 
     pooled.sort()
     value = estimate(values)
     found = findings_for(case, operation, value)
+    latency = said(latency_of(pooled), repeats * (p.file_size // p.record_size))
     return Row(
         case=case,
         operation=operation,
         throughput=value,
         iops=estimate([v / p.record_size for v in values]),
-        latency=latency_of(pooled),
+        latency=latency,
+        percentiles=percentiles(samples, latency),
         curve=curve_of(pooled),
         samples=tuple(samples),
         verdict=found[0].verdict if found else Verdict.OK,
@@ -271,6 +274,7 @@ def build(
         ),
         rows=tuple(rows),
         comparisons=comparisons,
+        latency_comparisons=tuple(pair for of in LATENCIES for pair in compare(rows, of=of)),
         decisions=decide(rows, comparisons),
         notes=("The third round of disk was 4 % slower than the first: something else was using the disk.",),
         jobs=tuple(jobs),

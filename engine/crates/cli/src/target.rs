@@ -32,7 +32,7 @@ fn read(text: &str, kind: &str, directory: Option<&str>) -> anyhow::Result<Targe
     // The rules are a job's: this one does nothing.
     let job = json!({
         "spec_version": SPEC_VERSION, "id": "target", "target": target, "file_size_bytes": 1, "record_size_bytes": 1,
-        "phases": [{"operation": "read"}],
+        "phases": [{"operation": "read"}], "layout": "shared",
     });
     Ok(crate::job::parse(&job.to_string())?.target)
 }

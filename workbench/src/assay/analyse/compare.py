@@ -1,7 +1,7 @@
 """Two targets, or two runs, at the same workload, operation and parameters.
 
-Rates are compared as logarithms, since the errors of rates are factors. Four things keep chance from looking like a
-difference.
+Rates, or percentiles of latency, are compared as logarithms, since their errors are factors. Four things keep chance
+from looking like a difference.
 
 * Repeats of one run are compared round by round. Both sides of a round met the same machine, and what it did to both
   falls out of the difference.
@@ -11,12 +11,17 @@ difference.
 * A p-value counts after Holm's adjustment over all comparisons made together, and after division by the number of times
   that it was looked at. Without that one of 20 comparisons of equal things would be called different.
 
+Rates, p50 and p99 are families of their own: each is adjusted for its own comparisons only, so that asking for
+latencies takes nothing from what is known of rates. Of equal things each family shows a difference in at most 5 of 100
+analyses, so that who looks at all three sees one in at most 15.
+
 Besides, a difference is only called if the comparison by itself, without what was learnt from others, has p < 0.05, so
 that no outlier makes one where noise is small elsewhere, and from `LEAST_COMPARED` repeats on.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
@@ -25,30 +30,41 @@ from typing import Literal
 from assay.analyse.alike import alike, freedom, shrinking, widening
 from assay.analyse.between import LEAST_RUNS, Between, Key
 from assay.analyse.moderate import moderate
+from assay.analyse.percentiles import of_repeats
 from assay.analyse.significance import cliffs_delta, holm, t_p, t_quantile
 from assay.analyse.usable import usable
 from assay.model.repeats import LEAST_COMPARED
-from assay.model.result import Comparison, Row
+from assay.model.result import Compared, Comparison, Row
 from assay.model.verdict import SOUND
 
 LEVEL = 0.05
 """Greatest chance of calling any difference where there is none."""
+LATENCIES: tuple[Compared, ...] = ("p50", "p99")
+"""The percentiles that are compared."""
+_GRAIN = 1 / 1024
+"""A histogram tells latencies apart that differ by this share, and by a nanosecond."""
 
 
-def compare(rows: Iterable[Row], looks: int = 1) -> tuple[Comparison, ...]:
+def compare(rows: Iterable[Row], looks: int = 1, of: Compared = "rate") -> tuple[Comparison, ...]:
     """Compare every pair of targets wherever both have a result; the target named first is the base.
 
     Args:
         rows: Of one run.
         looks: How often the run was looked at, or may have been, to see whether it has decided.
+        of: What of them; a percentile where both sides have enough operations for it.
     """
     groups: dict[object, list[Row]] = {}
     for row in rows:
-        if has_rate(row):
+        if comparable(row, of):
             groups.setdefault(_key(row), []).append(row)
     pairs = (pair for group in groups.values() for pair in combinations(group, 2))
     apart = [(base, other) for base, other in pairs if base.case.target != other.case.target]
-    return compare_rounds(apart, looks=looks)
+    return compare_rounds(apart, looks=looks, of=of)
+
+
+def comparable(row: Row, of: Compared) -> bool:
+    """It has something above zero to compare."""
+    return has_rate(row) if of == "rate" else bool(_values(row, of))
 
 
 def has_rate(row: Row) -> bool:
@@ -62,7 +78,7 @@ def _key(row: Row) -> object:
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
-    """Logarithms of rates of two rows.
+    """Logarithms of what is compared of two rows.
 
     Attributes:
         series: Those that vary by themselves: the differences of the rounds, or both sides.
@@ -89,36 +105,41 @@ class _Difference:
 
 
 def compare_rounds(
-    pairs: Sequence[tuple[Row, Row]], names: tuple[str, str] | None = None, looks: int = 1
+    pairs: Sequence[tuple[Row, Row]], names: tuple[str, str] | None = None, looks: int = 1, of: Compared = "rate"
 ) -> tuple[Comparison, ...]:
     """Compare rows of one run, in order, and decide for all of them together which differences are significant.
 
     Args:
-        pairs: Base and other row; both with a rate above zero.
+        pairs: Base and other row; both `comparable`.
         names: What caveats call the two sides; None for the names of their targets.
         looks: As of `compare`.
+        of: As of `compare`.
     """
-    sides = [_sides(base, other) for base, other in pairs]
+    sides = [(_values(base, of), _values(other, of)) for base, other in pairs]
     tests: dict[int, _Test] = {}
     for numbers in _by_targets(pairs):
         tests |= dict(zip(numbers, _tests([_rounds(*sides[number]) for number in numbers]), strict=True))
     ready = [(base, other, here, there) for (base, other), (here, there) in zip(pairs, sides, strict=True)]
-    rates = [(base, other, tuple(here.values()), tuple(there.values())) for base, other, here, there in ready]
-    return _decided(rates, [tests[number] for number in range(len(pairs))], names, looks, "repeat")
+    values = [(base, other, tuple(here.values()), tuple(there.values())) for base, other, here, there in ready]
+    return tuple(_decided(values, [tests[number] for number in range(len(pairs))], names, looks, "repeat", of))
 
 
 def compare_medians(
-    pairs: Sequence[tuple[Sequence[Row], Sequence[Row]]], names: tuple[str, str] | None, known: Between | None
+    pairs: Sequence[tuple[Sequence[Row], Sequence[Row]]],
+    names: tuple[str, str] | None,
+    known: Between | None,
+    of: Compared = "rate",
 ) -> tuple[Comparison, ...]:
-    """Compare rows of different runs, in order. Each run counts as one observation: its median.
+    """Compare rows of different runs, in order. Each run counts as one observation: its median over repeats.
 
     Args:
-        pairs: The row in each run before, and in each run after; each with a rate above zero.
+        pairs: The row in each run before, and in each run after; each `comparable`.
         names: What caveats call the two sides; None for the names of their targets.
-        known: How much runs of the study differ though nothing was changed. Without it a side of fewer than
-            `LEAST_RUNS` runs shows no difference.
+        known: How much runs of the study differ, in what is compared, though nothing was changed. Without it a side of
+            fewer than `LEAST_RUNS` runs shows no difference.
+        of: As of `compare`.
     """
-    ready = [(before[-1], after[-1], _medians(before), _medians(after)) for before, after in pairs]
+    ready = [(before[-1], after[-1], _medians(before, of), _medians(after, of)) for before, after in pairs]
     tests: dict[int, _Test] = {}
     for numbers in _by_targets([(base, other) for base, other, _, _ in ready]):
         several = [number for number in numbers if min(map(len, ready[number][2:])) >= LEAST_RUNS]
@@ -126,7 +147,7 @@ def compare_medians(
     found = []
     for number, (base, _, here, there) in enumerate(ready):
         found.append(tests[number] if number in tests else _by_history(_apart(here, there), known, key_of(base)))
-    return _decided(ready, found, names, 1, "run")
+    return tuple(_decided(ready, found, names, 1, "run", of))
 
 
 def key_of(row: Row) -> Key:
@@ -147,14 +168,15 @@ def _none(base: Row, other: Row) -> bool:
     return base.no_result or other.no_result
 
 
-def _sides(base: Row, other: Row) -> tuple[dict[int, float], dict[int, float]]:
-    """The rate of each usable repeat of both."""
-    here = {sample.repeat: sample.rate for sample in usable(base.samples) if sample.rate > 0}
-    return here, {sample.repeat: sample.rate for sample in usable(other.samples) if sample.rate > 0}
+def _values(row: Row, of: Compared) -> dict[int, float]:
+    """What is compared, of each usable repeat of a row; where it is zero there is no logarithm of it."""
+    samples = usable(row.samples)
+    found = {sample.repeat: sample.rate for sample in samples} if of == "rate" else of_repeats(samples, of)
+    return {repeat: value for repeat, value in found.items() if value > 0}
 
 
-def _medians(rows: Sequence[Row]) -> tuple[float, ...]:
-    return tuple(row.rate.median for row in rows if row.rate is not None)
+def _medians(rows: Sequence[Row], of: Compared) -> tuple[float, ...]:
+    return tuple(median(_values(row, of).values()) for row in rows)
 
 
 def _rounds(here: Mapping[int, float], there: Mapping[int, float]) -> _Difference:
@@ -182,8 +204,40 @@ def _decided(
     names: tuple[str, str] | None,
     looks: int,
     unit: Literal["repeat", "run"],
-) -> tuple[Comparison, ...]:
-    """All comparisons together: which differences are significant. Those that answer nothing form their own family."""
+    of: Compared,
+) -> Iterator[Comparison]:
+    """All comparisons together: which differences are significant."""
+    adjusted, tested = _adjusted(pairs, tests)
+    level = LEVEL / looks
+    for number, (base, other, here, there) in enumerate(pairs):
+        test, p = tests[number], adjusted.get(number)
+        enough = unit == "run" or test.count >= LEAST_COMPARED
+        seen = of == "rate" or abs(test.centre) > max(_GRAIN, 1 / min(*here, *there))
+        separable = enough and seen and p is not None and p < level and test.own < LEVEL
+        share = level / max(tested[_none(base, other)], 1)
+        figures = _figures(test, share, median(there) / median(here) if here and there else 1.0)
+        yield Comparison(
+            workload=base.case.workload,
+            operation=base.operation,
+            axes=base.case.axes,
+            base=base.case.target,
+            other=other.case.target,
+            of=of,
+            separable=separable,
+            caveat=caveat(base, other, names),
+            n_base=len(here),
+            n_other=len(there),
+            unit=unit,
+            p_adjusted=p,
+            effect=cliffs_delta(here, there) if min(len(here), len(there)) > 1 else None,
+            **figures,
+        )
+
+
+def _adjusted(
+    pairs: Sequence[tuple[Row, Row, Sequence[float], Sequence[float]]], tests: Sequence["_Test"]
+) -> tuple[dict[int, float], Counter[bool]]:
+    """P-values after Holm's adjustment, and over how many; comparisons that answer nothing form their own family."""
     families: dict[bool, list[int]] = {}
     for number, (base, other, _, _) in enumerate(pairs):
         if tests[number].error is not None:
@@ -191,32 +245,7 @@ def _decided(
     adjusted: dict[int, float] = {}
     for tested in families.values():
         adjusted |= dict(zip(tested, holm([tests[number].p for number in tested]), strict=True))
-    level = LEVEL / looks
-    found = []
-    for number, (base, other, here, there) in enumerate(pairs):
-        test, p = tests[number], adjusted.get(number)
-        enough = unit == "run" or test.count >= LEAST_COMPARED
-        separable = enough and p is not None and p < level and test.own < LEVEL
-        share = level / max(len(families.get(_none(base, other), ())), 1)
-        figures = _figures(test, share, median(there) / median(here) if here and there else 1.0)
-        found.append(
-            Comparison(
-                workload=base.case.workload,
-                operation=base.operation,
-                axes=base.case.axes,
-                base=base.case.target,
-                other=other.case.target,
-                separable=separable,
-                caveat=caveat(base, other, names),
-                n_base=len(here),
-                n_other=len(there),
-                unit=unit,
-                p_adjusted=p,
-                effect=cliffs_delta(here, there) if min(len(here), len(there)) > 1 else None,
-                **figures,
-            )
-        )
-    return tuple(found)
+    return adjusted, Counter({none: len(tested) for none, tested in families.items()})
 
 
 def _figures(test: "_Test", share: float, ratio: float) -> dict[str, float | None]:

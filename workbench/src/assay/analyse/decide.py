@@ -7,7 +7,8 @@ within what counts as equal, even if one is faster by a hair.
 Verdicts bound a number and do not delete it. A rate that the client, the network or a limit held may be greater in
 truth: of the faster side that makes the answer a bound, of the slower side it leaves it open. A number that is not the
 storage's (cached, impossible) or not whole (incomplete) answers nothing. What a slower side lost because something else
-had its CPUs is bounded: it cannot have been slowed down by more than the share of the time that it waited.
+had its CPUs is bounded: it cannot have been slowed down by more than the share of the time that it waited. A number
+that is unverified answers, and is named.
 """
 
 import math
@@ -89,6 +90,7 @@ def _faster(pair: Comparison, base: Row, other: Row) -> PointDecision:
         at_least=bound,
         ratio=pair.ratio if ahead else 1 / pair.ratio,
         why=f"{fast.case.target} is {_named(fast, HELD)}: it may be faster still" if _named(fast, HELD) else "",
+        unverified=_unverified(base, other),
     )
 
 
@@ -115,7 +117,12 @@ def _equal(pair: Comparison, base: Row, other: Row) -> PointDecision:
     if doubts:
         return _open(pair, "; ".join(doubts))
     most = max(1 - pair.sure_low, 1 - 1 / pair.sure_high)
-    return PointDecision(axes=pair.axes, outcome=Outcome.EQUAL, ratio=pair.ratio, within=most)
+    unverified = _unverified(base, other)
+    return PointDecision(axes=pair.axes, outcome=Outcome.EQUAL, ratio=pair.ratio, within=most, unverified=unverified)
+
+
+def _unverified(*rows: Row) -> tuple[str, ...]:
+    return tuple(row.case.target for row in rows if Verdict.UNVERIFIED in row.verdicts)
 
 
 def _open(pair: Comparison, why: str, needs: int | None = None) -> PointDecision:

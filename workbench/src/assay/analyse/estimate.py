@@ -1,9 +1,11 @@
-"""A median and its interval, from few independent repeats."""
+"""A median and its interval, from few repeats."""
 
 import math
 from collections.abc import Sequence
 from statistics import median
 
+from assay.analyse.alike import freedom, shrinking, widening
+from assay.analyse.levels import levels
 from assay.model.result import Estimate
 
 # fmt: off
@@ -39,16 +41,19 @@ def student_t(freedom: float) -> float:
     return _T[below] + share * (_T[below - 1] - _T[below])
 
 
-def estimate(values: Sequence[float]) -> Estimate:
-    """The median over independent repeats with a 95 % interval.
+def estimate(values: Sequence[float], likeness: float = 0.0) -> Estimate:
+    """The median over repeats with a 95 % interval.
 
     The interval is Student's t on the logarithms, that is, the interval of the geometric mean: it is always
     positive, and right for quantities whose errors are factors, as rates' are. Where a lopsided set of values
     puts the median outside, the interval is widened to it. That takes nine values, of which almost half are far from
-    the rest; with normal noise it does not happen, so that 95 of 100 intervals cover the truth all the same.
+    the rest; with normal noise it does not happen, so that 95 of 100 intervals cover the truth all the same. Repeats
+    that resemble their neighbours count for less. Where they have two values, the middle is one of them by chance, and
+    the interval holds both.
 
     Args:
-        values: One per repeat, any unit, at least one.
+        values: One per repeat, in time order, any unit, at least one.
+        likeness: Correlation of a repeat with the one before it, as all results of the run show it.
     """
     middle = median(values)
     if len(values) < 2:
@@ -58,9 +63,22 @@ def estimate(values: Sequence[float]) -> Estimate:
     if min(values) <= 0:
         return Estimate(median=middle, low=None, high=None, n=len(values), spread=spread)
     centre, error = log_mean(values)
-    reach = student_t(len(values) - 1) * error
-    low, high = math.exp(centre - reach), math.exp(centre + reach)
-    return Estimate(median=middle, low=min(low, middle), high=max(high, middle), n=len(values), spread=spread)
+    known = len(values) - 1.0
+    if likeness:
+        error *= math.sqrt(widening(likeness, len(values)) / shrinking(likeness, len(values)))
+        known = freedom(likeness, len(values))
+    reach = student_t(known) * error
+    found = levels(values)
+    inside = [middle, *(level.rate for level in found)]
+    return Estimate(
+        median=middle,
+        low=min(math.exp(centre - reach), *inside),
+        high=max(math.exp(centre + reach), *inside),
+        n=len(values),
+        spread=spread,
+        likeness=likeness,
+        levels=found,
+    )
 
 
 def log_mean(values: Sequence[float]) -> tuple[float, float]:

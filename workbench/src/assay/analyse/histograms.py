@@ -17,9 +17,7 @@ from hdrh.histogram import HdrHistogram, get_bucket_count
 
 from assay.contract.bounds import HISTOGRAM_BYTES, HISTOGRAM_COUNTERS, HISTOGRAM_LETTERS
 from assay.model.base import AssayError
-
-PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99.9": 99.9, "p99.99": 99.99}
-"""Names used in results -> percent."""
+from assay.model.percentile import PERCENTILES
 
 _TICKS_PER_HALVING = 3
 _HIGHEST = 2**62

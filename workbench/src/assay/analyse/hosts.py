@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean, median
 from typing import NamedTuple
 
+from assay.model.percentile import said
 from assay.model.result import HostShare, Row, Sample
 
 
@@ -29,7 +30,11 @@ class HostSummary(NamedTuple):
 
 
 class HostLine(NamedTuple):
-    """One host of a result; figures are medians over the repeats in which it ended as it should."""
+    """One host of a result; figures are medians over the repeats in which it ended as it should.
+
+    Attributes:
+        p50_ns: None unless the host did enough operations for it in each of them; likewise `p99_ns`.
+    """
 
     host: str
     rate: float
@@ -75,8 +80,8 @@ def lines(row: Row) -> list[HostLine]:
 
 def _line(host: str, parts: Sequence[tuple[HostShare, Sample]]) -> HostLine:
     def middle(name: str) -> float | None:
-        known = [share.latency[name] for share, _ in parts if name in share.latency]
-        return median(known) if known else None
+        known = [found for share, _ in parts if (found := said(share.latency, share.ops).get(name)) is not None]
+        return median(known) if len(known) == len(parts) else None
 
     return HostLine(
         host=host,

@@ -12,7 +12,7 @@ from operator import attrgetter
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.analyse.estimate import mean_deviation
+from assay.analyse.estimate import mean_deviation, student_t
 from assay.analyse.usable import usable
 from assay.model.case import Case
 from assay.model.cpus import cpu_numbers
@@ -33,8 +33,8 @@ GOOD_PART = 0.25
 """From this share of the variance on, it is worth telling."""
 SURE = 0.01
 """So seldom may what goes with the control be chance."""
-SPREAD = 0.1
-"""Results that vary by more are unstable; as in `assay.judge.rules`."""
+KNOWN = 0.25
+"""Results whose interval reaches further from the median are unstable; as in `assay.judge.rules`."""
 TICK_NS = 10_000_000
 """What proc_stat(5) counts in, for each CPU."""
 
@@ -222,8 +222,8 @@ def set_aside(
     """Findings of one result that stay, and those that are the machine's.
 
     That lanes were not run is the machine's if there was a CPU for each of them, and so is what follows from it: that
-    they came late, did not do the same, or not the same at all times. That repeats differ also is if they would differ
-    no more than repeats may without what goes with the control.
+    they came late, did not do the same, or not the same at all times. That a rate is known badly also is, if it would
+    be known well enough without what goes with the control.
 
     Args:
         controls: Of a run whose machine had a part in its results; None of one whose had not.
@@ -270,7 +270,8 @@ def _explains(controls: Controls, samples: Sequence[Sample]) -> bool:
         return False
     from assay.analyse.explained import left_over
 
-    return left_over(controls.readings, goes, _series([measured_of(one) for one in told], taken=True)) <= SPREAD
+    deviation = left_over(controls.readings, goes, _series([measured_of(one) for one in told], taken=True))
+    return math.expm1(student_t(len(told) - 1) * deviation / math.sqrt(len(told))) <= KNOWN
 
 
 def measured_of(sample: Sample) -> Measured:

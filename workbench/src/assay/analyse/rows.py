@@ -5,18 +5,21 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from assay.analyse.alike import alike_notes
 from assay.analyse.ceilings import Ceilings
-from assay.analyse.compare import compare
+from assay.analyse.compare import LATENCIES, compare
 from assay.analyse.decide import decide
 from assay.analyse.estimate import estimate
 from assay.analyse.machine import machine_notes, set_aside
 from assay.analyse.notes import notes
+from assay.analyse.percentiles import percentiles
 from assay.analyse.usable import usable
 from assay.model.base import AssayError
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Binding
 from assay.model.foreign import plain
 from assay.model.names import is_metadata
+from assay.model.percentile import said
 from assay.model.repeats import EQUAL_WITHIN
 from assay.model.result import Estimate, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
 from assay.model.units import UnitError, parse_size
@@ -57,6 +60,7 @@ def analyse(
     judge: Judge,
     quick: bool = False,
     settled: Collection[str] = (),
+    likeness: float | None = None,
 ) -> RunAnalysis:
     """Group samples into rows, estimate, pool, judge, compare, and note what is odd.
 
@@ -69,6 +73,7 @@ def analyse(
         judge: Gives the verdict of one row.
         quick: Leave out what only a report needs: pooled latencies, curves, comparisons and notes.
         settled: Ids of cases that are known well enough, of which no more repeats are asked for than were executed.
+        likeness: How much a repeat of this run resembles the one before it, see `known_likeness`; None: unknown.
     """
     of_case: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
@@ -76,7 +81,7 @@ def analyse(
     executed: dict[str, list[JobRecord]] = defaultdict(list)
     for job in jobs:
         executed[job.case].append(job)
-    maker = RowMaker(run, judge, quick, settled)
+    maker = RowMaker(run, judge, quick, settled, likeness or 0.0)
     rows = tuple(row for case in cases for row in maker.rows(case, of_case[case.id], executed[case.id]))
     comparisons = () if quick else compare(rows, run.looks)
     within = EQUAL_WITHIN if run.repeats_decide is None else run.repeats_decide
@@ -88,16 +93,29 @@ def analyse(
         rows=rows,
         comparisons=comparisons,
         decisions=decide(rows, comparisons, within),
-        notes=() if quick else (*machine_notes(machine), *maker.unread, *notes(rows, maker.places)),
+        latency_comparisons=() if quick else tuple(pair for of in LATENCIES for pair in compare(rows, run.looks, of)),
+        notes=() if quick else (*machine_notes(machine), *_all_notes(rows, maker, likeness)),
         machine=machine,
         jobs=tuple(jobs),
     )
 
 
+def _all_notes(rows: Sequence[Row], maker: "RowMaker", likeness: float | None) -> tuple[str, ...]:
+    counts = [row.rate.n for row in rows if row.rate is not None]
+    return (*maker.unread, *alike_notes(likeness, counts), *notes(rows, maker.places))
+
+
 class RowMaker:
     """Makes the rows of a run, case by case, so that not all samples of a large run need to be in memory."""
 
-    def __init__(self, run: RunInfo, judge: Judge, quick: bool = False, settled: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        run: RunInfo,
+        judge: Judge,
+        quick: bool = False,
+        settled: Collection[str] = (),
+        likeness: float = 0.0,
+    ) -> None:
         """Keep what the rows have in common; arguments as in `analyse`."""
         self.places = {place.target: place for place in run.places}
         self._memory_bytes = memory_bytes(run.environment)
@@ -108,6 +126,7 @@ class RowMaker:
         self._judge = judge
         self._quick = quick
         self._settled = settled
+        self._likeness = likeness
         self.unread: list[str] = []
         """What of the repeats could not be read, one sentence each."""
 
@@ -125,8 +144,8 @@ class RowMaker:
     def _row(self, case: Case, label: str, samples: tuple[Sample, ...], jobs: Sequence[JobRecord]) -> Row:
         counted = usable(samples)
         moved = [sample.throughput for sample in counted if sample.moves_data]
-        throughput = estimate(moved) if moved else None
-        iops = estimate([sample.iops for sample in counted]) if counted else None
+        throughput = estimate(moved, self._likeness) if moved else None
+        iops = estimate([sample.iops for sample in counted], self._likeness) if counted else None
         operation, place = label.split(" ", 1)[0], self.places.get(case.target)
         ceilings = self._ceilings.bindings(case, operation, place, throughput, iops)
         planned = len(jobs) if case.id in self._settled else self._repeats
@@ -162,6 +181,7 @@ class RowMaker:
             not_evaluated=not_evaluated,
             ceilings=ceilings,
             start_delay=_pooled(delays, tell)[0],
+            percentiles=percentiles(pooled, latency),
         )
 
     def _unread(self, case: Case, label: str, repeat: int, why: str) -> None:
@@ -202,6 +222,8 @@ def _pooled(
 ) -> tuple[dict[str, float], "Histogram | None"]:
     """Order statistics and histogram of all repeats together; nothing if nothing was recorded.
 
+    Percentiles that all operations together are too few for are left out.
+
     Args:
         measured: Number, summary and histogram of each repeat.
         tell: Told the number of a repeat whose histogram cannot be read, which is left out, and why.
@@ -233,7 +255,7 @@ def _pooled(
         return {}, None
     greatest = max(summary["max"] for summary in summaries)
     mean = sum(summary["mean"] * total for summary, total in zip(summaries, totals, strict=True)) / count
-    tail = {name: min(value, greatest) for name, value in histograms.summary(pool).items()}
+    tail = {name: min(value, greatest) for name, value in said(histograms.summary(pool), count).items()}
     return {"min": min(summary["min"] for summary in summaries), "mean": mean, **tail, "max": greatest}, pool
 
 

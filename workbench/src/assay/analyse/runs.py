@@ -2,17 +2,18 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
 
 from assay.analyse.between import LEAST_RUNS, Between
-from assay.analyse.compare import compare_medians, compare_rounds, has_rate, key_of
+from assay.analyse.compare import LATENCIES, comparable, compare_medians, compare_rounds, has_rate, key_of
 from assay.analyse.environment_diff import environment_diff
+from assay.analyse.percentiles import percentiles_of
 from assay.model.base import AssayError
 from assay.model.comparison import ComparedRow, RunName, RunsComparison, Side, UncomparedRow
 from assay.model.repeats import LEAST_COMPARED
-from assay.model.result import Comparison, Row, RunAnalysis, RunInfo
+from assay.model.result import Compared, Comparison, Row, RunAnalysis, RunInfo
 from assay.model.verdict import NO_RESULT, Verdict
 
 NAMES = ("before", "after")
@@ -45,8 +46,10 @@ def compare_runs(
     pairs = _target_pairs(_targets(before[-1]), _targets(after[-1]), by_target)
     differences = environment_diff(_environment(before[-1].run), _environment(after[-1].run))
     matched, rest = _matched(before[-1].rows, after[-1].rows, pairs, ("first run", "second run"))
-    sides = [(_same(old, before), _same(new, after)) for old, new in matched]
-    compared = _compared(matched, compare_medians(sides, NAMES, known))
+    same = _same(matched, before, after)
+    # How latencies differ from run to run is not known of the other runs.
+    latencies = {of: _medians(same, None, of) for of in LATENCIES}
+    compared = _compared(matched, _medians(same, known), latencies)
     return RunsComparison(
         before=RunName.of(before[-1].run),
         after=RunName.of(after[-1].run),
@@ -59,10 +62,42 @@ def compare_runs(
     )
 
 
-def _same(row: Row, runs: Sequence[RunAnalysis]) -> tuple[Row, ...]:
-    """A row in each of the runs that has it with a rate."""
-    key = key_of(row)
-    return tuple(one for run in runs for one in run.rows if key_of(one) == key and has_rate(one))
+Found = dict[int, Comparison]
+"""Place of a matched pair -> how it differs."""
+Same = Sequence[tuple[list[Row], list[Row]]]
+"""Of each matched pair the rows that are the same, of all runs before and of all runs after."""
+
+
+def _same(matched: Sequence[tuple[Row, Row]], before: Sequence[RunAnalysis], after: Sequence[RunAnalysis]) -> Same:
+    here, there = _by_key(before), _by_key(after)
+    return [(here[key_of(old)], there[key_of(new)]) for old, new in matched]
+
+
+def _by_key(runs: Sequence[RunAnalysis]) -> dict[tuple[str, ...], list[Row]]:
+    found: dict[tuple[str, ...], list[Row]] = {}
+    for run in runs:
+        for row in run.rows:
+            found.setdefault(key_of(row), []).append(row)
+    return found
+
+
+def _medians(same: Same, known: Between | None, of: Compared = "rate") -> Found:
+    """Where both sides have runs with something to compare."""
+    every = ((_known(before, of), _known(after, of)) for before, after in same)
+    sides = {place: (before, after) for place, (before, after) in enumerate(every) if before and after}
+    return dict(zip(sides, compare_medians(list(sides.values()), NAMES, known, of), strict=True))
+
+
+def _known(rows: Sequence[Row], of: Compared) -> list[Row]:
+    """Those with a rate; none if one of these has too few operations for a percentile: it is the slow ones that do."""
+    measured = [row for row in rows if has_rate(row)]
+    return measured if all(comparable(row, of) for row in measured) else []
+
+
+def _rounds(matched: Sequence[tuple[Row, Row]], of: Compared = "rate") -> Found:
+    """Where both targets have something to compare in each repeat."""
+    sides = {place: pair for place, pair in enumerate(matched) if all(comparable(row, of) for row in pair)}
+    return dict(zip(sides, compare_rounds(list(sides.values()), of=of), strict=True))
 
 
 def compare_targets(run: RunAnalysis) -> RunsComparison:
@@ -76,7 +111,7 @@ def compare_targets(run: RunAnalysis) -> RunsComparison:
         raise AssayError(f"run {run.run.id} has one target, {targets[0]}", "name two runs to compare them")
     pairs = list(combinations(targets, 2))
     matched, rest = _matched(run.rows, run.rows, pairs, ("first target", "second target"))
-    compared = _compared(matched, compare_rounds(matched))
+    compared = _compared(matched, _rounds(matched), {of: _rounds(matched, of) for of in LATENCIES})
     name = RunName.of(run.run)
     return RunsComparison(before=name, after=name, rows=compared, uncompared=tuple(rest), differences=())
 
@@ -136,10 +171,20 @@ def _matched(
     return matched, rest
 
 
-def _compared(matched: Sequence[tuple[Row, Row]], comparisons: Sequence[Comparison]) -> tuple[ComparedRow, ...]:
+def _compared(
+    matched: Sequence[tuple[Row, Row]], rates: Found, latencies: Mapping[Compared, Found]
+) -> tuple[ComparedRow, ...]:
     return tuple(
-        ComparedRow(what=row_words(new), metadata=new.metadata, comparison=found, before=_side(old), after=_side(new))
-        for (old, new), found in zip(matched, comparisons, strict=True)
+        ComparedRow(
+            what=row_words(new),
+            metadata=new.metadata,
+            comparison=rates[place],
+            before=_side(old),
+            after=_side(new),
+            p50=latencies["p50"].get(place),
+            p99=latencies["p99"].get(place),
+        )
+        for place, (old, new) in enumerate(matched)
     )
 
 
@@ -172,12 +217,13 @@ def _without_rate(row: Row, side: str) -> str:
 
 def _side(row: Row) -> Side:
     assert row.rate is not None
+    known = percentiles_of(row)
     return Side(
         rate=row.rate,
         verdict=row.verdict,
         finding=row.findings[0].text if row.findings else "",
-        p50_ns=row.latency.get("p50"),
-        p99_ns=row.latency.get("p99"),
+        p50=known.get("p50"),
+        p99=known.get("p99"),
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from assay.analyse.alike import known_likeness
 from assay.analyse.rows import RowMaker, analyse
 from assay.judge.evidence import Evidence
 from assay.judge.judge import judge
@@ -46,7 +47,13 @@ def analyse_store(store: RunStore, case: str | None = None, quick: bool = False)
     excluded = store.excluded() if case is None else ()
     settled = store.settled().keys()
     jobs = store.jobs(case, whole=not quick)
-    return analyse(run, cases, excluded, store.samples(case), jobs, judge_row, quick, settled)
+    samples = store.samples(case)
+    return analyse(run, cases, excluded, samples, jobs, judge_row, quick, settled, likeness(store))
+
+
+def likeness(store: RunStore) -> float | None:
+    """How much a repeat of a run resembles the one before it; None if so few results do not tell."""
+    return known_likeness(store.rates())
 
 
 def rows_until(store: RunStore, repeat: int) -> list[Row]:
@@ -57,7 +64,8 @@ def rows_until(store: RunStore, repeat: int) -> list[Row]:
         repeat: Number of that round; later repeats are left out.
     """
     found: list[Row] = []
-    maker = RowMaker(store.info(), judge_row, quick=True, settled=[case.id for case in store.cases()])
+    settled = [case.id for case in store.cases()]
+    maker = RowMaker(store.info(), judge_row, quick=True, settled=settled)
     for case, samples in store.measured():
         jobs = [job for job in store.jobs(case.id, whole=False) if job.repeat <= repeat]
         found += maker.rows(case, [sample for sample in samples if sample.repeat <= repeat], jobs)
@@ -75,7 +83,7 @@ def judged_rows(store: RunStore, part: int = 0, parts: int = 1) -> Iterator[Row]
         parts: How many parts there are.
     """
     run, settled = store.info(), store.settled()
-    maker = RowMaker(run, judge_row, quick=True, settled=settled)
+    maker = RowMaker(run, judge_row, quick=True, settled=settled, likeness=likeness(store) or 0.0)
     for case, samples in store.measured(part, parts):
         # Of what is complete, nobody asks why it is not.
         complete = case.id not in settled and len(samples) == run.repeats * len(case.operations)

@@ -52,8 +52,7 @@ def _print(found: "Measured") -> None:
     from assay.cli.output import ceiling_text, print_table
 
     place = found.place
-    on = f" on {place.device}" if place.device and place.device != place.path else ""
-    say(f"target   {place.path} ({place.filesystem}{on})")
+    say(f"target   {place.path}, {place.lies_on}")
     below = f"lies on {place.stacked_on}: what is measured is partly this machine's memory"
     for line in (*place.limits, *([below] if place.stacked_on else ())):
         say(f"limit    {line}")

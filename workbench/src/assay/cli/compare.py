@@ -11,6 +11,7 @@ from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED, AssayError
 
 if TYPE_CHECKING:
     from assay.model.comparison import ComparedRow, RunsComparison, Side
+    from assay.model.result import Comparison
 
 BY = ("target",)
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%")
@@ -45,7 +46,8 @@ def command(
     Repeats of a run share its day, so that each run counts as one observation. How much runs differ though nothing was
     changed is taken from the runs themselves, three or more a side, joined by commas, or from at least three other
     runs of the study in the folder. Two runs alone show no difference. Targets of one run are compared round by round.
-    What differs in the environment is printed below.
+    p50 and p99 of latency are compared too, where both sides have enough operations; between runs that takes three a
+    side. What differs in the environment is printed below.
 
     With --fail-if-slower 5% the exit code is 1 if a row is significantly slower and its median fell by more than 5 %.
     It is also 1 if a result is missing or incomplete in the second run, or has become cached or impossible there: a
@@ -168,7 +170,7 @@ def _json(found: "RunsComparison", allowed: float | None) -> dict[str, Any]:
 
 
 def _row_json(row: "ComparedRow") -> dict[str, Any]:
-    """A row for programs: rates in `unit`, differences as shares of the rate before."""
+    """A row for programs: rates in `unit`, differences as shares of the rate before, or of the latency."""
     pair = row.comparison
     return {
         "target_before": pair.base,
@@ -180,6 +182,15 @@ def _row_json(row: "ComparedRow") -> dict[str, Any]:
         "unit": "operations/s" if row.metadata else "bytes/s",
         "before": _side_json(row.before),
         "after": _side_json(row.after),
+        **_difference_json(pair),
+        "p50": None if row.p50 is None else _difference_json(row.p50),
+        "p99": None if row.p99 is None else _difference_json(row.p99),
+        "caveat": pair.caveat,
+    }
+
+
+def _difference_json(pair: "Comparison") -> dict[str, Any]:
+    return {
         "difference": pair.ratio - 1,
         "difference_low": None if pair.low is None else pair.low - 1,
         "difference_high": None if pair.high is None else pair.high - 1,
@@ -193,9 +204,13 @@ def _row_json(row: "ComparedRow") -> dict[str, Any]:
         "observations": pair.unit,
         "significant": pair.separable,
         "too_few_repeats": pair.too_few,
-        "caveat": pair.caveat,
     }
 
 
 def _side_json(side: "Side") -> dict[str, Any]:
-    return {**side.rate.model_dump(), "verdict": str(side.verdict), "p50_ns": side.p50_ns, "p99_ns": side.p99_ns}
+    found = {**side.rate.model_dump(), "verdict": str(side.verdict)}
+    for name, item in (("p50", side.p50), ("p99", side.p99)):
+        low, high = (None, None) if item is None else item.interval
+        found |= {f"{name}_ns": None if item is None else item.value, f"{name}_low_ns": low, f"{name}_high_ns": high}
+        found |= {f"{name}_standing": None if item is None else str(item.standing)}
+    return found

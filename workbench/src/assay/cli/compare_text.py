@@ -11,9 +11,12 @@ from assay.model.comparison import ComparedRow, RunName, RunsComparison
 from assay.model.environment import EnvironmentDifference
 from assay.model.repeats import LEAST_COMPARED
 from assay.model.result import Estimate
+from assay.report import numbers
+from assay.report.latencies import latency_rows, latency_words
 
 FIRST_ROWS = 40
 FIRST_DIFFERENCES = 12
+FIRST_LATENCIES = 8
 NOTHING = "~"
 
 Cells = tuple[str, ...]
@@ -42,6 +45,7 @@ def print_comparison(found: RunsComparison, everything: bool) -> None:
     if len(shown) < len(found.rows):
         say(f"{len(found.rows) - len(shown)} more rows without a significant difference: --all")
     _print_summary(found)
+    _print_latencies(found, everything)
     _print_differences(found.differences, one)
 
 
@@ -135,6 +139,22 @@ def _print_summary(found: RunsComparison) -> None:
         say(f"{few} of them have fewer than {LEAST_COMPARED} repeats on a side: no difference is called there")
     for row in found.uncompared:
         say(f"not compared: {row.name}: {row.reason}")
+
+
+def _print_latencies(found: RunsComparison, everything: bool) -> None:
+    """How many rows have a longer or shorter p50 and p99, and which."""
+    for name, rows in latency_rows(found).items():
+        say(f"{name} of latency: {latency_words(found, name)}")
+        different = [row for row in rows if row.pair.separable]
+        for row in different if everything else different[:FIRST_LATENCIES]:
+            interval = (
+                f" ({_change(row.pair.low)} to {_change(row.pair.high)})" if row.pair.low and row.pair.high else ""
+            )
+            caveat = f"; {row.pair.caveat}" if row.pair.caveat else ""
+            times = f"{numbers.latency(row.before)} -> {numbers.latency(row.after)}"
+            say(f"  {row.name}: {times}, {_change(row.pair.ratio)}{interval}, p {_p(row.pair.p_adjusted)}{caveat}")
+        if len(different) > FIRST_LATENCIES and not everything:
+            say(f"  and {len(different) - FIRST_LATENCIES} more: --all")
 
 
 def _print_knowledge(found: RunsComparison) -> None:

@@ -105,10 +105,8 @@ def _evidence(row: "Row", chosen: Chosen, run: str) -> Iterator[Evidence]:
         ("read_iops" if read else "write_iops", row.iops),
     ]
     values = [(metric, _measured(estimate)) for metric, estimate in metrics if estimate is not None]
-    if row.latency.get("p99"):
-        # Pooled over all repeats, so that there is one value and no interval.
-        p99 = row.latency["p99"] / 1e9
-        values.append(("read_latency_p99" if read else "write_latency_p99", Measured(value=p99, low=p99, high=p99)))
+    if (p99 := _p99(row)) is not None:
+        values.append(("read_latency_p99" if read else "write_latency_p99", p99))
     for metric, measured in values:
         yield Evidence(
             chosen=chosen,
@@ -125,3 +123,12 @@ def _measured(estimate: "Estimate") -> Measured:
     low = estimate.median if estimate.low is None else estimate.low
     high = estimate.median if estimate.high is None else estimate.high
     return Measured(value=estimate.median, low=low, high=high)
+
+
+def _p99(row: "Row") -> Measured | None:
+    """Its p99 in seconds, with its interval if it has one; None if there were too few operations."""
+    tail = row.percentile("p99")
+    if tail is None or not tail.value:
+        return None
+    low, high = (tail.value if end is None else end for end in tail.interval)
+    return Measured(value=tail.value / 1e9, low=low / 1e9, high=high / 1e9)

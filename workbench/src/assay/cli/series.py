@@ -10,6 +10,7 @@ from assay.contract.names import PhaseStartEvent
 from assay.contract.parts import split_parts
 from assay.contract.reader import GREATEST, lines_of, read_events
 from assay.model.base import AssayError
+from assay.model.percentile import said
 from assay.store import RunStore
 
 
@@ -83,7 +84,5 @@ def _percentiles(events: Iterable[IntervalEvent]) -> dict[str, int | None]:
     if not texts:
         return {"p50_ns": None, "p99_ns": None}
     merged = histograms.merge([histograms.decode(text) for text in texts])
-    if not merged.total:
-        return {"p50_ns": None, "p99_ns": None}
-    half, tail = histograms.percentiles(merged, (50.0, 99.0))
-    return {"p50_ns": int(half), "p99_ns": int(tail)}
+    found = said(histograms.summary(merged), merged.total)
+    return {f"{name}_ns": int(found[name]) if name in found else None for name in ("p50", "p99")}

@@ -16,6 +16,7 @@ from assay.analyse.environment_diff import environment_diff
 from assay.cli import meter as meters
 from assay.cli import targets
 from assay.cli.answers import answers
+from assay.cli.below import layer_notes
 from assay.cli.budget import read_budget
 from assay.cli.ceilings_run import CeilingMeter
 from assay.cli.check import time_words
@@ -346,7 +347,7 @@ class _Session:
         targets.check_capable(study, plan.cases, backends, plan.source, plan.file)
         looks = targets.looks_at(study, self.names)
         places = targets.make_places(study, backends, looks)
-        for line in targets.space_notes(self.estimate.peak_space, places):
+        for line in (*targets.space_notes(self.estimate.peak_space, places), *layer_notes(places)):
             note(line)
         self._describe(looks)
         hosts = [host.name for host in self.fleet.hosts] if self.fleet is not None else None

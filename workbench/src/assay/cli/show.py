@@ -20,6 +20,8 @@ FIRST_ROWS = 40
 FEW_REPEATS = 2000
 """An unfinished run with at most so many repeats done is judged on the spot."""
 PERCENTILES = ("p50", "p99", "p99.9", "max")
+_FEW = "too few"
+"""Where there are too few operations for a percentile."""
 
 
 def command(
@@ -60,7 +62,7 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     say(f"run      {info.id} ({info.status}, {info.finished} of {info.planned} repeats done)")
     say(f"question {info.question}")
     for place in info.places:
-        say(f"target   {place.target}: {place.path or place.kind} ({place.filesystem})")
+        say(f"target   {place.target}: {', '.join(filter(None, (place.path, place.lies_on)))}")
     for line in _ceiling_lines(info.ceilings):
         say(f"ceilings {line}")
     if info.adaptive:
@@ -235,6 +237,7 @@ def _show_case(store: "RunStore", case_id: str, as_json: bool) -> None:
         _print_findings(row)
     samples = [sample for row in analysis.rows for sample in row.samples]
     _print_samples(samples)
+    _print_percentiles(analysis.rows)
     _print_hosts(analysis.rows)
     _print_start_delays(analysis.rows)
     _print_methods(samples)
@@ -247,6 +250,10 @@ def _show_case(store: "RunStore", case_id: str, as_json: bool) -> None:
 
 def _row_json(row: "Row") -> dict[str, Any]:
     value: dict[str, Any] = row.model_dump(mode="json", exclude={"case", "curve"})
+    for sample, dumped in zip(row.samples, value["samples"], strict=True):
+        dumped |= {"latency": sample.latency_said, "start_delay": sample.start_delay_said}
+    for item, dumped in zip(row.percentiles, value["percentiles"], strict=True):
+        dumped |= {"needed_ops": item.needed, "standing": item.standing}
     value["binding"] = row.binding.name if row.binding else None
     return value
 
@@ -275,7 +282,7 @@ def _print_samples(samples: "list[Sample]") -> None:
     from assay.cli.output import print_table
 
     def percentile(name: str) -> "Callable[[Sample], str]":
-        return lambda sample: _latency(sample.latency.get(name))
+        return lambda sample: _latency(sample.latency_said.get(name)) or (_FEW if sample.latency else "")
 
     per_second = _per_second(samples)
     columns: dict[str, Callable[[Sample], str]] = {
@@ -292,6 +299,21 @@ def _print_samples(samples: "list[Sample]") -> None:
         del columns["throughput"]
     rows = [[cell(sample) for cell in columns.values()] for sample in samples]
     print_table(list(columns), rows, right=("repeat", "throughput", per_second, *PERCENTILES))
+
+
+def _print_percentiles(rows: "tuple[Row, ...]") -> None:
+    """Percentiles over the repeats, each with what it is worth."""
+    from assay.model.percentile import Standing
+    from assay.report import percentiles
+
+    for row in rows:
+        few = [item for item in row.percentiles if item.standing is Standing.TOO_FEW]
+        for item in row.percentiles:
+            if item not in few:
+                say(f"{item.name} of {row.operation}: {percentiles.words(item, _latency)}")
+        if few:
+            names = ", ".join(item.name for item in few)
+            say(f"{names} of {row.operation}: {percentiles.words(few[0], _latency)}")
 
 
 def _print_hosts(rows: "tuple[Row, ...]") -> None:
@@ -322,8 +344,8 @@ def _print_start_delays(rows: "tuple[Row, ...]") -> None:
     """Open loop: how long after their intended starts operations were submitted, over all repeats."""
     for row in rows:
         if row.start_delay:
-            words = ", ".join(f"{name} {_latency(row.start_delay[name])}" for name in PERCENTILES)
-            say(f"start delay of {row.operation}: {words}")
+            delays = [(name, _latency(row.start_delay.get(name)) or _FEW) for name in PERCENTILES]
+            say(f"start delay of {row.operation}: {', '.join(f'{name} {words}' for name, words in delays)}")
 
 
 def _print_methods(samples: "list[Sample]") -> None:

@@ -3,16 +3,16 @@
 import contextlib
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path
 
+from assay.cli.below import layers_below
 from assay.cli.fleet import Fleet
 from assay.cli.output import note
 from assay.contract._answers import BackendCapabilities, Look, Mark, PlaceAnswer, PlaceState
 from assay.launch.abilities import tuning_problems
 from assay.launch.binary import Engine, NoAnswerError, probe_device
 from assay.launch.cgroup import find_hierarchy, release_group
-from assay.launch.environment import device_below, mount_at, mount_of
 from assay.launch.launcher import Launcher
+from assay.launch.layers import buffered_loop, device_of
 from assay.launch.places import (
     Owner,
     above_of,
@@ -37,6 +37,7 @@ from assay.launch.questions import clean_target, probe_target
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.case import Case
 from assay.model.foreign import plain
+from assay.model.layers import in_memory
 from assay.model.result import IN_MEMORY, Place
 from assay.model.source import Source
 from assay.model.study import Study
@@ -378,71 +379,27 @@ def make_places(study: Study, backends: dict[str, BackendCapabilities], looks: M
     """Where the targets turned out to be; the directories themselves, which may hang, are not touched."""
     places = []
     for name, backend in backends.items():
-        place = backend.place
+        place, target, path = backend.place, study.targets[name], target_path(study, name)
         filesystem = place.filesystem if place else backend.kind
-        path, target = target_path(study, name), study.targets[name]
-        here = backend.kind == "file" and name in looks
-        real = looks[name].real_path if here else ""
-        device = path if backend.kind == "device" else device_below(path, real=real) if here else None
-        stacked_on = _cached_below(device) if device else None
+        layers = layers_below(target, filesystem, looks.get(name), bool(study.seen_here([name])))
+        stacked_on = buffered_loop(layers)
         places.append(
             Place(
                 target=name,
                 kind=backend.kind,
                 path=path,
-                filesystem=filesystem,
-                memory_backed=filesystem in IN_MEMORY or (here and _in_memory_below(real, device)),
+                filesystem=layers[0].name if filesystem == "unknown" and layers else filesystem,
+                memory_backed=filesystem in IN_MEMORY or in_memory(layers),
                 direct_bypasses_cache=backend.direct_bypasses_cache and stacked_on is None,
                 free_bytes=place.free_bytes if place else 0,
-                device=device,
+                device=path if backend.kind == "device" else device_of(layers),
                 limits=tuple(place.limits) if place else (),
                 stacked_on=stacked_on,
                 servers=target.host_names if isinstance(target, NfsTarget) else (),
+                layers=layers,
             )
         )
     return tuple(places)
-
-
-def _in_memory_below(path: str, device: str | None, sysfs: Path = Path("/sys/class/block")) -> bool:
-    """Whether what looks like a disk is memory: a RAM disk, a loop device whose file is in memory, an overlay there.
-
-    Mapped devices lie on their `slaves`, partitions on their disk.
-    Source: Documentation/ABI/testing/sysfs-block-loop of the kernel, `backing_file`; overlayfs, `upperdir`.
-    """
-    if device is None:
-        with contextlib.suppress(OSError, LookupError):
-            mount = mount_at(path) if path else {}
-            options = dict(option.partition("=")[::2] for option in mount.get("options", "").split(","))
-            upper = options.get("upperdir", "")
-            return mount.get("filesystem") == "overlay" and bool(upper) and mount_of(upper)["filesystem"] in IN_MEMORY
-        return False
-    folder = (sysfs / Path(device).resolve().name).resolve()
-    if (folder / "partition").exists():
-        folder = folder.parent
-    if folder.name.startswith(("zram", "ram")):
-        return True
-    backing = folder / "loop" / "backing_file"
-    with contextlib.suppress(OSError, LookupError):
-        if backing.exists():
-            return mount_of(backing.read_text().strip())["filesystem"] in IN_MEMORY
-    below = [f"/dev/{item.name}" for item in (folder / "slaves").glob("*")]
-    return bool(below) and all(_in_memory_below("", item, sysfs) for item in below)
-
-
-def _cached_below(device: str, sysfs: Path = Path("/sys/class/block")) -> str | None:
-    """A loop device at or below `device` that reads its file through the page cache, in words; None without one.
-
-    Partitions lie on their disk, and mapped devices on their `slaves`.
-    Source: Documentation/ABI/testing/sysfs-block-loop, `dio`.
-    """
-    folder = (sysfs / Path(device).resolve().name).resolve()
-    if (folder / "partition").exists():
-        folder = folder.parent
-    dio = folder / "loop" / "dio"
-    if dio.exists() and dio.read_text().strip() == "0":
-        return f"/dev/{folder.name}, a loop device without direct I/O"
-    below = sorted((folder / "slaves").glob("*"))
-    return next((found for item in below if (found := _cached_below(f"/dev/{item.name}", sysfs))), None)
 
 
 def space_notes(peak_space: Mapping[str, int], places: Iterable[Place]) -> list[str]:

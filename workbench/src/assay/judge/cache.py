@@ -37,6 +37,8 @@ def above_device(evidence: Evidence) -> Answer:
         return MEMORY_ITSELF
     if evidence.counts_reads:
         return None
+    if evidence.may_compress:
+        return COMPRESSIBLE
     devices = [item for item in evidence.ceilings if item.name in ("device read", "device random read")]
     if not devices:
         return NotEvaluated("the device's own rate is not known")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from assay.model.case import Case
 from assay.model.ceiling import Binding
 from assay.model.cpus import cpu_numbers
+from assay.model.layers import Layer, answering
 from assay.model.result import Estimate, Place, Sample
 from assay.model.verdict import Finding
 
@@ -65,6 +66,17 @@ class Evidence:
         return self.place.stacked_on if self.place is not None else None
 
     @property
+    def layers(self) -> tuple[Layer, ...]:
+        """What lies below the place, from the top; empty where nothing was looked at."""
+        return self.place.layers if self.place is not None else ()
+
+    @property
+    def may_compress(self) -> bool:
+        """A layer below may store less than it is given, of this data: the device's counts are then no evidence."""
+        data = self.case.parameters.compressible or self.case.parameters.duplicate
+        return bool(data) and any(layer.compresses for layer in self.layers)
+
+    @property
     def cache_bytes(self) -> int | None:
         """Memory that could hold the data: the cgroup's if the case was confined to one, else the host's.
 
@@ -78,10 +90,11 @@ class Evidence:
     def counts_reads(self) -> bool:
         """Whether the kernel counts what this place reads: some network and user-space file systems always show 0.
 
-        Where something below answers from memory, it counts, but not what the storage delivered.
+        Where something below answers from memory, it counts, but not what the storage delivered; of a program or a
+        cache that answers itself it counts nothing, or everything.
         """
         counts = [sample.device_read_bytes for sample in self.usable]
-        if self.stacked_on is not None or any(count is None for count in counts):
+        if self.stacked_on is not None or answering(self.layers) or any(count is None for count in counts):
             return False
         return any(counts) or (self.place is not None and self.place.device is not None)
 

@@ -6,10 +6,10 @@ A rule about the data path looks at usable repeats only; what is wrong with the 
 import math
 from collections.abc import Callable
 
-from assay.judge import cache, course, lanes, limits, names
+from assay.judge import cache, course, lanes, layers, limits, names
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated, percent
 from assay.model.names import READS, WRITES
-from assay.model.result import Sample
+from assay.model.result import Estimate, Sample
 from assay.model.units import about_size
 from assay.model.verdict import Finding, Verdict
 
@@ -17,11 +17,13 @@ DEVICE_SHARE = 0.9
 """At least this share of the bytes must have come from, or gone to, the device."""
 DIRECT_SHARE = 0.5
 """With O_DIRECT; lower, because a kernel may book an operation on another process."""
-SPREAD = 0.10
-"""Greatest coefficient of variation over repeats."""
+KNOWN = 0.25
+"""Greatest distance of an end of the interval from the median, as a share of it: two such results can be told apart if
+they differ by a factor of 1.7, and what differs by less is for the comparison to say."""
 SUSTAINED = 0.99
 """Least share of the asked-for rate (DESIGN, section 3)."""
 LEAST_REPEATS = 3
+COMPRESSED = NotEvaluated("not applicable: data that is compressed below is for the rule `compressed` to judge")
 
 
 def incomplete(evidence: Evidence) -> Answer:
@@ -97,6 +99,8 @@ def cached_read(evidence: Evidence) -> Answer:
         return MEMORY_ITSELF
     if not evidence.counts_reads:
         return _cached_by_size(evidence)
+    if evidence.may_compress:
+        return COMPRESSED
     shares = _device_read_shares(evidence)
     if not shares or min(shares) >= DEVICE_SHARE:
         return None
@@ -176,6 +180,8 @@ def direct_read(evidence: Evidence) -> Answer:
         return MEMORY_ITSELF
     if not evidence.counts_reads:
         return NotEvaluated("the kernel does not tell how much was fetched from storage")
+    if evidence.may_compress:
+        return COMPRESSED
     shares = _device_read_shares(evidence)
     if not shares or min(shares) >= DIRECT_SHARE:
         return None
@@ -277,37 +283,58 @@ def _chance(evidence: Evidence, sample: Sample) -> float:
 
 
 def unstable(evidence: Evidence) -> Answer:
-    """Repeats that differ too much: coefficient of variation above 10 %, or an interval wider than the study asks for.
+    """The rate is not known well enough: an end of its 95 % interval is too far from the median, or it has two values.
 
-    Source: SNIA Solid State Storage Performance Test Specification takes a range of 20 % of the mean as steady;
-    a coefficient of variation of 10 % is about that range for three repeats. `within` is the study's own word.
+    Too far is more than 25 %, or more than the study's `within`. More repeats bring the ends nearer; how many is told.
+    Two values are no noise about a level: repeats do not help there, and the median is one of them by chance.
+    Source: `assay.analyse.estimate` has the interval. A limit of the scatter instead could not be met by repeats.
     """
     estimate = evidence.estimate
     if estimate is None:
         return None
-    if estimate.n < LEAST_REPEATS or estimate.spread is None:
+    if estimate.n < LEAST_REPEATS:
         return NotEvaluated(f"needs {LEAST_REPEATS} repeats, has {estimate.n}")
-    within, reach = evidence.within, estimate.reach
-    wide = within is not None and len(evidence.samples) >= evidence.planned and (reach is None or reach > within)
-    if estimate.spread <= SPREAD and not wide:
+    if estimate.levels:
+        return _two_valued(estimate, evidence)
+    whole = evidence.within is not None and len(evidence.samples) >= evidence.planned
+    limit, reach = min(KNOWN, evidence.within or KNOWN) if whole else KNOWN, estimate.reach
+    if reach is None:
+        return NotEvaluated("there is no interval of rates of which one is 0")
+    if reach <= limit:
         return None
-    metadata = evidence.case.metadata
-    lowest, *_, highest = sorted(sample.rate for sample in evidence.usable)
-    ends = [f"{value:,.0f} operations/s" if metadata else f"{about_size(value)}/s" for value in (lowest, highest)]
-    unit = "per_s" if metadata else "bytes_per_s"
-    text = f"repeats vary by {percent(estimate.spread)} (standard deviation / mean, n = {estimate.n}): "
-    text += f"from {ends[0]} to {ends[1]}"
-    numbers = {"coefficient_of_variation": estimate.spread, f"lowest_{unit}": lowest, f"highest_{unit}": highest}
-    if wide and reach is not None:
-        text += f"; the 95 % interval reaches {percent(reach)} from the median, {percent(within or 0)} was asked for"
-        numbers["interval_reach"] = reach
+    low, high = (_rate(value, evidence) for value in (estimate.low, estimate.high))
+    text = f"known only within {percent(reach)}: the 95 % interval of {estimate.n} repeats is {low} to {high}"
+    if limit != KNOWN:
+        text += f"; {percent(limit)} was asked for"
+    needs = math.ceil(estimate.n * (reach / limit) ** 2)
     return Finding(
         verdict=Verdict.UNSTABLE,
         rule="unstable",
         text=text,
-        remedy="Run longer or larger repeats, or more of them, and look for other load on the machine.",
-        numbers=numbers,
+        remedy=f"About {needs:,} repeats would do, if they vary as these do; or find out what else the machine does.",
+        numbers={"interval_reach": reach, "repeats": estimate.n, "repeats_needed": needs},
     )
+
+
+def _two_valued(estimate: Estimate, evidence: Evidence) -> Finding:
+    values = " and ".join(f"{level.count} of about {_rate(level.rate, evidence)}" for level in estimate.levels)
+    return Finding(
+        verdict=Verdict.UNSTABLE,
+        rule="unstable",
+        text=f"the repeats have two values: {values}; the median is one of them by chance",
+        remedy="Find out what switches between the two: CPU frequency, where the data lies, a cache, a neighbour. More"
+        " repeats do not help.",
+        numbers={
+            "lower_level": estimate.levels[0].rate,
+            "higher_level": estimate.levels[1].rate,
+            "repeats_lower": estimate.levels[0].count,
+            "repeats_higher": estimate.levels[1].count,
+        },
+    )
+
+
+def _rate(value: float | None, evidence: Evidence) -> str:
+    return f"{value or 0.0:,.0f} operations/s" if evidence.case.metadata else f"{about_size(value or 0.0)}/s"
 
 
 RULES: tuple[Callable[[Evidence], Answer], ...] = (
@@ -336,5 +363,9 @@ RULES: tuple[Callable[[Evidence], Answer], ...] = (
     limits.starved_client,
     limits.stopped_engine,
     limits.network_bound,
+    layers.memory_below,
+    layers.compressed,
+    layers.unseen_cache,
+    layers.no_storage,
 )
 """All rules, in the order in which they are tried."""

@@ -42,11 +42,11 @@ def read_mounts(file: Path | None = None) -> list[Mount]:
         fields, about = before.split(" "), after.split(" ")
         if dash and len(fields) >= 6 and len(about) >= 3:
             options = tuple(dict.fromkeys(f"{fields[5]},{about[2]}".split(",")))
-            root, point, source = (_unescaped(field) for field in (fields[3], fields[4], about[1]))
+            root, point, source = (unescaped(field) for field in (fields[3], fields[4], about[1]))
             found.append(Mount(fields[2], root, point, about[0], source or "none", options))
     return found
 
 
-def _unescaped(field: str) -> str:
+def unescaped(field: str) -> str:
     r"""Blanks and the like are written as `\040`."""
     return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), field)

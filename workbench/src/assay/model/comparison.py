@@ -2,7 +2,7 @@
 
 from assay.model.base import Frozen
 from assay.model.environment import EnvironmentDifference
-from assay.model.result import Comparison, Estimate, RunInfo
+from assay.model.result import Comparison, Estimate, Percentile, RunInfo
 from assay.model.verdict import NO_RESULT, Verdict
 
 
@@ -31,14 +31,14 @@ class Side(Frozen):
     Attributes:
         rate: Bytes per second, of metadata operations operations per second.
         finding: Why its verdict is not ok; empty if it is.
-        p50_ns: Of all repeats pooled; None if it was not recorded or not asked for; likewise `p99_ns`.
+        p50: Of latency; None if none was recorded; likewise `p99`.
     """
 
     rate: Estimate
     verdict: Verdict
     finding: str
-    p50_ns: float | None
-    p99_ns: float | None
+    p50: Percentile | None = None
+    p99: Percentile | None = None
 
 
 class ComparedRow(Frozen):
@@ -48,6 +48,7 @@ class ComparedRow(Frozen):
         what: Workload, parameters and operation in words, without the target.
         metadata: The rate is operations per second.
         comparison: `base` and `other` are the targets before and after.
+        p50: Of latency; None unless both sides have enough operations for it; likewise `p99`.
     """
 
     what: str
@@ -55,6 +56,8 @@ class ComparedRow(Frozen):
     comparison: Comparison
     before: Side
     after: Side
+    p50: Comparison | None = None
+    p99: Comparison | None = None
 
     @property
     def judged(self) -> bool:

@@ -27,6 +27,7 @@ class PointDecision(Frozen):
         ratio: How many times as fast it was measured to be; of other outcomes, the other target's rate by the base's.
         within: If equal: the greatest share by which they may differ.
         why: What bars it, or leaves it open, in words.
+        unverified: Those of the targets whose number is one of which nobody can tell whether storage answered.
         needs: If open: about how many repeats of both would settle it; None if repeats alone would not.
     """
 
@@ -37,6 +38,7 @@ class PointDecision(Frozen):
     ratio: float
     within: float | None = None
     why: str = ""
+    unverified: tuple[str, ...] = ()
     needs: int | None = None
 
 

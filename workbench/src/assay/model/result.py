@@ -9,10 +9,12 @@ from assay.model.case import Case, Excluded
 from assay.model.ceiling import Binding, Ceiling
 from assay.model.course import Course
 from assay.model.decision import Decision
+from assay.model.layers import Layer, chain
 from assay.model.machine import Controls, MachineFinding
 from assay.model.method import MethodChoice
 from assay.model.names import is_metadata
 from assay.model.network import Network
+from assay.model.percentile import LEAST_OPS, WIDEST, Standing, said
 from assay.model.priced import FrozenPrices
 from assay.model.repeats import LEAST_COMPARED, looks, repeats_words
 from assay.model.verdict import NO_RESULT, Finding, Verdict
@@ -23,6 +25,9 @@ EXCEEDED = 1.25
 
 IN_MEMORY = ("tmpfs", "ramfs")
 """File systems that are memory."""
+
+Compared = Literal["rate", "p50", "p99"]
+"""What two rows are compared by."""
 
 SampleStatus = Literal["done", "time_limit", "failed", "skipped", "stopped", "crashed"]
 
@@ -103,6 +108,7 @@ class Sample(Frozen):
         steady: Bytes per second while every lane was at work; None if there was no such time.
         first_finisher_iops: Operations per second up to the first lane's end; likewise `steady_iops`.
         latency: Name (`min`, `mean`, `p50`, `p90`, `p99`, `p99.9`, `p99.99`, `max`) -> nanoseconds; empty without any.
+            As the engine counted, however few operations there were: `latency_said` has those that mean something.
         histogram: All latencies of the phase: HDR, V2-deflate, base64.
         start_delay: Open loop: from intended starts to submissions, named and counted as `latency`; else empty.
         start_delay_histogram: All of them.
@@ -197,6 +203,16 @@ class Sample(Frozen):
         return self.iops if self.metadata else self.throughput
 
     @property
+    def latency_said(self) -> dict[str, float]:
+        """Of `latency` what its number of operations can tell."""
+        return said(self.latency, self.ops)
+
+    @property
+    def start_delay_said(self) -> dict[str, float]:
+        """Likewise of `start_delay`."""
+        return said(self.start_delay, self.ops)
+
+    @property
     def idle(self) -> bool:
         """It ended as if all were well, and nothing was done, nor was anything left undone that was due."""
         ended = self.status in ("done", "time_limit")
@@ -220,6 +236,7 @@ class Place(Frozen):
         stacked_on: What lies below the device and may answer from the host's memory, such as `/dev/loop0, a loop
             device without direct I/O`; None if nothing is known of such a thing.
         servers: Names of the servers of a target across a network, in order; empty where none are known.
+        layers: What lies below it, from the top; empty where nothing was looked at.
     """
 
     target: str
@@ -233,6 +250,19 @@ class Place(Frozen):
     limits: tuple[str, ...] = ()
     stacked_on: str | None = None
     servers: tuple[str, ...] = ()
+    layers: tuple[Layer, ...] = ()
+
+    @property
+    def lies_on(self) -> str:
+        """All layers in one line, `ext4 on /dev/vda`; the type of the file system where nothing more is known."""
+        return chain(self.layers) or self.filesystem
+
+    @property
+    def is_memory(self) -> bool:
+        """It is a directory of a file system that is memory itself, which whoever names it knows."""
+        return self.kind == "file" and (
+            self.filesystem in IN_MEMORY or (bool(self.layers) and self.layers[0].kind == "memory")
+        )
 
 
 class RunInfo(Frozen):
@@ -318,14 +348,29 @@ class RunInfo(Frozen):
         return len(looks(self.repeats_least or self.repeats, self.repeats))
 
 
+class Level(Frozen):
+    """One of two values that the repeats of a result have.
+
+    Attributes:
+        rate: Median of the repeats there.
+        count: How many repeats those are.
+    """
+
+    rate: float
+    count: int
+
+
 class Estimate(Frozen):
     """A median over repeats and a 95 % interval.
 
     Attributes:
         low: Lower end of the interval; None with fewer than 2 repeats.
         high: Upper end.
-        n: Number of independent repeats.
+        n: Number of repeats.
         spread: Coefficient of variation (standard deviation / mean); None with fewer than 2.
+        likeness: How much a repeat resembles the one before it: the correlation that the interval allows for.
+        levels: The two values that the repeats have, the lower one first, if they have two; else empty. The interval
+            then reaches from one to the other.
     """
 
     median: float
@@ -333,6 +378,8 @@ class Estimate(Frozen):
     high: float | None
     n: int
     spread: float | None
+    likeness: float = 0.0
+    levels: tuple[Level, ...] = ()
 
     @property
     def reach(self) -> float | None:
@@ -342,13 +389,61 @@ class Estimate(Frozen):
         return max(self.high - self.median, self.median - self.low) / self.median
 
 
+class Percentile(Frozen):
+    """A percentile of latency over the repeats of a result, in nanoseconds.
+
+    Attributes:
+        name: `p50`, `p90`, `p99`, `p99.9` or `p99.99`.
+        least_ops: Operations of the usable repeat that has fewest.
+        ops: Operations of all usable repeats.
+        estimate: Of the repeats' own percentiles; None unless each of them has enough operations for it.
+        lowest: Of the repeats' own percentiles; None where `estimate` is; likewise `highest`.
+        pooled: From all operations together; None if even they are too few.
+    """
+
+    name: str
+    least_ops: int
+    ops: int
+    estimate: Estimate | None = None
+    lowest: float | None = None
+    highest: float | None = None
+    pooled: float | None = None
+
+    @property
+    def needed(self) -> int:
+        """Fewest operations that it can be said of."""
+        return LEAST_OPS[self.name]
+
+    @property
+    def standing(self) -> Standing:
+        """How well it is known."""
+        if self.value is None:
+            return Standing.TOO_FEW
+        low, high = self.interval
+        if low is None or high is None:
+            return Standing.NO_INTERVAL
+        return Standing.KNOWN if high <= WIDEST * low else Standing.UNCERTAIN
+
+    @property
+    def value(self) -> float | None:
+        """The median over the repeats, or else from all operations together; None if it cannot be said."""
+        return self.pooled if self.estimate is None else self.estimate.median
+
+    @property
+    def interval(self) -> tuple[float | None, float | None]:
+        """The 95 % interval of `value`."""
+        return (None, None) if self.estimate is None else (self.estimate.low, self.estimate.high)
+
+
 class Row(Frozen):
     """The result of one operation of one case over all its repeats.
 
     Attributes:
         throughput: Bytes per second; None without a usable repeat, and where no data is moved.
         iops: Operations per second; None without a usable repeat.
-        latency: Name (as in Sample) -> nanoseconds, from the histograms of all repeats pooled.
+        latency: Name (as in Sample) -> nanoseconds, from the histograms of all repeats pooled; without the percentiles
+            that all operations together are too few for.
+        percentiles: Those of latency over the repeats, in ascending order; empty if no latencies were recorded.
         start_delay: Likewise, of the delays between intended starts and submissions; empty in closed loop.
         curve: (percentile in percent, nanoseconds) points of the pooled histogram, for drawing.
         findings: All that apply, the worst first; empty means ok.
@@ -370,6 +465,11 @@ class Row(Frozen):
     start_delay: dict[str, float] = Field(default_factory=dict)
     ceilings: tuple[Binding, ...] = ()
     machine: tuple[Finding, ...] = ()
+    percentiles: tuple[Percentile, ...] = ()
+
+    def percentile(self, name: str) -> Percentile | None:
+        """The percentile of that name; None if no latencies were recorded."""
+        return next((item for item in self.percentiles if item.name == name), None)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -416,7 +516,8 @@ class Comparison(Frozen):
     """One operation at the same parameters on two targets, or in two runs.
 
     Attributes:
-        ratio: Rate of `other` divided by that of `base`: throughput, or metadata operations per second.
+        of: What is compared: the rate (throughput, or metadata operations per second), or a percentile of latency.
+        ratio: That of `other` divided by that of `base`. Above 1 a rate is better, and a latency is worse.
         low: Lower end of the 95 % interval of the ratio, of this comparison alone; None if it could not be computed.
         high: Upper end.
         sure_low: Lower end of an interval so wide that those of all comparisons made together hold at once, in 95 of
@@ -428,7 +529,7 @@ class Comparison(Frozen):
         p: Two-sided, of there being no difference; None if it could not be computed.
         p_adjusted: The same after Holm's adjustment over all comparisons made together.
         p_own: As `p`, without what other comparisons tell of the noise.
-        effect: Cliff's delta, from -1 (every repeat of `other` is slower) to 1 (every one is faster).
+        effect: Cliff's delta, from -1 (what is compared is less in every repeat of `other`) to 1 (it is more).
         likeness: Greatest correlation of a repeat with the one before it that the repeats allow; the intervals and
             p-values allow for it.
     """
@@ -445,6 +546,7 @@ class Comparison(Frozen):
     caveat: str
     n_base: int
     n_other: int
+    of: Compared = "rate"
     unit: Literal["repeat", "run"] = "repeat"
     sure_low: float | None = None
     sure_high: float | None = None
@@ -458,6 +560,11 @@ class Comparison(Frozen):
     def too_few(self) -> bool:
         """Too little was measured on a side for any difference to be called."""
         return self.p is None if self.unit == "run" else min(self.n_base, self.n_other) < LEAST_COMPARED
+
+    @property
+    def better(self) -> bool:
+        """`other` has the higher rate, or the shorter latency."""
+        return self.ratio > 1 if self.of == "rate" else self.ratio < 1
 
 
 class JobRecord(Frozen):
@@ -487,6 +594,7 @@ class RunAnalysis(Frozen):
         notes: What looked odd, one sentence each.
         decisions: What follows from the comparisons for each pair of targets.
         machine: The verdict on the machine, once for all rows; None if there is none.
+        latency_comparisons: Of p50 and of p99, wherever both sides have enough operations for it.
     """
 
     run: RunInfo
@@ -498,3 +606,4 @@ class RunAnalysis(Frozen):
     jobs: tuple[JobRecord, ...]
     decisions: tuple[Decision, ...] = ()
     machine: MachineFinding | None = None
+    latency_comparisons: tuple[Comparison, ...] = ()

@@ -18,11 +18,13 @@ class Verdict(StrEnum):
     SKEWED = "skewed"
     CLIENT_BOUND = "client-bound"
     NETWORK_BOUND = "network-bound"
+    UNVERIFIED = "unverified"
     OK = "ok"
 
 
 SOUND = frozenset({Verdict.OK, Verdict.UNSTABLE})
-"""The number is the storage's own. An unstable one is known less well, which its interval says."""
+"""The number is the storage's own. An unstable one is known less well, which its interval says. An unverified one may
+be: it can be compared, but whoever quotes it must say so."""
 
 NO_RESULT = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE})
 """The number is not the storage's, or not whole: no difference of such numbers says anything."""

@@ -106,7 +106,8 @@ def _headline(target: str, won: Sequence[Claim], kinds: int) -> list[Span]:
     if len(won) > 1:
         spans += [f" ({slow}), up to at least ", Strong(numbers.ratio(floored(high))), f" ({fast})"]
     left = sum(len(claim.of(Outcome.BARRED)) for claim in won)
-    return [*spans, f", apart from {numbers.plural(left, 'point')} without a number of both. " if left else ". "]
+    spans.append(f", apart from {numbers.plural(left, 'point')} without a number of both" if left else "")
+    return [*spans, f"{_unverified([point for claim in won for point in claim.won(target)])}. "]
 
 
 def sentence(claim: Claim) -> Text:
@@ -117,7 +118,7 @@ def sentence(claim: Claim) -> Text:
     parts = [_won(claim, target) for target in (claim.other, claim.base) if claim.won(target)]
     equal = claim.of(Outcome.EQUAL)
     if equal:
-        parts.append([f"equal within {equal_within(equal)} at {_points(len(equal), claim)}"])
+        parts.append([f"equal within {equal_within(equal)} at {_points(len(equal), claim)}{_unverified(equal)}"])
     left = claim.of(Outcome.OPEN)
     if left:
         parts.append([f"open at {_points(len(left), claim)} ({_reasons(left)})"])
@@ -140,7 +141,14 @@ def _won(claim: Claim, target: str) -> list[Span]:
         f"; measured {numbers.ratio(middle)} in the median"
         if len(points) > 1
         else f"; measured {numbers.ratio(middle)}",
+        _unverified(points),
     ]
+
+
+def _unverified(points: Sequence[PointDecision]) -> str:
+    """Whose numbers nobody can vouch for, to be said beside them: ` (disk is unverified)`; empty if there are none."""
+    names = list(dict.fromkeys(name for point in points for name in point.unverified))
+    return f" ({numbers.listing(names)} {'is' if len(names) == 1 else 'are'} unverified)" if names else ""
 
 
 def floored(value: float) -> float:

@@ -1,13 +1,15 @@
 """From a comparison of two runs to the document."""
 
+from collections.abc import Iterator
 from itertools import groupby
 
 from assay.analyse.between import LEAST_RUNS
 from assay.analyse.runs import HOW_TO_TELL, geometric_means
 from assay.model.comparison import ComparedRow, RunsComparison, Side
 from assay.model.environment import EnvironmentDifference
+from assay.model.result import Comparison
 from assay.model.verdict import NO_RESULT
-from assay.report import numbers
+from assay.report import latencies, numbers, percentiles
 from assay.report.charts.differences import difference_chart
 from assay.report.document import (
     Badge,
@@ -33,14 +35,14 @@ _MOST_POINTS = 40
 
 _READING = (
     "The difference is that of the medians, as a share of the one before, with its 95 % interval, of each row by "
-    "itself. p is adjusted for the number of rows. Latencies are of all repeats merged; their differences are not "
-    "tested."
+    "itself. p is adjusted for the number of rows. p50 and p99 of latency are the medians of the repeats' own. Their "
+    "differences are tested as those of rates are, where both sides have enough operations, each adjusted by itself."
 )
 _RUNS = (
     "Repeats of a run share its day: where the files came to lie, what else the machine did. So each run counts as one "
     "observation, its median. How much runs differ though nothing was changed is taken from the runs of both sides if "
     f"there are {LEAST_RUNS} or more, else from at least {LEAST_RUNS} other runs of the study. A difference is "
-    f"significant if p < 0.05 after Holm's adjustment for all rows. {EFFECT}"
+    f"significant if p < 0.05 after Holm's adjustment for all rows. Of latencies other runs tell nothing. {EFFECT}"
 )
 
 
@@ -78,6 +80,8 @@ def _answer(found: RunsComparison) -> Section:
             change = f"{numbers.signed(100 * (after / before - 1), 1)} %"
             rates = f"{measure.text(before)} before, {measure.text(after)} after, {change}"
             items.append(f"{measure.title}, geometric mean of {numbers.plural(count, 'row')}: {rates}.")
+    for name in latencies.latency_rows(found):
+        items.append(f"{name} of latency: {latencies.latency_words(found, name)}.")
     few = sum(row.comparison.too_few and row.comparison.unit == "repeat" for row in sound)
     if any(row.comparison.too_few and row.comparison.unit == "run" for row in sound):
         items.append(f"Two runs alone do not tell a change from what days do. To find out: {HOW_TO_TELL}.")
@@ -119,7 +123,7 @@ def _differences(found: RunsComparison) -> Section:
 
 def _table(rows: list[ComparedRow], name: str) -> Table:
     unit = measure_of(rows[0].comparison.operation).unit
-    timed = any(time is not None for row in rows for time in _latencies(row))
+    timed = any(row.before.p50 is not None or row.after.p50 is not None for row in rows)
     columns = (
         Column("What"),
         Column("Result", facet=True),
@@ -144,12 +148,37 @@ def _table(rows: list[ComparedRow], name: str) -> Table:
 
 
 def _latency_columns(timed: bool) -> tuple[Column, ...]:
-    titles = ("p50 before", "after", "p99 before", "after") if timed else ()
-    return tuple(Column(title, "µs", numeric=True) for title in titles)
+    if not timed:
+        return ()
+    return tuple(
+        column
+        for name in latencies.NAMES
+        for column in (
+            Column(f"{name} before", "µs", numeric=True),
+            Column("after", "µs", numeric=True),
+            Column(f"{name} difference", facet=True),
+            Column("by", "%", numeric=True),
+        )
+    )
 
 
-def _latencies(row: ComparedRow) -> tuple[float | None, ...]:
-    return (row.before.p50_ns, row.after.p50_ns, row.before.p99_ns, row.after.p99_ns)
+def _latencies(row: ComparedRow) -> Iterator[Cell]:
+    for name in latencies.NAMES:
+        pair = latencies.pair_of(row, name)
+        yield percentiles.cell(getattr(row.before, name))
+        yield percentiles.cell(getattr(row.after, name))
+        yield _latency_result(pair)
+        yield _percent(None if pair is None else pair.ratio)
+
+
+def _latency_result(pair: Comparison | None) -> str:
+    if pair is None:
+        return numbers.NONE
+    if pair.too_few:
+        return "too few runs" if pair.unit == "run" else "too few repeats"
+    if not pair.separable:
+        return "no significant difference"
+    return "shorter" if pair.better else "longer"
 
 
 def _cells(row: ComparedRow, timed: bool) -> tuple[Cell, ...]:
@@ -165,7 +194,7 @@ def _cells(row: ComparedRow, timed: bool) -> tuple[Cell, ...]:
         numbers.repeats(pair.n_base, pair.n_other),
         Badge(row.before.verdict, row.before.finding),
         Badge(row.after.verdict, row.after.finding),
-        *(Num(numbers.microseconds(time), time) for time in (_latencies(row) if timed else ())),
+        *(_latencies(row) if timed else ()),
     )
 
 

@@ -15,7 +15,10 @@ _TYPES = {"text": "string", "integer": "integer", "number": "number", "boolean":
 
 
 def json_document(analysis: RunAnalysis) -> dict[str, Any]:
-    """The run, its results, samples and costs as flat records, comparisons, decisions, exclusions and notes."""
+    """The run, its results, samples and costs as flat records, comparisons, decisions, exclusions and notes.
+
+    Comparisons of latencies (`p50`, `p99`) stand apart from those of rates, whose p-values they do not enter.
+    """
     return {
         "schema": SCHEMA,
         "run": analysis.run.model_dump(mode="json"),
@@ -23,6 +26,7 @@ def json_document(analysis: RunAnalysis) -> dict[str, Any]:
         "samples": list(samples_table(analysis).records),
         "costs": list(costs_table(analysis).records),
         "comparisons": [comparison.model_dump(mode="json") for comparison in analysis.comparisons],
+        "latency_comparisons": [pair.model_dump(mode="json") for pair in analysis.latency_comparisons],
         "decisions": [decision.model_dump(mode="json") for decision in analysis.decisions],
         "excluded": [excluded.model_dump(mode="json") for excluded in analysis.excluded],
         "notes": list(analysis.notes),
@@ -54,6 +58,7 @@ def json_schema() -> dict[str, Any]:
         "samples": _records_schema(SAMPLE_COLUMNS),
         "costs": _records_schema(COST_COLUMNS),
         "comparisons": {"type": "array", "items": comparison},
+        "latency_comparisons": {"type": "array", "items": comparison},
         "decisions": {"type": "array", "items": decision},
         "excluded": {"type": "array", "items": excluded},
         "notes": {"type": "array", "items": {"type": "string"}},

@@ -113,7 +113,7 @@ def _environment(analysis: RunAnalysis) -> Iterator[tuple[str, str, str]]:
         yield "versions", name, value
     for place in run.places:
         limits = f"; {'; '.join(place.limits)}" if place.limits else ""
-        yield "targets", place.target, f"{place.path}: {place.filesystem} on {place.device or 'no device'}{limits}"
+        yield "targets", place.target, f"{place.path}: {place.lies_on}{limits}"
     for section, values in run.environment.items():
         for name, value in values.items():
             yield section, name, value

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from assay.model.case import AxisValue
+from assay.model.percentile import LEAST_BEYOND, WIDEST
 from assay.model.result import Row
 from assay.report import numbers
 from assay.report.charts.dots import plain_chart
@@ -121,11 +122,11 @@ def line_charts(view: View, workload: Workload, axis: str, metric: Metric, mark:
         slices = _slices(rows, others)
         kept = thin(slices, MOST_SERIES)
         chosen = [row for _, group in kept for row in group]
-        if metric == "latency" and not any(row.latency for row in chosen):
+        if metric == "latency" and not any("p50" in row.latency for row in chosen):
             continue
-        words = (
-            "Median and 95 % interval." if metric == "rate" else "Median; bars from the lowest to the highest repeat."
-        )
+        words = "Median and 95 % interval."
+        if metric == "latency":
+            words += f" Where that is wider than a factor of {WIDEST:g}: from the lowest to the highest repeat."
         if len(kept) < len(slices):
             words += f" Lines for {len(kept)} of {len(slices)} points of the other axes."
         if len(kept_x) < len(workload.swept[axis]):
@@ -155,7 +156,8 @@ def percentile_charts(view: View, workload: Workload, mark: str) -> Iterator[Cha
         if rows:
             where = numbers.listing(list(dict.fromkeys(view.point_of(row) for row in rows if view.point_of(row))))
             words = f"At {where}. " if where else ""
-            caption = f"{words}All repeats merged; each nine takes the same room."
+            caption = f"{words}All repeats merged; each nine takes the same room. Up to where {LEAST_BEYOND} operations"
+            caption += " took longer."
             yield Chart(
                 f"percentiles-{mark}-{operation}",
                 _title(workload, operation, view=view),
@@ -166,7 +168,7 @@ def percentile_charts(view: View, workload: Workload, mark: str) -> Iterator[Cha
 
 def _ends(view: View, workload: Workload, operation: str) -> list[Row]:
     """The rows at the first and last value of the last numeric axis that all targets share, other axes at their end."""
-    with_curve = [row for row in workload.of(operation) if row.curve and plausible(row)]
+    with_curve = [row for row in workload.of(operation) if row.curve and "p50" in row.latency and plausible(row)]
     full: dict[str, list[Row]] = {}
     for row in with_curve:
         full.setdefault(view.point_of(row), []).append(row)

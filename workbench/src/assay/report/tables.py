@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from assay.model.result import Estimate, Row, RunAnalysis, Sample
+from assay.model.percentile import LEAST_OPS
+from assay.model.result import Estimate, Percentile, Row, RunAnalysis, Sample
 from assay.model.verdict import Verdict
 
 Kind = Literal["text", "integer", "number", "boolean"]
@@ -62,18 +63,69 @@ def _estimate(prefix: str, suffix: str, what: str, get: Callable[[Row], Estimate
     ]
 
 
-def _latencies(of: str) -> list[_Spec]:
+def _latencies(of: str, field: str, delays: str) -> list[_Spec]:
+    """Latencies by name; empty where the operations are too few for the percentile.
+
+    Args:
+        of: What they are of, in words.
+        field: What has them, and of open loop the delays of starts.
+        delays: Likewise.
+    """
+
     def value(field: str, name: str) -> _Getter:
         return lambda item: getattr(item, field).get(name)
 
-    def spec(field: str, title: str, name: str) -> _Spec:
-        return f"{field}_{name.replace('.', '_')}_ns", "number", f"{title}: {name}, {of}", value(field, name)
+    def spec(prefix: str, field: str, title: str, name: str) -> _Spec:
+        least = f", from {LEAST_OPS[name]:,} operations on" if name in LEAST_OPS else ""
+        heading = f"{prefix}_{name.replace('.', '_')}_ns"
+        return heading, "number", f"{title}: {name}, {of}{least}", value(field, name)
 
     late = "Open loop: delay of starts"
     return [
-        *(spec("latency", "Latency", name) for name in LATENCIES),
-        *(spec("start_delay", late, name) for name in START_DELAYS),
+        *(spec("latency", field, "Latency", name) for name in LATENCIES),
+        *(spec("start_delay", delays, late, name) for name in START_DELAYS),
     ]
+
+
+def _percentiles() -> list[_Spec]:
+    """Percentiles over repeats, and of how many operations they are."""
+
+    def value(name: str, get: Callable[[Percentile], Value], missing: Value = None) -> _Getter:
+        return lambda row: missing if (found := row.percentile(name)) is None else get(found)
+
+    def specs(name: str) -> list[_Spec]:
+        heading, title = f"latency_{name.replace('.', '_')}", f"Latency: {name} over repeats"
+        middle = value(name, lambda item: None if item.estimate is None else item.estimate.median)
+        return [
+            (f"{heading}_median_ns", "number", f"{title}, median of each repeat's own", middle),
+            (f"{heading}_low_ns", "number", f"{title}, lower end of the 95 % interval", value(name, _low)),
+            (f"{heading}_high_ns", "number", f"{title}, upper end of the 95 % interval", value(name, _high)),
+            (
+                f"{heading}_standing",
+                "text",
+                f"{title}: how well it is known, or why it is not said",
+                value(name, lambda item: str(item.standing), ""),
+            ),
+        ]
+
+    return [
+        ("latency_ops", "integer", "Latencies of all repeats", value("p50", lambda item: item.ops)),
+        (
+            "latency_ops_least",
+            "integer",
+            "Latencies of the repeat with fewest",
+            value("p50", lambda item: item.least_ops),
+        ),
+        *(item for name in LEAST_OPS for item in specs(name)),
+    ]
+
+
+def _low(item: Percentile) -> float | None:
+    return item.interval[0]
+
+
+def _high(item: Percentile) -> float | None:
+    return item.interval[1]
 
 
 _PARAMETERS: tuple[tuple[str, str, Kind, str], ...] = (
@@ -143,7 +195,8 @@ _RESULTS: tuple[_Spec, ...] = (
     ("n", "integer", "Repeats that count", lambda row: row.rate.n if row.rate else 0),
     *_estimate("throughput", "bytes_per_s", "Throughput", lambda row: row.throughput),
     *_estimate("iops", "per_s", "Operations per second", lambda row: row.iops),
-    *_latencies("all repeats pooled"),
+    *_latencies("all repeats pooled", "latency", "start_delay"),
+    *_percentiles(),
     *_parameters(),
     ("binding_ceiling", "text", "Ceiling that it is closest to", lambda row: _binding(row, "name", "")),
     ("binding_unit", "text", "Unit of that ceiling", lambda row: _binding(row, "unit", "")),
@@ -245,7 +298,7 @@ _SAMPLES: tuple[_Spec, ...] = (
     _throughput("steady_bytes_per_s", "Throughput while every lane was at work", "steady"),
     _field("first_finisher_per_s", "number", "Operations per second up to the first lane's end", "first_finisher_iops"),
     _field("steady_per_s", "number", "Operations per second while every lane was at work", "steady_iops"),
-    *_latencies("this repeat"),
+    *_latencies("this repeat", "latency_said", "start_delay_said"),
     ("failed_ops", "integer", "Failed operations", lambda sample: sample.failed_operations),
     ("errors", "text", "Failed operations in words", _errors),
     _field("start_skew_ns", "integer", "Greatest difference between two lanes' starts", "skew_ns"),

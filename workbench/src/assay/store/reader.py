@@ -242,6 +242,21 @@ class RunReader:
                 samples = (_sample(*sample) for _, *sample in group if sample[0] is not None)
                 yield Case.model_validate_json(case), tuple(samples)
 
+    def rates(self) -> Iterator[list[float]]:
+        """Of each operation of each case that was repeated: bytes, or if it moves none operations, per second.
+
+        In the order of the repeats; of those that ended well.
+        """
+        with damage_told(self.folder):
+            rows = self._db.execute(
+                "SELECT case_id, phase, CASE WHEN throughput > 0 THEN throughput ELSE iops END FROM samples"
+                " WHERE status IN ('done', 'time_limit') ORDER BY case_id, phase, repeat"
+            )
+            for _, group in groupby(rows, key=itemgetter(0, 1)):
+                rates = [float(rate) for _, _, rate in group if rate > 0]
+                if len(rates) > 1:
+                    yield rates
+
     @tells_damage
     def jobs(self, case_id: str | None = None, whole: bool = True) -> tuple[JobRecord, ...]:
         """The repeats that have an outcome, as they were executed, ordered by case and repeat.

@@ -26,7 +26,8 @@ COLUMNS = {
     "p50_ns": "int64",
     "p99_ns": "int64",
 }
-"""Name -> Arrow type. Times count from the phase's start; percentiles are of all operations together.
+"""Name -> Arrow type. Times count from the phase's start; percentiles are of all operations together,
+and empty where those are too few (`assay.model.percentile`).
 
 `meta` are metadata operations, whose bytes are the contents that `create` wrote.
 """

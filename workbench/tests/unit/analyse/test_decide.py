@@ -14,7 +14,7 @@ from assay.analyse.decide import decide
 from assay.model.decision import Decision, Outcome
 from assay.model.result import Row
 from assay.model.verdict import Finding, Verdict
-from assay.report.claims import claims, sentence
+from assay.report.claims import claims, headline, sentence
 
 SEED = 5
 
@@ -69,6 +69,16 @@ def test_what_held_the_faster_side_bounds_the_answer(verdict: Verdict) -> None:
     assert point.outcome is Outcome.FASTER and "may be faster still" in point.why
     (point,) = only(row("disk", noisy(100e6), verdict), row("memory", noisy(1000e6, seed=1))).points
     assert point.outcome is Outcome.OPEN and "disk is" in point.why
+
+
+def test_an_unverified_number_answers_and_is_named() -> None:
+    found = only(row("disk", noisy(100e6)), row("memory", noisy(1000e6, seed=1), Verdict.UNVERIFIED))
+    assert (found.points[0].outcome, found.points[0].unverified) == (Outcome.FASTER, ("memory",))
+    (claim,) = claims([found])
+    assert all("(memory is unverified)" in "".join(map(str, text)) for text in (headline([claim]), sentence(claim)))
+    same = noisy(100e6, 40, 0.005), noisy(100.1e6, 40, 0.005, 1)
+    (point,) = only(row("disk", same[0], Verdict.UNVERIFIED), row("memory", same[1])).points
+    assert (point.outcome, point.unverified) == (Outcome.EQUAL, ("disk",))
 
 
 def test_an_unstable_result_answers_with_its_interval() -> None:

@@ -15,7 +15,6 @@ from made_machine import machine
 from assay.launch.environment import (
     capture_environment,
     describe_device,
-    device_below,
     mount_of,
 )
 from assay.launch.environment.cpu import describe_cpu
@@ -145,7 +144,6 @@ def test_without_a_mount_that_fits_it_says_so(tmp_path: Path) -> None:
         mount_of(str(tmp_path), files)
     section = capture_environment({"disk": ("file", str(tmp_path))}, files)["target disk"]
     assert section["mount"] == f"unknown: {tmp_path}: no mount found"
-    assert device_below(str(tmp_path), files) is None
 
 
 def test_kernel_command_line_is_kept_without_credentials() -> None:
@@ -200,18 +198,13 @@ def test_devices_below_a_stacked_one_are_found_at_any_depth(tmp_path: Path) -> N
     assert (partition["merges"], partition["stacked"]) == ("none", "no")
 
 
-def test_device_of_a_real_loop_device_and_of_memory(tmp_path: Path) -> None:
-    assert device_below("/dev/shm") is None
+def test_device_of_a_real_loop_device(tmp_path: Path) -> None:
     assert describe_device("0:99999")["device"].startswith("none")
     with small_ext4(tmp_path, 16 << 20) as (device, point):
         found = capture_environment({"disk": ("file", str(point)), "raw": ("device", device)})
-        assert found["target disk"]["device"] == found["target raw"]["device"] == device_below(str(point)) == device
+        assert found["target disk"]["device"] == found["target raw"]["device"] == device
         assert found["target disk"]["stacked"] == f"loop device of {tmp_path}/image, direct I/O off"
         assert found["target raw"]["bytes"] == str(16 << 20)
-        below = device_below(str(tmp_path))
-        if below:
-            disks = [f"/dev/{name[6:]}" for name in found["target raw"] if name.startswith("below ")]
-            assert below.startswith(tuple(disks))
 
 
 V2 = "30 1 0:26 {root} /sys/fs/cgroup rw - cgroup2 cgroup2 rw"

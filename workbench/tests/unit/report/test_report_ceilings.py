@@ -293,7 +293,7 @@ def test_guide_names_every_rule_and_verdict_with_its_thresholds() -> None:
         f"busy less than {course.IDLE:.0%}",
         f"at least {course.WAITING:g} times as long",
         f"fell to {course.LOWER:.0%} or less",
-        f"vary by more than {rules.SPREAD:.0%}",
+        f"is more than {rules.KNOWN:.0%} from the median",
         f"more than {lanes.SKEW_SHARE:.0%} of the time or {lanes.SKEW_NS / 1e6:g} ms apart",
         f"more than {lanes.FINISH_SHARE:.0%} of it apart",
         f"less than {lanes.LEAST_BALANCE:.0%} of the operations",

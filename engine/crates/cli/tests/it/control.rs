@@ -100,7 +100,8 @@ fn an_engine_whose_controller_falls_silent_stops() {
     }
     assert_eq!(bye["status"], "stopped");
     let silent = bye["at_ns"].as_u64().unwrap() - said[heard];
-    assert!(silent >= lease, "{silent} ns after the last line");
+    // An engine that is itself held up may find that it is silent, and only then the lines that had come meanwhile.
+    assert!(silent >= lease || !calm || heard < 7, "{silent} ns after the last line");
     assert!(heard == 7 || !calm, "only {heard} lines were heard");
     talk.child.wait().unwrap();
 }

@@ -20,15 +20,13 @@ from assay.launch.environment.machine import (
 from assay.launch.environment.network import describe_interfaces, describe_network
 from assay.launch.environment.reading import THIS_MACHINE, Files, Section
 from assay.launch.environment.sources import sources_sha256
-from assay.launch.environment.storage import describe_device, describe_target, device_below, mount_at, mount_of
+from assay.launch.environment.storage import describe_device, describe_target, mount_of
 from assay.model.secret import redacted
 
 __all__ = [
     "Section",
     "capture_environment",
     "describe_device",
-    "device_below",
-    "mount_at",
     "mount_of",
     "sources_sha256",
 ]

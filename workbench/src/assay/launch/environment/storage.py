@@ -262,19 +262,3 @@ def _all_below(disk: Path, files: Files) -> list[Path]:
         level = [path for path in dict.fromkeys(level) if path not in found and path != disk]
         found |= dict.fromkeys(level)
     return list(found)
-
-
-def device_below(path: str, files: Files = THIS_MACHINE, real: str | None = None) -> str | None:
-    """Block device that a directory's file system lies on, such as /dev/vda; None if there is none.
-
-    Args:
-        path: The directory.
-        files: Where the kernel tells.
-        real: The path without symbolic links if that is known; then it is not touched.
-    """
-    try:
-        mount = mount_of(path, files) if real is None else mount_at(real, files)
-        folder = _folder(_number_below(mount, files), files)
-    except (OSError, LookupError):
-        return None
-    return f"/dev/{folder.resolve().name}" if folder.exists() else None

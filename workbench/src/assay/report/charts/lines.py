@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from assay.model.case import AxisValue
+from assay.model.percentile import Standing
 from assay.model.result import Row
-from assay.report import numbers
+from assay.report import numbers, percentiles
 from assay.report.charts.theme import Spec, colour, finish, magnitude, marks, measured, setting, swept
 from assay.report.measure import measure_of
 from assay.report.view import plausible, point
@@ -25,8 +26,8 @@ def line_chart(rows: Sequence[Row], axis: str, others: Sequence[str], targets: S
         axis: Runs right.
         others: The axes whose points give a line each.
         targets: One colour each.
-        metric: rate: median and 95 % interval in the operation's measure; latency: pooled median in µs and the range
-            of the repeats' medians.
+        metric: rate: median and 95 % interval in the operation's measure; latency: likewise of p50, in µs, with the
+            range of the repeats where the interval would set the scale for all.
     """
     data = [datum for row in rows if (datum := _datum(row, axis, others, metric)) is not None]
     series = list(dict.fromkeys(datum["s"] for datum in data))
@@ -81,11 +82,12 @@ def _rate(row: Row) -> tuple[float, float, float, str] | None:
 
 
 def _latency(row: Row) -> tuple[float, float, float, str] | None:
-    middle = row.latency.get("p50")
-    if middle is None:
+    half, tail = row.percentile("p50"), row.percentile("p99")
+    if half is None or half.value is None:
         return None
-    each = [sample.latency["p50"] for sample in row.samples if "p50" in sample.latency] or [middle]
-    words = f"median {numbers.latency(middle)}"
-    if "p99" in row.latency:
-        words += f", 99 % below {numbers.latency(row.latency['p99'])}"
-    return middle / 1e3, min(each) / 1e3, max(each) / 1e3, words
+    ends = (half.lowest, half.highest) if half.standing is Standing.UNCERTAIN else half.interval
+    low, high = (half.value if end is None else end for end in ends)
+    words = f"p50 {percentiles.words(half)}"
+    if tail is not None:
+        words += f"; p99 {percentiles.words(tail)}"
+    return half.value / 1e3, low / 1e3, high / 1e3, words

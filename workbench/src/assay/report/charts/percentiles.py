@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from assay.model.percentile import LEAST_BEYOND
 from assay.model.result import Row
 from assay.report import numbers
 from assay.report.charts.theme import Spec, colour, decades, finish
@@ -17,12 +18,12 @@ _NINES = {
     100_000: "99.999",
     1_000_000: "99.9999",
 }
-_BELOW_ALL = 1e7
-"""Where the slowest operation goes if its rank is not known."""
 
 
 def percentile_chart(rows: Sequence[Row], view: View) -> Spec:
     """Pooled latency against 1 / (1 - p): each nine of the percentile takes the same room.
+
+    Up to the last percentile that can be said of so many operations.
 
     Args:
         rows: Of one operation, at a few points, on all targets.
@@ -76,21 +77,21 @@ def percentile_chart(rows: Sequence[Row], view: View) -> Spec:
 
 
 def _curve(row: Row, view: View) -> list[Spec]:
-    operations = sum(sample.ops for sample in row.samples)
-    last = float(operations) if operations > 1 else _BELOW_ALL
+    half = row.percentile("p50")
+    operations = 0 if half is None else half.ops
     found = []
     for percent, nanoseconds in row.curve:
         rest = 1 - percent / 100
-        x = min(last, 1 / rest) if rest > 0 else last
-        found.append(
-            {
-                "t": row.case.target,
-                "s": view.point_of(row) or row.case.workload,
-                "x": round(x, 4),
-                "y": max(nanoseconds, 1) / 1e3,
-                "q": f"{percent:.6g} %",
-                "m": numbers.latency(nanoseconds),
-                "v": row.verdict.value,
-            }
-        )
+        if rest * operations >= LEAST_BEYOND:
+            found.append(
+                {
+                    "t": row.case.target,
+                    "s": view.point_of(row) or row.case.workload,
+                    "x": round(1 / rest, 4),
+                    "y": max(nanoseconds, 1) / 1e3,
+                    "q": f"{percent:.6g} %",
+                    "m": numbers.latency(nanoseconds),
+                    "v": row.verdict.value,
+                }
+            )
     return found

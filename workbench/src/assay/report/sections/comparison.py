@@ -4,7 +4,7 @@ from assay.model.repeats import LEAST_COMPARED
 from assay.model.result import Comparison
 from assay.report import figures, numbers
 from assay.report.charts.dots import ratio_chart
-from assay.report.document import Block, Cell, Chart, Column, Gallery, Note, Num, Paragraph, Section, Table
+from assay.report.document import Block, Cell, Chart, Column, Gallery, Heading, Note, Num, Paragraph, Section, Table
 from assay.report.measure import DATA, METADATA, Measure, measure_of
 from assay.report.view import View
 
@@ -50,6 +50,7 @@ def section(view: View) -> Section | None:
     for measure in (DATA, METADATA):
         mine = [pair for pair in pairs if measure_of(pair.operation) is measure]
         blocks += [_table(mine, measure, view)] if mine else []
+    blocks += _latencies(view)
     return Section("comparison", "Comparison", tuple(blocks))
 
 
@@ -100,9 +101,57 @@ def _table(pairs: list[Comparison], measure: Measure, view: View) -> Table:
     return Table(name, columns, rows, caption, interactive=True)
 
 
-def _cells(pair: Comparison, view: View) -> tuple[Cell, ...]:
+def _latencies(view: View) -> list[Block]:
+    """p50 and p99, where both sides have enough operations."""
+    pairs = view.analysis.latency_comparisons
+    if not pairs:
+        return []
+    columns = (
+        Column("Percentile", facet=True),
+        Column("Workload", facet=True),
+        Column("Operation", facet=True),
+        Column("At"),
+        Column("Targets", facet=True),
+        Column("Result", facet=True),
+        Column("Ratio", "÷", numeric=True),
+        Column("95 % from", numeric=True),
+        Column("to", numeric=True),
+        Column("p", "adjusted", numeric=True),
+        Column("n"),
+    )
+    caption = (
+        "Ratio of the latencies: below 1 the second target answers sooner. p50 and p99 are each adjusted for their own "
+        "comparisons, so that they take nothing from those of rates."
+    )
+    if len(pairs) > _MOST_ROWS:
+        caption += f" The first {_MOST_ROWS:,} of {len(pairs):,}."
+    rows = tuple(_latency_cells(pair, view) for pair in pairs[:_MOST_ROWS])
+    heading = Heading("Latencies compared", "comparison-latency", 4)
+    return [heading, Table("comparison-latency-table", columns, rows, caption, interactive=True)]
+
+
+def _latency_cells(pair: Comparison, view: View) -> tuple[Cell, ...]:
+    drawn = view.comparable(pair)
+    ratios = (pair.ratio, pair.low, pair.high) if drawn else (None, None, None)
+    return (
+        pair.of,
+        pair.workload,
+        numbers.operation_title(pair.operation),
+        _where(pair, view),
+        f"{pair.other} ÷ {pair.base}",
+        _result(pair, drawn),
+        *(Num(numbers.NONE if ratio is None else numbers.significant(ratio), ratio) for ratio in ratios),
+        Num(numbers.p_value(pair.p_adjusted if drawn else None), pair.p_adjusted if drawn else None),
+        numbers.repeats(pair.n_base, pair.n_other),
+    )
+
+
+def _where(pair: Comparison, view: View) -> str:
     names = view.swept_of(pair.workload)
-    where = " / ".join(numbers.axis_value(name, pair.axes.get(name)) for name in names) or numbers.NONE
+    return " / ".join(numbers.axis_value(name, pair.axes.get(name)) for name in names) or numbers.NONE
+
+
+def _cells(pair: Comparison, view: View) -> tuple[Cell, ...]:
     side = view.sides(pair)[0]
     drawn = view.comparable(pair)
     base = side.rate.median if side and side.rate else None
@@ -111,7 +160,7 @@ def _cells(pair: Comparison, view: View) -> tuple[Cell, ...]:
     return (
         pair.workload,
         numbers.operation_title(pair.operation),
-        where,
+        _where(pair, view),
         f"{pair.other} ÷ {pair.base}",
         _result(pair, drawn),
         *(Num(numbers.NONE if ratio is None else numbers.significant(ratio), ratio) for ratio in ratios),
@@ -128,7 +177,7 @@ def _result(pair: Comparison, drawn: bool) -> str:
         return "not compared"
     if pair.too_few:
         return "too few repeats"
-    return f"{pair.other if pair.ratio > 1 else pair.base} faster" if pair.separable else "not separable"
+    return f"{pair.other if pair.better else pair.base} faster" if pair.separable else "not separable"
 
 
 def _signed(value: float | None, measure: Measure) -> str:

@@ -23,6 +23,7 @@ def section(view: View) -> Section:
     brief = [(label, part, names) for label, part, names in _BRIEF if part in environment]
     brief += [(_title(part), part, _BRIEF_OF_TARGET) for part in environment if part.startswith("target ")]
     facts = [(label, _known(environment[part], names)) for label, part, names in brief]
+    facts += [(f"Layers of target {place.target}", place.lies_on) for place in view.run.places if place.layers]
     if any(text for _, text in facts):
         blocks.append(Facts(tuple((label, text) for label, text in facts if text)))
     for name, values in environment.items():

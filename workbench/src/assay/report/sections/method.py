@@ -4,7 +4,7 @@ from assay.analyse.machine import moved_words
 from assay.model.case import AxisValue, Case
 from assay.model.repeats import within_words
 from assay.model.result import RunInfo
-from assay.report import numbers
+from assay.report import numbers, percentiles
 from assay.report.document import Block, Bullets, Cell, Column, Heading, Section, Table, Text
 from assay.report.view import View, Workload
 
@@ -90,8 +90,8 @@ def _principles(view: View) -> list[Text]:
         "Writes are timed up to and including the flush that the workload asks for.",
         "Throughput is all bytes of a phase divided by the time from the common start to the end of the last lane; the "
         "rate of metadata operations is their number divided by the same time.",
-        "Latencies are kept in HDR histograms with three significant digits; percentiles come from the histograms "
-        "of all repeats merged, never from averages of percentiles.",
+        "Latencies are kept in HDR histograms with three significant digits, merged exactly over lanes and hosts. "
+        + percentiles.READING,
         "Data is unique and incompressible unless a workload says otherwise, and what is read can be checked.",
         *_control(run),
         "Each result is judged by rules. One that a cache or a failure may have made is never in a headline; one whose "

@@ -1,7 +1,8 @@
 """The results: charts per workload, then every result in one table."""
 
+from assay.model.percentile import WIDEST
 from assay.model.result import Estimate, Row
-from assay.report import figures, numbers
+from assay.report import figures, numbers, percentiles
 from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Share, Table
 from assay.report.measure import DATA, METADATA, Measure, measure_of, measures_of
 from assay.report.view import View, Workload
@@ -81,7 +82,8 @@ def _table(rows: list[Row], workloads: list[Workload], measure: Measure) -> Tabl
     unit = "MB/s is 10⁶ bytes per second, " if not measure.metadata or other else ""
     caption = (
         f"{measure.title}: median over n repeats and its 95 % interval; {unit}KiB and MiB are powers of two. "
-        "Spread: coefficient of variation of the repeats. Latencies: all repeats merged. The bar ends at 125 % of the "
+        "Spread: coefficient of variation of the repeats. p50 and p99: median of the repeats' own, with a remark "
+        f"unless it is known within a factor of {WIDEST:g}. The bar ends at 125 % of the "
         "ceiling, the mark in it is the ceiling itself; what is above it is hatched."
     )
     name = "metadata-table" if measure.metadata else "results-table"
@@ -119,8 +121,8 @@ def _cells(row: Row, axes: list[str], with_other: bool) -> tuple[Cell, ...]:
         if value is None or value.spread is None
         else Num(f"{100 * value.spread:.1f}", value.spread),
         *([_speed(beside, unit)] if with_other else []),
-        _time(row.latency.get("p50")),
-        _time(row.latency.get("p99")),
+        percentiles.cell(row.percentile("p50")),
+        percentiles.cell(row.percentile("p99")),
     )
 
 
@@ -141,7 +143,3 @@ def _interval(value: Estimate | None, measure: Measure) -> Num:
     if value is None or value.low is None or value.high is None:
         return Num(numbers.NONE, None)
     return Num(f"{measure.number(value.low)} – {measure.number(value.high)}", value.low)
-
-
-def _time(value: float | None) -> Num:
-    return Num(numbers.microseconds(value), value)

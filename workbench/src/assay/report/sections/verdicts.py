@@ -20,6 +20,7 @@ _MEANING = {
     Verdict.SKEWED: "the lanes did not work together, or the clock was set meanwhile",
     Verdict.CLIENT_BOUND: "the machine that measured was the limit: the engine, or too little CPU for it",
     Verdict.NETWORK_BOUND: "the network was the limit",
+    Verdict.UNVERIFIED: "what answered cannot be seen from here: the storage, or a cache before it",
     Verdict.OK: "nothing speaks against it",
 }
 _MOST = 200

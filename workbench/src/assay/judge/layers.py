@@ -1,0 +1,240 @@
+"""The rules about what lies below a target: memory, caches that nothing counts, compression, or no storage at all.
+
+As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out. A run whose layers were
+not looked at gets nothing from them.
+"""
+
+from statistics import median
+
+from assay.judge.evidence import Answer, Evidence, NotEvaluated, percent
+from assay.model.layers import BLOCK, UNSEEN, Layer, below_counter, chain, ends
+from assay.model.names import MIXES, READS, WRITES
+from assay.model.result import Sample
+from assay.model.units import about_size
+from assay.model.verdict import Finding, Verdict
+
+SEEN_SHARE = 0.9
+"""From this share of the bytes on, the device has answered."""
+LEAST_BYTES = 1 << 20
+"""With less moved, metadata and rounding hide what was compressed."""
+TIMES_MEMORY = 2
+"""So many times the memory that could hold it the data must be (DESIGN, section 4, item 1)."""
+
+WHO = {
+    "program": "what that program keeps in memory nothing counts",
+    "shared": "what that host keeps in memory nothing here counts",
+    "cache": "which answered, the cache or what is behind it, nothing counts",
+    "unknown": "what is there the kernel does not tell",
+}
+"""What each kind of layer that cannot be seen through means."""
+
+
+def no_storage(evidence: Evidence) -> Answer:
+    """Nothing stores the data, and nothing holds the rate: the null target without a script, null_blk, dm-zero.
+
+    What is measured is the engine. A null target whose operations take a time that the study says is what it says.
+    Source: DESIGN, section 4, item 5.
+    """
+    found = next((layer for layer in evidence.layers if layer.kind == "nothing"), None)
+    if found is None or not evidence.usable:
+        return None
+    return Finding(
+        verdict=Verdict.CLIENT_BOUND,
+        rule="no_storage",
+        text=f"nothing is stored: below is {chain(evidence.layers)}; the rate is that of the engine",
+        remedy="Use the number for what the engine can do at most; give the null target a latency to have it act as"
+        " storage does.",
+        numbers=_rate(evidence),
+    )
+
+
+def memory_below(evidence: Evidence) -> Answer:
+    """What is named as storage keeps its data in memory: a device of zram, a loop device whose file is in tmpfs.
+
+    At any depth. A directory of tmpfs itself is what it says. Where a part lies in memory, what it answered is unknown.
+    Source: the kernel's Documentation/ABI (sysfs-block-loop, sysfs-block-zram), proc_pid_mountinfo(5).
+    """
+    memory = [layer for layer in ends(evidence.layers) if layer.kind == "memory"]
+    if not memory or not evidence.usable or (evidence.place is not None and evidence.place.is_memory):
+        return None
+    whole, way = evidence.in_memory, chain(evidence.layers)
+    return Finding(
+        verdict=Verdict.CACHED if whole else Verdict.UNVERIFIED,
+        rule="memory_below",
+        text=f"the number is of memory, not of storage: below is {way}"
+        if whole
+        else f"a part of the data lies in memory, and what it answered is not counted: below is {way}",
+        remedy="Put it on a disk: the file of the loop device, or the file system. To measure memory, name a directory"
+        " in tmpfs.",
+        numbers={**_rate(evidence), "layers_in_memory": len(memory)},
+    )
+
+
+def unseen_cache(evidence: Evidence) -> Answer:
+    """A layer that may have answered from memory, or from elsewhere, and of which no count of this machine tells.
+
+    Such are a program behind FUSE, nbd or ublk; a directory of the host of a virtual machine; a cache of its own (ZFS,
+    bcache, dm-cache); a loop device that reads through the page cache what it has read before; and what the kernel
+    does not show. It is enough if the kernel counted that this process moved the bytes, or if there is twice as much
+    data as memory. A disk is taken for what it is, also that of a virtual machine: whether the host of that has a cache
+    no guest can see, so that it would say nothing of one result more than of another.
+    Source: DESIGN, section 4, item 1; read_bytes of proc_pid_io(5).
+    """
+    if not evidence.usable or not evidence.layers:
+        return None
+    found = next((layer for layer in evidence.layers if layer.kind in UNSEEN), None)
+    if found is None:
+        network = any(layer.kind == "network" for layer in evidence.layers)
+        if network and not evidence.across_network:
+            return NotEvaluated("what the servers answer from their memory is not known")
+        return _read_again(evidence)
+    if _counted(evidence, found) or _exceeds_memory(evidence, found):
+        return None
+    return Finding(
+        verdict=Verdict.UNVERIFIED,
+        rule="unseen_cache",
+        text=f"whether storage answered or a cache cannot be told: below is {chain(evidence.layers)}, and"
+        f" {WHO[found.kind]}",
+        remedy="Measure the storage below by itself, or use a data set of at least twice the memory; name this beside"
+        " the number.",
+        numbers={"data_set_bytes": evidence.data_set_bytes, "memory_bytes": evidence.memory_bytes or 0},
+    )
+
+
+def _counted(evidence: Evidence, unseen: Layer) -> bool:
+    """The kernel counted that this process fetched or stored the bytes, and did not count them above the layer.
+
+    Of reads that is proof; ZFS only books what its cache answers as fetched, too. Of writes it shows that what the
+    kernel does not tell of is no memory: nothing is counted of tmpfs.
+    """
+    above = evidence.layers[: evidence.layers.index(unseen)]
+    if evidence.operation in MIXES or unseen.kind == "cache" or any(layer.kind in BLOCK for layer in above):
+        return False
+    if evidence.operation in WRITES and unseen.kind == "unknown":
+        sent = [(sample.device_write_bytes, sample.write_bytes) for sample in evidence.usable]
+        return all(device is not None and 0 < SEEN_SHARE * asked <= device for device, asked in sent)
+    shares = _shares(evidence, reads=True) if evidence.operation in READS else []
+    return bool(shares) and min(shares) >= SEEN_SHARE
+
+
+def _exceeds_memory(evidence: Evidence, unseen: Layer) -> bool:
+    """The data is larger than the memory of this machine can hold, where it is that memory that could."""
+    here = unseen.kind == "program" or unseen.name == "zfs" or unseen.name.startswith("/dev/zd")
+    memory = evidence.memory_bytes
+    return here and bool(memory) and evidence.data_set_bytes >= TIMES_MEMORY * (memory or 0)
+
+
+def _read_again(evidence: Evidence) -> Answer:
+    """Reads through a loop device without direct I/O that went over their data more than once.
+
+    The cache was emptied before; but what was read once may since be in the page cache of the loop device's file.
+    """
+    if evidence.stacked_on is None or evidence.operation not in READS or evidence.in_memory:
+        return None
+    memory, size = evidence.memory_bytes, evidence.data_set_bytes
+    times = max(sample.read_bytes for sample in evidence.usable) / size if size else 0.0
+    if times <= 1 / SEEN_SHARE or (memory and size >= TIMES_MEMORY * memory):
+        return None
+    return Finding(
+        verdict=Verdict.UNVERIFIED,
+        rule="unseen_cache",
+        text=f"the same {about_size(size)} were read {times:.3g} times, and from the second time on the host's page"
+        f" cache may have answered: below is {chain(evidence.layers)}",
+        remedy="Give the loop device direct I/O (losetup --direct-io=on), or leave runtime out, so that each byte is"
+        " read once.",
+        numbers={"times_read": times, "data_set_bytes": size},
+    )
+
+
+def compressed(evidence: Evidence) -> Answer:
+    """Data that a layer below compresses or stores once, so that the device moved less than was read or written.
+
+    Then the device's counts show neither that a cache answered nor that none did; unless it moved less than the
+    smallest that the data can be made, which is `cached`. Data that cannot be compressed is not affected.
+    Source: compress of btrfs(5), zfsprops(7), f2fs; the data's own parameters, `compressible` and `duplicate`.
+    """
+    layer = next((layer for layer in evidence.layers if layer.compresses), None)
+    if layer is None or evidence.in_memory or not evidence.may_compress or not evidence.usable:
+        return None
+    if evidence.operation in MIXES or evidence.operation not in (*READS, *WRITES):
+        return None
+    shares = _counted_shares(evidence, layer)
+    if shares is None:
+        return _as_compressed(evidence, layer, None) if layer.compresses == "does" else None
+    if not shares or min(shares) >= SEEN_SHARE:
+        return None
+    if evidence.operation in READS and min(shares) < SEEN_SHARE * _least_share(evidence):
+        return _less_than_compressed(evidence, layer, min(shares))
+    return _as_compressed(evidence, layer, median(shares))
+
+
+def _counted_shares(evidence: Evidence, layer: Layer) -> list[float] | None:
+    """As `_shares`; None if nothing counts what a layer gives on to the device."""
+    if layer in below_counter(evidence.layers):
+        return None
+    if evidence.operation in READS:
+        return _shares(evidence, reads=True) if evidence.counts_reads else None
+    counted = any(sample.block is not None for sample in evidence.usable)
+    return _shares(evidence, reads=False) if counted else None
+
+
+def _as_compressed(evidence: Evidence, layer: Layer, share: float | None) -> Finding:
+    data, least = _data_words(evidence), _least_share(evidence)
+    moved = "how much less is not counted" if share is None else f"the device moved {percent(share)}"
+    text = f"less than the data reached the device because {layer.words} compresses it: of {data} {moved}"
+    if layer.compresses == "may":
+        text = f"of {data} {moved}: {layer.words} may have compressed it, or a cache have answered"
+    return Finding(
+        verdict=Verdict.UNVERIFIED,
+        rule="compressed",
+        text=f"{text}; the rate is that of the data as the application sees it",
+        remedy="Say beside the number how compressible the data is, or use data that is not (compressible: 0,"
+        " duplicate: 0).",
+        numbers={"least_share": least, **({} if share is None else {"device_share": share})},
+    )
+
+
+def _less_than_compressed(evidence: Evidence, layer: Layer, share: float) -> Finding:
+    least = _least_share(evidence)
+    return Finding(
+        verdict=Verdict.CACHED,
+        rule="compressed",
+        text=f"only {percent(share)} of the bytes read came from the device; {_data_words(evidence)}, compressed as far"
+        f" as they can be, are {percent(least)} ({layer.words}): memory answered the rest",
+        remedy="Use cache: drop or limit, or a data set of at least twice the memory.",
+        numbers={"device_share": share, "least_share": least},
+    )
+
+
+def _data_words(evidence: Evidence) -> str:
+    parameters = evidence.case.parameters
+    parts = [(parameters.compressible, "compressible"), (parameters.duplicate, "duplicate")]
+    return "bytes that are " + " and ".join(f"{part} % {word}" for part, word in parts if part)
+
+
+def _least_share(evidence: Evidence) -> float:
+    """The smallest that the data can be made, as a share of its size: all compressed away that can be."""
+    parameters = evidence.case.parameters
+    return (1 - parameters.compressible / 100) * (1 - parameters.duplicate / 100)
+
+
+def _shares(evidence: Evidence, reads: bool) -> list[float]:
+    """Bytes that the device moved for each that was read or written, of every repeat of which that is known.
+
+    What was written several times before it was flushed counts once.
+    """
+    found = [_moved(sample, reads, evidence.data_set_bytes) for sample in evidence.usable]
+    return [min(1.0, device / asked) for device, asked in found if device is not None and asked >= LEAST_BYTES]
+
+
+def _moved(sample: Sample, reads: bool, distinct: int) -> tuple[int | None, int]:
+    if reads:
+        return sample.device_read_bytes, sample.read_bytes
+    # The kernel counts what is written for a process when it becomes dirty; the device counts what it gets.
+    return (sample.block.write_bytes if sample.block is not None else None), min(sample.write_bytes, distinct)
+
+
+def _rate(evidence: Evidence) -> dict[str, float]:
+    estimate = evidence.estimate
+    unit = "measured_per_s" if evidence.case.metadata else "measured_bytes_per_s"
+    return {unit: estimate.median} if estimate is not None else {"repeats": len(evidence.usable)}

@@ -1,0 +1,368 @@
+"""Walks from a target through every layer below it: file system, loop devices and their files, mappings, disks.
+
+Only /proc and /sys are read, and the nodes in /dev: no file system below a target is touched, since one that hangs
+would hold up whoever asks. What the kernel does not tell is a layer of kind `unknown`.
+"""
+
+import contextlib
+import itertools
+import os
+import re
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from assay.launch.environment.reading import THIS_MACHINE, Files
+from assay.launch.mapped import Table, kinds_of_mapping, no_table
+from assay.launch.mounts import MOUNTS, Mount, read_mounts, unescaped
+from assay.model.foreign import plain
+from assay.model.layers import Compresses, Layer, LayerKind
+from assay.model.secret import redacted_word
+
+MOST_DEPTH = 24
+MOST_LAYERS = 200
+"""Further down, or with more layers in all, the walk ends with one that is unknown."""
+SYSFS_BYTES = 4096
+"""The kernel shows no more in a file of sysfs."""
+
+BUFFERED = "a loop device without direct I/O"
+ANSWERING = ("program", "shared", "network")
+"""Kinds of layers that answer themselves, whatever devices are below."""
+
+MEMORY = ("tmpfs", "ramfs", "devtmpfs", "rootfs", "hugetlbfs")
+SHARED = ("9p", "virtiofs", "vboxsf", "vmhgfs", "prl_fs")
+"""Directories of the host of a virtual machine."""
+NETWORK = (
+    *("nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "lustre", "beegfs", "gpfs", "afs", "coda", "pvfs2", "orangefs"),
+    *("wekafs", "panfs", "acfs"),
+)
+"""File systems whose client is in the kernel and whose data is on servers."""
+COMPRESSING = {"btrfs": "compress", "f2fs": "compress_algorithm", "bcachefs": "compression", "zfs": "compression"}
+"""File systems that can compress -> beginning of the mount option that says so. Files and directories can ask for it
+themselves, which no mount shows."""
+OF_A_VM = re.compile(
+    r"QEMU|VMware|VBOX|Msft|Virtual|Google|PersistentDisk|Amazon Elastic Block Store|nvme_card|Xen", re.IGNORECASE
+)
+"""Vendors and models of the disks of virtual machines."""
+NETWORK_DISK = re.compile(r"etherd!|rbd\d|drbd\d")
+OF_ISCSI = re.compile(r"/session\d+/")
+FABRICS = ("tcp", "rdma", "fc")
+"""Transports of NVMe over fabrics."""
+PROGRAM_DISK = re.compile(r"nbd\d|ublkb\d")
+RAM_DISK = re.compile(r"ram\d+$|zram\d+$")
+MEMORY_DISK = re.compile(r"scsi_debug|RAMDISK|rd_mcp", re.IGNORECASE)
+"""Models of SCSI disks that a kernel's own driver keeps in memory (scsi_debug, LIO)."""
+
+
+def layers_of_path(
+    real: str, number: str = "", files: Files = THIS_MACHINE, table: Table = no_table
+) -> tuple[Layer, ...]:
+    """What lies below a directory.
+
+    Args:
+        real: Its path without symbolic links; it is not touched.
+        number: Its file system as major:minor, if that is known: a mount may hide another.
+        files: Where the kernel tells.
+        table: What a mapped device consists of.
+    """
+    walk = _Walk(files, table)
+    walk.directory(real, number, 0, ())
+    return tuple(walk.found)
+
+
+def layers_of_device(path: str, files: Files = THIS_MACHINE, table: Table = no_table) -> tuple[Layer, ...]:
+    """What lies below a block device, and the device itself; arguments as of `layers_of_path`."""
+    walk = _Walk(files, table)
+    number = _node_number(path, files)
+    if number:
+        walk.block(number, 0, ())
+    else:
+        walk.add("unknown", path, "no block device that can be seen", 0)
+    return tuple(walk.found)
+
+
+def layers_of_type(filesystem: str) -> tuple[Layer, ...]:
+    """What the type of a file system alone tells, of a host that is not walked; empty if that is nothing."""
+    found = _by_type(filesystem, "")
+    return (found,) if found is not None else ()
+
+
+def device_of(layers: Iterable[Layer]) -> str | None:
+    """The block device that a file system of this machine lies on, such as /dev/vda1; None if there is none."""
+    passing = itertools.takewhile(lambda layer: layer.kind not in ANSWERING, layers)
+    return next((layer.name for layer in passing if layer.name.startswith("/dev/")), None)
+
+
+def buffered_loop(layers: Iterable[Layer]) -> str | None:
+    """The uppermost loop device that reads its file through the page cache, in words; None without one."""
+    found = next((layer for layer in layers if layer.kind == "loop" and layer.detail.startswith(BUFFERED)), None)
+    return f"{found.name}, {BUFFERED}" if found is not None else None
+
+
+@dataclass
+class _Walk:
+    """The layers found so far.
+
+    Every method adds what it finds at a depth; `above` names what the walk came through.
+    """
+
+    files: Files
+    table: Table
+    found: list[Layer] = field(default_factory=list)
+    mounts: list[Mount] | None = None
+
+    def add(self, kind: LayerKind, name: str, detail: str, depth: int, compresses: Compresses = "") -> None:
+        layer = Layer(kind=kind, name=plain(name), detail=plain(detail), depth=depth, compresses=compresses)
+        self.found.append(layer)
+
+    def ended(self, key: str, depth: int, above: tuple[str, ...]) -> bool:
+        """Whether the walk must not go on to `key`; then the reason is added."""
+        if key in above:
+            self.add("unknown", key, "lies on itself, as far as can be seen from here", depth)
+            return True
+        if depth >= MOST_DEPTH or len(self.found) >= MOST_LAYERS:
+            self.add("unknown", key, "more layers than are followed", depth)
+            return True
+        return False
+
+    def directory(self, real: str, number: str, depth: int, above: tuple[str, ...]) -> None:
+        """The file system that a path lies on, and what is below that."""
+        mount = self._mount_at(real, number)
+        if mount is None:
+            self.add("unknown", real, "no mount of it is in view", depth)
+        elif not self.ended(f"{mount.number} {mount.point}", depth, above):
+            self._mounted(mount, depth, (*above, f"{mount.number} {mount.point}"))
+
+    def _mount_at(self, real: str, number: str) -> Mount | None:
+        if self.mounts is None:
+            with contextlib.suppress(OSError, ValueError):
+                self.mounts = read_mounts(self.files.path(MOUNTS))
+        inside = [
+            mount
+            for mount in self.mounts or ()
+            if real == mount.point or real.startswith(mount.point.rstrip("/") + "/")
+        ]
+        # Of two mounts at the same place the later one hides the earlier one.
+        longest = max(inside, key=lambda mount: (len(mount.point), inside.index(mount)), default=None)
+        told = [mount for mount in inside if mount.number == number]
+        return max(told, key=lambda mount: len(mount.point), default=longest)
+
+    def _mounted(self, mount: Mount, depth: int, above: tuple[str, ...]) -> None:
+        name, source = mount.filesystem, mount.source
+        known = _by_type(name, redacted_word(source))
+        if known is not None:
+            self.found.append(known.model_copy(update={"depth": depth}))
+            if name == "fuseblk":
+                self._devices(mount, depth + 1, above)
+        elif name == "overlay":
+            self._overlay(mount, depth, above)
+        elif name == "ecryptfs":
+            self.add("file system", name, "", depth)
+            self.directory(source, "", depth + 1, above)
+        elif name == "zfs":
+            detail = f"{source}; keeps a cache of its own in memory"
+            self.add("cache", name, detail, depth, "may")
+        else:
+            options = _compression(mount)
+            self.add("file system", name, options, depth, "does" if options else "may" if name in COMPRESSING else "")
+            self._devices(mount, depth + 1, above)
+
+    def _overlay(self, mount: Mount, depth: int, above: tuple[str, ...]) -> None:
+        """What is written to an overlay goes to its upper directory (overlayfs, `upperdir`)."""
+        told = (option.partition("=")[2] for option in mount.options if option.startswith("upperdir="))
+        upper = unescaped(next(told, ""))
+        self.add("overlay", mount.filesystem, f"upper directory {upper}" if upper else "no upper directory", depth)
+        if upper.startswith("/"):
+            self.directory(upper, "", depth + 1, above)
+        else:
+            self.add("unknown", upper or "nothing", "not in view", depth + 1)
+
+    def _devices(self, mount: Mount, depth: int, above: tuple[str, ...]) -> None:
+        """The devices of a file system; such as btrfs have a number of their own, and only name a device."""
+        numbers = [mount.number] if self._folder(mount.number) is not None else []
+        for path in () if numbers else re.split(":(?=/)", mount.source):
+            # Elsewhere may be anything, a dead server too.
+            numbers += filter(None, [_node_number(path, self.files) if path.startswith("/dev/") else ""])
+        if mount.filesystem == "btrfs":
+            numbers = self._of_btrfs(numbers)
+        for number in dict.fromkeys(numbers):
+            self.block(number, depth, above)
+        if not numbers:
+            major = mount.number.partition(":")[0]
+            what = f"device {mount.number}" if major != "0" else f"source {redacted_word(mount.source)}"
+            self.add("unknown", what, "the kernel tells of no device below", depth)
+
+    def _of_btrfs(self, numbers: list[str]) -> list[str]:
+        """All devices of the btrfs that these are of (Documentation/ABI: /sys/fs/btrfs/UUID/devices)."""
+        names = {folder.name for number in numbers if (folder := self._folder(number)) is not None}
+        for one in self.files.names("/sys/fs/btrfs"):
+            devices = self.files.names(f"/sys/fs/btrfs/{one}/devices")[:MOST_LAYERS]
+            if names & set(devices):
+                found = [_read(self.files.path(f"/sys/fs/btrfs/{one}/devices/{name}"), "dev") for name in devices]
+                return [*numbers, *filter(None, found)]
+        return numbers
+
+    def _folder(self, number: str) -> Path | None:
+        """Folder of a block device in sysfs; None if there is none."""
+        with contextlib.suppress(OSError, RuntimeError, ValueError):
+            folder = self.files.path("/sys/dev/block") / number
+            return folder.resolve() if number and folder.exists() else None
+        return None
+
+    def block(self, number: str, depth: int, above: tuple[str, ...]) -> None:
+        """A block device, and what is below it."""
+        folder = self._folder(number)
+        if folder is None:
+            self.add("unknown", f"device {number}", "sysfs does not tell", depth)
+        elif not self.ended(f"/dev/{folder.name}", depth, above):
+            self._device(folder, depth, (*above, f"/dev/{folder.name}"))
+
+    def _device(self, folder: Path, depth: int, above: tuple[str, ...]) -> None:
+        name = f"/dev/{folder.name.replace('!', '/')}"
+        if _there(folder / "partition"):
+            self.add("partition", name, "", depth)
+            self._devices_at([folder.parent], depth + 1, above)
+        elif _there(folder / "loop" / "backing_file"):
+            self._loop(folder, name, depth, above)
+        elif _there(folder / "dm"):
+            self._mapped(folder, name, depth, above)
+        elif _there(folder / "md"):
+            self.add("array", name, _read(folder / "md", "level"), depth)
+            self._devices_at(self._slaves_of(folder), depth + 1, above)
+        elif folder.name.startswith("bcache"):
+            self.add("cache", name, "bcache: a cache device before it", depth)
+            self._devices_at(self._slaves_of(folder), depth + 1, above)
+        else:
+            self._disk(folder, name, depth, above)
+
+    def _disk(self, folder: Path, name: str, depth: int, above: tuple[str, ...]) -> None:
+        """A device that says of no other that it is below it: a disk, or what looks like one."""
+        told = [_read(folder / "device", one) for one in ("vendor", "model")]
+        model = " ".join(word for word in told if word and not word.startswith("0x"))
+        transport = _read(folder / "device", "transport") or _read(folder / "device" / "device", "transport")
+        driver = self._driver(folder)
+        if RAM_DISK.match(folder.name):
+            compressed = folder.name.startswith("zram")
+            detail = "memory, compressed" if compressed else "memory: a RAM disk"
+            self.add("memory", name, detail, depth, "does" if compressed else "")
+        elif MEMORY_DISK.search(model):
+            self.add("memory", name, f"memory: {model}", depth)
+        elif folder.name.startswith("nullb"):
+            self.add("nothing", name, "null_blk: nothing is stored, or in memory", depth)
+        elif PROGRAM_DISK.match(folder.name):
+            self.add("program", name, "a program answers for it", depth)
+        elif NETWORK_DISK.match(folder.name) or transport in FABRICS or OF_ISCSI.search(folder.as_posix()):
+            self.add("network disk", name, "across a network", depth)
+        elif re.match(r"zd\d", folder.name):
+            self.add("cache", name, "a volume of ZFS, which keeps a cache of its own in memory", depth, "may")
+        elif _inside(folder / "slaves"):
+            self.add("mapped", name, "", depth)
+            self._devices_at(self._slaves_of(folder), depth + 1, above)
+        elif driver.startswith("virtio") or re.match(r"vd[a-z]|xvd[a-z]", folder.name) or OF_A_VM.search(model):
+            words = ": ".join(filter(None, ["disk of a virtual machine", model]))
+            self.add("virtual disk", name, words, depth)
+        elif "/devices/virtual/block/" in folder.as_posix() and not model:
+            self.add("unknown", name, "a device that no hardware stands behind", depth)
+        else:
+            self.add("disk", name, model, depth)
+
+    def _driver(self, folder: Path) -> str:
+        with contextlib.suppress(OSError, RuntimeError):
+            driver = folder / "device" / "driver"
+            return driver.resolve().name if driver.exists() else ""
+        return ""
+
+    def _loop(self, folder: Path, name: str, depth: int, above: tuple[str, ...]) -> None:
+        """A loop device, on its file (Documentation/ABI/testing/sysfs-block-loop: `backing_file`, `dio`)."""
+        backing = _read(folder / "loop", "backing_file")
+        path = backing.removesuffix(" (deleted)")
+        how = {"0": BUFFERED, "1": "a loop device with direct I/O"}.get(_read(folder / "loop", "dio"), "a loop device")
+        gone = ", deleted," if path != backing else ""
+        self.add("loop", name, f"{how}, its file {path}{gone}" if path else how, depth)
+        # A loop device may be over a block device.
+        number = _node_number(path, self.files) if path.startswith("/dev/") else ""
+        if number:
+            self.block(number, depth + 1, above)
+        elif path.startswith("/"):
+            self.directory(path, "", depth + 1, above)
+        else:
+            self.add("unknown", path or "its file", "not in view", depth + 1)
+
+    def _mapped(self, folder: Path, name: str, depth: int, above: tuple[str, ...]) -> None:
+        slaves = self._slaves_of(folder)
+        about = kinds_of_mapping(
+            _read(folder / "dm", "uuid"),
+            [_read(slave / "dm", "uuid") for slave in slaves],
+            self.table(_read(folder / "dm", "name")),
+        )
+        self.add(about.kind, name, about.words, depth, about.compresses)
+        if about.kind != "nothing":
+            self._devices_at(slaves, depth + 1, above)
+
+    def _slaves_of(self, folder: Path) -> list[Path]:
+        found = []
+        for path in _inside(folder / "slaves"):
+            with contextlib.suppress(OSError, RuntimeError):
+                found.append(path.resolve())
+        return found
+
+    def _devices_at(self, folders: list[Path], depth: int, above: tuple[str, ...]) -> None:
+        for folder in folders:
+            if not self.ended(f"/dev/{folder.name}", depth, above):
+                self._device(folder, depth, (*above, f"/dev/{folder.name}"))
+        if not folders:
+            self.add("unknown", "nothing", "the kernel tells of no device below", depth)
+
+
+def _there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, RuntimeError):
+        return False
+
+
+def _inside(folder: Path) -> list[Path]:
+    """What is in a folder of sysfs, in order; nothing if it cannot be read."""
+    with contextlib.suppress(OSError):
+        return sorted(folder.iterdir())[:MOST_LAYERS]
+    return []
+
+
+def _read(folder: Path, name: str) -> str:
+    """What a file of sysfs says; empty if it cannot be read."""
+    try:
+        with (folder / name).open("rb") as file:
+            return file.read(SYSFS_BYTES).decode(errors="replace").rstrip("\n").strip(" ")
+    except (OSError, ValueError, RuntimeError):
+        return ""
+
+
+def _node_number(path: str, files: Files) -> str:
+    """major:minor of a block device, by its node or its name; empty if the path is none."""
+    try:
+        about = files.path(path).stat()
+    except (OSError, ValueError):
+        told = _read(files.path("/sys/class/block") / Path(path).name, "dev")
+        return told if re.fullmatch(r"\d+:\d+", told) else ""
+    return f"{os.major(about.st_rdev)}:{os.minor(about.st_rdev)}" if stat.S_ISBLK(about.st_mode) else ""
+
+
+def _by_type(name: str, source: str) -> Layer | None:
+    """The layer of a file system whose type says who answers; None if that is a device."""
+    if name in MEMORY:
+        return Layer(kind="memory", name=name, detail="memory")
+    if name in SHARED:
+        return Layer(kind="shared", name=name, detail="a directory of the host of this virtual machine")
+    if name in NETWORK:
+        return Layer(kind="network", name=name, detail=plain(f"servers: {source}" if source else "servers"))
+    if name in ("fuse", "fuseblk") or name.startswith("fuse."):
+        words = f"the program {source}" if name == "fuse" and source else "a program"
+        return Layer(kind="program", name=name, detail=plain(f"{words} answers"))
+    return None
+
+
+def _compression(mount: Mount) -> str:
+    """The options of a mount that make it compress."""
+    begin = COMPRESSING.get(mount.filesystem)
+    return ", ".join(option for option in mount.options if begin and option.startswith(begin))

@@ -1,0 +1,79 @@
+"""How p50 and p99 differ between two runs, or two targets, in words."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from assay.analyse.between import LEAST_RUNS
+from assay.model.comparison import ComparedRow, RunsComparison, Side
+from assay.model.repeats import LEAST_COMPARED
+from assay.model.result import Compared, Comparison, Percentile
+from assay.model.verdict import NO_RESULT
+from assay.report import numbers
+
+NAMES: tuple[Compared, ...] = ("p50", "p99")
+
+
+class LatencyRow(NamedTuple):
+    """A percentile of one row on both sides, in nanoseconds."""
+
+    name: str
+    before: float
+    after: float
+    pair: Comparison
+
+
+def pair_of(row: ComparedRow, name: Compared) -> Comparison | None:
+    """How a percentile of a row differs; None where a side has too few operations for it, or no latencies."""
+    return row.p50 if name == "p50" else row.p99
+
+
+def latency_rows(found: RunsComparison) -> dict[Compared, list[LatencyRow]]:
+    """Percentile -> the rows in which it is compared, without false results; empty if no row has latencies."""
+    recorded = [row for row in found.rows if _recorded(row)]
+    return {name: _rows(recorded, name) for name in NAMES} if recorded else {}
+
+
+def _rows(recorded: Sequence[ComparedRow], name: Compared) -> list[LatencyRow]:
+    rows = []
+    for row in recorded:
+        pair, before, after = pair_of(row, name), _value(row.before, name), _value(row.after, name)
+        if pair is not None and before is not None and after is not None and not _false(row):
+            rows.append(LatencyRow(row.name, before, after, pair))
+    return rows
+
+
+def _value(side: Side, name: Compared) -> float | None:
+    item: Percentile | None = getattr(side, name)
+    return None if item is None else item.value
+
+
+def _recorded(row: ComparedRow) -> bool:
+    return row.before.p50 is not None and row.after.p50 is not None
+
+
+def _false(row: ComparedRow) -> bool:
+    return bool({row.before.verdict, row.after.verdict} & NO_RESULT)
+
+
+def latency_words(found: RunsComparison, name: Compared) -> str:
+    """Such as `0 shorter, 2 longer, 10 without a significant difference; too few operations in 3 rows`."""
+    pairs = [row.pair for row in latency_rows(found).get(name, [])]
+    recorded = [row for row in found.rows if _recorded(row)]
+    few = sum(pair_of(row, name) is None and not _false(row) for row in recorded)
+    false = sum(_false(row) for row in recorded)
+    parts = []
+    if pairs:
+        differ = [pair for pair in pairs if pair.separable]
+        shorter = sum(pair.better for pair in differ)
+        same = len(pairs) - len(differ)
+        parts.append(
+            f"{shorter:,} shorter, {len(differ) - shorter:,} longer, {same:,} without a significant difference"
+        )
+    if short := sum(pair.too_few for pair in pairs):
+        least = f"{LEAST_RUNS} runs" if pairs[0].unit == "run" else f"{LEAST_COMPARED} repeats"
+        parts.append(f"fewer than {least} on a side in {numbers.plural(short, 'row')}")
+    if few:
+        parts.append(f"too few operations in {numbers.plural(few, 'row')}")
+    if false:
+        parts.append(f"{numbers.plural(false, 'row')} left out, where a side is cached, impossible or incomplete")
+    return "; ".join(parts)

@@ -1,0 +1,70 @@
+"""Percentiles of latency in words and in cells: never a number without what it is worth."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from assay.model.percentile import WIDEST, Standing
+from assay.model.result import Percentile, Row
+from assay.report import numbers
+from assay.report.document import Num
+
+READING = (
+    "A percentile is the median of the repeats' own, with its 95 % interval over repeats. It takes ten operations "
+    "beyond it in each repeat (p50: 20, p90: 100, p99: 1,000, p99.9: 10,000, p99.99: 100,000); if only all repeats "
+    "together have them, it is given without interval, and if not even these, not at all. It is uncertain if the upper "
+    f"end of its interval is more than {WIDEST:g} times the lower one."
+)
+
+
+def words(item: Percentile, time: Callable[[float], str] = numbers.latency) -> str:
+    """A percentile, what it is worth, and what was seen, without its name.
+
+    Args:
+        item: The percentile.
+        time: Nanoseconds as text.
+    """
+    if item.value is None:
+        return f"{Standing.TOO_FEW}: {item.ops:,} in all repeats, {item.name} takes {item.needed:,}"
+    low, high = item.interval
+    middle = time(item.value)
+    if low is not None and high is not None:
+        middle += f" ({time(low)} to {time(high)})"
+    if item.standing is Standing.KNOWN:
+        return middle
+    return f"{middle}, {item.standing}: {_why(item, time)}"
+
+
+def _why(item: Percentile, time: Callable[[float], str]) -> str:
+    """What makes it less than known."""
+    if item.estimate is None or item.lowest is None or item.highest is None:
+        least = numbers.plural(item.least_ops, "operation")
+        few = f", because one has {least}, and it takes {item.needed:,} in each"
+        return f"of all repeats together{few if item.least_ops < item.needed else ''}"
+    if item.estimate.n == 1:
+        return "one repeat"
+    return f"{item.name} of the {item.estimate.n} repeats: {time(item.lowest)} to {time(item.highest)}"
+
+
+def cell(item: Percentile | None, interval: bool = False) -> Num:
+    """A percentile in µs for a table, with what it is worth if that is not a matter of course.
+
+    Args:
+        item: None if no latencies were recorded.
+        interval: With the ends of its interval.
+    """
+    if item is None:
+        return Num(numbers.NONE, None)
+    if item.value is None:
+        return Num("too few", None)
+    text = numbers.microseconds(item.value)
+    low, high = item.interval
+    if interval and low is not None and high is not None:
+        text += f" ({numbers.microseconds(low)} – {numbers.microseconds(high)})"
+    return Num(text if item.standing is Standing.KNOWN else f"{text} {item.standing}", item.value)
+
+
+def tally(rows: Iterable[Row], name: str) -> str:
+    """Such as `p99: known in 12, uncertain in 3 of 15 results`; empty if no latencies were recorded."""
+    found = Counter(item.standing for row in rows if (item := row.percentile(name)) is not None)
+    parts = [f"{standing} in {found[standing]:,}" for standing in Standing if found[standing]]
+    return f"{name}: {', '.join(parts)} of {numbers.plural(found.total(), 'result')}" if parts else ""

@@ -1,0 +1,268 @@
+"""Percentiles of latency: when one can be said, how well it is known, and whether two of them differ."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from builders import MEMORY_PLACE, MS, hdr, make_case, make_place, make_run, make_sample
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from soak import times
+
+from assay.analyse import histograms
+from assay.analyse.compare import compare, compare_medians
+from assay.analyse.percentiles import of_repeats, percentiles
+from assay.analyse.rows import analyse
+from assay.cli.analysis import judge_row
+from assay.model.percentile import LEAST_OPS, PERCENTILES, WIDEST, Standing, said
+from assay.model.result import Compared, Comparison, Percentile, Row, RunAnalysis, Sample
+from assay.model.verdict import Verdict
+
+Floats = npt.NDArray[np.float64]
+
+SEEN = (1.8, 6.8, 4.4, 4.5, 113.6)
+"""p99 of five repeats in milliseconds, whose rates were alike."""
+STUDIES = times(150, 2000)
+MOST_WRONG = times(15, 130)
+"""Of the studies: where 5 of 100 are wrong, more are in less than one of a hundred simulations."""
+SEED = 20261125
+
+
+def sample(repeat: int, values: Sequence[int], **fields: Any) -> Sample:
+    """A repeat with these latencies in nanoseconds."""
+    text = hdr(list(values))
+    tail = histograms.summary(histograms.decode(text))
+    latency = {"min": float(min(values)), "mean": float(np.mean(values)), **tail, "max": float(max(values))}
+    return make_sample(repeat=repeat, ops=len(values), latency=latency, histogram=text, **fields)
+
+
+def row_of(samples: Sequence[Sample]) -> Row:
+    return analyse(make_run(repeats=len(samples)), (make_case(),), (), samples, (), judge_row).rows[0]
+
+
+def percentile(samples: Sequence[Sample], name: str) -> Percentile:
+    found = row_of(samples).percentile(name)
+    assert found is not None
+    return found
+
+
+def with_tail(repeat: int, p99_ms: float, ops: int = 2000) -> Sample:
+    """Most operations take 1 ms, the slowest hundredth and a few more take as long as that."""
+    slow = ops // 50
+    return sample(repeat, [MS] * (ops - slow) + [int(p99_ms * MS)] * slow)
+
+
+def test_it_takes_ten_operations_beyond_a_percentile() -> None:
+    assert LEAST_OPS == {"p50": 20, "p90": 100, "p99": 1000, "p99.9": 10_000, "p99.99": 100_000}
+    for name, percent in PERCENTILES.items():
+        beyond = min(percent, 100 - percent) / 100
+        # The share of latencies below the one of that rank, in 95 of 100 repeats: within a factor of 2 of what its
+        # name says is beyond it.
+        rank = round(LEAST_OPS[name] * percent / 100)
+        ends = 1 - stats.beta.ppf([0.975, 0.025], rank, LEAST_OPS[name] + 1 - rank)
+        assert beyond / 2 <= ends[0] <= ends[1] <= beyond * 2
+        # With a tenth of the operations one lies beyond it.
+        few, rank = LEAST_OPS[name] // 10, round(LEAST_OPS[name] * percent / 1000)
+        assert (1 - stats.beta.ppf(0.025, rank, few + 1 - rank)) / beyond > 1.5
+
+
+@given(ops=st.integers(1, 200_000))
+def test_what_so_many_operations_can_tell(ops: int) -> None:
+    every = {"min": 1.0, "mean": 2.0, **dict.fromkeys(PERCENTILES, 3.0), "max": 4.0}
+    kept = said(every, ops)
+    assert {"min", "mean", "max"} <= kept.keys()
+    assert [name in kept for name in PERCENTILES] == [ops >= least for least in LEAST_OPS.values()]
+
+
+def test_a_tail_that_repeats_do_not_agree_on_is_uncertain_though_the_rate_is_ok() -> None:
+    row = row_of([with_tail(repeat, p99) for repeat, p99 in enumerate(SEEN, start=1)])
+    assert row.verdict is Verdict.OK
+    half, tail = row.percentile("p50"), row.percentile("p99")
+    assert half is not None and tail is not None
+    assert half.standing is Standing.KNOWN
+    assert tail.standing is Standing.UNCERTAIN
+    assert tail.estimate is not None and tail.estimate.n == 5
+    assert tail.value == pytest.approx(4.5 * MS, rel=1e-3)
+    assert (tail.lowest, tail.highest) == (pytest.approx(1.8 * MS, rel=1e-3), pytest.approx(113.6 * MS, rel=1e-3))
+    low, high = tail.interval
+    assert low is not None and high is not None and high > 10 * WIDEST * low
+    assert (tail.least_ops, tail.ops) == (2000, 10_000)
+    assert row.latency["p99"] == pytest.approx(4.5 * MS, rel=1e-3), "all of them together"
+
+
+def test_a_tail_that_repeats_agree_on_is_known() -> None:
+    assert percentile([with_tail(n, p99) for n, p99 in enumerate((4.4, 4.6, 4.5, 4.7, 4.3))], "p99").standing == "known"
+
+
+def test_five_operations_have_no_p999_and_no_median() -> None:
+    row = row_of([sample(repeat, [MS, MS, MS, MS, 7 * MS]) for repeat in (1, 2, 3)])
+    assert list(row.latency) == ["min", "mean", "max"]
+    assert {item.standing for item in row.percentiles} == {Standing.TOO_FEW}
+    assert {item.value for item in row.percentiles} == {None}
+    (top,) = [item for item in row.percentiles if item.name == "p99.9"]
+    assert (top.least_ops, top.ops, top.needed) == (5, 15, 10_000)
+
+
+def test_what_only_all_operations_together_can_tell_has_no_interval() -> None:
+    found = percentile([sample(repeat, [MS] * 392 + [9 * MS] * 8) for repeat in (1, 2, 3)], "p99")
+    assert (found.estimate, found.standing, found.ops) == (None, Standing.NO_INTERVAL, 1200)
+    assert found.value == found.pooled == pytest.approx(9 * MS, rel=1e-3)
+
+
+def test_a_slow_repeat_with_few_operations_is_not_left_out() -> None:
+    fast = [with_tail(repeat, 2.0) for repeat in (1, 2, 3)]
+    slow = with_tail(4, 500.0, ops=900)
+    assert of_repeats([*fast, slow], "p99") == {}
+    found = percentile([*fast, slow], "p99")
+    assert found.standing is Standing.NO_INTERVAL and found.value == pytest.approx(2 * MS, rel=1e-3)
+
+
+def test_one_repeat_has_no_interval() -> None:
+    found = percentile([with_tail(1, 5.0)], "p99")
+    assert (found.standing, found.interval) == (Standing.NO_INTERVAL, (None, None))
+    assert found.value == pytest.approx(found.pooled, rel=1e-3)
+
+
+def test_repeats_without_latencies_have_no_percentiles() -> None:
+    assert row_of([make_sample(repeat=repeat) for repeat in (1, 2, 3)]).percentiles == ()
+
+
+LATENCIES = st.lists(st.integers(1, 60_000_000_000), min_size=1, max_size=60)
+
+
+@given(repeats=st.lists(LATENCIES, min_size=1, max_size=6), copies=st.sampled_from([1, 7, 40, 400, 4000]))
+def test_percentiles_are_in_order_and_within_their_intervals(repeats: list[list[int]], copies: int) -> None:
+    counts = min(map(len, repeats))
+    samples = [
+        sample(number, values[:counts]).model_copy(update={"ops": copies * counts})
+        for number, values in enumerate(repeats, start=1)
+    ]
+    found = percentiles(samples, {})
+    assert [item.name for item in found] == list(PERCENTILES)
+    told = [item for item in found if item.value is not None]
+    assert [item.name for item in told] == [name for name, least in LEAST_OPS.items() if copies * counts >= least]
+    values = [item.value for item in told if item.value is not None]
+    assert values == sorted(values)
+    for item in told:
+        assert item.lowest is not None and item.highest is not None and item.value is not None
+        assert item.lowest <= item.value <= item.highest
+        low, high = item.interval
+        assert (low is None) == (high is None) == (item.standing is Standing.NO_INTERVAL) == (len(repeats) == 1)
+        if low is not None and high is not None:
+            assert low <= item.value <= high
+            assert (item.standing is Standing.UNCERTAIN) == (high > WIDEST * low)
+
+
+def test_the_interval_of_repeats_holds_what_all_operations_together_tell() -> None:
+    """Where all repeats are alike: in 95 of 100 runs, and a little more or less."""
+    random = np.random.default_rng(SEED)
+    runs, held = times(60, 400), 0
+    for _ in range(runs):
+        every = (MS * np.exp(random.normal(0, 0.5, (5, 2000)))).astype(int).tolist()
+        found = percentile([sample(repeat, values) for repeat, values in enumerate(every, start=1)], "p99")
+        low, high = found.interval
+        assert low is not None and high is not None and found.pooled is not None
+        held += low <= found.pooled <= high
+    assert held >= 0.9 * runs
+
+
+def tails(random: np.random.Generator, shape: tuple[int, ...], ops: int, name: str) -> Floats:
+    """Percentiles of so many latencies each, in nanoseconds.
+
+    Latencies are log-normal. The share of all latencies that lies below the one of rank k is a Beta variable, so that
+    no latency needs to be drawn. Besides, each repeat is held up by a factor of its own, which has a long tail.
+    """
+    rank = int(np.ceil(ops * PERCENTILES[name] / 100))
+    below = random.beta(rank, ops + 1 - rank, shape)
+    held_up = np.exp(0.1 * np.abs(random.standard_t(3, shape)))
+    found: Floats = MS * np.exp(0.5 * stats.norm.ppf(below)) * held_up
+    return found
+
+
+def study(base: Floats, other: Floats, ops: int = 1500) -> RunAnalysis:
+    """Two targets, a point for each line; each value is the p50 and the p99 of a repeat."""
+    cases, samples = [], []
+    for target, values in (("disk", base), ("memory", other)):
+        for point, line in enumerate(values.tolist()):
+            case = make_case(f"c{len(cases) + 1:04}", target, axes={"record_size": 4096 * (point + 1)})
+            cases.append(case)
+            samples += [
+                make_sample(case.id, repeat, ops=ops, latency={"p50": value, "p99": value}, histogram=None)
+                for repeat, value in enumerate(line, start=1)
+            ]
+    run = make_run(repeats=base.shape[1], places=(make_place(), MEMORY_PLACE))
+    return analyse(run, cases, (), samples, (), judge_row)
+
+
+def compared(base: Floats, other: Floats, of: Compared = "p99", **fields: Any) -> list[Comparison]:
+    return [pair for pair in study(base, other, **fields).latency_comparisons if pair.of == of]
+
+
+@pytest.mark.parametrize("points", [1, 6])
+def test_p99_of_equal_targets_differ_in_at_most_5_of_100_studies(points: int) -> None:
+    random = np.random.default_rng(SEED + points)
+    wrong = 0
+    for _ in range(STUDIES):
+        base, other = (tails(random, (points, 6), 1500, "p99") for _ in range(2))
+        wrong += any(pair.separable for pair in compared(base, other))
+    assert wrong <= MOST_WRONG
+
+
+def test_a_p99_that_is_half_as_long_again_is_found() -> None:
+    random = np.random.default_rng(SEED)
+    found = 0
+    for _ in range(times(20, 200)):
+        base, other = (tails(random, (6, 10), 1500, "p99") for _ in range(2))
+        other[0] *= 1.5
+        first, *rest = compared(base, other)
+        found += first.separable and not first.better and first.ratio > 1 and not any(pair.separable for pair in rest)
+    assert found >= 0.9 * times(20, 200)
+
+
+def test_both_sides_must_have_enough_operations() -> None:
+    random = np.random.default_rng(SEED)
+    base, other = (tails(random, (2, 5), 1500, "p99") for _ in range(2))
+    assert len(compared(base, other)) == 2
+    assert compared(base, other, ops=999) == []
+    assert len(compared(base, other, of="p50", ops=999)) == 2
+    assert compared(base, other, of="p50", ops=19) == []
+
+
+def test_latencies_take_nothing_from_the_comparison_of_rates() -> None:
+    random = np.random.default_rng(SEED)
+    base, other = (tails(random, (3, 5), 1500, "p99") for _ in range(2))
+    assert study(base, other).comparisons == study(base, other, ops=1).comparisons
+    for of in ("p50", "p99"):
+        pairs = compared(base, other, of)
+        least = min(pairs, key=lambda pair: pair.p or 0.0)
+        assert least.p is not None and least.p_adjusted == pytest.approx(min(1.0, 3 * least.p))
+
+
+def test_what_a_histogram_cannot_tell_apart_is_no_difference() -> None:
+    base = np.full((1, 5), 200_063.0)
+    (same,) = compared(base, np.full((1, 5), 200_191.0))
+    (apart,) = compared(base, np.full((1, 5), 201_000.0))
+    assert (same.separable, apart.separable) == (False, True)
+    (same,) = compared(np.full((1, 5), 40.0), np.full((1, 5), 41.0))
+    assert not same.separable
+
+
+def test_runs_are_compared_by_their_medians() -> None:
+    random = np.random.default_rng(SEED)
+    rows = [study(tails(random, (1, 5), 1500, "p99"), np.ones((1, 5))).rows[0] for _ in range(6)]
+    slow = [study(3 * tails(random, (1, 5), 1500, "p99"), np.ones((1, 5))).rows[0] for _ in range(3)]
+    (same,) = compare_medians([(rows[:3], rows[3:])], None, None, "p99")
+    (apart,) = compare_medians([(rows[:3], slow)], None, None, "p99")
+    assert (same.unit, same.n_base, same.separable) == ("run", 3, False)
+    assert apart.separable and not apart.better and apart.ratio == pytest.approx(3, rel=0.4)
+    (few,) = compare_medians([(rows[:1], slow[:1])], None, None, "p99")
+    assert few.too_few and not few.separable
+
+
+def test_only_targets_with_operations_enough_are_compared() -> None:
+    rows = study(np.ones((1, 4)) * MS, np.ones((1, 4)) * MS).rows
+    few = rows[0].model_copy(update={"samples": tuple(s.model_copy(update={"ops": 10}) for s in rows[0].samples)})
+    assert len(compare(rows, of="p99")) == 1 and compare([few, rows[1]], of="p99") == ()
