@@ -162,8 +162,8 @@ def alike_notes(correlation: float | None, counts: Sequence[int]) -> tuple[str, 
         return ()
     if correlation is None:
         return (
-            f"From {len(several):,} results of {max(several):,} repeats at most it cannot be told whether a repeat"
-            " resembles the one before it. If it does, the intervals are too short.",
+            f"From {len(several):,} {'result' if len(several) == 1 else 'results'} of at most {max(several):,} repeats"
+            " it cannot be told whether a repeat resembles the one before it. If it does, the intervals are too short.",
         )
     count = sorted(several)[len(several) // 2]
     factor = math.sqrt(widening(correlation, count) / shrinking(correlation, count))

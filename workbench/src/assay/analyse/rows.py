@@ -60,7 +60,7 @@ def analyse(
     judge: Judge,
     quick: bool = False,
     settled: Collection[str] = (),
-    likeness: float | None = None,
+    likeness: float | None = 0.0,
 ) -> RunAnalysis:
     """Group samples into rows, estimate, pool, judge, compare, and note what is odd.
 
