@@ -73,7 +73,7 @@ BOUNDS = {
     "check": Bound(56, 45, ("rich", *NO_RUN)),
     "plan": Bound(50, 45, NO_RUN),
     "list": Bound(18, 1, ("assay.model.result", "assay.store.run", "assay.plan", "assay.launch", *PARSERS, *FAR[:-1])),
-    "show": Bound(45, 67, ("assay.plan", "assay.launch", "assay.model.study", *PARSERS, *FAR[:-1])),
+    "show": Bound(47, 70, ("assay.plan", "assay.launch", "assay.model.study", *PARSERS, *FAR[:-1])),
 }
 
 
