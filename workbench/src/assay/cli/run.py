@@ -115,6 +115,7 @@ def _tell(store: "RunStore", as_json: bool) -> int:
             "outcomes": counts,
             "verdicts": store.verdict_counts(),
             "answers": info.answers,
+            "machine": info.machine,
             "results": [result_json(result) for result in store.results()],
         }
         print_json(value)
@@ -122,6 +123,8 @@ def _tell(store: "RunStore", as_json: bool) -> int:
         print_results(store, SHOWN_RESULTS)
         for line in info.answers:
             say(line)
+        if info.machine is not None:
+            say(f"The machine: {info.machine.text}")
     if interrupted:
         note(f"stopped: {info.finished} of {info.planned} repeats are done, {_data_text(store)}")
         budget = store.budget()
