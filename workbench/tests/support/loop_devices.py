@@ -37,9 +37,9 @@ def loop_device(folder: Path, size: int, direct: bool = False) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def small_ext4(folder: Path, size: int) -> Iterator[tuple[str, Path]]:
-    """A mounted ext4 of `size` bytes: (device, mount point)."""
-    with loop_device(folder, size) as device:
+def small_ext4(folder: Path, size: int, direct: bool = False) -> Iterator[tuple[str, Path]]:
+    """A mounted ext4 of `size` bytes: (device, mount point); `direct` as of `loop_device`."""
+    with loop_device(folder, size, direct) as device:
         subprocess.run(["mkfs.ext4", "-q", "-m", "0", device], check=True)
         point = folder / "mount"
         point.mkdir()

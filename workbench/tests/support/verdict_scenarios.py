@@ -7,15 +7,17 @@ must; without root those that need a loop device or a control group are left out
 import argparse
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from loop_devices import loop_device
+from loop_devices import loop_device, small_ext4
 from paths import GOLDEN
 from run_tools import ASSAY
 
@@ -29,7 +31,7 @@ CPU = min(os.sched_getaffinity(0))
 LIMIT = 10 << 20
 """Bytes per second of the limited device."""
 
-OF_THE_MACHINE = ("starved_client", "late_engine", "stopped_engine")
+OF_THE_MACHINE = ("starved_client", "late_engine", "contended", "stopped_engine")
 """Rules that blame other load on the machine: a try in which one fires tells nothing of the others."""
 MOST_TRIES = 4
 """So many times as often as asked for a good study is tried, so that enough tries are undisturbed."""
@@ -45,7 +47,9 @@ class Scenario:
     Attributes:
         file: Below `verdicts/`, without its extension.
         expected: target/workload operation -> verdict that must be among those found; empty: none may be found.
-        needs: What must be set up: `device`, `throttle`, `spinners`.
+        needs: What must be set up: `device`, `throttle`, `spinners`; `ext4`: a file system of its own on a loop device
+            on the disk; `limit`: its device is limited; `tenant`: somebody else reads and writes there meanwhile;
+            `stopped`: each engine is stopped for half a second.
     """
 
     file: str
@@ -81,7 +85,37 @@ SCENARIOS = (
     ),
     Scenario("good-disk", {}),
     Scenario("bad-throttled", {("limited/reads", "random_read"): "throttled"}, ("throttle",)),
+    Scenario(
+        "bad-limited",
+        {
+            ("disk/direct-read", "read"): "throttled",
+            ("disk/buffered-read", "read"): "throttled",
+            ("disk/small-read", "read"): "throttled",
+            ("disk/direct-write", "write"): "throttled",
+            ("disk/buffered-write", "rewrite"): "throttled",
+        },
+        ("ext4", "limit"),
+    ),
+    Scenario(
+        "bad-ahead",
+        {
+            ("disk/strides", "stride_read"): "cached",
+            ("disk/larger", "stride_read"): "cached",
+        },
+        ("ext4",),
+    ),
+    Scenario(
+        "bad-tenant",
+        {
+            ("disk/paced-read", "random_read"): "contended",
+            ("disk/read", "random_read"): "contended",
+            ("disk/write", "random_write"): "contended",
+        },
+        ("ext4", "tenant"),
+    ),
+    Scenario("bad-stopped", {("disk/open", "random_read"): "client-bound"}, ("ext4", "stopped")),
     Scenario("good-device", {}, ("device",)),
+    Scenario("good-plain", {}),
     Scenario("bad-starved", {("memory/reads", "random_read"): "client-bound"}, ("spinners",)),
     Scenario("good-client", {}),
 )
@@ -91,7 +125,7 @@ def why_not(scenario: Scenario) -> str:
     """Why a scenario cannot be run here; empty if it can."""
     if scenario.needs != ("spinners",) and scenario.needs and os.geteuid() != 0:
         return "loop devices need root"
-    if "throttle" in scenario.needs and not (BLKIO / "cgroup.procs").exists():
+    if {"throttle", "limit"} & set(scenario.needs) and not (BLKIO / "cgroup.procs").exists():
         return "there is no blkio controller of cgroup v1"
     return ""
 
@@ -107,11 +141,20 @@ def execute(scenario: Scenario) -> Found:
         if "throttle" in scenario.needs:
             # In memory, so that nothing but the limit holds it up.
             device = stack.enter_context(loop_device(Path(memory), 64 << 20))
-        group = stack.enter_context(throttle(device)) if "throttle" in scenario.needs else None
+        disk = folder
+        if "ext4" in scenario.needs:
+            device, disk = stack.enter_context(small_ext4(folder, 256 << 20, direct=True))
+        limited = "throttle" in scenario.needs or "limit" in scenario.needs
+        group = stack.enter_context(throttle(device)) if limited else None
+        if "tenant" in scenario.needs:
+            stack.enter_context(tenant(disk))
+        if "stopped" in scenario.needs:
+            stack.enter_context(stopped(folder))
         if "spinners" in scenario.needs:
             stack.enter_context(spinners(2))
         text = (STUDIES / f"{scenario.file}.yaml").read_text()
-        for name, value in (("folder", folder), ("memory", memory), ("device", device), ("cpu", CPU)):
+        places = {"folder": folder, "memory": memory, "device": device, "disk": disk}
+        for name, value in (*places.items(), ("cpu", CPU)):
             text = text.replace("{" + name + "}", str(value))
         (folder / "study.yaml").write_text(text)
         command = [ASSAY, "run", "study.yaml", "--destroy"]
@@ -131,13 +174,14 @@ def execute(scenario: Scenario) -> Found:
 
 @contextlib.contextmanager
 def throttle(device: str) -> Iterator[Path]:
-    """A control group whose processes read at most `LIMIT` bytes per second from a device."""
+    """A control group whose processes read and write at most `LIMIT` bytes per second each of a device."""
     number = Path(device).stat().st_rdev
     group = BLKIO / f"assay-verdict-{os.getpid()}"
     group.mkdir()
     try:
         limit = f"{os.major(number)}:{os.minor(number)} {LIMIT}"
         (group / "blkio.throttle.read_bps_device").write_text(limit)
+        (group / "blkio.throttle.write_bps_device").write_text(limit)
         yield group
     finally:
         for _ in range(50):
@@ -145,6 +189,64 @@ def throttle(device: str) -> Iterator[Path]:
                 group.rmdir()
                 break
             time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def tenant(folder: Path) -> Iterator[None]:
+    """A process that reads and writes 512 KiB past the cache some 50 times a second."""
+    code = f"""
+import mmap, os, time
+file = os.open({str(folder / "tenant")!r}, os.O_RDWR | os.O_CREAT | os.O_DIRECT)
+page = mmap.mmap(-1, 512 << 10)
+while True:
+    os.pwrite(file, page, 0)
+    os.preadv(file, [page], 0)
+    time.sleep(0.02)
+"""
+    other = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        yield
+    finally:
+        other.kill()
+        other.wait()
+
+
+@contextlib.contextmanager
+def stopped(folder: Path) -> Iterator[None]:
+    """Each engine whose workbench works in a folder is stopped for half a second, in the midst of its work."""
+    over = threading.Event()
+
+    def stop() -> None:
+        seen: set[int] = set()
+        while not over.wait(0.05):
+            for engine in _engines(folder) - seen:
+                seen.add(engine)
+                over.wait(1.5)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(engine, signal.SIGSTOP)
+                    over.wait(0.5)
+                    os.kill(engine, signal.SIGCONT)
+
+    thread = threading.Thread(target=stop)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _engines(folder: Path) -> set[int]:
+    """Engines that do a job for a workbench in a folder."""
+    found = set()
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (place / "cmdline").read_bytes().split(b"\0")
+            parent = (place / "stat").read_text().rsplit(")", 1)[1].split()[1]
+            runs = words[0].endswith(b"assay-engine") and words[1:2] == [b"run"]
+            if runs and Path(f"/proc/{parent}/cwd").readlink() == folder:
+                found.add(int(place.name))
+    return found
 
 
 @contextlib.contextmanager

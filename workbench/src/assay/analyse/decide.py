@@ -20,7 +20,7 @@ from assay.model.repeats import EQUAL_WITHIN, LEAST_BEFORE_LOOK
 from assay.model.result import Comparison, Row
 from assay.model.verdict import Finding, Verdict
 
-HELD = frozenset({Verdict.CLIENT_BOUND, Verdict.NETWORK_BOUND, Verdict.THROTTLED})
+HELD = frozenset({Verdict.CLIENT_BOUND, Verdict.NETWORK_BOUND, Verdict.THROTTLED, Verdict.CONTENDED})
 """Verdicts of rates that may be greater in truth."""
 DOUBTFUL = frozenset({Verdict.UNSUSTAINED, Verdict.BURSTING, Verdict.SKEWED})
 """Verdicts of rates that may be less, or more."""

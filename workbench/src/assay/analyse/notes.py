@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import median
 
+from assay.analyse.trend import trend_notes
 from assay.analyse.usable import usable
 from assay.model.result import Place, Row
 from assay.model.units import about_size, format_size
@@ -16,6 +17,10 @@ MOST_PER_KIND = 5
 LARGE_RECORD = 512 << 10
 SPLIT = 1.5
 """From so many requests for each operation on it is worth a note."""
+
+SCATTERED = ("random_read", "stride_read", "backward_read")
+FETCHED_MORE = 1.5
+"""From so many times the bytes read on it is worth a note."""
 
 LATE_START_NS = 1_000_000
 """A delay of starts below this is not worth a note."""
@@ -35,6 +40,7 @@ def notes(rows: Sequence[Row], places: Mapping[str, Place]) -> tuple[str, ...]:
     for kind in _PER_ROW:
         told = (row for row in rows if not (row.machine and kind in _DISTURBED))
         found += _capped(note for row in told for note in kind(row, places.get(row.case.target)))
+    found += trend_notes(rows)
     found += _capped(_faster_than_direct(rows))
     found += _capped(_drops_over_record_size(rows))
     found += _capped(_untested_tails(rows))
@@ -156,6 +162,22 @@ def _split_requests(row: Row, place: Place | None) -> Iterator[str]:  # noqa: AR
         )
 
 
+def _read_ahead(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+    """Reads at scattered places for which the kernel fetched much more than they asked for."""
+    if row.operation.split(" ", 1)[0] not in SCATTERED or row.case.parameters.cache == "direct":
+        return
+    times = [
+        sample.device_read_bytes / sample.read_bytes
+        for sample in usable(row.samples)
+        if sample.read_bytes and sample.device_read_bytes
+    ]
+    if times and median(times) >= FETCHED_MORE:
+        yield (
+            f"{_name(row)}: the kernel fetched {median(times):.3g} times the bytes that were read; the rest is"
+            " read-ahead that nobody asked for."
+        )
+
+
 def _late_starts(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
     """Open loop: most of the tail is time before the operation was submitted."""
     delay, latency = row.start_delay.get("p99.9", 0.0), row.latency.get("p99.9", 0.0)
@@ -184,6 +206,7 @@ _PER_ROW: tuple[Callable[[Row, Place | None], Iterator[str]], ...] = (
     _late_starts,
     _cut_short,
     _split_requests,
+    _read_ahead,
 )
 
 

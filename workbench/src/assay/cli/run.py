@@ -132,7 +132,7 @@ def _tell(store: "RunStore", as_json: bool) -> int:
         note(f"go on with: assay run {folder} --resume{with_budget}{', or with more' if with_budget else ''}")
         return EXIT_INTERRUPTED
     bad = {status: count for status, count in counts.items() if status != "ok"}
-    note(f"{info.status}: {verdict_text(store.verdict_counts())}")
+    note(f"{info.status}: {verdict_text(store.verdict_counts(), store.count_as_far_as_seen())}")
     if bad:
         note("repeats that did not go well: " + ", ".join(f"{count} {status}" for status, count in bad.items()))
     note(f"results: {folder}; report: assay report {folder}")

@@ -80,7 +80,7 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     for line in answers_of(store):
         say(f"answer   {line}")
     if store.verdict_counts():
-        say(f"verdicts {verdict_text(store.verdict_counts())}")
+        say(f"verdicts {verdict_text(store.verdict_counts(), store.count_as_far_as_seen())}")
 
 
 def _prices_json(store: "RunStore") -> "dict[str, Any] | None":
@@ -161,7 +161,7 @@ def print_results(store: "RunStore", limit: int | None) -> None:
         **rates,
         "n": lambda result: str(result.n),
         "closest ceiling": lambda result: _closest(result.ceiling, result.share),
-        "verdict": lambda result: ", ".join(filter(None, (result.verdict, result.also))),
+        "verdict": lambda result: ", ".join(filter(None, (_verdict(result), result.also))),
     }
     if not any(result.ceiling for result in shown):
         del columns["closest ceiling"]
@@ -169,6 +169,11 @@ def print_results(store: "RunStore", limit: int | None) -> None:
     print_table(list(columns), rows, right=("throughput", per_second, "n"))
     if len(results) > len(shown):
         say(f"{len(results) - len(shown)} more results: assay show {store.folder} --all")
+
+
+def _verdict(result: "Result") -> str:
+    """The verdict; a star says that `ok` goes as far as seen only."""
+    return f"{result.verdict} *" if result.as_far_as_seen else result.verdict
 
 
 def _per_second(found: "Sequence[Result | Sample]") -> str:
@@ -191,18 +196,26 @@ def _closest(ceiling: str, share: float | None) -> str:
     return f"{ceiling} {numbers.share(share)}" + (" (above it)" if share > 1 else "")
 
 
-def verdict_text(counts: dict[str, int]) -> str:
-    """Such as `12 ok, 2 cached`, the worst first but ok in front."""
+def verdict_text(counts: dict[str, int], as_far_as_seen: int = 0) -> str:
+    """Such as `12 ok (5 * as far as seen: ...), 2 cached`, the worst first but ok in front.
+
+    Args:
+        counts: Verdict -> number of results.
+        as_far_as_seen: How many of those that are ok are so as far as seen only.
+    """
     from assay.model.verdict import RANK, Verdict
 
     order = sorted(counts, key=lambda name: (name != Verdict.OK, RANK[Verdict(name)]))
-    return ", ".join(f"{counts[name]} {name}" for name in order) or "no results"
+    limits = f" ({as_far_as_seen} * as far as seen: rules lacked evidence, which `assay show RUN CASE` names)"
+    words = [f"{counts[name]} {name}{limits if as_far_as_seen and name == Verdict.OK else ''}" for name in order]
+    return ", ".join(words) or "no results"
 
 
 def result_json(result: "Result") -> dict[str, Any]:
     """A result for programs; the units are in the names."""
     value = asdict(result)
     ends = {"low": value.pop("low"), "high": value.pop("high")}
+    value["as_far_as_seen"] = result.as_far_as_seen
     value["also"] = result.also.split(", ") if result.also else []
     value["ceiling"] = result.ceiling or None
     value["share_of_ceiling"] = value.pop("share")
@@ -254,6 +267,7 @@ def _row_json(row: "Row") -> dict[str, Any]:
         dumped |= {"latency": sample.latency_said, "start_delay": sample.start_delay_said}
     for item, dumped in zip(row.percentiles, value["percentiles"], strict=True):
         dumped |= {"needed_ops": item.needed, "standing": item.standing}
+    value["as_far_as_seen"] = row.as_far_as_seen
     value["binding"] = row.binding.name if row.binding else None
     return value
 
@@ -261,7 +275,7 @@ def _row_json(row: "Row") -> dict[str, Any]:
 def _print_findings(row: "Row") -> None:
     from assay.report import reasons
 
-    say(f"{row.operation}: {row.verdict}")
+    say(f"{row.operation}: {row.verdict_words}")
     for finding in row.findings:
         rule = "" if finding.rule == finding.verdict else f" ({finding.rule})"
         say(f"  {finding.verdict}{rule}: {finding.text}")

@@ -7,7 +7,7 @@ from assay.model.ceiling import Binding
 from assay.model.cpus import cpu_numbers
 from assay.model.layers import Layer, answering
 from assay.model.result import Estimate, Place, Sample
-from assay.model.verdict import Finding
+from assay.model.verdict import NOT_APPLICABLE, Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,19 +111,46 @@ class Evidence:
             return min(parameters.lanes, len(cpu_numbers(parameters.cpus))) * parameters.hosts
         return min(parameters.all_lanes, sample.cpus)
 
+    def without_cpu(self, sample: Sample) -> float:
+        """Share of a repeat in which lanes that were ready had no CPU, or the hypervisor had taken it; at most 1.
+
+        What the kernel does not tell counts as nothing.
+        """
+        time = sample.elapsed_ns * self.case.parameters.all_lanes
+        waited = (sample.cpu_wait_ns or 0) / time if time else 0.0
+        stolen = sample.host_stolen_ns or 0
+        total = (sample.host_busy_ns or 0) + (sample.host_idle_ns or 0) + stolen
+        return min(1.0, waited + (stolen / total if total else 0.0))
+
 
 @dataclass(frozen=True, slots=True)
 class NotEvaluated:
-    """A rule that could not answer.
+    """A rule that could not answer: evidence was missing.
 
     Attributes:
-        reason: What was missing, or why the rule does not apply.
+        reason: What was missing.
     """
 
     reason: str
 
+    @property
+    def words(self) -> str:
+        """The reason as it is kept with the result."""
+        return self.reason
 
-MEMORY_ITSELF = NotEvaluated("not applicable: the store is memory itself")
+
+class NotApplicable(NotEvaluated):
+    """A rule that has nothing to say of such a result: nothing is missing, `reason` tells why."""
+
+    __slots__ = ()
+
+    @property
+    def words(self) -> str:
+        """The reason, marked."""
+        return f"{NOT_APPLICABLE}{self.reason}"
+
+
+MEMORY_ITSELF = NotApplicable("the store is memory itself")
 """Of rules that ask whether a cache stood before the store."""
 
 Answer = Finding | NotEvaluated | None

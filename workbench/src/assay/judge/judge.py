@@ -17,7 +17,7 @@ def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[str, 
     for rule in RULES:
         answer = rule(evidence)
         if isinstance(answer, NotEvaluated):
-            not_evaluated.append(f"{rule.__name__}: {answer.reason}")
+            not_evaluated.append(f"{rule.__name__}: {answer.words}")
         elif answer is not None:
             findings.append(answer)
     findings.sort(key=lambda finding: RANK[finding.verdict])

@@ -6,7 +6,7 @@ As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `Not
 from collections.abc import Iterable
 from statistics import median
 
-from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated, percent
+from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
 from assay.model.ceiling import Binding
 from assay.model.result import EXCEEDED
 from assay.model.units import about_size
@@ -31,8 +31,10 @@ LEAST_NS = 10_000_000
 LINKS = ("link", "client link", "server link", "shared link")
 HARD = ("cache copy", "engine", *LINKS)
 
+NO_STORAGE = NotApplicable("the target is the engine's own null device")
 NO_CEILINGS = NotEvaluated("no ceilings measured")
 NOT_WATCHED = NotEvaluated("the engine does not tell when it was not run, or was too short at work")
+OPEN_LOOP = NotApplicable("open loop")
 TOO_SHORT = NotEvaluated("the phases are shorter than 10 ms")
 
 
@@ -48,7 +50,7 @@ def impossible(evidence: Evidence) -> Answer:
     """
     hard = [item for item in evidence.ceilings if item.name in HARD or _stated(item)]
     if not hard:
-        return NO_CEILINGS
+        return NO_STORAGE if evidence.no_storage else NO_CEILINGS
     broken = [item for item in hard if item.share > (STATED if _stated(item) else EXCEEDED)]
     if not broken:
         return None
@@ -68,7 +70,7 @@ def engine_bound(evidence: Evidence) -> Answer:
     Source: DESIGN, section 4, item 5.
     """
     if evidence.no_storage:
-        return NotEvaluated("not applicable: the target is the engine's own null device")
+        return NO_STORAGE
     found = _named(evidence.ceilings, "engine")
     if found is None:
         return NO_CEILINGS
@@ -91,11 +93,11 @@ def busy_client(evidence: Evidence) -> Answer:
     """
     parameters = evidence.case.parameters
     if evidence.no_storage:
-        return NotEvaluated("not applicable: the target is the engine's own null device")
+        return NO_STORAGE
     if evidence.in_memory:
         return MEMORY_ITSELF
     if parameters.sqpoll or parameters.iopoll:
-        return NotEvaluated("not applicable: who polls keeps a CPU busy, however fast the store is")
+        return NotApplicable("who polls keeps a CPU busy, however fast the store is")
     lanes = parameters.all_lanes
     samples = [sample for sample in evidence.usable if sample.elapsed_ns >= LEAST_NS]
     if not samples:
@@ -144,9 +146,7 @@ def starved_client(evidence: Evidence) -> Answer:
         and (total := (sample.host_busy_ns or 0) + (sample.host_idle_ns or 0) + sample.host_stolen_ns) >= LEAST_NS
     ]
     if not waits and not stolen:
-        return NotEvaluated(
-            "the kernel does not tell how long lanes waited for a CPU" if closed else "not applicable: open loop"
-        )
+        return NotEvaluated("the kernel does not tell how long lanes waited for a CPU") if closed else OPEN_LOOP
     wait, steal = median(waits or [0.0]), median(stolen or [0.0])
     parts = []
     if wait > WAIT_SHARE:

@@ -18,6 +18,8 @@ ENTRY_BYTES = 8
 """Less than a name takes in a directory."""
 LATE_NS = 1_000_000
 """Operations that start this much late, in one case of a thousand, spoil the percentiles."""
+STILL_NS = 100_000_000
+"""A machine that is merely busy lets nobody wait so long."""
 HISTOGRAM_ERROR = 0.001
 """Relative error of a mean from a histogram of three significant digits."""
 
@@ -99,13 +101,14 @@ def late_engine(evidence: Evidence) -> Answer:
     An operation waits for the storage only while every slot of its lane is taken. Then all operations together spent at
     least queue_depth times that delay with the storage, so that a delay of more than their whole time with it, divided
     by queue_depth, was the engine's own or its machine's. That time is the sum of latencies less the sum of delays;
-    it is taken as long as the histograms' error allows. Delays of less than a millisecond do not matter.
+    it is taken as long as the histograms' error allows. Most repeats show it at p99.9, from a millisecond on; or one
+    stood still for 100 ms or more, which spoils the percentiles of all.
     Source: DESIGN, section 3 (latency counts from the intended start, hence includes the delay).
     """
     samples = [sample for sample in evidence.usable if sample.start_delay and sample.latency and sample.ops]
-    late = [sample for sample in samples if _unexplained(sample, evidence.case)]
+    late = [sample for sample in samples if _unexplained(sample, evidence.case, "p99.9", LATE_NS)]
     if 2 * len(late) <= len(samples):
-        return None
+        return _stood_still(evidence, samples)
     worst = max(late, key=lambda sample: sample.start_delay["p99.9"])
     delay, busy = worst.start_delay["p99.9"], _storage_ns(worst)
     return Finding(
@@ -118,11 +121,30 @@ def late_engine(evidence: Evidence) -> Answer:
     )
 
 
-def _unexplained(sample: Sample, case: Case) -> bool:
+def _stood_still(evidence: Evidence, samples: list[Sample]) -> Finding | None:
+    """The engine did nothing for a while in a repeat: it was stopped, or its machine was."""
+    still = [sample for sample in samples if _unexplained(sample, evidence.case, "max", STILL_NS)]
+    if not still:
+        return None
+    worst = max(still, key=lambda sample: sample.start_delay["max"])
+    delay, busy = worst.start_delay["max"], _storage_ns(worst)
+    return Finding(
+        verdict=Verdict.CLIENT_BOUND,
+        rule="late_engine",
+        text=f"in {len(still)} of {len(samples)} repeats the engine or its machine stood still: operations started up"
+        f" to {_time(delay)} late, longer than all operations together were with the storage ({_time(busy)} at most)",
+        remedy="Find out what stops the engine (a debugger, a frozen cgroup, a virtual machine that is paused), and"
+        " run the study again.",
+        numbers={"start_delay_max_ns": delay, "storage_ns": busy},
+    )
+
+
+def _unexplained(sample: Sample, case: Case, name: str, least: float) -> bool:
+    """Whether this delay of starts is longer than storage can have caused."""
     # Other methods may keep fewer operations in flight than were asked for.
     slots = case.parameters.queue_depth if sample.method in ("io_uring", "threads") else 1
-    delay = sample.start_delay["p99.9"]
-    return delay >= LATE_NS and slots * delay > _storage_ns(sample)
+    delay = sample.start_delay.get(name, 0.0)
+    return delay >= least and slots * delay > _storage_ns(sample)
 
 
 def _storage_ns(sample: Sample) -> float:

@@ -6,8 +6,8 @@ A rule about the data path looks at usable repeats only; what is wrong with the 
 import math
 from collections.abc import Callable
 
-from assay.judge import cache, course, lanes, layers, limits, names
-from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated, percent
+from assay.judge import cache, course, lanes, layers, limits, names, tenant
+from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
 from assay.model.names import READS, WRITES
 from assay.model.result import Estimate, Sample
 from assay.model.units import about_size
@@ -23,7 +23,7 @@ they differ by a factor of 1.7, and what differs by less is for the comparison t
 SUSTAINED = 0.99
 """Least share of the asked-for rate (DESIGN, section 3)."""
 LEAST_REPEATS = 3
-COMPRESSED = NotEvaluated("not applicable: data that is compressed below is for the rule `compressed` to judge")
+COMPRESSED = NotApplicable("data that is compressed below is for the rule `compressed` to judge")
 
 
 def incomplete(evidence: Evidence) -> Answer:
@@ -342,6 +342,7 @@ RULES: tuple[Callable[[Evidence], Answer], ...] = (
     incomplete,
     cached_read,
     cache.above_device,
+    cache.read_ahead,
     cache.later_passes,
     direct_read,
     names.cached_names,
@@ -358,6 +359,7 @@ RULES: tuple[Callable[[Evidence], Answer], ...] = (
     lanes.skewed,
     lanes.uneven_lanes,
     lanes.clock_set,
+    tenant.contended,
     limits.engine_bound,
     limits.busy_client,
     limits.starved_client,

@@ -17,7 +17,7 @@ from assay.model.network import Network
 from assay.model.percentile import LEAST_OPS, WIDEST, Standing, said
 from assay.model.priced import FrozenPrices
 from assay.model.repeats import LEAST_COMPARED, looks, repeats_words
-from assay.model.verdict import NO_RESULT, Finding, Verdict
+from assay.model.verdict import AS_FAR_AS_SEEN, NO_RESULT, NOT_APPLICABLE, Finding, Verdict
 from assay.model.watch import Watch
 
 EXCEEDED = 1.25
@@ -448,7 +448,8 @@ class Row(Frozen):
         curve: (percentile in percent, nanoseconds) points of the pooled histogram, for drawing.
         findings: All that apply, the worst first; empty means ok.
         machine: Findings that the run's verdict on the machine stands for, so that they are none on this result.
-        not_evaluated: Rules that lacked evidence, with the reason.
+        not_evaluated: `rule: reason` for each rule that lacked evidence, or (`rule: not applicable: reason`) has
+            nothing to say of it.
         ceilings: How close it is to each ceiling that applies to it, the closest first.
     """
 
@@ -500,6 +501,22 @@ class Row(Frozen):
     def exceeded(self) -> tuple[Binding, ...]:
         """The other ceilings that it is further above than their measurement leaves open, the most exceeded first."""
         return tuple(item for item in self.ceilings if item.share > EXCEEDED and item is not self.binding)
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """Rules that lacked evidence."""
+        told = (line.partition(": ") for line in self.not_evaluated)
+        return tuple(rule for rule, _, reason in told if not reason.startswith(NOT_APPLICABLE))
+
+    @property
+    def as_far_as_seen(self) -> bool:
+        """Its verdict is ok, but a rule that might have spoken against it lacked evidence."""
+        return self.verdict is Verdict.OK and bool(self.unseen)
+
+    @property
+    def verdict_words(self) -> str:
+        """The verdict, of ok also how far it goes."""
+        return AS_FAR_AS_SEEN if self.as_far_as_seen else str(self.verdict)
 
     @property
     def metadata(self) -> bool:

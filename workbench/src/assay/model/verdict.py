@@ -16,6 +16,7 @@ class Verdict(StrEnum):
     BURSTING = "bursting"
     UNSTABLE = "unstable"
     SKEWED = "skewed"
+    CONTENDED = "contended"
     CLIENT_BOUND = "client-bound"
     NETWORK_BOUND = "network-bound"
     UNVERIFIED = "unverified"
@@ -28,6 +29,12 @@ be: it can be compared, but whoever quotes it must say so."""
 
 NO_RESULT = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE})
 """The number is not the storage's, or not whole: no difference of such numbers says anything."""
+
+NOT_APPLICABLE = "not applicable: "
+"""What the reason of a rule begins with that has nothing to say of a result; others lacked evidence."""
+
+AS_FAR_AS_SEEN = "ok as far as seen"
+"""What `ok` is called in words where a rule lacked evidence."""
 
 RANK = {verdict: place for place, verdict in enumerate(Verdict)}
 """0 is the worst."""

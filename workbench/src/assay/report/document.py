@@ -31,11 +31,13 @@ class Badge:
     Attributes:
         hint: Why, for a reader who points at it.
         also: Verdicts that the same result has besides.
+        partly: It is `ok` as far as seen only.
     """
 
     verdict: Verdict
     hint: str = ""
     also: tuple[Verdict, ...] = ()
+    partly: bool = False
 
 
 Span = str | Strong | Mono | Badge

@@ -148,7 +148,8 @@ def _badge(badge: doc.Badge) -> str:
     hint = f' title="{escape(badge.hint)}"' if badge.hint else ""
     # Drawn by the style sheet, so that filters still find one verdict in the cell.
     also = f' data-also="+ {", ".join(badge.also)}"' if badge.also else ""
-    return f'<b class="v {badge.verdict.value}"{hint}{also}>{badge.verdict.value}</b>'
+    partly = " partly" if badge.partly else ""
+    return f'<b class="v {badge.verdict.value}{partly}"{hint}{also}>{badge.verdict.value}</b>'
 
 
 def _bar(share: doc.Share) -> str:

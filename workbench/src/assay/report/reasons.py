@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from assay.model.result import Row
+from assay.model.verdict import NOT_APPLICABLE
 
 _FIGURES = re.compile(r"[0-9][0-9.,]*(?: ?[kMGTP]?i?B\b)?")
-_NOT_APPLICABLE = "not applicable: "
 
 
 class Lack(NamedTuple):
@@ -46,7 +46,7 @@ def grouped(rows: Iterable[Row]) -> list[Lack]:
     found = []
     for plain, names in rules.items():
         reason = next(iter(wordings[plain]))
-        applies = not reason.startswith(_NOT_APPLICABLE)
-        words = reason.removeprefix(_NOT_APPLICABLE)
+        applies = not reason.startswith(NOT_APPLICABLE)
+        words = reason.removeprefix(NOT_APPLICABLE)
         found.append(Lack(tuple(names), words, results[plain], len(wordings[plain]) - 1, applies))
     return sorted(found, key=lambda lack: (not lack.applies, -lack.results))

@@ -192,6 +192,7 @@ _RESULTS: tuple[_Spec, ...] = (
     ("workload", "text", "Workload", lambda row: row.case.workload),
     ("operation", "text", "Operation", lambda row: row.operation),
     ("verdict", "text", "Verdict", lambda row: str(row.verdict)),
+    ("as_far_as_seen", "boolean", "ok, but rules lacked evidence", lambda row: row.as_far_as_seen),
     ("n", "integer", "Repeats that count", lambda row: row.rate.n if row.rate else 0),
     *_estimate("throughput", "bytes_per_s", "Throughput", lambda row: row.throughput),
     *_estimate("iops", "per_s", "Operations per second", lambda row: row.iops),
@@ -205,7 +206,7 @@ _RESULTS: tuple[_Spec, ...] = (
     ("ceiling_shares", "text", "Measured / ceiling, for each that applies", _ceilings),
     ("findings", "text", "Why the verdict is not ok", _findings),
     ("machine_findings", "text", "What was found that is the machine's", _machine_findings),
-    ("not_evaluated", "text", "Rules that lacked evidence", lambda row: " | ".join(row.not_evaluated)),
+    ("not_evaluated", "text", "Rules that were not evaluated, and why", lambda row: " | ".join(row.not_evaluated)),
     ("label", "text", "Case in words", lambda row: row.case.label),
 )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from assay.model.case import AxisValue
 from assay.model.price import Book
 from assay.model.result import Comparison, Place, Row, RunAnalysis
-from assay.model.verdict import SOUND, Verdict
+from assay.model.verdict import AS_FAR_AS_SEEN, SOUND, Verdict
 from assay.report import numbers
 from assay.report.measure import Measure, measure_of
 
@@ -16,6 +16,12 @@ FALSE = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE})
 _LEAST_CELLS = 6
 
 Axes = dict[str, AxisValue]
+
+
+def unseen(row: Row) -> str:
+    """Which rules lacked evidence, of a result that is ok; else empty."""
+    names = ", ".join(rule.replace("_", " ") for rule in row.unseen)
+    return f"{AS_FAR_AS_SEEN}: {names} lacked evidence" if row.as_far_as_seen else ""
 
 
 def sound(row: Row) -> bool:

@@ -334,6 +334,12 @@ class RunReader:
         return dict(self._db.execute("SELECT verdict, count(*) FROM results GROUP BY verdict"))
 
     @tells_damage
+    def count_as_far_as_seen(self) -> int:
+        """Number of results that are ok as far as seen only; 0 before the end of the run."""
+        found = self._db.execute("SELECT count(*) FROM results WHERE verdict = 'ok' AND finding != ''").fetchone()
+        return int(found[0])
+
+    @tells_damage
     def journal(self, only_open: bool = True) -> list[JournalEntry]:
         """What was made, the newest first; by default only what may still be there."""
         rows = self._db.execute(

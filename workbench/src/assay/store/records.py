@@ -5,6 +5,7 @@ from typing import Any
 
 from assay.model.names import is_metadata
 from assay.model.result import Place, Row
+from assay.model.verdict import AS_FAR_AS_SEEN, Verdict
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,8 @@ class Result:
             `high`.
         iops: Median of operations per second.
         n: Number of usable repeats.
-        finding: The worst finding in words; empty if the verdict is ok.
+        finding: The worst finding in words; if the verdict is ok as far as seen only, which rules lacked evidence;
+            else empty.
         also: Its other verdicts, the worst first, with commas between; empty if it has one only.
         ceiling: Name of the ceiling that it is closest to; empty if none is known.
         share: Measured / that ceiling.
@@ -108,6 +110,15 @@ class Result:
         """It is about names and attributes, so that its rate is operations per second."""
         return is_metadata(self.operation)
 
+    @property
+    def as_far_as_seen(self) -> bool:
+        """Its verdict is ok, but a rule that might have spoken against it lacked evidence."""
+        return self.verdict == Verdict.OK and bool(self.finding)
+
+
+def _unseen(row: Row) -> str:
+    return f"{AS_FAR_AS_SEEN}: {', '.join(row.unseen)} lacked evidence" if row.as_far_as_seen else ""
+
 
 def brief(row: Row) -> Result:
     """A row of the analysis in brief."""
@@ -123,7 +134,7 @@ def brief(row: Row) -> Result:
         high=rate.high if rate else None,
         iops=row.iops.median if row.iops else None,
         n=rate.n if rate else 0,
-        finding=row.findings[0].text if row.findings else "",
+        finding=row.findings[0].text if row.findings else _unseen(row),
         also=", ".join(others),
         ceiling=binding.name if binding else "",
         share=binding.share if binding else None,

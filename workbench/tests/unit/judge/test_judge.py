@@ -311,6 +311,7 @@ def test_without_the_new_evidence_the_rules_that_need_it_say_so() -> None:
         "no_steady_state",
         "throttled",
         "bursting",
+        "contended",
         "engine_bound",
         "busy_client",
         "starved_client",
@@ -336,8 +337,23 @@ def test_a_study_that_asks_for_a_width_gets_it_or_is_told() -> None:
     assert rules.unstable(evidence(speeds=speeds, within=0.01, planned=4)) is None
 
 
+def test_one_repeat_in_which_the_engine_stood_still_is_told() -> None:
+    def stood(ms: float, mean_us: float = 1000) -> Evidence:
+        delays = [{"mean": mean_us * 1e3, "p99.9": 0.5 * MS, "max": each * MS} for each in (0.6, ms, 0.7)]
+        changes = [{"start_delay": delay, "latency": {"mean": delay["mean"] + 99_000}} for delay in delays]
+        return evidence(changes=changes, ops=1000, target_per_s=1.0)
+
+    found = fires(names.late_engine, Verdict.CLIENT_BOUND, "in 1 of 3 repeats the engine or its machine", stood(300))
+    assert found.numbers["start_delay_max_ns"] == 300 * MS
+    # Not so long, or no longer than the storage may have taken.
+    assert names.late_engine(stood(99.9)) is None
+    assert names.late_engine(stood(100)) is None
+    assert names.late_engine(stood(300, mean_us=1e6)) is None
+
+
 def test_findings_come_worst_first() -> None:
-    both = evidence(parameters=KEEP, speeds=(100e6, 300e6, 50e6), device_read_bytes=0, planned=4)
+    idle = {"read_bytes": 0, "reads": 0}
+    both = evidence(parameters=KEEP, speeds=(100e6, 300e6, 50e6), device_read_bytes=0, block=idle, planned=4)
     verdict, findings, _ = judge(both)
     assert verdict is Verdict.INCOMPLETE
     assert [finding.verdict for finding in findings] == [Verdict.INCOMPLETE, Verdict.CACHED, Verdict.UNSTABLE]

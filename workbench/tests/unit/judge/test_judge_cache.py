@@ -34,7 +34,7 @@ def uncounted(share: float, operation: str = "read", **changes: Any) -> Evidence
 def passes(gain: float | None, operation: str = "read", **changes: Any) -> Evidence:
     """From the second pass on, so many times as fast as in the first."""
     course = make_course(first_pass=100e6, later_passes=gain and gain * 100e6)
-    return evidence(operation, **{"course": course, **changes})
+    return evidence(operation, **{"course": course, "cpu_wait_ns": 0, **changes})
 
 
 def again(device: int, operation: str = "write", times: int = 4, sync: str = "fsync", **changes: Any) -> Evidence:
@@ -49,6 +49,13 @@ def flushed(share: float, operation: str = "write", sync: str = "fsync", **chang
     parameters = {"cache": "keep", "sync": sync, **changes.pop("parameters", {})}
     block = {"write_bytes": int(share * 16 * MIB)}
     return evidence(operation, parameters=parameters, **{"block": block, **changes})
+
+
+def scattered(share: float, operation: str = "stride_read", **changes: Any) -> Evidence:
+    """16 MiB in records of 64 KiB through the page cache; so many requests at the device for each."""
+    block = {"reads": int(share * 256), "read_ns": int(share * 256) * 50_000}
+    fields = {"parameters": {"cache": "evict"}, "block": block}
+    return evidence(operation, **{**fields, **changes})
 
 
 FASTER_RANDOM = (bind("device read", 0.2), bind("device random read", 1.26))
@@ -67,6 +74,13 @@ FIRING: list[tuple[Rule, str, Evidence]] = [
     (cache.above_device, "1.26 times as fast as the device was found to be (`device read`: made up)", uncounted(1.26)),
     (cache.above_device, "(`device random read`", uncounted(1, "random_read", ceilings=FASTER_RANDOM)),
     (cache.above_device, "1.3 times", uncounted(1.3, place=LOOP_PLACE, device_read_bytes=16 * MIB)),
+    (cache.read_ahead, "at least 51 % of the operations found their data in memory", scattered(0.49)),
+    # Large records, of which some are several requests.
+    (cache.read_ahead, "at least 32 % of", scattered(0.68, latency={"mean": 1e5, "p50": 9e3}, elapsed_ns=10**9)),
+    (cache.read_ahead, "the device had 0.24 requests for each operation", scattered(0.24, "random_read")),
+    (cache.read_ahead, "and fetched 3 times the bytes read", scattered(0.4, device_read_bytes=48 * MIB)),
+    (cache.read_ahead, "60 %", scattered(0.4, "backward_read", device_read_bytes=None)),
+    (cache.read_ahead, "60 %", scattered(0.4, place=LOOP_PLACE)),
     (cache.later_passes, "reads were 1.51 times as fast as in the first", passes(1.51)),
     (cache.later_passes, "reads were 20 times", passes(20, "random_read")),
     (cache.flush_without_effect, "only 49 % of the data had reached the device after the flush (fsync", flushed(0.49)),
@@ -101,6 +115,21 @@ SILENT: list[tuple[Rule, Evidence]] = [
     (cache.above_device, uncounted(9.0, status="failed")),
     # Where the kernel counts what the device delivered, that decides.
     (cache.above_device, uncounted(9.0, place=make_place(), device_read_bytes=16 * MIB)),
+    (cache.read_ahead, scattered(0.51)),
+    (cache.read_ahead, scattered(0.68, latency={"mean": 1e5, "p50": 11e3}, elapsed_ns=10**9)),
+    (cache.read_ahead, scattered(0.95, latency={"mean": 1e5, "p50": 1e3}, elapsed_ns=10**9)),
+    (cache.read_ahead, scattered(0.68, latency={"mean": 1e5, "p50": 1e3}, cpu_wait_ns=2 * 10**8, elapsed_ns=10**9)),
+    (cache.read_ahead, scattered(0.1, "read")),
+    (cache.read_ahead, scattered(0.1, "sequential_mix")),
+    (cache.read_ahead, scattered(0.1, "random_write")),
+    (cache.read_ahead, scattered(0.1, place=NULL_PLACE)),
+    # Each has a request of its own; fewer are for `direct_read` to find.
+    (cache.read_ahead, scattered(0.1, parameters={"cache": "direct"})),
+    # It was in memory before, which `cached_read` says.
+    (cache.read_ahead, scattered(0.1, device_read_bytes=8 * MIB)),
+    (cache.read_ahead, scattered(0.1, status="failed")),
+    # Large records are several requests each.
+    (cache.read_ahead, scattered(4.0)),
     (cache.later_passes, passes(1.5)),
     (cache.later_passes, passes(9.0, "write")),
     (cache.later_passes, passes(9.0, "sequential_mix")),
@@ -124,9 +153,19 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (cache.absorbed_writes, "not applicable: the store is memory", flushed(0.0, bytes=64 * MIB, place=MEMORY_PLACE)),
     (cache.above_device, "not applicable: the store is memory itself", uncounted(9.0, place=MEMORY_PLACE)),
     (cache.above_device, "the device's own rate is not known", uncounted(9.0, ceilings=(bind("link", 0.5),))),
-    (cache.later_passes, "went over its data twice", passes(None)),
-    (cache.later_passes, "went over its data twice", passes(9.0, course=None)),
-    (cache.later_passes, "went over its data twice", passes(9.0, course=make_course(first_pass=None))),
+    (cache.later_passes, "went over its data twice", passes(None, read_bytes=64 * MIB)),
+    (cache.later_passes, "went over its data twice", passes(9.0, course=None, read_bytes=64 * MIB)),
+    (
+        cache.later_passes,
+        "went over its data twice",
+        passes(9.0, course=make_course(first_pass=None), read_bytes=64 * MIB),
+    ),
+    (cache.later_passes, "for want of a CPU", passes(1.9, elapsed_ns=10**9, cpu_wait_ns=50_000_000)),
+    (cache.later_passes, "it was busy meanwhile", passes(9.0, elapsed_ns=10**9, cpu_wait_ns=110_000_000)),
+    (cache.later_passes, "it was busy meanwhile", passes(9.0, block={"write_bytes": 64 * MIB})),
+    (cache.later_passes, "not applicable: no byte was read twice", passes(None)),
+    (cache.read_ahead, "no block device below", scattered(0.5, block=None)),
+    (cache.read_ahead, "not applicable: the store is memory itself", scattered(0.5, place=MEMORY_PLACE)),
     (cache.later_passes, "not applicable: the store is memory itself", passes(9.0, place=MEMORY_PLACE)),
     (cache.flush_without_effect, "not applicable: the store is memory itself", flushed(0.0, place=MEMORY_PLACE)),
     (cache.flush_without_effect, "compressible", flushed(0.0, parameters={"compressible": 50})),

@@ -4,12 +4,18 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from builders import MEMORY_PLACE
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from judge_tools import NULL_PLACE, Rule, about_names, evidence, fires, lacks, make_change, make_course, odd_repeats
+from soak import times
 
+from assay.analyse.course import IntervalRate
+from assay.analyse.course import course as course_of_intervals
 from assay.judge import course
 from assay.judge.evidence import Evidence
 from assay.judge.rules import RULES
-from assay.model.verdict import Verdict
+from assay.model.verdict import Finding, Verdict
 
 S = 10**9
 HELD: dict[str, Any] = {
@@ -19,6 +25,7 @@ HELD: dict[str, Any] = {
     "block": {"busy_ns": S // 10, "read_ns": 256 * 200_000},
     "cpu_user_ns": S // 10,
     "cpu_system_ns": S // 10,
+    "cpu_wait_ns": 0,
 }
 """256 operations of 0.8 ms that take 0.2 ms in a device that is idle most of the time."""
 HALF_AND_HALF = {
@@ -29,20 +36,40 @@ HALF_AND_HALF = {
     "read_bytes": 8 << 20,
     "write_bytes": 8 << 20,
 }
+BUFFERED: dict[str, Any] = {
+    "parameters": {"cache": "keep"},
+    "latency": {"mean": 1000.0},
+    "flush_ns": 256 * 799_000,
+    "block": {"write_ns": 256 * 200_000, "read_ns": 0},
+}
+FEW_REQUESTS = {"reads": 16, "read_ns": 16 * 500_000}
+APART = (100e6, 110e6, 120e6)
+SHORT = int(0.09 * S)
+STARVED = int(0.11 * S)
+ALL_BUSY = {"host_busy_ns": 2 * S, "host_idle_ns": 0}
+TENANT = {"write_bytes": 64 << 20}
 FLUSHED = {"cache": "direct", "sync": "o_dsync"}
 PACED = {"cache": "direct", "rate": 100.0}
 
 
 def went(operation: str = "read", **changes: Any) -> Evidence:
     """The course of each repeat, with these changes."""
-    fields = {name: changes.pop(name) for name in ("place", "parameters", "status") if name in changes}
-    return evidence(operation, course=make_course(**changes), **fields)
+    own = ("place", "parameters", "status", "speeds", "cpu_wait_ns", "block", "ops", *ALL_BUSY, "cpu_user_ns")
+    fields = {name: changes.pop(name) for name in own if name in changes}
+    ordinary = {"elapsed_ns": S, "cpu_wait_ns": 0}
+    return evidence(operation, course=make_course(**changes), **{**ordinary, **fields})
 
 
 def dropped(*plateaus: float, p: float = 0.001, **changes: Any) -> Evidence:
     """The rate went from plateau to plateau, in MB/s."""
     pairs = enumerate(pairwise(plateaus), start=1)
     return went(changes=tuple(make_change(a * 1e6, b * 1e6, at / 4, p) for at, (a, b) in pairs), **changes)
+
+
+def strewn(before: float, after: float, **fields: Any) -> Evidence:
+    """The rate fell in each repeat at another time."""
+    falls = [make_course(changes=(make_change(before * 1e6, after * 1e6, at),)) for at in (0.3, 0.6, 0.8)]
+    return evidence(changes=[{"course": fall, "elapsed_ns": S, **fields} for fall in falls])
 
 
 def held(operation: str = "read", **changes: Any) -> Evidence:
@@ -54,7 +81,7 @@ def held(operation: str = "read", **changes: Any) -> Evidence:
 
 FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (course.no_steady_state, Verdict.UNSUSTAINED, "the rate ranges over 21 % of its mean", went(range_share=0.21)),
-    (course.no_steady_state, Verdict.UNSUSTAINED, "21 %", evidence(course=make_course(range_share=0.21), ops=125)),
+    (course.no_steady_state, Verdict.UNSUSTAINED, "21 %", went(range_share=0.21, ops=125)),
     (course.no_steady_state, Verdict.UNSUSTAINED, "its trend gains 11 % from", went(slope_share=0.11)),
     (course.no_steady_state, Verdict.UNSUSTAINED, "its trend loses 11 % from", went(slope_share=-0.11)),
     (course.no_steady_state, Verdict.UNSUSTAINED, "21 %", went(range_share=0.21, intervals=5, place=NULL_PLACE)),
@@ -67,6 +94,15 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (course.bursting, Verdict.BURSTING, "after 0.5 s the rate fell from 100 MB/s to 50 MB/s", dropped(60, 100, 50)),
     (course.bursting, Verdict.BURSTING, "from 100 MB/s to 50 MB/s", dropped(100, 50, 70)),
     (course.bursting, Verdict.BURSTING, "fell from 150 MB/s to 100 MB/s", dropped(100, 150, 100, 90)),
+    # More than all the time without a CPU can have done; or alike in all repeats, as a machine's other work is not.
+    (course.no_steady_state, Verdict.UNSUSTAINED, "loses 30 %", went(slope_share=-0.3, block=TENANT)),
+    (course.no_steady_state, Verdict.UNSUSTAINED, "90 %", went(range_share=0.9, cpu_wait_ns=SHORT)),
+    (course.no_steady_state, Verdict.UNSUSTAINED, "loses 30 %", went(slope_share=-0.3, cpu_wait_ns=SHORT)),
+    # The engine itself may keep them busy.
+    (course.no_steady_state, Verdict.UNSUSTAINED, "200 %", went(range_share=2.0, cpu_user_ns=2 * S, **ALL_BUSY)),
+    (course.bursting, Verdict.BURSTING, "from 100 MB/s to 50 MB/s", strewn(100, 50, cpu_wait_ns=SHORT // 2)),
+    (course.bursting, Verdict.BURSTING, "from 100 MB/s to 79 MB/s", dropped(100, 79, cpu_wait_ns=SHORT)),
+    (course.bursting, Verdict.BURSTING, "from 100 MB/s to 50 MB/s", dropped(100, 50, block=TENANT)),
     (course.bursting, Verdict.BURSTING, "79 MB/s", dropped(100, 79, p=0.05, intervals=5)),
     (
         course.bursting,
@@ -77,9 +113,17 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (
         course.throttled,
         Verdict.THROTTLED,
-        "vary by 1 % about their median) while the device is busy only 10 % of",
+        "(intervals vary by 1 %) while the device is busy only 10 % of",
         held(),
     ),
+    # Records may be too large for intervals, or phases too short: then the repeats tell.
+    (course.throttled, Verdict.THROTTLED, "(repeats vary by 0.99 %)", held(course=None)),
+    (course.throttled, Verdict.THROTTLED, "(repeats vary", held(course=make_course(variation=0.9))),
+    (course.throttled, Verdict.THROTTLED, "(repeats vary", held(course=make_course(intervals=4))),
+    (course.throttled, Verdict.THROTTLED, "(repeats vary", held(course=None, speeds=(96e6, 100e6, 105e6))),
+    # Through the page cache the flush is where data waits, and reads wait as often as the device has requests.
+    (course.throttled, Verdict.THROTTLED, "take 4 times", held("write", **BUFFERED)),
+    (course.throttled, Verdict.THROTTLED, "busy", held(latency={"mean": 50_000.0}, block=FEW_REQUESTS, ops=2560)),
     (course.throttled, Verdict.THROTTLED, "operations take 4 times as long as the device needs", held()),
     (course.throttled, Verdict.THROTTLED, "vary by 5 %", held(course=make_course(variation=0.05))),
     # A few odd intervals leave the others as they are.
@@ -118,8 +162,17 @@ SILENT: list[tuple[Rule, Evidence]] = [
     # Step by step, each to more than 80 % of the one before, is a drift.
     (course.bursting, dropped(100, 85, 73, 62)),
     (course.bursting, dropped(100, 50, status="failed")),
-    (course.throttled, held(course=make_course(variation=0.051))),
-    (course.throttled, held(course=make_course(variation=0.01, middle_range=0.051))),
+    (course.throttled, held(course=make_course(variation=0.051), speeds=APART)),
+    (course.throttled, held(course=make_course(variation=0.01, middle_range=0.051), speeds=APART)),
+    (course.throttled, held(course=None, speeds=APART)),
+    (course.throttled, evidence(changes=[HELD | {"course": None}, {"course": None}, {"course": None}])),
+    # Lanes that wait for a CPU, or a machine that takes its time to wake them up.
+    (course.throttled, held(cpu_wait_ns=int(0.31 * S))),
+    (course.throttled, held(host_stolen_ns=S, host_busy_ns=S, host_idle_ns=S)),
+    (course.throttled, held(latency={"mean": 140_000.0}, block={"read_ns": 256 * 50_000})),
+    # The flush of what went past the page cache is the device's own; at random places it may be its cache's.
+    (course.throttled, held("write", **(BUFFERED | {"parameters": {"cache": "direct"}}))),
+    (course.throttled, held("random_write", **BUFFERED)),
     (course.throttled, held(block={"busy_ns": int(0.5 * S)})),
     (course.throttled, held(latency={"mean": 398_000.0})),
     (course.throttled, held(cpu_user_ns=int(0.3 * S), cpu_system_ns=int(0.2 * S))),
@@ -146,8 +199,17 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (course.throttled, "no block device below", held(block=None)),
     (course.throttled, "no block device below", held(latency={})),
     (course.throttled, "no block device below", held(elapsed_ns=0)),
-    (course.throttled, FEW, held(course=make_course(variation=0.01, intervals=4))),
-    (course.throttled, FEW, held(course=None)),
+    (course.throttled, "needs 3 repeats, or phases", held(course=make_course(intervals=4), speeds=(1e8, 1e8))),
+    (course.throttled, "needs 3 repeats, or phases", held(course=None, speeds=(1e8, 1e8))),
+    (course.throttled, "memory itself", held(place=MEMORY_PLACE)),
+    (course.no_steady_state, "lanes had no CPU 9 % of the time", went(range_share=0.6, cpu_wait_ns=SHORT)),
+    (course.no_steady_state, "lanes had no CPU", went(slope_share=-0.45, cpu_wait_ns=SHORT, speeds=(1e8, 1e8))),
+    (course.no_steady_state, "others used the device", went(range_share=0.9, block=TENANT)),
+    (course.bursting, "lanes had no CPU 9 % of the time", strewn(100, 80, cpu_wait_ns=SHORT)),
+    (course.no_steady_state, "lanes had too little CPU", went(range_share=2.0, cpu_wait_ns=STARVED)),
+    (course.no_steady_state, "others kept the CPUs busy", went(range_share=2.0, **ALL_BUSY)),
+    (course.bursting, "lanes had too little CPU", strewn(100, 10, cpu_wait_ns=STARVED)),
+    (course.bursting, "others used the device", strewn(100, 50, block=TENANT)),
 ]
 
 
@@ -219,4 +281,22 @@ def test_the_numbers_are_those_of_the_repeats_that_show_it() -> None:
         for flat, busy, waited in ((0.01, 0.4, 8), (0.03, 0.2, 4), (0.02, 0.1, 2.5))
     ]
     found = fires(course.throttled, Verdict.THROTTLED, "", evidence(changes=[*each, {}]))
-    assert found.numbers == {"interval_variation": 0.02, "device_busy_share": 0.2, "latency_to_device_time": 4.0}
+    assert found.numbers == {"rate_variation": 0.02, "device_busy_share": 0.2, "latency_to_device_time": 4.0}
+
+
+@settings(max_examples=times(150, 3000))
+@given(
+    waits=st.lists(
+        st.lists(st.just(0.0) | st.just(0.0) | st.floats(0, 1), min_size=20, max_size=20), min_size=1, max_size=2
+    )
+)
+def test_what_lanes_without_a_cpu_do_to_a_steady_store_is_not_the_store_s(waits: list[list[float]]) -> None:
+    """A store that always does the same; in each interval lanes have no CPU for some share of the time."""
+    changes = []
+    for repeat in waits:
+        rates = [100e6 * (1 - wait) for wait in repeat]
+        intervals = [IntervalRate(n * S // 20, (n + 1) * S // 20, rate) for n, rate in enumerate(rates)]
+        changes.append({"course": course_of_intervals(intervals), "cpu_wait_ns": int(sum(repeat) / 20 * S) + 1})
+    found = evidence(changes=changes, elapsed_ns=S, host_busy_ns=S, host_idle_ns=S)
+    for rule in (course.no_steady_state, course.bursting):
+        assert not isinstance(rule(found), Finding)

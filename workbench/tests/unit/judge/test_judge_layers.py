@@ -177,7 +177,7 @@ def test_old_runs_have_no_layers_and_get_nothing_from_these_rules() -> None:
 def test_what_was_compressed_is_not_called_cached() -> None:
     """The rules that trust the device's counts leave such data to the one that knows of compression."""
     for cached, parameters in ((rules.cached_read, ZEROS), (rules.direct_read, {**ZEROS, "cache": "direct"})):
-        fetched = evidence(place=BTRFS, parameters=parameters, device_read_bytes=4 * MIB)
+        fetched = evidence(place=BTRFS, parameters=parameters, device_read_bytes=4 * MIB, block={"read_bytes": 4 * MIB})
         lacks(cached, "compressed", fetched)
         assert judge(fetched)[0] is Verdict.UNVERIFIED
         # The same counts of data that cannot be compressed are those of a cache.

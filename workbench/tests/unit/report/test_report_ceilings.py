@@ -11,7 +11,7 @@ from paths import REPOSITORY
 from sample_run import estimate, sample_run
 from soak import times
 
-from assay.judge import cache, course, lanes, limits, names, rules
+from assay.judge import cache, course, lanes, limits, names, rules, tenant
 from assay.model.ceiling import Binding, Ceiling
 from assay.model.result import EXCEEDED, Row, RunAnalysis
 from assay.model.verdict import RANK, Finding, Verdict
@@ -20,7 +20,9 @@ from assay.report.build import build_document
 from assay.report.document import Badge, Fold, KeyFigures, Num, Section, Share, Table
 from assay.report.html import render_html
 from assay.report.sections import answer, ceilings, results, verdicts
+from assay.report.tables import results_table
 from assay.report.view import FALSE, View, false, plausible, sound
+from assay.store.records import brief
 
 
 def finding(verdict: Verdict, text: str = "seen", remedy: str = "do this") -> Finding:
@@ -145,6 +147,31 @@ def test_reasons_are_listed_once_with_rules_and_number_of_results() -> None:
     assert column(table, "Rules") == ["bursting, throttled", "cached names", "cached read"]
     assert column(table, "Why") == [few, "1.2 MB were fetched (and 1 with other figures)", "nothing to say: x"]
     assert [cell.text for cell in column(table, "Results")] == ["2", "2", "1"]
+
+
+def test_ok_says_how_far_it_goes() -> None:
+    whole = judged(row(), not_evaluated=("cached_read: not applicable: x",))
+    partly = judged(row(), not_evaluated=("bursting: too few", "cached_read: not applicable: x"))
+    worse = judged(row(), Verdict.CACHED, not_evaluated=("bursting: too few",))
+    assert [one.verdict_words for one in (whole, partly, worse)] == ["ok", "ok as far as seen", "cached"]
+    assert [brief(one).finding for one in (whole, partly)] == ["", "ok as far as seen: bursting lacked evidence"]
+    assert [brief(one).as_far_as_seen for one in (whole, partly, worse)] == [False, True, False]
+    (table,) = results.results_tables(View(with_rows(whole, partly, worse)))
+    assert [(badge.verdict, badge.partly) for badge in column(table, "Verdict")] == [
+        (Verdict.OK, False),
+        (Verdict.OK, True),
+        (Verdict.CACHED, False),
+    ]
+    assert "bursting lacked evidence" in column(table, "Verdict")[1].hint
+    counts = tables(verdicts.section(View(with_rows(whole, partly, worse))))["verdict-counts"]
+    meant = dict(zip(column(counts, "Verdict"), column(counts, "What it means"), strict=True))
+    assert (
+        "as far as seen" not in meant[Badge(Verdict.OK)] and "as far as seen" in meant[Badge(Verdict.OK, partly=True)]
+    )
+    page = render_html(build_document(with_rows(whole, partly)))
+    assert 'class="v ok partly"' in page and "1 of them as far as seen" in page
+    records = results_table(with_rows(whole, partly, worse)).records
+    assert [record["as_far_as_seen"] for record in records] == [False, True, False]
 
 
 def test_findings_that_are_the_same_for_several_operations_are_said_once() -> None:
@@ -290,6 +317,10 @@ def test_guide_names_every_rule_and_verdict_with_its_thresholds() -> None:
         f"more than {course.RANGE_SHARE:.0%} of its mean",
         f"loses more than {course.SLOPE_SHARE:.0%}",
         f"the middle half of the intervals lies within {course.FLAT:.0%}",
+        f"fewer than {cache.AHEAD_SHARE:g} requests each",
+        f"or fewer than {cache.REACHED_SHARE:g}, and",
+        f"or {names.STILL_NS / 1e6:g} ms in one repeat",
+        f"(and {tenant.LEAST_BYTES >> 20} MiB) more",
         f"busy less than {course.IDLE:.0%}",
         f"at least {course.WAITING:g} times as long",
         f"fell to {course.LOWER:.0%} or less",

@@ -198,6 +198,8 @@ def _remarks(view: View, found: Sequence[Claim]) -> list[Text]:
     bad = [verdict for verdict in Verdict if verdict is not Verdict.OK and counts[verdict]]
     results = numbers.plural(len(view.analysis.rows), "result")
     spans: list[Span] = [f"{counts[Verdict.OK]:,} of {results} have the verdict ", Badge(Verdict.OK)]
+    if partly := sum(row.as_far_as_seen for row in view.analysis.rows):
+        spans.append(f" ({partly:,} of them as far as seen)")
     for verdict in bad:
         spans += [", ", f"{counts[verdict]:,} ", Badge(verdict)]
     said.append((*spans, f". {_WHAT_VERDICTS_DO}" if bad else ". No others occurred."))

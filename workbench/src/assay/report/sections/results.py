@@ -5,7 +5,7 @@ from assay.model.result import Estimate, Row
 from assay.report import figures, numbers, percentiles
 from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Share, Table
 from assay.report.measure import DATA, METADATA, Measure, measure_of, measures_of
-from assay.report.view import View, Workload
+from assay.report.view import View, Workload, unseen
 
 _MARKS = (
     "Filled marks have the verdict ok, hollow and hatched ones another. Cached and impossible results never set "
@@ -105,9 +105,9 @@ def _cells(row: Row, axes: list[str], with_other: bool) -> tuple[Cell, ...]:
         setting = getattr(row.case.parameters, axis, row.case.axes.get(axis))
         text = numbers.axis_value(axis, setting)
         swept.append(Num(text, float(setting)) if isinstance(setting, int | float) else text)
-    hint = " ".join(finding.text for finding in row.findings)
+    hint = " ".join(finding.text for finding in row.findings) or unseen(row)
     return (
-        Badge(row.verdict, hint, row.verdicts[1:]),
+        Badge(row.verdict, hint, row.verdicts[1:], row.as_far_as_seen),
         row.case.id,
         row.case.target,
         row.case.workload,

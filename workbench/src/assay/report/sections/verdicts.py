@@ -18,11 +18,13 @@ _MEANING = {
     Verdict.BURSTING: "fast at first, then slower: the first speed does not last",
     Verdict.UNSTABLE: "the repeats differ too much",
     Verdict.SKEWED: "the lanes did not work together, or the clock was set meanwhile",
+    Verdict.CONTENDED: "somebody else used the device meanwhile: the rate is that of a shared one",
     Verdict.CLIENT_BOUND: "the machine that measured was the limit: the engine, or too little CPU for it",
     Verdict.NETWORK_BOUND: "the network was the limit",
     Verdict.UNVERIFIED: "what answered cannot be seen from here: the storage, or a cache before it",
     Verdict.OK: "nothing speaks against it",
 }
+_PARTLY = "nothing speaks against it as far as seen: rules that might have lacked evidence, see below"
 _MOST = 200
 
 
@@ -31,7 +33,8 @@ def section(view: View) -> Section:
     bad = [row for row in view.analysis.rows if row.verdict is not Verdict.OK]
     blocks: list[Block] = [*_machine(view), _counts(view)]
     if not bad:
-        blocks.append(Note("Every result has the verdict ok."))
+        far = ", some as far as seen only" if any(row.as_far_as_seen for row in view.analysis.rows) else ""
+        blocks.append(Note(f"Every result has the verdict ok{far}."))
     else:
         blocks += [Heading("Results that are not ok", "verdicts-list"), _list(bad, view)]
     return Section("verdicts", "Verdicts", (*blocks, *_lacking(view)))
@@ -47,7 +50,8 @@ def _lacking(view: View) -> list[Block]:
     found = reasons.grouped(view.analysis.rows)
     if not found:
         return []
-    words = "A result is ok if every rule that could be evaluated was content. These were not, for lack of evidence:"
+    words = "A result is ok if every rule that could be evaluated was content, and ok as far as seen if one of these "
+    words += "lacked evidence. Rules that have nothing to say of a result take nothing from it:"
     columns = (Column("Rules"), Column("Why"), Column("Results", f"of {len(view.analysis.rows):,}", numeric=True))
     rows = tuple(
         (
@@ -59,20 +63,22 @@ def _lacking(view: View) -> list[Block]:
         )
         for lack in found
     )
-    heading = Heading("Rules that lacked evidence", "verdicts-skipped")
+    heading = Heading("Rules that were not evaluated", "verdicts-skipped")
     return [heading, Paragraph(words), Table("skipped-table", columns, rows)]
 
 
 def _counts(view: View) -> Table:
-    counts = Counter((verdict, row.case.target) for row in view.analysis.rows for verdict in row.verdicts)
-    seen = [verdict for verdict in Verdict if any(counts[verdict, target] for target in view.targets)]
+    every = view.analysis.rows
+    counts = Counter((verdict, row.as_far_as_seen, row.case.target) for row in every for verdict in row.verdicts)
+    kinds = [(verdict, partly) for verdict in Verdict for partly in (True, False)]
+    seen = [kind for kind in kinds if any(counts[*kind, target] for target in view.targets)]
     columns = (Column("Verdict"), Column("What it means"), *(Column(target, numeric=True) for target in view.targets))
     rows: list[tuple[Cell, ...]] = []
-    for verdict in reversed(seen):
-        cells = (Num(numbers.count(n), float(n)) for n in (counts[verdict, target] for target in view.targets))
-        rows.append((Badge(verdict), _MEANING[verdict], *cells))
+    for verdict, partly in reversed(seen):
+        cells = (Num(numbers.count(n), float(n)) for n in (counts[verdict, partly, target] for target in view.targets))
+        rows.append((Badge(verdict, partly=partly), _PARTLY if partly else _MEANING[verdict], *cells))
     caption = "Number of results per verdict and target."
-    if any(len(row.verdicts) > 1 for row in view.analysis.rows):
+    if any(len(row.verdicts) > 1 for row in every):
         caption += " A result with several verdicts counts for each."
     return Table("verdict-counts", columns, tuple(rows), caption)
 

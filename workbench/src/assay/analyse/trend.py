@@ -1,0 +1,131 @@
+"""Rates that rise or fall from repeat to repeat: the machine or the store changed while the run lasted.
+
+Intervals and comparisons take the repeats of a case as draws about one level. A drive that warms up, fills up or has
+less and less cache left gives draws about a level that moves. One case of a few repeats shows that badly; all cases of
+a target together show it well, since what moves the level moves all of them, round by round.
+
+For each round the median over the cases stands for the target (each case's logarithm of the rate, less its mean), so
+that neither one odd case nor a noisy one decides. A line is laid through the rounds by least squares. Neighbouring
+rounds resemble each other anyway, so that its t is held against what series without a trend show whose neighbours
+correlate by 0.5: in 5 of 100 runs of such a kind a trend is seen that is none, fewer where rounds are independent.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.analyse.usable import usable
+from assay.model.result import Row
+
+LEAST_ROUNDS = 4
+LEAST_CHANGE = 0.05
+"""A smaller change from the first round to the last is not worth a note."""
+CHANCE = 0.05
+"""Of a note in a run without a trend, over all its targets."""
+
+_CORRELATION = 0.5
+_DRAWN, _SEED = 20_000, 20261123
+_LONG = 64
+"""For longer series the formula for long ones is good enough."""
+
+Floats = npt.NDArray[np.float64]
+
+
+class Trend(NamedTuple):
+    """How the rates of a target went over the rounds of a run.
+
+    Attributes:
+        change: Of the level from the first round to the last, as a share: -0.15 is a loss of 15 %.
+        p: Share of series without a trend that show as clear a line.
+        rounds: How many there are.
+        cases: Results that it is taken from.
+        along: How many of them went the same way, first half of the rounds to second half.
+    """
+
+    target: str
+    change: float
+    p: float
+    rounds: int
+    cases: int
+    along: int
+
+
+def trends(rows: Iterable[Row]) -> tuple[Trend, ...]:
+    """The targets whose rates went up or down over the rounds, in the order of the rows.
+
+    Args:
+        rows: Of one run; repeats that do not count are left out.
+    """
+    of_target: dict[str, list[dict[int, float]]] = defaultdict(list)
+    for row in rows:
+        rates = {sample.repeat: math.log(sample.rate) for sample in usable(row.samples) if sample.rate > 0}
+        of_target[row.case.target].append(rates)
+    found = [trend for target, series in of_target.items() if (trend := _trend(target, series)) is not None]
+    return tuple(item for item in found if item.p <= CHANCE / len(found) and abs(item.change) >= LEAST_CHANGE)
+
+
+def trend_notes(rows: Iterable[Row]) -> tuple[str, ...]:
+    """What `trends` finds, a sentence each."""
+    return tuple(
+        f"On {item.target} the rates {'rose' if item.change > 0 else 'fell'} by {100 * abs(item.change):.0f} % over the"
+        f" {item.rounds} rounds of the run ({item.along} of {item.cases} results went that way; p = {item.p:.2g}):"
+        " the level moved while it was measured, so that medians and intervals depend on when the run began and ended."
+        for item in trends(rows)
+    )
+
+
+def _trend(target: str, every: Sequence[dict[int, float]]) -> Trend | None:
+    """None where too few rounds are common to the cases."""
+    counts = Counter(len(series) for series in every if len(series) >= LEAST_ROUNDS)
+    if not counts:
+        return None
+    # Adaptive repeats end at different rounds: as many rounds as at least half of the cases have.
+    rounds = sorted(counts.elements())[(counts.total() - 1) // 2]
+    full = [dict(sorted(series.items())[:rounds]) for series in every if len(series) >= rounds]
+    common = sorted(set.intersection(*(set(series) for series in full)))
+    if len(common) < LEAST_ROUNDS:
+        return None
+    logs = np.array([[series[number] for number in common] for series in full])
+    logs -= logs.mean(axis=1, keepdims=True)
+    level = np.median(logs, axis=0)
+    slope, t = _line(np.array(common, dtype=np.float64), level[None, :])
+    half = len(common) // 2
+    moved = logs[:, -half:].mean(axis=1) - logs[:, :half].mean(axis=1)
+    change = float(np.expm1(slope[0] * (common[-1] - common[0])))
+    along = int((np.sign(moved) == np.sign(slope[0])).sum())
+    return Trend(target, change, _chance(float(abs(t[0])), len(common)), len(common), len(full), along)
+
+
+def _line(places: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Slope of the least-squares line of each row of values, and its t."""
+    x = places - places.mean()
+    y = values - values.mean(axis=1, keepdims=True)
+    slopes = y @ x / (x @ x)
+    rest = y - slopes[:, None] * x
+    variance = (rest * rest).sum(axis=1) / (len(places) - 2)
+    errors = np.sqrt(np.maximum(variance, 1e-24) / (x @ x))
+    return slopes, slopes / errors
+
+
+def _chance(t: float, count: int) -> float:
+    """Share of series without a trend, whose neighbours correlate, with such a t or a greater one either way."""
+    if count > _LONG:
+        # The variance of a mean of long series grows by (1 + r) / (1 - r).
+        return math.erfc(t / math.sqrt(2 * (1 + _CORRELATION) / (1 - _CORRELATION)))
+    drawn = _drawn(count)
+    return float((len(drawn) - np.searchsorted(drawn, t) + 1) / (len(drawn) + 1))
+
+
+@lru_cache(maxsize=_LONG)
+def _drawn(count: int) -> Floats:
+    """The |t| of such series, in ascending order."""
+    rows = np.random.default_rng(_SEED).standard_normal((_DRAWN, count))
+    for place in range(1, count):
+        rows[:, place] = _CORRELATION * rows[:, place - 1] + math.sqrt(1 - _CORRELATION**2) * rows[:, place]
+    found: Floats = np.sort(np.abs(_line(np.arange(count, dtype=np.float64), rows)[1]))
+    return found

@@ -1,0 +1,149 @@
+"""The rule about others who use the device.
+
+As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
+"""
+
+from statistics import median
+from typing import NamedTuple
+
+from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated
+from assay.model.names import WRITES
+from assay.model.result import Sample
+from assay.model.units import about_size
+from assay.model.verdict import Finding, Verdict
+
+COPYING = ("btrfs", "zfs", "f2fs", "bcachefs")
+"""File systems that write metadata anew with all data, some of it twice."""
+LOOSE, COPIED = 1.1, 2.5
+"""Bytes at the device for each byte of ours: with whole blocks; on file systems that copy on write."""
+JOURNAL, TREE = 64 << 10, 512 << 10
+"""Bytes beside the data that one flushed write, or one change of a name, causes: of a journal, of copied trees."""
+PIECES = 8
+"""Requests beside the data that one such write causes."""
+LARGEST_PIECE = 64 << 10
+"""Devices take requests of at least this size, so that no more of them are ours than our bytes in such pieces."""
+PAGE = 4 << 10
+OTHERS_SHARE = 0.25
+"""Of what was ours, the others' bytes."""
+OTHERS_REQUESTS = 0.5
+"""Of what may have been ours, the others' requests."""
+STARVED = 0.1
+"""Share of the time without a CPU from which on it is the machine that is slow."""
+LEAST_IDLE, FOREIGN = 0.1, 0.25
+"""Of the host's CPU time: what is idle unless the machine is busy, and what others then have."""
+LEAST_BYTES, LEAST_REQUESTS = 4 << 20, 250
+"""Less is what any machine does now and then: logs, times of access."""
+
+
+class Others(NamedTuple):
+    """What a device did in a repeat, as far as it cannot have been for the engine.
+
+    Attributes:
+        ours: Bytes that the engine moved there, without what the file system adds.
+        bytes: Read and written beyond all that the engine can have caused.
+        requests: Likewise; 0 where our own number cannot be bounded well.
+        matter: They are so many that the device was not the engine's alone.
+    """
+
+    ours: int
+    bytes: int
+    requests: int
+    matter: bool
+
+
+def contended(evidence: Evidence) -> Answer:
+    """Somebody else used the device: it moved much more than the engine asked for, in most repeats.
+
+    What the engine can have caused is taken as much as it can be: the bytes that the kernel counted for it (read-ahead
+    among them) or those that it asked for, whichever is more; the journal of each flushed write or changed name;
+    metadata that copy-on-write file systems write anew; what an earlier phase left to be written back. The rest is
+    somebody else's if it is a quarter of ours and 4 MiB or more; or, as requests, half of ours and 250 or more.
+    Source: the device's own counts (iostats of the kernel), read_bytes and write_bytes of proc_pid_io(5).
+    """
+    if evidence.no_storage or not evidence.usable:
+        return None
+    if evidence.in_memory:
+        return MEMORY_ITSELF
+    found = [(sample, item) for sample in evidence.usable if (item := others(sample, evidence)) is not None]
+    if not found:
+        return NotEvaluated("no block device below that counts its requests, so that other users of it cannot be seen")
+    many = [(sample, item) for sample, item in found if item.matter]
+    if 2 * len(many) <= len(found):
+        return None
+    count = median(item.bytes for _, item in many)
+    ours = median(item.ours for _, item in many)
+    requests = median(item.requests for _, item in many)
+    rate = median(item.bytes / sample.elapsed_ns for sample, item in many) * 1e9
+    text = "the device served somebody else too: "
+    if count >= LEAST_BYTES:
+        text += f"beside the {about_size(ours)} of this measurement it moved {about_size(count)} more"
+        text += f" ({about_size(rate)}/s)"
+    else:
+        text += f"it had at least {requests:,.0f} requests more than this measurement can have made"
+    if len(many) < len(found):
+        text += f", in {len(many)} of {len(found)} repeats"
+    return Finding(
+        verdict=Verdict.CONTENDED,
+        rule="contended",
+        text=text,
+        remedy="Find who else uses the device (iotop, a backup, a scrub, data that is still being written back), wait"
+        " until it is alone, and run the study again: rate and latencies are those of a shared device.",
+        numbers={"own_bytes": ours, "other_bytes": count, "other_bytes_per_s": rate, "other_requests": requests},
+    )
+
+
+def others(sample: Sample, evidence: Evidence) -> Others | None:
+    """What the device did for others during a repeat; None if no device counts."""
+    block = sample.block
+    if block is None or sample.elapsed_ns <= 0:
+        return None
+    read = max(sample.device_read_bytes or 0, sample.read_bytes if evidence.bypasses_cache else 0)
+    written = max(sample.device_write_bytes or 0, sample.write_bytes)
+    if sample.device_read_bytes is None:
+        read = max(read, sample.read_bytes)
+    copying = evidence.place is not None and evidence.place.filesystem in COPYING
+    beside = _changes(sample, evidence, copying)
+    ours = read + written
+    most_read = LOOSE * read + (beside * JOURNAL if copying else beside * PAGE)
+    most_written = (COPIED if copying else LOOSE) * written + beside * (TREE if copying else JOURNAL)
+    most_written += _left_dirty(sample, evidence)
+    more = int(max(0.0, block.read_bytes - most_read) + max(0.0, block.write_bytes - most_written))
+    piece = min(evidence.case.parameters.record_size or PAGE, LARGEST_PIECE) if evidence.bypasses_cache else PAGE
+    most_requests = LOOSE * max(ours / max(piece, 1), sample.ops) + PIECES * beside
+    requests = int(max(0.0, block.reads + block.writes - most_requests))
+    matter = more >= max(OTHERS_SHARE * ours, LEAST_BYTES)
+    matter |= requests >= max(OTHERS_REQUESTS * most_requests, LEAST_REQUESTS)
+    return Others(ours, more, requests, matter)
+
+
+def disturbed(sample: Sample, evidence: Evidence) -> str:
+    """Why what a repeat shows of the store's course may be another's doing; empty if nothing is known of such a thing.
+
+    Kernel threads that work for the lanes (journals, loop devices) wait for a CPU like them, and are not counted: where
+    lanes lack one for more than a tenth of the time, or hardly any CPU was idle and others had much of them, how much
+    it slowed the store down is unknown.
+    """
+    found = others(sample, evidence)
+    if found is not None and found.matter:
+        return "others used the device meanwhile"
+    if evidence.without_cpu(sample) > STARVED:
+        return "lanes had too little CPU"
+    idle, busy = sample.host_idle_ns or 0, sample.host_busy_ns or 0
+    foreign = busy - sample.cpu_user_ns - sample.cpu_system_ns
+    full = idle < LEAST_IDLE * (idle + busy) and foreign > FOREIGN * (idle + busy)
+    return "others kept the CPUs busy meanwhile" if full else ""
+
+
+def _changes(sample: Sample, evidence: Evidence, copying: bool) -> int:
+    """Operations each of which may write metadata of its own."""
+    writes = evidence.operation in WRITES
+    each = evidence.case.metadata or (writes and evidence.case.parameters.sync in ("o_sync", "o_dsync"))
+    return sample.ops if each or (writes and copying) else evidence.case.parameters.all_lanes
+
+
+def _left_dirty(sample: Sample, evidence: Evidence) -> int:
+    """Bytes that earlier phases of the case wrote without a flush, and that may reach the device now."""
+    parameters = evidence.case.parameters
+    before = evidence.case.operations[: sample.phase]
+    unflushed = parameters.sync == "none" and not evidence.bypasses_cache
+    return evidence.data_set_bytes if unflushed and any(item in WRITES for item in before) else 0

@@ -1,0 +1,160 @@
+"""The rule about others who use the device."""
+
+from typing import Any
+
+import pytest
+from builders import MEMORY_PLACE, MIB, make_place
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from judge_tools import NULL_PLACE, Rule, about_names, evidence, fires, lacks, odd_repeats
+from soak import times
+
+from assay.judge import tenant
+from assay.judge.evidence import Evidence
+from assay.judge.rules import RULES
+from assay.model.verdict import Finding, Verdict
+
+RULE = tenant.contended
+BTRFS = make_place("disk", filesystem="btrfs")
+BUFFERED = {"cache": "keep"}
+STABLE = {"cache": "direct", "sync": "o_dsync", "record_size": 4096}
+
+
+def beside(operation: str = "read", read: float = 0, written: float = 0, **changes: Any) -> Evidence:
+    """The engine moved 16 MiB in 256 operations, and the device moved so many MiB in all."""
+    block = {"read_bytes": int(read * MIB), "write_bytes": int(written * MIB)}
+    return evidence(operation, **{"block": block, **changes})
+
+
+FIRING: list[tuple[str, Evidence]] = [
+    ("beside the 16.8 MB of this measurement it moved 65.4 MB more", beside(read=80)),
+    ("it moved 62.8 MB more", beside(read=16, written=60)),
+    ("more", beside("write", written=80)),
+    ("more", beside("write", written=17, read=5)),
+    ("more", beside("write", written=80, parameters=BUFFERED)),
+    ("more", beside("random_mix", read=80, read_bytes=8 * MIB)),
+    # Copies on write: 2.5 times the data, and half a mebibyte for each operation.
+    ("more", beside("write", written=200, place=BTRFS)),
+    ("more", beside("random_write", written=400, place=BTRFS)),
+    # A journal takes 64 KiB for each write that is flushed.
+    ("more", beside("write", written=50, parameters=STABLE)),
+    # Of a name that is changed likewise.
+    ("more", about_names("create", block={"write_bytes": 3200 * MIB})),
+    # Small requests.
+    ("at least 710 requests more than this measurement can have made", beside(read=16, block={"reads": 1000})),
+    # No counts of its own: then what it read.
+    ("more", beside(read=80, device_read_bytes=None)),
+]
+
+SILENT: list[Evidence] = [
+    beside(read=16),
+    beside(read=17, written=4),
+    beside("write", written=18),
+    beside("write", written=20),
+    beside("write", written=40, place=BTRFS),
+    beside("write", written=30, parameters=STABLE),
+    beside("stride_read", read=64, parameters=BUFFERED, device_read_bytes=64 * MIB),
+    # In small pieces, as a fragmented file is read.
+    beside(read=16, block={"reads": 500}),
+    beside(read=16, block={"reads": 4096}, parameters=BUFFERED),
+    # Read-modify-write of pages is counted for the engine.
+    beside("random_write", read=64, written=17, device_read_bytes=64 * MIB),
+    about_names("create", block={"write_bytes": 60 * MIB, "writes": 9000}),
+    beside(read=80, place=NULL_PLACE),
+    beside(read=80, status="failed"),
+]
+
+
+@pytest.mark.parametrize(("words", "bad"), FIRING)
+def test_fires(words: str, bad: Evidence) -> None:
+    fires(RULE, Verdict.CONTENDED, words, bad)
+
+
+@pytest.mark.parametrize("good", SILENT)
+def test_keeps_silent(good: Evidence) -> None:
+    assert RULE(good) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "poor"),
+    [
+        ("no block device below", beside(read=80, block=None)),
+        ("no block device below", beside(read=80, elapsed_ns=0)),
+        ("not applicable: the store is memory itself", beside(read=80, place=MEMORY_PLACE)),
+    ],
+)
+def test_says_what_it_lacks(words: str, poor: Evidence) -> None:
+    lacks(RULE, words, poor)
+
+
+def test_every_rule_here_is_tested() -> None:
+    here: set[Rule] = {rule for rule in RULES if rule.__module__ == tenant.__name__}
+    assert here == {RULE}
+
+
+def test_more_than_half_of_the_repeats_must_agree() -> None:
+    bad = {"block": {"read_bytes": 80 * MIB}}
+    assert [odd_repeats(RULE, bad, odd, of) for odd, of in ((1, 1), (1, 2), (2, 3), (2, 4), (3, 4))] == [
+        True,
+        False,
+        True,
+        False,
+        True,
+    ]
+    found = RULE(evidence(changes=[bad, bad, bad, {}]))
+    assert isinstance(found, Finding) and "in 3 of 4 repeats" in found.text
+
+
+def test_what_an_earlier_phase_left_to_be_written_back_is_the_case_s_own() -> None:
+    parameters = {"cache": "keep", "sync": "none"}
+    later = beside("read", read=16, written=16, parameters=parameters, phase=1)
+    assert isinstance(RULE(later), Finding)
+    case = later.case.model_copy(update={"operations": ("write", "read")})
+    assert RULE(Evidence(**{name: getattr(later, name) for name in Evidence.__slots__} | {"case": case})) is None
+
+
+@settings(max_examples=times(200, 5000))
+@given(
+    operation=st.sampled_from(["read", "random_read", "write", "random_write", "rewrite", "stride_read"]),
+    filesystem=st.sampled_from(["ext4", "xfs", "btrfs", "f2fs"]),
+    cache=st.sampled_from(["direct", "keep"]),
+    sync=st.sampled_from(["fsync", "o_dsync"]),
+    record=st.sampled_from([4096, 65536, 1 << 20]),
+    ops=st.integers(1, 100_000),
+    journal=st.floats(0, 32),
+    ahead=st.floats(1, 8),
+    stray=st.integers(0, 1 << 20),
+)
+def test_what_the_engine_causes_itself_is_never_anothers(
+    operation: str,
+    filesystem: str,
+    cache: str,
+    sync: str,
+    record: int,
+    ops: int,
+    journal: float,
+    ahead: float,
+    stray: int,
+) -> None:
+    """Read-ahead, journals of up to 32 KiB for each flushed write in 8 requests, whole pages, and some stray bytes."""
+    size = ops * record
+    writes = "write" in operation
+    fetched = int(size * ahead) if cache == "keep" else size
+    flushed = ops if sync == "o_dsync" else 1
+    block = {
+        "read_bytes": 0 if writes else fetched,
+        "write_bytes": (size + int(journal * 1024 * flushed) if writes else 0) + stray,
+        "reads": 0 if writes else ops,
+        "writes": (ops + 8 * flushed if writes else 0) + stray // 4096,
+    }
+    good = evidence(
+        operation,
+        place=make_place("disk", filesystem=filesystem),
+        parameters={"cache": cache, "sync": sync, "record_size": record},
+        bytes=size,
+        ops=ops,
+        device_read_bytes=0 if writes else fetched,
+        device_write_bytes=size if writes else 0,
+        block=block,
+    )
+    assert RULE(good) is None
