@@ -70,10 +70,10 @@ NO_RUN = (
 )
 BOUNDS = {
     "--version": Bound(9, 1, ("rich", "sqlite3", "assay.store", "assay.plan", "assay.launch", *PARSERS, *FAR)),
-    "check": Bound(56, 45, ("rich", *NO_RUN)),
-    "plan": Bound(50, 45, NO_RUN),
+    "check": Bound(58, 45, ("rich", *NO_RUN)),
+    "plan": Bound(52, 45, NO_RUN),
     "list": Bound(18, 1, ("assay.model.result", "assay.store.run", "assay.plan", "assay.launch", *PARSERS, *FAR[:-1])),
-    "show": Bound(47, 70, ("assay.plan", "assay.launch", "assay.model.study", *PARSERS, *FAR[:-1])),
+    "show": Bound(48, 77, ("assay.plan", "assay.launch", "assay.model.study", *PARSERS, *FAR[:-1])),
 }
 
 

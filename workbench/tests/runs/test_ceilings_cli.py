@@ -15,7 +15,7 @@ from killing import GUARD
 from loop_devices import loop_device, small_ext4
 from run_tools import ASSAY, needs_engine
 
-from assay.plan import ceilings as plan
+from assay.plan import device_ceilings as plan
 from assay.store import run_is_alive
 from assay.store.find import run_folders
 

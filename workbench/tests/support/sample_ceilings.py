@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from assay.analyse.ceilings import Ceilings, unit_of
-from assay.model.case import Case
-from assay.model.ceiling import HOST_WIDE, Ceiling, CeilingName, job_kind
+from assay.model.case import Case, job_kind
+from assay.model.ceiling import HOST_WIDE, Ceiling, CeilingName
 from assay.model.result import Row, RunInfo
 
 

@@ -1,22 +1,43 @@
 """Ceilings from what was measured, and how close a result comes to those that apply to it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from assay.analyse.estimate import estimate
 from assay.analyse.links import link_ceilings, link_limits
-from assay.model.case import Case
-from assay.model.ceiling import HOST_WIDE, Binding, Ceiling, CeilingName, job_kind
-from assay.model.names import MIXES, READS, is_metadata
+from assay.model.case import Case, job_kind
+from assay.model.ceiling import (
+    COPY_BLOCK,
+    HOST_WIDE,
+    SMALL_RECORD,
+    Binding,
+    Ceiling,
+    CeilingName,
+    CeilingPass,
+    When,
+)
+from assay.model.names import CREATES, MIXES, READS, is_metadata
 from assay.model.network import Direction, Network
-from assay.model.result import Estimate, Place, Sample
+from assay.model.result import COMPRESSING, Estimate, Place, Sample
 
 Unit = Literal["bytes/s", "operations/s"]
 
 COUNTED: tuple[CeilingName, ...] = ("engine", "device random read", "device random write")
 """Measured in operations per second; all others in bytes per second."""
 
-SMALL_RECORD = 64 << 10
-"""Up to this record size the operations per second of a device limit, too."""
+SERVED_SHARE = 0.9
+"""From this share of the bytes on, the kernel's counts say that the device moved what was moved."""
+
+
+LEAST_PASSES = 3
+"""With fewer passes there is no interval worth the name."""
+
+
+class Pass(NamedTuple):
+    """When something was measured; `at` in seconds since 1970."""
+
+    at: float
+    when: When
 
 
 def measured_ceilings(
@@ -24,30 +45,35 @@ def measured_ceilings(
     phases: Mapping[int, CeilingName],
     samples: Iterable[Sample],
     how: str,
+    during: Pass,
     kind: str = "",
     reason: str = "",
+    direct: bool = True,
 ) -> list[Ceiling]:
-    """The best pass of each ceiling that a job measured.
+    """The best try of each ceiling that a job measured.
 
     Args:
         target: As in `Ceiling`.
         phases: Phase of the job -> ceiling.
         samples: Of the job.
         how: As in `Ceiling`.
+        during: The pass that the job is part of.
         kind: As in `Ceiling`.
         reason: Why the job gave no samples, if it did not.
+        direct: The job went round the page cache.
     """
-    passes: dict[CeilingName, list[float]] = {name: [] for name in phases.values()}
+    tries: dict[CeilingName, list[float]] = {name: [] for name in phases.values()}
     for sample in samples:
         name = phases.get(sample.phase)
         if name is None or sample.status not in ("done", "time_limit") or sample.errors:
             continue
-        if name in ("device read", "device random read") and _from_memory(sample):
-            reason = "O_DIRECT was answered from memory, not by the device"
+        if name.startswith("device") and not served_by_device(sample, direct, flushed=True):
+            by = "O_DIRECT" if direct else "what should have gone to the device"
+            reason = f"{by} was answered from memory, not by the device"
         else:
-            passes[name].append(sample.iops if name in COUNTED else sample.throughput)
+            tries[name].append(sample.iops if name in COUNTED else sample.throughput)
     found = []
-    for name, rates in passes.items():
+    for name, rates in tries.items():
         best = max(rates, default=0.0)
         found.append(
             Ceiling(
@@ -59,20 +85,66 @@ def measured_ceilings(
                 how=how,
                 reason="" if best else reason or "its measurement failed",
                 kind=kind,
+                passes=(CeilingPass(at=during.at, when=during.when, value=best, how=how),) if best else (),
             )
         )
     return found
 
 
-def _from_memory(sample: Sample) -> bool:
-    """The device delivered less than half of what was read from it (read_bytes of proc_pid_io(5))."""
-    return sample.device_read_bytes is not None and 2 * sample.device_read_bytes < sample.read_bytes
+def served_by_device(sample: Sample, direct: bool, flushed: bool) -> bool:
+    """Whether what was moved went to the device, or came from it, and not to or from memory before it.
+
+    Where the kernel does not count, O_DIRECT and a flush are believed: nothing says otherwise.
+    Source: read_bytes of proc_pid_io(5), the device's count of sectors written (iostats of the kernel).
+
+    Args:
+        sample: Of an operation that reads or writes, not of a mix.
+        direct: O_DIRECT was used, and means what it says there.
+        flushed: What was written was flushed within the time.
+    """
+    if sample.read_bytes:
+        read = sample.device_read_bytes
+        return direct if read is None else read >= SERVED_SHARE * sample.read_bytes
+    if direct or sample.block is None:
+        return direct or flushed
+    return sample.block.write_bytes >= SERVED_SHARE * sample.write_bytes
 
 
-def without_device(found: Sequence[Ceiling], reason: str) -> list[Ceiling]:
-    """The ceilings of a target whose device could not be measured for that reason; one that has a reason keeps it."""
-    gone = {"value": None, "lowest": None, "reason": reason}
-    return [item.model_copy(update=gone) if item.name.startswith("device") and item.value else item for item in found]
+def merged(known: Sequence[Ceiling], found: Iterable[Ceiling]) -> tuple[Ceiling, ...]:
+    """Ceilings with what was measured of them further on; those that were not known come last."""
+    result = {(item.target, item.name, item.kind): item for item in known}
+    for item in found:
+        key = (item.target, item.name, item.kind)
+        result[key] = _merged(result[key], item) if key in result else item
+    return tuple(result.values())
+
+
+def _merged(one: Ceiling, other: Ceiling) -> Ceiling:
+    """What was measured in the same pass in several ways counts once, with the best of them."""
+    if not one.value or not other.value:
+        return one if one.value or not other.value else other
+    by_time: dict[float, CeilingPass] = {}
+    for item in (*one.passes, *other.passes):
+        before = by_time.get(item.at)
+        by_time[item.at] = item if before is None or item.value > before.value else before
+    passes = tuple(by_time[at] for at in sorted(by_time))
+    best = one if one.value >= other.value else other
+    values = [item.value for item in passes]
+    over = estimate(values) if len(values) >= LEAST_PASSES else None
+    lowest = [item for item in (one.lowest, other.lowest) if item is not None]
+    return best.model_copy(
+        update={
+            "passes": passes,
+            "lowest": min(values) if len(values) > 1 else min(lowest, default=None),
+            "low": over and over.low,
+            "high": over and over.high,
+        }
+    )
+
+
+def is_stated(name: CeilingName) -> bool:
+    """The study says it, so that no measurement changes it."""
+    return name.startswith("stated") or name == "link"
 
 
 def unit_of(name: CeilingName) -> Unit:
@@ -113,7 +185,7 @@ class Ceilings:
             return ()
         found = list(self._network(case, operation, place, throughput))
         rates = {"bytes/s": throughput.median if throughput else 0.0, "operations/s": iops.median}
-        for target, name, kind in self._applying(case, operation, place):
+        for target, name, kind in self.applying(case, operation, place):
             ceiling = self._known.get((target, name, kind))
             if ceiling is not None and ceiling.value and rates[ceiling.unit]:
                 measured = rates[ceiling.unit]
@@ -152,7 +224,8 @@ class Ceilings:
                     how=f"{names}, {direction}: {limit.how}" if names else f"{direction}: {limit.how}",
                 )
 
-    def _applying(self, case: Case, operation: str, place: Place | None) -> Iterable[tuple[str, CeilingName, str]]:
+    def applying(self, case: Case, operation: str, place: Place | None) -> Iterator[tuple[str, CeilingName, str]]:
+        """Target, name and kind of each ceiling that holds for an operation of a case, whether it is known or not."""
         parameters, target = case.parameters, case.target
         # What one engine does at most says nothing of several.
         if place is not None and place.kind != "null" and parameters.hosts == 1:
@@ -171,20 +244,27 @@ class Ceilings:
             yield target, "stated write IOPS", ""
         if place is None or place.kind == "null" or operation in MIXES:
             return
-        yield from _of_storage(case, operation, place)
+        for key in _of_storage(case, operation, place):
+            # Versions that did not measure them apart measured new files.
+            old = key[1] == "device rewrite" and key not in self._known
+            yield (target, "device write", "") if old else key
 
 
-def _of_storage(case: Case, operation: str, place: Place) -> Iterable[tuple[str, CeilingName, str]]:
+def _of_storage(case: Case, operation: str, place: Place) -> Iterator[tuple[str, CeilingName, str]]:
     parameters, target = case.parameters, case.target
     direct = parameters.cache == "direct" and place.direct_bypasses_cache
     if not direct:
-        yield HOST_WIDE, "memory copy", ""
+        files = parameters.all_lanes if parameters.layout == "separate" else 1
+        if parameters.file_size * files > COPY_BLOCK:
+            # Less may stay in the caches of the CPUs.
+            yield HOST_WIDE, "memory copy", ""
         yield HOST_WIDE, "cache copy", ""
         if operation in READS:
             yield target, "page cache read", ""
     # What is flushed goes to the device, whatever is kept in the cache.
     stays = parameters.cache == "keep" and (operation in READS or parameters.sync == "none")
-    if place.memory_backed or stays:
+    shrinks = (parameters.compressible or parameters.duplicate) and place.filesystem in COMPRESSING
+    if place.memory_backed or stays or shrinks:
         return
     small = direct and (parameters.record_size or 0) <= SMALL_RECORD
     if operation in READS:
@@ -192,6 +272,8 @@ def _of_storage(case: Case, operation: str, place: Place) -> Iterable[tuple[str,
         if small and "random" in operation:
             yield target, "device random read", ""
     else:
-        yield target, "device write", ""
+        # Blocks that were preallocated need not be allocated any more.
+        anew = operation in CREATES and not parameters.preallocate
+        yield target, "device write" if anew else "device rewrite", ""
         if small and "random" in operation:
             yield target, "device random write", ""

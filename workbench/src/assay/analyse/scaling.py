@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from assay.analyse.usable import usable
 from assay.model.ceiling import Binding
 from assay.model.result import Row
 from assay.model.verdict import Verdict
@@ -41,6 +42,7 @@ class Scaling(NamedTuple):
             most hosts that were measured.
         greatest: The point with the greatest total: the last one if it still grows, an earlier one if it falls again.
         binding: The ceiling that limits it where it saturates, or else where it is greatest; None if none is near.
+        repeats: Number of hosts -> total of each usable repeat.
     """
 
     target: str
@@ -51,6 +53,7 @@ class Scaling(NamedTuple):
     saturated: Point | None
     greatest: Point
     binding: Binding | None
+    repeats: dict[int, tuple[float, ...]]
 
 
 def scalings(rows: Sequence[Row]) -> list[Scaling]:
@@ -81,8 +84,9 @@ def _scaling(rows: Sequence[Row]) -> Scaling | None:
     limited = saturated or greatest
     binding = limited.binding if limited.binding is not None and limited.binding.share >= BINDS else None
     others = tuple((name, value) for name, value in first.case.axes.items() if name not in ("hosts", "streams"))
+    repeats = {row.case.parameters.hosts: tuple(sample.rate for sample in usable(row.samples)) for row in ordered}
     return Scaling(
-        first.case.target, first.case.workload, first.operation, others, points, saturated, greatest, binding
+        first.case.target, first.case.workload, first.operation, others, points, saturated, greatest, binding, repeats
     )
 
 

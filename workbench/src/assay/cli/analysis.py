@@ -1,15 +1,18 @@
 """A stored run, analysed and judged: what `show`, `report` and `export` start from."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from assay.analyse.alike import known_likeness
+from assay.analyse.exceeded import Key, Rate, exceeding, raised
 from assay.analyse.rows import RowMaker, analyse
 from assay.judge.evidence import Evidence
 from assay.judge.judge import judge
 from assay.model.base import AssayError
-from assay.model.result import Row, RunAnalysis
+from assay.model.ceiling import Exceeding
+from assay.model.result import Row, RunAnalysis, RunInfo
 from assay.model.verdict import Finding, Verdict
 from assay.store import RunStore, find_run
 
@@ -40,7 +43,7 @@ def load_analysis(ref: str, root: Path, case: str | None = None, quick: bool = F
 
 def analyse_store(store: RunStore, case: str | None = None, quick: bool = False) -> RunAnalysis:
     """Analyse and judge an open run; arguments and errors as in `load_analysis`."""
-    run = store.info(prices=case is None and not quick)
+    run = with_seen(store, store.info(prices=case is None and not quick))
     cases = store.cases(case)
     if case is not None and not cases:
         raise AssayError(f"run {run.id} has no case {case!r}", f"`assay show {run.id}` names its cases")
@@ -53,7 +56,7 @@ def analyse_store(store: RunStore, case: str | None = None, quick: bool = False)
 
 def likeness(store: RunStore) -> float | None:
     """How much a repeat of a run resembles the one before it; None if so few results do not tell."""
-    return known_likeness(store.rates())
+    return known_likeness(store.rate_series())
 
 
 def rows_until(store: RunStore, repeat: int) -> list[Row]:
@@ -72,6 +75,19 @@ def rows_until(store: RunStore, repeat: int) -> list[Row]:
     return found
 
 
+def with_seen(store: RunStore, run: RunInfo) -> RunInfo:
+    """The run with ceilings that are the best of all that was seen, also in its own results."""
+    return run.model_copy(update={"ceilings": raised(run.ceilings, exceeded(store, run))})
+
+
+def exceeded(store: RunStore, run: RunInfo) -> dict[Key, Exceeding]:
+    """What of the run's results exceeds its ceilings as they were measured; see `assay.analyse.exceeded`."""
+    if not run.ceilings:
+        return {}
+    case_of = cache(lambda name: store.cases(name)[0])
+    return exceeding(run.ceilings, run.places, (Rate(*item) for item in store.rates()), case_of, store.sample)
+
+
 def judged_rows(store: RunStore, part: int = 0, parts: int = 1) -> Iterator[Row]:
     """The rows of a run as `analyse_store` makes them when it is quick, one after another in plan order.
 
@@ -82,7 +98,7 @@ def judged_rows(store: RunStore, part: int = 0, parts: int = 1) -> Iterator[Row]
         part: Only the cases of this part, as `RunStore.measured` counts them.
         parts: How many parts there are.
     """
-    run, settled = store.info(), store.settled()
+    run, settled = with_seen(store, store.info()), store.settled()
     maker = RowMaker(run, judge_row, quick=True, settled=settled, likeness=likeness(store) or 0.0)
     for case, samples in store.measured(part, parts):
         # Of what is complete, nobody asks why it is not.

@@ -23,8 +23,9 @@ def command(
 ) -> None:
     """Measure what this machine's memory and one place can do at most.
 
-    Takes about 5 seconds. Writes up to 256 MiB into a directory of its own, and removes it. `assay run` does the same
-    before its cases. Exit codes: 0 all were measured, 1 some could not be, 3 refused, 130 interrupted.
+    Takes about 5 seconds. Writes a file of up to 128 MiB several times in a directory of its own, and removes it.
+    `assay run` does the same before its cases. Exit codes: 0 all were measured, 1 some could not be, 3 refused,
+    130 interrupted.
 
     Example: `assay ceilings /var/tmp`, `assay ceilings /dev/sdx --destroy --json`
     """

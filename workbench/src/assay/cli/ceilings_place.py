@@ -175,9 +175,10 @@ def _measure(study: Study, store: RunStore, engine: Engine, destroy: bool, inter
         owner = targets.owner_of(store)
         backends = targets.probe_targets(study, [NAME], engine, launcher, owner)
         places = targets.make_places(study, backends, targets.looks_at(study, [NAME]))
-        note(f"measuring for about 5 s, {'on' if device else 'in'} {path}, where at most 256 MiB are written")
-        meter = CeilingMeter(study, launcher, owner, destroy, stop=lambda: interruption.count)
-        return Measured(places[0], meter.measure(backends, (), places))
+        on = f"on the first 128 MiB of {path}" if device else f"in {path}, with a file of at most 128 MiB"
+        note(f"measuring for about 5 s, {on}")
+        meter = CeilingMeter(study, launcher, owner, destroy, backends, (), places, stop=lambda: interruption.count)
+        return Measured(places[0], meter.measure())
     finally:
         _release(store)
         close_all(devices)

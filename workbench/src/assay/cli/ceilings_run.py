@@ -1,26 +1,36 @@
 """Measures the ceilings of a run, or of one target, with the engine."""
 
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 
-from assay.analyse.ceilings import measured_ceilings, without_device
+from assay.analyse.ceilings import Pass, measured_ceilings, merged
+from assay.analyse.exceeded import Key
 from assay.cli.heard import read_repeat
 from assay.cli.output import note
+from assay.cli.targets import target_path
 from assay.contract._answers import BackendCapabilities
+from assay.launch.devices import inspect_device, taken_node
 from assay.launch.engine import SPEAK_SECONDS, run_job
 from assay.launch.launcher import Launcher
 from assay.launch.places import Owner, remove_case_directory
 from assay.model.base import AssayError
 from assay.model.case import Case
-from assay.model.ceiling import HOST_WIDE, Ceiling
+from assay.model.ceiling import HOST_WIDE, Ceiling, CeilingName, Exceeding, When
 from assay.model.result import IN_MEMORY, Place, Sample
 from assay.model.study import Study
-from assay.model.target import FileTarget
+from assay.model.target import DeviceTarget, FileTarget
 from assay.plan import ceilings as plan
+from assay.plan import device_ceilings as device
+from assay.plan.ceiling_times import MOST_KINDS
 from assay.plan.jobs import guarded
 
 SILENCE_LIMIT = 60.0
 """Seconds without progress after which the storage counts as hung; the flush after a second of writing is longest."""
+BEFORE = 2
+"""Passes before the cases."""
+MOST_AGAIN_SECONDS = 2.0
+"""After so long, no further ceiling is measured again because a result exceeded it."""
 
 
 def _no_device(place: Place | None) -> str:
@@ -41,8 +51,12 @@ class CeilingMeter:
         launcher: Launcher,
         owner: Owner,
         destroy: bool,
+        places: Mapping[str, BackendCapabilities],
+        cases: Sequence[Case] = (),
+        known: Sequence[Place] = (),
         stop: Callable[[], int] = lambda: 0,
         here: bool = True,
+        silent: set[str] | None = None,
     ) -> None:
         """Nothing is started yet.
 
@@ -51,80 +65,161 @@ class CeilingMeter:
             launcher: Starts engines.
             owner: The run, which has claimed the directories.
             destroy: The user has confirmed that devices may be overwritten.
+            places: Target -> what can be done there.
+            cases: All cases that are held against the ceilings.
+            known: Where the targets are: no device can be measured through memory.
             stop: As for `run_job`; once it says so, the rest is left out.
             here: The directories are this machine's; of others what is below is not measured.
+            silent: Paths of targets whose storage did not answer: nothing is measured there, and others are added.
         """
-        self.here = here
         self.study = study
         self.launcher = launcher
         self.owner = owner
         self.destroy = destroy
+        self.places = places
+        self.cases = {case.id: case for case in cases}
         self.stop = stop
+        self.patience = min(SILENCE_LIMIT, (study.patience or 0) / 1e9 or SILENCE_LIMIT)
+        self.silent = set() if silent is None else silent
         self.cpus = min(8, len(os.sched_getaffinity(0)))
+        self.stored = [name for name, place in places.items() if place.kind not in ("null", "nfs") and here]
+        where = {place.target: place for place in known}
+        self._reasons = {name: _no_device(where.get(name)) for name in self.stored}
+        self._written: dict[str, int] = {}
+        """Target -> bytes that were written there within the time of a pass."""
 
-    def measure(
-        self, places: Mapping[str, BackendCapabilities], cases: Sequence[Case], known: Sequence[Place] = ()
-    ) -> tuple[Ceiling, ...]:
-        """All ceilings that the cases can be held against.
+    @property
+    def devices(self) -> list[str]:
+        """The targets below which there is a device that can be measured."""
+        return [
+            name
+            for name in self.stored
+            if not self._reasons[name] and not device.in_memory(self.places[name]) and not self._is_silent(name)
+        ]
 
-        Args:
-            places: Target -> what can be done there.
-            cases: All cases.
-            known: Where the targets are: no device can be measured through memory.
-        """
-        found = plan.stated_ceilings(self.study, places)
-        jobs, left_out = plan.engine_jobs(self.study, cases)
-        stored = [name for name, place in places.items() if place.kind not in ("null", "nfs") and self.here]
-        for job in [*(plan.copy_jobs(self.cpus) if stored else ()), *jobs]:
-            found += self._run(job)
+    def _is_silent(self, name: str) -> bool:
+        return name != HOST_WIDE and target_path(self.study, name) in self.silent
+
+    def measure(self) -> tuple[Ceiling, ...]:
+        """All ceilings that the cases can be held against, before the first of them."""
+        found = plan.stated_ceilings(self.study, self.places)
+        jobs, left_out = plan.engine_jobs(self.study, self.cases.values())
+        for job in [*(plan.copy_jobs(self.cpus) if self.stored else ()), *jobs]:
+            found += self._run(job, Pass(time.time(), "before"))
         if left_out:
-            reason = f"{left_out} kinds of job more than the {plan.MOST_KINDS} that are measured"
+            reason = f"{left_out} kinds of job more than the {MOST_KINDS} that are measured"
             found.append(
                 Ceiling(name="engine", target=HOST_WIDE, unit="operations/s", value=None, how="", reason=reason)
             )
-        where = {place.target: place for place in known}
-        for name in stored:
-            reason = _no_device(where.get(name))
-            ceilings = self._target(name, places[name])
-            found += without_device(ceilings, reason) if reason else ceilings
+        for name in self.stored:
+            passes = BEFORE if name in self.devices else 1
+            for number in range(passes):
+                found = list(merged(found, self.target(name, "before", cached=number == passes - 1)))
         return tuple(found)
 
-    def _target(self, name: str, place: BackendCapabilities) -> list[Ceiling]:
+    def target(self, name: str, when: When, cached: bool = False, devices: bool = True) -> list[Ceiling]:
+        """One pass over a target.
+
+        Args:
+            name: The target.
+            when: When it is.
+            cached: The page cache is measured.
+            devices: The device below is measured, if there is one.
+        """
+        during, place = Pass(time.time(), when), self.places[name]
+        first = device.writing_job(self.study, name, place, self.destroy)
+        if isinstance(first, Ceiling):
+            return [first]
         self._clean_up(name)
         try:
-            first = plan.writing_job(self.study, name, place, self.destroy)
-            if isinstance(first, Ceiling):
-                return [first]
             samples, reason = self._samples(first)
-            found = measured_ceilings(name, first.phases, samples, first.how, reason=reason)
+            found: list[Ceiling] = []
+            if self._reasons[name]:
+                found += device.unmeasured(name, self._reasons[name], device.DEVICE_NAMES)
+            else:
+                found += measured_ceilings(name, first.phases, samples, first.how, during, "", reason, first.job.direct)
             written = sum(sample.write_bytes for sample in samples) // plan.LARGE * plan.LARGE
-            if written >= plan.LARGE:
-                for job in plan.reading_jobs(self.study, name, place, written, self.cpus, self.destroy):
-                    found += self._run(job)
-            elif not found:
-                found.append(plan.unwritten(name, reason))
+            if written < plan.LARGE:
+                return found or device.unmeasured(name, reason)
+            self._written[name] = written
+            if devices and name in self.devices:
+                for job in self._device_jobs(name, written):
+                    found = list(merged(found, self._run(job, during)))
+            if cached:
+                found += self._run(device.cached_job(self.study, name, written, self.cpus, self.destroy), during)
             return found
         finally:
             self._clean_up(name)
 
-    def _run(self, job: plan.CeilingJob) -> list[Ceiling]:
+    def again(self, exceeded: Mapping[Key, Exceeding]) -> list[Ceiling]:
+        """Ceilings that were exceeded, measured once more: those of targets the way that the result went.
+
+        Args:
+            exceeded: Target, name and kind of each, and the result.
+        """
+        engine = {job.kind: job for job in plan.engine_jobs(self.study, self.cases.values())[0]}
+        copies = {name: job for job in plan.copy_jobs(self.cpus) for name in job.phases.values()}
+        found: list[Ceiling] = []
+        end = time.monotonic() + MOST_AGAIN_SECONDS
+        # Those of devices first.
+        for target, name, kind in sorted(exceeded, key=lambda key: (key[0] == HOST_WIDE, key[1] == "page cache read")):
+            if time.monotonic() > end:
+                break
+            job = engine.get(kind) if name == "engine" else copies.get(name)
+            during = Pass(time.time(), "again")
+            if job is not None:
+                found += self._run(job, during)
+            elif name == "page cache read":
+                found += [item for item in self.target(target, "again", True, devices=False) if item.name == name]
+            elif target in self.devices:
+                found += self._as_result(target, name, exceeded[target, name, kind], during)
+        return found
+
+    def _as_result(self, target: str, name: CeilingName, result: Exceeding, during: Pass) -> list[Ceiling]:
+        most = self._written.get(target, device.LEAST_BYTES)
+        job = device.again_job(self.study, self.cases[result.case], result.operation, name, most, self.destroy)
+        if job is None:
+            return []
+        self._clean_up(target)
+        try:
+            return self._run(job, during)
+        finally:
+            self._clean_up(target)
+
+    def _device_jobs(self, name: str, written: int) -> list[plan.CeilingJob]:
+        cases = [case for case in self.cases.values() if case.target == name]
+        ways = (device.large_ways(cases), device.small_ways(cases, self.cpus))
+        return device.device_jobs(self.study, name, self.places[name], written, ways, self.cpus, self.destroy)
+
+    def _run(self, job: plan.CeilingJob, during: Pass) -> list[Ceiling]:
         samples, reason = self._samples(job)
-        return measured_ceilings(job.target, job.phases, samples, job.how, job.kind, reason)
+        return measured_ceilings(job.target, job.phases, samples, job.how, during, job.kind, reason, job.job.direct)
 
     def _samples(self, job: plan.CeilingJob) -> tuple[tuple[Sample, ...], str]:
+        """What a job measured, or why it measured nothing."""
+        target = self.study.targets.get(job.target)
         if self.stop():
             return (), "stopped by the user"
-        guard = guarded(job.job, self.owner.identity, SILENCE_LIMIT)
-        outcome = run_job(self.launcher, guard.model_dump_json(), SILENCE_LIMIT + SPEAK_SECONDS, stop=self.stop)
-        outcome, samples = read_repeat("ceiling", 1, guard, outcome, hosts=False)
+        if self._is_silent(job.target):
+            return (), "the storage did not answer"
+        sent = guarded(job.job, self.owner.identity, self.patience)
+        if isinstance(target, DeviceTarget):
+            for message, _ in inspect_device(target.path, self.destroy):
+                return (), message
+            node = sent.target.model_copy(update={"path": taken_node(target.path)})
+            sent = sent.model_copy(update={"target": node})
+        outcome = run_job(self.launcher, sent.model_dump_json(), self.patience + SPEAK_SECONDS, stop=self.stop)
+        outcome, samples = read_repeat("ceiling", 1, sent, outcome, hosts=False)
+        if outcome.status == "incomplete":
+            self.silent.add(target_path(self.study, job.target))
         return samples, outcome.reason
 
     def _clean_up(self, name: str) -> None:
         target = self.study.targets[name]
         if isinstance(target, FileTarget):
             try:
-                left = remove_case_directory(target.path, plan.DIRECTORY, self.owner)
+                left = remove_case_directory(target.path, device.DIRECTORY, self.owner)
             except AssayError as error:
-                left = [f"{target.path}/{plan.DIRECTORY}: {error.message}"]
+                left = [f"{target.path}/{device.DIRECTORY}: {error.message}"]
             for line in left:
                 note(f"warning: could not be removed: {line}")

@@ -12,6 +12,9 @@ from assay.model.units import about_duration, about_size
 from assay.plan.doubts import doubts
 from assay.plan.estimate import StudyEstimate, estimate_study
 
+LEAST_TOLD = 1.0
+"""Seconds for ceilings that are worth a word."""
+
 
 def command(study: Path = typer.Argument(parser=as_path, help="Study file.", metavar="STUDY")) -> None:
     """Check a study file and its targets without writing anything.
@@ -62,6 +65,7 @@ def time_words(estimate: StudyEstimate) -> str:
     """Expected time, from the fewest repeats to the most if that is open, and the bound if there is one."""
     least, most = about_duration(estimate.least_seconds), about_duration(estimate.seconds)
     words = f"about {most}" if least == most else f"about {least} to {most}"
-    if estimate.at_most_seconds is None:
-        return words
-    return f"{words}, at most {about_duration(estimate.at_most_seconds)}"
+    if estimate.at_most_seconds is not None:
+        words += f", at most {about_duration(estimate.at_most_seconds)}"
+    ceilings = estimate.ceilings_before + estimate.ceilings_later
+    return f"{words}, and about {about_duration(ceilings)} for ceilings" if ceilings >= LEAST_TOLD else words

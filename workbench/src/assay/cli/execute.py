@@ -3,7 +3,7 @@
 import contextlib
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import FrameType
 from typing import Any
@@ -126,6 +126,7 @@ class Executor:
         fleet: Fleet | None = None,
         meter: Meter | None = None,
         silent: set[str] | None = None,
+        between: Callable[[int], None] | None = None,
     ) -> None:
         """Nothing is started yet.
 
@@ -139,7 +140,9 @@ class Executor:
             fleet: The machines that generate the load; only this one if left out.
             meter: Asked before each repeat whether the budget pays for it, and during it whether anything is left.
             silent: Takes the paths of targets whose storage did not answer.
+            between: Called with the number of each repeat before it.
         """
+        self.between = between
         self.silent = set() if silent is None else silent
         self.meter = meter
         self.took: dict[str, float] = {}
@@ -175,13 +178,15 @@ class Executor:
         control = Control(self.store, self.launcher, self.fleet, self._stop, progress.say)
         under_way = 0
         for case_id, repeat in planned:
-            if self.interruption.count:
-                return
-            if repeat != under_way:
+            if repeat != under_way and not self.interruption.count:
                 under_way = repeat
                 self._between(repeat, seconds, progress, left)
             if not self.store.is_pending(case_id, repeat):
                 continue
+            if self.between is not None:
+                self.between(repeat)
+            if self.interruption.count:
+                return
             moment, estimated = (due or {}).get((case_id, repeat), 0.0), seconds.get(case_id, 0.0)
             if not self._pays(max(estimated, self.took.get(case_id, 0.0)) + max(0.0, moment - time.time())):
                 return

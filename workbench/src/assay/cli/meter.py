@@ -39,6 +39,10 @@ class Meter:
     now: Callable[[], float]
     stopped: str = ""
 
+    def affords(self, seconds: float) -> bool:
+        """Whether so many seconds more stay within the budget."""
+        return EXACT.add(self._spent()[1], of_hours(seconds, self.hourly)) <= self.budget.amount
+
     def allows(self, seconds: float) -> bool:
         """Whether the next repeat stays within the budget; if not, `stopped` says why.
 

@@ -15,9 +15,11 @@ from assay import __version__
 from assay.analyse.environment_diff import environment_diff
 from assay.cli import meter as meters
 from assay.cli import targets
+from assay.cli.analysis import with_seen
 from assay.cli.answers import answers
 from assay.cli.below import layer_notes
 from assay.cli.budget import read_budget
+from assay.cli.ceilings_during import CeilingPasses
 from assay.cli.ceilings_run import CeilingMeter
 from assay.cli.check import time_words
 from assay.cli.control import describe_machine
@@ -48,7 +50,7 @@ from assay.model.source import Source
 from assay.model.study import Study
 from assay.model.target import DeviceTarget, FileTarget
 from assay.model.units import about_duration, about_size
-from assay.plan.ceilings import ceiling_seconds, stated_ceilings
+from assay.plan.ceilings import stated_ceilings
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.load import load_study
 from assay.plan.methods import open_shapes
@@ -283,6 +285,8 @@ class _Session:
         self.names = targets.used_targets(plan.study, plan.cases)
         self.interruption = Interruption()
         self.fleet: Fleet | None = None
+        self.passes: CeilingPasses | None = None
+        """Of ceilings, while it goes on; None if none are measured."""
         self.silent: set[str] = set()
         """Paths of targets whose storage did not answer."""
         self.devices: list[int] = []
@@ -325,11 +329,9 @@ class _Session:
         pending = self.store.pending()
         if self.meter is None or not pending:
             return True
-        study = self.plan.study
         seconds = next(case.seconds for case in self.estimate.cases if case.case == pending[0][0])
-        if study.ceilings == "measure" and not self.store.info().ceilings:
-            stored = sum(study.targets[name].kind not in ("null", "nfs") for name in self.names)
-            seconds += ceiling_seconds(stored, self.plan.cases) if stored else 0.0
+        if not self.store.info().ceilings:
+            seconds += self.estimate.ceilings_before
         return self.meter.allows(seconds)
 
     def _gathered(self) -> AbstractContextManager[Fleet | None]:
@@ -380,28 +382,40 @@ class _Session:
         return held
 
     def _measure_ceilings(self, backends: dict[str, BackendCapabilities]) -> None:
-        """Ceilings come first (DESIGN, section 4, item 5); a run that goes on keeps those it began with."""
+        """Ceilings come first (DESIGN, section 4, item 5); a run that goes on adds to those it began with."""
         study = self.plan.study
-        if self.store.info().ceilings:
-            return
         if study.ceilings == "none":
-            self.store.describe(ceilings=stated_ceilings(study, self.names))
+            if not self.store.info().ceilings:
+                self.store.describe(ceilings=stated_ceilings(study, self.names))
             return
-        stored = sum(backend.kind not in ("null", "nfs") for backend in backends.values())
-        if stored:
-            seconds = ceiling_seconds(stored, self.plan.cases)
-            note(f"ceilings first: what memory, devices and the engine can do at most, about {seconds:.0f} s")
         meter = CeilingMeter(
             study,
             self._first_launcher(),
             targets.owner_of(self.store),
             self.destroy,
+            backends,
+            self.plan.cases,
+            self.store.info().places,
             stop=lambda: self.interruption.count,
             here=self.fleet is None,
+            silent=self.silent,
         )
-        ceilings = meter.measure(backends, self.plan.cases, self.store.info().places)
-        if not self.interruption.count:
-            self.store.describe(ceilings=ceilings)
+        if not self.store.info().ceilings:
+            if meter.stored:
+                seconds = self.estimate.ceilings_before
+                note(f"ceilings first: what memory, devices and the engine can do at most, about {seconds:.0f} s")
+            ceilings = meter.measure()
+            if not self.interruption.count:
+                self.store.describe(ceilings=ceilings)
+        self.passes = CeilingPasses(meter, self.store, self._run_seconds(), self._affords)
+
+    def _run_seconds(self) -> float:
+        """The whole run, as estimated; a schedule takes at least its whole time."""
+        schedule = self.plan.study.schedule
+        return max(self.estimate.seconds, 0.0 if schedule is None else schedule.over / 1e9)
+
+    def _affords(self, seconds: float) -> bool:
+        return self.meter is None or self.meter.affords(seconds)
 
     def _first_launcher(self) -> Launcher:
         return self.fleet.launchers[0] if self.fleet is not None else self._launcher()
@@ -472,12 +486,15 @@ class _Session:
             self.fleet,
             self.meter,
             self.silent,
+            self.passes.between if self.passes is not None else None,
         )
         with make_progress(total, total - len(pending), left) as progress:
             due = due_times(self.plan.study, self.plan.cases)
             begun = self.store.info().created_at
             moments = {job: begun + seconds for job, seconds in due.items()}
             executor.run(self.store.pending(settled_too=True), seconds, progress, left, moments)
+        if self.passes is not None and not self.store.pending():
+            self.passes.finish()
 
     def _patience_text(self, seconds: Mapping[str, float]) -> str:
         """How long storage may be silent at most; nothing where there is no storage."""
@@ -503,6 +520,7 @@ class _Session:
 
     def _conclude(self) -> None:
         """Write what can be computed from the events, then call the run complete."""
+        self.store.describe(ceilings=with_seen(self.store, self.store.info()).ceilings)
         self.store.write_intervals(run_rows(self.store, note))
         describe_machine(self.store)
         self.store.save_results(judged_results(self.store))

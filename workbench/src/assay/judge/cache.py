@@ -8,7 +8,7 @@ from statistics import median
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
 from assay.judge.tenant import disturbed
 from assay.model.names import MIXES, READS, WRITES
-from assay.model.result import EXCEEDED, Sample
+from assay.model.result import COMPRESSING, EXCEEDED, Sample
 from assay.model.units import about_size
 from assay.model.verdict import Finding, Verdict
 
@@ -30,8 +30,6 @@ FETCHED_MORE = 1.2
 LEAST_BYTES = 1 << 20
 """With less written, metadata and rounding hide what was flushed."""
 COMPRESSIBLE = NotEvaluated("the device may be given less than is written: data or file system are compressible")
-COMPRESSING = ("btrfs", "zfs", "f2fs", "bcachefs")
-"""File systems that may store less than they are given."""
 
 
 def above_device(evidence: Evidence) -> Answer:

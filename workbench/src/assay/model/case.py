@@ -3,7 +3,7 @@
 from typing import Literal
 
 from assay.model.base import Frozen
-from assay.model.names import is_metadata
+from assay.model.names import MIXES, READS, is_metadata
 
 CachePolicy = Literal["direct", "drop", "evict", "limit", "keep"]
 """How the page cache is kept out of (or in) a result.
@@ -106,3 +106,22 @@ class Excluded(Frozen):
     axes: dict[str, AxisValue]
     rule: str
     reason: str
+
+
+def job_kind(parameters: Parameters, operation: str) -> str | None:
+    """What decides the engine's own cost of an operation; None where it cannot be measured without storage.
+
+    What is read is not looked at, so that its size does not matter; what is checked must have been written.
+    """
+    shape = f"lanes={parameters.lanes} depth={parameters.queue_depth}"
+    if is_metadata(operation):
+        contents = f" bytes={parameters.file_size}" if operation == "create" else ""
+        return f"{operation} {shape}{contents}"
+    if operation in READS and parameters.verify:
+        return None
+    if operation in READS and operation not in MIXES:
+        return f"{'random_read' if operation == 'random_read' else 'read'} {shape}"
+    made = f"record={parameters.record_size} compressible={parameters.compressible} duplicate={parameters.duplicate}"
+    if operation in MIXES:
+        return f"{operation} {shape} read_percent={parameters.read_percent} {made}"
+    return f"{'random_write' if operation == 'random_write' else 'write'} {shape} {made}"

@@ -3,8 +3,6 @@
 from typing import Literal
 
 from assay.model.base import Frozen
-from assay.model.case import Parameters
-from assay.model.names import MIXES, READS, is_metadata
 
 CeilingName = Literal[
     "memory copy",
@@ -12,6 +10,7 @@ CeilingName = Literal[
     "page cache read",
     "device read",
     "device write",
+    "device rewrite",
     "device random read",
     "device random write",
     "engine",
@@ -25,8 +24,53 @@ CeilingName = Literal[
     "shared link",
 ]
 
+SMALL_RECORD = 64 << 10
+"""Up to this record size, in bytes, the operations per second of a device limit, too."""
+
+COPY_BLOCK = 32 << 20
+"""More bytes than a core's own caches hold: what is copied in blocks of so many comes from memory and goes there."""
+
 HOST_WIDE = ""
 """Target of a ceiling that holds for the whole host."""
+
+
+When = Literal["before", "between", "after", "again"]
+"""Before the cases, between two repeats, after the last one; and once more at the end, since a result exceeded it."""
+
+
+class CeilingPass(Frozen):
+    """One measurement of a ceiling.
+
+    Attributes:
+        at: When it began, in seconds since 1970.
+        value: The best of what was tried, in the ceiling's unit.
+        how: The way to make requests that was best.
+    """
+
+    at: float
+    when: When
+    value: float
+    how: str
+
+
+class Exceeding(Frozen):
+    """The repeat that is furthest above all passes of a ceiling, though nothing but the device can have served it.
+
+    Attributes:
+        case: Id of its case.
+        label: The case in words.
+        at: When it was executed, in seconds since 1970.
+        value: What it reached, in the ceiling's unit.
+        measured: The best of all passes.
+    """
+
+    case: str
+    label: str
+    operation: str
+    repeat: int
+    at: float
+    value: float
+    measured: float
 
 
 class Ceiling(Frozen):
@@ -36,11 +80,16 @@ class Ceiling(Frozen):
         name: Which.
         target: Whose; empty for the host's own.
         unit: Of `value`.
-        value: The best of several passes; None if it could not be measured or found out.
+        value: The best of all that was seen: of the passes, and of the run's own results if one exceeded them; None if
+            it could not be measured or found out.
         lowest: The worst pass; None where there was one only, or it is stated.
         how: How it was measured, or where it was stated.
         reason: Why there is no value; empty if there is one.
-        kind: Of `engine`: which jobs it holds for, see `job_kind`; else empty.
+        kind: Of `engine`: which jobs it holds for, see `assay.model.case.job_kind`; else empty.
+        passes: In order of time; empty if it is stated, or measured by a version that kept none.
+        low: Lower end of the 95 % interval of the median over the passes; None with fewer than three; likewise
+            `high`.
+        exceeded: What was above all passes; None if nothing was.
     """
 
     name: CeilingName
@@ -51,6 +100,10 @@ class Ceiling(Frozen):
     how: str
     reason: str = ""
     kind: str = ""
+    passes: tuple[CeilingPass, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    exceeded: Exceeding | None = None
 
 
 class Binding(Frozen):
@@ -66,22 +119,3 @@ class Binding(Frozen):
     measured: float
     share: float
     how: str
-
-
-def job_kind(parameters: Parameters, operation: str) -> str | None:
-    """What decides the engine's own cost of an operation; None where it cannot be measured without storage.
-
-    What is read is not looked at, so that its size does not matter; what is checked must have been written.
-    """
-    shape = f"lanes={parameters.lanes} depth={parameters.queue_depth}"
-    if is_metadata(operation):
-        contents = f" bytes={parameters.file_size}" if operation == "create" else ""
-        return f"{operation} {shape}{contents}"
-    if operation in READS and parameters.verify:
-        return None
-    if operation in READS and operation not in MIXES:
-        return f"{'random_read' if operation == 'random_read' else 'read'} {shape}"
-    made = f"record={parameters.record_size} compressible={parameters.compressible} duplicate={parameters.duplicate}"
-    if operation in MIXES:
-        return f"{operation} {shape} read_percent={parameters.read_percent} {made}"
-    return f"{'random_write' if operation == 'random_write' else 'write'} {shape} {made}"

@@ -28,6 +28,8 @@ IN_MEMORY = ("tmpfs", "ramfs")
 
 Compared = Literal["rate", "p50", "p99"]
 """What two rows are compared by."""
+COMPRESSING = ("btrfs", "zfs", "f2fs", "bcachefs")
+"""File systems that may store less than they are given."""
 
 SampleStatus = Literal["done", "time_limit", "failed", "skipped", "stopped", "crashed"]
 

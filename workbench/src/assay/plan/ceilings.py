@@ -3,11 +3,8 @@
 from collections.abc import Iterable
 
 from assay.contract import SPEC_VERSION
-from assay.contract._answers import BackendCapabilities
 from assay.contract._generated import (
     DataSpec,
-    DeviceTarget,
-    FileTarget,
     Job,
     NullTarget,
     Operation,
@@ -15,36 +12,19 @@ from assay.contract._generated import (
     Tree,
 )
 from assay.model.base import Frozen
-from assay.model.case import Case, Parameters
-from assay.model.ceiling import HOST_WIDE, Ceiling, CeilingName, job_kind
+from assay.model.case import Case, Parameters, job_kind
+from assay.model.ceiling import COPY_BLOCK, HOST_WIDE, Ceiling, CeilingName
 from assay.model.names import is_metadata
-from assay.model.result import IN_MEMORY
 from assay.model.study import Study
 from assay.model.target import NullTarget as StudyNullTarget
+from assay.plan.ceiling_times import MOST_KINDS
 
-DIRECTORY = "c0-r0"
-"""Directory on a file target while its ceilings are measured: that of a case 0, so that whoever removes what a run has
-left knows it."""
-MOST_BYTES = 256 << 20
-"""Size of the file that device ceilings are measured on, if it can be written in `WRITE_NS` and there is space."""
-LEAST_BYTES = 8 << 20
-"""With less, nothing is measured."""
-FREE_SHARE = 8
-"""At most this fraction of the free space is used."""
-WRITE_NS = 1_000_000_000
-PASS_NS = 350_000_000
-"""Length of one pass; there are two of each, of which the better counts."""
 ENGINE_PASS_NS = 40_000_000
 NAMES = 100_000
-MOST_KINDS = 100
-"""Kinds of job whose engine ceiling is measured, the most frequent first."""
-COPY_BLOCK = 32 << 20
-"""More than a core's own caches hold, so that memory itself is copied."""
 CACHE_BLOCK = 128 << 10
 """Fits into a core's own cache: no copy is faster."""
-LARGE, SMALL = 1 << 20, 4 << 10
-"""Record sizes of sequential and of random ceilings, in bytes."""
-LARGE_DEPTH, SMALL_DEPTH = 16, 64
+LARGE = 1 << 20
+"""Record size of sequential ceilings, in bytes."""
 
 
 class CeilingJob(Frozen):
@@ -64,17 +44,6 @@ class CeilingJob(Frozen):
     kind: str = ""
 
 
-def ceiling_seconds(targets: int, cases: Iterable[Case]) -> float:
-    """About how many seconds the ceilings take.
-
-    Args:
-        targets: Directories and devices.
-        cases: All cases.
-    """
-    kinds = {job_kind(case.parameters, operation) for case in cases for operation in case.operations}
-    return 0.6 + 4.0 * targets + 0.16 * min(len(kinds), MOST_KINDS)
-
-
 def copy_jobs(cpus: int) -> list[CeilingJob]:
     """Copies of memory by all CPUs together, of blocks in memory and of blocks in the cores' caches.
 
@@ -88,10 +57,10 @@ def copy_jobs(cpus: int) -> list[CeilingJob]:
     return [
         CeilingJob(
             target=HOST_WIDE,
-            job=_job(
+            job=make_job(
                 f"ceiling-{name.replace(' ', '-')}",
                 NullTarget(kind="null", memory_copy_bytes=block),
-                [_timed("read", ENGINE_PASS_NS * 2) for _ in range(3)],
+                [timed("read", ENGINE_PASS_NS * 2) for _ in range(3)],
                 lanes=cpus,
                 record_size_bytes=min(block, LARGE),
                 file_size_bytes=1 << 40,
@@ -123,11 +92,11 @@ def engine_jobs(study: Study, cases: Iterable[Case]) -> tuple[list[CeilingJob], 
 def _engine_job(kind: str, parameters: Parameters, number: int) -> CeilingJob:
     operation = kind.split(" ", 1)[0]
     names = is_metadata(operation)
-    phase = Phase(operation=Operation(operation)) if names else _timed(operation, ENGINE_PASS_NS)
+    phase = Phase(operation=Operation(operation)) if names else timed(operation, ENGINE_PASS_NS)
     before = [Phase(operation=Operation.mkdir, measured=False)] if operation == "rmdir" else []
     phases = [phase.model_copy(update={"read_percent": parameters.read_percent})] * (1 if names else 3)
     numbers = range(len(before), len(before) + len(phases))
-    job = _job(
+    job = make_job(
         f"ceiling-engine-{number}",
         NullTarget(kind="null", make_data=True),
         before + phases,
@@ -143,116 +112,6 @@ def _engine_job(kind: str, parameters: Parameters, number: int) -> CeilingJob:
     )
     how = f"the same kind of job without storage ({kind}), best of {len(phases)} passes"
     return CeilingJob(target=HOST_WIDE, job=job, phases=dict.fromkeys(numbers, "engine"), how=how, kind=kind)
-
-
-def writing_job(study: Study, name: str, place: BackendCapabilities, destroy: bool) -> CeilingJob | Ceiling:
-    """The first job at a target, which writes the file that the others read; or why there is none.
-
-    Args:
-        study: The study.
-        name: The target.
-        place: What can be done there.
-        destroy: The user has confirmed that devices may be overwritten.
-    """
-    free = place.place.free_bytes if place.place else 0
-    size = min(MOST_BYTES, (free // FREE_SHARE) // LARGE * LARGE)
-    if size < LEAST_BYTES:
-        return Ceiling(
-            name="device write",
-            target=name,
-            unit="bytes/s",
-            value=None,
-            how="",
-            reason=f"less than {LEAST_BYTES * FREE_SHARE >> 20} MiB are free",
-        )
-    phase = Phase(operation=Operation.write, time_limit_ns=WRITE_NS)
-    direct = place.direct and place.direct_bypasses_cache
-    job = _job(
-        "ceiling-write",
-        _place(study, name, destroy),
-        [phase],
-        **_large(direct),
-        file_size_bytes=size,
-        keep_files=True,
-        sync="none" if direct else "fdatasync",
-    )
-    how = f"1 MiB writes, {_way(direct)}, {size >> 20} MiB or one second"
-    in_memory = place.place is not None and place.place.filesystem in IN_MEMORY
-    return CeilingJob(target=name, job=job, phases={} if in_memory else {0: "device write"}, how=how)
-
-
-def unwritten(name: str, reason: str) -> Ceiling:
-    """What stands for the ceilings of a target in memory whose file could not be written, for that reason."""
-    words = reason or "the file to read could not be written"
-    return Ceiling(name="page cache read", target=name, unit="bytes/s", value=None, how="", reason=words)
-
-
-def reading_jobs(
-    study: Study, name: str, place: BackendCapabilities, written: int, cpus: int, destroy: bool
-) -> list[CeilingJob]:
-    """The other jobs at a target, in order; the last one removes the file.
-
-    Args:
-        study: The study.
-        name: The target.
-        place: What can be done there.
-        written: Bytes of the file that are there.
-        cpus: CPUs that may be used.
-        destroy: As for `writing_job`.
-    """
-    common = {"target": _place(study, name, destroy), "file_size_bytes": written, "reuse_files": True}
-    jobs = []
-    if place.direct and place.direct_bypasses_cache:
-        reads = [_timed("read", PASS_NS), _timed("read", PASS_NS)]
-        jobs.append(
-            CeilingJob(
-                target=name,
-                job=_job("ceiling-read", phases=reads, keep_files=True, **common, **_large(True)),
-                phases={0: "device read", 1: "device read"},
-                how=f"1 MiB reads, O_DIRECT, {LARGE_DEPTH} in flight, the better of 2 passes",
-            )
-        )
-        operations = ("random_read", "random_write")
-        lanes = min(2, cpus)
-        jobs.append(
-            CeilingJob(
-                target=name,
-                job=_job(
-                    "ceiling-random",
-                    phases=[_timed(operation, PASS_NS) for operation in operations for _ in range(2)],
-                    keep_files=True,
-                    direct=True,
-                    sync="none",
-                    lanes=lanes,
-                    queue_depth=SMALL_DEPTH,
-                    record_size_bytes=SMALL,
-                    **common,
-                ),
-                phases={
-                    0: "device random read",
-                    1: "device random read",
-                    2: "device random write",
-                    3: "device random write",
-                },
-                how=f"4 KiB, O_DIRECT, {lanes} x {SMALL_DEPTH} in flight, the better of 2 passes",
-            )
-        )
-    cached = [
-        Phase(operation=Operation.read, measured=False),
-        _timed("read", PASS_NS // 2),
-        _timed("read", PASS_NS // 2),
-    ]
-    jobs.append(
-        CeilingJob(
-            target=name,
-            job=_job(
-                "ceiling-cached", phases=cached, lanes=cpus, method="sync", record_size_bytes=LARGE >> 3, **common
-            ),
-            phases={1: "page cache read", 2: "page cache read"},
-            how=f"128 KiB reads of a file in the page cache, {cpus} lanes, the better of 2 passes",
-        )
-    )
-    return jobs
 
 
 def stated_ceilings(study: Study, names: Iterable[str]) -> list[Ceiling]:
@@ -275,26 +134,12 @@ def stated_ceilings(study: Study, names: Iterable[str]) -> list[Ceiling]:
     return found
 
 
-def _place(study: Study, name: str, destroy: bool) -> FileTarget | DeviceTarget:
-    target = study.targets[name]
-    assert not isinstance(target, StudyNullTarget)
-    if target.kind == "file":
-        return FileTarget(kind="file", root=target.path, directory=DIRECTORY)
-    return DeviceTarget(kind="device", path=target.path, destroy=destroy)
-
-
-def _large(direct: bool) -> dict[str, object]:
-    return {"direct": direct, "record_size_bytes": LARGE, "queue_depth": LARGE_DEPTH if direct else 1}
-
-
-def _way(direct: bool) -> str:
-    return f"O_DIRECT, {LARGE_DEPTH} in flight" if direct else "buffered, flush included"
-
-
-def _timed(operation: str, runtime_ns: int) -> Phase:
+def timed(operation: str, runtime_ns: int) -> Phase:
+    """A phase that takes this long."""
     return Phase(operation=Operation(operation), runtime_ns=runtime_ns)
 
 
-def _job(name: str, target: object, phases: list[Phase], **fields: object) -> Job:
+def make_job(name: str, target: object, phases: list[Phase], **fields: object) -> Job:
+    """A job that measures ceilings; further fields as in `Job`."""
     values = {"layout": "shared", "interval_ns": 10_000_000_000, **fields}
     return Job(spec_version=SPEC_VERSION, id=name, target=target, phases=phases, **values)

@@ -14,6 +14,7 @@ from assay.model.repeats import Repeats
 from assay.model.study import Study
 from assay.model.target import ExponentialLatency, FixedLatency, NfsTarget, NullTarget, Target, UniformLatency
 from assay.model.units import about_size
+from assay.plan.ceiling_times import ceiling_times, is_memory
 from assay.plan.phases import plan_phases, times_of
 
 
@@ -56,7 +57,6 @@ CONTROL_SHARE = 0.05
 DROP_SECONDS = 0.3
 """Dropping the host's page cache before a phase."""
 
-_MEMORY_PATHS = ("/dev/shm/", "/run/")
 _SCATTERED = frozenset({"random_read", "backward_read", "stride_read", "random_mix"})
 
 
@@ -92,6 +92,8 @@ class StudyEstimate(Frozen):
         peak_space: Target -> bytes of test data in place at once.
         cases: One entry per case, for one repeat.
         assumptions: What the times rest on, one sentence each.
+        ceilings_before: Seconds that the ceilings take before the cases; they come on top of `seconds`.
+        ceilings_later: Likewise between the cases and after them.
     """
 
     jobs: int
@@ -103,6 +105,8 @@ class StudyEstimate(Frozen):
     peak_space: dict[str, int]
     cases: tuple[CaseEstimate, ...]
     assumptions: tuple[str, ...]
+    ceilings_before: float = 0.0
+    ceilings_later: float = 0.0
 
 
 def estimate_study(
@@ -125,6 +129,8 @@ def estimate_study(
         seconds = measured.get(case.id, known[key].seconds)
         estimates.append(known[key].model_copy(update={"case": case.id, "seconds": seconds}))
     round_seconds = sum(item.seconds for item in estimates)
+    over = 0.0 if study.schedule is None else study.schedule.over / 1e9
+    ceilings = ceiling_times(study, cases, max(over, round_seconds * study.repeats))
     return StudyEstimate.model_construct(
         jobs=len(cases) * study.repeats,
         seconds=_in_time(study, round_seconds),
@@ -135,6 +141,8 @@ def estimate_study(
         peak_space=_peak_space(study, cases, estimates),
         cases=tuple(estimates),
         assumptions=_assumptions(study, cases, set(measured)),
+        ceilings_before=ceilings[0],
+        ceilings_later=ceilings[1],
     )
 
 
@@ -292,7 +300,7 @@ def _speed(target: Target) -> Speed:
         return Speed(math.inf, each, each, math.inf, "null")
     if isinstance(target, NfsTarget):
         return NETWORK._replace(bandwidth=NETWORK.bandwidth * len(target.servers))
-    return MEMORY if target.path.startswith(_MEMORY_PATHS) else STORAGE
+    return MEMORY if is_memory(target) else STORAGE
 
 
 def _scripted_seconds(target: NullTarget) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from assay.model.ceiling import Ceiling
 from assay.model.percentile import LEAST_OPS
 from assay.model.result import Estimate, Percentile, Row, RunAnalysis, Sample
 from assay.model.verdict import Verdict
@@ -328,13 +329,32 @@ _SAMPLES: tuple[_Spec, ...] = (
 )
 
 
+def _measured(item: Ceiling) -> float | None:
+    return item.exceeded.measured if item.exceeded is not None else None
+
+
+def _exceeding(item: Ceiling) -> str:
+    found = item.exceeded
+    return f"{found.label}: {found.operation}, repeat {found.repeat}" if found is not None else ""
+
+
 _CEILINGS: tuple[_Spec, ...] = (
     ("target", "text", "Whose it is; empty: this machine's", lambda item: item.target),
     ("ceiling", "text", "Which", lambda item: item.name),
     ("kind_of_job", "text", "Of the engine's: which jobs it holds for", lambda item: item.kind),
     ("unit", "text", "What it is counted in", lambda item: item.unit),
-    ("value", "number", "Best pass or stated value, in unit", lambda item: item.value),
+    ("value", "number", "The most that was seen, also in results, or stated; in unit", lambda item: item.value),
     ("lowest", "number", "Worst pass, in unit", lambda item: item.lowest),
+    ("low", "number", "Lower end of the 95 % interval of the median over the passes, in unit", lambda item: item.low),
+    ("high", "number", "Upper end of it", lambda item: item.high),
+    ("passes", "integer", "Measurements before, between and after the cases", lambda item: len(item.passes)),
+    (
+        "measured",
+        "number",
+        "Of one that a result exceeded: the best pass, in unit",
+        lambda item: item.exceeded and item.exceeded.measured,
+    ),
+    ("exceeded_by", "text", "The result that exceeded it: case, operation and repeat", _exceeding),
     ("how", "text", "How it was measured, or where it was stated", lambda item: item.how),
     ("reason", "text", "Why there is no value", lambda item: item.reason),
 )

@@ -223,6 +223,20 @@ class RunReader:
         )
         return tuple(_sample(*row) for row in rows)
 
+    @tells_damage
+    def rates(self) -> list[tuple[int, str, str, float, float]]:
+        """Of all samples that ended well: number, case, operation, bytes and operations per second, in any order."""
+        return list(
+            self._db.execute(
+                "SELECT id, case_id, operation, throughput, iops FROM samples WHERE status IN ('done', 'time_limit')"
+            )
+        )
+
+    @tells_damage
+    def sample(self, number: int) -> Sample:
+        """The sample of a number that `rates` has given."""
+        return _sample(*self._db.execute(f"SELECT {SAMPLE} FROM samples s WHERE s.id = ?", (number,)).fetchone())
+
     def measured(self, part: int = 0, parts: int = 1) -> Iterator[tuple[Case, tuple[Sample, ...]]]:
         """Every case in plan order with its samples as `samples` orders them; only one case is in memory at a time.
 
@@ -242,7 +256,7 @@ class RunReader:
                 samples = (_sample(*sample) for _, *sample in group if sample[0] is not None)
                 yield Case.model_validate_json(case), tuple(samples)
 
-    def rates(self) -> Iterator[list[float]]:
+    def rate_series(self) -> Iterator[list[float]]:
         """Of each operation of each case that was repeated: bytes, or if it moves none operations, per second.
 
         In the order of the repeats; of those that ended well.

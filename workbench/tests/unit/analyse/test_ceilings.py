@@ -13,17 +13,19 @@ from old_runs import make_old
 from plan_tools import backend, load, study, written
 from run_tools import ENGINE, assay, needs_engine
 
-from assay.analyse.ceilings import Ceilings, measured_ceilings
-from assay.model.case import Case, Parameters
-from assay.model.ceiling import HOST_WIDE, Binding, Ceiling, job_kind
+from assay.analyse.ceilings import Ceilings, Pass, measured_ceilings
+from assay.model.case import Case, Parameters, job_kind
+from assay.model.ceiling import HOST_WIDE, Binding, Ceiling
 from assay.model.names import DATA, METADATA, MIXES, READS
 from assay.model.result import EXCEEDED, Estimate, Place
 from assay.model.verdict import Finding, Verdict
 from assay.plan import ceilings as plan
+from assay.plan import device_ceilings as device
 from assay.plan.expand import expand
 from assay.store import RunMeta, RunStore
 from assay.store.records import brief
 
+BEFORE = Pass(1.8e9, "before")
 COMMON: dict[str, Any] = {
     "lanes": st.integers(1, 64),
     "queue_depth": st.integers(1, 256),
@@ -104,16 +106,58 @@ def test_engine_accepts_the_jobs_at_a_place(direct: bool) -> None:
         direct_bypasses_cache=direct,
         place={"path": "/tmp/x", "filesystem": "ext4", "free_bytes": 1 << 40, "limits": []},
     )
-    first = plan.writing_job(found, "disk", place, destroy=False)
+    first = device.writing_job(found, "disk", place, destroy=False)
     assert isinstance(first, plan.CeilingJob)
-    jobs = [first, *plan.reading_jobs(found, "disk", place, 256 * MIB, 2, destroy=False)]
+    cases = expand(study(w_queue_depth=[1, 32], w_record_size=["4KiB", "1MiB"], w_cache="direct")).cases
+    ways = (device.large_ways(cases), device.small_ways(cases, 2))
+    rest = device.device_jobs(found, "disk", place, 128 * MIB, ways, 2, destroy=False)
+    jobs = [first, *rest, device.cached_job(found, "disk", 128 * MIB, 2, destroy=False)]
     for job in jobs:
         accepted(job)
     names = {name for job in jobs for name in job.phases.values()}
-    on_device = {"device read", "device random read", "device random write"}
-    assert names == {"device write", "page cache read"} | (on_device if direct else set())
+    random = {"device random read", "device random write"}
+    always = {"device read", "device write", "device rewrite", "page cache read"}
+    assert names == always | (random if direct else set())
     # Only the last one removes the file.
     assert [job.job.keep_files for job in jobs] == [True] * (len(jobs) - 1) + [False]
+
+
+@needs_engine
+@pytest.mark.parametrize(
+    ("operation", "name", "fields"),
+    [
+        ("write", "device write", {"w_cache": "direct"}),
+        ("fwrite", "device write", {"w_cache": "keep"}),
+        ("random_write", "device rewrite", {"w_cache": "direct", "w_lanes": 3, "w_layout": "shared"}),
+        ("rewrite", "device rewrite", {"w_cache": "direct", "w_lanes": 2, "w_queue_depth": 8}),
+        ("stride_read", "device read", {"w_cache": "drop", "w_lanes": 2}),
+        ("random_read", "device random read", {"w_cache": "direct", "w_record_size": "4KiB"}),
+    ],
+)
+def test_engine_accepts_the_job_that_measures_the_way_of_a_result(
+    operation: str, name: Any, fields: dict[str, Any]
+) -> None:
+    shape = {"w_operations": [operation], "w_file_size": "96MiB", "w_record_size": "64KiB", **fields}
+    found = study(**shape)
+    (case,) = expand(found).cases
+    job = device.again_job(found, case, operation, name, 64 * MIB, destroy=False)
+    assert job is not None
+    accepted(job)
+    files = job.job.lanes if case.parameters.layout == "separate" else 1
+    assert job.job.file_size_bytes * files <= 64 * MIB
+    assert set(job.phases.values()) == {name}
+    assert device.again_job(found, case, operation, name, 4096, destroy=False) is None or operation == "random_read"
+
+
+def test_ways_are_those_that_keep_most_in_flight() -> None:
+    cases = expand(study(w_queue_depth=[1, 4, 32], w_record_size=["4KiB", "1MiB"], w_cache="direct", w_lanes=2)).cases
+    small, large = device.small_ways(cases, 2), device.large_ways(cases)
+    assert [(way.lanes, way.depth) for way in small] == [(2, 64), (2, 32)]
+    # The last two are the study's.
+    assert [(way.lanes, way.depth) for way in large] == [(1, 16), (1, 1), (2, 32), (2, 4)]
+    buffered = expand(study(w_queue_depth=32, w_record_size="1MiB", w_cache="keep")).cases
+    assert len(device.large_ways(buffered)) == 2
+    assert device.MANY.words == "1 MiB, O_DIRECT, 16 in flight"
 
 
 def test_kinds_beyond_the_most_are_counted() -> None:
@@ -124,7 +168,7 @@ def test_kinds_beyond_the_most_are_counted() -> None:
 
 def test_too_little_space_is_a_reason() -> None:
     place = backend(place={"path": "/tmp/x", "filesystem": "ext4", "free_bytes": 60 * MIB, "limits": []})
-    found = plan.writing_job(study(), "disk", place, destroy=False)
+    found = device.writing_job(study(), "disk", place, destroy=False)
     assert isinstance(found, Ceiling)
     assert (found.value, found.reason) == (None, "less than 64 MiB are free")
 
@@ -135,17 +179,27 @@ def test_too_little_space_is_a_reason() -> None:
 def test_the_best_pass_is_the_ceiling_and_failed_ones_do_not_count() -> None:
     passes = [make_sample(throughput=rate, phase=phase) for phase, rate in enumerate((3e8, 5e8, 9e8))]
     passes[2] = passes[2].model_copy(update={"status": "failed"})
-    (found,) = measured_ceilings("disk", dict.fromkeys(range(3), "device read"), passes, "how")
+    (found,) = measured_ceilings("disk", dict.fromkeys(range(3), "device read"), passes, "how", BEFORE)
     assert (found.value, found.lowest, found.reason) == (5e8, 3e8, "")
-    (missing,) = measured_ceilings("disk", {0: "device read"}, passes[2:], "how", reason="the engine was killed")
+    (missing,) = measured_ceilings(
+        "disk", {0: "device read"}, passes[2:], "how", BEFORE, reason="the engine was killed"
+    )
     assert (missing.value, missing.lowest, missing.reason) == (None, None, "the engine was killed")
 
 
 ALL = tuple(
     make_ceiling(name, 1e9, target=HOST_WIDE if name in ("memory copy", "cache copy") else "disk")
     for name in (
-        *("memory copy", "cache copy", "page cache read", "device read", "device write", "device random read"),
-        *("device random write", "stated read", "stated write", "stated read IOPS", "stated write IOPS", "link"),
+        *("memory copy", "cache copy", "page cache read", "device read", "device write", "device rewrite"),
+        *(
+            "device random read",
+            "device random write",
+            "stated read",
+            "stated write",
+            "stated read IOPS",
+            "stated write IOPS",
+            "link",
+        ),
     )
 )
 
@@ -158,7 +212,7 @@ def names_of(operation: str, place: Place | None = None, **parameters: Any) -> s
 
 
 STATED_READ, STATED_WRITE = {"stated read", "stated read IOPS", "link"}, {"stated write", "stated write IOPS", "link"}
-COPIES = {"memory copy", "cache copy"}
+COPIES, LARGE = {"memory copy", "cache copy"}, {"file_size": 64 * MIB}
 
 
 @pytest.mark.parametrize(
@@ -168,12 +222,15 @@ COPIES = {"memory copy", "cache copy"}
         ("random_read", {"record_size": 4096}, STATED_READ | {"device read", "device random read"}),
         ("random_read", {"record_size": MIB}, STATED_READ | {"device read"}),
         ("write", {}, STATED_WRITE | {"device write"}),
-        ("random_write", {"record_size": 4096}, STATED_WRITE | {"device write", "device random write"}),
+        ("write", {"preallocate": True}, STATED_WRITE | {"device rewrite"}),
+        ("rewrite", {}, STATED_WRITE | {"device rewrite"}),
+        ("random_write", {"record_size": 4096}, STATED_WRITE | {"device rewrite", "device random write"}),
         ("random_mix", {}, STATED_READ | STATED_WRITE),
-        ("read", {"cache": "drop"}, STATED_READ | COPIES | {"page cache read", "device read"}),
-        ("read", {"cache": "keep"}, STATED_READ | COPIES | {"page cache read"}),
-        ("write", {"cache": "keep", "sync": "none"}, STATED_WRITE | COPIES),
-        ("write", {"cache": "keep", "sync": "fsync"}, STATED_WRITE | COPIES | {"device write"}),
+        ("read", {"cache": "drop"}, STATED_READ | {"cache copy", "page cache read", "device read"}),
+        ("read", {"cache": "drop", **LARGE}, STATED_READ | COPIES | {"page cache read", "device read"}),
+        ("read", {"cache": "keep", **LARGE}, STATED_READ | COPIES | {"page cache read"}),
+        ("write", {"cache": "keep", "sync": "none", **LARGE}, STATED_WRITE | COPIES),
+        ("write", {"cache": "keep", "sync": "fsync", **LARGE}, STATED_WRITE | COPIES | {"device write"}),
         ("stat", {}, set()),
     ],
 )
@@ -183,7 +240,7 @@ def test_which_ceilings_apply(operation: str, parameters: dict[str, Any], expect
 
 def test_no_device_holds_what_is_in_memory_and_nothing_the_null_target() -> None:
     memory = MEMORY_PLACE.model_copy(update={"target": "disk"})
-    assert names_of("read", memory) == STATED_READ | COPIES | {"page cache read"}
+    assert names_of("read", memory, **LARGE) == STATED_READ | COPIES | {"page cache read"}
     assert names_of("read", make_place(kind="null", filesystem="null")) == STATED_READ
 
 

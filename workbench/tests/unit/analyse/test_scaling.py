@@ -187,10 +187,15 @@ def said(found: Section) -> list[str]:
 def test_the_report_says_where_it_stops_and_what_binds() -> None:
     found = report(rows([30 * MB, 60 * MB, 115 * MB, 118 * MB], share=0.97))
     assert found is not None
-    (sentence,) = said(found)
+    sentence, law = said(found)
     assert sentence == (
         "Read, store: 1 host alone reaches 30.0 MB/s (97 % of the ceiling server link). The total grows up to 4 hosts"
         " and stops at 115 MB/s; more add nothing. What binds there is the server link (97 % of it; iperf3, 1 s)."
+    )
+    # Repeats of these rows are all alike, so that nothing is left to chance.
+    assert law == (
+        "Read, store, by the universal scalability law: it does not describe the total, which is up to 12 % from its"
+        " curve, more than repeats vary. Nothing is concluded from it."
     )
 
 
@@ -200,6 +205,33 @@ def test_the_report_says_that_it_grows_and_that_nothing_known_binds() -> None:
     (sentence,) = said(found)
     assert "4 reach 108 MB/s, 90 % of 4 times as much. The total still grows there." in sentence
     assert sentence.endswith("No known ceiling is near: what binds is the store, or something that was not measured.")
+
+
+def with_repeats(rates: Sequence[float], share: float | None = None) -> list[Row]:
+    """With 1, 2, 4, ... hosts; three repeats of each, 2 % from each other."""
+    found = []
+    for one in rows(rates, share):
+        assert one.throughput is not None
+        every = [one.throughput.median * factor for factor in (0.98, 1.0, 1.02)]
+        several = zip(one.samples, every, strict=True)
+        samples = tuple(sample.model_copy(update={"throughput": rate}) for sample, rate in several)
+        found.append(one.model_copy(update={"samples": samples}))
+    return found
+
+
+def test_the_law_tells_a_peak_only_where_nothing_else_stops_the_total() -> None:
+    grows = [30 * MB * n / (1 + 0.02 * (n - 1) + 0.01 * n * (n - 1)) for n in (1, 2, 4, 8)]
+    free, stopped = report(with_repeats(grows)), report(with_repeats(grows, share=0.9))
+    assert free is not None and stopped is not None
+    law = said(free)[1]
+    assert law.startswith("Read, store, by the universal scalability law: a host alone 30.0 (")
+    assert " MB/s), contention 2.0 % (" in law and "coherency 1.0 % (" in law
+    assert "of the curve. The total is greatest with about 10 hosts (" in law
+    assert law.endswith("), beyond the 8 that were measured.")
+    assert said(stopped)[1].endswith("of the curve. No peak is seen up to 8 hosts.")
+    seen = report(with_repeats([30 * MB * n / (1 + 0.05 * n * (n - 1)) for n in (1, 2, 4, 8)], share=0.9))
+    assert seen is not None
+    assert "The total is greatest with about 4 hosts (4 to 5)." in said(seen)[1]
 
 
 def test_the_report_says_that_it_falls_again_or_never_grew() -> None:

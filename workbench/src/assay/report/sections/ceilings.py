@@ -4,27 +4,51 @@ from collections.abc import Iterable
 
 from assay.model.ceiling import HOST_WIDE, Binding, Ceiling
 from assay.report import numbers
-from assay.report.document import Block, Cell, Column, Fold, Note, Num, Paragraph, Section, Share, Table
+from assay.report.document import (
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Fold,
+    Note,
+    Num,
+    Paragraph,
+    Section,
+    Share,
+    Strong,
+    Table,
+    Text,
+)
 from assay.report.measure import DATA, METADATA
 from assay.report.view import View
 
 _WORDS = (
-    "What could be had at most was measured before the cases, or is stated in the study. Each result is held against "
-    "the ceilings that apply to it; the one it comes closest to is named beside it. A result close to the engine or to "
-    "a copy in memory says little about the storage. A measured ceiling comes from a fraction of a second, so that up "
-    "to 125 % of it is no contradiction."
+    "What could be had at most was measured, or is stated in the study. Each result is held against the ceilings that "
+    "apply to it; the one it comes closest to is named beside it. A result close to the engine or to a copy in memory "
+    "says little about the storage. Devices are measured before the cases, between them and after them, since they do "
+    "not do the same at all times; what a result of the run itself shows to be possible counts, too. The interval is "
+    "that of the median over the passes. A pass takes fractions of a second, so that up to 125 % of a ceiling is no "
+    "contradiction."
 )
 _NONE = "No ceiling was measured or stated, so that no result could be held against what machine and storage can do."
 _COLUMNS = (
     Column("Of", facet=True),
     Column("Ceiling"),
-    Column("Best pass", numeric=True),
+    Column("Most seen", numeric=True),
     Column("Worst pass", numeric=True),
+    Column("95 % interval", numeric=True),
+    Column("Passes", numeric=True),
     Column("Closest for", "results", numeric=True),
     Column("Closest result", numeric=True),
     Column("How it was found, or why not"),
 )
 _THIS_MACHINE = "this machine"
+_WHEN: dict[str, str] = {
+    "before": "before the cases",
+    "between": "between cases",
+    "after": "after the last case",
+    "again": "again, since a result exceeded it",
+}
 
 Key = tuple[str, str]
 """Target and name of a ceiling."""
@@ -41,6 +65,11 @@ def section(view: View) -> Section:
     rows += [_engine(engine, bound)] if engine else []
     rows += [_cells(item, bound) for item in ceilings if item.name != "engine" and item.target != HOST_WIDE]
     blocks: list[Block] = [Paragraph(_WORDS), Table("ceilings-table", _COLUMNS, tuple(rows))]
+    wrong = tuple(_wrong(item) for item in ceilings if item.exceeded or any(one.when == "again" for one in item.passes))
+    if wrong:
+        blocks.insert(1, Bullets(wrong))
+    if passes := [item for item in ceilings if len(item.passes) > 1]:
+        blocks.append(Fold("Pass by pass", (_passes(passes, view.run.created_at),)))
     if len(engine) > 1:
         summary = f"The engine's own, one per kind of job: {numbers.plural(len(engine), 'kind')}"
         blocks.append(Fold(summary, (_kinds(engine),)))
@@ -58,12 +87,57 @@ def _bound(view: View) -> dict[Key, list[Binding]]:
     return found
 
 
+def _wrong(item: Ceiling) -> Text:
+    """What was measured of a ceiling, what exceeded it, and what came of measuring it again."""
+    measure = DATA if item.unit == "bytes/s" else METADATA
+    again = max((one.value for one in item.passes if one.when == "again"), default=None)
+    known = max((one.value for one in item.passes if one.when != "again"), default=None)
+    head = Strong(f"{item.name} of {item.target or _THIS_MACHINE} was wrong: ")
+    if item.exceeded is None:
+        # Then it was measured again, and that was more than the result.
+        words = f"a result exceeded it. Measured again at the end: {measure.text(again or 0.0)}"
+        return (head, words + (f", before {measure.text(known)}." if known else "."))
+    found = item.exceeded
+    result = f"{numbers.operation_title(found.operation)} of {found.label}, repeat {found.repeat}"
+    words = f"{measure.text(found.measured)} was the most that was measured, but {result}, reached"
+    words += f" {measure.text(found.value)} ({numbers.ratio(found.value / found.measured)})"
+    words += ", and nothing says that a cache served it" if item.name.startswith("device") else ""
+    end = "It was not measured again." if again is None else f"Measured again at the end: {measure.text(again)}."
+    return (head, f"{words}. The ceiling counts as what was reached. {end}")
+
+
+def _passes(items: Iterable[Ceiling], begun: float) -> Table:
+    columns = (
+        Column("Of", facet=True),
+        Column("Ceiling", facet=True),
+        Column("Begun after", numeric=True),
+        Column("When"),
+        Column("Best try", numeric=True),
+        Column("How"),
+    )
+    rows = [
+        (
+            item.target or _THIS_MACHINE,
+            item.name if not item.kind else f"{item.name} ({item.kind})",
+            Num(numbers.seconds(max(0.0, one.at - begun)), one.at - begun),
+            _WHEN[one.when],
+            _value(one.value, item.unit),
+            one.how,
+        )
+        for item in items
+        for one in item.passes
+    ]
+    return Table("passes-table", columns, tuple(rows))
+
+
 def _cells(item: Ceiling, bound: dict[Key, list[Binding]]) -> tuple[Cell, ...]:
     return (
         item.target or _THIS_MACHINE,
         item.name,
         _value(item.value, item.unit),
         _value(item.lowest, item.unit),
+        _interval(item),
+        Num(numbers.count(len(item.passes)), len(item.passes)) if item.passes else Num(numbers.NONE, None),
         *_closest(bound.get((item.target, item.name), [])),
         item.how if item.value else f"not known: {item.reason}",
     )
@@ -77,7 +151,8 @@ def _engine(engine: list[Ceiling], bound: dict[Key, list[Binding]]) -> tuple[Cel
     words = "; ".join(part for part in (how if known else "", f"not known: {missing}" if missing else "") if part)
     unit = engine[0].unit
     ends = (_value(max(known, default=None), unit), _value(min(known, default=None), unit))
-    return (_THIS_MACHINE, "engine", *ends, *_closest(bound.get((HOST_WIDE, "engine"), [])), words)
+    none = Num(numbers.NONE, None)
+    return (_THIS_MACHINE, "engine", *ends, none, none, *_closest(bound.get((HOST_WIDE, "engine"), [])), words)
 
 
 def _closest(bindings: list[Binding]) -> tuple[Num, Share]:
@@ -99,6 +174,13 @@ def _kinds(engine: Iterable[Ceiling]) -> Table:
     ]
     caption = "What decides the engine's own cost of an operation. Operations that verify what they read have none."
     return Table("engine-table", columns, tuple(rows), caption)
+
+
+def _interval(item: Ceiling) -> Num:
+    if item.low is None or item.high is None:
+        return Num(numbers.NONE, None)
+    measure = DATA if item.unit == "bytes/s" else METADATA
+    return Num(f"{measure.number(item.low)} – {measure.text(item.high)}", item.low)
 
 
 def _value(value: float | None, unit: str) -> Num:

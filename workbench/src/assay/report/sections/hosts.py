@@ -1,7 +1,10 @@
 """The hosts: how a result of several is shared out among them, and how the total grows with their number."""
 
+import math
+
 from assay.analyse import hosts
 from assay.analyse.scaling import BINDS, Scaling, scalings
+from assay.analyse.usl import Law, Range, fit_law
 from assay.model.result import Row
 from assay.report import numbers
 from assay.report.document import (
@@ -36,7 +39,7 @@ def section(view: View) -> Section | None:
         return None
     each = [line for row in rows for line in _hosts(view, row)]
     unit = measure_of(rows[0].operation).unit
-    sentences = [sentence(found) for found in scalings(rows)]
+    sentences = [text for found in scalings(rows) for text in (sentence(found), law_sentence(found)) if text]
     blocks: list[Block] = [Bullets(tuple(sentences))] if sentences else []
     blocks += [Paragraph(_WORDS), _totals(view, rows, unit)]
     caption = (
@@ -51,8 +54,7 @@ def sentence(found: Scaling) -> Text:
     """Where the total stops growing, how many hosts that takes, and what binds there."""
     measure = measure_of(found.operation)
     first = found.points[0]
-    where = ", ".join([found.target, *(numbers.axis_value(name, value) for name, value in found.others)])  # type: ignore[arg-type]
-    head = Strong(f"{numbers.operation_title(found.operation)}, {where}: ")
+    head = Strong(f"{_where(found)}: ")
     one = f"{numbers.plural(first.hosts, 'host')} alone {'reaches' if first.hosts == 1 else 'reach'}"
     begin = f"{one} {measure.text(first.rate)}"
     if first.binding is not None and first.binding.share >= BINDS:
@@ -64,6 +66,45 @@ def sentence(found: Scaling) -> Text:
     else:
         end += " No known ceiling is near: what binds is the store, or something that was not measured."
     return (head, end)
+
+
+def law_sentence(found: Scaling) -> Text | None:
+    """What the universal scalability law says of it; None if too little was measured to fit it."""
+    law = fit_law(found.repeats)
+    if law is None:
+        return None
+    head = Strong(f"{_where(found)}, by the universal scalability law: ")
+    if not law.fits:
+        words = f"it does not describe the total, which is up to {numbers.share(law.off)} from its curve,"
+        return (head, f"{words} more than repeats vary. Nothing is concluded from it.")
+    measure = measure_of(found.operation)
+    rate, ends = law.rate, (measure.number(law.rate.low), measure.text(law.rate.high))
+    words = f"a host alone {measure.number(rate.value)} ({ends[0]} to {ends[1]}), contention {_range(law.contention)}, "
+    words += f"coherency {_range(law.coherency)}; the points are within {numbers.share(law.off)} of the curve."
+    return (head, f"{words} {_peak(found, law)}")
+
+
+def _range(item: Range) -> str:
+    """In percent, with two digits of the larger end."""
+    decimals = max(0, 1 - math.floor(math.log10(100 * item.high))) if item.high > 0 else 0
+    value, low, high = (f"{100 * part:.{decimals}f}" for part in item)
+    return f"{value} % ({low} to {high} %)"
+
+
+def _peak(found: Scaling, law: Law) -> str:
+    """A total that a ceiling or a plateau stops does not show where it would fall."""
+    stopped = found.saturated is not None or found.binding is not None
+    if law.peak is None or (stopped and not law.falls):
+        return f"No peak is seen up to {numbers.plural(law.most, 'host')}."
+    value, low, high = (max(1, round(part)) for part in law.peak)
+    beyond = f", beyond the {law.most} that were measured" if value > law.most else ""
+    return f"The total is greatest with about {numbers.plural(value, 'host')} ({low} to {high}){beyond}."
+
+
+def _where(found: Scaling) -> str:
+    """Such as `Read, store, 4 KiB`."""
+    values = [numbers.axis_value(name, value) for name, value in found.others]  # type: ignore[arg-type]
+    return ", ".join([numbers.operation_title(found.operation), found.target, *values])
 
 
 def _growth(found: Scaling) -> str:

@@ -1,0 +1,214 @@
+"""The universal scalability law, fitted to how a total grows with the number of hosts, with intervals.
+
+X(N) = rate N / (1 + contention (N - 1) + coherency N (N - 1))
+
+Contention is the share of the work that is done one after the other; coherency what each host costs each other one, so
+that the total falls again from sqrt((1 - contention) / coherency) hosts on.
+Source: N. J. Gunther, Guerrilla Capacity Planning, Springer 2007, chapter 4.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from assay.analyse.estimate import student_t
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+LEAST_POINTS = 4
+"""Numbers of hosts: the law has three parameters."""
+LEAST_FREEDOM = 4
+"""Repeats beyond one of each number of hosts, all together: with fewer nobody knows how much they vary."""
+MOST_OFF = 0.02
+"""A curve that is further from a point than this, and further than repeats vary, does not describe the total."""
+SURE = 0.01
+"""Probability below which repeats that vary by chance do not explain how far the points are from the curve."""
+FAR = 2.0
+"""A peak is told up to so many times the most hosts that were measured."""
+DRAWS = 2000
+STEPS = 8
+FARTHEST = 100.0
+RIDGE = 1e-13
+_NORMAL = 1.959963984540054
+_FREE = ((0,), (0, 1), (0, 2), (0, 1, 2))
+"""Parameters that are not 0."""
+
+
+class Range(NamedTuple):
+    """A value and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Law(NamedTuple):
+    """What fits best.
+
+    Attributes:
+        rate: What one host reaches alone; in the unit of the rates.
+        contention: From 0 on.
+        coherency: From 0 on.
+        peak: Hosts with which the total is greatest; None where the data show no peak. One that is not above the last
+            number but one is told only if the total falls.
+        most: The most hosts that were measured.
+        off: The greatest distance of a point (geometric mean of the repeats) from the curve, as a share of the curve.
+        falls: The total with the most hosts is lower than the greatest one by more than repeats vary by chance.
+        fits: The curve describes the points: they are no further from it than 2 %, or than repeats vary by chance.
+    """
+
+    rate: Range
+    contention: Range
+    coherency: Range
+    peak: Range | None
+    most: int
+    off: float
+    falls: bool
+    fits: bool
+
+
+def fit_law(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Law | None:
+    """Fit the law to the logarithms of rates by least squares, no parameter below 0.
+
+    Intervals are percentiles of a bootstrap over repeats. What is drawn are the repeats' distances from the mean of
+    their number of hosts, pooled over all numbers, since three or four repeats are too few to draw from; they are
+    widened for the means that were taken from the same repeats, and by Student's t for their number (B. Efron and
+    R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapters 9 and 13).
+
+    Args:
+        rates: Number of hosts -> rate of each repeat.
+        seed: Of the bootstrap; the same gives the same intervals.
+
+    Returns:
+        None with fewer than 4 numbers of hosts, too few repeats, or a rate of 0.
+    """
+    freedom = sum(len(several) - 1 for several in rates.values())
+    if len(rates) < LEAST_POINTS or freedom < LEAST_FREEDOM or min(chain.from_iterable(rates.values())) <= 0:
+        return None
+    import numpy as np
+
+    hosts = np.array(sorted(rates), float)
+    logs = [np.log(np.array(rates[int(count)], float)) for count in hosts]
+    counts = np.array([len(several) for several in logs], float)
+    # Time that one piece of work takes all hosts together is linear in the parameters.
+    means = np.log(hosts) - np.array([several.mean() for several in logs])
+    design = np.column_stack([np.ones_like(hosts), hosts - 1, hosts * (hosts - 1)])
+    best = _solved(design, means[None, :], counts)[0]
+    distances = means - np.log(design @ best)
+    drawn = _drawn(logs, counts, means, freedom, np.random.default_rng(seed))
+    # Without the bound, since a parameter that is held at 0 would shift the others; intervals end at 0 all the same.
+    free = _parameters(_solved(design, drawn, counts, bounded=False))
+    law = _parameters(best[None, :])[0]
+    rate, contention, coherency, peak = (
+        _range(float(value), column) for value, column in zip(law, free.T, strict=True)
+    )
+    off = float(np.max(np.abs(np.expm1(-distances))))
+    noise = sum(float(((several - several.mean()) ** 2).sum()) for several in logs) / freedom
+    by_chance = _by_chance(float((counts * distances**2).sum()), len(hosts) - 3, noise, freedom)
+    fitting = off <= MOST_OFF or by_chance >= SURE
+    totals = np.log(hosts) - means
+    top = int(totals.argmax())
+    sure = student_t(freedom) * math.sqrt(noise * (1 / counts[top] + 1 / counts[-1]))
+    falls = bool(totals[top] - totals[-1] > sure)
+    shown = coherency.low > 0 and peak.value <= FAR * hosts[-1] and math.isfinite(peak.high)
+    seen = falls or peak.value > hosts[-2]
+    told = peak if shown and seen and fitting else None
+    return Law(rate, contention, coherency, told, int(hosts[-1]), off, falls, fitting)
+
+
+def _drawn(
+    logs: "Sequence[Array]", counts: "Array", means: "Array", freedom: int, random: "np.random.Generator"
+) -> "Array":
+    """Means of the logarithms as they might have been; draws x numbers of hosts."""
+    import numpy as np
+
+    alone = student_t(freedom) / _NORMAL
+    pool = np.concatenate(
+        [
+            (several - several.mean()) * math.sqrt(len(several) / (len(several) - 1))
+            for several in logs
+            if len(several) > 1
+        ]
+    )
+    errors = [random.choice(pool, (DRAWS, int(count))).mean(axis=1) for count in counts]
+    return means - alone * np.column_stack(errors)
+
+
+def _range(value: float, draws: "Array") -> Range:
+    import numpy as np
+
+    low, high = (max(0.0, float(end)) for end in np.percentile(draws, [2.5, 97.5], method="nearest"))
+    return Range(value, min(low, value), max(high, value))
+
+
+def _solved(design: "Array", logs: "Array", counts: "Array", bounded: bool = True) -> "Array":
+    """Parameters of the linear form with the least squares of logarithms (Gauss and Newton's steps).
+
+    Args:
+        design: Numbers of hosts x 3.
+        logs: Draws x numbers of hosts: of hosts / rate.
+        counts: Weight of each number of hosts.
+        bounded: No parameter is below 0.
+
+    Returns:
+        Draws x 3.
+    """
+    import numpy as np
+
+    seen = np.exp(logs)
+    fitted = seen
+    found = np.zeros((len(logs), 3))
+    for _ in range(STEPS):
+        rows = design[None, :, :] / fitted[:, :, None]
+        wanted = 1 + logs - np.log(fitted)
+        found = _least_squares(rows, wanted, counts, bounded)
+        # A wild draw must not step out of where logarithms are.
+        fitted = np.clip(found @ design.T, seen / FARTHEST, seen * FARTHEST)
+    return found
+
+
+def _least_squares(rows: "Array", wanted: "Array", counts: "Array", bounded: bool) -> "Array":
+    """Least squares of three parameters; with bounds the best of all sets of zeros in which none is below 0."""
+    import numpy as np
+
+    best, least = np.zeros((len(rows), 3)), np.full(len(rows), np.inf)
+    for free in _FREE if bounded else _FREE[-1:]:
+        part = rows[:, :, free]
+        weighed = part * counts[None, :, None]
+        normal = np.einsum("bki,bkj->bij", weighed, part)
+        right = np.einsum("bki,bk->bi", weighed, wanted)
+        scale = np.sqrt(np.einsum("bii->bi", normal))
+        # What is added decides nothing, and lets rates be solved that differ by more than numbers have digits.
+        even = normal / scale[:, :, None] / scale[:, None, :] + RIDGE * np.eye(len(free))
+        values = np.linalg.solve(even, (right / scale)[:, :, None])[:, :, 0] / scale
+        rest = ((wanted - np.einsum("bki,bi->bk", part, values)) ** 2 * counts).sum(axis=1)
+        better = rest < least
+        if bounded:
+            better &= (values[:, 0] > 0) & (values >= 0).all(axis=1)
+        least[better] = rest[better]
+        whole = np.zeros((len(rows), 3))
+        whole[:, free] = values
+        best[better] = whole[better]
+    return best
+
+
+def _parameters(linear: "Array") -> "Array":
+    """Rate, contention, coherency and peak of each."""
+    import numpy as np
+
+    alone, contention, coherency = linear[:, 0], linear[:, 1] / linear[:, 0], linear[:, 2] / linear[:, 0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        peak = np.sqrt(np.maximum(0.0, 1 - contention) / coherency)
+    return np.column_stack([1 / alone, contention, coherency, np.nan_to_num(peak, nan=1.0, posinf=np.inf)])
+
+
+def _by_chance(between: float, freedom_between: int, noise: float, freedom: int) -> float:
+    """Probability that points are so far from the curve if only the repeats vary (F test for lack of fit)."""
+    from scipy.special import fdtrc
+
+    return float(fdtrc(freedom_between, freedom, between / freedom_between / noise)) if noise > 0 else 0.0

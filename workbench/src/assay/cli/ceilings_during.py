@@ -1,0 +1,100 @@
+"""The passes over devices while a run goes on, and at its end: devices do not do the same at all times."""
+
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from assay.analyse.ceilings import merged
+from assay.analyse.exceeded import Key
+from assay.cli.analysis import exceeded
+from assay.cli.ceilings_run import CeilingMeter
+from assay.cli.output import note
+from assay.model.base import AssayError
+from assay.model.ceiling import Ceiling, When
+from assay.plan.ceiling_times import PASS_SECONDS, interval_seconds
+from assay.store import RunStore
+
+
+class CeilingPasses:
+    """Decides when the ceilings of devices are measured again, measures them, and stores each pass as it ends."""
+
+    def __init__(
+        self,
+        meter: CeilingMeter,
+        store: RunStore,
+        run_seconds: float,
+        affords: Callable[[float], bool] = lambda _: True,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Go on from what the run has stored.
+
+        Args:
+            meter: Measures.
+            store: The run, open for writing, with the ceilings that were measured before the cases.
+            run_seconds: Of the whole run, as estimated.
+            affords: Whether the budget of the run pays for so many seconds more.
+            clock: Seconds since 1970.
+        """
+        self.meter = meter
+        self.store = store
+        self.run_seconds = run_seconds
+        self.affords = affords
+        self.clock = clock
+        passes = [item for ceiling in store.info().ceilings for item in ceiling.passes]
+        last = max(passes, key=lambda item: item.at, default=None)
+        self._ended = last.at if last is not None else 0.0
+        self._open = last is None or last.when in ("before", "between")
+        """Repeats may have been executed since the last pass."""
+        self._seconds = PASS_SECONDS * len(meter.devices)
+        """Of the last pass."""
+        self._round = 0
+
+    def between(self, repeat: int) -> None:
+        """Before each repeat: make a pass if it is time for one, between two rounds if that is not far.
+
+        Args:
+            repeat: Number of the repeat that comes next.
+        """
+        new_round, self._round = repeat != self._round, repeat
+        waited = self.clock() - self._ended
+        wanted = interval_seconds(self.run_seconds, self._seconds)
+        if waited >= (wanted if new_round else 2 * wanted):
+            self._pass("between")
+        self._open = True
+
+    def finish(self) -> None:
+        """After the last repeat: a last pass, and once more what results of the run have exceeded."""
+        if not self._open or not self.store.info().ceilings:
+            return
+        self._pass("after")
+        found = exceeded(self.store, self.store.info())
+        if found and self.affords(self._seconds) and not self.meter.stop():
+            note(f"measured again, since results exceeded them: {_words(found)}")
+            self._keep(lambda: self.meter.again(found))
+
+    def _pass(self, when: When) -> None:
+        devices = self.meter.devices
+        if not devices or self.meter.stop() or not self.affords(self._seconds):
+            return
+        begun = self.clock()
+        for name in devices:
+            self._keep(partial(self.meter.target, name, when))
+        self._ended = self.clock()
+        self._seconds = max(0.0, self._ended - begun)
+
+    def _keep(self, measure: Callable[[], Iterable[Ceiling]]) -> None:
+        """Measure and store; what goes wrong is told, and the run goes on."""
+        try:
+            found = measure()
+        except AssayError as error:
+            note(f"warning: ceilings could not be measured again: {error.message}")
+            return
+        self.store.describe(ceilings=merged(self.store.info().ceilings, found))
+
+
+def _words(found: Iterable[Key]) -> str:
+    """Such as `disk: device read; memory: page cache read`."""
+    names: dict[str, list[str]] = {}
+    for target, name, _ in found:
+        names.setdefault(target or "this machine", []).append(name)
+    return "; ".join(f"{target}: {', '.join(dict.fromkeys(several))}" for target, several in names.items())

@@ -1,0 +1,60 @@
+"""When the ceilings of a run are measured, and how long that takes."""
+
+from collections.abc import Iterable
+
+from assay.model.case import Case, job_kind
+from assay.model.study import Study
+from assay.model.target import Target
+
+PASS_SECONDS = 1.5
+"""About what a pass over a device takes; on slow ones longer."""
+BETWEEN = 4
+"""About so many passes lie between the first and the last."""
+SHARE = 20
+"""Between two passes at least so many times the time of a pass goes by."""
+MOST_KINDS = 100
+"""Kinds of job whose engine ceiling is measured, the most frequent first."""
+_MEMORY_PATHS = ("/dev/shm/", "/run/")
+_HOST_SECONDS, _MEMORY_SECONDS, _KIND_SECONDS = 0.6, 1.0, 0.16
+
+
+def is_memory(target: Target) -> bool:
+    """Its path is one where systems commonly have memory; what is there in truth is found out when it is used."""
+    return target.kind == "file" and target.path.startswith(_MEMORY_PATHS)
+
+
+def interval_seconds(run_seconds: float, pass_seconds: float) -> float:
+    """Seconds from the end of one pass over all devices to the next one, at least.
+
+    Args:
+        run_seconds: Of the whole run, as estimated.
+        pass_seconds: Of one pass over all devices.
+    """
+    return max(run_seconds / (BETWEEN + 1), SHARE * pass_seconds)
+
+
+def ceiling_times(study: Study, cases: Iterable[Case], run_seconds: float) -> tuple[float, float]:
+    """About how many seconds the ceilings of a run take before the cases, and between and after them.
+
+    Args:
+        study: The study.
+        cases: Its cases.
+        run_seconds: Of the repeats, as estimated.
+    """
+    if study.ceilings != "measure":
+        return 0.0, 0.0
+    kinds: set[str | None] = set()
+    names: dict[str, None] = {}
+    for case in cases:
+        names[case.target] = None
+        if study.targets[case.target].kind != "null":
+            kinds.update(job_kind(case.parameters, operation) for operation in case.operations)
+    engine = _KIND_SECONDS * min(len(kinds - {None}), MOST_KINDS)
+    places = [study.targets[name] for name in names if study.targets[name].kind in ("file", "device")]
+    if not places or not study.local:
+        return engine, 0.0
+    memory = sum(is_memory(place) for place in places)
+    once = PASS_SECONDS * (len(places) - memory)
+    before = _HOST_SECONDS + engine + _MEMORY_SECONDS * memory + 2 * once
+    between = min(BETWEEN, int(run_seconds / interval_seconds(run_seconds, once)))
+    return before, once * (between + 1)

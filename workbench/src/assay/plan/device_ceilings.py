@@ -1,0 +1,290 @@
+"""The jobs of one pass over a target: what its device does at most, in the ways that are known to be fast.
+
+No way to make requests is the best on every device: some want many in flight, some are fastest with one large request
+after another, and some with the page cache's read-ahead, whose pages lie together. So a pass tries several, those of
+the study that keep most in flight among them, and the best counts.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from assay.contract._answers import BackendCapabilities, CacheAction
+from assay.contract._generated import DataSpec, DeviceTarget, FileTarget, Job, Operation, Phase
+from assay.model.case import Case
+from assay.model.ceiling import SMALL_RECORD, Ceiling, CeilingName
+from assay.model.names import READS
+from assay.model.result import IN_MEMORY
+from assay.model.study import Study
+from assay.model.target import DeviceTarget as StudyDeviceTarget
+from assay.model.target import FileTarget as StudyFileTarget
+from assay.model.units import format_size
+from assay.plan.ceilings import LARGE, CeilingJob, make_job, timed
+
+DIRECTORY = "c0-r0"
+"""Directory on a file target while its ceilings are measured: that of a case 0, so that whoever removes what a run has
+left knows it."""
+MOST_BYTES = 128 << 20
+"""Size of the file that device ceilings are measured on, if it can be written in `WRITE_NS` and there is space."""
+LEAST_BYTES = 8 << 20
+"""With less, nothing is measured."""
+FREE_SHARE = 8
+"""At most this fraction of the free space is used."""
+WRITE_NS = 500_000_000
+TRY_NS = 80_000_000
+"""Length of one try of one way, where data does not end before."""
+SMALL = 4 << 10
+MOST_LARGE, MOST_SMALL = 2, 1
+"""Further ways that are taken from the study, of large and of small records."""
+MOST_IN_FLIGHT = 64 << 20
+"""Bytes; ways of a study that keep more in flight are not tried."""
+_PLAIN: dict[str, str] = {"device read": "read", "device write": "write", "device rewrite": "rewrite"}
+DEVICE_NAMES: tuple[CeilingName, ...] = (
+    "device write",
+    "device rewrite",
+    "device read",
+    "device random read",
+    "device random write",
+)
+
+
+class Way(NamedTuple):
+    """How requests are made.
+
+    Attributes:
+        depth: Requests that each lane keeps in flight.
+        record: Bytes of a request.
+    """
+
+    lanes: int
+    depth: int
+    record: int
+    method: str
+    direct: bool
+
+    @property
+    def words(self) -> str:
+        """Such as `1 MiB, O_DIRECT, 16 in flight`."""
+        size = format_size(self.record).replace("Ki", " Ki").replace("Mi", " Mi")
+        lanes = f"{self.lanes} x " if self.lanes > 1 else ""
+        if not self.direct:
+            return f"{size}, through the page cache, {self.lanes} lane{'s' * (self.lanes > 1)}"
+        method = "" if self.method in ("auto", "sync") else f", {self.method}"
+        return f"{size}, O_DIRECT, {lanes}{self.depth} in flight{method}"
+
+
+MANY, ONE = Way(1, 16, LARGE, "auto", True), Way(1, 1, LARGE, "sync", True)
+
+
+def large_ways(cases: Iterable[Case]) -> tuple[Way, ...]:
+    """Ways to move much: the usual ones, and those of the cases that keep most bytes in flight."""
+    found = [way for way in _ways(cases) if way.record > SMALL_RECORD]
+    found.sort(key=lambda way: (-way.lanes * way.depth * way.record, way))
+    return _with((MANY, ONE), found, MOST_LARGE)
+
+
+def small_ways(cases: Iterable[Case], cpus: int) -> tuple[Way, ...]:
+    """Ways to do many operations: the usual one, and that of the cases which keeps most of them in flight."""
+    found = [way for way in _ways(cases) if way.record <= SMALL_RECORD]
+    found.sort(key=lambda way: (-way.lanes * way.depth, way.record, way))
+    return _with((Way(min(2, cpus), 64, SMALL, "auto", True),), found, MOST_SMALL)
+
+
+def _ways(cases: Iterable[Case]) -> list[Way]:
+    """Of the cases that go round the page cache; the others' device requests are the kernel's own."""
+    found = {}
+    for case in cases:
+        item = case.parameters
+        if item.record_size and item.cache == "direct" and item.rate is None:
+            way = Way(item.lanes, item.queue_depth, item.record_size, item.method, True)
+            if way.lanes * way.depth * way.record <= MOST_IN_FLIGHT:
+                found[_alike(way)] = way
+    return list(found.values())
+
+
+def _alike(way: Way) -> Way:
+    """At depth 1 `auto` is `sync`."""
+    return way._replace(method="sync") if way.depth == 1 and way.method == "auto" else way
+
+
+def _with(usual: tuple[Way, ...], others: Iterable[Way], most: int) -> tuple[Way, ...]:
+    further = [way for way in others if _alike(way) not in usual]
+    return (*usual, *further[:most])
+
+
+def writing_job(study: Study, name: str, place: BackendCapabilities, destroy: bool) -> CeilingJob | Ceiling:
+    """The first job at a target, which writes the file that the others work on; or why there is none.
+
+    Args:
+        study: The study.
+        name: The target.
+        place: What can be done there.
+        destroy: The user has confirmed that devices may be overwritten.
+    """
+    free = place.place.free_bytes if place.place else 0
+    size = min(MOST_BYTES, (free // FREE_SHARE) // LARGE * LARGE)
+    if size < LEAST_BYTES:
+        return Ceiling(
+            name="device write",
+            target=name,
+            unit="bytes/s",
+            value=None,
+            how="",
+            reason=f"less than {LEAST_BYTES * FREE_SHARE >> 20} MiB are free",
+        )
+    way = MANY if bypasses(place) else Way(1, 1, LARGE, "auto", False)
+    job = _job("ceiling-write", study, name, destroy, way, size, [_written()], keep_files=True, reuse_files=False)
+    return CeilingJob(target=name, job=job, phases={} if in_memory(place) else {0: "device write"}, how=way.words)
+
+
+def device_jobs(
+    study: Study, name: str, place: BackendCapabilities, written: int, ways: tuple[Sequence[Way], Sequence[Way]],
+    cpus: int, destroy: bool,
+) -> list[CeilingJob]:  # fmt: skip
+    """The other jobs of a pass over a device, in order; all keep the file.
+
+    Args:
+        study: The study.
+        name: The target.
+        place: What can be done there.
+        written: Bytes of the file that are there.
+        ways: Those of large and those of small records.
+        cpus: CPUs that may be used.
+        destroy: As for `writing_job`.
+    """
+    jobs: list[CeilingJob] = []
+
+    def add(way: Way, phases: list[tuple[CeilingName, Phase]]) -> None:
+        size = written // (way.record * way.lanes) * (way.record * way.lanes)
+        if size:
+            job = _job(f"ceiling-{len(jobs)}", study, name, destroy, way, size, [phase for _, phase in phases])
+            names = dict(enumerate(name for name, _ in phases))
+            jobs.append(CeilingJob(target=name, job=job, phases=names, how=way.words))
+
+    if bypasses(place):
+        for way in ways[0]:
+            add(way, [("device read", timed("read", TRY_NS)), ("device rewrite", timed("rewrite", TRY_NS))])
+        for way in ways[1]:
+            random = [timed(operation, TRY_NS) for operation in ("random_read", "random_write")]
+            add(way, [("device random read", random[0]), ("device random write", random[1])])
+    # What was written in `WRITE_NS` at most is written in about that time again.
+    buffered = Way(min(2, cpus), 1, LARGE, "sync", False)
+    writes: list[tuple[CeilingName, Phase]] = [
+        ("device rewrite", Phase(operation=Operation.rewrite)),
+        ("device write", Phase(operation=Operation.write)),
+    ]
+    reads: list[tuple[CeilingName, Phase]] = [("device read", _evicted("read"))] * 2
+    if CacheAction.evict not in place.cache:
+        reads = []
+    add(buffered, [*reads, *writes])
+    return jobs
+
+
+def again_job(
+    study: Study, case: Case, operation: str, name: CeilingName, most: int, destroy: bool
+) -> CeilingJob | None:
+    """A job that measures a ceiling once more, the way that a result went which exceeded it; None if there is no room.
+
+    Args:
+        study: The study.
+        case: That of the result.
+        operation: That exceeded it.
+        name: The ceiling.
+        most: Bytes that may be written.
+        destroy: As for `writing_job`.
+    """
+    item = case.parameters
+    direct = item.cache == "direct"
+    way = Way(item.lanes, item.queue_depth, item.record_size or LARGE, item.method, direct)
+    files = item.lanes if item.layout == "separate" else 1
+    whole = way.record * (1 if files > 1 else way.lanes)
+    size = min(item.file_size, most // files) // whole * whole
+    if not size:
+        return None
+    own = operation if operation.startswith("random") else _PLAIN.get(name, operation)
+    before = [] if own == "write" else [Phase(operation=Operation.prepare, measured=False)]
+    phase = _evicted(own) if own in READS and not direct else Phase(operation=Operation(own), time_limit_ns=2 * TRY_NS)
+    job = _job(
+        "ceiling-again", study, case.target, destroy, way, size, [*before, *[phase] * 3],
+        layout=item.layout, keep_files=False, reuse_files=False,
+        sync=item.sync, preallocate=item.preallocate,
+        data=DataSpec(compressible_percent=item.compressible, duplicate_percent=item.duplicate),
+    )  # fmt: skip
+    phases = dict.fromkeys(range(len(before), len(before) + 3), name)
+    return CeilingJob(target=case.target, job=job, phases=phases, how=f"{way.words}, as {operation} of {case.label}")
+
+
+def cached_job(study: Study, name: str, written: int, cpus: int, destroy: bool) -> CeilingJob:
+    """The last job at a target: reads of the file from the page cache; it removes the file.
+
+    Args:
+        study: The study.
+        name: The target.
+        written: Bytes of the file that are there.
+        cpus: CPUs that may be used.
+        destroy: As for `writing_job`.
+    """
+    way = Way(cpus, 1, LARGE >> 3, "sync", False)
+    phases = [Phase(operation=Operation.read, measured=False), *[timed("read", 2 * TRY_NS)] * 2]
+    size = min(written, LEAST_BYTES)
+    job = _job("ceiling-cached", study, name, destroy, way, size, phases, keep_files=False)
+    how = f"128 KiB reads of a file of {size >> 20} MiB in the page cache, {cpus} lanes"
+    return CeilingJob(target=name, job=job, phases={1: "page cache read", 2: "page cache read"}, how=how)
+
+
+def unmeasured(name: str, reason: str, names: Iterable[CeilingName] = ("page cache read",)) -> list[Ceiling]:
+    """What stands for ceilings of a target that could not be measured, for that reason."""
+    words = reason or "the file to read could not be written"
+    return [
+        Ceiling(
+            name=item,
+            target=name,
+            unit="operations/s" if "random" in item else "bytes/s",
+            value=None,
+            how="",
+            reason=words,
+        )
+        for item in names
+    ]
+
+
+def in_memory(place: BackendCapabilities) -> bool:
+    """The place is memory: there is no device below it."""
+    return place.place is not None and place.place.filesystem in IN_MEMORY
+
+
+def bypasses(place: BackendCapabilities) -> bool:
+    """O_DIRECT can be used there, and means what it says."""
+    return place.direct and place.direct_bypasses_cache
+
+
+def _written() -> Phase:
+    return Phase(operation=Operation.write, time_limit_ns=WRITE_NS)
+
+
+def _evicted(operation: str) -> Phase:
+    """From the device, through the page cache, at most once over the data."""
+    return Phase(operation=Operation(operation), cache_before=CacheAction.evict, time_limit_ns=2 * TRY_NS)
+
+
+def _job(
+    job: str, study: Study, name: str, destroy: bool, way: Way, size: int, phases: list[Phase], **fields: Any
+) -> Job:
+    target = study.targets[name]
+    assert isinstance(target, StudyFileTarget | StudyDeviceTarget)
+    place: FileTarget | DeviceTarget
+    if isinstance(target, StudyFileTarget):
+        place = FileTarget(kind="file", root=target.path, directory=DIRECTORY)
+    else:
+        place = DeviceTarget(kind="device", path=target.path, destroy=destroy)
+    values = {
+        "lanes": way.lanes,
+        "queue_depth": way.depth,
+        "record_size_bytes": way.record,
+        "method": way.method,
+        "direct": way.direct,
+        "sync": "none" if way.direct else "fdatasync",
+        "file_size_bytes": size,
+        "keep_files": True,
+        "reuse_files": True,
+    }
+    return make_job(job, place, phases, **{**values, **fields})

@@ -1,0 +1,137 @@
+"""The universal scalability law: what was put in is found again, and nothing where there is nothing."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from soak import times
+
+from assay.analyse.usl import FAR, LEAST_POINTS, Law, fit_law
+
+DOUBLING = (1, 2, 4, 8)
+MANY = (1, 2, 3, 4, 6, 8, 12, 16)
+TRIES = times(40, 500)
+
+
+def total(hosts: int, rate: float, contention: float, coherency: float) -> float:
+    return rate * hosts / (1 + contention * (hosts - 1) + coherency * hosts * (hosts - 1))
+
+
+def measured(
+    random: np.random.Generator, hosts: Sequence[int], contention: float, coherency: float, noise: float, repeats: int
+) -> dict[int, list[float]]:
+    """Totals with noise that is a factor, for a host that reaches 100 alone."""
+    return {
+        count: list(total(count, 100.0, contention, coherency) * np.exp(random.normal(0, noise, repeats)))
+        for count in hosts
+    }
+
+
+def fit(rates: dict[int, list[float]], seed: int = 1) -> Law:
+    law = fit_law(rates, seed)
+    assert law is not None
+    return law
+
+
+@given(st.floats(1e3, 1e9), st.floats(0, 0.9), st.floats(0, 0.1), st.sampled_from([DOUBLING, MANY, (2, 3, 5, 9)]))
+@settings(max_examples=times(30, 300), deadline=None)
+def test_without_noise_the_parameters_are_found(
+    rate: float, contention: float, coherency: float, hosts: tuple[int, ...]
+) -> None:
+    law = fit({count: [total(count, rate, contention, coherency)] * 3 for count in hosts})
+    assert law.fits and law.off < 1e-6
+    assert law.rate.value == pytest.approx(rate, rel=1e-5)
+    assert law.contention.value == pytest.approx(contention, abs=1e-5)
+    assert law.coherency.value == pytest.approx(coherency, abs=1e-5)
+    peak = math.sqrt((1 - contention) / coherency) if coherency > 1e-4 else math.inf
+    falls = max(total(count, rate, contention, coherency) for count in hosts) > total(
+        hosts[-1], rate, contention, coherency
+    )
+    if peak <= 0.99 * FAR * hosts[-1] and (falls or peak > 1.01 * hosts[-2]):
+        assert law.peak is not None and law.peak.value == pytest.approx(peak, rel=1e-2)
+
+
+@pytest.mark.parametrize("hosts", [DOUBLING, MANY], ids=["4 numbers", "8 numbers"])
+@pytest.mark.parametrize("repeats", [3, 6])
+def test_intervals_hold_what_was_put_in(repeats: int, hosts: tuple[int, ...]) -> None:
+    random = np.random.default_rng(7)
+    held, fits, false, told, peaks = [], [], [], [], []
+    for contention, coherency in ((0.0, 0.0), (0.05, 0.0), (0.3, 0.0), (0.05, 0.002), (0.02, 0.01), (0.0, 0.02)):
+        for seed in range(TRIES):
+            law = fit(measured(random, hosts, contention, coherency, 0.03, repeats), seed)
+            for item, true in ((law.rate, 100.0), (law.contention, contention), (law.coherency, coherency)):
+                held.append(item.low <= true <= item.high)
+            fits.append(law.fits)
+            if not coherency:
+                false.append(law.peak is not None)
+            elif coherency >= 0.01:
+                peak = math.sqrt((1 - contention) / coherency)
+                told.append(law.peak is not None)
+                if law.peak is not None:
+                    peaks.append(law.peak.low <= peak <= law.peak.high)
+    # Of 95 % intervals at least 90 % hold it.
+    assert np.mean(held) >= 0.9
+    assert np.mean(told) >= 0.8
+    assert np.mean(peaks) >= 0.9
+    assert np.mean(fits) >= 0.97
+    # A peak that is not there is told in at most 5 of 100.
+    assert np.mean(false) <= 0.05
+
+
+def test_a_total_that_grows_in_step_has_neither_contention_nor_coherency_nor_a_peak() -> None:
+    random = np.random.default_rng(3)
+    for seed in range(TRIES):
+        law = fit(measured(random, MANY, 0.0, 0.0, 0.02, 4), seed)
+        assert law.contention.value < 0.02 and law.coherency.value < 0.002
+        assert law.peak is None
+
+
+def test_a_limit_that_cuts_the_growth_off_is_not_described() -> None:
+    random = np.random.default_rng(5)
+    cut = {count: list(min(100.0 * count, 400.0) * np.exp(random.normal(0, 0.01, 4))) for count in MANY}
+    law = fit(cut)
+    assert not law.fits and law.off > 0.05 and law.peak is None
+
+
+def test_a_total_that_stays_level_has_no_peak_before_its_end() -> None:
+    random = np.random.default_rng(5)
+    level = {1: 35.0, 2: 70.0, 4: 117.0, 6: 118.0, 8: 118.0}
+    for seed in range(TRIES):
+        law = fit({count: list(rate * np.exp(random.normal(0, 0.05, 4))) for count, rate in level.items()}, seed)
+        assert law.falls or law.peak is None or law.peak.value > 6
+
+
+def test_the_same_repeats_give_the_same_intervals() -> None:
+    rates = measured(np.random.default_rng(1), DOUBLING, 0.05, 0.01, 0.03, 4)
+    assert fit_law(rates) == fit_law({count: rates[count] for count in reversed(DOUBLING)})
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [
+        {count: [100.0 * count] * 3 for count in range(1, LEAST_POINTS)},
+        {count: [100.0 * count] for count in MANY},
+        {**{count: [100.0 * count] * 3 for count in DOUBLING}, 16: [0.0, 1.0, 2.0]},
+    ],
+    ids=["few numbers", "one repeat each", "nothing moved"],
+)
+def test_too_little_is_not_fitted(rates: dict[int, list[float]]) -> None:
+    assert fit_law(rates) is None
+
+
+@given(
+    st.dictionaries(
+        st.integers(1, 300), st.lists(st.floats(1e-3, 1e12), min_size=2, max_size=5), min_size=4, max_size=7
+    )
+)
+@settings(max_examples=times(30, 300), deadline=None)
+def test_whatever_is_measured_gives_numbers_in_order(rates: dict[int, list[float]]) -> None:
+    law = fit_law(rates)
+    if law is not None:
+        for item in (law.rate, law.contention, law.coherency, *((law.peak,) if law.peak else ())):
+            assert 0 <= item.low <= item.value <= item.high
+        if law.peak is not None:
+            assert law.fits and law.coherency.low > 0 and law.peak.value <= FAR * law.most
