@@ -73,7 +73,7 @@ BOUNDS = {
     "check": Bound(58, 45, ("rich", *NO_RUN)),
     "plan": Bound(52, 45, NO_RUN),
     "list": Bound(18, 1, ("assay.model.result", "assay.store.run", "assay.plan", "assay.launch", *PARSERS, *FAR[:-1])),
-    "show": Bound(46, 72, ("assay.plan", "assay.launch", "assay.model.study", *PARSERS, *FAR[:-1])),
+    "show": Bound(48, 77, ("assay.plan", "assay.launch", "assay.model.study", *PARSERS, *FAR[:-1])),
 }
 
 

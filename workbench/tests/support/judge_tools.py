@@ -14,6 +14,7 @@ from assay.model.course import Change, Course
 from assay.model.names import is_metadata
 from assay.model.result import BlockDeviceUse, Place, Sample
 from assay.model.verdict import Finding, Verdict
+from assay.model.watch import Watch
 
 Rule = Callable[[Evidence], Answer]
 
@@ -80,6 +81,7 @@ def fill(sample: Sample, lanes: int, given: Sequence[str], **changes: Any) -> Sa
         "host_stolen_ns": 0,
         "block": make_block(sample, **block) if isinstance(block, dict) else block,
         "cached_bytes": 0,
+        "watch": Watch(interval_ns=5_000_000, elapsed_ns=sample.elapsed_ns, stalls=0, away_ns=0),
         "lane_balance": 0.95 if lanes > 1 else None,
         "course": make_course(),
     }

@@ -31,7 +31,7 @@ CPU = min(os.sched_getaffinity(0))
 LIMIT = 10 << 20
 """Bytes per second of the limited device."""
 
-OF_THE_MACHINE = ("starved_client", "late_engine", "contended")
+OF_THE_MACHINE = ("starved_client", "late_engine", "contended", "stopped_engine")
 """Rules that blame other load on the machine: a try in which one fires tells nothing of the others."""
 MOST_TRIES = 4
 """So many times as often as asked for a good study is tried, so that enough tries are undisturbed."""
@@ -166,7 +166,7 @@ def execute(scenario: Scenario) -> Found:
             rows = analyse_store(store, quick=True).rows
         return {
             (f"{row.case.target}/{row.case.workload}", row.operation): tuple(
-                f"{finding.verdict} ({finding.rule}: {finding.text})" for finding in row.findings
+                f"{finding.verdict} ({finding.rule}: {finding.text})" for finding in (*row.findings, *row.machine)
             )
             for row in rows
         }

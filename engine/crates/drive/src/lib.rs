@@ -22,6 +22,7 @@ mod simulated;
 #[path = "../../../testing/soak.rs"]
 mod soak;
 mod totals;
+mod watcher;
 mod worker;
 
 pub use resources::{host_memory_bytes, max_rss_bytes};

@@ -24,6 +24,24 @@ pub(crate) fn apply(tuning: &Tuning, lane: u32) -> Result<(), SetupError> {
     }
 }
 
+/// Puts the calling thread where so many lanes are: on any of their CPUs.
+///
+/// # Errors
+/// As for [`apply`].
+pub(crate) fn near_lanes(tuning: &Tuning, lanes: u32) -> Result<(), SetupError> {
+    if tuning.cpus.is_empty() {
+        return apply(&Tuning { numa_node: tuning.numa_node, ..Tuning::default() }, 0);
+    }
+    let used = tuning.cpus.len().min(lanes as usize);
+    run_on(&tuning.cpus[..used], "the CPUs of the lanes")
+}
+
+/// Asks the kernel to wake this thread when it asked to be, not up to 50 microseconds later.
+pub(crate) fn precise_timers() {
+    // SAFETY: PR_SET_TIMERSLACK takes a number and touches no memory.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
+}
+
 fn run_on(cpus: &[u32], what: &str) -> Result<(), SetupError> {
     let mut set = CpuSet::new();
     for cpu in cpus.iter().filter(|cpu| (**cpu as usize) < CpuSet::MAX_CPU) {

@@ -1,7 +1,8 @@
 //! What this process, its host and its device have used.
 
 use assay_spec::{DeviceUse, HostCpu, Resources};
-use std::fs::read_to_string;
+use std::fs::{read_to_string, File};
+use std::os::unix::fs::FileExt;
 
 const SECTOR_BYTES: u64 = 512;
 const MILLISECOND: u64 = 1_000_000;
@@ -34,10 +35,33 @@ pub fn host_memory_bytes() -> u64 {
     (info.totalram as u64).saturating_mul(u64::from(info.mem_unit))
 }
 
-/// Time the calling thread was ready to run but had no CPU, since it started (second field of schedstat,
-/// Documentation/scheduler/sched-stats.rst of the kernel); none if the kernel does not tell.
+/// Tells how long the thread that opened it was ready to run but had no CPU, since it started (second field of
+/// schedstat, Documentation/scheduler/sched-stats.rst of the kernel).
+pub(crate) struct RunDelay(File);
+
+impl RunDelay {
+    /// None if the kernel does not tell.
+    pub(crate) fn open() -> Option<Self> {
+        File::open("/proc/thread-self/schedstat").ok().map(RunDelay)
+    }
+
+    /// In nanoseconds; none if the kernel does not tell.
+    pub(crate) fn read(&self) -> Option<u64> {
+        let mut buffer = [0; 96];
+        let length = self.0.read_at(&mut buffer, 0).ok()?;
+        std::str::from_utf8(&buffer[..length]).ok()?.split_whitespace().nth(1)?.parse().ok()
+    }
+}
+
+/// What [`RunDelay`] tells of the calling thread.
 pub(crate) fn cpu_wait_ns() -> Option<u64> {
-    read_to_string("/proc/thread-self/schedstat").ok()?.split_whitespace().nth(1)?.parse().ok()
+    RunDelay::open()?.read()
+}
+
+/// CPU time of the calling thread since it started.
+pub(crate) fn thread_cpu_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// How far the wall clock is before the monotonic one. Slewing moves both alike; setting the wall clock moves this.

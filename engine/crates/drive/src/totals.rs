@@ -65,6 +65,7 @@ pub(crate) fn of(
         cache_done: String::new(),
         cached_bytes: None,
         wall_shift_ns: 0,
+        watch: None,
         lanes: outcomes.iter().map(|(lane, outcome)| result(*lane, outcome, start)).collect(),
         resources: Resources::default(),
     }

@@ -39,7 +39,7 @@ pub(crate) struct Worker {
 impl Worker {
     /// Opens the lane, reports the bytes of its buffers, then serves commands until the coordinator hangs up.
     pub(crate) fn serve(self, opened: &Sender<Result<u64, SetupError>>) {
-        precise_timers();
+        placement::precise_timers();
         own_descriptors();
         let (mut channel, buffers) = match self.open() {
             Ok((channel, buffers)) => {
@@ -148,12 +148,6 @@ impl Worker {
 fn settle(channel: &mut dyn Lane, object: &str) -> Result<(), SetupError> {
     lane::sync(channel)
         .map_err(|errno| SetupError { errno: Some(errno), ..SetupError::new("flush", object, os_message(errno)) })
-}
-
-/// Asks the kernel to wake this thread when it asked to be, not up to 50 microseconds later.
-fn precise_timers() {
-    // SAFETY: PR_SET_TIMERSLACK takes a number and touches no memory.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
 }
 
 /// Gives this thread a table of descriptors of its own: in a table that threads share the kernel counts references to

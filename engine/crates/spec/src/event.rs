@@ -382,6 +382,30 @@ pub struct DeviceUse {
     pub busy_ns: u64,
 }
 
+/// When the process was not run although it was due: a thread asks to be woken on a grid of time, from the phase's start
+/// on, and notes how late it was (Gil Tene, jHiccup). It may use the CPUs of the lanes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[allow(clippy::struct_field_names)]
+pub struct Watch {
+    /// Distance of the points of the grid.
+    pub interval_ns: u64,
+    /// How long it watched.
+    pub elapsed_ns: u64,
+    /// How late it was, once for each point of the grid: a point that passed in a stall counts with what was left of it.
+    pub lateness: LatencySummary,
+    /// How often it was so late that the next point had come.
+    pub stalls: u64,
+    /// How late it was then, added up.
+    pub stalled_ns: u64,
+    /// Longest stall.
+    pub longest_ns: u64,
+    /// Of the time of the stalls that in which the thread was not waiting for a CPU that ran something else: the process
+    /// was stopped, or the CPU itself was not there; none if the kernel does not tell.
+    pub away_ns: Option<u64>,
+    /// CPU time of the thread.
+    pub cpu_ns: u64,
+}
+
 /// Totals of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseEnd {
@@ -436,6 +460,9 @@ pub struct PhaseEnd {
     /// How far the wall clock was moved during the phase: its time less the monotonic clock's.
     #[serde(default)]
     pub wall_shift_ns: i64,
+    /// When the process was not run; none of a phase that is no result or too short to tell.
+    #[serde(default)]
+    pub watch: Option<Watch>,
     /// Lane by lane.
     pub lanes: Vec<LaneResult>,
     /// What the process used.

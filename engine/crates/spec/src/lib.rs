@@ -24,7 +24,7 @@ mod validate_tests;
 pub use capability::{BackendCapabilities, Capabilities, PlaceCapabilities};
 pub use event::{
     Barrier, BarrierStep, Bye, ByeStatus, Counts, DeviceUse, ErrorCount, ErrorKind, ErrorSample, Event, Hello, HostCpu,
-    Interval, LaneResult, LatencySummary, Level, Log, PhaseEnd, PhaseStart, PhaseStatus, Pong, Ready, Resources,
+    Interval, LaneResult, LatencySummary, Level, Log, PhaseEnd, PhaseStart, PhaseStatus, Pong, Ready, Resources, Watch,
     Window,
 };
 pub use job::{

@@ -20,6 +20,7 @@ from assay.contract.names import (
     LatencySummary,
     PhaseEndEvent,
     PhaseStartEvent,
+    Watch,
     Window,
 )
 from assay.contract.parts import HEADER
@@ -182,8 +183,25 @@ def _check_end(number: int, end: PhaseEndEvent, heard: Heard, job: Job, most: in
             _no(f"{name}: {counts.ops} {what} without latencies")
     if end.start_delay is not None:
         _check_latency(f"{name}: delays", end.start_delay)
+    if end.watch is not None:
+        _check_watch(f"{name}: its watch", end.watch, most)
     for tally in end.errors:
         _check_errno(name, tally.errno)
+
+
+def _check_watch(name: str, watch: Watch, most: int | None) -> None:
+    """Points of a grid lie that far apart, and stalls, each longer than that, do not overlap."""
+    _check_latency(name, watch.lateness)
+    if watch.interval_ns < 1 or watch.lateness.count * watch.interval_ns > watch.elapsed_ns:
+        _no(f"{name}: {watch.lateness.count} points, {watch.interval_ns} ns apart, in {watch.elapsed_ns} ns")
+    if most is not None and max(watch.elapsed_ns, watch.cpu_ns) > most:
+        _no(f"{name} took longer than the whole job")
+    if not watch.stalls * watch.interval_ns <= watch.stalled_ns <= watch.elapsed_ns:
+        _no(f"{name}: {watch.stalls} stalls of {watch.stalled_ns} ns together in {watch.elapsed_ns} ns")
+    if not watch.longest_ns <= watch.stalled_ns <= watch.longest_ns * watch.stalls:
+        _no(f"{name}: {watch.stalls} stalls of at most {watch.longest_ns} ns make {watch.stalled_ns} ns")
+    if (watch.away_ns or 0) > watch.stalled_ns:
+        _no(f"{name}: away for {watch.away_ns} ns of {watch.stalled_ns} ns")
 
 
 def _check_windows(name: str, end: PhaseEndEvent, most: int | None) -> None:

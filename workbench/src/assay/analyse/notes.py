@@ -38,7 +38,8 @@ def notes(rows: Sequence[Row], places: Mapping[str, Place]) -> tuple[str, ...]:
     """
     found: list[str] = []
     for kind in _PER_ROW:
-        found += _capped(note for row in rows for note in kind(row, places.get(row.case.target)))
+        told = (row for row in rows if not (row.machine and kind in _DISTURBED))
+        found += _capped(note for row in told for note in kind(row, places.get(row.case.target)))
     found += trend_notes(rows)
     found += _capped(_faster_than_direct(rows))
     found += _capped(_drops_over_record_size(rows))
@@ -207,6 +208,10 @@ _PER_ROW: tuple[Callable[[Row, Place | None], Iterator[str]], ...] = (
     _split_requests,
     _read_ahead,
 )
+
+
+_DISTURBED = (_outliers, _slow_first_repeat, _uneven_lanes, _late_starts)
+"""What is not worth a note where the run's verdict on the machine stands for it."""
 
 
 def _faster_than_direct(rows: Sequence[Row]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from assay.contract.names import (
     LatencySummary,
     PhaseEndEvent,
     Resources,
+    Watch,
     Window,
 )
 from assay.model.result import ErrorTally, HostShare, Sample
@@ -166,6 +167,7 @@ def _merged_end(
             "verified_bytes": sum(end.verified_bytes for end in ends),
             "cached_bytes": _known_sum(end.cached_bytes for end in ends),
             "wall_shift_ns": max((end.wall_shift_ns or 0 for end in ends), key=abs),
+            "watch": _watch([end.watch for end in ends]),
             "resources": _resources([end.resources for end in ends]),
         }
     )
@@ -255,6 +257,22 @@ def _latency(summaries: Sequence[LatencySummary | None]) -> LatencySummary | Non
         p99_ns=int(values["p99"]),
         p999_ns=int(values["p99.9"]),
         p9999_ns=int(values["p99.99"]),
+    )
+
+
+def _watch(parts: Sequence[Watch | None]) -> Watch | None:
+    """Of all hosts that watched, times added up; None unless all did, on the same grid."""
+    known = [part for part in parts if part is not None]
+    lateness = _latency([part.lateness for part in known])
+    if lateness is None or len(known) < len(parts) or len({part.interval_ns for part in known}) > 1:
+        return None
+    added = ("elapsed_ns", "stalls", "stalled_ns", "cpu_ns")
+    return Watch(
+        interval_ns=known[0].interval_ns,
+        lateness=lateness,
+        longest_ns=max(part.longest_ns for part in known),
+        away_ns=_known_sum(part.away_ns for part in known),
+        **{name: sum(getattr(part, name) for part in known) for name in added},
     )
 
 

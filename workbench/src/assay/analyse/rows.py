@@ -10,6 +10,7 @@ from assay.analyse.ceilings import Ceilings
 from assay.analyse.compare import LATENCIES, compare
 from assay.analyse.decide import decide
 from assay.analyse.estimate import estimate
+from assay.analyse.machine import machine_notes, set_aside
 from assay.analyse.notes import notes
 from assay.analyse.percentiles import percentiles
 from assay.analyse.usable import usable
@@ -84,6 +85,7 @@ def analyse(
     rows = tuple(row for case in cases for row in maker.rows(case, of_case[case.id], executed[case.id]))
     comparisons = () if quick else compare(rows, run.looks)
     within = EQUAL_WITHIN if run.repeats_decide is None else run.repeats_decide
+    machine = run.machine and run.machine.model_copy(update={"rows": sum(bool(row.machine) for row in rows)})
     return RunAnalysis(
         run=run,
         cases=tuple(cases),
@@ -92,7 +94,8 @@ def analyse(
         comparisons=comparisons,
         decisions=decide(rows, comparisons, within),
         latency_comparisons=() if quick else tuple(pair for of in LATENCIES for pair in compare(rows, run.looks, of)),
-        notes=() if quick else _all_notes(rows, maker, likeness),
+        notes=() if quick else (*machine_notes(machine), *_all_notes(rows, maker, likeness)),
+        machine=machine,
         jobs=tuple(jobs),
     )
 
@@ -119,6 +122,7 @@ class RowMaker:
         self._repeats = run.repeats
         self._within = run.repeats_within
         self._ceilings = Ceilings(run.ceilings, run.hosts, run.network)
+        self._controls = run.controls if run.machine is not None else None
         self._judge = judge
         self._quick = quick
         self._settled = settled
@@ -162,6 +166,7 @@ class RowMaker:
         tell = partial(self._unread, case, label)
         latency, pool = _pooled([(item.repeat, item.latency, item.histogram) for item in pooled], tell)
         delays = [(item.repeat, item.start_delay, item.start_delay_histogram) for item in pooled]
+        kept, machine = set_aside(self._controls, case, counted, findings)
         return Row(
             case=case,
             operation=label,
@@ -170,8 +175,9 @@ class RowMaker:
             latency=latency,
             curve=_curve(pool),
             samples=samples,
-            verdict=verdict,
-            findings=findings,
+            verdict=verdict if kept == findings else kept[0].verdict if kept else Verdict.OK,
+            findings=kept,
+            machine=machine,
             not_evaluated=not_evaluated,
             ceilings=ceilings,
             start_delay=_pooled(delays, tell)[0],

@@ -17,12 +17,14 @@ from assay.contract.names import (
     LatencySummary,
     PhaseEndEvent,
     PhaseStartEvent,
+    Watch,
     Window,
 )
 from assay.model.course import Course
 from assay.model.foreign import plain
 from assay.model.names import READS, WRITES, is_metadata
 from assay.model.result import BlockDeviceUse, ErrorTally, Sample, SampleStatus
+from assay.model.watch import Watch as WatchSeen
 
 _SECOND = 1e9
 LEAST_INTERVALS = 3
@@ -207,11 +209,20 @@ def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, er
         lane_balance=_lane_balance(end),
         flush_ns=max((lane.sync_ns for lane in end.lanes), default=0),
         wall_shift_ns=end.wall_shift_ns or 0,
+        watch=_watch(end.watch),
         course=_course(end, heard),
         cpu_user_ns=end.resources.user_ns,
         cpu_system_ns=end.resources.system_ns,
         failed_writes=failed_writes(end.phase, heard),
     )
+
+
+def _watch(watch: Watch | None) -> WatchSeen | None:
+    if watch is None:
+        return None
+    lateness, _ = merged_latency((watch.lateness,))
+    fields = watch.model_dump(include={"interval_ns", "elapsed_ns", "stalls", "stalled_ns", "longest_ns", "away_ns"})
+    return WatchSeen(**fields, lateness={name: lateness[name] for name in ("p50", "p99", "max")})
 
 
 def _cpu_wait(end: PhaseEndEvent) -> int | None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
+from assay.cli.control import Control
 from assay.cli.fleet import Fleet
 from assay.cli.heard import read_repeat
 from assay.cli.meter import Meter
@@ -177,6 +178,7 @@ class Executor:
             left: Is told how long it took.
             due: Time, in seconds since 1970, before which a repeat does not start; at once where there is none.
         """
+        control = Control(self.store, self.launcher, self.fleet, self._stop, progress.say)
         under_way = 0
         for case_id, repeat in planned:
             if repeat != under_way and not self.interruption.count:
@@ -193,6 +195,7 @@ class Executor:
                 return
             if not self._wait(moment, progress):
                 return
+            control.beside()
             self._repeat(self.cases[case_id], repeat, estimated, progress, left)
 
     def _between(self, repeat: int, seconds: Mapping[str, float], progress: Progress, left: TimeLeft) -> None:

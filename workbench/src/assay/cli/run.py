@@ -130,6 +130,7 @@ def _tell(store: "RunStore", as_json: bool) -> int:
             "outcomes": counts,
             "verdicts": store.verdict_counts(),
             "answers": info.answers,
+            "machine": info.machine,
             "results": [result_json(result) for result in store.results()],
         }
         print_json(value)
@@ -137,6 +138,8 @@ def _tell(store: "RunStore", as_json: bool) -> int:
         print_results(store, SHOWN_RESULTS)
         for line in info.answers:
             say(line)
+        if info.machine is not None:
+            say(f"The machine: {info.machine.text}")
     if interrupted:
         return tell_stopped(store)
     bad = {status: count for status, count in counts.items() if status != "ok"}

@@ -22,6 +22,7 @@ from assay.cli.budget import read_budget
 from assay.cli.ceilings_during import CeilingPasses
 from assay.cli.ceilings_run import CeilingMeter
 from assay.cli.check import time_words
+from assay.cli.control import describe_machine
 from assay.cli.execute import BY_BUDGET, LEAVING_SECONDS, Executor, Interruption, silence_limit
 from assay.cli.fleet import Fleet
 from assay.cli.gather import gathered, keep_companions
@@ -367,6 +368,7 @@ class _Session:
         if self.store.pending() and (self.interruption.count or spent):
             if spent:
                 note(f"stopped by the {spent}")
+            describe_machine(self.store)
             self.store.set_status("interrupted")
             return self.store
         self._conclude()
@@ -609,6 +611,7 @@ class _Session:
         """Write what can be computed from the events, then call the run complete."""
         self.store.describe(ceilings=with_seen(self.store, self.store.info()).ceilings)
         self.store.write_intervals(run_rows(self.store, note))
+        describe_machine(self.store)
         self.store.save_results(judged_results(self.store))
         self.store.describe(answers=answers(self.store))
         bad = set(self.store.outcome_counts()) - {"ok"}

@@ -108,7 +108,8 @@ class Rounds:
         """Seconds of measuring that are left; None without a limit."""
         if self._repeats.time is None:
             return None
-        return self._repeats.time / 1e9 - sum(attempt.seconds or 0.0 for attempt in self._store.attempts())
+        spent = sum(attempt.seconds or 0.0 for attempt in self._store.attempts())
+        return self._repeats.time / 1e9 - spent - sum(reading.seconds for reading in self._store.controls())
 
     def _took(self) -> dict[str, float]:
         """Case id -> mean seconds of a repeat."""

@@ -74,6 +74,8 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     for status, count in store.outcome_counts().items():
         if status != "ok":
             say(f"repeats  {count} {status}")
+    if info.machine is not None:
+        say(f"machine  {info.machine.text}")
     for workload, rule, reason, count in store.left_out():
         say(f"left out {count} {'case' if count == 1 else 'cases'} of {workload} ({rule}): {reason}")
     print_results(store, limit)
@@ -280,6 +282,8 @@ def _print_findings(row: "Row") -> None:
         rule = "" if finding.rule == finding.verdict else f" ({finding.rule})"
         say(f"  {finding.verdict}{rule}: {finding.text}")
         say(f"    remedy: {finding.remedy}")
+    for finding in row.machine:
+        say(f"  the machine's, not the storage's ({finding.rule}): {finding.text}")
     if row.ceilings:
         say(f"  ceilings: {', '.join(_closest(item.name, item.share) for item in row.ceilings)}")
     for lack in reasons.grouped([row]):

@@ -1104,6 +1104,47 @@ class Tuning(BaseModel):
     """
 
 
+class Watch(BaseModel):
+    """
+    When the process was not run although it was due: a thread asks to be woken on a grid of time, from the phase's start
+    on, and notes how late it was (Gil Tene, jHiccup). It may use the CPUs of the lanes.
+    """
+
+    away_ns: Annotated[int | None, Field(ge=0)] = None
+    """
+    Of the time of the stalls that in which the thread was not waiting for a CPU that ran something else: the process
+    was stopped, or the CPU itself was not there; none if the kernel does not tell.
+    """
+    cpu_ns: Annotated[int, Field(ge=0)]
+    """
+    CPU time of the thread.
+    """
+    elapsed_ns: Annotated[int, Field(ge=0)]
+    """
+    How long it watched.
+    """
+    interval_ns: Annotated[int, Field(ge=0)]
+    """
+    Distance of the points of the grid.
+    """
+    lateness: LatencySummary
+    """
+    How late it was, once for each point of the grid: a point that passed in a stall counts with what was left of it.
+    """
+    longest_ns: Annotated[int, Field(ge=0)]
+    """
+    Longest stall.
+    """
+    stalled_ns: Annotated[int, Field(ge=0)]
+    """
+    How late it was then, added up.
+    """
+    stalls: Annotated[int, Field(ge=0)]
+    """
+    How often it was so late that the next point had come.
+    """
+
+
 class Window(BaseModel):
     """
     Bytes and operations between two instants in which every lane was at work or until the first or last had finished.
@@ -1338,6 +1379,10 @@ class PhaseEndEvent(BaseModel):
     wall_shift_ns: int = 0
     """
     How far the wall clock was moved during the phase: its time less the monotonic clock's.
+    """
+    watch: Watch | None = None
+    """
+    When the process was not run; none of a phase that is no result or too short to tell.
     """
     write: Counts
     """
@@ -1628,6 +1673,10 @@ class PhaseEnd(BaseModel):
     wall_shift_ns: int = 0
     """
     How far the wall clock was moved during the phase: its time less the monotonic clock's.
+    """
+    watch: Watch | None = None
+    """
+    When the process was not run; none of a phase that is no result or too short to tell.
     """
     write: Counts
     """

@@ -74,7 +74,7 @@ def bounds_of(job: Job, estimated: float | None = None) -> Bounds:
         estimated: Seconds that it is expected to take; None if nobody knows.
     """
     text = len(job.model_dump_json())
-    line = PLAIN_LINE + 2 * text + LANE_LINE * job.lanes + 4 * HISTOGRAM_LETTERS
+    line = PLAIN_LINE + 2 * text + LANE_LINE * job.lanes + 5 * HISTOGRAM_LETTERS
     interval = INTERVAL_BYTES + LANE_LINE * job.lanes
     phases = len(job.phases)
     return Bounds(

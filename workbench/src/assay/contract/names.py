@@ -17,6 +17,7 @@ from assay.contract._generated import (
     PongEvent,
     ReadyEvent,
     Resources,
+    Watch,
     Window,
 )
 
@@ -52,5 +53,6 @@ __all__ = [
     "PongEvent",
     "ReadyEvent",
     "Resources",
+    "Watch",
     "Window",
 ]

@@ -11,6 +11,7 @@ from assay.model.ceiling import Binding
 from assay.model.result import EXCEEDED
 from assay.model.units import about_size
 from assay.model.verdict import Finding, Verdict
+from assay.model.watch import Watch
 
 STATED = 1.05
 """A stated ceiling is exact, but rates are rounded when they are stated."""
@@ -22,6 +23,8 @@ BUSY_SHARE = 0.9
 """CPU time of the engine / the time it had on the CPUs it can use at once."""
 WAIT_SHARE = 0.1
 """Time of the lanes without a CPU, and of the host's CPUs taken by the hypervisor."""
+STOPPED_NS = 100_000_000
+"""An engine that was not run for so long at once was held by something."""
 LEAST_NS = 10_000_000
 """CPU time is counted too coarsely for phases shorter than this."""
 
@@ -30,6 +33,7 @@ HARD = ("cache copy", "engine", *LINKS)
 
 NO_STORAGE = NotApplicable("the target is the engine's own null device")
 NO_CEILINGS = NotEvaluated("no ceilings measured")
+NOT_WATCHED = NotEvaluated("the engine does not tell when it was not run, or was too short at work")
 OPEN_LOOP = NotApplicable("open loop")
 TOO_SHORT = NotEvaluated("the phases are shorter than 10 ms")
 
@@ -158,6 +162,38 @@ def starved_client(evidence: Evidence) -> Answer:
         remedy="Stop what else runs on this machine, give the engine more CPUs, or use fewer lanes.",
         numbers={"cpu_wait_share": wait, "stolen_share": steal},
     )
+
+
+def stopped_engine(evidence: Evidence) -> Answer:
+    """The engine was not run for a while, though no other process had its CPU: stopped, or its machine stood still.
+
+    In any repeat, for 100 ms at once or for more than 10 % of the time: no storage takes part in that, but it is in the
+    tail of the latencies, and in closed loop in the rate.
+    Source: the engine's own watch (`assay.model.watch`), less the run delay of the thread that watches
+    (Documentation/scheduler/sched-stats.rst).
+    """
+    told = [sample.watch for sample in evidence.usable if sample.watch is not None and sample.watch.elapsed_ns > 0]
+    away = [(watch.away_ns, watch) for watch in told if watch.away_ns is not None]
+    if not away:
+        return NOT_WATCHED if evidence.usable else None
+    found = [pair for pair in away if _was_stopped(*pair)]
+    if not found:
+        return None
+    lost, watch = max(found, key=lambda pair: pair[0] / pair[1].elapsed_ns)
+    share = lost / watch.elapsed_ns
+    return Finding(
+        verdict=Verdict.CLIENT_BOUND,
+        rule="stopped_engine",
+        text=f"in {len(found)} of {len(away)} repeats the engine was not run for a while though no other process had"
+        f" its CPU, in the worst one {percent(share)} of the time, at most {watch.longest_ns / 1e6:,.3g} ms at once:"
+        " it was stopped, or its machine stood still",
+        remedy="Measure where nothing stops the machine; of latencies the median says more than the tail.",
+        numbers={"away_share": share, "longest_stall_ns": watch.longest_ns, "repeats": len(found)},
+    )
+
+
+def _was_stopped(away_ns: int, watch: Watch) -> bool:
+    return min(away_ns, watch.longest_ns) >= STOPPED_NS or away_ns > WAIT_SHARE * watch.elapsed_ns
 
 
 def network_bound(evidence: Evidence) -> Answer:

@@ -363,6 +363,7 @@ RULES: tuple[Callable[[Evidence], Answer], ...] = (
     limits.engine_bound,
     limits.busy_client,
     limits.starved_client,
+    limits.stopped_engine,
     limits.network_bound,
     layers.memory_below,
     layers.compressed,

@@ -11,6 +11,7 @@ from assay.model.ceiling import Binding, Ceiling
 from assay.model.course import Course
 from assay.model.decision import Decision
 from assay.model.layers import Layer, chain
+from assay.model.machine import Controls, MachineFinding
 from assay.model.method import MethodChoice
 from assay.model.names import is_metadata
 from assay.model.network import Network
@@ -18,6 +19,7 @@ from assay.model.percentile import LEAST_OPS, WIDEST, Standing, said
 from assay.model.priced import FrozenPrices
 from assay.model.repeats import LEAST_COMPARED, looks, repeats_words
 from assay.model.verdict import AS_FAR_AS_SEEN, NO_RESULT, NOT_APPLICABLE, Finding, Verdict
+from assay.model.watch import Watch
 
 EXCEEDED = 1.25
 """A ceiling was measured in a short time on a machine that is never quite quiet: up to this share it may still bind."""
@@ -127,6 +129,7 @@ class Sample(Frozen):
             operations.
         flush_ns: Longest flush of a lane at the end of the phase.
         wall_shift_ns: How far the wall clock was set during the phase.
+        watch: When the engine was not run although it was due; None of engines that do not tell, and of short phases.
         course: How the rate went; None with too few intervals.
         hosts: What each of several hosts did of it; empty with one engine.
         clock_uncertainty_ns: With several hosts, `skew_ns` is right within this.
@@ -181,6 +184,7 @@ class Sample(Frozen):
     lane_balance: float | None = None
     flush_ns: int = 0
     wall_shift_ns: int = 0
+    watch: Watch | None = None
     course: Course | None = None
     hosts: tuple[HostShare, ...] = ()
     clock_uncertainty_ns: int = 0
@@ -294,6 +298,9 @@ class RunInfo(Frozen):
         answers: What the run says of each question, in words, as it ended; empty before, and of a very large run.
         methods: How operations reach the kernel where the study leaves it open, found out before the first repeat.
         blocks: How its two sides are measured in turns; None of a run that is no comparison.
+        controls: What was measured without storage between the repeats shows; None if there were too few, or the run is
+            not over.
+        machine: The verdict on the machine that follows from it; None if there is none.
     """
 
     id: str
@@ -323,6 +330,8 @@ class RunInfo(Frozen):
     network: Network | None = None
     prices: FrozenPrices | None = None
     methods: tuple[MethodChoice, ...] = ()
+    controls: Controls | None = None
+    machine: MachineFinding | None = None
     answers: tuple[str, ...] = ()
     blocks: Blocks | None = None
 
@@ -445,6 +454,7 @@ class Row(Frozen):
         start_delay: Likewise, of the delays between intended starts and submissions; empty in closed loop.
         curve: (percentile in percent, nanoseconds) points of the pooled histogram, for drawing.
         findings: All that apply, the worst first; empty means ok.
+        machine: Findings that the run's verdict on the machine stands for, so that they are none on this result.
         not_evaluated: `rule: reason` for each rule that lacked evidence, or (`rule: not applicable: reason`) has
             nothing to say of it.
         ceilings: How close it is to each ceiling that applies to it, the closest first.
@@ -462,6 +472,7 @@ class Row(Frozen):
     not_evaluated: tuple[str, ...] = ()
     start_delay: dict[str, float] = Field(default_factory=dict)
     ceilings: tuple[Binding, ...] = ()
+    machine: tuple[Finding, ...] = ()
     percentiles: tuple[Percentile, ...] = ()
 
     def percentile(self, name: str) -> Percentile | None:
@@ -606,6 +617,7 @@ class RunAnalysis(Frozen):
     Attributes:
         notes: What looked odd, one sentence each.
         decisions: What follows from the comparisons for each pair of targets.
+        machine: The verdict on the machine, once for all rows; None if there is none.
         latency_comparisons: Of p50 and of p99, wherever both sides have enough operations for it.
     """
 
@@ -617,4 +629,5 @@ class RunAnalysis(Frozen):
     notes: tuple[str, ...]
     jobs: tuple[JobRecord, ...]
     decisions: tuple[Decision, ...] = ()
+    machine: MachineFinding | None = None
     latency_comparisons: tuple[Comparison, ...] = ()

@@ -50,6 +50,10 @@ BLOCK_BYTES = 4096
 JOB_SECONDS = 0.15
 """Start, set-up and removal of a job."""
 PHASE_SECONDS = 0.02
+CONTROL_SECONDS = 0.2
+"""What a control without storage takes, between two repeats (`assay.plan.controls`)."""
+CONTROL_SHARE = 0.05
+"""Of the time since the last one, at most: there is none until so much time has passed."""
 DROP_SECONDS = 0.3
 """Dropping the host's page cache before a phase."""
 
@@ -80,7 +84,7 @@ class StudyEstimate(Frozen):
 
     Attributes:
         jobs: Repeats of all cases together.
-        seconds: Expected.
+        seconds: Expected, with the controls between the repeats.
         least_seconds: Expected with the fewest repeats; equal to `seconds` where their number is fixed.
         at_most_seconds: Bound from runtime and time_limit; None if a phase has neither.
         written: Bytes written.
@@ -130,7 +134,7 @@ def estimate_study(
     return StudyEstimate.model_construct(
         jobs=len(cases) * study.repeats,
         seconds=_in_time(study, round_seconds),
-        least_seconds=round_seconds * study.repeating.least,
+        least_seconds=with_controls(round_seconds * study.repeating.least),
         at_most_seconds=_at_most(estimates, study.repeating),
         written=sum(item.written for item in estimates) * study.repeats,
         read=sum(item.read for item in estimates) * study.repeats,
@@ -142,22 +146,28 @@ def estimate_study(
     )
 
 
+def with_controls(seconds: float) -> float:
+    """What repeats take, with the controls between them."""
+    return seconds * (1 + CONTROL_SHARE) if seconds * CONTROL_SHARE >= CONTROL_SECONDS else seconds
+
+
 def _in_time(study: Study, round_seconds: float) -> float:
     """Seconds of all rounds, or of as many as the study has time for."""
     repeating = study.repeating
+    most = with_controls(round_seconds * repeating.most)
     if repeating.time is None:
-        return round_seconds * repeating.most
-    return min(round_seconds * repeating.most, max(round_seconds * repeating.least, repeating.time / 1e9))
+        return most
+    return min(most, max(with_controls(round_seconds * repeating.least), repeating.time / 1e9))
 
 
 def _at_most(estimates: Sequence[CaseEstimate], repeating: Repeats) -> float | None:
     bounds = [item.at_most_seconds for item in estimates if item.at_most_seconds is not None]
     if len(bounds) < len(estimates):
         return None
-    whole = sum(bounds) * repeating.most
+    whole = with_controls(sum(bounds) * repeating.most)
     # The last round that begins in time may take as long as it can.
     limited = whole if repeating.time is None else repeating.time / 1e9 + sum(bounds)
-    return max(sum(bounds) * repeating.least, min(whole, limited))
+    return max(with_controls(sum(bounds) * repeating.least), min(whole, limited))
 
 
 def _peak_space(study: Study, cases: Sequence[Case], estimates: Sequence[CaseEstimate]) -> dict[str, int]:

@@ -30,6 +30,7 @@ def json_document(analysis: RunAnalysis) -> dict[str, Any]:
         "decisions": [decision.model_dump(mode="json") for decision in analysis.decisions],
         "excluded": [excluded.model_dump(mode="json") for excluded in analysis.excluded],
         "notes": list(analysis.notes),
+        "machine": None if analysis.machine is None else analysis.machine.model_dump(mode="json"),
     }
 
 
@@ -44,11 +45,12 @@ def json_schema() -> dict[str, Any]:
 
     from assay.model.case import Excluded
     from assay.model.decision import Decision
+    from assay.model.machine import MachineFinding
     from assay.model.result import Comparison, RunInfo
 
-    models = (RunInfo, Comparison, Decision, Excluded)
+    models = (RunInfo, Comparison, Decision, Excluded, MachineFinding)
     places, definitions = models_json_schema([(model, "serialization") for model in models])
-    run, comparison, decision, excluded = (places[model, "serialization"] for model in models)
+    run, comparison, decision, excluded, machine = (places[model, "serialization"] for model in models)
     properties = {
         "schema": {"const": SCHEMA},
         "run": run,
@@ -60,6 +62,7 @@ def json_schema() -> dict[str, Any]:
         "decisions": {"type": "array", "items": decision},
         "excluded": {"type": "array", "items": excluded},
         "notes": {"type": "array", "items": {"type": "string"}},
+        "machine": {"anyOf": [machine, {"type": "null"}]},
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

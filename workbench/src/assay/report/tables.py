@@ -175,6 +175,10 @@ def _findings(row: Row) -> str:
     return " | ".join(f"{finding.verdict}: {finding.text}" for finding in row.findings)
 
 
+def _machine_findings(row: Row) -> str:
+    return " | ".join(f"{finding.verdict}: {finding.text}" for finding in row.machine)
+
+
 def _binding(row: Row, name: str, missing: Value = None) -> Value:
     return missing if row.binding is None else getattr(row.binding, name)
 
@@ -202,6 +206,7 @@ _RESULTS: tuple[_Spec, ...] = (
     ("binding_share", "number", "Measured / that ceiling", lambda row: _binding(row, "share")),
     ("ceiling_shares", "text", "Measured / ceiling, for each that applies", _ceilings),
     ("findings", "text", "Why the verdict is not ok", _findings),
+    ("machine_findings", "text", "What was found that is the machine's", _machine_findings),
     ("not_evaluated", "text", "Rules that were not evaluated, and why", lambda row: " | ".join(row.not_evaluated)),
     ("label", "text", "Case in words", lambda row: row.case.label),
 )
@@ -237,6 +242,22 @@ def _block() -> list[_Spec]:
         spec("reads", "read requests"),
         spec("writes", "write requests"),
         spec("busy_ns", "time with at least one request"),
+    ]
+
+
+def _watch() -> list[_Spec]:
+    """When the engine was not run."""
+
+    def spec(name: str, title: str) -> _Spec:
+        whole = f"Watcher thread: {title}"
+        return (f"watch_{name}", "integer", whole, lambda sample: getattr(sample.watch, name, None))
+
+    return [
+        spec("elapsed_ns", "how long it watched"),
+        spec("stalls", "how often it came too late for the next point of its grid as well"),
+        spec("stalled_ns", "how late it came then, added up"),
+        spec("longest_ns", "longest of these"),
+        spec("away_ns", "of them without waiting for a CPU"),
     ]
 
 
@@ -303,6 +324,7 @@ _SAMPLES: tuple[_Spec, ...] = (
     _field("cached_bytes", "integer", "Of the files in the page cache when the phase started"),
     _field("lane_balance", "number", "Operations of the lane that did least / of the median lane"),
     _field("wall_shift_ns", "integer", "How far the wall clock was set during the phase"),
+    *_watch(),
     *_course(),
 )
 

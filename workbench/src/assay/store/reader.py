@@ -15,6 +15,7 @@ from assay.model.blocks import Blocks
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Ceiling
 from assay.model.foreign import plain
+from assay.model.machine import Controls, MachineFinding, Reading
 from assay.model.method import MethodChoice
 from assay.model.network import Network
 from assay.model.priced import FrozenPrices
@@ -101,9 +102,17 @@ class RunReader:
             network=Network.model_validate(details["network"]) if details.get("network") else None,
             prices=self.prices() if prices else None,
             methods=tuple(MethodChoice.model_validate(choice) for choice in details.get("methods", ())),
+            controls=Controls.model_validate(details["controls"]) if details.get("controls") else None,
+            machine=MachineFinding.model_validate(details["machine"]) if details.get("machine") else None,
             answers=tuple(details.get("answers", ())),
             blocks=Blocks.model_validate(details["blocks"]) if details.get("blocks") else None,
         )
+
+    @tells_damage
+    def controls(self) -> tuple[Reading, ...]:
+        """What was measured without storage between the repeats, in order."""
+        rows = self._db.execute("SELECT document FROM controls ORDER BY id")
+        return tuple(Reading.model_validate_json(row[0]) for row in rows)
 
     @tells_damage
     def prices(self) -> FrozenPrices | None:

@@ -15,6 +15,7 @@ from typing import Any
 from assay.model.base import EXIT_INCOMPLETE, AssayError
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Ceiling
+from assay.model.machine import Controls, MachineFinding, Reading
 from assay.model.method import MethodChoice
 from assay.model.network import Network
 from assay.model.priced import FrozenPrices
@@ -189,6 +190,19 @@ class RunStore(RunReader):
             if answers is not None:
                 details["answers"] = list(answers)
             self._db.execute("UPDATE run SET details = ?", (json.dumps(details),))
+
+    def add_control(self, reading: Reading) -> None:
+        """Keep what was measured without storage between two repeats."""
+        with self._transaction():
+            self._db.execute("INSERT INTO controls (document) VALUES (?)", (reading.model_dump_json(),))
+
+    def describe_machine(self, controls: Controls | None, finding: MachineFinding | None) -> None:
+        """Record what all controls show, and the verdict on the machine; replaces what was there."""
+        texts = [one.model_dump_json() if one is not None else "null" for one in (controls, finding)]
+        with self._transaction():
+            self._db.execute(
+                "UPDATE run SET details = json_set(details, '$.controls', json(?), '$.machine', json(?))", texts
+            )
 
     def set_status(self, status: str) -> None:
         """Record how the run stands; anything but `running` also records the time."""

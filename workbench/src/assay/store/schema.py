@@ -61,6 +61,9 @@ MIGRATIONS = (
     ALTER TABLE results ADD COLUMN ceiling TEXT NOT NULL DEFAULT '';
     ALTER TABLE results ADD COLUMN share REAL;
     """,
+    """
+    CREATE TABLE controls (id INTEGER PRIMARY KEY, document TEXT NOT NULL);
+    """,
 )
 """Script number n takes a file from version n to n + 1; a published script is never edited."""
 
@@ -68,6 +71,7 @@ STAND_INS = (
     "",
     "CREATE TEMP VIEW settled AS SELECT NULL AS case_id, NULL AS reason WHERE 0;",
     "CREATE TEMP VIEW results AS SELECT *, '' AS also, '' AS ceiling, NULL AS share FROM main.results;",
+    "CREATE TEMP VIEW controls AS SELECT NULL AS id, NULL AS document WHERE 0;",
 )
 """What a reader, who must not change the file, puts in place of what script n adds and an older file has not."""
 

@@ -48,6 +48,41 @@ def end(events: list[dict[str, Any]], phase: int = 0) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
+        ({"interval_ns": 0}, "its watch: 80 points, 0 ns apart"),
+        ({"interval_ns": 50_000_000}, "its watch: 80 points, 50000000 ns apart"),
+        ({"elapsed_ns": 2**62}, "its watch took longer than the whole job"),
+        ({"stalls": 40}, "40 stalls of"),
+        ({"stalls": 0}, "0 stalls of at most"),
+        ({"stalled_ns": 10**9}, "1 stalls of 1000000000 ns together"),
+        ({"longest_ns": 1}, "1 stalls of at most 1 ns make"),
+        ({"longest_ns": 10**9}, "1 stalls of at most 1000000000 ns make"),
+        ({"away_ns": 10**9}, "away for 1000000000 ns of"),
+        ({"cpu_ns": 2**62}, "its watch took longer than the whole job"),
+    ],
+)
+def test_a_watch_fits_into_its_time(change: dict[str, int], words: str) -> None:
+    job, events = good("watched")
+    assert reason(job, events) == ""
+    end(events)["watch"].update(change)
+    assert words in reason(job, events)
+
+
+def test_the_lateness_of_a_watch_is_looked_at_too() -> None:
+    job, events = good("watched")
+    end(events)["watch"]["lateness"]["count"] += 1
+    assert "the histogram does not have the 81 values" in reason(job, events)
+
+
+def test_an_engine_that_does_not_watch_is_believed() -> None:
+    job, events = good("watched")
+    for number in (0, 1):
+        end(events, number).pop("watch")
+    assert reason(job, events) == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
         (lambda e: e.insert(0, e[-1]), "it took its leave before it said hello"),
         (lambda e: e.append(e[-1]), "it took its leave twice"),
         (lambda e: e.insert(0, e.pop(2)), "it spoke of phase 0 before it said hello"),

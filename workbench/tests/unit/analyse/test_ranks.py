@@ -13,7 +13,7 @@ from rank_tools import EPOCH_NS, MS, RECORD, Made, events, phase_end, rank, toge
 from assay.analyse import histograms
 from assay.analyse.ranks import Progress, Rank, done_by, read_rank, samples_from_ranks
 from assay.analyse.samples import samples_from_events
-from assay.contract.names import ByeEvent, ErrorSampleEvent
+from assay.contract.names import ByeEvent, ErrorSampleEvent, Watch
 from assay.model.result import Sample
 
 LANES = st.tuples(st.integers(0, 20 * MS), st.integers(30 * MS, 400 * MS), st.integers(0, 300))
@@ -209,6 +209,30 @@ def test_resources_are_added_up_and_a_machine_with_several_hosts_has_its_cpus_on
     (partly,) = samples_from_ranks("c0001", 1, ranks)
     assert (partly.device_read_bytes, partly.host_busy_ns) == (None, None)
     assert partly.device_write_bytes == 0
+
+
+def _watch(longest: int, away: int | None, interval: int = 5 * MS) -> Watch:
+    lateness = {"min_ns": 0, "mean_ns": longest / 2, "max_ns": longest, "histogram": hdr([0, longest]), "count": 2}
+    tail = {f"p{name}_ns": longest for name in ("50", "90", "99", "999", "9999")}
+    times = {"elapsed_ns": 100 * MS, "stalls": 1, "stalled_ns": longest, "longest_ns": longest, "cpu_ns": MS}
+    return Watch.model_validate({"interval_ns": interval, "lateness": lateness | tail, "away_ns": away, **times})
+
+
+def test_what_the_watchers_of_all_hosts_saw_is_added_up_and_the_longest_stall_is_the_longest() -> None:
+    def watched(first: Watch | None, second: Watch | None) -> Sample:
+        ranks = together([PLAIN] * 2)
+        for one, watch in zip(ranks, (first, second), strict=True):
+            _with(one, watch=watch)
+        return samples_from_ranks("c0001", 1, ranks)[0]
+
+    seen = watched(_watch(10 * MS, 2 * MS), _watch(30 * MS, 3 * MS)).watch
+    assert seen is not None
+    assert (seen.elapsed_ns, seen.stalls, seen.stalled_ns, seen.longest_ns) == (200 * MS, 2, 40 * MS, 30 * MS)
+    assert (seen.away_ns, seen.lateness["max"]) == (5 * MS, 30 * MS)
+    half = watched(_watch(10 * MS, None), _watch(30 * MS, 3 * MS)).watch
+    assert half is not None and half.away_ns is None
+    assert watched(_watch(10 * MS, 0), None).watch is None
+    assert watched(_watch(10 * MS, 0), _watch(10 * MS, 0, interval=MS)).watch is None
 
 
 def test_the_wall_clock_is_the_first_starters() -> None:

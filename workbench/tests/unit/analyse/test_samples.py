@@ -274,6 +274,16 @@ def test_what_host_and_device_say_is_kept() -> None:
     assert (sample.course.first_pass, sample.course.later_passes) == (None, None)
 
 
+def test_when_the_engine_was_not_run_is_kept() -> None:
+    stopped, short = samples("watched")
+    assert stopped.watch is not None and stopped.watch.away_ns is not None
+    assert stopped.watch.stalls == 1
+    assert 90e6 < stopped.watch.away_ns <= stopped.watch.stalled_ns == stopped.watch.longest_ns < 110e6
+    assert stopped.watch.lateness["p50"] < 1e6 < 90e6 < stopped.watch.lateness["max"]
+    assert short.watch is None, "shorter than the distance of two points"
+    assert all(sample.watch is None for sample in samples("good-run")), "an engine that does not tell"
+
+
 def test_the_clock_may_be_set_either_way() -> None:
     assert changed({"wall_shift_ns": -2_000_000_000}).wall_shift_ns == -2_000_000_000
     assert changed({"wall_shift_ns": None}).wall_shift_ns == 0
@@ -342,7 +352,9 @@ def test_passes_over_the_data_are_those_of_all_lanes() -> None:
     assert separate == course(64, "shared") != course(32, "shared")
 
 
-@pytest.mark.parametrize("path", [path for path in GOLDEN if path.stem != "evidence"], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [path for path in GOLDEN if path.stem not in ("evidence", "watched")], ids=lambda path: path.stem
+)
 def test_old_events_are_read_and_what_they_do_not_tell_is_unknown(path: Path) -> None:
     text = path.read_text()
     assert not [name for name in ("cpu_wait_ns", "cached_bytes", "wall_shift_ns", '"host"', '"device"') if name in text]

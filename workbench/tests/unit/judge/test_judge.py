@@ -301,6 +301,7 @@ def test_without_the_new_evidence_the_rules_that_need_it_say_so() -> None:
         host_stolen_ns=None,
         latency={},
         lane_balance=None,
+        watch=None,
     )
     verdict, findings, not_evaluated = judge(poor)
     assert (verdict, findings) == (Verdict.OK, ())
@@ -314,6 +315,7 @@ def test_without_the_new_evidence_the_rules_that_need_it_say_so() -> None:
         "engine_bound",
         "busy_client",
         "starved_client",
+        "stopped_engine",
     ]
 
 

@@ -20,6 +20,7 @@ from assay.model.course import Change, Course
 from assay.model.names import DATA, METADATA, is_metadata
 from assay.model.result import BlockDeviceUse, ErrorTally, Sample
 from assay.model.verdict import RANK, Finding, Verdict
+from assay.model.watch import Watch
 
 NS = st.sampled_from([0, 1, 10**6, 10**9]) | st.integers(0, 10**13)
 BYTES = st.sampled_from([0, 1, 4096, 1 << 20, 16 << 20]) | st.integers(0, 2**45)
@@ -49,6 +50,7 @@ COURSES = st.builds(
 BLOCKS = st.builds(
     BlockDeviceUse, **{name: BYTES if "bytes" in name else COUNT for name in BlockDeviceUse.model_fields}
 )
+WATCHES = st.builds(Watch, interval_ns=NS, elapsed_ns=NS, stalls=COUNT, stalled_ns=NS, longest_ns=NS, away_ns=maybe(NS))
 TALLIES = st.builds(
     ErrorTally,
     kind=st.sampled_from(["os", "corrupt", "short_read"]),
@@ -111,6 +113,7 @@ FIELDS = st.fixed_dictionaries(
         "flush_ns": NS,
         "lane_balance": maybe(st.floats(0, 1)),
         "wall_shift_ns": st.integers(-(10**12), 10**12),
+        "watch": maybe(WATCHES),
         "course": maybe(COURSES),
     },
 )

@@ -13,6 +13,7 @@ from assay.judge.judge import judge
 from assay.judge.rules import RULES
 from assay.model.ceiling import CeilingName
 from assay.model.verdict import Verdict
+from assay.model.watch import Watch
 
 S = 10**9
 
@@ -36,6 +37,13 @@ def waited(share: float, lanes: int = 1, stolen: float | None = 0.0, elapsed_ns:
     wait = {"cpu_wait_ns": int(share * lanes * elapsed_ns)}
     parameters = {"cache": "direct", "lanes": lanes, **changes.pop("parameters", {})}
     return evidence(parameters=parameters, elapsed_ns=elapsed_ns, **{**host, **wait, **changes})
+
+
+def stalled(away_ms: int | None, longest_ms: int, elapsed_ns: int = S, **changes: Any) -> Evidence:
+    """The engine was not run for so long, in stalls of at most `longest_ms`."""
+    away = None if away_ms is None else away_ms * MS
+    watch = {"stalls": 1, "stalled_ns": longest_ms * MS, "longest_ns": longest_ms * MS, "away_ns": away}
+    return evidence(watch=Watch(interval_ns=5 * MS, elapsed_ns=elapsed_ns, **watch), elapsed_ns=elapsed_ns, **changes)
 
 
 BOTH_STATED = (bind("stated read", 1.2), bind("link", 3.0))
@@ -82,6 +90,9 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
         "50 % of the time; the hypervisor took 50 %",
         waited(0.5, stolen=0.5),
     ),
+    (limits.stopped_engine, Verdict.CLIENT_BOUND, "30 % of the time, at most 300 ms at once", stalled(300, 300)),
+    (limits.stopped_engine, Verdict.CLIENT_BOUND, "in 3 of 3 repeats", stalled(100, 100, elapsed_ns=60 * S)),
+    (limits.stopped_engine, Verdict.CLIENT_BOUND, "11 % of the time", stalled(110, 12)),
     (limits.network_bound, Verdict.NETWORK_BOUND, "is 90 % of the link's bandwidth (1 GB/s; made up)", at("link", 0.9)),
 ]
 
@@ -106,6 +117,11 @@ SILENT: list[tuple[Rule, Evidence]] = [
     (limits.starved_client, evidence(status="failed")),
     # A host that hardly ran was hardly seen.
     (limits.starved_client, waited(0.0, **QUIET_HOST)),
+    (limits.stopped_engine, stalled(99, 99)),
+    # It waited for a CPU that ran something else.
+    (limits.stopped_engine, stalled(20, 300)),
+    (limits.stopped_engine, stalled(100, 60)),
+    (limits.stopped_engine, evidence(status="failed")),
     (limits.network_bound, at("link", 0.89)),
     # There is no network on the way to these.
     *(
@@ -130,6 +146,8 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (limits.starved_client, "does not tell", waited(0.0, stolen=None, cpu_wait_ns=None)),
     (limits.starved_client, "does not tell", waited(0.0, cpu_wait_ns=None, **QUIET_HOST)),
     (limits.starved_client, "open loop", waited(0.9, stolen=None, parameters=OPEN)),
+    (limits.stopped_engine, "does not tell", evidence(watch=None)),
+    (limits.stopped_engine, "does not tell", stalled(None, 300)),
     (limits.network_bound, "no network link", replace(at("device read", 0.9), place=None)),
     (limits.network_bound, "no network link", at("device read", 0.9, place=NFS_PLACE)),
 ]
@@ -166,6 +184,17 @@ def test_every_rule_here_is_tested() -> None:
 def test_the_median_repeat_decides(rule: Rule, bad: dict[str, Any]) -> None:
     assert not odd_repeats(rule, bad, 2, 5, elapsed_ns=S)
     assert odd_repeats(rule, bad, 3, 5, elapsed_ns=S)
+
+
+def test_one_stop_in_one_repeat_is_told_and_the_worst_is_named() -> None:
+    def stop(milliseconds: int) -> dict[str, Any]:
+        times = {"stalled_ns": milliseconds * MS, "longest_ns": milliseconds * MS, "away_ns": milliseconds * MS}
+        return {"watch": Watch(interval_ns=5 * MS, elapsed_ns=S, stalls=1, **times)}
+
+    words = "in 2 of 4 repeats the engine was not run for a while"
+    several = evidence(changes=[stop(10), stop(300), stop(150), stop(0)], elapsed_ns=S)
+    found = fires(limits.stopped_engine, Verdict.CLIENT_BOUND, words, several)
+    assert found.numbers == {"away_share": 0.3, "longest_stall_ns": 300 * MS, "repeats": 2}
 
 
 def test_repeats_that_do_not_tell_are_left_out() -> None:

@@ -4,7 +4,15 @@ from hypothesis import strategies as st
 from paths import REPOSITORY
 from plan_tools import load, study, written
 
-from assay.plan.estimate import JOB_SECONDS, PHASE_SECONDS, STORAGE, estimate_study
+from assay.plan.estimate import (
+    CONTROL_SECONDS,
+    CONTROL_SHARE,
+    JOB_SECONDS,
+    PHASE_SECONDS,
+    STORAGE,
+    estimate_study,
+    with_controls,
+)
 from assay.plan.expand import expand
 
 MIB = 2**20
@@ -107,15 +115,21 @@ def test_metadata_is_bounded_where_every_phase_is():
 
 def test_measured_seconds_replace_the_assumption():
     found = estimate({"c0001": 10.0, "c0002": 20.0}, w_lanes=[1, 2], repeats=3)
-    assert found.seconds == pytest.approx(90)
+    assert found.seconds == pytest.approx(with_controls(90))
     assert not found.assumptions
+
+
+def test_controls_are_counted_from_when_one_fits_in():
+    short = CONTROL_SECONDS / CONTROL_SHARE
+    assert with_controls(0.9 * short) == 0.9 * short
+    assert with_controls(100 * short) == pytest.approx(100 * short * (1 + CONTROL_SHARE))
 
 
 @given(st.integers(1, 5), st.integers(1, 5))
 def test_totals_are_sums_over_cases_and_repeats(lanes, repeats):
     found = estimate(w_lanes=list(range(1, lanes + 1)), repeats=repeats)
     assert found.written == repeats * sum(item.written for item in found.cases)
-    assert found.seconds == pytest.approx(repeats * sum(item.seconds for item in found.cases))
+    assert found.seconds == pytest.approx(with_controls(repeats * sum(item.seconds for item in found.cases)))
 
 
 def test_the_quickstart_takes_at_most_three_minutes_whatever_the_disk():

@@ -374,6 +374,7 @@ def test_guide_names_every_rule_and_verdict_with_its_thresholds() -> None:
         f"at least {limits.ENGINE_SHARE:.0%} of what the engine does",
         f"at least {limits.BUSY_SHARE:.0%} of the CPU time",
         f"waited for a CPU more than {limits.WAIT_SHARE:.0%}",
+        f"not run for {limits.STOPPED_NS / 1e6:g} ms at once, or for more than {limits.WAIT_SHARE:.0%}",
         f"{names.LATE_NS / 1e6:g} ms late",
         f"at least {limits.LINK_SHARE:.0%} of the bandwidth",
     )

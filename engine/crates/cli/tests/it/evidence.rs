@@ -1,6 +1,6 @@
 //! What the engine tells besides rates: what its host and device did, and what a scripted device shows of it.
 
-use crate::common::{file_job, null_job, run, Marked};
+use crate::common::{file_job, null_job, run, Marked, Talk};
 use serde_json::json;
 
 #[test]
@@ -44,6 +44,40 @@ fn copies_of_memory_move_less_than_nothing_at_all_does() {
     let (copied, free) =
         (rate(&json!({"kind": "null", "memory_copy_bytes": 32 << 20})), rate(&json!({"kind": "null"})));
     assert!(copied > 0.0 && copied * 10.0 < free, "{copied} and {free} bytes a nanosecond");
+}
+
+#[test]
+fn a_stopped_process_is_seen() {
+    let target = json!({"kind": "null", "latency": {"distribution": "fixed", "ns": 200_000}});
+    let phase = json!({"operation": "read", "runtime_ns": 600_000_000_000_u64});
+    let job = json!({"target": target, "phases": [phase], "layout": "shared", "file_size_bytes": 1_u64 << 50,
+                     "interval_ns": 10_000_000});
+    let mut talk = Talk::start(&null_job(&job));
+    talk.until("interval");
+    let held = std::time::Duration::from_millis(300);
+    let signal = |number| {
+        // SAFETY: kill takes numbers; the process is this test's own child.
+        assert_eq!(unsafe { libc::kill(talk.child.id() as i32, number) }, 0);
+    };
+    signal(libc::SIGSTOP);
+    std::thread::sleep(held);
+    signal(libc::SIGCONT);
+    talk.say(r#"{"stop":true}"#);
+    let said = talk.rest();
+    let watch = said.ends()[0].watch.as_ref().unwrap();
+    let least = held.as_nanos() as u64 - 2 * watch.interval_ns;
+    assert!(watch.longest_ns >= least && watch.stalls >= 1, "{watch:?}");
+    assert!(watch.away_ns.is_none_or(|away| away >= least), "nobody else had its CPU: {watch:?}");
+    assert!(watch.lateness.max_ns as f64 >= least as f64 * 0.999, "{watch:?}");
+    assert_eq!(watch.lateness.count, watch.elapsed_ns / watch.interval_ns);
+}
+
+#[test]
+fn only_results_are_watched() {
+    let phases = json!([{"operation": "read", "measured": false}, {"operation": "read", "runtime_ns": 50_000_000}]);
+    let said = run(&null_job(&json!({"phases": phases, "layout": "shared", "file_size_bytes": 1_u64 << 40})));
+    let watched: Vec<bool> = said.ends().iter().map(|end| end.watch.is_some()).collect();
+    assert_eq!(watched, vec![false, true]);
 }
 
 #[test]

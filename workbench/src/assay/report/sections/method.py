@@ -1,5 +1,6 @@
 """The method: what was done, in words and parameters, so that a reader can judge and repeat it."""
 
+from assay.analyse.machine import moved_words
 from assay.model.case import AxisValue, Case
 from assay.model.repeats import within_words
 from assay.model.result import RunInfo
@@ -92,8 +93,20 @@ def _principles(view: View) -> list[Text]:
         "Latencies are kept in HDR histograms with three significant digits, merged exactly over lanes and hosts. "
         + percentiles.READING,
         "Data is unique and incompressible unless a workload says otherwise, and what is read can be checked.",
+        *_control(run),
         "Each result is judged by rules. One that a cache or a failure may have made is never in a headline; one whose "
         "repeats differ much is called unstable, and its interval says how far it is known.",
+    ]
+
+
+def _control(run: RunInfo) -> list[Text]:
+    """What shows whether the machine stood still."""
+    if run.controls is None:
+        return []
+    quiet = "" if run.machine else " Nothing shows that the machine had a part in the results."
+    what = "a lane that waits 200 us for each operation, as for storage, and lanes that copy memory with all CPUs"
+    return [
+        f"Between the repeats a control runs that only the machine can move: {what}. {moved_words(run.controls)}{quiet}"
     ]
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from assay.analyse.machine import machine_notes
 from assay.model.result import Row
 from assay.model.verdict import Verdict
 from assay.report import numbers, reasons
@@ -30,13 +31,18 @@ _MOST = 200
 def section(view: View) -> Section:
     """Counts per verdict and target, then what speaks against each result that is not ok, then what was not judged."""
     bad = [row for row in view.analysis.rows if row.verdict is not Verdict.OK]
-    blocks: list[Block] = [_counts(view)]
+    blocks: list[Block] = [*_machine(view), _counts(view)]
     if not bad:
         far = ", some as far as seen only" if any(row.as_far_as_seen for row in view.analysis.rows) else ""
         blocks.append(Note(f"Every result has the verdict ok{far}."))
     else:
         blocks += [Heading("Results that are not ok", "verdicts-list"), _list(bad, view)]
     return Section("verdicts", "Verdicts", (*blocks, *_lacking(view)))
+
+
+def _machine(view: View) -> list[Block]:
+    """The verdict on the machine, once for all results."""
+    return [Note(text) for text in machine_notes(view.analysis.machine)]
 
 
 def _lacking(view: View) -> list[Block]:

@@ -1,0 +1,206 @@
+//! Sees when this process was not run: a thread asks to be woken on a grid of time and notes how late it was.
+//!
+//! Source of the method: Gil Tene, jHiccup. A thread that does nothing else is late when the process was stopped, when
+//! the hypervisor ran another machine, or when all CPUs it may use were busy; no storage makes it late.
+
+use crate::histogram::{Histogram, Merged};
+use crate::placement;
+use crate::resources::{self, RunDelay};
+use assay_core::clock;
+use assay_spec::{Tuning, Watch};
+use rustix::thread::{clock_nanosleep_absolute, ClockId};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// Distance of the points of the grid. Being woken takes a CPU up to 15 microseconds in a virtual machine, so that this
+/// costs less than half a percent of one CPU (`Watch::cpu_ns` tells).
+const INTERVAL_NS: u64 = 5_000_000;
+/// It calls nothing deep.
+const STACK_BYTES: usize = 64 << 10;
+/// A phase that goes on.
+const OPEN: u64 = u64::MAX;
+
+/// What has been seen so far. Moments are monotonic nanoseconds.
+struct Tally {
+    start: u64,
+    /// The next point of the grid.
+    due: u64,
+    lateness: Histogram,
+    stalls: u64,
+    stalled_ns: u64,
+    longest_ns: u64,
+    /// Of the time of the stalls that in which the thread was not waiting for a CPU; none once that was not told.
+    away_ns: Option<u64>,
+}
+
+impl Tally {
+    fn new(start: u64) -> Self {
+        Tally {
+            start,
+            due: start.saturating_add(INTERVAL_NS),
+            lateness: Histogram::default(),
+            stalls: 0,
+            stalled_ns: 0,
+            longest_ns: 0,
+            away_ns: Some(0),
+        }
+    }
+
+    /// The thread runs at `now`. Each point that has passed counts with how late it was at that point: somebody who
+    /// came at one of them would have waited for so long (coordinated omission).
+    ///
+    /// A stall is being so late that the next point had come. `waited_ns` is for how long the thread was ready to run
+    /// without a CPU since it last ran; none if the kernel does not tell.
+    fn woke(&mut self, now: u64, waited_ns: Option<u64>) {
+        let late = now.saturating_sub(self.due);
+        if late >= INTERVAL_NS {
+            self.stalls += 1;
+            self.stalled_ns += late;
+            self.longest_ns = self.longest_ns.max(late);
+            let away = waited_ns.map(|waited| late.saturating_sub(waited));
+            self.away_ns = self.away_ns.zip(away).map(|(sum, more)| sum + more);
+        }
+        while self.due <= now {
+            self.lateness.record(now - self.due);
+            self.due += INTERVAL_NS;
+        }
+    }
+
+    /// All of it; none if no point of the grid has come.
+    fn watch(mut self, end: u64, cpu_ns: u64) -> Option<Watch> {
+        let mut merged = Merged::default();
+        merged.add(&self.lateness.take());
+        Some(Watch {
+            interval_ns: INTERVAL_NS,
+            elapsed_ns: end.saturating_sub(self.start),
+            lateness: merged.summary()?,
+            stalls: self.stalls,
+            stalled_ns: self.stalled_ns,
+            longest_ns: self.longest_ns,
+            away_ns: self.away_ns,
+            cpu_ns,
+        })
+    }
+}
+
+/// A thread that watches a phase.
+pub(crate) struct Watcher {
+    end: Arc<AtomicU64>,
+    thread: JoinHandle<Option<(Tally, u64)>>,
+}
+
+impl Watcher {
+    /// Starts it, on the CPUs of so many lanes; none where that is impossible.
+    pub(crate) fn start(tuning: &Tuning, lanes: u32, start: u64) -> Option<Self> {
+        let end = Arc::new(AtomicU64::new(OPEN));
+        let (told, tuning) = (Arc::clone(&end), tuning.clone());
+        let thread = std::thread::Builder::new()
+            .name("watcher".to_owned())
+            .stack_size(STACK_BYTES)
+            .spawn(move || {
+                placement::near_lanes(&tuning, lanes).ok()?;
+                Some(watch(start, &told))
+            })
+            .ok()?;
+        Some(Watcher { end, thread })
+    }
+
+    /// What was seen until now. Waits until the thread wakes.
+    pub(crate) fn finish(self) -> Option<Watch> {
+        let end = clock::now();
+        self.end.store(end, Ordering::Release);
+        let (tally, cpu_ns) = self.thread.join().ok()??;
+        tally.watch(end, cpu_ns)
+    }
+}
+
+/// Watches from `start` to the moment that comes to stand in `end`; also the CPU time of that.
+fn watch(start: u64, end: &AtomicU64) -> (Tally, u64) {
+    placement::precise_timers();
+    let mut tally = Tally::new(start);
+    let delay = RunDelay::open();
+    let mut waited = delay.as_ref().and_then(RunDelay::read);
+    loop {
+        if tally.due > end.load(Ordering::Acquire) {
+            break;
+        }
+        // Woken early, it finds nothing due and sleeps on.
+        let _ = clock_nanosleep_absolute(ClockId::Monotonic, &clock::timespec(tally.due));
+        let now = clock::now().min(end.load(Ordering::Acquire));
+        let before = std::mem::replace(&mut waited, delay.as_ref().and_then(RunDelay::read));
+        tally.woke(now, waited.zip(before).map(|(to, from)| to.saturating_sub(from)));
+    }
+    (tally, resources::thread_cpu_ns())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MS: u64 = 1_000_000;
+    const START: u64 = 5_000 * MS;
+
+    /// Wakes after the given delays, each from when the thread asked for, then the phase ends.
+    fn watched(delays: &[u64], waited: Option<u64>) -> (Tally, u64) {
+        let mut tally = Tally::new(START);
+        let mut now = START;
+        for delay in delays {
+            now = tally.due + delay;
+            tally.woke(now, waited);
+        }
+        (tally, now)
+    }
+
+    #[test]
+    fn a_stall_shows_up_whole() {
+        let mut delays = vec![40_000; 100];
+        delays[60] = 300 * MS;
+        let (tally, end) = watched(&delays, Some(0));
+        let watch = tally.watch(end, 0).unwrap();
+        assert_eq!((watch.stalls, watch.stalled_ns, watch.longest_ns), (1, 300 * MS, 300 * MS));
+        assert_eq!(watch.away_ns, Some(300 * MS));
+        assert_eq!(watch.lateness.count, 100 + 300 * MS / INTERVAL_NS);
+        // 60 of 160 points lie in the stall; a tenth of all, 16 of them, would have waited for 220 ms or longer.
+        assert!(watch.lateness.p90_ns.abs_diff(220 * MS) < 10 * MS, "{watch:?}");
+        assert!(watch.lateness.max_ns >= 300 * MS);
+    }
+
+    #[test]
+    fn waiting_for_a_cpu_is_not_being_away() {
+        let (tally, _) = watched(&[10 * MS, 50 * MS], Some(20 * MS));
+        assert_eq!((tally.stalls, tally.stalled_ns, tally.away_ns), (2, 60 * MS, Some(30 * MS)));
+        let (tally, _) = watched(&[10 * MS], None);
+        assert_eq!((tally.stalled_ns, tally.away_ns), (10 * MS, None));
+    }
+
+    #[test]
+    fn nothing_is_said_of_a_phase_without_a_point() {
+        assert!(Tally::new(START).watch(START + INTERVAL_NS - 1, 0).is_none());
+    }
+
+    proptest! {
+        /// Every point of the grid counts once, and stalls do not overlap.
+        #[test]
+        fn sums_are_bounded_by_the_time(delays in prop::collection::vec(0..30 * MS, 1..50)) {
+            let (tally, end) = watched(&delays, Some(MS));
+            let watch = tally.watch(end, 0).unwrap();
+            prop_assert_eq!(watch.lateness.count, watch.elapsed_ns / INTERVAL_NS);
+            prop_assert!(watch.stalled_ns <= watch.elapsed_ns);
+            prop_assert!(watch.longest_ns <= watch.stalled_ns);
+            prop_assert!(watch.stalls * INTERVAL_NS <= watch.stalled_ns);
+            prop_assert!(watch.away_ns.unwrap() <= watch.stalled_ns);
+        }
+    }
+
+    #[test]
+    fn a_real_phase_is_watched() {
+        let watcher = Watcher::start(&Tuning::default(), 1, clock::now()).unwrap();
+        std::thread::sleep(std::time::Duration::from_nanos(5 * INTERVAL_NS));
+        let watch = watcher.finish().unwrap();
+        assert_eq!(watch.lateness.count, watch.elapsed_ns / watch.interval_ns);
+        assert!(watch.lateness.count >= 4, "{watch:?}");
+        assert!(watch.cpu_ns < watch.elapsed_ns);
+    }
+}

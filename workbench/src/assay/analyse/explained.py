@@ -1,0 +1,267 @@
+"""How much of the variance between repeats goes with the control that ran beside them.
+
+Where the control shows that something else had the CPUs, what each repeat itself got of them counts beside it: a
+control comes every few seconds, and a neighbour may come and go faster.
+
+Each result and the control are taken as logarithms. From each result its mean and its line over the repeats are taken
+off, from the control what it was at the same moments (linear between two readings) likewise: two things that drift by
+themselves go together by chance. Results are brought to standard deviation 1, so that each counts alike, and one least
+squares fit for all of them says how they go with the parts of the control; only slopes above 0 count, since a machine
+that has less left for one has less for the other.
+
+Whether that is chance is asked by exchanging whole rounds of the control (Good 2005, "Permutation, Parametric, and
+Bootstrap Tests of Hypotheses", section 3): what is alike within a round stays together. What such exchanges show on
+average is taken off the share. Its lower limit is by the jackknife over rounds (Efron and Tibshirani 1993, "An
+Introduction to the Bootstrap", chapter 11).
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.model.machine import Explained, Reading
+
+LEAST_ROUNDS = 5
+"""Fewer rounds can be exchanged in too few ways for chance to be ruled out."""
+MOST_ROWS = 300
+"""So many results tell of the machine as much as all of a large run."""
+GOT = "got"
+"""Name of the slope of what repeats got of the CPU time that they asked for."""
+STILL = 1e-9
+"""Squares of logarithms added up: what moves by less does not move."""
+_EXCHANGES, _SEED = 499, 20261123
+_T95 = (6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812)
+"""One-sided 95 % quantiles of Student's t for 1 to 10 degrees of freedom; with more, 1.812 is a little too wide."""
+
+Floats = npt.NDArray[np.float64]
+
+
+class Series(NamedTuple):
+    """One result in all of its repeats.
+
+    Attributes:
+        rounds: Numbers of the repeats, ascending.
+        times: Their middles, seconds since 1970.
+        logs: Logarithms of their rates.
+        got: Logarithms of the share that its lanes got of the CPU time they asked for; empty if that is not known, or
+            not the machine's doing.
+    """
+
+    rounds: tuple[int, ...]
+    times: tuple[float, ...]
+    logs: tuple[float, ...]
+    got: tuple[float, ...] = ()
+
+
+class _Group(NamedTuple):
+    """Results with the same rounds, one a line."""
+
+    rounds: tuple[int, ...]
+    times: Floats
+    z: Floats
+    got: Floats
+    off: Floats
+    """Takes mean and line off when it is multiplied from the right."""
+
+
+class Clock:
+    """What the control was at any moment."""
+
+    def __init__(self, readings: Sequence[Reading], parts: Sequence[str]) -> None:
+        """Use these parts of the readings, of which all have a rate above 0."""
+        self.times = np.array([reading.at for reading in readings])
+        self.logs = [np.log([reading.rates[part] for reading in readings]) for part in parts]
+
+    def at(self, times: Floats) -> list[Floats]:
+        """Logarithm of the rate of each part: linear between two readings, before and after all as the nearest."""
+        return [np.interp(times, self.times, logs) for logs in self.logs]
+
+
+def parts_of(readings: Sequence[Reading]) -> list[str]:
+    """The parts that all readings have with a rate above 0."""
+    common = set.intersection(*(set(reading.rates) for reading in readings)) if readings else set()
+    return sorted(part for part in common if all(reading.rates[part] > 0 for reading in readings))
+
+
+def explain(readings: Sequence[Reading], results: Sequence[Series]) -> tuple[Explained | None, str]:
+    """What goes with the control, or why that cannot be told.
+
+    Args:
+        readings: In order of time.
+        results: All of a run.
+    """
+    parts = parts_of(readings)
+    told = [one for one in results if len(one.rounds) >= LEAST_ROUNDS]
+    groups = _groups(told[:: -(-len(told) // MOST_ROWS)] if told else [])
+    rounds = sorted({number for group in groups for number in group.rounds})
+    if not parts or not groups:
+        return None, f"it takes {LEAST_ROUNDS} repeats that are not all the same"
+    if len(readings) < len(rounds):
+        return None, f"there were {len(readings)} controls in {len(rounds)} rounds"
+    clock, windows = Clock(readings, parts), _windows(groups)
+    parts.append(GOT)
+    share, slopes = _fit(groups, clock, {})
+    chance = np.array([_fit(groups, clock, _moved(windows, order))[0] for order in _orders(rounds)])
+    usual = float(chance.mean())
+    lasting = _less(share, usual)
+    leaves = [_less(_fit(groups, clock, {}, without=number)[0], usual) for number in rounds]
+    return Explained(
+        share=max(0.0, lasting),
+        low=_lower(lasting, leaves),
+        p=(1 + int((chance >= share - 1e-12).sum())) / (1 + len(chance)),
+        slopes=dict(zip(parts, slopes, strict=True)),
+    ), ""
+
+
+def _less(share: float, usual: float) -> float:
+    """A share without what chance shows."""
+    return (share - usual) / (1 - usual) if usual < 1 else 0.0
+
+
+def _lower(whole: float, leaves: Sequence[float]) -> float:
+    """Lower 95 % limit by the jackknife."""
+    count = len(leaves)
+    mean = math.fsum(leaves) / count
+    error = math.sqrt((count - 1) / count * math.fsum((leaf - mean) ** 2 for leaf in leaves))
+    return max(0.0, whole - _T95[min(count - 1, len(_T95)) - 1] * error)
+
+
+def _groups(results: Sequence[Series]) -> list[_Group]:
+    found: dict[tuple[int, ...], list[Series]] = {}
+    for one in results:
+        found.setdefault(one.rounds, []).append(one)
+    made = (_group(rounds, several) for rounds, several in found.items())
+    return [group for group in made if len(group.z)]
+
+
+def _group(rounds: tuple[int, ...], several: Sequence[Series]) -> _Group:
+    line = np.vander(np.array(rounds, dtype=np.float64), 2)
+    basis, _ = np.linalg.qr(line)
+    off = np.eye(len(rounds)) - basis @ basis.T
+    left = np.array([one.logs for one in several]) @ off
+    deviations = np.sqrt((left**2).sum(axis=1) / (len(rounds) - 2))
+    kept = deviations > 1e-9
+    times = np.array([one.times for one in several])[kept]
+    got = np.array([one.got or (0.0,) * len(rounds) for one in several])[kept]
+    return _Group(rounds, times, left[kept] / deviations[kept, None], got, off)
+
+
+Windows = dict[int, tuple[float, float]]
+"""Round -> when its repeats began and ended."""
+
+
+def _windows(groups: Sequence[_Group]) -> Windows:
+    found: Windows = {}
+    for group in groups:
+        for place, number in enumerate(group.rounds):
+            first, last = float(group.times[:, place].min()), float(group.times[:, place].max())
+            known = found.get(number, (first, last))
+            found[number] = min(first, known[0]), max(last, known[1])
+    return found
+
+
+Exchange = dict[int, tuple[int, float, float, float, float]]
+"""Round -> the one whose control it is given, its own begin and end, and those of that one."""
+
+
+def _moved(windows: Windows, order: Sequence[int]) -> Exchange:
+    return {number: (other, *windows[number], *windows[other]) for number, other in zip(windows, order, strict=True)}
+
+
+def _orders(rounds: Sequence[int]) -> list[tuple[int, ...]]:
+    """All other orders of few rounds, or many of many."""
+    if math.factorial(len(rounds)) <= _EXCHANGES:
+        return list(permutations(rounds))[1:]
+    random = np.random.default_rng(_SEED)
+    return [tuple(random.permutation(rounds).tolist()) for _ in range(_EXCHANGES)]
+
+
+def _fit(
+    groups: Sequence[_Group], clock: Clock, exchange: Exchange, without: int | None = None
+) -> tuple[float, list[float]]:
+    """Share of the squares that goes with the control, and its slopes.
+
+    Args:
+        groups: All results.
+        clock: The control.
+        exchange: Gives rounds the control of others; empty: each has its own.
+        without: A round to leave out.
+    """
+    count = len(clock.logs) + 1
+    products, along = np.zeros((count, count)), np.zeros(count)
+    whole = 0.0
+    for group in groups:
+        moves = [*clock.at(_given(group, exchange)), _got(group, exchange)]
+        columns = [part @ group.off for part in moves]
+        keep = np.array([number != without for number in group.rounds])
+        z = group.z[:, keep]
+        flat = np.array([column[:, keep].ravel() for column in columns])
+        products += flat @ flat.T
+        along += flat @ z.ravel()
+        whole += float((z * z).sum())
+    slopes = _above_zero(products, along)
+    gone = float(2 * slopes @ along - slopes @ products @ slopes)
+    return (gone / whole if whole > 0 else 0.0), slopes.tolist()
+
+
+def _given(group: _Group, exchange: Exchange) -> Floats:
+    """When the control is looked at for each repeat."""
+    if not exchange:
+        return group.times
+    times = group.times.copy()
+    for place, number in enumerate(group.rounds):
+        _, first, last, other_first, other_last = exchange[number]
+        share = (times[:, place] - first) / (last - first) if last > first else 0.5
+        times[:, place] = other_first + share * (other_last - other_first)
+    return times
+
+
+def _got(group: _Group, exchange: Exchange) -> Floats:
+    """What each repeat got of the CPU time it asked for; of a round that a result has not, what it got on average."""
+    if not exchange:
+        return group.got
+    places = {number: place for place, number in enumerate(group.rounds)}
+    usual = group.got.mean(axis=1)
+    others = [places.get(exchange[number][0]) for number in group.rounds]
+    return np.array([usual if other is None else group.got[:, other] for other in others]).T
+
+
+def _above_zero(products: Floats, along: Floats) -> Floats:
+    """Least squares with slopes of 0 or more; that of a part which stands still is 0."""
+    from scipy.optimize import nnls
+
+    slopes = np.zeros(len(along))
+    moves = np.diag(products) > STILL
+    if not moves.any():
+        return slopes
+    scale = np.sqrt(np.diag(products)[moves])
+    values, vectors = np.linalg.eigh(products[np.ix_(moves, moves)] / np.outer(scale, scale))
+    kept = values > 1e-9
+    # The same problem in as many equations as there are slopes.
+    root = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+    right = (vectors[:, kept].T @ (along[moves] / scale)) / np.sqrt(values[kept])
+    slopes[moves] = nnls(root, right)[0] / scale
+    return slopes
+
+
+def left_over(readings: Sequence[Reading], goes: Explained, one: Series) -> float:
+    """Standard deviation of the logarithms of a result without what goes with the control.
+
+    Args:
+        readings: In order of time; they have the parts that `goes` has slopes of.
+        goes: As found for all results.
+        one: At least three repeats.
+    """
+    times, logs = np.array(one.times), np.array(one.logs)
+    basis, _ = np.linalg.qr(np.vander(np.array(one.rounds, dtype=np.float64), 2))
+    lasting = logs - basis @ (basis.T @ logs)
+    deviation = math.sqrt(float(lasting @ lasting) / (len(logs) - 2))
+    parts = [part for part in sorted(goes.slopes) if part != GOT]
+    moves = sum(goes.slopes[part] * log for part, log in zip(parts, Clock(readings, parts).at(times), strict=True))
+    got = goes.slopes.get(GOT, 0.0) * np.array(one.got or (0.0,) * len(logs))
+    rest = logs - deviation * (moves + got)
+    return float(np.std(rest, ddof=1))

@@ -1,0 +1,299 @@
+"""Whether the machine, and not the storage, moved the results of a run: said once for all of them.
+
+Between repeats a control runs that has no storage (`assay.plan.controls`). The machine had a part in what was measured
+if the control itself was kept from the CPUs, or if a good part of the variance between repeats goes with the control.
+Findings that follow from the machine alone are then set aside: the row keeps them, but they are no verdict on it.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from assay.analyse.estimate import mean_deviation, student_t
+from assay.analyse.usable import usable
+from assay.model.case import Case
+from assay.model.cpus import cpu_numbers
+from assay.model.machine import Controls, Explained, MachineFinding, Reading
+from assay.model.result import Sample
+from assay.model.verdict import Finding
+
+if TYPE_CHECKING:
+    from assay.analyse.explained import Series
+
+LEAST_CONTROLS = 3
+"""With fewer, nothing is said."""
+TAKEN = 0.1
+"""Share of the control's time, or of the CPUs', that something else may take; as in `assay.judge.limits`."""
+MATTERS = 0.02
+"""Results that move by less than this share need no explanation."""
+GOOD_PART = 0.25
+"""From this share of the variance on, it is worth telling."""
+SURE = 0.01
+"""So seldom may what goes with the control be chance."""
+KNOWN = 0.25
+"""Results whose interval reaches further from the median are unstable; as in `assay.judge.rules`."""
+TICK_NS = 10_000_000
+"""What proc_stat(5) counts in, for each CPU."""
+
+NOT_RUN = ("starved_client", "stopped_engine", "late_engine")
+"""Rules that find that the engine was not run, or late."""
+FOLLOWS = ("unstable", "no_steady_state", "skewed", "uneven_lanes")
+"""Rules whose findings follow where lanes were kept from their CPUs."""
+KEPT = 0.05
+"""That is said of lanes that lost more than this share of their time."""
+
+REMEDY = "Stop what else runs on this machine, or measure on one that has nothing else to do."
+
+
+class Measured(NamedTuple):
+    """One repeat of one operation, as far as the machine is concerned.
+
+    Attributes:
+        row: Which result it is of.
+        at: Its middle, seconds since 1970.
+        rate: Bytes or operations per second, above 0.
+        host_ns: Time of all CPUs of the host, whoever had them; 0 if the kernel does not tell. Likewise `stolen_ns`.
+        cpus: That the engine may use.
+        watched_ns: As `Reading.watched_ns`; likewise `away_ns`.
+        longest_ns: Longest stall.
+        got: Share of the CPU time that the lanes asked for which they got; None if the kernel does not tell.
+    """
+
+    row: tuple[str, int]
+    repeat: int
+    at: float
+    rate: float
+    host_ns: int = 0
+    stolen_ns: int = 0
+    cpus: int = 0
+    watched_ns: int = 0
+    away_ns: int | None = None
+    longest_ns: int = 0
+    got: float | None = None
+
+
+def summarise(readings: Sequence[Reading], measured: Sequence[Measured]) -> Controls | None:
+    """What the controls of a run show, and the repeats beside them.
+
+    Args:
+        readings: In order of time.
+        measured: Repeats that count, in any order.
+
+    Returns:
+        None with too few controls to say anything.
+    """
+    if len(readings) < LEAST_CONTROLS:
+        return None
+    from assay.analyse.explained import explain, parts_of
+
+    stolen, error = _stolen(measured)
+    rows = _rows(measured)
+    spreads = [mean_deviation([math.log(one.rate) for one in row])[1] for row in rows if len(row) > 1]
+    waited = _share([(one.wait_ns, one.lane_ns) for one in readings])
+    # On a machine that has nothing else to do lanes wait for nobody but the storage's own helpers.
+    taken = (waited or 0.0) > TAKEN
+    explained, untold = explain(readings, [_series(row, taken) for row in rows])
+    moved = {part: [math.log(one.rates[part]) for one in readings] for part in parts_of(readings)}
+    return Controls(
+        readings=tuple(readings),
+        moved={part: mean_deviation(logs)[1] for part, logs in moved.items()},
+        store_moved=median(spreads) if spreads else None,
+        waited=waited,
+        stolen=stolen,
+        stolen_error=error,
+        away=_share([*((one.away_ns, one.watched_ns) for one in readings), *_watched(measured)]),
+        longest_ns=max((one.longest_ns for one in measured), default=0),
+        explained=explained,
+        untold=untold,
+    )
+
+
+def _rows(measured: Sequence[Measured]) -> list[list[Measured]]:
+    ordered = sorted(measured, key=attrgetter("row", "repeat"))
+    return [list(group) for _, group in groupby(ordered, key=attrgetter("row"))]
+
+
+def _series(row: Sequence[Measured], taken: bool) -> "Series":
+    """A result in its repeats, with what they got of the CPUs if something else had taken them."""
+    from assay.analyse.explained import Series
+
+    got = [math.log(one.got) for one in row if one.got] if taken else []
+    return Series(
+        tuple(one.repeat for one in row),
+        tuple(one.at for one in row),
+        tuple(math.log(one.rate) for one in row),
+        tuple(got) if len(got) == len(row) else (),
+    )
+
+
+def _share(parts: Sequence[tuple[int | None, int]]) -> float | None:
+    """Of the times that have a part which is known; None without any."""
+    known = [(part, whole) for part, whole in parts if part is not None and whole > 0]
+    return sum(part for part, _ in known) / sum(whole for _, whole in known) if known else None
+
+
+def _watched(measured: Sequence[Measured]) -> list[tuple[int | None, int]]:
+    return [(one.away_ns, one.watched_ns) for one in measured]
+
+
+def _stolen(measured: Sequence[Measured]) -> tuple[float | None, float]:
+    """Share that the hypervisor took, and within what that is right: a tick of each CPU at either end of a phase.
+
+    Such errors are as often in favour as not, so that those of several phases add up as their root.
+    """
+    known = [one for one in measured if one.host_ns > 0]
+    whole = sum(one.host_ns for one in known)
+    if not whole:
+        return None, 0.0
+    error = math.sqrt(math.fsum((TICK_NS * max(1, one.cpus)) ** 2 for one in known))
+    return sum(one.stolen_ns for one in known) / whole, error / whole
+
+
+def machine_finding(controls: Controls | None) -> MachineFinding | None:
+    """The verdict on the machine; None if nothing was found, or nothing is known."""
+    if controls is None:
+        return None
+    seen, goes = _taken(controls), _good_part(controls)
+    if not seen and goes is None:
+        return None
+    text = [f"Something else than the storage had a part in what was measured. {moved_words(controls)}"]
+    text += [f"{', and '.join(seen)}."] if seen else []
+    if goes is not None:
+        least = f", at least {_percent(goes.low)}" if goes.low >= MATTERS else ""
+        share = _percent(goes.share)
+        text.append(f"What the machine did explains {share} of a typical result's variance between repeats{least}.")
+    elif controls.untold:
+        text.append(f"How much of the results' variance that explains cannot be told: {controls.untold}.")
+    else:
+        text.append("The repeats do not show that the results' variance goes with it.")
+    return MachineFinding(
+        text=" ".join(text),
+        remedy=REMEDY,
+        explained=goes.share if goes else None,
+        explained_low=goes.low if goes else None,
+    )
+
+
+def _taken(controls: Controls) -> list[str]:
+    """What the machine kept from the engine, in words."""
+    waited, stolen, away = controls.waited or 0.0, controls.stolen or 0.0, controls.away or 0.0
+    seen = []
+    if waited > TAKEN:
+        seen.append(f"its lanes, no more than there are CPUs, waited for one {_percent(waited)} of the time")
+    if stolen - controls.stolen_error > TAKEN:
+        within = _percent(controls.stolen_error)
+        seen.append(f"the hypervisor took {_percent(stolen)} of the CPU time (right within {within} of it)")
+    if away > TAKEN:
+        seen.append(f"the engine was not run {_percent(away)} of the time though no other process had its CPU")
+    return [words[0].upper() + words[1:] if not place else words for place, words in enumerate(seen)]
+
+
+def _good_part(controls: Controls) -> Explained | None:
+    """What goes with the control, if that is sure, and worth telling."""
+    found = controls.explained
+    matters = (controls.store_moved or 0.0) >= MATTERS
+    return found if found is not None and matters and found.p <= SURE and found.share >= GOOD_PART else None
+
+
+def machine_notes(finding: MachineFinding | None) -> tuple[str, ...]:
+    """The verdict as a note, with the number of results that it is said instead of."""
+    if finding is None:
+        return ()
+    count = "1 result had a finding that is" if finding.rows == 1 else f"{finding.rows:,} results had findings that are"
+    aside = f" {count} the machine's, and not the storage's." if finding.rows else ""
+    return (f"{finding.text}{aside} {finding.remedy}",)
+
+
+def moved_words(controls: Controls) -> str:
+    """How much control and results moved, in one sentence."""
+    parts = " and ".join(f"{_percent(moved)} where it {part}" for part, moved in sorted(controls.moved.items()))
+    words = f"A control without storage, run {len(controls.readings)} times between the repeats, moved by {parts}"
+    if controls.store_moved is None:
+        return f"{words}."
+    return f"{words}, a typical result by {_percent(controls.store_moved)} (standard deviations)."
+
+
+def set_aside(
+    controls: Controls | None, case: Case, samples: Sequence[Sample], findings: Sequence[Finding]
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """Findings of one result that stay, and those that are the machine's.
+
+    That lanes were not run is the machine's if there was a CPU for each of them, and so is what follows from it: that
+    they came late, did not do the same, or not the same at all times. That a rate is known badly also is, if it would
+    be known well enough without what goes with the control.
+
+    Args:
+        controls: Of a run whose machine had a part in its results; None of one whose had not.
+        case: The case.
+        samples: Those that count.
+        findings: The worst first.
+    """
+    if controls is None or not findings:
+        return tuple(findings), ()
+    rules = {finding.rule for finding in findings}
+    theirs = rules.intersection(NOT_RUN) if all(_cpu_each(case, sample) for sample in samples) else set()
+    if theirs or _kept_share(case, samples) > KEPT:
+        theirs.update(FOLLOWS)
+    if theirs & {"late_engine", "stopped_engine"}:
+        theirs.add("unsustained")
+    if "unstable" in rules - theirs and _explains(controls, samples):
+        theirs.add("unstable")
+    kept = tuple(finding for finding in findings if finding.rule not in theirs)
+    return kept, tuple(finding for finding in findings if finding.rule in theirs)
+
+
+def _cpu_each(case: Case, sample: Sample) -> bool:
+    """Whether each lane could have a CPU."""
+    parameters = case.parameters
+    pinned = len(cpu_numbers(parameters.cpus)) * parameters.hosts if parameters.cpus else sample.cpus
+    return parameters.all_lanes <= min(pinned, sample.cpus)
+
+
+def _kept_share(case: Case, samples: Sequence[Sample]) -> float:
+    """Share of their time that lanes with a CPU each waited for it, in a median repeat."""
+    lanes = case.parameters.all_lanes
+    shares = [
+        (sample.cpu_wait_ns or 0) / (sample.elapsed_ns * lanes)
+        for sample in samples
+        if sample.elapsed_ns > 0 and _cpu_each(case, sample)
+    ]
+    return median(shares) if shares else 0.0
+
+
+def _explains(controls: Controls, samples: Sequence[Sample]) -> bool:
+    goes = _good_part(controls)
+    told = [one for one in usable(samples) if one.rate > 0]
+    if goes is None or len(told) < LEAST_CONTROLS:
+        return False
+    from assay.analyse.explained import left_over
+
+    deviation = left_over(controls.readings, goes, _series([measured_of(one) for one in told], taken=True))
+    return math.expm1(student_t(len(told) - 1) * deviation / math.sqrt(len(told))) <= KNOWN
+
+
+def measured_of(sample: Sample) -> Measured:
+    """A sample with a rate above 0, as far as the machine is concerned."""
+    watch = sample.watch
+    used, waited = sample.cpu_user_ns + sample.cpu_system_ns, sample.cpu_wait_ns
+    host = (sample.host_busy_ns or 0) + (sample.host_idle_ns or 0) + (sample.host_stolen_ns or 0)
+    return Measured(
+        row=(sample.case, sample.phase),
+        repeat=sample.repeat,
+        at=sample.started_at + sample.elapsed_ns / 2e9,
+        rate=sample.rate,
+        host_ns=host,
+        stolen_ns=sample.host_stolen_ns or 0,
+        cpus=sample.cpus,
+        watched_ns=watch.elapsed_ns if watch else 0,
+        away_ns=watch.away_ns if watch else None,
+        longest_ns=watch.longest_ns if watch else 0,
+        got=used / (used + waited) if waited is not None and used > 0 else None,
+    )
+
+
+def _percent(share: float) -> str:
+    """`12 %`, or `1.2 %`."""
+    return f"{100 * share:.2g} %" if share < 0.0995 else f"{100 * share:.0f} %"

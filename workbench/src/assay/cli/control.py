@@ -1,0 +1,128 @@
+"""Runs the control beside the repeats, and says at the end what it shows of the machine."""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+
+from assay.analyse.machine import machine_finding, measured_of, summarise
+from assay.analyse.usable import usable
+from assay.cli.fleet import Fleet
+from assay.cli.heard import read_repeat
+from assay.contract._generated import Job
+from assay.launch.engine import SPEAK_SECONDS, Outcome, run_job
+from assay.launch.launcher import Launcher
+from assay.model.base import AssayError
+from assay.model.machine import Reading
+from assay.model.result import Sample
+from assay.plan.controls import WORKS, control_jobs
+from assay.plan.estimate import CONTROL_SECONDS, CONTROL_SHARE
+from assay.plan.jobs import together
+from assay.store import RunStore
+
+MOST_LANES = 8
+"""So many CPUs at work show what is left of all."""
+MOST_CASES = 500
+"""So many cases tell of the machine as much as all of a large run."""
+
+
+class Control:
+    """Measures what moves without storage, now and then between two repeats."""
+
+    def __init__(
+        self,
+        store: RunStore,
+        launcher: Launcher,
+        fleet: Fleet | None,
+        stop: Callable[[], int],
+        say: Callable[[str], None],
+    ) -> None:
+        """Nothing is started yet.
+
+        Args:
+            store: The run, open for writing.
+            launcher: Where engines run.
+            fleet: The machines that generate the load; only this one if None.
+            stop: As for `run_job`.
+            say: Told once if it cannot be measured.
+        """
+        self._store, self._launcher, self._fleet = store, launcher, fleet
+        self._stop, self._say = stop, say
+        # Of hosts that are one machine nobody knows how many CPUs are each one's.
+        self._lanes = 1 if fleet is not None else min(MOST_LANES, len(os.sched_getaffinity(0)))
+        self._broken = False
+        self._took = CONTROL_SECONDS
+        self._last = time.monotonic()
+
+    def beside(self) -> None:
+        """A control, if the time since the last one makes it short enough."""
+        began = time.monotonic()
+        if self._broken or (began - self._last) * CONTROL_SHARE < self._took:
+            return
+        started_at = time.time()
+        parts: dict[str, Sample] = {}
+        for name, job in control_jobs(self._lanes).items():
+            sample = self._sample(job)
+            if sample is None:
+                return
+            parts[name] = sample
+        self._last = time.monotonic()
+        seconds = self._last - began
+        self._took = max(CONTROL_SECONDS, seconds)
+        self._store.add_control(reading(parts, started_at, seconds, self._lanes))
+
+    def _sample(self, job: Job) -> Sample | None:
+        """One part; None if the run is to stop, or it cannot be measured."""
+        hosts = self._fleet is not None
+        limit = SPEAK_SECONDS
+        try:
+            if self._fleet is not None:
+                job = together(job, len(self._fleet.hosts))
+                outcome = self._fleet.run(job, limit, lambda _host, _event: None, self._stop)
+            else:
+                outcome = run_job(self._launcher, job.model_dump_json(), limit, stop=self._stop)
+        except AssayError as error:
+            outcome = Outcome("crashed", error.message, "", time.time(), 0.0, False)
+        outcome, samples = read_repeat("control", 1, job, outcome, hosts)
+        counted = [sample for sample in usable(samples) if sample.rate > 0]
+        if outcome.status == "ok" and counted:
+            return counted[0]
+        if not self._stop():
+            # Whatever it is, it would be said again and again.
+            self._broken = True
+            why = outcome.reason or outcome.status
+            self._say(f"warning: the control beside the repeats cannot be measured: {why}")
+        return None
+
+
+def reading(parts: Mapping[str, Sample], started_at: float, seconds: float, lanes: int) -> Reading:
+    """One control from its parts.
+
+    Args:
+        parts: Name -> sample.
+        started_at: Seconds since 1970.
+        seconds: What it took.
+        lanes: Of the part that never waits, on each host.
+    """
+    works = parts[WORKS]
+    watches = [sample.watch for sample in parts.values() if sample.watch is not None]
+    away = [watch.away_ns for watch in watches]
+    every = lanes * max(1, len(works.hosts))
+    return Reading(
+        at=started_at + seconds / 2,
+        seconds=seconds,
+        rates={name: sample.iops for name, sample in parts.items()},
+        lane_ns=works.elapsed_ns * every,
+        # Of hosts that are one machine there may be more than CPUs: then their lanes wait for each other.
+        wait_ns=works.cpu_wait_ns if every <= works.cpus else None,
+        watched_ns=sum(watch.elapsed_ns for watch in watches),
+        away_ns=None if None in away or not away else sum(one or 0 for one in away),
+    )
+
+
+def describe_machine(store: RunStore) -> None:
+    """Say what the controls show, from what is stored and nothing else; of a large run from some of its cases."""
+    readings = store.controls()
+    cases = list(dict.fromkeys(case for case, _ in store.order())) if readings else []
+    samples = (sample for case in cases[:: -(-len(cases) // MOST_CASES) or 1] for sample in usable(store.samples(case)))
+    controls = summarise(readings, [measured_of(sample) for sample in samples if sample.rate > 0])
+    store.describe_machine(controls, machine_finding(controls))
