@@ -64,6 +64,12 @@ class Claim:
         """The target that is faster at every point that counts; empty if there is none."""
         return next((name for name in (self.other, self.base) if 0 < self.counted == len(self.won(name))), "")
 
+    @property
+    def leader(self) -> str:
+        """The target that is faster at some points, while the other one is at none; empty if there is none."""
+        ahead = [name for name in (self.other, self.base) if self.won(name)]
+        return ahead[0] if len(ahead) == 1 else ""
+
     def loser(self, target: str) -> str:
         """The one that is not `target`."""
         return self.base if target == self.other else self.other
@@ -89,10 +95,22 @@ def headline(found: Sequence[Claim]) -> Text:
         for target in (other, base):
             won = [claim for claim in mine if claim.winner == target]
             spans += _headline(target, won, len(mine)) if won else []
-        rest = [claim.kind for claim in mine if not claim.winner]
+        for target in (other, base):
+            spans += _partly(target, [claim for claim in mine if claim.leader == target and not claim.winner])
+        rest = [claim.kind for claim in mine if not claim.leader]
         if rest:
-            spans.append(f"Between {base} and {other} it is not so simple for {numbers.listing(rest)}: see below. ")
+            spans.append(f"Neither {base} nor {other} is ahead for {numbers.listing(rest)}. ")
     return tuple(spans)
+
+
+def _partly(target: str, ahead: Sequence[Claim]) -> list[Span]:
+    """Where a target is faster at some points, and at no point slower."""
+    if not ahead:
+        return []
+    places = numbers.listing(
+        [f"{len(claim.won(target)):,} of {claim.counted:,} points of {claim.kind}" for claim in ahead]
+    )
+    return [f"At {places} ", Strong(target), f" is faster than {ahead[0].loser(target)}, at none slower. "]
 
 
 def _headline(target: str, won: Sequence[Claim], kinds: int) -> list[Span]:

@@ -38,6 +38,9 @@ _WHAT_VERDICTS_DO = (
 )
 
 
+_BUSY = "Something else than the storage had a part in what was measured; the section on verdicts says what."
+
+
 def section(view: View) -> Section:
     """The short answer."""
     found = claims(view.analysis.decisions)
@@ -51,6 +54,9 @@ def section(view: View) -> Section:
     doubt = _doubt(view, {Verdict.NETWORK_BOUND} if growth else set())
     if doubt:
         blocks.append(doubt)
+    machine = view.analysis.machine
+    if machine is not None:
+        blocks.append(Note(f"{_BUSY} {machine.remedy}", "warning"))
     blocks += [Paragraph(scaling_sentence(one), lead=True) for one in growth[:_MOST_SENTENCES]]
     if found:
         blocks += _compared(found, view)
