@@ -339,11 +339,8 @@ def test_headline_has_no_number_of_a_cached_or_impossible_result(pair: tuple[Run
                 assert numbers.mb_per_s(row.throughput.median) not in text
 
 
-GUIDES = REPOSITORY / "docs" / "guides"
-
-
 def test_guide_names_every_rule_and_verdict_with_its_thresholds() -> None:
-    text = (GUIDES / "read-a-result.md").read_text()
+    text = (REPOSITORY / "docs" / "reference" / "results.md").read_text()
     section = text[text.index("## The verdicts") : text.index("## The closest ceiling")]
     assert [rule.__name__ for rule in rules.RULES if f"*{rule.__name__}*" not in section] == []
     assert [verdict for verdict in Verdict if f"| `{verdict}` |" not in section] == []
