@@ -44,6 +44,6 @@ fn only_what_a_job_may_name_is_cleaned() {
     target.as_object_mut().unwrap().remove("directory");
     assert!(refused(&["clean"], &target).contains("directory"));
     let device = json!({"kind": "device", "path": "/dev/null", "destroy": true});
-    assert!(refused(&["clean"], &device).contains("layout"), "a device has nothing to clean");
+    assert!(refused(&["clean"], &device).contains("must be of kind nfs"), "a device has nothing to clean");
     assert!(refused(&["clean"], &json!({"kind": "null"})).contains("must be of kind nfs"));
 }
