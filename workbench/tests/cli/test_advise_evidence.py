@@ -83,7 +83,7 @@ def test_the_command_takes_runs_and_says_what_does_not_count(runs):
 
 def test_published_figures_are_those_of_the_papers():
     found = published()
-    assert len(found) == 8 + 26 and {item.source.split(" (")[0] for item in found} == {"NFS paper", "BeeGFS paper"}
+    assert len(found) == 7 + 26 and {item.source.split(" (")[0] for item in found} == {"NFS paper", "BeeGFS paper"}
     peak = max(item.measured.value for item in found if item.chosen.design == "beegfs" and item.metric == "write")
     assert peak == 6810e6
     nfs = {

@@ -26,6 +26,8 @@ struct Tally {
     start: u64,
     /// The next point of the grid.
     due: u64,
+    /// When the thread ran last.
+    seen: u64,
     lateness: Histogram,
     stalls: u64,
     stalled_ns: u64,
@@ -39,6 +41,7 @@ impl Tally {
         Tally {
             start,
             due: start.saturating_add(INTERVAL_NS),
+            seen: start,
             lateness: Histogram::default(),
             stalls: 0,
             stalled_ns: 0,
@@ -53,6 +56,7 @@ impl Tally {
     /// A stall is being so late that the next point had come. `waited_ns` is for how long the thread was ready to run
     /// without a CPU since it last ran; none if the kernel does not tell.
     fn woke(&mut self, now: u64, waited_ns: Option<u64>) {
+        self.seen = now;
         let late = now.saturating_sub(self.due);
         if late >= INTERVAL_NS {
             self.stalls += 1;
@@ -67,13 +71,14 @@ impl Tally {
         }
     }
 
-    /// All of it; none if no point of the grid has come.
+    /// All of it; none if no point of the grid has come. Between the moment that ends it and the word of that the thread
+    /// may have run once more.
     fn watch(mut self, end: u64, cpu_ns: u64) -> Option<Watch> {
         let mut merged = Merged::default();
         merged.add(&self.lateness.take());
         Some(Watch {
             interval_ns: INTERVAL_NS,
-            elapsed_ns: end.saturating_sub(self.start),
+            elapsed_ns: end.max(self.seen).saturating_sub(self.start),
             lateness: merged.summary()?,
             stalls: self.stalls,
             stalled_ns: self.stalled_ns,
@@ -173,6 +178,13 @@ mod tests {
         assert_eq!((tally.stalls, tally.stalled_ns, tally.away_ns), (2, 60 * MS, Some(30 * MS)));
         let (tally, _) = watched(&[10 * MS], None);
         assert_eq!((tally.stalled_ns, tally.away_ns), (10 * MS, None));
+    }
+
+    #[test]
+    fn what_was_seen_last_belongs_to_the_time() {
+        let (tally, end) = watched(&[0; 25], Some(0));
+        let watch = tally.watch(end - 2_000, 0).unwrap();
+        assert_eq!((watch.lateness.count, watch.elapsed_ns), (25, 25 * INTERVAL_NS));
     }
 
     #[test]

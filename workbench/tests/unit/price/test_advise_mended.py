@@ -288,7 +288,7 @@ def test_one_design_twice_has_two_names():
 
 def test_quotients_have_12_digits():
     price = best(advice_on("07")).price
-    assert price.month == Decimal("372.944444444") and price.paid == 13426
+    assert price.month == Decimal("745.888888889") and price.paid == 26852
 
 
 def test_the_first_lines_say_all_that_is_asked_for_and_assumed():

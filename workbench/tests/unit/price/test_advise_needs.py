@@ -85,16 +85,16 @@ def test_with_an_archive_they_may_go_to_the_instance_store():
 def test_three_years_are_reserved():
     advice = advice_on("07")
     found = best(advice)
-    assert (found.set["instance"], found.price.term, found.price.paid) == ("d2.2xlarge", "reserved-3y", 13426)
+    assert (found.set["instance"], found.price.term, found.price.paid) == ("d2.4xlarge", "reserved-3y", 26852)
     assert "36 months" in reason(advice, "long_term") and "65 % less" in reason(advice, "long_term")
     duty = next(change for change in advice.changes if change.kind == "duty")
-    # 13,426 / (36 x 729.6 x 1.47)
-    assert round(float(duty.at), 4) == round(13426 / (36 * 729.6 * 1.47), 4)
+    # 26,852 / (36 x 729.6 x 2.94)
+    assert round(float(duty.at), 4) == round(26852 / (36 * 729.6 * 2.94), 4)
     assert best(advice_on("07", duty=0.3)).price.term == "on-demand"
     assert best(advice_on("07", months=6)).price.term == "on-demand"
-    # Three terms of a year are 19,668; one of three years is 13,426 and outlasts the need.
+    # Three terms of a year are 39,336; one of three years is 26,852 and outlasts the need.
     longer = advice_on("07", months=30)
-    assert best(longer).price.paid == 13426 and "paid for 36 months" in reason(longer, "long_term")
+    assert best(longer).price.paid == 26852 and "paid for 36 months" in reason(longer, "long_term")
     assert best(advice_on("07", months=24)).price.term == "reserved-1y"
 
 
