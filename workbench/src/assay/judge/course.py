@@ -52,10 +52,11 @@ def no_steady_state(evidence: Evidence) -> Answer:
     """No steady state inside the window that was measured.
 
     In most repeats, the range of the rate over five equal windows exceeds 20 % of the mean, or the least-squares line
-    through them gains or loses more than 10 % of it. And it is not the machine's doing: in most repeats nobody else
-    used the device, lanes had a CPU for 90 % of the time, and the rate moves by more than for want of one (if lanes had
-    none for a share w of the time, all of it in one window, that window lacks 5 w of its rate, and the line gains 4 w);
-    or the line is alike in all repeats, which what else runs on a machine is not.
+    through them gains or loses more than 10 % of it. And it is not the machine's doing. Repeats begin alike, so that
+    what a store does by itself comes again in each: of three repeats or more the lines must be alike, which what else
+    runs on a machine, or below a virtual disk, is not. Of fewer, in most repeats nobody else used the device, lanes
+    had a CPU for 90 % of the time, and the rate moves by more than for want of one (if lanes had none for a share w of
+    the time, all of it in one window, that window lacks 5 w of its rate, and the line gains 4 w).
     Source: SNIA Solid State Storage Performance Test Specification 2.0, definition of steady state.
     """
     if evidence.case.parameters.rate is not None:
@@ -71,8 +72,9 @@ def no_steady_state(evidence: Evidence) -> Answer:
     alone = [(sample, course) for sample, course in unsteady if not disturbed(sample, evidence)]
     own = [(sample, course) for sample, course in alone if _unsteady(course, evidence.without_cpu(sample))]
     slopes = [course.slope_share or 0.0 for _, course in unsteady]
-    alike = abs(median(slopes)) > SLOPE_SHARE and _agree(slopes)
-    if 2 * len(own) <= len(every) and not alike:
+    several = len(every) >= LEAST_REPEATS
+    alike = several and abs(median(slopes)) > SLOPE_SHARE and _agree(slopes, least=2)
+    if not alike and (several or 2 * len(own) <= len(every)):
         return _machine(evidence, [sample for sample, _ in unsteady])
     spread, slope = median(course.range_share or 0.0 for _, course in unsteady), median(slopes)
     return Finding(
@@ -92,16 +94,17 @@ def _unsteady(course: Course, without_cpu: float) -> bool:
     return (course.range_share or 0.0) > RANGE_SHARE + WINDOWS * lost or slope > SLOPE_SHARE + (WINDOWS - 1) * lost
 
 
-def _agree(values: list[float]) -> bool:
-    """Three values or more that lie within half of their median; three that mean nothing do in 2 of 100 cases."""
-    return len(values) >= LEAST_REPEATS and max(values) - min(values) <= abs(median(values)) / 2
+def _agree(values: list[float], least: int = LEAST_REPEATS) -> bool:
+    """Values that lie within half of their median; three that mean nothing do in 2 of 100 cases."""
+    return len(values) >= least and max(values) - min(values) <= abs(median(values)) / 2
 
 
 def _machine(evidence: Evidence, samples: list[Sample]) -> NotEvaluated:
     """Why the course of the rate tells nothing of the store."""
     share = median(evidence.without_cpu(sample) for sample in samples)
     reasons = [reason for sample in samples if (reason := disturbed(sample, evidence))]
-    why = max(reasons, key=reasons.count, default=f"lanes had no CPU {percent(share)} of the time")
+    lacked = f"lanes had no CPU {percent(share)} of the time" if share > 0 else "each repeat goes another way"
+    why = max(reasons, key=reasons.count, default=lacked)
     return NotEvaluated(f"the rate goes up and down within repeats, which may be the machine's doing: {why}")
 
 
