@@ -74,6 +74,10 @@ class Claim:
         """The one that is not `target`."""
         return self.base if target == self.other else self.other
 
+    def middle(self, target: str) -> float:
+        """The same at half of those points, at least."""
+        return median(point.at_least for point in self.won(target))
+
     def least(self, target: str) -> float:
         """How many times as fast as the other one `target` is wherever it is faster, at least."""
         return min(point.at_least for point in self.won(target))
@@ -156,6 +160,7 @@ def _won(claim: Claim, target: str) -> list[Span]:
         Strong(target),
         f" is faster than {claim.loser(target)} at {_points(len(points), claim)}, at least ",
         Strong(numbers.ratio(floored(claim.least(target)))),
+        *_at_half(claim, target),
         f"; measured {numbers.ratio(middle)} in the median"
         if len(points) > 1
         else f"; measured {numbers.ratio(middle)}",
@@ -167,6 +172,13 @@ def _unverified(points: Sequence[PointDecision]) -> str:
     """Whose numbers nobody can vouch for, to be said beside them: ` (disk is unverified)`; empty if there are none."""
     names = list(dict.fromkeys(name for point in points for name in point.unverified))
     return f" ({numbers.listing(names)} {'is' if len(names) == 1 else 'are'} unverified)" if names else ""
+
+
+def _at_half(claim: Claim, target: str) -> list[Span]:
+    """The closest point alone says little of the others."""
+    if len(claim.won(target)) < 2:
+        return []
+    return [" (at half of them ", Strong(numbers.ratio(floored(claim.middle(target)))), ")"]
 
 
 def floored(value: float) -> float:

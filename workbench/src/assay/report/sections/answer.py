@@ -112,9 +112,9 @@ def _figure(claim: Claim, view: View) -> KeyFigure:
         measured = f"measured {numbers.ratio(numbers.median(ratios))}{f' in the median, {span}' if span else ''}"
         return KeyFigure(
             numbers.titled(claim.kind),
-            f"≥ {numbers.ratio(floored(claim.least(target)))}",
+            f"≥ {numbers.ratio(floored(claim.middle(target)))}",
             f"{target} faster than {claim.loser(target)}",
-            (measured, counts, speeds),
+            (*_bound(claim, target), measured, counts, speeds),
             view.targets.index(target),
             _limit(_rows(claim, target, view), target),
         )
@@ -126,6 +126,14 @@ def _figure(claim: Claim, view: View) -> KeyFigure:
     else:
         value, words = "open", f"{claim.other} or {claim.base}?"
     return KeyFigure(numbers.titled(claim.kind), value, words, (counts, speeds))
+
+
+def _bound(claim: Claim, target: str) -> tuple[str, ...]:
+    """Of which points the large number is true, where there are several."""
+    count = len(claim.won(target))
+    if count < 2:
+        return ()
+    return (f"at half of {count:,} points; ≥ {numbers.ratio(floored(claim.least(target)))} at each",)
 
 
 def _counts(claim: Claim) -> str:
