@@ -30,7 +30,7 @@ targets:
   two: {kind: "null", latency: {distribution: fixed, time: 2ms}}
   wild: {kind: "null", latency: {distribution: exponential, mean: 5ms}}
 workloads:
-  both: {operations: [random_read], file_size: 1MiB, record_size: 4KiB, runtime: 20ms}
+  both: {operations: [random_read], file_size: 1MiB, record_size: 4KiB, runtime: 100ms}
   alone: {operations: [write], file_size: 1MiB, record_size: 64KiB, targets: [one]}
 repeats: 4
 order: sequential
