@@ -14,9 +14,7 @@ from assay.analyse.compare import compare
 from assay.model.blocks import Blocks
 from assay.model.case import Case
 from assay.model.result import Comparison, Row
-from assay.model.verdict import Verdict
-
-NOT_ITS_OWN = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE})
+from assay.model.verdict import FALSE
 
 Told = Literal["faster", "slower", "equal", "open"]
 """What is known of the other side of a row."""
@@ -31,9 +29,7 @@ def told(pair: Comparison, within: float) -> Told:
     """
     if pair.separable:
         return "faster" if pair.ratio > 1 else "slower"
-    if pair.too_few or pair.sure_low is None or pair.sure_high is None:
-        return "open"
-    return "equal" if pair.sure_low >= 1 - within and pair.sure_high <= 1 / (1 - within) else "open"
+    return "equal" if pair.equal(within) else "open"
 
 
 def decided_cases(cases: Iterable[Case], rows: Sequence[Row], blocks: Blocks) -> dict[str, str]:
@@ -45,7 +41,7 @@ def decided_cases(cases: Iterable[Case], rows: Sequence[Row], blocks: Blocks) ->
         blocks: How it is measured.
     """
     compared = {_key(pair): told(pair, blocks.within) for pair in compare(rows, looks=len(blocks.looks))}
-    bad = {_row_key(row) for row in rows if _not_its_own(row)}
+    bad = {_row_key(row) for row in rows if not FALSE.isdisjoint(row.verdicts)}
     answers: dict[object, list[str]] = {}
     for row in rows:
         answer = "no number of its own" if _row_key(row) in bad else compared.get(_row_key(row), "no result")
@@ -56,10 +52,6 @@ def decided_cases(cases: Iterable[Case], rows: Sequence[Row], blocks: Blocks) ->
         if words and "open" not in words:
             found[case.id] = f"told apart: {blocks.other} is {', '.join(dict.fromkeys(words))}"
     return found
-
-
-def _not_its_own(row: Row) -> bool:
-    return row.verdict in NOT_ITS_OWN or any(finding.verdict in NOT_ITS_OWN for finding in row.findings)
 
 
 def _case_key(case: Case) -> object:

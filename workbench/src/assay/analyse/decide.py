@@ -66,7 +66,7 @@ def _point(pair: Comparison, base: Row, other: Row, within: float) -> PointDecis
         return PointDecision(axes=pair.axes, outcome=Outcome.BARRED, ratio=pair.ratio, why=why)
     if pair.sure_low is None or pair.sure_high is None:
         return _unsettled(pair, within)
-    if not pair.too_few and pair.sure_low >= 1 - within and pair.sure_high <= 1 / (1 - within):
+    if pair.equal(within):
         return _equal(pair, base, other)
     if pair.separable and (pair.sure_low > 1 or pair.sure_high < 1):
         return _faster(pair, base, other)

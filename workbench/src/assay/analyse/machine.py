@@ -16,8 +16,8 @@ from assay.analyse.estimate import mean_deviation, student_t
 from assay.analyse.usable import usable
 from assay.model.case import Case
 from assay.model.cpus import cpu_numbers
-from assay.model.machine import Controls, Explained, MachineFinding, Reading
-from assay.model.result import Sample
+from assay.model.machine import WAIT_SHARE, Controls, Explained, MachineFinding, Reading
+from assay.model.result import KNOWN, Sample
 from assay.model.verdict import Finding
 
 if TYPE_CHECKING:
@@ -25,16 +25,12 @@ if TYPE_CHECKING:
 
 LEAST_CONTROLS = 3
 """With fewer, nothing is said."""
-TAKEN = 0.1
-"""Share of the control's time, or of the CPUs', that something else may take; as in `assay.judge.limits`."""
 MATTERS = 0.02
 """Results that move by less than this share need no explanation."""
 GOOD_PART = 0.25
 """From this share of the variance on, it is worth telling."""
 SURE = 0.01
 """So seldom may what goes with the control be chance."""
-KNOWN = 0.25
-"""Results whose interval reaches further from the median are unstable; as in `assay.judge.rules`."""
 TICK_NS = 10_000_000
 """What proc_stat(5) counts in, for each CPU."""
 
@@ -94,7 +90,7 @@ def summarise(readings: Sequence[Reading], measured: Sequence[Measured]) -> Cont
     spreads = [mean_deviation([math.log(one.rate) for one in row])[1] for row in rows if len(row) > 1]
     waited = _share([(one.wait_ns, one.lane_ns) for one in readings])
     # On a machine that has nothing else to do lanes wait for nobody but the storage's own helpers.
-    taken = (waited or 0.0) > TAKEN
+    taken = (waited or 0.0) > WAIT_SHARE
     explained, untold = explain(readings, [_series(row, taken) for row in rows])
     moved = {part: [math.log(one.rates[part]) for one in readings] for part in parts_of(readings)}
     return Controls(
@@ -181,12 +177,12 @@ def _taken(controls: Controls) -> list[str]:
     """What the machine kept from the engine, in words."""
     waited, stolen, away = controls.waited or 0.0, controls.stolen or 0.0, controls.away or 0.0
     seen = []
-    if waited > TAKEN:
+    if waited > WAIT_SHARE:
         seen.append(f"its lanes, no more than there are CPUs, waited for one {_percent(waited)} of the time")
-    if stolen - controls.stolen_error > TAKEN:
+    if stolen - controls.stolen_error > WAIT_SHARE:
         within = _percent(controls.stolen_error)
         seen.append(f"the hypervisor took {_percent(stolen)} of the CPU time (right within {within} of it)")
-    if away > TAKEN:
+    if away > WAIT_SHARE:
         seen.append(f"the engine was not run {_percent(away)} of the time though no other process had its CPU")
     return [words[0].upper() + words[1:] if not place else words for place, words in enumerate(seen)]
 

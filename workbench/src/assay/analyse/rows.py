@@ -20,7 +20,6 @@ from assay.model.ceiling import Binding
 from assay.model.foreign import plain
 from assay.model.names import is_metadata
 from assay.model.percentile import said
-from assay.model.repeats import EQUAL_WITHIN
 from assay.model.result import Estimate, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
 from assay.model.units import UnitError, parse_size
 from assay.model.verdict import Finding, Verdict
@@ -84,7 +83,6 @@ def analyse(
     maker = RowMaker(run, judge, quick, settled, likeness or 0.0)
     rows = tuple(row for case in cases for row in maker.rows(case, of_case[case.id], executed[case.id]))
     comparisons = () if quick else compare(rows, run.looks)
-    within = EQUAL_WITHIN if run.repeats_decide is None else run.repeats_decide
     machine = run.machine and run.machine.model_copy(update={"rows": sum(bool(row.machine) for row in rows)})
     return RunAnalysis(
         run=run,
@@ -92,7 +90,7 @@ def analyse(
         excluded=tuple(excluded),
         rows=rows,
         comparisons=comparisons,
-        decisions=decide(rows, comparisons, within),
+        decisions=decide(rows, comparisons, run.equal_within),
         latency_comparisons=() if quick else tuple(pair for of in LATENCIES for pair in compare(rows, run.looks, of)),
         notes=() if quick else (*machine_notes(machine), *_all_notes(rows, maker, likeness)),
         machine=machine,

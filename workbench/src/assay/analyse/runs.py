@@ -233,7 +233,7 @@ def geometric_means(rows: Iterable[ComparedRow]) -> tuple[float, float, int] | N
 
     Rows with a false number on a side are left out. All rows must be of the same unit.
     """
-    fair = [row for row in rows if not {row.before.verdict, row.after.verdict} & NO_RESULT]
+    fair = [row for row in rows if not row.no_result]
     if not fair:
         return None
     before = math.fsum(math.log(row.before.rate.median) for row in fair) / len(fair)
@@ -277,7 +277,7 @@ def gate(found: RunsComparison, allowed: float) -> Gate:
         old, new = row.before.verdict, row.after.verdict
         if new is Verdict.INCOMPLETE or (new in NO_RESULT and old not in NO_RESULT):
             broken.append(f"{row.name}: {new} now: {row.after.finding}".rstrip(": "))
-        elif {old, new} & NO_RESULT:
+        elif row.no_result:
             unjudged.append(f"{row.name}: {row.comparison.caveat}")
         elif row.comparison.too_few:
             unjudged.append(f"{row.name}: {_too_few(row.comparison)}")

@@ -12,8 +12,9 @@ from assay.cli.sides import Side, find_sides
 from assay.cli.studyfile import LoadedStudy, check_study, load_study_file
 from assay.launch.abilities import leave_out_impossible
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.blocks import EQUAL_WITHIN, Blocks, looks_within
+from assay.model.blocks import Blocks, looks_within
 from assay.model.case import Case
+from assay.model.repeats import EQUAL_WITHIN
 from assay.model.study import Study
 from assay.model.units import UnitError, about_duration, parse_duration
 from assay.plan.blocks import pairs_of

@@ -3,7 +3,6 @@
 from assay.analyse.compare import compare
 from assay.analyse.decide import decide
 from assay.cli.analysis import judged_rows
-from assay.model.repeats import EQUAL_WITHIN
 from assay.report.claims import claims, sentence
 from assay.report.document import words
 from assay.store import RunStore
@@ -22,5 +21,5 @@ def answers(store: RunStore) -> tuple[str, ...]:
     if info.finished > MOST_REPEATS or len(info.places) < 2:
         return ()
     rows = tuple(judged_rows(store))
-    within = EQUAL_WITHIN if info.repeats_decide is None else info.repeats_decide
-    return tuple(words(sentence(claim)) for claim in claims(decide(rows, compare(rows, info.looks), within)))
+    decisions = decide(rows, compare(rows, info.looks), info.equal_within)
+    return tuple(words(sentence(claim)) for claim in claims(decisions))

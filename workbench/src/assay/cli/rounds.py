@@ -6,6 +6,7 @@ from itertools import groupby
 
 from assay.analyse.blocks import decided_cases
 from assay.cli.analysis import analyse_store
+from assay.cli.settle import spent
 from assay.model.blocks import Blocks
 from assay.model.units import about_duration
 from assay.plan.schedule import Job
@@ -15,11 +16,6 @@ Execute = Callable[[Sequence[Job]], bool]
 """Executes repeats; whether nobody has stopped it meanwhile."""
 Settled = Callable[[str, int], None]
 """Is told a case, and how many repeats fewer are asked for."""
-
-
-def spent(store: RunStore) -> float:
-    """Seconds that the repeats of a run have taken so far."""
-    return sum(attempt.seconds or 0.0 for attempt in store.attempts())
 
 
 def run_rounds(store: RunStore, blocks: Blocks, jobs: Sequence[Job], execute: Execute, settled: Settled) -> None:

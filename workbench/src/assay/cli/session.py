@@ -30,9 +30,9 @@ from assay.cli.judging import judged_results
 from assay.cli.methods import find_methods
 from assay.cli.output import note
 from assay.cli.progress import Progress, TimeLeft, make_progress
-from assay.cli.rounds import run_rounds, spent
+from assay.cli.rounds import run_rounds
 from assay.cli.series import run_rows
-from assay.cli.settle import settle_all
+from assay.cli.settle import settle_all, spent
 from assay.cli.wires import measure_network
 from assay.contract._answers import BackendCapabilities, Look
 from assay.launch.binary import Engine, load_engine

@@ -38,6 +38,11 @@ def settle_all(store: RunStore, repeats: Repeats, cases: Iterable[Case]) -> None
             settle(store, repeats, case)
 
 
+def spent(store: RunStore) -> float:
+    """Seconds that the repeats of a run have taken so far."""
+    return sum(attempt.seconds or 0.0 for attempt in store.attempts())
+
+
 class Rounds:
     """What ends a run between two rounds of its repeats: it is decided, or its time is spent."""
 
@@ -108,8 +113,8 @@ class Rounds:
         """Seconds of measuring that are left; None without a limit."""
         if self._repeats.time is None:
             return None
-        spent = sum(attempt.seconds or 0.0 for attempt in self._store.attempts())
-        return self._repeats.time / 1e9 - spent - sum(reading.seconds for reading in self._store.controls())
+        controls = sum(reading.seconds for reading in self._store.controls())
+        return self._repeats.time / 1e9 - spent(self._store) - controls
 
     def _took(self) -> dict[str, float]:
         """Case id -> mean seconds of a repeat."""

@@ -8,6 +8,7 @@ from statistics import median
 
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
 from assay.model.ceiling import Binding
+from assay.model.machine import WAIT_SHARE
 from assay.model.result import EXCEEDED
 from assay.model.units import about_size
 from assay.model.verdict import Finding, Verdict
@@ -21,8 +22,6 @@ LINK_SHARE = 0.9
 """A link is full from this share on; protocols take some of the rest."""
 BUSY_SHARE = 0.9
 """CPU time of the engine / the time it had on the CPUs it can use at once."""
-WAIT_SHARE = 0.1
-"""Time of the lanes without a CPU, and of the host's CPUs taken by the hypervisor."""
 STOPPED_NS = 100_000_000
 """An engine that was not run for so long at once was held by something."""
 LEAST_NS = 10_000_000

@@ -7,6 +7,7 @@ from statistics import median
 from typing import NamedTuple
 
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated
+from assay.model.machine import WAIT_SHARE
 from assay.model.names import WRITES
 from assay.model.result import Sample
 from assay.model.units import about_size
@@ -27,8 +28,6 @@ OTHERS_SHARE = 0.25
 """Of what was ours, the others' bytes."""
 OTHERS_REQUESTS = 0.5
 """Of what may have been ours, the others' requests."""
-STARVED = 0.1
-"""Share of the time without a CPU from which on it is the machine that is slow."""
 LEAST_IDLE, FOREIGN = 0.1, 0.25
 """Of the host's CPU time: what is idle unless the machine is busy, and what others then have."""
 LEAST_BYTES, LEAST_REQUESTS = 4 << 20, 250
@@ -126,7 +125,7 @@ def disturbed(sample: Sample, evidence: Evidence) -> str:
     found = others(sample, evidence)
     if found is not None and found.matter:
         return "others used the device meanwhile"
-    if evidence.without_cpu(sample) > STARVED:
+    if evidence.without_cpu(sample) > WAIT_SHARE:
         return "lanes had too little CPU"
     idle, busy = sample.host_idle_ns or 0, sample.host_busy_ns or 0
     foreign = busy - sample.cpu_user_ns - sample.cpu_system_ns

@@ -5,13 +5,12 @@ from typing import Annotated
 from pydantic import Field
 
 from assay.model.base import Frozen
+from assay.model.repeats import EQUAL_WITHIN
 
 LOOKS = (5, 8, 13, 20, 32, 50, 80, 120)
 """Rounds after which it is looked whether the sides can be told apart, and the run may stop."""
 SPARE = 4
 """Rounds are planned for so many times the time that there is, for they may be shorter than was estimated."""
-EQUAL_WITHIN = 0.05
-"""Sides that differ by no more than this share count as equal, unless a gate asks for less."""
 
 
 def looks_within(seconds: float, round_seconds: float) -> tuple[int, ...]:
@@ -32,7 +31,7 @@ class Blocks(Frozen):
         base: Target that the other one is compared with.
         other: The other target.
         seconds: Time for measuring; what is open then stays open.
-        within: Greatest difference of what counts as equal, as a share.
+        within: Greatest difference of what counts as equal, as a share: the usual one, unless a gate asks for less.
         looks: Rounds after which the comparison is looked at, rising. The chance of error is shared among them.
         engines: The sides are two engines at one place; the run keeps their hashes, not the programs.
     """

@@ -62,7 +62,12 @@ class ComparedRow(Frozen):
     @property
     def judged(self) -> bool:
         """Both sides have numbers of the storage's own, and enough repeats to call a difference."""
-        return not self.comparison.too_few and not {self.before.verdict, self.after.verdict} & NO_RESULT
+        return not self.comparison.too_few and not self.no_result
+
+    @property
+    def no_result(self) -> bool:
+        """A side has a number that is not the storage's, or not whole."""
+        return not NO_RESULT.isdisjoint((self.before.verdict, self.after.verdict))
 
     @property
     def name(self) -> str:

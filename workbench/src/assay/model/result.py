@@ -17,12 +17,16 @@ from assay.model.names import is_metadata
 from assay.model.network import Network
 from assay.model.percentile import LEAST_OPS, WIDEST, Standing, said
 from assay.model.priced import FrozenPrices
-from assay.model.repeats import LEAST_COMPARED, looks, repeats_words
+from assay.model.repeats import EQUAL_WITHIN, LEAST_COMPARED, looks, repeats_words
 from assay.model.verdict import AS_FAR_AS_SEEN, NO_RESULT, NOT_APPLICABLE, Finding, Verdict
 from assay.model.watch import Watch
 
 EXCEEDED = 1.25
 """A ceiling was measured in a short time on a machine that is never quite quiet: up to this share it may still bind."""
+
+KNOWN = 0.25
+"""Greatest distance of an end of the interval from the median, as a share of it: two such results can be told apart if
+they differ by a factor of 1.7, and what differs by less is for the comparison to say."""
 
 IN_MEMORY = ("tmpfs", "ramfs")
 """File systems that are memory."""
@@ -336,6 +340,11 @@ class RunInfo(Frozen):
     blocks: Blocks | None = None
 
     @property
+    def equal_within(self) -> float:
+        """Targets that differ by no more than this share count as equal."""
+        return EQUAL_WITHIN if self.repeats_decide is None else self.repeats_decide
+
+    @property
     def repeats_words(self) -> str:
         """`3 repeats`, or `8 to 30 repeats`."""
         return repeats_words(self.repeats, self.repeats_least)
@@ -579,6 +588,12 @@ class Comparison(Frozen):
     p_own: float | None = None
     effect: float | None = None
     likeness: float | None = None
+
+    def equal(self, within: float) -> bool:
+        """Both sides surely differ by no more than a share, as all comparisons hold at once."""
+        if self.too_few or self.sure_low is None or self.sure_high is None:
+            return False
+        return self.sure_low >= 1 - within and self.sure_high <= 1 / (1 - within)
 
     @property
     def too_few(self) -> bool:

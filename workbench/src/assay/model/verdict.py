@@ -27,7 +27,10 @@ SOUND = frozenset({Verdict.OK, Verdict.UNSTABLE})
 """The number is the storage's own. An unstable one is known less well, which its interval says. An unverified one may
 be: it can be compared, but whoever quotes it must say so."""
 
-NO_RESULT = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE})
+FALSE = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE})
+"""The number is not the storage's speed. Such results never set a scale nor a headline."""
+
+NO_RESULT = FALSE | {Verdict.INCOMPLETE}
 """The number is not the storage's, or not whole: no difference of such numbers says anything."""
 
 NOT_APPLICABLE = "not applicable: "

@@ -8,7 +8,6 @@ from assay.analyse.runs import HOW_TO_TELL, geometric_means
 from assay.model.comparison import ComparedRow, RunsComparison, Side
 from assay.model.environment import EnvironmentDifference
 from assay.model.result import Comparison
-from assay.model.verdict import NO_RESULT
 from assay.report import latencies, numbers, percentiles
 from assay.report.charts.differences import difference_chart
 from assay.report.document import (
@@ -67,7 +66,7 @@ def _run(found: RunsComparison, place: int) -> str:
 
 
 def _answer(found: RunsComparison) -> Section:
-    sound = [row for row in found.rows if not {row.before.verdict, row.after.verdict} & NO_RESULT]
+    sound = [row for row in found.rows if not row.no_result]
     differ = [row.comparison.ratio for row in sound if row.comparison.separable]
     faster, slower = sum(ratio > 1 for ratio in differ), sum(ratio < 1 for ratio in differ)
     words = f"{faster:,} faster, {slower:,} slower, {len(sound) - len(differ):,} without a significant difference, "
@@ -107,7 +106,7 @@ def _differences(found: RunsComparison) -> Section:
         rows = list(grouped)
         title = base if base == other else f"{base} (before) and {other} (after)"
         blocks.append(Heading(title, f"target-{place}"))
-        drawn = [row for row in rows if not {row.before.verdict, row.after.verdict} & NO_RESULT][:_MOST_POINTS]
+        drawn = [row for row in rows if not row.no_result][:_MOST_POINTS]
         if drawn:
             caption = "Difference of the medians with its 95 % interval; grey where it is not significant."
             if len(drawn) < len(rows):
@@ -199,7 +198,7 @@ def _cells(row: ComparedRow, timed: bool) -> tuple[Cell, ...]:
 
 
 def _result(row: ComparedRow) -> str:
-    if {row.before.verdict, row.after.verdict} & NO_RESULT:
+    if row.no_result:
         return "a side is false"
     if row.comparison.too_few:
         return "too few runs" if row.comparison.unit == "run" else "too few repeats"

@@ -7,7 +7,6 @@ from assay.analyse.between import LEAST_RUNS
 from assay.model.comparison import ComparedRow, RunsComparison, Side
 from assay.model.repeats import LEAST_COMPARED
 from assay.model.result import Compared, Comparison, Percentile
-from assay.model.verdict import NO_RESULT
 from assay.report import numbers
 
 NAMES: tuple[Compared, ...] = ("p50", "p99")
@@ -37,7 +36,7 @@ def _rows(recorded: Sequence[ComparedRow], name: Compared) -> list[LatencyRow]:
     rows = []
     for row in recorded:
         pair, before, after = pair_of(row, name), _value(row.before, name), _value(row.after, name)
-        if pair is not None and before is not None and after is not None and not _false(row):
+        if pair is not None and before is not None and after is not None and not row.no_result:
             rows.append(LatencyRow(row.name, before, after, pair))
     return rows
 
@@ -51,16 +50,12 @@ def _recorded(row: ComparedRow) -> bool:
     return row.before.p50 is not None and row.after.p50 is not None
 
 
-def _false(row: ComparedRow) -> bool:
-    return bool({row.before.verdict, row.after.verdict} & NO_RESULT)
-
-
 def latency_words(found: RunsComparison, name: Compared) -> str:
     """Such as `0 shorter, 2 longer, 10 without a significant difference; too few operations in 3 rows`."""
     pairs = [row.pair for row in latency_rows(found).get(name, [])]
     recorded = [row for row in found.rows if _recorded(row)]
-    few = sum(pair_of(row, name) is None and not _false(row) for row in recorded)
-    false = sum(_false(row) for row in recorded)
+    few = sum(pair_of(row, name) is None and not row.no_result for row in recorded)
+    false = sum(row.no_result for row in recorded)
     parts = []
     if pairs:
         differ = [pair for pair in pairs if pair.separable]

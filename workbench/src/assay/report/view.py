@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from assay.model.case import AxisValue
 from assay.model.price import Book
 from assay.model.result import Comparison, Place, Row, RunAnalysis
-from assay.model.verdict import AS_FAR_AS_SEEN, SOUND, Verdict
+from assay.model.verdict import AS_FAR_AS_SEEN, FALSE, SOUND
 from assay.report import numbers
 from assay.report.measure import Measure, measure_of
-
-FALSE = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE})
-"""Verdicts that say: this is not the storage's speed. Such rows never set a scale nor a headline."""
 
 _LEAST_CELLS = 6
 
@@ -166,11 +163,6 @@ class View:
         """The rows of the base and of the other target of a comparison."""
         base = self.row(pair.workload, pair.operation, pair.base, pair.axes)
         return base, self.row(pair.workload, pair.operation, pair.other, pair.axes)
-
-    def fair(self, pair: Comparison) -> bool:
-        """Both sides are sound and nothing speaks against comparing them."""
-        base, other = self.sides(pair)
-        return not pair.caveat and base is not None and other is not None and sound(base) and sound(other)
 
     def comparable(self, pair: Comparison) -> bool:
         """Both sides have a rate that is the storage's, however doubtful."""
