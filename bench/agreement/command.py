@@ -93,17 +93,17 @@ def measure(works: list[Workload], chosen: argparse.Namespace) -> Results:
         for work in works:
             results.rows[work.key] = run_workload(work, setting, chosen.pairs)
             results.minutes = (time.monotonic() - begin) / 60
-            print_workload(work, results.rows[work.key])
+            print_workload(work, results.rows[work.key], results.rows.get(work.twin))
             if chosen.json:
                 results.save(chosen.json)
     return results
 
 
-def print_workload(work: Workload, result: RowResult) -> None:
+def print_workload(work: Workload, result: RowResult, twin: RowResult | None) -> None:
     """One workload on the terminal."""
     print(f"\n{work.title} [{work.key}]")
     print(tables.plain(show.of_workload(result)))
-    print(*(f"  {sentence}" for sentence in sentences(work, result)), sep="\n")
+    print(*(f"  {sentence}" for sentence in sentences(work, result, twin)), sep="\n")
     for key, why in result.failures.items():
         print(f"  failed: {key}: {why}")
     sys.stdout.flush()
@@ -126,7 +126,7 @@ def main(words: list[str] | None = None) -> int:
         if not works:
             raise BenchError(f"{chosen.source} has no workload of these")
         for work in works:
-            print_workload(work, results.rows[work.key])
+            print_workload(work, results.rows[work.key], results.rows.get(work.twin))
     else:
         if chosen.page:
             page.check(chosen.pairs)

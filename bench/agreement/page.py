@@ -54,7 +54,9 @@ def fill(template: str, results: Results) -> str:
         "tally": lambda: show.tally(works),
         "summary": lambda: tables.markdown(show.summary(works)),
         "machine": lambda: of_machine(results),
-        "workloads": lambda: "\n\n".join(of_workload(work, result) for work, result in works),
+        "workloads": lambda: "\n\n".join(
+            of_workload(work, result, results.rows.get(work.twin)) for work, result in works
+        ),
         "calls": lambda: tables.markdown(show.of_calls(works)),
         "commands": lambda: "\n\n".join(of_commands(work, result) for work, result in works),
     }
@@ -67,10 +69,10 @@ def fill(template: str, results: Results) -> str:
     return MARKER.sub(replace, template)
 
 
-def of_workload(work: Workload, result: RowResult) -> str:
+def of_workload(work: Workload, result: RowResult, twin: RowResult | None) -> str:
     """Heading, tables, what follows."""
     parts = [f"### {work.title}", tables.markdown(show.of_workload(result))]
-    parts.append("\n".join(f"* {sentence}" for sentence in sentences(work, result)))
+    parts.append("\n".join(f"* {sentence}" for sentence in sentences(work, result, twin)))
     parts.append("What an operation's time consists of:")
     parts.append(tables.markdown(show.of_parts(result)))
     if work.variants:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from measure import run_contender
@@ -54,11 +55,28 @@ def run_workload(work: Workload, setting: Setting, rounds: int, size: int = GIB)
 
 def _record(result: RowResult, key: str, contender: Contender, setting: Setting) -> None:
     sample: Sample | None = None
+    before = requests(setting.file)
     try:
         sample, _ = run_contender(contender, setting)
+        after = requests(setting.file)
+        if before is not None and after is not None and sample["ops"]:
+            sample["requests_per_op"] = (after - before) / sample["ops"]
     except BenchError as error:
         result.failures[key] = str(error)
     result.rounds.setdefault(key, []).append(sample)
+
+
+def requests(file: Path) -> int | None:
+    """Reads and writes that the device below a file has completed so far, whoever asked for them.
+
+    None where the file system has no block device of its own. Source: Documentation/block/stat.rst.
+    """
+    device = file.stat().st_dev
+    try:
+        counts = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat").read_text().split()
+    except OSError:
+        return None
+    return int(counts[0]) + int(counts[4])
 
 
 def _count_calls(result: RowResult, there: dict[str, Contender], setting: Setting) -> None:

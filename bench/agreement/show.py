@@ -24,6 +24,7 @@ PARTS = {
     "p50_all_us": "p50 latency and time outside, µs",
     "clat_p50_us": "p50 latency, fio's from issue (clat), µs",
     "cpu_us": "CPU time of an operation, µs",
+    "requests_per_op": "requests to the disk per operation",
 }
 """What an operation's time consists of."""
 

@@ -11,8 +11,8 @@ from agreement.show import MEASURES, both_runs, lines, of_ratio, percent
 from agreement.workloads import Workload
 
 
-def sentences(work: Workload, result: RowResult) -> list[str]:
-    """What follows from the figures of a workload."""
+def sentences(work: Workload, result: RowResult, twin: RowResult | None = None) -> list[str]:
+    """What follows from the figures of a workload, and of the same work with buffers in huge pages."""
     found = {line.measure: line for line in lines(result)}
     if len(found) < len(MEASURES):
         return ["No round is whole, so nothing follows."]
@@ -20,7 +20,7 @@ def sentences(work: Workload, result: RowResult) -> list[str]:
     return [
         _noise(found),
         _outside(result, found["p50_us"]),
-        *(_why(work, result, line) for line in differing),
+        *(_why(work, result, line, twin) for line in differing),
     ]
 
 
@@ -48,7 +48,7 @@ def _outside(result: RowResult, p50: Line) -> str:
     return words + "."
 
 
-def _why(work: Workload, result: RowResult, line: Line) -> str:
+def _why(work: Workload, result: RowResult, line: Line, twin: RowResult | None) -> str:
     """For a measure that differs: what else was measured that moves it."""
     gap = abs(line.ratio.median - 1)
     reasons = []
@@ -62,9 +62,27 @@ def _why(work: Workload, result: RowResult, line: Line) -> str:
     per_call = [_per_call(result, key) for key in ("fio", "assay")]
     if len(reasons) and work.variants and all(per_call):
         reasons.append(f"in a call fio hands over {number(per_call[0])} operations, Assay {number(per_call[1])}")
+    reasons += _in_huge_pages(line, twin) + _requests(result)
     if not reasons:
         return f"**{name(line.measure)}** differs by {percent(gap)}, and nothing that is measured here explains it."
     return f"**{name(line.measure)}** differs by {percent(gap)}: {'; '.join(reasons)}."
+
+
+def _in_huge_pages(line: Line, twin: RowResult | None) -> list[str]:
+    """Where the difference goes once all of an operation lies in one piece of memory."""
+    same = compare(twin.rounds, line.measure) if twin else None
+    if same is None or same.verdict is Verdict.DIFFER:
+        return []
+    return [f"with the buffers of both in huge pages, Assay / fio is {of_ratio(same.ratio)}"]
+
+
+def _requests(result: RowResult) -> list[str]:
+    """Whether the disk was asked more often by one of them."""
+    found = compare(result.rounds, "requests_per_op")
+    if found is None or not _moves(found.ratio):
+        return []
+    fio, assay = number(found.fio.median), number(found.assay.median)
+    return [f"the disk got {fio} requests of fio for an operation, {assay} of Assay"]
 
 
 def _moves(ratio: Ratio) -> bool:

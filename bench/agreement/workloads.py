@@ -41,6 +41,8 @@ class Workload:
     record: int
     depth: int
     variants: tuple[Variant, ...] = ()
+    twin: str = ""
+    """Key of the same work with buffers in huge pages."""
     huge: bool = False
     """Both keep their buffers in huge pages (MAP_HUGETLB), so that 1 MiB lies in one piece of memory."""
 
@@ -73,6 +75,7 @@ WORKLOADS = [
         "read",
         1 << 20,
         1,
+        twin="huge-read",
     ),
     Workload(
         "sequential-write",
@@ -81,6 +84,7 @@ WORKLOADS = [
         "write",
         1 << 20,
         1,
+        twin="huge-write",
     ),
     Workload(
         "huge-read",

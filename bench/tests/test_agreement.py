@@ -180,6 +180,19 @@ def test_what_is_said_of_a_difference_was_measured():
     assert "differs" not in equal and "apart by" in equal
 
 
+def test_huge_pages_and_requests_explain_a_difference():
+    """The same work in huge pages is equal, and elsewhere the disk gets two requests of fio for one of Assay."""
+    result, twin = rounds_of(random.Random(5), 10, 1.1, 0.01), rounds_of(random.Random(6), 10, 1.0, 0.01)
+    for key, samples in result.rounds.items():
+        for sample in samples:
+            sample["requests_per_op"] = 1.0 if "assay" in key else 2.0
+    said = " ".join(words.sentences(BY_KEY["sequential-read"], result, twin))
+    assert "**IOPS** differs by 10" in said and "in huge pages, Assay / fio is 1.0" in said
+    assert "the disk got 2.00 requests of fio for an operation, 1.00 of Assay" in said
+    unequal = " ".join(words.sentences(BY_KEY["sequential-read"], rounds_of(random.Random(5), 10, 1.1, 0.01), result))
+    assert "nothing that is measured here explains it" in unequal
+
+
 def test_time_outside_the_latency_explains_a_p50():
     """What fio leaves out, 130 of 1000 µs, makes its p50 the smaller; with it the two are equal."""
     result = rounds_of(random.Random(4), 10, 1.0, 0.002)
