@@ -22,6 +22,7 @@ test: setup-test     ## every check and test; ends with a count
 	$(VENV)/bin/python tools/run_tests.py
 
 soak: setup-test     ## what takes long: fuzz targets (10 minutes each), then every test with large counts
+	@sh tools/bootstrap.sh soak
 	$(VENV)/bin/python tools/run_soak.py
 
 supply: setup-test   ## crates and packages: sources, known holes, licences, and the bill of materials

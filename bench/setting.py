@@ -39,7 +39,7 @@ def find_tools() -> dict[str, Path]:
         if not os.access(path, os.X_OK):
             raise BenchError(f"{path} is missing: cargo build --release -p assay-cli -p assay-bare")
         found[name] = path.resolve()
-    for name in (*PEERS, "perf"):
+    for name in (*PEERS, "perf", "bpftrace"):
         path = shutil.which(name)
         if path:
             found[name] = Path(path)

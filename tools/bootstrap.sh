@@ -1,6 +1,7 @@
 #!/bin/sh
 # Make sure that what the Makefile needs is there: Python >= 3.11 with venv, Rust >= 1.88, a C linker; with
-# "tests" also Chromium for the report's browser test, valgrind to count instructions and what the cluster in a box runs.
+# "tests" also Chromium for the report's browser test, valgrind to count instructions and what the cluster in a box runs;
+# with "soak" fio and bpftrace.
 # Installs Debian packages where it may, says how otherwise.
 set -eu
 
@@ -59,4 +60,9 @@ if [ "${1:-}" = tests ]; then
         install chromium chromium-driver || echo "note: no chromium and chromium-driver: the browser test will be skipped" >&2
     fi
     box_programs
+fi
+if [ "${1:-}" = soak ]; then
+    for program in bpftrace fio; do
+        command -v $program >/dev/null || install $program || echo "note: no $program: fio, Assay and a tracer will not be compared" >&2
+    done
 fi

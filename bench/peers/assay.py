@@ -58,6 +58,7 @@ def phase_figures(end: dict[str, Any]) -> Sample:
     cpu_us = (used["user_ns"] + used["system_ns"]) / 1e3 / ops
     sample = {
         "ops": ops,
+        "bytes": amount,
         "phase_cpu_us": cpu_us,
         "cpu_us": cpu_us,
         "cpu_ns": cpu_us * 1e3,

@@ -23,6 +23,7 @@ def figures(done: Done, side: str = "read") -> Sample:
     cpu_us = (group["usr_cpu"] + group["sys_cpu"]) / 100 * group["job_runtime"] * 1e3 / ops
     sample = {
         "ops": ops,
+        "bytes": part["io_bytes"],
         "cpu_us": cpu_us,
         "cpu_ns": cpu_us * 1e3,
         "ops_per_s": part["iops"],

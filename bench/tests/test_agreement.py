@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from agreement import compare, page, show, words
+from agreement import compare, page, show, trace, words
 from agreement.compare import Verdict
 from agreement.series import CALLS, order, run_workload
 from agreement.workloads import WORKLOADS, by_assay, by_fio, counted, read_counts
@@ -238,6 +238,37 @@ def test_calls_are_counted_by_perf(tmp_path):
     assert step.argv[0] == "/bin/perf" and step.argv[-1] == "run" and step.job["queue_depth"] == 1
     latency = {"read_latency": {"mean_ns": 1.0, "p50_ns": 1, "p99_ns": 1}}
     assert step.parse(Done(event_lines("ok", **latency), "", 1, 1, 1, 0)) == {"calls_per_op": 0.408, "ops_per_call": 4}
+
+
+def test_what_the_tracer_saw(tmp_path):
+    """Counts and percentiles of its file, and what is said of a tool that does not fit."""
+    file = tmp_path / "seen"
+    took = json.dumps({str(key): 1 for key in range(100, 200)})
+    file.write_text(f'{{"type": "map", "data": {{"@ops": 100}}}}\n{{"type": "map", "data": {{"@took": {took}}}}}\n')
+    with file.open("a") as more:
+        more.write('{"type": "map", "data": {"@bytes": 409600}}\n{"type": "attached_probes", "data": {"probes": 3}}\n')
+    seen = trace.read_seen(file)
+    assert seen == {"ops": 100, "bytes": 409600, "p50_us": 149.5 * 0.25, "p99_us": 198.5 * 0.25}
+    assert trace.Line("w", "Assay", 1, seen | {"p50_us": 40.0}, seen).faults == []
+    said = {"ops": 99, "bytes": 409600.0, "p50_us": 60.0, "p99_us": 40.0}
+    assert trace.Line("w", "Assay", 1, said, seen).faults == [
+        "ops differ",
+        "p50_us is longer than the kernel's by more than 25 %",
+        "p99_us is shorter than the kernel's",
+    ]
+    assert trace.Line("w", "fio", 32, seen | {"p50_us": 60.0}, seen).faults == []
+
+
+def test_the_tracer_is_asked_for_the_right_calls():
+    """By the kind of work and the way into the kernel; braces are bpftrace's own."""
+    read, write = trace.program("sync", BY_KEY["read-1"]), trace.program("sync", BY_KEY["sequential-write"])
+    assert "sys_exit_pread64" in read and "$bytes == 4096" in read and "{{" not in read
+    assert "sys_enter_pwrite64" in write and "$bytes == 1048576" in write
+    assert "io_uring_complete" in trace.program("io_uring", BY_KEY["read-32"])
+    (step,) = trace.by_call(by_fio(BY_KEY["read-1"])).steps(setting())
+    assert "--ioengine=psync" in step.argv and not any("registerfiles" in word for word in step.argv)
+    (step,) = trace.by_call(by_assay(BY_KEY["read-1"])).steps(setting())
+    assert step.job["method"] == "sync"
 
 
 def test_the_command_refuses_in_one_line(tmp_path):
