@@ -3,8 +3,8 @@
 
 Counted by valgrind's callgrind in the lane's thread, so that a busy machine makes little difference: two jobs that
 differ only in their number of operations, and the difference divided by that number. Limits are in
-tools/instructions.json; 5 percent more is allowed, since compilers differ. What is above its limit is counted again, and
-the least counts. `--update` writes what is counted now.
+tools/instructions.json; 5 percent more is allowed, since compilers differ. What is above its limit is counted again,
+and the least counts. `--update` writes what is counted now.
 """
 
 import json
@@ -78,7 +78,7 @@ def run(words: list[str], content: dict[str, object], folder: str) -> None:
 
 
 def count(content: dict[str, object], folder: str) -> int:
-    """Instructions of the lane: of all threads but the first, which prepares and reports, the one that executes most."""
+    """Instructions of the lane: of all threads but the first, which prepares and reports, that which executes most."""
     output = Path(folder) / "callgrind"
     words = ["valgrind", "--tool=callgrind", "--separate-threads=yes", f"--callgrind-out-file={output}"]
     run(words, content, folder)

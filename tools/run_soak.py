@@ -103,7 +103,11 @@ def run(step: Step) -> bool:
             out.write(f"{step.words[0]}: {error}\n")
     print(f"{step.name:18} {'ok' if done == 0 else 'FAILED':6} {time.monotonic() - begin:7.1f} s", flush=True)
     lines = log.read_text(errors="replace").splitlines()
-    told = [line for line in lines if re.match(r"stat::|\d+ passed|\d+ of \d+ runs|.* s of CPU|.*SKIPPED|.*failed at first", line)]
+    told = [
+        line
+        for line in lines
+        if re.match(r"stat::|\d+ passed|\d+ of \d+ runs|.* s of CPU|.*SKIPPED|.*failed at first", line)
+    ]
     print("\n".join(f"   {line}" for line in (told if done == 0 else lines[-60:])), flush=True)
     return done == 0
 

@@ -165,6 +165,13 @@ def test_rows_of_one_run_only_are_listed(tmp_path: Path) -> None:
     assert check(tmp_path, expect=0) == ["not judged: ssd / grid / record_size=65536, read: only in the second run"]
 
 
+def test_rows_that_are_not_judged_for_one_reason_are_one_line(tmp_path: Path) -> None:
+    places = {(f"ssd{number}", "read"): noisy(1e9, seed=number) for number in range(5)}
+    two(tmp_path, GOOD, slower(0.0) | places)
+    rows = "not judged: 5 rows, the first ssd0 / grid / record_size=65536, read: only in the second run"
+    assert check(tmp_path, expect=0) == [rows]
+
+
 def test_other_parameters_are_other_rows(tmp_path: Path) -> None:
     two(tmp_path, GOOD, GOOD, axes={"record_size": 4096})
     found = json.loads(assay(tmp_path, "compare", "a", "b", "--json").stdout)

@@ -241,19 +241,29 @@ def geometric_means(rows: Iterable[ComparedRow]) -> tuple[float, float, int] | N
     return math.exp(before), math.exp(after), len(fair)
 
 
+class Unjudged(NamedTuple):
+    """A row that could not be judged, and why."""
+
+    row: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.row}: {self.why}"
+
+
 class Gate(NamedTuple):
     """What a check for slowdowns found.
 
     Attributes:
         slower: Rows that are significantly slower, by more than is allowed.
         broken: What was measured before and is no result any more, a line each; or that nothing could be judged.
-        unjudged: What could not be judged, a line each, but is no reason to fail.
+        unjudged: What could not be judged, but is no reason to fail.
         open: No row could be judged, because nothing tells how much runs differ though nothing was changed.
     """
 
     slower: tuple[ComparedRow, ...]
     broken: tuple[str, ...]
-    unjudged: tuple[str, ...]
+    unjudged: tuple[Unjudged, ...]
     open: bool = False
 
 
@@ -272,15 +282,15 @@ def gate(found: RunsComparison, allowed: float) -> Gate:
     """
     slower = tuple(row for row in found.rows if row.judged and row.comparison.separable and _slowdown(row) > allowed)
     broken = [f"{row.name}: {row.reason}" for row in found.uncompared if row.before is not None]
-    unjudged = [f"{row.name}: {row.reason}" for row in found.uncompared if row.before is None]
+    unjudged = [Unjudged(row.name, row.reason) for row in found.uncompared if row.before is None]
     for row in found.rows:
         old, new = row.before.verdict, row.after.verdict
         if new is Verdict.INCOMPLETE or (new in NO_RESULT and old not in NO_RESULT):
             broken.append(f"{row.name}: {new} now: {row.after.finding}".rstrip(": "))
         elif row.no_result:
-            unjudged.append(f"{row.name}: {row.comparison.caveat}")
+            unjudged.append(Unjudged(row.name, row.comparison.caveat))
         elif row.comparison.too_few:
-            unjudged.append(f"{row.name}: {_too_few(row.comparison)}")
+            unjudged.append(Unjudged(row.name, _too_few(row.comparison)))
     unknown = [row for row in found.rows if row.comparison.unit == "run" and row.comparison.too_few]
     if not any(row.judged for row in found.rows) and not unknown:
         broken.append("no row could be judged")

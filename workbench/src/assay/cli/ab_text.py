@@ -3,7 +3,8 @@
 from typing import Any, NamedTuple
 
 from assay.analyse.blocks import Told, rounds_needed, told
-from assay.analyse.runs import Gate, compare_targets, gate
+from assay.analyse.runs import Gate, Unjudged, compare_targets, gate
+from assay.cli.compare_text import note_unjudged
 from assay.cli.output import note, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED
 from assay.model.blocks import LOOKS, Blocks
@@ -114,8 +115,7 @@ def gate_code(answer: Answer, allowed: float) -> int:
         note(f"slower: {row.name}: {100 * (1 - row.comparison.ratio):.1f} %, more than {100 * allowed:g} %")
     for line in result.broken:
         note(f"broken: {line}")
-    for line in not_judged(answer, result):
-        note(f"not judged: {line}")
+    note_unjudged(not_judged(answer, result))
     if result.slower or result.broken:
         return EXIT_INCOMPLETE
     if len(left) == len(answer.found.rows):
@@ -126,10 +126,10 @@ def gate_code(answer: Answer, allowed: float) -> int:
     return EXIT_OK
 
 
-def not_judged(answer: Answer, result: Gate) -> list[str]:
+def not_judged(answer: Answer, result: Gate) -> list[Unjudged]:
     """What is open, too, says nothing of a slowdown."""
     known = {row.name for row in answer.found.rows if row.comparison.too_few}
-    more = [f"{row.name}: open: {_between(answer, row)}" for row in answer.of("open") if row.name not in known]
+    more = [Unjudged(row.name, f"open: {_between(answer, row)}") for row in answer.of("open") if row.name not in known]
     return [*result.unjudged, *more]
 
 

@@ -237,14 +237,14 @@ def _write(path: Path, text: str) -> None:
 def _verdict(found: "RunsComparison", allowed: float) -> int:
     """Say on standard error what --fail-if-slower found; the exit code."""
     from assay.analyse.runs import HOW_TO_TELL, gate
+    from assay.cli.compare_text import note_unjudged
 
     result = gate(found, allowed)
     for row in result.slower:
         note(f"slower: {row.name}: {100 * (1 - row.comparison.ratio):.1f} %, more than {100 * allowed:g} %")
     for line in result.broken:
         note(f"broken: {line}")
-    for line in result.unjudged:
-        note(f"not judged: {line}")
+    note_unjudged(result.unjudged)
     if result.open and not result.broken:
         note("error: these runs cannot be judged: nothing tells how much runs of this study differ from day to day")
         note(f"hint: {HOW_TO_TELL}")
@@ -269,7 +269,8 @@ def _json(found: "RunsComparison", allowed: float | None) -> dict[str, Any]:
 
         result = gate(found, allowed)
         names = [row.name for row in result.slower]
-        value["gate"] = {"allowed": allowed, "slower": names, "broken": result.broken, "not_judged": result.unjudged}
+        unjudged = [str(row) for row in result.unjudged]
+        value["gate"] = {"allowed": allowed, "slower": names, "broken": result.broken, "not_judged": unjudged}
     return value
 
 

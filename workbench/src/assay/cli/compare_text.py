@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from itertools import groupby
 
 from assay.analyse.between import LEAST_RUNS
-from assay.analyse.runs import HOW_TO_TELL, geometric_means
-from assay.cli.output import rate_text, say
+from assay.analyse.runs import HOW_TO_TELL, Unjudged, geometric_means
+from assay.cli.output import note, rate_text, say
 from assay.model.comparison import ComparedRow, RunName, RunsComparison
 from assay.model.environment import EnvironmentDifference
 from assay.model.repeats import LEAST_COMPARED
@@ -17,6 +17,8 @@ from assay.report.latencies import latency_rows, latency_words
 FIRST_ROWS = 40
 FIRST_DIFFERENCES = 12
 FIRST_LATENCIES = 8
+FIRST_UNJUDGED = 3
+"""With more rows that were not judged for the same reason, one of them stands for all."""
 NOTHING = "~"
 
 Cells = tuple[str, ...]
@@ -187,3 +189,16 @@ def print_differences(differences: Sequence[EnvironmentDifference]) -> None:
         say(f"  {item.section} {item.name}: {before} -> {after}")
     if len(differences) > FIRST_DIFFERENCES:
         say(f"  and {len(differences) - FIRST_DIFFERENCES} more: assay env --diff RUN RUN")
+
+
+def note_unjudged(rows: Iterable[Unjudged]) -> None:
+    """Say on standard error what was not judged; rows with the same reason in one line if they are many."""
+    by_reason: dict[str, list[str]] = {}
+    for row in rows:
+        by_reason.setdefault(row.why, []).append(row.row)
+    for why, names in by_reason.items():
+        if len(names) <= FIRST_UNJUDGED:
+            for name in names:
+                note(f"not judged: {name}: {why}")
+        else:
+            note(f"not judged: {len(names):,} rows, the first {names[0]}: {why}")
