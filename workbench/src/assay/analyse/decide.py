@@ -7,8 +7,8 @@ within what counts as equal, even if one is faster by a hair.
 Verdicts bound a number and do not delete it. A rate that the client, the network or a limit held may be greater in
 truth: of the faster side that makes the answer a bound, of the slower side it leaves it open. A number that is not the
 storage's (cached, impossible) or not whole (incomplete) answers nothing. What a slower side lost because something else
-had its CPUs is bounded: it cannot have been slowed down by more than the share of the time that it waited. A number
-that is unverified answers, and is named.
+had its CPUs or its device is bounded: it cannot have been slowed down by more than the share of the time that it
+waited, or by more than the others' part of what the device did. A number that is unverified answers, and is named.
 """
 
 import math
@@ -103,10 +103,15 @@ def _held_back(row: Row) -> float:
 
 
 def _most_lost(finding: Finding) -> float:
-    """Who waited for a CPU for a share of the time did the rest of the work in the rest of it."""
-    if finding.rule != "starved_client":
+    """Who was not run, or waited for a CPU, for a share of the time did all of the work in the rest of it."""
+    if finding.rule == "contended":
+        return finding.numbers.get("most_slowed", math.inf)
+    if finding.rule == "stopped_engine":
+        lost = finding.numbers["away_share"]
+    elif finding.rule == "starved_client":
+        lost = finding.numbers["cpu_wait_share"] + finding.numbers["stolen_share"]
+    else:
         return math.inf
-    lost = finding.numbers["cpu_wait_share"] + finding.numbers["stolen_share"]
     return 1 / (1 - lost) if lost < 1 else math.inf
 
 

@@ -3,7 +3,8 @@
 As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
 """
 
-from statistics import median
+import math
+from statistics import fmean, median
 from typing import NamedTuple
 
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated
@@ -23,6 +24,8 @@ PIECES = 8
 """Requests beside the data that one such write causes."""
 LARGEST_PIECE = 64 << 10
 """Devices take requests of at least this size, so that no more of them are ours than our bytes in such pieces."""
+LARGEST_REQUEST = 1 << 20
+"""Requests are merged up to about this size (max_sectors_kb)."""
 PAGE = 4 << 10
 OTHERS_SHARE = 0.25
 """Of what was ours, the others' bytes."""
@@ -87,8 +90,33 @@ def contended(evidence: Evidence) -> Answer:
         text=text,
         remedy="Find who else uses the device (iotop, a backup, a scrub, data that is still being written back), wait"
         " until it is alone, and run the study again: rate and latencies are those of a shared device.",
-        numbers={"own_bytes": ours, "other_bytes": count, "other_bytes_per_s": rate, "other_requests": requests},
+        numbers={
+            "own_bytes": ours,
+            "other_bytes": count,
+            "other_bytes_per_s": rate,
+            "other_requests": requests,
+            "most_slowed": math.exp(fmean(math.log(_most_slowed(sample, evidence)) for sample, _ in found)),
+        },
     )
+
+
+def _most_slowed(sample: Sample, evidence: Evidence) -> float:
+    """How many times as fast a repeat can have been alone.
+
+    A device that is never idle while somebody waits gives each tenant a part of its time. What the others had is no
+    more than their part of all bytes, where bytes are what costs it time, or of all requests, where those are: the
+    worse of the two is taken. Of our own requests only those count that cannot have been merged.
+    """
+    block = sample.block
+    assert block is not None
+    parameters = evidence.case.parameters
+    bytes_moved = sample.read_bytes + sample.write_bytes
+    alone = evidence.bypasses_cache and parameters.queue_depth == 1
+    requests = sample.ops if alone else bytes_moved / LARGEST_REQUEST
+    if not bytes_moved or not requests:
+        return math.inf
+    shares = (block.read_bytes + block.write_bytes) / bytes_moved, (block.reads + block.writes) / requests
+    return max(1.0, *shares)
 
 
 def others(sample: Sample, evidence: Evidence) -> Others | None:

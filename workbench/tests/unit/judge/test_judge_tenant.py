@@ -70,6 +70,21 @@ def test_fires(words: str, bad: Evidence) -> None:
     fires(RULE, Verdict.CONTENDED, words, bad)
 
 
+def test_it_is_bounded_how_much_slower_the_others_made_it() -> None:
+    """By their part of the bytes, or of the requests, whichever is more: 16 MiB in 256 operations are ours."""
+
+    def most(case: Evidence) -> float:
+        finding = RULE(case)
+        assert isinstance(finding, Finding)
+        return finding.numbers["most_slowed"]
+
+    assert most(beside(read=80)) == pytest.approx(5)
+    assert most(beside(read=80, block={"reads": 2560})) == pytest.approx(10)
+    # Several in flight may be merged, down to 16 requests of 1 MiB.
+    several = {"cache": "direct", "queue_depth": 4}
+    assert most(beside(read=80, block={"reads": 2560}, parameters=several)) == pytest.approx(160)
+
+
 @pytest.mark.parametrize("good", SILENT)
 def test_keeps_silent(good: Evidence) -> None:
     assert RULE(good) is None
