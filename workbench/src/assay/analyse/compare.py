@@ -10,8 +10,11 @@ from looking like a difference.
 * Noise is learnt from all comparisons of the same two targets together (`assay.analyse.moderate`): four repeats alone
   would tell little of it.
 * Repeats that resemble their neighbours count for less (`assay.analyse.alike`).
-* A p-value counts after Holm's adjustment over all comparisons made together, and times the number of looks at them.
-  Without that one of 20 comparisons of equal things would be called different.
+* A p-value counts times the number of comparisons made together (Bonferroni), and times the number of looks at them.
+  Without that one of 20 comparisons of equal things would be called different. Holm's adjustment would call a few more,
+  but without an interval that leaves out equality, and so without a word of how much the difference is at least.
+* What has been decided stays so. A comparison is made of what had been measured when its own last repeat was done:
+  later rounds, of others that are still open, change nothing of it.
 
 Rates, p50 and p99 are families of their own: each is adjusted for its own comparisons only, so that asking for
 latencies takes nothing from what is known of rates. Of equal things each family shows a difference in at most 5 of 100
@@ -33,7 +36,7 @@ from assay.analyse.alike import alike, freedom, shrinking, widening
 from assay.analyse.between import LEAST_RUNS, Between, Key
 from assay.analyse.moderate import moderate
 from assay.analyse.percentiles import of_repeats
-from assay.analyse.significance import cliffs_delta, holm, t_p, t_quantile
+from assay.analyse.significance import cliffs_delta, t_p, t_quantile
 from assay.analyse.usable import usable
 from assay.model.repeats import LEAST_COMPARED
 from assay.model.result import Compared, Comparison, Row
@@ -47,6 +50,7 @@ LEVEL = 0.05
 """Greatest chance of calling any difference where there is none."""
 LATENCIES: tuple[Compared, ...] = ("p50", "p99")
 """The percentiles that are compared."""
+_Sides = tuple[Mapping[int, float], Mapping[int, float]]
 _GRAIN = 1 / 1024
 """A histogram tells latencies apart that differ by this share, and by a nanosecond."""
 
@@ -139,7 +143,7 @@ def compare_rounds(
     sides = [(_values(base, of), _values(other, of)) for base, other in pairs]
     tests: dict[int, _Test] = {}
     for numbers in _by_targets(pairs):
-        tests |= dict(zip(numbers, _tests([_rounds(*sides[number]) for number in numbers]), strict=True))
+        tests |= _in_stages({number: sides[number] for number in numbers}, looks)
     ready = [(base, other, here, there) for (base, other), (here, there) in zip(pairs, sides, strict=True)]
     values = [(base, other, tuple(here.values()), tuple(there.values())) for base, other, here, there in ready]
     return tuple(_decided(values, [tests[number] for number in range(len(pairs))], names, looks, "repeat", of))
@@ -200,8 +204,25 @@ def _medians(rows: Sequence[Row], of: Compared) -> tuple[float, ...]:
     return tuple(median(_values(row, of).values()) for row in rows)
 
 
-def _rounds(here: Mapping[int, float], there: Mapping[int, float]) -> _Difference:
-    series = tuple(math.log(there[repeat] / here[repeat]) for repeat in here if repeat in there)
+def _in_stages(sides: Mapping[int, _Sides], looks: int) -> dict[int, "_Test"]:
+    """Tests of pairs of the same two targets, each with what all of them had shown when its own last round was done.
+
+    Without looks all have the same rounds, but for those that failed.
+    """
+    last = {number: max(here.keys() & there.keys(), default=0) for number, (here, there) in sides.items()}
+    if looks == 1:
+        last = dict.fromkeys(last, max(last.values()))
+    found: dict[int, _Test] = {}
+    for stage in sorted(set(last.values())):
+        tests = _tests([_rounds(here, there, stage) for here, there in sides.values()])
+        together = zip(sides, tests, strict=True)
+        found |= {number: test for number, test in together if last[number] == stage}
+    return found
+
+
+def _rounds(here: Mapping[int, float], there: Mapping[int, float], stage: int) -> _Difference:
+    """Of all rounds up to one."""
+    series = tuple(math.log(there[repeat] / here[repeat]) for repeat in here if repeat in there and repeat <= stage)
     return _Difference.trimmed(series)
 
 
@@ -260,7 +281,7 @@ def _decided(
 def _adjusted(
     pairs: Sequence[tuple[Row, Row, Sequence[float], Sequence[float]]], tests: Sequence["_Test"], looks: int
 ) -> tuple[dict[int, float], Counter[bool]]:
-    """P-values after Holm's adjustment and for each look, and over how many.
+    """P-values times the number of comparisons and of looks, and how many comparisons there were.
 
     Comparisons that answer nothing form their own family.
     """
@@ -270,8 +291,7 @@ def _adjusted(
             families.setdefault(_none(base, other), []).append(number)
     adjusted: dict[int, float] = {}
     for tested in families.values():
-        together = holm([tests[number].p for number in tested])
-        adjusted |= {number: min(1.0, looks * p) for number, p in zip(tested, together, strict=True)}
+        adjusted |= {number: min(1.0, looks * len(tested) * tests[number].p) for number in tested}
     return adjusted, Counter({none: len(tested) for none, tested in families.items()})
 
 

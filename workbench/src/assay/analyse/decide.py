@@ -32,7 +32,10 @@ Key = tuple[str, str, str, tuple[tuple[str, object], ...]]
 
 
 def decide(
-    rows: Iterable[Row], comparisons: Sequence[Comparison], within: float = EQUAL_WITHIN
+    rows: Iterable[Row],
+    comparisons: Sequence[Comparison],
+    within: float = EQUAL_WITHIN,
+    took: Mapping[str, float] | None = None,
 ) -> tuple[Decision, ...]:
     """The answer of a run to each of its questions, in plan order.
 
@@ -40,6 +43,7 @@ def decide(
         rows: Of the run.
         comparisons: Of its targets, all that were made together.
         within: Greatest difference of what counts as equal, as a share.
+        took: Case id -> mean seconds of a repeat, if what is open shall say how long it would take.
     """
     known = {_key(row.case.workload, row.operation, row.case.target, row.case.axes): row for row in rows}
     groups: dict[tuple[str, str, str, str], list[PointDecision]] = {}
@@ -48,7 +52,9 @@ def decide(
         other = known.get(_key(pair.workload, pair.operation, pair.other, pair.axes))
         if base is not None and other is not None:
             question = (pair.workload, pair.operation, pair.base, pair.other)
-            groups.setdefault(question, []).append(_point(pair, base, other, within))
+            groups.setdefault(question, []).append(
+                _timed(_point(pair, base, other, within), pair, base, other, took or {})
+            )
     return tuple(
         Decision(workload=workload, operation=operation, base=base, other=other, points=tuple(points))
         for (workload, operation, base, other), points in groups.items()
@@ -57,6 +63,14 @@ def decide(
 
 def _key(workload: str, operation: str, target: str, axes: Mapping[str, object]) -> Key:
     return workload, operation, target, tuple(sorted(axes.items()))
+
+
+def _timed(point: PointDecision, pair: Comparison, base: Row, other: Row, took: Mapping[str, float]) -> PointDecision:
+    """The point with the time that the repeats take which would settle it."""
+    if point.needs is None or base.case.id not in took or other.case.id not in took:
+        return point
+    more = point.needs - min(pair.n_base, pair.n_other)
+    return point.model_copy(update={"seconds": more * (took[base.case.id] + took[other.case.id])})
 
 
 def _point(pair: Comparison, base: Row, other: Row, within: float) -> PointDecision:

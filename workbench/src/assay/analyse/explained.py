@@ -246,22 +246,3 @@ def _above_zero(products: Floats, along: Floats) -> Floats:
     right = (vectors[:, kept].T @ (along[moves] / scale)) / np.sqrt(values[kept])
     slopes[moves] = nnls(root, right)[0] / scale
     return slopes
-
-
-def left_over(readings: Sequence[Reading], goes: Explained, one: Series) -> float:
-    """Standard deviation of the logarithms of a result without what goes with the control.
-
-    Args:
-        readings: In order of time; they have the parts that `goes` has slopes of.
-        goes: As found for all results.
-        one: At least three repeats.
-    """
-    times, logs = np.array(one.times), np.array(one.logs)
-    basis, _ = np.linalg.qr(np.vander(np.array(one.rounds, dtype=np.float64), 2))
-    lasting = logs - basis @ (basis.T @ logs)
-    deviation = math.sqrt(float(lasting @ lasting) / (len(logs) - 2))
-    parts = [part for part in sorted(goes.slopes) if part != GOT]
-    moves = sum(goes.slopes[part] * log for part, log in zip(parts, Clock(readings, parts).at(times), strict=True))
-    got = goes.slopes.get(GOT, 0.0) * np.array(one.got or (0.0,) * len(logs))
-    rest = logs - deviation * (moves + got)
-    return float(np.std(rest, ddof=1))

@@ -12,12 +12,11 @@ from operator import attrgetter
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.analyse.estimate import mean_deviation, student_t
-from assay.analyse.usable import usable
+from assay.analyse.estimate import mean_deviation
 from assay.model.case import Case
 from assay.model.cpus import cpu_numbers
 from assay.model.machine import WAIT_SHARE, Controls, Explained, MachineFinding, Reading
-from assay.model.result import KNOWN, Sample
+from assay.model.result import Sample
 from assay.model.verdict import Finding
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ TICK_NS = 10_000_000
 
 NOT_RUN = ("starved_client", "stopped_engine", "late_engine")
 """Rules that find that the engine was not run, or late."""
-FOLLOWS = ("unstable", "no_steady_state", "skewed", "uneven_lanes")
+FOLLOWS = ("no_steady_state", "skewed", "uneven_lanes")
 """Rules whose findings follow where lanes were kept from their CPUs."""
 KEPT = 0.05
 """That is said of lanes that lost more than this share of their time."""
@@ -218,8 +217,8 @@ def set_aside(
     """Findings of one result that stay, and those that are the machine's.
 
     That lanes were not run is the machine's if there was a CPU for each of them, and so is what follows from it: that
-    they came late, did not do the same, or not the same at all times. That a rate is known badly also is, if it would
-    be known well enough without what goes with the control.
+    they came late, did not do the same, or not the same at all times. That a rate is known badly stays, whoever did it:
+    nobody may take it for more than it is.
 
     Args:
         controls: Of a run whose machine had a part in its results; None of one whose had not.
@@ -235,8 +234,6 @@ def set_aside(
         theirs.update(FOLLOWS)
     if theirs & {"late_engine", "stopped_engine"}:
         theirs.add("unsustained")
-    if "unstable" in rules - theirs and _explains(controls, samples):
-        theirs.add("unstable")
     kept = tuple(finding for finding in findings if finding.rule not in theirs)
     return kept, tuple(finding for finding in findings if finding.rule in theirs)
 
@@ -257,17 +254,6 @@ def _kept_share(case: Case, samples: Sequence[Sample]) -> float:
         if sample.elapsed_ns > 0 and _cpu_each(case, sample)
     ]
     return median(shares) if shares else 0.0
-
-
-def _explains(controls: Controls, samples: Sequence[Sample]) -> bool:
-    goes = _good_part(controls)
-    told = [one for one in usable(samples) if one.rate > 0]
-    if goes is None or len(told) < LEAST_CONTROLS:
-        return False
-    from assay.analyse.explained import left_over
-
-    deviation = left_over(controls.readings, goes, _series([measured_of(one) for one in told], taken=True))
-    return math.expm1(student_t(len(told) - 1) * deviation / math.sqrt(len(told))) <= KNOWN
 
 
 def measured_of(sample: Sample) -> Measured:

@@ -90,12 +90,20 @@ def analyse(
         excluded=tuple(excluded),
         rows=rows,
         comparisons=comparisons,
-        decisions=decide(rows, comparisons, run.equal_within),
+        decisions=decide(rows, comparisons, run.equal_within, _took(jobs)),
         latency_comparisons=() if quick else tuple(pair for of in LATENCIES for pair in compare(rows, run.looks, of)),
         notes=() if quick else (*machine_notes(machine), *_all_notes(rows, maker, likeness)),
         machine=machine,
         jobs=tuple(jobs),
     )
+
+
+def _took(jobs: Iterable[JobRecord]) -> dict[str, float]:
+    """Case id -> mean seconds of a repeat."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for job in jobs:
+        found[job.case].append(job.seconds)
+    return {case: sum(seconds) / len(seconds) for case, seconds in found.items()}
 
 
 def _all_notes(rows: Sequence[Row], maker: "RowMaker", likeness: float | None) -> tuple[str, ...]:

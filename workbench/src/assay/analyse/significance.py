@@ -44,17 +44,3 @@ def cliffs_delta(base: Sequence[float], other: Sequence[float]) -> float:
     below = sum(bisect_left(ordered, value) for value in other)
     above = sum(len(ordered) - bisect_right(ordered, value) for value in other)
     return (below - above) / (len(base) * len(other))
-
-
-def holm(ps: Sequence[float]) -> list[float]:
-    """P-values so adjusted that below 0.05 the chance of any false one among all of them is at most 5 %.
-
-    Holm 1979, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6; right
-    whatever the tests have to do with each other.
-    """
-    adjusted = [0.0] * len(ps)
-    greatest = 0.0
-    for place, number in enumerate(sorted(range(len(ps)), key=lambda number: ps[number])):
-        greatest = max(greatest, min(1.0, (len(ps) - place) * ps[number]))
-        adjusted[number] = greatest
-    return adjusted

@@ -110,7 +110,7 @@ def _between(answer: Answer, row: ComparedRow) -> str:
 
 def gate_code(answer: Answer, allowed: float) -> int:
     """Say on standard error what --fail-if-slower found; the exit code."""
-    result, left = gate(answer.found, allowed), answer.of("open")
+    result = gate(answer.found, allowed)
     for row in result.slower:
         note(f"slower: {row.name}: {100 * (1 - row.comparison.ratio):.1f} %, more than {100 * allowed:g} %")
     for line in result.broken:
@@ -118,7 +118,7 @@ def gate_code(answer: Answer, allowed: float) -> int:
     note_unjudged(not_judged(answer, result))
     if result.slower or result.broken:
         return EXIT_INCOMPLETE
-    if len(left) == len(answer.found.rows):
+    if not any(answer.of(told) for told in ("faster", "slower", "equal")):
         note("error: no row is decided, so that nothing can be judged")
         more = "give it more time with --time" if answer.rounds < LOOKS[-1] else "make the repeats of the study longer"
         note(f"hint: {more}, or see what else the machine is doing")

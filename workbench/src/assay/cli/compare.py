@@ -51,7 +51,7 @@ def command(
     """Compare two runs, the targets of one, or with --ab two sides that are measured now, in turns.
 
     Rows are the same if target, workload, operation and parameters are. If the runs have one target each, its name does
-    not matter. `~` means no significant difference, after adjustment for the number of rows (Holm).
+    not matter. `~` means no significant difference, after adjustment for the number of rows (Bonferroni).
 
     Repeats of a run share its day, so that each run counts as one observation. How much runs differ though nothing was
     changed is taken from the runs themselves, three or more a side, joined by commas, or from at least three other

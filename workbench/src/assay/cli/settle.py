@@ -7,7 +7,7 @@ from assay.analyse.compare import compare
 from assay.analyse.decide import MOST_NEEDED, decide, undecided
 from assay.cli.analysis import rows_until
 from assay.model.case import Case
-from assay.model.repeats import Repeats
+from assay.model.repeats import DECIDED, Repeats
 from assay.model.units import about_duration
 from assay.store import RunStore
 
@@ -41,6 +41,15 @@ def settle_all(store: RunStore, repeats: Repeats, cases: Iterable[Case]) -> None
 def spent(store: RunStore) -> float:
     """Seconds that the repeats of a run have taken so far."""
     return sum(attempt.seconds or 0.0 for attempt in store.attempts())
+
+
+def took(store: RunStore) -> dict[str, float]:
+    """Case id -> mean seconds of a repeat."""
+    found: dict[str, list[float]] = {}
+    for attempt in store.attempts():
+        if attempt.seconds is not None:
+            found.setdefault(attempt.case, []).append(attempt.seconds)
+    return {case: sum(seconds) / len(seconds) for case, seconds in found.items()}
 
 
 class Rounds:
@@ -87,9 +96,9 @@ class Rounds:
         if left is None:
             return set(wanted)
         found: set[str] = set()
-        took = self._took()
+        each = took(self._store)
         for case, needs in sorted(wanted.items(), key=lambda item: item[1]):
-            left -= (min(needs, self._repeats.most) - done) * took.get(case, 0.0)
+            left -= (min(needs, self._repeats.most) - done) * each.get(case, 0.0)
             if left < 0 and found:
                 break
             found.add(case)
@@ -98,8 +107,8 @@ class Rounds:
     def _in_time(self, repeat: int) -> dict[str, int]:
         left = self._left()
         going = self._going()
-        took = self._took()
-        if left is None or not going or sum(took.get(case.id, 0.0) for case in going) <= left:
+        each = took(self._store)
+        if left is None or not going or sum(each.get(case.id, 0.0) for case in going) <= left:
             return {}
         limit = about_duration((self._repeats.time or 0) / 1e9)
         reason = f"after {repeat - 1} repeats the {limit} for all of them are spent"
@@ -116,19 +125,11 @@ class Rounds:
         controls = sum(reading.seconds for reading in self._store.controls())
         return self._repeats.time / 1e9 - spent(self._store) - controls
 
-    def _took(self) -> dict[str, float]:
-        """Case id -> mean seconds of a repeat."""
-        found: dict[str, list[float]] = {}
-        for attempt in self._store.attempts():
-            if attempt.seconds is not None:
-                found.setdefault(attempt.case, []).append(attempt.seconds)
-        return {case: sum(seconds) / len(seconds) for case, seconds in found.items()}
-
 
 def _reason(needs: int | None) -> str:
     """Why a case does not go on, though there may be repeats left."""
     if needs is None:
-        return "nothing is left that more of them would decide"
+        return DECIDED
     if needs > MOST_NEEDED:
         return f"open, and it would take more than {MOST_NEEDED:,}"
     return f"open, and there is no time for the {needs:,} or so that it would take"

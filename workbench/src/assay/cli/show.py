@@ -47,7 +47,7 @@ def command(
 
 def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     from assay.cli.output import print_json
-    from assay.model.repeats import until_words
+    from assay.model.repeats import is_settled, until_words
 
     info = store.info()
     if as_json:
@@ -66,7 +66,10 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     for line in _ceiling_lines(info.ceilings):
         say(f"ceilings {line}")
     if info.adaptive and info.blocks is None:
-        stopped = f"{len(store.settled())} of {len(store.cases())} cases ended before"
+        reasons = store.settled().values()
+        unknown = sum(not is_settled(reason) for reason in reasons)
+        stopped = f"{len(reasons)} of {len(store.cases())} cases ended before"
+        stopped += f", {unknown} of them without an answer" if unknown else ""
         until = until_words(info.repeats_within, info.repeats_decide)
         say(f"repeats  {info.repeats_least} to {info.repeats} of each case, {until}: {stopped}")
     if info.blocks is not None:

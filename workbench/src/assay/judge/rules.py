@@ -9,7 +9,7 @@ from collections.abc import Callable
 from assay.judge import cache, course, lanes, layers, limits, names, tenant
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
 from assay.model.names import READS, WRITES
-from assay.model.result import KNOWN, Estimate, Sample
+from assay.model.result import Estimate, Sample
 from assay.model.units import about_size
 from assay.model.verdict import Finding, Verdict
 
@@ -17,6 +17,9 @@ DEVICE_SHARE = 0.9
 """At least this share of the bytes must have come from, or gone to, the device."""
 DIRECT_SHARE = 0.5
 """With O_DIRECT; lower, because a kernel may book an operation on another process."""
+KNOWN = 0.25
+"""Greatest distance of an end of the interval from the median, as a share of it: two such results can be told apart if
+they differ by a factor of 1.7, and what differs by less is for the comparison to say."""
 SUSTAINED = 0.99
 """Least share of the asked-for rate (DESIGN, section 3)."""
 LEAST_REPEATS = 3

@@ -4,6 +4,7 @@ As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `Not
 """
 
 import math
+from collections.abc import Sequence
 from statistics import fmean, median
 from typing import NamedTuple
 
@@ -95,9 +96,15 @@ def contended(evidence: Evidence) -> Answer:
             "other_bytes": count,
             "other_bytes_per_s": rate,
             "other_requests": requests,
-            "most_slowed": math.exp(fmean(math.log(_most_slowed(sample, evidence)) for sample, _ in found)),
+            **_slowed([sample for sample, _ in found], evidence),
         },
     )
+
+
+def _slowed(samples: Sequence[Sample], evidence: Evidence) -> dict[str, float]:
+    """How many times as fast the result can have been alone, as its mean logarithm; nothing if that is not known."""
+    factors = [_most_slowed(sample, evidence) for sample in samples]
+    return {"most_slowed": math.exp(fmean(map(math.log, factors)))} if math.inf not in factors else {}
 
 
 def _most_slowed(sample: Sample, evidence: Evidence) -> float:

@@ -29,6 +29,7 @@ class PointDecision(Frozen):
         why: What bars it, or leaves it open, in words.
         unverified: Those of the targets whose number is one of which nobody can tell whether storage answered.
         needs: If open: about how many repeats of both would settle it; None if repeats alone would not.
+        seconds: How much longer the run would take for that; None if nothing is known of it.
     """
 
     axes: dict[str, AxisValue]
@@ -40,6 +41,7 @@ class PointDecision(Frozen):
     why: str = ""
     unverified: tuple[str, ...] = ()
     needs: int | None = None
+    seconds: float | None = None
 
 
 class Decision(Frozen):

@@ -24,10 +24,6 @@ from assay.model.watch import Watch
 EXCEEDED = 1.25
 """A ceiling was measured in a short time on a machine that is never quite quiet: up to this share it may still bind."""
 
-KNOWN = 0.25
-"""Greatest distance of an end of the interval from the median, as a share of it: two such results can be told apart if
-they differ by a factor of 1.7, and what differs by less is for the comparison to say."""
-
 IN_MEMORY = ("tmpfs", "ramfs")
 """File systems that are memory."""
 
@@ -560,7 +556,7 @@ class Comparison(Frozen):
         n_base: Repeats of the base, or runs; likewise `n_other`.
         unit: What counts as one observation: a repeat of one run, or a run.
         p: Two-sided, of there being no difference; None if it could not be computed.
-        p_adjusted: The same after Holm's adjustment over all comparisons made together, and for each look at them.
+        p_adjusted: The same times the number of comparisons made together and of looks at them (Bonferroni), 1 at most.
         p_own: As `p`, without what other comparisons tell of the noise.
         effect: Cliff's delta, from -1 (what is compared is less in every repeat of `other`) to 1 (it is more).
         likeness: Greatest correlation of a repeat with the one before it that the repeats allow; the intervals and

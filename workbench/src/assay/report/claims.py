@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from assay.analyse.decide import MOST_NEEDED
 from assay.model.decision import Decision, Outcome, PointDecision
+from assay.model.units import about_duration
 from assay.report import numbers
 from assay.report.document import Span, Strong, Text
 
@@ -101,10 +103,26 @@ def headline(found: Sequence[Claim]) -> Text:
             spans += _headline(target, won, len(mine)) if won else []
         for target in (other, base):
             spans += _partly(target, [claim for claim in mine if claim.leader == target and not claim.winner])
-        rest = [claim.kind for claim in mine if not claim.leader]
-        if rest:
-            spans.append(f"Neither {base} nor {other} is ahead for {numbers.listing(rest)}. ")
+        spans += _rest(base, other, [claim for claim in mine if not claim.leader])
     return tuple(spans)
+
+
+def _rest(base: str, other: str, left: Sequence[Claim]) -> list[Span]:
+    """Kinds of work in which no one target is ahead, by what is known of them."""
+    apart = [claim.kind for claim in left if claim.won(base)]
+    equal = [claim.kind for claim in left if claim.counted and len(claim.of(Outcome.EQUAL)) == claim.counted]
+    none = [claim.kind for claim in left if not claim.counted]
+    unknown = [claim.kind for claim in left if claim.kind not in (*apart, *equal, *none)]
+    spans: list[Span] = []
+    if apart:
+        spans.append(f"For {numbers.listing(apart)} {other} is faster at some points and {base} at others. ")
+    if equal:
+        spans.append(f"{base} and {other} are equal for {numbers.listing(equal)}. ")
+    if unknown:
+        spans.append(f"Which of {base} and {other} is faster for {numbers.listing(unknown)} is open. ")
+    if none:
+        spans.append(f"Of {numbers.listing(none)} nothing can be said. ")
+    return spans
 
 
 def _partly(target: str, ahead: Sequence[Claim]) -> list[Span]:
@@ -143,7 +161,7 @@ def sentence(claim: Claim) -> Text:
         parts.append([f"equal within {equal_within(equal)} at {_points(len(equal), claim)}{_unverified(equal)}"])
     left = claim.of(Outcome.OPEN)
     if left:
-        parts.append([f"open at {_points(len(left), claim)} ({_reasons(left)})"])
+        parts.append([f"open at {_points(len(left), claim)} ({_reasons(left)}{_what_would_settle(claim)})"])
     for number, part in enumerate(parts):
         spans += [*(["; "] if number else []), *part]
     barred = len(claim.of(Outcome.BARRED))
@@ -198,6 +216,26 @@ def _points(count: int, claim: Claim) -> str:
     if claim.counted == 1:
         return "the only point"
     return f"all {count:,} points" if count == claim.counted else f"{count:,} of {claim.counted:,} points"
+
+
+def _what_would_settle(claim: Claim) -> str:
+    """How many repeats, and how much time, more would likely be enough for what is open."""
+    counts: list[int] = []
+    seconds: dict[object, float] = {}
+    for decision in claim.decisions:
+        for point in decision.of(Outcome.OPEN):
+            if point.needs is not None:
+                counts.append(point.needs)
+                # A repeat of a case has all of its operations.
+                key = decision.workload, tuple(point.axes.items())
+                if point.needs <= MOST_NEEDED:
+                    seconds[key] = max(seconds.get(key, 0.0), point.seconds or 0.0)
+    near = [count for count in counts if count <= MOST_NEEDED]
+    if not near:
+        return f"; it would take more than {MOST_NEEDED:,} repeats" if counts else ""
+    which = "" if len(near) == len(claim.of(Outcome.OPEN)) else f" for {len(near):,} of them"
+    time = f", some {about_duration(sum(seconds.values()))} more," if sum(seconds.values()) else ""
+    return f"; about {max(near):,} repeats{time} would likely tell{which}"
 
 
 def _reasons(points: Sequence[PointDecision]) -> str:

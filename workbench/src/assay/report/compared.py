@@ -41,7 +41,7 @@ _RUNS = (
     "Repeats of a run share its day: where the files came to lie, what else the machine did. So each run counts as one "
     "observation, its median. How much runs differ though nothing was changed is taken from the runs of both sides if "
     f"there are {LEAST_RUNS} or more, else from at least {LEAST_RUNS} other runs of the study. A difference is "
-    f"significant if p < 0.05 after Holm's adjustment for all rows. Of latencies other runs tell nothing. {EFFECT}"
+    f"significant if p < 0.05 times the number of rows (Bonferroni). Of latencies other runs tell nothing. {EFFECT}"
 )
 
 

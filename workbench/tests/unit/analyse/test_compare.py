@@ -12,7 +12,7 @@ from scipy import stats
 
 from assay.analyse.compare import LEAST_TRIMMED, LEVEL, TRIMMED, compare, compare_rounds
 from assay.analyse.rows import analyse
-from assay.analyse.significance import cliffs_delta, holm, t_p, t_quantile
+from assay.analyse.significance import cliffs_delta, t_p, t_quantile
 from assay.cli.analysis import judge_row
 from assay.model.result import Comparison, Row
 
@@ -241,10 +241,3 @@ def test_cliffs_delta(base: list[int], other: list[int]) -> None:
     wins = sum(np.sign(there - here) for there in other for here in base)
     assert cliffs_delta(base, other) == pytest.approx(wins / (len(base) * len(other)))
     assert cliffs_delta(other, base) == pytest.approx(-cliffs_delta(base, other))
-
-
-def test_holm() -> None:
-    """The example of Holm's adjustment: 4 x 0.005, 3 x 0.01, then the greatest so far."""
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.9, 0.8]) == [1.0, 1.0]
-    assert holm([]) == []

@@ -21,7 +21,7 @@ from assay.analyse.machine import (
 from assay.analyse.rows import analyse
 from assay.cli.analysis import judge_row
 from assay.model.machine import Controls, Explained, MachineFinding, Reading
-from assay.model.result import RunAnalysis, Sample
+from assay.model.result import RunAnalysis
 from assay.model.verdict import Finding, Verdict
 from assay.model.watch import Watch
 
@@ -156,7 +156,7 @@ def aside(rules: list[str], lanes: int = 2, wait: float = 0.2, told: Controls | 
     return {one.rule for one in theirs}
 
 
-ALL = [*NOT_RUN, *FOLLOWS, "unsustained", "cached_read", "impossible", "busy_client", "throttled"]
+ALL = [*NOT_RUN, *FOLLOWS, "unsustained", "unstable", "cached_read", "impossible", "busy_client", "throttled"]
 
 
 def test_what_follows_from_lanes_that_were_not_run_is_the_machines() -> None:
@@ -177,27 +177,6 @@ def test_what_does_not_is_not() -> None:
 def test_without_a_verdict_on_the_machine_all_stays() -> None:
     found = (finding("starved_client"),)
     assert set_aside(None, make_case(), [], found) == (found, ())
-
-
-def moving(explained: bool) -> tuple[Controls, list[Sample]]:
-    """A result that moves by a third, wholly with the control."""
-    factors = [1.0, 1.5, 0.8, 1.3, 0.7, 1.2]
-    readings = tuple(control(at=100.0 * n, works=20e3 * factor) for n, factor in enumerate(factors))
-    samples = [
-        make_sample(repeat=n + 1, throughput=1e9 * factor, started_at=100.0 * n, elapsed_ns=0, cpus=2)
-        for n, factor in enumerate(factors)
-    ]
-    deviation = 3.4
-    slopes = {"waits": 0.0, "works": deviation}
-    sure = Explained(share=0.9, low=0.7, p=0.002, slopes=slopes) if explained else None
-    return controls(readings=readings, explained=sure, waited=0.2), samples
-
-
-@pytest.mark.parametrize("explained", [True, False])
-def test_repeats_that_vary_only_as_the_control_does_are_not_unstable(explained: bool) -> None:
-    told, samples = moving(explained)
-    _, theirs = set_aside(told, make_case(), samples, [finding("unstable", Verdict.UNSTABLE)])
-    assert bool(theirs) is explained
 
 
 def busy(machine: bool) -> RunAnalysis:

@@ -139,6 +139,6 @@ def test_the_quickstart_takes_at_most_three_minutes_whatever_the_disk():
     assert found.at_most_seconds is not None and found.at_most_seconds <= 180
     assert found.written <= 70e9
     grid = loaded.study.workloads["grid"]
-    assert (grid.file_size.count(), grid.record_size.count(), loaded.study.repeats) == (3, 4, 12)
+    assert (grid.file_size.count(), grid.record_size.count(), loaded.study.repeats) == (3, 4, 16)
     optional = [name for name, workload in loaded.study.workloads.items() if workload.optional]
     assert optional == ["dropped", "limited"]

@@ -1,5 +1,6 @@
-"""The comparison between targets: ratio and difference with interval, point by point."""
+"""The comparison between targets: ratio with intervals, point by point."""
 
+from assay.model.decision import Outcome, PointDecision
 from assay.model.repeats import LEAST_COMPARED
 from assay.model.result import Comparison
 from assay.report import figures, numbers
@@ -20,9 +21,9 @@ RULE = (
     "Targets are compared round by round, on logarithms, so that what the machine did to a whole round falls out. How "
     "much such differences vary by chance is learnt from all comparisons of the same two targets together (moderated "
     "t test), and repeats that resemble the ones before count for less. A difference is significant, and two results "
-    "separable, if p < 0.05 after Holm's adjustment for all comparisons of this page, if the comparison by itself has "
-    f"p < 0.05, too, so that no single repeat decides, and from {LEAST_COMPARED} repeats on. Otherwise the repeats do "
-    f"not show which one is faster. {EFFECT}"
+    "separable, if p times the number of comparisons of this page is < 0.05 (Bonferroni), if the comparison by itself "
+    f"has p < 0.05, too, so that no single repeat decides, and from {LEAST_COMPARED} repeats on. Otherwise the repeats "
+    f"do not show which one is faster. {EFFECT}"
 )
 
 
@@ -85,16 +86,19 @@ def _table(pairs: list[Comparison], measure: Measure, view: View) -> Table:
         Column("Ratio", "÷", numeric=True),
         Column("95 % from", numeric=True),
         Column("to", numeric=True),
-        Column("Difference", measure.unit, numeric=True),
-        Column("from", measure.unit, numeric=True),
-        Column("to", measure.unit, numeric=True),
+        Column("Surely from", numeric=True),
+        Column("to", numeric=True),
         Column("p", "adjusted", numeric=True),
         Column("Effect", "δ", numeric=True),
         Column("n"),
         Column("Caveat"),
     )
-    rows = tuple(_cells(pair, view) for pair in pairs[:_MOST_ROWS])
-    caption = "Difference: the interval of the ratio times the base's median."
+    points = _points(view)
+    rows = tuple(_cells(pair, view, points) for pair in pairs[:_MOST_ROWS])
+    caption = (
+        "95 %: the interval of each ratio by itself. Surely: so wide that the intervals of all ratios hold at once, "
+        "whenever the run was looked at; what the short answer says follows from it."
+    )
     if len(pairs) > _MOST_ROWS:
         caption += f" The first {_MOST_ROWS:,} of {len(pairs):,}."
     name = "comparison-metadata-table" if measure.metadata else "comparison-table"
@@ -151,25 +155,37 @@ def _where(pair: Comparison, view: View) -> str:
     return " / ".join(numbers.axis_value(name, pair.axes.get(name)) for name in names) or numbers.NONE
 
 
-def _cells(pair: Comparison, view: View) -> tuple[Cell, ...]:
-    side = view.sides(pair)[0]
+def _points(view: View) -> dict[object, PointDecision]:
+    """What the run answers at each point of a comparison."""
+    return {
+        (one.workload, one.operation, one.base, one.other, tuple(point.axes.items())): point
+        for one in view.analysis.decisions
+        for point in one.points
+    }
+
+
+def _cells(pair: Comparison, view: View, points: dict[object, PointDecision]) -> tuple[Cell, ...]:
     drawn = view.comparable(pair)
-    base = side.rate.median if side and side.rate else None
-    ratios = (pair.ratio, pair.low, pair.high) if drawn else (None, None, None)
-    differences = [None if base is None or ratio is None else base * (ratio - 1) for ratio in ratios]
+    ratios = (pair.ratio, pair.low, pair.high, pair.sure_low, pair.sure_high) if drawn else (None,) * 5
+    point = points.get((pair.workload, pair.operation, pair.base, pair.other, tuple(pair.axes.items())))
     return (
         pair.workload,
         numbers.operation_title(pair.operation),
         _where(pair, view),
         f"{pair.other} ÷ {pair.base}",
-        _result(pair, drawn),
+        _answer(point) if point is not None and drawn and not pair.too_few else _result(pair, drawn),
         *(Num(numbers.NONE if ratio is None else numbers.significant(ratio), ratio) for ratio in ratios),
-        *(Num(_signed(value, measure_of(pair.operation)), value) for value in differences),
         Num(numbers.p_value(pair.p_adjusted if drawn else None), pair.p_adjusted if drawn else None),
         Num(numbers.signed(pair.effect if drawn else None), pair.effect if drawn else None),
         numbers.repeats(pair.n_base, pair.n_other),
         pair.caveat or numbers.NONE,
     )
+
+
+def _answer(point: PointDecision) -> str:
+    """As in the short answer."""
+    words = {Outcome.FASTER: f"{point.winner} faster", Outcome.EQUAL: "equal", Outcome.OPEN: "open"}
+    return words.get(point.outcome, "not compared")
 
 
 def _result(pair: Comparison, drawn: bool) -> str:
@@ -178,9 +194,3 @@ def _result(pair: Comparison, drawn: bool) -> str:
     if pair.too_few:
         return "too few repeats"
     return f"{pair.other if pair.better else pair.base} faster" if pair.separable else "not separable"
-
-
-def _signed(value: float | None, measure: Measure) -> str:
-    if value is None:
-        return numbers.NONE
-    return f"{'+' if value > 0 else '−' if value < 0 else ''}{measure.number(abs(value))}"
