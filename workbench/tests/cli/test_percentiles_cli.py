@@ -146,7 +146,7 @@ def shaky(factor: float, seed: int) -> list[float]:
 def test_targets_of_a_run_are_compared_by_p50_and_p99(tmp_path: Path) -> None:
     store_tails(tmp_path / "assay-runs", "a", {"disk": shaky(4, 1), "ssd": shaky(8, 2)})
     text = assay(tmp_path, "compare", "a", "--by", "target").stdout
-    assert "1 rows: 0 faster, 0 slower, 1 without a significant difference (~)" in text
+    assert "1 row: 0 faster, 0 slower, 1 without a significant difference (~)" in text
     assert "p50 of latency: 0 shorter, 0 longer, 1 without a significant difference\n" in text
     assert "p99 of latency: 0 shorter, 1 longer, 0 without a significant difference\n" in text
     (line,) = [line for line in text.splitlines() if line.startswith("  disk -> ssd / grid")]

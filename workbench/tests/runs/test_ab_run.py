@@ -76,7 +76,7 @@ def test_targets_of_a_study_are_measured_in_turns_and_the_run_is_like_others(tmp
     write_study(tmp_path)
     done = assay(tmp_path, "compare", "--ab", "one", "two", "--study", "study.yaml", "--fail-if-slower", "5%", expect=1)
     assert done.stdout.splitlines()[:2] == ["one", "two"] and "two against one" in done.stdout
-    assert "1 rows: 0 faster, 1 slower" in done.stdout
+    assert "1 row: 0 faster, 1 slower" in done.stdout
     assert "decided: every row shows whether two is faster, slower, or equal within 5 %" in done.stdout
     *_, line = done.stderr.splitlines()
     assert line.startswith("slower: one -> two / both, random_read: ") and line.endswith(" %, more than 5 %")

@@ -14,6 +14,7 @@ waited, or by more than the others' part of what the device did. A number that i
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from assay.analyse.alike import GREATEST, widening
 from assay.model.case import Case
 from assay.model.decision import Decision, Outcome, PointDecision
 from assay.model.repeats import EQUAL_WITHIN, LEAST_BEFORE_LOOK
@@ -36,6 +37,7 @@ def decide(
     comparisons: Sequence[Comparison],
     within: float = EQUAL_WITHIN,
     took: Mapping[str, float] | None = None,
+    bounded: bool = True,
 ) -> tuple[Decision, ...]:
     """The answer of a run to each of its questions, in plan order.
 
@@ -44,6 +46,8 @@ def decide(
         comparisons: Of its targets, all that were made together.
         within: Greatest difference of what counts as equal, as a share.
         took: Case id -> mean seconds of a repeat, if what is open shall say how long it would take.
+        bounded: Whether verdicts bound what was measured. Not where the targets are engines at the same place: what
+            holds an engine back is the engine.
     """
     known = {_key(row.case.workload, row.operation, row.case.target, row.case.axes): row for row in rows}
     groups: dict[tuple[str, str, str, str], list[PointDecision]] = {}
@@ -51,6 +55,7 @@ def decide(
         base = known.get(_key(pair.workload, pair.operation, pair.base, pair.axes))
         other = known.get(_key(pair.workload, pair.operation, pair.other, pair.axes))
         if base is not None and other is not None:
+            base, other = (base, other) if bounded else (_free(base), _free(other))
             question = (pair.workload, pair.operation, pair.base, pair.other)
             groups.setdefault(question, []).append(
                 _timed(_point(pair, base, other, within), pair, base, other, took or {})
@@ -63,6 +68,11 @@ def decide(
 
 def _key(workload: str, operation: str, target: str, axes: Mapping[str, object]) -> Key:
     return workload, operation, target, tuple(sorted(axes.items()))
+
+
+def _free(row: Row) -> Row:
+    """The row as if nothing but what makes a number none had been found."""
+    return row if row.no_result else row.model_copy(update={"verdict": Verdict.OK, "findings": ()})
 
 
 def _timed(point: PointDecision, pair: Comparison, base: Row, other: Row, took: Mapping[str, float]) -> PointDecision:
@@ -80,6 +90,9 @@ def _point(pair: Comparison, base: Row, other: Row, within: float) -> PointDecis
         return PointDecision(axes=pair.axes, outcome=Outcome.BARRED, ratio=pair.ratio, why=why)
     if pair.sure_low is None or pair.sure_high is None:
         return _unsettled(pair, within)
+    if _rate_kept(base) and _rate_kept(other):
+        why = "the study sets the rate, and both kept it: their latencies tell them apart"
+        return PointDecision(axes=pair.axes, outcome=Outcome.BARRED, ratio=pair.ratio, why=why)
     if pair.equal(within):
         return _equal(pair, base, other)
     if pair.separable and (pair.sure_low > 1 or pair.sure_high < 1):
@@ -87,11 +100,19 @@ def _point(pair: Comparison, base: Row, other: Row, within: float) -> PointDecis
     return _unsettled(pair, within)
 
 
+def _rate_kept(row: Row) -> bool:
+    """It did as many operations as it was asked for, and nothing tells of more."""
+    return row.case.parameters.rate is not None and Verdict.UNSUSTAINED not in row.verdicts
+
+
 def _faster(pair: Comparison, base: Row, other: Row) -> PointDecision:
     assert pair.sure_low is not None and pair.sure_high is not None
     ahead = pair.sure_low > 1
     fast, slow = (other, base) if ahead else (base, other)
-    doubts = [f"{row.case.target} is {_named(row, DOUBTFUL)}" for row in (fast, slow) if _named(row, DOUBTFUL)]
+    # Who falls short of a rate that the other one keeps is the slower one: that is what was asked.
+    slow_doubts = DOUBTFUL - {Verdict.UNSUSTAINED} if _rate_kept(fast) else DOUBTFUL
+    kinds = ((fast, DOUBTFUL), (slow, slow_doubts))
+    doubts = [f"{row.case.target} is {_named(row, kind)}" for row, kind in kinds if _named(row, kind)]
     bound = (pair.sure_low if ahead else 1 / pair.sure_high) / _held_back(slow)
     if bound <= 1:
         doubts.append(f"{slow.case.target} is {_named(slow, HELD)}: it may be faster than was measured")
@@ -156,7 +177,9 @@ def _unsettled(pair: Comparison, within: float) -> PointDecision:
     low, high = math.log(pair.sure_low), math.log(pair.sure_high)
     centre, reach = abs(low + high) / 2, (high - low) / 2
     room = max(centre, -math.log1p(-within) - centre)
-    needs = math.ceil(count * (reach / room) ** 2)
+    # So few repeats do not tell how much they resemble each other, and more of them will.
+    allowed = widening(GREATEST, count) if (pair.likeness or 0.0) >= GREATEST else 1.0
+    needs = math.ceil(count * (reach / room) ** 2 / allowed)
     return _open(pair, "the repeats do not show which one is faster", max(needs, count + 1))
 
 

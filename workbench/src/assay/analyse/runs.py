@@ -9,11 +9,12 @@ from typing import NamedTuple
 from assay.analyse.between import LEAST_RUNS, Between
 from assay.analyse.compare import LATENCIES, comparable, compare_medians, compare_rounds, has_rate, key_of
 from assay.analyse.environment_diff import environment_diff
+from assay.analyse.estimate import estimate
 from assay.analyse.percentiles import percentiles_of
 from assay.model.base import AssayError
 from assay.model.comparison import ComparedRow, RunName, RunsComparison, Side, UncomparedRow
 from assay.model.repeats import LEAST_COMPARED
-from assay.model.result import Compared, Comparison, Row, RunAnalysis, RunInfo
+from assay.model.result import Compared, Comparison, Percentile, Row, RunAnalysis, RunInfo
 from assay.model.verdict import NO_RESULT, Verdict
 
 NAMES = ("before", "after")
@@ -49,7 +50,7 @@ def compare_runs(
     same = _same(matched, before, after)
     # How latencies differ from run to run is not known of the other runs.
     latencies = {of: _medians(same, None, of) for of in LATENCIES}
-    compared = _compared(matched, _medians(same, known), latencies)
+    compared = _compared(matched, _medians(same, known), latencies, same)
     return RunsComparison(
         before=RunName.of(before[-1].run),
         after=RunName.of(after[-1].run),
@@ -173,15 +174,16 @@ def _matched(
 
 
 def _compared(
-    matched: Sequence[tuple[Row, Row]], rates: Found, latencies: Mapping[Compared, Found]
+    matched: Sequence[tuple[Row, Row]], rates: Found, latencies: Mapping[Compared, Found], same: Same | None = None
 ) -> tuple[ComparedRow, ...]:
+    runs = same or [([old], [new]) for old, new in matched]
     return tuple(
         ComparedRow(
             what=row_words(new),
             metadata=new.metadata,
             comparison=rates[place],
-            before=_side(old),
-            after=_side(new),
+            before=_side(old, runs[place][0]),
+            after=_side(new, runs[place][1]),
             p50=latencies["p50"].get(place),
             p99=latencies["p99"].get(place),
         )
@@ -216,11 +218,19 @@ def _without_rate(row: Row, side: str) -> str:
     return f"no usable repeat in the {side}{why}"
 
 
-def _side(row: Row) -> Side:
+def _middle(found: Sequence[Percentile]) -> Percentile:
+    """Of several runs the one in the middle."""
+    return sorted(found, key=lambda one: one.value or 0.0)[len(found) // 2]
+
+
+def _side(row: Row, runs: Sequence[Row]) -> Side:
+    """What a row has measured: in several runs the medians of each, else its own repeats."""
     assert row.rate is not None
-    known = percentiles_of(row)
+    medians = [one.rate.median for one in runs if one.rate is not None and one.rate.median > 0]
+    every = [percentiles_of(one) for one in runs]
+    known = {name: _middle([found[name] for found in every if name in found]) for name in percentiles_of(row)}
     return Side(
-        rate=row.rate,
+        rate=estimate(medians) if len(medians) > 1 else row.rate,
         verdict=row.verdict,
         finding=row.findings[0].text if row.findings else "",
         p50=known.get("p50"),
@@ -302,6 +312,13 @@ def _too_few(pair: Comparison) -> str:
     if pair.unit == "run":
         return f"it takes {LEAST_RUNS} runs a side, or {LEAST_RUNS} other runs of the study, to tell change from chance"
     return f"{pair.n_base} and {pair.n_other} repeats, but at least {LEAST_COMPARED} are needed"
+
+
+def blind(found: RunsComparison, allowed: float) -> int:
+    """Rows that are judged, but of which the runs differ too much to show a slowdown of what is allowed."""
+    return sum(
+        row.judged and not row.comparison.separable and (row.comparison.low or 1.0) < 1 - allowed for row in found.rows
+    )
 
 
 def _slowdown(row: ComparedRow) -> float:

@@ -29,7 +29,7 @@ PRESET = "two-places"
 """What is done in two places if no study says it."""
 SECONDS = 300.0
 """Time for measuring, unless the user says otherwise."""
-LEAST_SECONDS = 1.0
+LEAST_SECONDS, MOST_SECONDS = 1.0, 744 * 3600.0
 
 
 def measure(
@@ -85,6 +85,8 @@ def _seconds(written: str) -> float:
         raise AssayError(f"--time: {error.message}", error.hint) from None
     if seconds < LEAST_SECONDS:
         raise AssayError(f"--time {written} is too short", "write --time 5m")
+    if seconds > MOST_SECONDS:
+        raise AssayError(f"--time {written} is too long", "write --time 5m; 744h is the longest")
     return seconds
 
 

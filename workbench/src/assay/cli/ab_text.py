@@ -2,18 +2,23 @@
 
 from typing import Any, NamedTuple
 
-from assay.analyse.blocks import Told, rounds_needed, told
+from assay.analyse.blocks import Told, told
+from assay.analyse.decide import MOST_NEEDED
 from assay.analyse.runs import Gate, Unjudged, compare_targets, gate
 from assay.cli.compare_text import note_unjudged
 from assay.cli.output import note, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED
 from assay.model.blocks import LOOKS, Blocks
 from assay.model.comparison import ComparedRow, RunsComparison
+from assay.model.decision import PointDecision
 from assay.model.result import RunAnalysis
 from assay.model.units import about_duration
+from assay.report.numbers import plural
 
 SHOWN = 12
 """Open rows beyond these are counted only."""
+UNKNOWN = 100
+"""An interval whose ends are further apart than by this factor says nothing of a difference."""
 
 
 class Answer(NamedTuple):
@@ -26,14 +31,20 @@ class Answer(NamedTuple):
     """
 
     found: RunsComparison
+    points: dict[object, PointDecision]
     blocks: Blocks
     sides: dict[str, str]
     rounds: int
     seconds: float
 
-    def told(self, row: ComparedRow) -> Told | None:
-        """What is known of a row; None if its numbers can tell nothing, however many there are."""
-        return told(row.comparison, self.blocks.within) if row.judged or row.comparison.too_few else None
+    def point(self, row: ComparedRow) -> PointDecision:
+        """The answer of the run at a row."""
+        pair = row.comparison
+        return self.points[pair.workload, pair.operation, tuple(pair.axes.items())]
+
+    def told(self, row: ComparedRow) -> Told:
+        """What is known of a row."""
+        return told(self.point(row), self.blocks.other)
 
     def of(self, outcome: Told) -> list[ComparedRow]:
         """The rows of which that is known."""
@@ -45,7 +56,10 @@ def answer_of(run: RunAnalysis) -> Answer:
     assert run.run.blocks is not None
     rounds = max((job.repeat for job in run.jobs), default=0)
     seconds = sum(job.seconds for job in run.jobs)
-    return Answer(compare_targets(run), run.run.blocks, _sides(run), rounds, seconds)
+    points: dict[object, PointDecision] = {
+        (one.workload, one.operation, tuple(point.axes.items())): point for one in run.decisions for point in one.points
+    }
+    return Answer(compare_targets(run), points, run.run.blocks, _sides(run), rounds, seconds)
 
 
 def _sides(run: RunAnalysis) -> dict[str, str]:
@@ -71,19 +85,23 @@ def print_answer(answer: Answer) -> None:
     """What follows from the table of the comparison."""
     equal, left = answer.of("equal"), answer.of("open")
     within, other = f"{100 * answer.blocks.within:g} %", answer.blocks.other
-    say(f"{answer.rounds} rounds in {about_duration(answer.seconds)}, each with both sides in turns")
+    say(f"{plural(answer.rounds, 'round')} in {about_duration(answer.seconds)}, each with both sides in turns")
     if equal:
         say(f"equal within {within}: {_count(len(equal))}")
     for row in left[:SHOWN]:
         say(f"open: {row.what}: {_open(answer, row)}")
     if len(left) > SHOWN:
         say(f"open: {_count(len(left) - SHOWN)} more")
-    if not left and (equal or answer.of("slower") or answer.of("faster")):
-        say(f"decided: every row shows whether {other} is faster, slower, or equal within {within}")
+    none = answer.of("no result")
+    for row in none[:SHOWN]:
+        say(f"no result: {row.what}: {answer.point(row).why}")
+    if not left and len(none) < len(answer.found.rows):
+        every = "every row" if not none else "every other row"
+        say(f"decided: {every} shows whether {other} is faster, slower, or equal within {within}")
 
 
 def _count(rows: int) -> str:
-    return f"{rows} {'row' if rows == 1 else 'rows'}"
+    return plural(rows, "row")
 
 
 def _open(answer: Answer, row: ComparedRow) -> str:
@@ -91,32 +109,34 @@ def _open(answer: Answer, row: ComparedRow) -> str:
     pair = row.comparison
     if pair.sure_low is None or pair.sure_high is None:
         return "too few rounds on a side"
-    between = _between(answer, row)
-    rounds = rounds_needed(pair, answer.blocks.within)
-    if rounds is None or not answer.rounds:
-        return between
-    if rounds > LOOKS[-1]:
-        return f"{between}; too noisy to be told apart in {LOOKS[-1]} rounds"
-    seconds = rounds * answer.seconds / answer.rounds
-    return f"{between}; {rounds} rounds would likely tell, about {about_duration(seconds)}"
+    point = answer.point(row)
+    if point.needs is None:
+        return f"{_between(answer, row)}; {point.why}"
+    if point.needs > MOST_NEEDED:
+        return f"{_between(answer, row)}; it would take more than {MOST_NEEDED:,} rounds"
+    more = f", about {about_duration(point.seconds)} more" if point.seconds else ""
+    return f"{_between(answer, row)}; {point.needs} rounds would likely tell{more}"
 
 
 def _between(answer: Answer, row: ComparedRow) -> str:
     """The difference that the interval leaves, of all rows at once."""
     pair = row.comparison
     assert pair.sure_low is not None and pair.sure_high is not None
+    if pair.sure_high > UNKNOWN * pair.sure_low:
+        return f"how {answer.blocks.other} compares is not known at all, the rounds differ too much"
     return f"{answer.blocks.other} is {100 * (pair.sure_low - 1):+.1f} % to {100 * (pair.sure_high - 1):+.1f} %"
 
 
 def gate_code(answer: Answer, allowed: float) -> int:
     """Say on standard error what --fail-if-slower found; the exit code."""
     result = gate(answer.found, allowed)
-    for row in result.slower:
+    slow = [row for row in result.slower if answer.told(row) == "slower"]
+    for row in slow:
         note(f"slower: {row.name}: {100 * (1 - row.comparison.ratio):.1f} %, more than {100 * allowed:g} %")
     for line in result.broken:
         note(f"broken: {line}")
     note_unjudged(not_judged(answer, result))
-    if result.slower or result.broken:
+    if slow or result.broken:
         return EXIT_INCOMPLETE
     if not any(answer.of(told) for told in ("faster", "slower", "equal")):
         note("error: no row is decided, so that nothing can be judged")
@@ -129,17 +149,18 @@ def gate_code(answer: Answer, allowed: float) -> int:
 def not_judged(answer: Answer, result: Gate) -> list[Unjudged]:
     """What is open, too, says nothing of a slowdown."""
     known = {row.name for row in answer.found.rows if row.comparison.too_few}
-    more = [Unjudged(row.name, f"open: {_between(answer, row)}") for row in answer.of("open") if row.name not in known]
+    left = (row for row in answer.of("open") if row.name not in known)
+    more = [Unjudged(row.name, f"open: {_between(answer, row)}; {answer.point(row).why}") for row in left]
     return [*result.unjudged, *more]
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
     """The same for programs; times in seconds."""
-    kinds: tuple[Told, ...] = ("faster", "slower", "equal", "open")
+    kinds: tuple[Told, ...] = ("faster", "slower", "equal", "open", "no result")
     return {
         "sides": answer.sides,
         "rounds": answer.rounds,
         "seconds": answer.seconds,
         "equal_within": answer.blocks.within,
-        **{kind: [row.name for row in answer.of(kind)] for kind in kinds},
+        **{kind.replace(" ", "_"): [row.name for row in answer.of(kind)] for kind in kinds},
     }

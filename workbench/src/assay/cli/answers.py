@@ -4,7 +4,7 @@ from assay.analyse.compare import compare
 from assay.analyse.decide import decide
 from assay.cli.analysis import judged_rows
 from assay.cli.settle import took
-from assay.report.claims import claims, sentence
+from assay.report.claims import claims, sentences
 from assay.report.document import words
 from assay.store import RunStore
 
@@ -22,5 +22,5 @@ def answers(store: RunStore) -> tuple[str, ...]:
     if info.finished > MOST_REPEATS or len(info.places) < 2:
         return ()
     rows = tuple(judged_rows(store))
-    decisions = decide(rows, compare(rows, info.looks), info.equal_within, took(store))
-    return tuple(words(sentence(claim)) for claim in claims(decisions))
+    decisions = decide(rows, compare(rows, info.looks), info.equal_within, took(store), info.bounded)
+    return tuple(words(text) for text in sentences(claims(decisions)))

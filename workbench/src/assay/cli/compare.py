@@ -12,7 +12,7 @@ from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED, AssayError
 if TYPE_CHECKING:
     from assay.cli.ab_text import Answer
     from assay.model.comparison import ComparedRow, RunsComparison, Side
-    from assay.model.result import Comparison
+    from assay.model.result import Comparison, RunAnalysis
 
 BY = ("target",)
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%")
@@ -185,9 +185,13 @@ def _compared(runs: list[str], by: str | None, out: Path, latencies: bool) -> "R
         raise AssayError("no run is named", "name two runs, or two sides to measure with --ab A B")
     if len(runs) == 1 and not by:
         return _alone(runs[0], out)
+    if len(runs) == 1 and "," in runs[0]:
+        raise AssayError("--by target compares the targets of one run", f"name one of {runs[0]}, or two sides")
     sides = [[load_analysis(run, out, quick=not latencies) for run in _split(side)] for side in runs]
     if len(sides) == 1:
         return compare_targets(sides[0][-1])
+    for side in sides:
+        _refuse_twice(side)
     before, after = (sorted(side, key=lambda one: one.run.created_at) for side in sides)
     twice = {(one.run.id, one.run.created_at) for one in before} & {(one.run.id, one.run.created_at) for one in after}
     if twice:
@@ -199,6 +203,15 @@ def _compared(runs: list[str], by: str | None, out: Path, latencies: bool) -> "R
     alike = all(one.run.study == study for one in (*before, *after))
     known = known_runs(study, [one.run.folder for one in after], out) if alike else None
     return compare_runs(before, after, by_target=bool(by), known=known)
+
+
+def _refuse_twice(side: "list[RunAnalysis]") -> None:
+    """A run that stands for several would make one day look like many."""
+    seen: set[tuple[str, float]] = set()
+    for one in side:
+        if (one.run.id, one.run.created_at) in seen:
+            raise AssayError(f"run {one.run.id} is named more than once on a side", "name each run once")
+        seen.add((one.run.id, one.run.created_at))
 
 
 def _alone(run: str, out: Path) -> "Answer":
@@ -236,7 +249,7 @@ def _write(path: Path, text: str) -> None:
 
 def _verdict(found: "RunsComparison", allowed: float) -> int:
     """Say on standard error what --fail-if-slower found; the exit code."""
-    from assay.analyse.runs import HOW_TO_TELL, gate
+    from assay.analyse.runs import HOW_TO_TELL, blind, gate
     from assay.cli.compare_text import note_unjudged
 
     result = gate(found, allowed)
@@ -245,6 +258,11 @@ def _verdict(found: "RunsComparison", allowed: float) -> int:
     for line in result.broken:
         note(f"broken: {line}")
     note_unjudged(result.unjudged)
+    if few := blind(found, allowed):
+        note(
+            f"note: {few:,} of {len(found.rows):,} rows may have lost more than {100 * allowed:g} % without being seen:"
+            " the runs differ too much from day to day"
+        )
     if result.open and not result.broken:
         note("error: these runs cannot be judged: nothing tells how much runs of this study differ from day to day")
         note(f"hint: {HOW_TO_TELL}")

@@ -17,6 +17,8 @@ from assay.report.latencies import latency_rows, latency_words
 FIRST_ROWS = 40
 FIRST_DIFFERENCES = 12
 FIRST_LATENCIES = 8
+MOST_PERCENT = 11
+"""A ratio from this on is written as a factor."""
 FIRST_UNJUDGED = 3
 """With more rows that were not judged for the same reason, one of them stands for all."""
 NOTHING = "~"
@@ -37,8 +39,11 @@ def print_comparison(found: RunsComparison, everything: bool) -> None:
     if one:
         say(f"run     {run_words(found.before)}")
     else:
-        say(f"before  {run_words(found.before)}")
-        say(f"after   {run_words(found.after)}")
+        for name, run, count in zip(("before", "after"), (found.before, found.after), found.runs, strict=True):
+            say(f"{name:7} {run_words(run)}{f', the last of {count}' if count > 1 else ''}")
+    for run in dict.fromkeys((found.before, found.after)):
+        if run.disturbed:
+            say(f"machine {run.id}: something else than the storage had a part in it; see `assay show {run.id}`")
     shown = list(found.rows) if everything else _first(found.rows)
     for (base, other), rows in groupby(shown, key=lambda row: (row.comparison.base, row.comparison.other)):
         say(f"\n{base if base == other else f'{other} against {base}'}")
@@ -101,7 +106,7 @@ def _estimate(rate: Estimate, metadata: bool) -> str:
 
 
 def _change(ratio: float) -> str:
-    return f"{100 * (ratio - 1):+.1f}%"
+    return f"{100 * (ratio - 1):+.1f}%" if ratio < MOST_PERCENT else f"x {numbers.significant(ratio)}"
 
 
 def _p(p: float | None) -> str:
@@ -129,11 +134,14 @@ def _means(rows: Iterable[ComparedRow]) -> list[Cells]:
 
 
 def _print_summary(found: RunsComparison) -> None:
-    differ = [row.comparison for row in found.rows if row.comparison.separable]
+    counted = [row.comparison for row in found.rows if not row.no_result]
+    differ = [pair for pair in counted if pair.separable]
     slower = sum(pair.ratio < 1 for pair in differ)
-    same = len(found.rows) - len(differ)
+    same = len(counted) - len(differ)
     counts = f"{len(differ) - slower} faster, {slower} slower, {same} without a significant difference (~)"
-    say(f"{len(found.rows)} rows: {counts}")
+    none = len(found.rows) - len(counted)
+    counts += f", {none} with a side that is cached, impossible or incomplete" if none else ""
+    say(f"{numbers.plural(len(found.rows), 'row')}: {counts}")
     if found.before.id != found.after.id:
         _print_knowledge(found)
     few = sum(row.comparison.too_few and row.comparison.unit == "repeat" for row in found.rows)
@@ -165,7 +173,7 @@ def _print_knowledge(found: RunsComparison) -> None:
         say(f"each run counts as one: {found.runs[0]} before, {found.runs[1]} after")
     elif found.typical is not None:
         words = f"two runs of a typical row are less than {f'{100 * found.typical:.2g} %'} apart in 95 of 100 cases"
-        say(f"{found.known_runs} other runs of this study tell what chance does: {words}")
+        say(f"{found.known_runs} runs of this study, all but those after, tell what chance does: {words}")
     else:
         say("two runs alone do not tell a change from what days do, so that no difference is called")
         say(f"to find out: {HOW_TO_TELL}")

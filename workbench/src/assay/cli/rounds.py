@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from assay.analyse.blocks import decided_cases
-from assay.cli.analysis import analyse_store
+from assay.cli.analysis import rows_until
 from assay.cli.settle import spent
 from assay.model.blocks import Blocks
 from assay.model.units import about_duration
@@ -33,7 +33,7 @@ def run_rounds(store: RunStore, blocks: Blocks, jobs: Sequence[Job], execute: Ex
     begun, done = time.monotonic() - spent(store), max((attempt.repeat for attempt in store.attempts()), default=0)
     if jobs and jobs[0][1] > done and done in blocks.looks:
         # The workbench may have died between that round and the look at it.
-        _look(store, blocks, settled)
+        _look(store, blocks, done, settled)
     for number, of_round in groupby(jobs, key=lambda job: job[1]):
         started = time.monotonic()
         if not execute(list(of_round)):
@@ -43,18 +43,17 @@ def run_rounds(store: RunStore, blocks: Blocks, jobs: Sequence[Job], execute: Ex
         late = number >= blocks.least and 2 * now - started - begun > blocks.seconds
         # What is caught up on was looked at before.
         if number >= done and (late or number in blocks.looks):
-            _look(store, blocks, settled)
+            _look(store, blocks, number, settled)
         if late:
             _end(store, f"the time is spent: {about_duration(now - begun)}, {number} rounds", settled)
         if len(store.settled()) == store.case_count():
             return
 
 
-def _look(store: RunStore, blocks: Blocks, settled: Settled) -> None:
-    found = analyse_store(store, quick=True)
+def _look(store: RunStore, blocks: Blocks, number: int, settled: Settled) -> None:
     known = store.settled()
-    open_cases = [case for case in found.cases if case.id not in known]
-    for case, why in decided_cases(open_cases, found.rows, blocks).items():
+    open_cases = [case for case in store.cases() if case.id not in known]
+    for case, why in decided_cases(open_cases, rows_until(store, number), blocks).items():
         settled(case, store.settle(case, why))
 
 

@@ -288,7 +288,8 @@ def _beforehand(plan: Plan, estimate: StudyEstimate) -> str:
         return estimate_text(estimate, cases, plan.study.repeating.words)
     seconds = sum(case.seconds for case in estimate.cases)
     rounds = f"{blocks.least} to {blocks.most} rounds of about {about_duration(seconds)}"
-    return f"{cases // 2} case{'s' * (cases != 2)} on each side, {rounds}, at most {about_duration(blocks.seconds)}"
+    until = f"until they are told apart or {about_duration(blocks.seconds)} are spent"
+    return f"{cases // 2} case{'s' * (cases != 2)} on each side, {rounds}, {until}"
 
 
 def _meta(plan: Plan) -> RunMeta:

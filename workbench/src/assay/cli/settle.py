@@ -83,7 +83,7 @@ class Rounds:
         rows = rows_until(self._store, done)
         decisions = decide(rows, compare(rows, len(looks)), self._repeats.decide or 0.0)
         needs = undecided(decisions, self._cases)
-        going = self._affordable({case: count for case, count in needs.items() if count <= MOST_NEEDED}, done)
+        going = self._affordable(needs, done)
         return {
             case.id: self._store.settle(case.id, f"after {done} repeats {_reason(needs.get(case.id))}")
             for case in self._going()
@@ -131,5 +131,5 @@ def _reason(needs: int | None) -> str:
     if needs is None:
         return DECIDED
     if needs > MOST_NEEDED:
-        return f"open, and it would take more than {MOST_NEEDED:,}"
+        return f"open, and there is no time for the more than {MOST_NEEDED:,} that it would take"
     return f"open, and there is no time for the {needs:,} or so that it would take"

@@ -30,6 +30,8 @@ WAITING = 2.0
 """Operations take at least this many times as long as the device needs for its requests."""
 LEAST_WAIT_NS = 100_000
 """It takes a machine up to some ten microseconds to wake up who waited."""
+LACKED = 0.02
+"""For want of a CPU for less of the time a rate does not go up and down by much."""
 WINDOWS = 5
 """Of the definition of steady state."""
 LEAST_REPEATS = 3
@@ -103,9 +105,11 @@ def _machine(evidence: Evidence, samples: list[Sample]) -> NotEvaluated:
     """Why the course of the rate tells nothing of the store."""
     share = median(evidence.without_cpu(sample) for sample in samples)
     reasons = [reason for sample in samples if (reason := disturbed(sample, evidence))]
-    lacked = f"lanes had no CPU {percent(share)} of the time" if share > 0 else "each repeat goes another way"
+    lacked = f"lanes had no CPU {percent(share)} of the time" if share >= LACKED else "each repeat goes another way"
     why = max(reasons, key=reasons.count, default=lacked)
-    return NotEvaluated(f"the rate goes up and down within repeats, which may be the machine's doing: {why}")
+    return NotEvaluated(
+        f"the rate goes up and down within repeats, and nothing tells the store from the machine: {why}"
+    )
 
 
 def bursting(evidence: Evidence) -> Answer:

@@ -11,6 +11,7 @@ class RunName(Frozen):
 
     Attributes:
         created_at: Seconds since 1970.
+        disturbed: Something else than the storage had a part in what it measured.
     """
 
     id: str
@@ -18,11 +19,19 @@ class RunName(Frozen):
     study: str
     status: str
     created_at: float
+    disturbed: bool = False
 
     @classmethod
     def of(cls, run: RunInfo) -> "RunName":
         """That of a run."""
-        return cls(id=run.id, folder=run.folder, study=run.study, status=run.status, created_at=run.created_at)
+        return cls(
+            id=run.id,
+            folder=run.folder,
+            study=run.study,
+            status=run.status,
+            created_at=run.created_at,
+            disturbed=run.machine is not None,
+        )
 
 
 class Side(Frozen):

@@ -135,7 +135,7 @@ def _adaptive(written: dict[str, object]) -> Repeats:
         if key not in _KEYS:
             raise fault(f"unknown key `{key}` in repeats", one_of(key, _KEYS), key)
     if ("within" in written) == ("decide" in written):
-        raise fault("repeats needs one of `within` and `decide`", _FORM)
+        raise fault("repeats needs either `within` or `decide`, and not both", _FORM)
     if "max" not in written:
         raise fault("`max` is missing", _FORM)
     key, fewest, why = (

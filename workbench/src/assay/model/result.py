@@ -338,7 +338,14 @@ class RunInfo(Frozen):
     @property
     def equal_within(self) -> float:
         """Targets that differ by no more than this share count as equal."""
+        if self.blocks is not None:
+            return self.blocks.within
         return EQUAL_WITHIN if self.repeats_decide is None else self.repeats_decide
+
+    @property
+    def bounded(self) -> bool:
+        """Verdicts bound what was measured: everywhere but where two engines are compared at one place."""
+        return self.blocks is None or not self.blocks.engines
 
     @property
     def repeats_words(self) -> str:

@@ -142,17 +142,29 @@ def _headline(target: str, won: Sequence[Claim], kinds: int) -> list[Span]:
     of = f"all {kinds} kinds of work" if len(won) == kinds > 2 else names
     (low, slow), (high, fast) = bounds[0], bounds[-1]
     spans: list[Span] = [Strong(target), f" is faster than {won[0].loser(target)} for {of}: at least "]
-    spans.append(Strong(numbers.ratio(floored(low))))
+    spans.append(Strong(bound(low)))
     if len(won) > 1:
-        spans += [f" ({slow}), up to at least ", Strong(numbers.ratio(floored(high))), f" ({fast})"]
+        spans += [f" ({slow}), up to at least ", Strong(bound(high)), f" ({fast})"]
     left = sum(len(claim.of(Outcome.BARRED)) for claim in won)
     spans.append(f", apart from {numbers.plural(left, 'point')} without a number of both" if left else "")
     return [*spans, f"{_unverified([point for claim in won for point in claim.won(target)])}. "]
 
 
-def sentence(claim: Claim) -> Text:
-    """What the run says of it: who is faster, where, by how much at least, and what is left open."""
-    spans: list[Span] = [f"{numbers.titled(claim.kind)}: "]
+def sentences(found: Sequence[Claim]) -> list[Text]:
+    """One for each; with several pairs of targets each names its own."""
+    several = len({(claim.base, claim.other) for claim in found}) > 1
+    return [sentence(claim, several) for claim in found]
+
+
+def sentence(claim: Claim, several: bool = False) -> Text:
+    """What the run says of it: who is faster, where, by how much at least, and what is left open.
+
+    Args:
+        claim: The claim.
+        several: There are other pairs of targets.
+    """
+    of = f" of {claim.base} and {claim.other}" if several else ""
+    spans: list[Span] = [f"{numbers.titled(claim.kind)}{of}: "]
     if not claim.counted:
         return (*spans, f"nothing can be said, because {_reasons(claim.of(Outcome.BARRED))}.")
     parts = [_won(claim, target) for target in (claim.other, claim.base) if claim.won(target)]
@@ -177,7 +189,7 @@ def _won(claim: Claim, target: str) -> list[Span]:
     return [
         Strong(target),
         f" is faster than {claim.loser(target)} at {_points(len(points), claim)}, at least ",
-        Strong(numbers.ratio(floored(claim.least(target)))),
+        Strong(bound(claim.least(target))),
         *_at_half(claim, target),
         f"; measured {numbers.ratio(middle)} in the median"
         if len(points) > 1
@@ -196,7 +208,13 @@ def _at_half(claim: Claim, target: str) -> list[Span]:
     """The closest point alone says little of the others."""
     if len(claim.won(target)) < 2:
         return []
-    return [" (at half of them ", Strong(numbers.ratio(floored(claim.middle(target)))), ")"]
+    return [" (at half of them ", Strong(bound(claim.middle(target))), ")"]
+
+
+def bound(value: float) -> str:
+    """A bound as it is written: `1.36×`, and `1.004×` where fewer digits would be none."""
+    near = math.floor(value * 1e4 * (1 + 1e-12)) / 1e4
+    return numbers.ratio(floored(value)) if value >= 1.01 else f"{near:g}×" if near > 1 else "more than 1×"
 
 
 def floored(value: float) -> float:

@@ -86,7 +86,7 @@ def _answer(found: RunsComparison) -> Section:
         items.append(f"Two runs alone do not tell a change from what days do. To find out: {HOW_TO_TELL}.")
     elif found.typical is not None and min(found.runs) < LEAST_RUNS:
         apart = f"Two runs of a typical row are less than {numbers.share(found.typical)} apart in 95 of 100 cases"
-        items.append(f"{apart}, as {found.known_runs} other runs of this study show.")
+        items.append(f"{apart}, as {found.known_runs} runs of this study, all but those after, show.")
     left = len(found.rows) - len(sound)
     lone = len(found.uncompared)
     for count, why in (

@@ -8,12 +8,12 @@ import pytest
 from builders import make_case, make_sample
 from soak import times
 
-from assay.analyse.blocks import decided_cases, rounds_needed, told
-from assay.analyse.compare import compare
+from assay.analyse.blocks import decided_cases, decisions, told
 from assay.analyse.estimate import estimate
 from assay.model.blocks import LOOKS, Blocks, looks_within
-from assay.model.result import Comparison, Row
-from assay.model.verdict import Verdict
+from assay.model.decision import PointDecision
+from assay.model.result import Row
+from assay.model.verdict import Finding, Verdict
 
 Floats = npt.NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int], Floats]
@@ -91,7 +91,8 @@ def simulated(noise: str, count: int, slower: float, seed: int) -> tuple[list[st
         lengths |= {int(case[1:]): look for case in decided_cases(left, rows, BLOCKS)}
         if len(lengths) == count:
             break
-    return [told(pair, BLOCKS.within) for pair in compare(rows, len(LOOKS))], max(lengths.values(), default=LOOKS[-1])
+    points = [point for decision in decisions(rows, BLOCKS) for point in decision.points]
+    return [told(point, "B") for point in points], max(lengths.values(), default=LOOKS[-1])
 
 
 @pytest.mark.parametrize("count", [1, 4])
@@ -136,9 +137,9 @@ def test_numbers_that_are_not_the_storages_own_are_not_repeated_for() -> None:
     noisy, other = ([TRUE * factor for factor in factors] for factors in ((0.5, 1.0, 2.0, 1.5), (1.9, 0.6, 0.7, 1.2)))
     rows = [row(0, "A", noisy, Verdict.CACHED), row(0, "B", other)]
     assert set(decided_cases([one.case for one in rows], rows, BLOCKS)) == {"A0", "B0"}
-    # Of a run that goes on, more is to come: that a row is not whole yet says nothing.
-    rows = [row(0, "A", noisy, Verdict.INCOMPLETE), row(0, "B", other, Verdict.INCOMPLETE)]
-    assert decided_cases([one.case for one in rows], rows, BLOCKS) == {}
+    # Nor where operations failed: more repeats do not make it whole.
+    rows = [row(0, "A", noisy, Verdict.INCOMPLETE), row(0, "B", other)]
+    assert set(decided_cases([one.case for one in rows], rows, BLOCKS)) == {"A0", "B0"}
     rows = [row(0, "A", []), row(0, "B", noisy)]
     assert set(decided_cases([one.case for one in rows], rows, BLOCKS)) == {"A0", "B0"}
 
@@ -147,16 +148,28 @@ def test_what_would_decide_an_open_row_is_about_what_does() -> None:
     random = np.random.default_rng(SEED)
     values = TRUE * np.exp(0.05 * random.standard_normal((2, 400)))
 
-    def pair(count: int) -> Comparison:
-        (found,) = compare([row(0, "A", values[0, :count].tolist()), row(0, "B", values[1, :count].tolist())], 8)
-        return found
+    def point(count: int) -> PointDecision:
+        rows = [row(0, "A", values[0, :count].tolist()), row(0, "B", values[1, :count].tolist())]
+        (found,) = decisions(rows, BLOCKS)
+        return found.points[0]
 
-    assert told(pair(20), 0.05) == "open"
-    wanted = rounds_needed(pair(20), 0.05)
+    assert told(point(20), "B") == "open"
+    wanted = point(20).needs
     assert wanted is not None and 20 < wanted <= 400
-    assert told(pair(min(400, 2 * wanted)), 0.05) != "open"
-    few = pair(1)
-    assert rounds_needed(few, 0.05) is None and told(few, 0.05) == "open"
+    assert told(point(min(400, 2 * wanted)), "B") != "open"
+    few = point(1)
+    assert few.needs == LOOKS[0] and told(few, "B") == "open"
+
+
+@pytest.mark.parametrize(("engines", "known"), [(False, "open"), (True, "slower")])
+def test_verdicts_bound_places_but_not_engines(engines: bool, known: str) -> None:
+    """What holds an engine back is the engine."""
+    random = np.random.default_rng(SEED)
+    rates = [(TRUE * level * np.exp(0.01 * random.standard_normal(20))).tolist() for level in (1, 0.8)]
+    held = Finding(verdict=Verdict.CLIENT_BOUND, rule="busy_client", text="", remedy="", numbers={})
+    slow = row(0, "B", rates[1], Verdict.CLIENT_BOUND).model_copy(update={"findings": (held,)})
+    (found,) = decisions([row(0, "A", rates[0]), slow], BLOCKS.model_copy(update={"engines": engines}))
+    assert told(found.points[0], "B") == known
 
 
 def test_looks_are_as_many_as_there_may_be_time_for() -> None:

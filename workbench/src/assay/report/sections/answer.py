@@ -8,7 +8,7 @@ from assay.model.decision import Outcome
 from assay.model.result import Row
 from assay.model.verdict import SOUND, Verdict
 from assay.report import numbers
-from assay.report.claims import Claim, claims, equal_within, floored, headline, kind_of, sentence
+from assay.report.claims import Claim, bound, claims, equal_within, headline, kind_of, sentence, sentences
 from assay.report.costs import cheapest, target_costs
 from assay.report.document import (
     Badge,
@@ -97,7 +97,7 @@ def _compared(found: Sequence[Claim], view: View) -> list[Block]:
     figures = KeyFigures(tuple(_figure(claim, view) for claim in found if claim.counted))
     if len(found) == 1:
         return [Paragraph(sentence(found[0]), lead=True), figures]
-    return [Paragraph(headline(found), lead=True), figures, Bullets(tuple(sentence(claim) for claim in found))]
+    return [Paragraph(headline(found), lead=True), figures, Bullets(tuple(sentences(found)))]
 
 
 def _figure(claim: Claim, view: View) -> KeyFigure:
@@ -112,7 +112,7 @@ def _figure(claim: Claim, view: View) -> KeyFigure:
         measured = f"measured {numbers.ratio(numbers.median(ratios))}{f' in the median, {span}' if span else ''}"
         return KeyFigure(
             numbers.titled(claim.kind),
-            f"≥ {numbers.ratio(floored(claim.middle(target)))}",
+            f"≥ {bound(claim.middle(target))}",
             f"{target} faster than {claim.loser(target)}",
             (*_bound(claim, target), measured, counts, speeds),
             view.targets.index(target),
@@ -133,7 +133,7 @@ def _bound(claim: Claim, target: str) -> tuple[str, ...]:
     count = len(claim.won(target))
     if count < 2:
         return ()
-    return (f"at half of {count:,} points; ≥ {numbers.ratio(floored(claim.least(target)))} at each",)
+    return (f"at half of {count:,} points; ≥ {bound(claim.least(target))} at each",)
 
 
 def _counts(claim: Claim) -> str:
