@@ -106,9 +106,10 @@ def test_rounds_that_do_not_fit_into_the_time_are_refused_with_the_time_that_the
     assert error.endswith("more than the 5 min that there are")
 
 
-def stored(folder: Path, rates: dict[str, list[float]], **changes: Any) -> None:
-    """A finished run of two sides, made without the engine."""
-    cases = [make_case(f"c000{n}", side, ("write",)) for n, side in enumerate(rates, start=1)]
+def stored(folder: Path, rates: dict[str, list[float]], cached: bool = False, **changes: Any) -> None:
+    """A finished run of two sides, made without the engine; with reads from the page cache besides, if wanted."""
+    operations = ("write", "read") if cached else ("write",)
+    cases = [make_case(f"c000{n}", side, operations, cache="keep") for n, side in enumerate(rates, start=1)]
     blocks = Blocks(base="A", other="B", seconds=60, **changes)
     meta = RunMeta(
         *("r", "tiny-ab", "Is B slower than A, or faster?", "", 1_795_288_503.0, 1, "random", blocks.most, "assay"),
@@ -122,8 +123,11 @@ def stored(folder: Path, rates: dict[str, list[float]], **changes: Any) -> None:
         for case in cases:
             for repeat, rate in enumerate(rates[case.target], start=1):
                 attempt = store.begin_attempt(case.id, repeat, {})
-                sample = make_sample(case.id, repeat, rate, "write")
-                store.finish_repeat(attempt, "ok", 0.5, "", "", [sample])
+                samples = [make_sample(case.id, repeat, rate, "write")]
+                if cached:
+                    unread = {"device_read_bytes": 0, "read_bytes": 1 << 26}
+                    samples.append(make_sample(case.id, repeat, 20 * rate, "read", phase=1, **unread))
+                store.finish_repeat(attempt, "ok", 0.5, "", "", samples)
             store.settle(case.id, "told apart")
         store.set_status("complete")
 
@@ -154,6 +158,18 @@ def test_what_is_open_is_no_pass(tmp_path: Path) -> None:
     value = json.loads(assay(tmp_path, "compare", "r", "--json").stdout)["ab"]
     assert len(value["open"]) == 1 and value["equal"] == value["slower"] == value["faster"] == []
     assert (value["rounds"], value["seconds"], value["equal_within"]) == (8, 8.0, 0.05)
+
+
+def test_a_row_that_is_none_does_not_pass_for_one_that_is_decided(tmp_path: Path) -> None:
+    """Beside noise that decides nothing a cached row is no reason to pass, nor counts it as equal or faster."""
+    stored(tmp_path, {"A": noisy(3e8, 8, 0.15, seed=1), "B": noisy(3e8, 8, 0.15, seed=2)}, cached=True)
+    *_, error, hint = gate(tmp_path, "5%", expect=3)
+    assert error == "error: no row is decided, so that nothing can be judged" and hint.startswith("hint: ")
+    text = assay(tmp_path, "compare", "r").stdout
+    assert "no result: grid / , read: A is cached; B is cached" in text and "\ndecided" not in text
+    assert "1 with a side that is cached, impossible or incomplete" in text
+    value = json.loads(assay(tmp_path, "compare", "r", "--json").stdout)["ab"]
+    assert len(value["no_result"]) == len(value["open"]) == 1
 
 
 def test_each_planned_look_makes_a_claim_dearer(tmp_path: Path) -> None:

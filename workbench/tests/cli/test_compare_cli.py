@@ -140,6 +140,12 @@ def test_three_runs_a_side_tell_by_themselves(tmp_path: Path) -> None:
     text = assay(tmp_path, "compare", "a0,a1,a2", "b0, b1,b2").stdout
     assert "each run counts as one: 3 before, 3 after" in text and "2 rows: 0 faster, 1 slower" in text
     assay(tmp_path, "compare", "a0,a1,a2", "b0,b1,b2", "--fail-if-slower", "5%", expect=1)
+    # What is shown is of all runs: the columns, the rows and their mean say the same.
+    read = next(line for line in text.splitlines() if line.startswith("grid / record_size=65536, read"))
+    assert "499 MB/s" in read and "a2 (complete" in text and "the last of 3" in text
+    both = [["compare", "a0,a0,a1", "b0,b1,b2"], ["compare", "a0,a1", "--by", "target"]]
+    assert "run a0 is named more than once on a side" in assay(tmp_path, *both[0], expect=2).stderr
+    assert "--by target compares the targets of one run" in assay(tmp_path, *both[1], expect=2).stderr
     assert "both are run a1" in assay(tmp_path, "compare", "a0,a1", "a1,b0", expect=2).stderr
     assert "names no run behind a comma" in assay(tmp_path, "compare", "a0,,a1", "b0", expect=2).stderr
 

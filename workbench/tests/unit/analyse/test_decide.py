@@ -56,6 +56,36 @@ def test_noise_leaves_it_open() -> None:
     assert point.outcome is Outcome.OPEN and point.why == "too few repeats"
 
 
+def test_a_rate_that_the_study_sets_is_no_answer_unless_one_side_falls_short() -> None:
+    def at(target: str, rate: float, seed: int, verdict: Verdict = Verdict.OK) -> Row:
+        made = row(target, noisy(rate, 12, 0.001, seed), verdict)
+        parameters = made.case.parameters.model_copy(update={"rate": 200.0})
+        return made.model_copy(update={"case": made.case.model_copy(update={"parameters": parameters})})
+
+    (point,) = only(at("fast", 200, 1), at("slow", 200, 2)).points
+    assert point.outcome is Outcome.BARRED and "the study sets the rate" in point.why
+    (point,) = only(at("fast", 200, 1), at("slow", 100, 2, Verdict.UNSUSTAINED)).points
+    assert (point.outcome, point.winner) == (Outcome.FASTER, "fast")
+
+
+def test_what_was_decided_stays_so_whatever_others_show_later() -> None:
+    """A point that is measured no more keeps its answer, however noisy later rounds of others are."""
+
+    def pair(number: int, low: list[float], high: list[float]) -> list[Row]:
+        made = [row("disk", low), row("memory", high)]
+        axes = {"record_size": number}
+        return [one.model_copy(update={"case": one.case.model_copy(update={"axes": axes})}) for one in made]
+
+    known = pair(1, noisy(100e6, 12, 0.02), noisy(150e6, 12, 0.02, 1))
+    low, high = noisy(100e6, 12, 0.02, 2), noisy(100e6, 12, 0.02, 3)
+    early = pair(2, low, high)
+    late = pair(2, [*low, *noisy(100e6, 18, 2, 4)], [*high, *noisy(100e6, 18, 2, 5)])
+    before = compare([*known, *early], looks=5)[0]
+    after = compare([*known, *late], looks=5)[0]
+    assert before.separable and before == after
+    assert compare([*known, *late])[0] != before
+
+
 @pytest.mark.parametrize("verdict", [Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE])
 def test_a_number_that_is_none_answers_nothing(verdict: Verdict) -> None:
     found = only(row("disk", noisy(100e6)), row("memory", noisy(1000e6, seed=1), verdict))
