@@ -76,8 +76,8 @@ def test_what_was_decided_stays_so_whatever_others_show_later() -> None:
         axes = {"record_size": number}
         return [one.model_copy(update={"case": one.case.model_copy(update={"axes": axes})}) for one in made]
 
-    known = pair(1, noisy(100e6, 12, 0.02), noisy(150e6, 12, 0.02, 1))
-    low, high = noisy(100e6, 12, 0.02, 2), noisy(100e6, 12, 0.02, 3)
+    known = pair(1, noisy(100e6, 12, 0.02, 30), noisy(150e6, 12, 0.02, 31))
+    low, high = noisy(100e6, 12, 0.02, 32), noisy(100e6, 12, 0.02, 33)
     early = pair(2, low, high)
     late = pair(2, [*low, *noisy(100e6, 18, 2, 4)], [*high, *noisy(100e6, 18, 2, 5)])
     before = compare([*known, *early], looks=5)[0]
