@@ -33,7 +33,7 @@ from statistics import median
 from typing import Literal
 
 from assay.analyse.alike import alike, freedom, shrinking, widening
-from assay.analyse.between import LEAST_RUNS, Between, Key
+from assay.analyse.between import LEAST_RUNS, LEVEL, Between, Key
 from assay.analyse.moderate import moderate
 from assay.analyse.percentiles import of_repeats
 from assay.analyse.significance import cliffs_delta, t_p, t_quantile
@@ -46,8 +46,6 @@ TRIMMED = 0.2
 """Share of the rounds at either end that is cut off."""
 LEAST_TRIMMED = 12
 """With fewer rounds none is cut off: what is left would tell too little of its noise."""
-LEVEL = 0.05
-"""Greatest chance of calling any difference where there is none."""
 LATENCIES: tuple[Compared, ...] = ("p50", "p99")
 """The percentiles that are compared."""
 _Sides = tuple[Mapping[int, float], Mapping[int, float]]
@@ -235,7 +233,7 @@ def _by_history(item: _Difference, known: Between | None, key: Key) -> "_Test":
     variance = None if known is None else known.variances.get(key)
     if known is None or variance is None:
         return _Test(item.centre, min(item.counts))
-    error = math.sqrt(variance * math.fsum(1 / count for count in item.counts))
+    error = known.stretch * math.sqrt(variance * math.fsum(1 / count for count in item.counts))
     p = t_p(item.centre, error, known.freedom)
     return _Test(item.centre, min(item.counts), error, known.freedom, p, p)
 
