@@ -92,6 +92,15 @@ def _own_apart(random: Random, shape: Shape) -> Floats:
     return OWN * random.standard_normal((shape[0], shape[1], 1)) + _normal(random, shape)
 
 
+def _shared(likeness: float) -> Noise:
+    """What comes and goes does so for all rows of a side; beside it each has half as much noise of its own."""
+
+    def make(random: Random, shape: Shape) -> Floats:
+        return SIGMA * wandering(random, (1, *shape[1:]), likeness) + SIGMA / 2 * random.standard_normal(shape)
+
+    return make
+
+
 def _two_valued(random: Random, shape: Shape) -> Floats:
     """Each repeat is fast or slow by chance; the geometric mean is 1."""
     fast = random.random(shape) < 0.5
@@ -116,13 +125,15 @@ NOISES: dict[str, Noise] = {
     "t3": lambda random, shape: SIGMA * heavy(random, shape),
     "alike 0.5": _alike(0.5),
     "alike 0.8": _alike(0.8),
+    "rows alike 0.0": _shared(0.0),
+    "rows alike 0.5": _shared(0.5),
+    "rows alike 0.8": _shared(0.8),
     "own level": _own,
     "own level, sides apart": _own_apart,
     "two-valued": _two_valued,
     "drifting": _drifting,
     "drifting, one side": _drifting_apart,
 }
-ORDINARY = [name for name in NOISES if not name.endswith(("apart", "side"))]
 
 
 @dataclass(frozen=True)
