@@ -1,6 +1,7 @@
 """Small made-up cases, samples and runs for the tests of analysis, judgement and export."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from hdrh.histogram import HdrHistogram
@@ -139,13 +140,24 @@ def make_row(
     target: str, rates: list[float], verdict: Verdict = Verdict.OK, size: int = 4096, operation: str = "read"
 ) -> Row:
     """One row of a run with one operation; it has one finding of its verdict."""
-    case = make_case(f"{target}-{size}", target, axes={"record_size": size})
-    samples = tuple(make_sample(case.id, repeat, rate) for repeat, rate in enumerate(rates, start=1))
+    return row_of(
+        make_case(f"{target}-{size}", target, axes={"record_size": size}), rates, verdict, operation=operation
+    )
+
+
+def row_of(
+    case: Case, rates: Sequence[float], verdict: Verdict = Verdict.OK, first: int = 1, operation: str = "read"
+) -> Row:
+    """The row of a case; its repeats have these rates, from the number `first` on.
+
+    It has one finding of its verdict, and no rate if it has no repeats.
+    """
+    samples = tuple(make_sample(case.id, repeat, rate) for repeat, rate in enumerate(rates, start=first))
     findings = () if verdict is Verdict.OK else (Finding(verdict=verdict, rule="r", text="", remedy="", numbers={}),)
     return Row(
         case=case,
         operation=operation,
-        throughput=estimate(rates),
+        throughput=estimate(rates) if rates else None,
         iops=None,
         latency={},
         curve=(),

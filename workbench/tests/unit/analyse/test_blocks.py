@@ -3,19 +3,17 @@
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 import pytest
-from builders import make_case, make_sample
+from builders import make_case, row_of
+from noise import Floats, heavy, wandering
 from soak import times
 
 from assay.analyse.blocks import decided_cases, decisions, told
-from assay.analyse.estimate import estimate
 from assay.model.blocks import LOOKS, Blocks, looks_within
 from assay.model.decision import PointDecision
 from assay.model.result import Row
 from assay.model.verdict import Finding, Verdict
 
-Floats = npt.NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int], Floats]
 
 TRUE = 500e6
@@ -27,18 +25,6 @@ MOST_WRONG = times(6, 38)
 SEED = 20261125
 
 
-def alike(likeness: float) -> Noise:
-    """Autoregressive noise of order one with the variance 1."""
-
-    def make(random: np.random.Generator, count: int) -> Floats:
-        values = random.standard_normal(count)
-        for place in range(1, count):
-            values[place] = likeness * values[place - 1] + np.sqrt(1 - likeness**2) * values[place]
-        return values
-
-    return make
-
-
 def stalled(random: np.random.Generator, count: int) -> Floats:
     """In one repeat of seven something else has the machine for a while."""
     stalls = np.abs(15 * random.standard_normal(count)) * (random.random(count) < 0.15)
@@ -47,27 +33,16 @@ def stalled(random: np.random.Generator, count: int) -> Floats:
 
 NOISES: dict[str, Noise] = {
     "normal": lambda random, count: random.standard_normal(count),
-    "heavy-tailed": lambda random, count: random.standard_t(3, count) / np.sqrt(3),
+    "heavy-tailed": heavy,
     "stalled": stalled,
-    "alike 0.5": alike(0.5),
-    "alike 0.8": alike(0.8),
+    "alike 0.5": lambda random, count: wandering(random, count, 0.5),
+    "alike 0.8": lambda random, count: wandering(random, count, 0.8),
     "two-valued": lambda random, count: np.where(random.random(count) < 0.5, 8.0, -8.0),
 }
 
 
 def row(number: int, target: str, rates: list[float], verdict: Verdict = Verdict.OK) -> Row:
-    case = make_case(f"{target}{number}", target, axes={"record_size": 4096 * (number + 1)})
-    return Row(
-        case=case,
-        operation="read",
-        throughput=estimate(rates) if rates else None,
-        iops=None,
-        latency={},
-        curve=(),
-        samples=tuple(make_sample(case.id, repeat, rate) for repeat, rate in enumerate(rates, start=1)),
-        verdict=verdict,
-        findings=(),
-    )
+    return row_of(make_case(f"{target}{number}", target, axes={"record_size": 4096 * (number + 1)}), rates, verdict)
 
 
 def simulated(noise: str, count: int, slower: float, seed: int) -> tuple[list[str], int]:

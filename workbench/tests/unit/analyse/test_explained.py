@@ -5,20 +5,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from noise import wandering
 
 from assay.analyse.explained import LEAST_ROUNDS, Series, explain
 from assay.model.machine import Explained, Reading
 
 ROWS = 12
 RUNS = 24
-
-
-def wander(length: int, likeness: float, random: np.random.Generator) -> np.ndarray:
-    """A machine or a storage that is now better and now worse, each state of it lasting for a while."""
-    steps = random.standard_normal(length)
-    for place in range(1, length):
-        steps[place] = likeness * steps[place - 1] + math.sqrt(1 - likeness**2) * steps[place]
-    return steps
 
 
 def simulated(
@@ -31,7 +24,8 @@ def simulated(
     """
     random = np.random.default_rng(seed)
     length = ROWS * rounds
-    machine, storage = wander(length, 0.9, random), wander(length, own, random)
+    # Each state of the machine and of the storage lasts for a while.
+    machine, storage = wandering(random, length, 0.9), wandering(random, length, own)
     ramp = drift * np.linspace(0, 1, length)
     logs = 0.1 * (math.sqrt(share) * machine + math.sqrt(1 - share) * storage + ramp)
     readings = [

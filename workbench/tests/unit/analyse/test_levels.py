@@ -4,9 +4,10 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from builders import make_case, make_sample
+from noise import Floats, wandering
+from noise import heavy as heavy_tailed
 
 from assay.analyse.alike import alike_notes, known_likeness
 from assay.analyse.estimate import estimate
@@ -15,7 +16,6 @@ from assay.judge.evidence import Evidence, NotEvaluated
 from assay.judge.rules import KNOWN, unstable
 from assay.model.verdict import Finding, Verdict
 
-Floats = npt.NDArray[np.float64]
 ROWS, RUNS = 40, 50
 
 
@@ -30,17 +30,11 @@ def skewed(chance: np.random.Generator, count: int) -> Floats:
 
 
 def heavy(chance: np.random.Generator, count: int) -> Floats:
-    return 0.03 * chance.standard_t(3, count) / math.sqrt(3)
+    return 0.03 * heavy_tailed(chance, count)
 
 
 def alike(correlation: float) -> Callable[[np.random.Generator, int], Floats]:
-    def draw(chance: np.random.Generator, count: int) -> Floats:
-        drawn = chance.normal(0, 0.03, count)
-        for place in range(1, count):
-            drawn[place] = correlation * drawn[place - 1] + math.sqrt(1 - correlation**2) * drawn[place]
-        return drawn
-
-    return draw
+    return lambda chance, count: 0.03 * wandering(chance, count, correlation)
 
 
 def drifting(chance: np.random.Generator, count: int) -> Floats:

@@ -6,9 +6,9 @@ Every simulation has its seed, so that it gives the same figures each time.
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 import pytest
-from builders import make_case, make_sample
+from builders import make_case, row_of
+from noise import Floats, heavy, wandering
 from soak import times
 
 from assay.analyse.adaptive import enough
@@ -17,9 +17,7 @@ from assay.analyse.compare import compare_rounds
 from assay.analyse.course import IntervalRate, course
 from assay.analyse.estimate import estimate
 from assay.model.result import Comparison, Estimate, Row
-from assay.model.verdict import Verdict
 
-Floats = npt.NDArray[np.float64]
 Noise = Callable[[np.random.Generator, tuple[int, ...], float], Floats]
 
 TRUE = 500e6
@@ -48,23 +46,11 @@ def _log_normal(random: np.random.Generator, shape: tuple[int, ...], sigma: floa
 
 def _heavy_tailed(random: np.random.Generator, shape: tuple[int, ...], sigma: float) -> Floats:
     """Student's t with 3 degrees of freedom on the logarithms, scaled to that standard deviation."""
-    return np.exp(sigma / np.sqrt(3) * random.standard_t(3, shape))
-
-
-def wandering(random: np.random.Generator, count: int, likeness: float) -> Floats:
-    """Autoregressive noise of order one with the variance 1."""
-    return _wandering(random, (1, count), likeness)[0]
-
-
-def _wandering(random: np.random.Generator, shape: tuple[int, ...], likeness: float) -> Floats:
-    values = random.standard_normal(shape)
-    for place in range(1, shape[1]):
-        values[:, place] = likeness * values[:, place - 1] + np.sqrt(1 - likeness**2) * values[:, place]
-    return values
+    return np.exp(sigma * heavy(random, shape))
 
 
 def _alike(likeness: float) -> Noise:
-    return lambda random, shape, sigma: np.exp(sigma * _wandering(random, shape, likeness))
+    return lambda random, shape, sigma: np.exp(sigma * wandering(random, shape, likeness))
 
 
 def _two_valued(random: np.random.Generator, shape: tuple[int, ...], sigma: float) -> Floats:
@@ -105,25 +91,8 @@ def test_the_interval_covers_the_truth_in_90_of_100_where_its_width_decides_when
 
 def rows(values: Floats) -> list[Row]:
     """One row for each line of values."""
-    found = []
-    for number, rates in enumerate(values.tolist()):
-        case = make_case(f"c{number:04}", axes={"record_size": 4096 * (number + 1)})
-        samples = tuple(make_sample(case.id, repeat, rate) for repeat, rate in enumerate(rates, start=1))
-        figure = estimate(rates)
-        found.append(
-            Row(
-                case=case,
-                operation="read",
-                throughput=figure,
-                iops=None,
-                latency={},
-                curve=(),
-                samples=samples,
-                verdict=Verdict.OK,
-                findings=(),
-            )
-        )
-    return found
+    lines = enumerate(values.tolist())
+    return [row_of(make_case(f"c{n:04}", axes={"record_size": 4096 * (n + 1)}), rates) for n, rates in lines]
 
 
 def compared(random: np.random.Generator, noise: str, slowdown: float) -> tuple[Comparison, ...]:

@@ -5,41 +5,27 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from builders import make_case, make_sample
+from builders import make_case, row_of
+from noise import wandering
 from soak import times
 
 from assay.analyse.notes import notes
 from assay.analyse.trend import LEAST_ROUNDS, Trend, trend_notes, trends
 from assay.model.result import Row
-from assay.model.verdict import Verdict
 
 RUNS = times(200, 2000)
 
 
 def row(rates: Sequence[float], target: str = "disk", number: int = 1, first: int = 1) -> Row:
-    case = make_case(f"c{number:04}", target)
-    samples = tuple(make_sample(case.id, repeat, rate) for repeat, rate in enumerate(rates, start=first))
-    return Row(
-        case=case,
-        operation="read",
-        throughput=None,
-        iops=None,
-        latency={},
-        curve=(),
-        samples=samples,
-        verdict=Verdict.OK,
-        findings=(),
-    )
+    return row_of(make_case(f"c{number:04}", target), rates, first=first)
 
 
 def noisy(random: np.random.Generator, rows: int, rounds: int, likeness: float, drift: float = 0.0) -> list[Row]:
     """Rates with 5 % of noise that resembles the one before, on a level that moves by `drift` in all."""
-    noise = random.standard_normal((rows, rounds))
-    for place in range(1, rounds):
-        noise[:, place] = likeness * noise[:, place - 1] + math.sqrt(1 - likeness**2) * noise[:, place]
+    noise = wandering(random, (rows, rounds), likeness)
     level = np.linspace(0, math.log1p(drift), rounds)
     rates = 1e8 * np.exp(level + 0.05 * noise)
-    return [row(rates[number], number=number) for number in range(rows)]
+    return [row(rates[number].tolist(), number=number) for number in range(rows)]
 
 
 def test_a_level_that_falls_is_told_with_its_figures() -> None:
