@@ -219,4 +219,9 @@ def _remarks(view: View, found: Sequence[Claim]) -> list[Text]:
     said.append((*spans, f". {_WHAT_VERDICTS_DO}" if bad else ". No others occurred."))
     unit = "" if all(row.metadata for row in view.analysis.rows) else "; MB is 10⁶ bytes"
     said.append(f"Speeds are medians over independent repeats, per second of wall time with the flush included{unit}.")
+    if any(row.rate is not None and row.rate.n > 1 for row in view.analysis.rows):
+        said.append(
+            "Intervals and answers speak of this run. Runs of other days differ by more; how much, three of them show"
+            " (assay compare RUN,RUN,RUN RUN,RUN,RUN, or assay history)."
+        )
     return said
