@@ -20,6 +20,8 @@ DIRECT_SHARE = 0.5
 KNOWN = 0.25
 """Greatest distance of an end of the interval from the median, as a share of it: two such results can be told apart if
 they differ by a factor of 1.7, and what differs by less is for the comparison to say."""
+HARDLY = 1.0
+"""From this distance on, a share of the median says nothing any more, nor does a forecast of repeats."""
 SUSTAINED = 0.99
 """Least share of the asked-for rate (DESIGN, section 3)."""
 LEAST_REPEATS = 3
@@ -303,15 +305,17 @@ def unstable(evidence: Evidence) -> Answer:
     if reach <= limit:
         return None
     low, high = (_rate(value, evidence) for value in (estimate.low, estimate.high))
-    text = f"known only within {percent(reach)}: the 95 % interval of {estimate.n} repeats is {low} to {high}"
+    far = f"known only within {percent(reach)}" if reach < HARDLY else "hardly known at all"
+    text = f"{far}: the 95 % interval of {estimate.n} repeats is {low} to {high}"
     if limit != KNOWN:
         text += f"; {percent(limit)} was asked for"
     needs = math.ceil(estimate.n * (reach / limit) ** 2)
+    more = f"About {needs:,} repeats would do, if they vary as these do" if reach < HARDLY else "Repeat more often"
     return Finding(
         verdict=Verdict.UNSTABLE,
         rule="unstable",
         text=text,
-        remedy=f"About {needs:,} repeats would do, if they vary as these do; or find out what else the machine does.",
+        remedy=f"{more}; or find out what else the machine does.",
         numbers={"interval_reach": reach, "repeats": estimate.n, "repeats_needed": needs},
     )
 
