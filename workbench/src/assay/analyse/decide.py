@@ -12,7 +12,7 @@ waited, or by more than the others' part of what the device did. A number that i
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from assay.analyse.alike import GREATEST, widening
 from assay.model.case import Case
@@ -37,7 +37,7 @@ def decide(
     comparisons: Sequence[Comparison],
     within: float = EQUAL_WITHIN,
     took: Mapping[str, float] | None = None,
-    bounded: bool = True,
+    ignored: Collection[Verdict] = (),
 ) -> tuple[Decision, ...]:
     """The answer of a run to each of its questions, in plan order.
 
@@ -46,8 +46,7 @@ def decide(
         comparisons: Of its targets, all that were made together.
         within: Greatest difference of what counts as equal, as a share.
         took: Case id -> mean seconds of a repeat, if what is open shall say how long it would take.
-        bounded: Whether verdicts bound what was measured. Not where the targets are engines at the same place: what
-            holds an engine back is the engine.
+        ignored: Verdicts that do not bear on the question, see `assay.model.blocks.Blocks.ignored`.
     """
     known = {_key(row.case.workload, row.operation, row.case.target, row.case.axes): row for row in rows}
     groups: dict[tuple[str, str, str, str], list[PointDecision]] = {}
@@ -55,7 +54,7 @@ def decide(
         base = known.get(_key(pair.workload, pair.operation, pair.base, pair.axes))
         other = known.get(_key(pair.workload, pair.operation, pair.other, pair.axes))
         if base is not None and other is not None:
-            base, other = (base, other) if bounded else (_free(base), _free(other))
+            base, other = _without(base, ignored), _without(other, ignored)
             question = (pair.workload, pair.operation, pair.base, pair.other)
             groups.setdefault(question, []).append(
                 _timed(_point(pair, base, other, within), pair, base, other, took or {})
@@ -70,9 +69,13 @@ def _key(workload: str, operation: str, target: str, axes: Mapping[str, object])
     return workload, operation, target, tuple(sorted(axes.items()))
 
 
-def _free(row: Row) -> Row:
-    """The row as if nothing but what makes a number none had been found."""
-    return row if row.no_result else row.model_copy(update={"verdict": Verdict.OK, "findings": ()})
+def _without(row: Row, ignored: Collection[Verdict]) -> Row:
+    """The row as if these verdicts had not been found."""
+    if not any(verdict in ignored for verdict in row.verdicts):
+        return row
+    findings = tuple(finding for finding in row.findings if finding.verdict not in ignored)
+    verdict = findings[0].verdict if findings else Verdict.OK
+    return row.model_copy(update={"verdict": verdict, "findings": findings})
 
 
 def _timed(point: PointDecision, pair: Comparison, base: Row, other: Row, took: Mapping[str, float]) -> PointDecision:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from assay.model.base import Frozen
 from assay.model.repeats import EQUAL_WITHIN
+from assay.model.verdict import NO_RESULT, Verdict
 
 LOOKS = (5, 8, 13, 20, 32, 50, 80, 120)
 """Rounds after which it is looked whether the sides can be told apart, and the run may stop."""
@@ -42,6 +43,14 @@ class Blocks(Frozen):
     within: Annotated[float, Field(gt=0, lt=1)] = EQUAL_WITHIN
     looks: Annotated[tuple[int, ...], Field(min_length=1)] = LOOKS
     engines: bool = False
+
+    @property
+    def ignored(self) -> frozenset[Verdict]:
+        """Verdicts that do not bear on which side is faster now.
+
+        What holds an engine back at the same place is the engine. A limit on a place is a part of the place.
+        """
+        return frozenset(Verdict) - NO_RESULT if self.engines else frozenset({Verdict.THROTTLED})
 
     @property
     def least(self) -> int:

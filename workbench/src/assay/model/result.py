@@ -343,9 +343,9 @@ class RunInfo(Frozen):
         return EQUAL_WITHIN if self.repeats_decide is None else self.repeats_decide
 
     @property
-    def bounded(self) -> bool:
-        """Verdicts bound what was measured: everywhere but where two engines are compared at one place."""
-        return self.blocks is None or not self.blocks.engines
+    def ignored(self) -> frozenset[Verdict]:
+        """Verdicts that do not bear on the question of the run."""
+        return frozenset() if self.blocks is None else self.blocks.ignored
 
     @property
     def repeats_words(self) -> str:

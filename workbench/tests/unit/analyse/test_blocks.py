@@ -136,13 +136,21 @@ def test_what_would_decide_an_open_row_is_about_what_does() -> None:
     assert few.needs == LOOKS[0] and told(few, "B") == "open"
 
 
-@pytest.mark.parametrize(("engines", "known"), [(False, "open"), (True, "slower")])
-def test_verdicts_bound_places_but_not_engines(engines: bool, known: str) -> None:
-    """What holds an engine back is the engine."""
+@pytest.mark.parametrize(
+    ("verdict", "engines", "known"),
+    [
+        (Verdict.CLIENT_BOUND, False, "open"),
+        (Verdict.CLIENT_BOUND, True, "slower"),
+        (Verdict.THROTTLED, False, "slower"),
+        (Verdict.CACHED, True, "no result"),
+    ],
+)
+def test_verdicts_bound_places_but_not_engines(verdict: Verdict, engines: bool, known: str) -> None:
+    """What holds an engine back is the engine, and a limit on a place is a part of it."""
     random = np.random.default_rng(SEED)
     rates = [(TRUE * level * np.exp(0.01 * random.standard_normal(20))).tolist() for level in (1, 0.8)]
-    held = Finding(verdict=Verdict.CLIENT_BOUND, rule="busy_client", text="", remedy="", numbers={})
-    slow = row(0, "B", rates[1], Verdict.CLIENT_BOUND).model_copy(update={"findings": (held,)})
+    held = Finding(verdict=verdict, rule="", text="", remedy="", numbers={})
+    slow = row(0, "B", rates[1], verdict).model_copy(update={"findings": (held,)})
     (found,) = decisions([row(0, "A", rates[0]), slow], BLOCKS.model_copy(update={"engines": engines}))
     assert told(found.points[0], "B") == known
 
