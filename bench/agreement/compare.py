@@ -127,13 +127,14 @@ def chance(rounds: list[Round]) -> float | None:
     return math.expm1(medians[math.ceil(CONFIDENCE * DRAWS) - 1])
 
 
-def judge(median: float, by_chance: float | None) -> Verdict:
-    """What a median ratio means."""
-    if abs(median - 1) <= TOLERANCE:
+def judge(found: Ratio, by_chance: float | None) -> Verdict:
+    """What a median ratio means; it differs if chance does not reach as far, and its interval leaves out 1."""
+    if abs(found.median - 1) <= TOLERANCE:
         return Verdict.AGREE
-    if by_chance is None:
+    if by_chance is None or found.interval is None:
         return Verdict.UNKNOWN
-    return Verdict.AGREE_BY_CHANCE if abs(math.log(median)) <= math.log1p(by_chance) else Verdict.DIFFER
+    near = abs(math.log(found.median)) <= math.log1p(by_chance) or found.interval[0] <= 1 <= found.interval[1]
+    return Verdict.AGREE_BY_CHANCE if near else Verdict.DIFFER
 
 
 def compare(rounds: Rounds, measure: str) -> Line | None:
@@ -152,7 +153,7 @@ def compare(rounds: Rounds, measure: str) -> Line | None:
         same_fio=_apart([r.fio for r in whole]),
         same_assay=_apart([r.assay for r in whole]),
         chance=by_chance,
-        verdict=judge(found.median, by_chance),
+        verdict=judge(found, by_chance),
     )
 
 

@@ -21,6 +21,7 @@ def sentences(work: Workload, result: RowResult, twin: RowResult | None = None) 
         _noise(found),
         _outside(result, found["p50_us"]),
         *(_why(work, result, line, twin) for line in differing),
+        *_by_chance(list(found.values()), twin),
     ]
 
 
@@ -66,6 +67,16 @@ def _why(work: Workload, result: RowResult, line: Line, twin: RowResult | None) 
     if not reasons:
         return f"**{name(line.measure)}** differs by {percent(gap)}, and nothing that is measured here explains it."
     return f"**{name(line.measure)}** differs by {percent(gap)}: {'; '.join(reasons)}."
+
+
+def _by_chance(found: list[Line], twin: RowResult | None) -> list[str]:
+    """What is apart, but not surely: where it goes once the one thing is gone that chance has a hand in."""
+    return [
+        f"**{name(line.measure)}** is {percent(abs(line.ratio.median - 1))} apart, which chance may do: {reason}."
+        for line in found
+        if line.verdict is Verdict.AGREE_BY_CHANCE
+        for reason in _in_huge_pages(line, twin)
+    ]
 
 
 def _in_huge_pages(line: Line, twin: RowResult | None) -> list[str]:

@@ -151,11 +151,17 @@ def test_equal_tools_seldom_differ_and_unequal_ones_do(monkeypatch):
 
 def test_verdicts():
     """3 % agrees; more agrees if chance goes as far, also downwards; without an interval nothing is said."""
-    assert compare.judge(1.029, 0.0) is Verdict.AGREE
-    assert compare.judge(1.031, 0.0) is Verdict.DIFFER
-    assert compare.judge(0.96, 0.05) is Verdict.AGREE_BY_CHANCE
-    assert compare.judge(0.94, 0.05) is Verdict.DIFFER
-    assert compare.judge(0.5, None) is Verdict.UNKNOWN
+
+    def judged(median: float, by_chance: float | None, reach: float = 0.01) -> Verdict:
+        return compare.judge(compare.Ratio(median, (median - reach, median + reach)), by_chance)
+
+    assert judged(1.029, 0.0) is Verdict.AGREE
+    assert judged(1.031, 0.0) is Verdict.DIFFER
+    assert judged(1.031, 0.0, reach=0.05) is Verdict.AGREE_BY_CHANCE, "its interval holds 1"
+    assert judged(0.96, 0.05) is Verdict.AGREE_BY_CHANCE
+    assert judged(0.94, 0.05) is Verdict.DIFFER
+    assert judged(0.5, None) is Verdict.UNKNOWN
+    assert compare.judge(compare.Ratio(0.5, None), 0.0) is Verdict.UNKNOWN
 
 
 def test_a_round_with_a_failed_run_is_left_out():
