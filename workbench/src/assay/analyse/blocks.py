@@ -29,7 +29,9 @@ def told(point: PointDecision, other: str) -> Told:
 
 def decisions(rows: Sequence[Row], blocks: Blocks) -> tuple[Decision, ...]:
     """What is known so far of all rows of a run with two sides."""
-    return decide(rows, compare(rows, looks=len(blocks.looks)), blocks.within, ignored=blocks.ignored)
+    return decide(
+        rows, compare(rows, looks=len(blocks.looks)), blocks.within, ignored=blocks.ignored, alike=blocks.alike
+    )
 
 
 def decided_cases(cases: Iterable[Case], rows: Sequence[Row], blocks: Blocks) -> dict[str, str]:

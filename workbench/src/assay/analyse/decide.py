@@ -38,6 +38,7 @@ def decide(
     within: float = EQUAL_WITHIN,
     took: Mapping[str, float] | None = None,
     ignored: Collection[Verdict] = (),
+    alike: Collection[Verdict] = (),
 ) -> tuple[Decision, ...]:
     """The answer of a run to each of its questions, in plan order.
 
@@ -46,7 +47,8 @@ def decide(
         comparisons: Of its targets, all that were made together.
         within: Greatest difference of what counts as equal, as a share.
         took: Case id -> mean seconds of a repeat, if what is open shall say how long it would take.
-        ignored: Verdicts that do not bear on the question, see `assay.model.blocks.Blocks.ignored`.
+        ignored: Verdicts that do not bear on the question, see `assay.model.blocks.Blocks`.
+        alike: Verdicts that make neither side slower, see there.
     """
     known = {_key(row.case.workload, row.operation, row.case.target, row.case.axes): row for row in rows}
     groups: dict[tuple[str, str, str, str], list[PointDecision]] = {}
@@ -57,7 +59,7 @@ def decide(
             base, other = _without(base, ignored), _without(other, ignored)
             question = (pair.workload, pair.operation, pair.base, pair.other)
             groups.setdefault(question, []).append(
-                _timed(_point(pair, base, other, within), pair, base, other, took or {})
+                _timed(_point(pair, base, other, within, alike), pair, base, other, took or {})
             )
     return tuple(
         Decision(workload=workload, operation=operation, base=base, other=other, points=tuple(points))
@@ -86,7 +88,7 @@ def _timed(point: PointDecision, pair: Comparison, base: Row, other: Row, took: 
     return point.model_copy(update={"seconds": more * (took[base.case.id] + took[other.case.id])})
 
 
-def _point(pair: Comparison, base: Row, other: Row, within: float) -> PointDecision:
+def _point(pair: Comparison, base: Row, other: Row, within: float, alike: Collection[Verdict]) -> PointDecision:
     barred = [f"{row.case.target} is {row.verdict}" for row in (base, other) if row.no_result]
     if barred:
         why = "; ".join(barred)
@@ -99,7 +101,7 @@ def _point(pair: Comparison, base: Row, other: Row, within: float) -> PointDecis
     if pair.equal(within):
         return _equal(pair, base, other)
     if pair.separable and (pair.sure_low > 1 or pair.sure_high < 1):
-        return _faster(pair, base, other)
+        return _faster(pair, base, other, alike)
     return _unsettled(pair, within)
 
 
@@ -108,7 +110,7 @@ def _rate_kept(row: Row) -> bool:
     return row.case.parameters.rate is not None and Verdict.UNSUSTAINED not in row.verdicts
 
 
-def _faster(pair: Comparison, base: Row, other: Row) -> PointDecision:
+def _faster(pair: Comparison, base: Row, other: Row, alike: Collection[Verdict]) -> PointDecision:
     assert pair.sure_low is not None and pair.sure_high is not None
     ahead = pair.sure_low > 1
     fast, slow = (other, base) if ahead else (base, other)
@@ -116,7 +118,7 @@ def _faster(pair: Comparison, base: Row, other: Row) -> PointDecision:
     slow_doubts = DOUBTFUL - {Verdict.UNSUSTAINED} if _rate_kept(fast) else DOUBTFUL
     kinds = ((fast, DOUBTFUL), (slow, slow_doubts))
     doubts = [f"{row.case.target} is {_named(row, kind)}" for row, kind in kinds if _named(row, kind)]
-    bound = (pair.sure_low if ahead else 1 / pair.sure_high) / _held_back(slow)
+    bound = (pair.sure_low if ahead else 1 / pair.sure_high) / _held_back(_without(slow, alike))
     if bound <= 1:
         doubts.append(f"{slow.case.target} is {_named(slow, HELD)}: it may be faster than was measured")
     if doubts:

@@ -90,7 +90,7 @@ def analyse(
         excluded=tuple(excluded),
         rows=rows,
         comparisons=comparisons,
-        decisions=decide(rows, comparisons, run.equal_within, _took(jobs), run.ignored),
+        decisions=decide(rows, comparisons, run.equal_within, _took(jobs), run.ignored, run.alike),
         latency_comparisons=() if quick else tuple(pair for of in LATENCIES for pair in compare(rows, run.looks, of)),
         notes=() if quick else (*machine_notes(machine), *_all_notes(rows, maker, likeness)),
         machine=machine,

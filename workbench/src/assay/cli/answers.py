@@ -22,5 +22,5 @@ def answers(store: RunStore) -> tuple[str, ...]:
     if info.finished > MOST_REPEATS or len(info.places) < 2:
         return ()
     rows = tuple(judged_rows(store))
-    decisions = decide(rows, compare(rows, info.looks), info.equal_within, took(store), info.ignored)
+    decisions = decide(rows, compare(rows, info.looks), info.equal_within, took(store), info.ignored, info.alike)
     return tuple(words(text) for text in sentences(claims(decisions)))

@@ -53,6 +53,14 @@ class Blocks(Frozen):
         return frozenset(Verdict) - NO_RESULT if self.engines else frozenset({Verdict.THROTTLED})
 
     @property
+    def alike(self) -> frozenset[Verdict]:
+        """Verdicts that make neither side slower, though they may make both look equal.
+
+        The sides take turns on one machine: what it lacks, both lack, and what one of them lacked by chance is noise.
+        """
+        return frozenset({Verdict.CLIENT_BOUND})
+
+    @property
     def least(self) -> int:
         """Fewest rounds, even if they take longer than `seconds`."""
         return self.looks[0]

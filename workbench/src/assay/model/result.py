@@ -348,6 +348,11 @@ class RunInfo(Frozen):
         return frozenset() if self.blocks is None else self.blocks.ignored
 
     @property
+    def alike(self) -> frozenset[Verdict]:
+        """Verdicts that make neither side of a run the slower one."""
+        return frozenset() if self.blocks is None else self.blocks.alike
+
+    @property
     def repeats_words(self) -> str:
         """`3 repeats`, or `8 to 30 repeats`."""
         return repeats_words(self.repeats, self.repeats_least)

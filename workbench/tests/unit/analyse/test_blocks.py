@@ -139,14 +139,15 @@ def test_what_would_decide_an_open_row_is_about_what_does() -> None:
 @pytest.mark.parametrize(
     ("verdict", "engines", "known"),
     [
-        (Verdict.CLIENT_BOUND, False, "open"),
-        (Verdict.CLIENT_BOUND, True, "slower"),
+        (Verdict.CONTENDED, False, "open"),
+        (Verdict.CONTENDED, True, "slower"),
+        (Verdict.CLIENT_BOUND, False, "slower"),
         (Verdict.THROTTLED, False, "slower"),
         (Verdict.CACHED, True, "no result"),
     ],
 )
 def test_verdicts_bound_places_but_not_engines(verdict: Verdict, engines: bool, known: str) -> None:
-    """What holds an engine back is the engine, and a limit on a place is a part of it."""
+    """What holds an engine back is the engine, a limit on a place is a part of it, and both have the same client."""
     random = np.random.default_rng(SEED)
     rates = [(TRUE * level * np.exp(0.01 * random.standard_normal(20))).tolist() for level in (1, 0.8)]
     held = Finding(verdict=verdict, rule="", text="", remedy="", numbers={})
