@@ -56,7 +56,8 @@ impl Tally {
     /// A stall is being so late that the next point had come. `waited_ns` is for how long the thread was ready to run
     /// without a CPU since it last ran; none if the kernel does not tell.
     fn woke(&mut self, now: u64, waited_ns: Option<u64>) {
-        self.seen = now;
+        // The end may come to be known late, and lie before what was seen meanwhile.
+        self.seen = self.seen.max(now);
         let late = now.saturating_sub(self.due);
         if late >= INTERVAL_NS {
             self.stalls += 1;
@@ -156,6 +157,17 @@ mod tests {
             tally.woke(now, waited);
         }
         (tally, now)
+    }
+
+    #[test]
+    fn an_end_that_becomes_known_late_takes_no_time_away() {
+        let mut tally = Tally::new(START);
+        tally.woke(START + INTERVAL_NS + 1000, None);
+        // Whoever ended the phase read the clock before that point, and was not run until the next one.
+        let end = START + INTERVAL_NS - 1000;
+        tally.woke(end, None);
+        let watch = tally.watch(end, 0).unwrap();
+        assert_eq!((watch.lateness.count, watch.elapsed_ns), (1, INTERVAL_NS + 1000));
     }
 
     #[test]
