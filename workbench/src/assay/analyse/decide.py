@@ -67,6 +67,14 @@ def decide(
     )
 
 
+def mean_seconds(took: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Case id -> mean seconds of a repeat, from those of each repeat."""
+    found: dict[str, list[float]] = {}
+    for case, seconds in took:
+        found.setdefault(case, []).append(seconds)
+    return {case: math.fsum(each) / len(each) for case, each in found.items()}
+
+
 def _key(workload: str, operation: str, target: str, axes: Mapping[str, object]) -> Key:
     return workload, operation, target, tuple(sorted(axes.items()))
 

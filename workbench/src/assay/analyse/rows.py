@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from assay.analyse.alike import alike_notes
 from assay.analyse.ceilings import Ceilings
 from assay.analyse.compare import LATENCIES, compare
-from assay.analyse.decide import decide
+from assay.analyse.decide import decide, mean_seconds
 from assay.analyse.estimate import estimate
 from assay.analyse.machine import machine_notes, set_aside
 from assay.analyse.notes import notes
@@ -84,26 +84,19 @@ def analyse(
     rows = tuple(row for case in cases for row in maker.rows(case, of_case[case.id], executed[case.id]))
     comparisons = () if quick else compare(rows, run.looks)
     machine = run.machine and run.machine.model_copy(update={"rows": sum(bool(row.machine) for row in rows)})
+    took = mean_seconds((job.case, job.seconds) for job in jobs)
     return RunAnalysis(
         run=run,
         cases=tuple(cases),
         excluded=tuple(excluded),
         rows=rows,
         comparisons=comparisons,
-        decisions=decide(rows, comparisons, run.equal_within, _took(jobs), run.ignored, run.alike),
+        decisions=decide(rows, comparisons, run.equal_within, took, run.ignored, run.alike),
         latency_comparisons=() if quick else tuple(pair for of in LATENCIES for pair in compare(rows, run.looks, of)),
         notes=() if quick else (*machine_notes(machine), *_all_notes(rows, maker, likeness)),
         machine=machine,
         jobs=tuple(jobs),
     )
-
-
-def _took(jobs: Iterable[JobRecord]) -> dict[str, float]:
-    """Case id -> mean seconds of a repeat."""
-    found: dict[str, list[float]] = defaultdict(list)
-    for job in jobs:
-        found[job.case].append(job.seconds)
-    return {case: sum(seconds) / len(seconds) for case, seconds in found.items()}
 
 
 def _all_notes(rows: Sequence[Row], maker: "RowMaker", likeness: float | None) -> tuple[str, ...]:

@@ -87,21 +87,17 @@ def print_answer(answer: Answer) -> None:
     within, other = f"{100 * answer.blocks.within:g} %", answer.blocks.other
     say(f"{plural(answer.rounds, 'round')} in {about_duration(answer.seconds)}, each with both sides in turns")
     if equal:
-        say(f"equal within {within}: {_count(len(equal))}")
+        say(f"equal within {within}: {plural(len(equal), 'row')}")
     for row in left[:SHOWN]:
         say(f"open: {row.what}: {_open(answer, row)}")
     if len(left) > SHOWN:
-        say(f"open: {_count(len(left) - SHOWN)} more")
+        say(f"open: {plural(len(left) - SHOWN, 'row')} more")
     none = answer.of("no result")
     for row in none[:SHOWN]:
         say(f"no result: {row.what}: {answer.point(row).why}")
     if not left and len(none) < len(answer.found.rows):
         every = "every row" if not none else "every other row"
         say(f"decided: {every} shows whether {other} is faster, slower, or equal within {within}")
-
-
-def _count(rows: int) -> str:
-    return plural(rows, "row")
 
 
 def _open(answer: Answer, row: ComparedRow) -> str:

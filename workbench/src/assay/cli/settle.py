@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from assay.analyse.adaptive import case_reach
 from assay.analyse.compare import compare
-from assay.analyse.decide import MOST_NEEDED, decide, undecided
+from assay.analyse.decide import MOST_NEEDED, decide, mean_seconds, undecided
 from assay.cli.analysis import rows_until
 from assay.model.case import Case
 from assay.model.repeats import DECIDED, Repeats
@@ -45,11 +45,8 @@ def spent(store: RunStore) -> float:
 
 def took(store: RunStore) -> dict[str, float]:
     """Case id -> mean seconds of a repeat."""
-    found: dict[str, list[float]] = {}
-    for attempt in store.attempts():
-        if attempt.seconds is not None:
-            found.setdefault(attempt.case, []).append(attempt.seconds)
-    return {case: sum(seconds) / len(seconds) for case, seconds in found.items()}
+    attempts = store.attempts()
+    return mean_seconds((attempt.case, attempt.seconds) for attempt in attempts if attempt.seconds is not None)
 
 
 class Rounds:
