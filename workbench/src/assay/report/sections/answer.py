@@ -34,7 +34,8 @@ _SMALL = 16 * 1024
 
 _WHAT_VERDICTS_DO = (
     "Results that are cached, impossible or incomplete answer nothing. What the client, a network or a limit held may"
-    " be faster in truth: on the faster side it leaves the answer a bound, on the slower side it leaves it open."
+    " be faster in truth: on the faster side it leaves the answer a bound, on the slower side it leaves it open, unless"
+    " even all that it can have lost would not make it the faster one."
 )
 
 
@@ -221,7 +222,7 @@ def _remarks(view: View, found: Sequence[Claim]) -> list[Text]:
     said.append(f"Speeds are medians over independent repeats, per second of wall time with the flush included{unit}.")
     if any(row.rate is not None and row.rate.n > 1 for row in view.analysis.rows):
         said.append(
-            "Intervals and answers speak of this run. Runs of other days differ by more; how much, three of them show"
+            "Intervals and answers speak of this run. Runs of other days may differ more; how much, three of them show"
             " (assay compare RUN,RUN,RUN RUN,RUN,RUN, or assay history)."
         )
     return said
