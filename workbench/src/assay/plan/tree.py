@@ -78,7 +78,8 @@ def _shape(values: Mapping[str, Any]) -> Iterator[Broken]:
     leaves = width**depth
     trees = 1 if values["layout"] == "shared" else values["lanes"] * values["hosts"]
     if files is not None and (leaves > files or leaves * trees > MOST_LEAVES):
-        message = f"width {width} to the power of depth {depth} makes {leaves:,} directories for {files:,} files"
+        total = f"{files:,} files" if files != 1 else "one file"
+        message = f"width {width} to the power of depth {depth} makes {leaves:,} directories for {total}"
         hint = f"at most one for each file, and {MOST_LEAVES:,} in all: more files, or a smaller width or depth"
         if trees > 1:
             message, hint = f"{message} in each of {trees:,} trees", f"{hint}, or fewer lanes or layout: shared"

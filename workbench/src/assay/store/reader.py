@@ -152,7 +152,15 @@ class RunReader:
         """All cases in plan order, or the one of that id (none if there is no such case)."""
         only, key = _only("id", case_id)
         rows = self._db.execute(f"SELECT document FROM cases{only} ORDER BY position", key)
-        return tuple(Case.model_validate_json(row[0]) for row in rows)
+        found = tuple(Case.model_validate_json(row[0]) for row in rows)
+        if case_id is None:
+            self._refuse_lost(found)
+        return found
+
+    def _refuse_lost(self, known: Sequence[Case]) -> None:
+        planned = {row[0] for row in self._db.execute("SELECT DISTINCT case_id FROM plan")}
+        if lost := sorted(planned - {case.id for case in known}):
+            raise ValueError(f"{len(lost)} of its planned cases are missing, {lost[0]} for one")
 
     @tells_damage
     def case_count(self) -> int:

@@ -347,6 +347,7 @@ DAMAGE = {
     "UPDATE run SET details = json_set(details, '$.environment', 1)": "RunInfo.environment: ",
     "UPDATE cases SET document = '{}'": "Case.id: field required",
     "DELETE FROM run": "another form",
+    "DELETE FROM cases": "planned cases are missing, c0001 for one",
     "DROP TABLE outcomes": "no such table",
 }
 
