@@ -85,13 +85,17 @@ def test_what_may_be_disturbed_is_tried_twice_and_named(
 
 def test_any_other_test_that_fails_has_failed(tmp_path: Path, teller: run_tests.Teller) -> None:
     run_tests.run_step(suite(tmp_path, ONCE_BAD, again=False), teller)
-    assert teller.counts == run_tests.Counts(passed=1, failed=1)
+    assert teller.counts == run_tests.Counts(
+        passed=1, failed=1, names=["some tests: test_it.py::test_of_the_second_try"]
+    )
 
 
 def test_what_fails_twice_has_failed(tmp_path: Path, teller: run_tests.Teller) -> None:
     bad = ONCE_BAD.replace("assert known", "assert False")
     run_tests.run_step(suite(tmp_path, bad, again=True), teller)
-    assert teller.counts == run_tests.Counts(passed=1, failed=1)
+    assert teller.counts == run_tests.Counts(
+        passed=1, failed=1, names=["some tests: test_it.py::test_of_the_second_try"]
+    )
 
 
 def test_if_many_fail_it_is_not_the_machine(tmp_path: Path, teller: run_tests.Teller) -> None:
@@ -115,7 +119,7 @@ def test_a_suite_that_cannot_run_has_failed(tmp_path: Path, teller: run_tests.Te
 def test_a_check_counts_as_one(teller: run_tests.Teller) -> None:
     for code in ("pass", "print('SKIPPED: no valgrind')", "raise SystemExit(2)"):
         run_tests.run_step(run_tests.Step("check", [sys.executable, "-c", code]), teller)
-    assert teller.counts == run_tests.Counts(passed=1, skipped=1, failed=1)
+    assert teller.counts == run_tests.Counts(passed=1, skipped=1, failed=1, names=["check"])
 
 
 def test_cpu_time_is_held_against_the_loop(teller: run_tests.Teller, monkeypatch: pytest.MonkeyPatch) -> None:
