@@ -6,6 +6,8 @@ use std::os::unix::fs::FileExt;
 
 const SECTOR_BYTES: u64 = 512;
 const MILLISECOND: u64 = 1_000_000;
+/// Place of the flushes in a device's counts, since Linux 5.5.
+const FLUSHES: usize = 15;
 
 fn usage() -> libc::rusage {
     // SAFETY: rusage is plain numbers, for which zeros are valid, and getrusage only fills it.
@@ -97,11 +99,11 @@ fn host_cpu() -> Option<HostCpu> {
     })
 }
 
-/// The device since the host started.
-fn device_use((major, minor): (u32, u32)) -> Option<DeviceUse> {
-    let line = read_to_string(format!("/sys/dev/block/{major}:{minor}/stat")).ok()?;
-    let [reads, _, read_sectors, read_ms, writes, _, write_sectors, write_ms, _, busy_ms, ..] = numbers(&line)[..]
-    else {
+/// A device, as `major:minor`, since the host started.
+fn device_use(device: &str) -> Option<DeviceUse> {
+    let line = read_to_string(format!("/sys/dev/block/{device}/stat")).ok()?;
+    let numbers = numbers(&line);
+    let [reads, _, read_sectors, read_ms, writes, _, write_sectors, write_ms, _, busy_ms, ..] = numbers[..] else {
         return None;
     };
     Some(DeviceUse {
@@ -112,11 +114,14 @@ fn device_use((major, minor): (u32, u32)) -> Option<DeviceUse> {
         read_ns: read_ms * MILLISECOND,
         write_ns: write_ms * MILLISECOND,
         busy_ns: busy_ms * MILLISECOND,
+        flushes: numbers.get(FLUSHES).copied(),
     })
 }
 
 /// What has been used since the process or the host started (getrusage(2), proc_pid_io(5), proc_stat(5)).
-pub(crate) fn snapshot(device: Option<(u32, u32)>) -> Resources {
+///
+/// `watched` are further devices, as `major:minor`.
+pub(crate) fn snapshot(device: Option<(u32, u32)>, watched: &[String]) -> Resources {
     let usage = usage();
     let table = read_to_string("/proc/self/io").unwrap_or_default();
     let field = |name: &str| {
@@ -129,7 +134,22 @@ pub(crate) fn snapshot(device: Option<(u32, u32)>) -> Resources {
         read_bytes: field("read_bytes:"),
         write_bytes: field("write_bytes:"),
         host: host_cpu(),
-        device: device.and_then(device_use),
+        device: device.and_then(|(major, minor)| device_use(&format!("{major}:{minor}"))),
+        watched: watched.iter().map(|device| device_use(device)).collect(),
+    }
+}
+
+/// What a device did between two snapshots.
+fn device_between(from: DeviceUse, to: DeviceUse) -> DeviceUse {
+    DeviceUse {
+        read_bytes: to.read_bytes.saturating_sub(from.read_bytes),
+        write_bytes: to.write_bytes.saturating_sub(from.write_bytes),
+        reads: to.reads.saturating_sub(from.reads),
+        writes: to.writes.saturating_sub(from.writes),
+        read_ns: to.read_ns.saturating_sub(from.read_ns),
+        write_ns: to.write_ns.saturating_sub(from.write_ns),
+        busy_ns: to.busy_ns.saturating_sub(from.busy_ns),
+        flushes: from.flushes.zip(to.flushes).map(|(from, to)| to.saturating_sub(from)),
     }
 }
 
@@ -147,14 +167,12 @@ pub(crate) fn between(from: &Resources, to: &Resources) -> Resources {
             idle_ns: to.idle_ns.saturating_sub(from.idle_ns),
             stolen_ns: to.stolen_ns.saturating_sub(from.stolen_ns),
         }),
-        device: from.device.zip(to.device).map(|(from, to)| DeviceUse {
-            read_bytes: to.read_bytes.saturating_sub(from.read_bytes),
-            write_bytes: to.write_bytes.saturating_sub(from.write_bytes),
-            reads: to.reads.saturating_sub(from.reads),
-            writes: to.writes.saturating_sub(from.writes),
-            read_ns: to.read_ns.saturating_sub(from.read_ns),
-            write_ns: to.write_ns.saturating_sub(from.write_ns),
-            busy_ns: to.busy_ns.saturating_sub(from.busy_ns),
-        }),
+        device: from.device.zip(to.device).map(|(from, to)| device_between(from, to)),
+        watched: from
+            .watched
+            .iter()
+            .zip(&to.watched)
+            .map(|(from, to)| from.zip(*to).map(|(from, to)| device_between(from, to)))
+            .collect(),
     }
 }

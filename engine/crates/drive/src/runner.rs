@@ -379,7 +379,7 @@ impl Runner<'_> {
         };
         let cached_bytes = phase.measured.then(|| self.backend.cached_bytes()).flatten();
         let device = self.backend.device();
-        let (before, offset) = (resources::snapshot(device), resources::wall_offset_ns());
+        let (before, offset) = (resources::snapshot(device, &self.job.watch), resources::wall_offset_ns());
         let headstart = HEADSTART_NS + HEADSTART_PER_LANE_NS * u64::from(self.job.lanes);
         let start = at.max(clock::now() + headstart);
         self.commands.iter().for_each(|lane| drop(lane.send(Command::Go(start))));
@@ -392,7 +392,7 @@ impl Runner<'_> {
         end.cache_done = cache_done;
         end.cached_bytes = cached_bytes;
         end.watch = watch;
-        end.resources = resources::between(&before, &resources::snapshot(device));
+        end.resources = resources::between(&before, &resources::snapshot(device, &self.job.watch));
         let shift = resources::wall_offset_ns().saturating_sub(offset);
         end.wall_shift_ns = shift.saturating_add(self.scripted_step());
         self.note_covered(phase.operation, &work);

@@ -333,7 +333,7 @@ pub struct LaneResult {
 }
 
 /// What the engine's process used during a phase.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Resources {
     /// CPU time in user space.
     pub user_ns: u64,
@@ -349,6 +349,10 @@ pub struct Resources {
     /// The block device below the target, whoever used it; none if there is none or the kernel does not tell.
     #[serde(default)]
     pub device: Option<DeviceUse>,
+    /// The block devices that the job names in `watch`, in that order, whoever used them; none where the kernel does not
+    /// tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub watched: Vec<Option<DeviceUse>>,
 }
 
 /// CPU time of all CPUs of a host, whoever used it, in steps of 10 milliseconds.
@@ -380,6 +384,9 @@ pub struct DeviceUse {
     pub write_ns: u64,
     /// Time with at least one request in the device or its queue.
     pub busy_ns: u64,
+    /// Flushes of the device's own cache; none if the kernel does not count them. Not counted for partitions.
+    #[serde(default)]
+    pub flushes: Option<u64>,
 }
 
 /// When the process was not run although it was due: a thread asks to be woken on a grid of time, from the phase's start

@@ -97,6 +97,10 @@ pub struct Job {
     /// the first names.
     #[serde(default)]
     pub reuse_files: bool,
+    /// Block devices as `major:minor` whose counts of requests are wanted with each phase: those below the target.
+    #[serde(default)]
+    #[schemars(length(max = 64))]
+    pub watch: Vec<String>,
 }
 
 fn one() -> u32 {

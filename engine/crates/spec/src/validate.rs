@@ -21,6 +21,8 @@ const MAX_DATA_BYTES: u128 = i64::MAX as u128;
 const MAX_TIME_NS: u64 = 31_536_000_000_000_000;
 /// Longest path that the kernel takes (PATH_MAX, with its closing zero).
 const MAX_PATH_BYTES: usize = 4096;
+/// Block devices whose counts a job may ask for.
+const MAX_WATCHED: usize = 64;
 /// What to do about a method that blocks.
 const ONE_IN_FLIGHT: &str =
     "methods sync and mmap have one operation in flight: set queue_depth to 1, or use more lanes or method io_uring";
@@ -41,6 +43,15 @@ impl std::fmt::Display for JobError {
 }
 
 impl std::error::Error for JobError {}
+
+/// Such as `259:0`; it becomes a part of a path.
+fn is_device_number(text: &str) -> bool {
+    text.split_once(':').is_some_and(|parts| {
+        [parts.0, parts.1]
+            .iter()
+            .all(|part| !part.is_empty() && part.len() <= 10 && part.bytes().all(|byte| byte.is_ascii_digit()))
+    })
+}
 
 fn ensure(ok: bool, field: &str, message: impl Into<String>) -> Result<(), JobError> {
     if ok {
@@ -262,6 +273,11 @@ impl Job {
         let blocking = matches!(self.method, Method::Sync | Method::Mmap) && !matches!(self.target, Target::Null(_));
         ensure(!blocking || self.queue_depth == 1, "queue_depth", ONE_IN_FLIGHT)?;
         ensure(self.error_limit >= 1, "error_limit", "must be at least 1")?;
+        ensure(
+            self.watch.len() <= MAX_WATCHED && self.watch.iter().all(|device| is_device_number(device)),
+            "watch",
+            format!("must be at most {MAX_WATCHED} block devices as major:minor, such as 259:0"),
+        )?;
         ensure((10_000_000..=3_600_000_000_000).contains(&self.interval_ns), "interval_ns", "must be 10 ms to 1 h")
     }
 

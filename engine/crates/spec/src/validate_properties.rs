@@ -203,6 +203,7 @@ fn job() -> impl Strategy<Value = Job> {
                 error_limit: spans.3,
                 keep_files,
                 reuse_files,
+                watch: vec![],
             }
         },
     )

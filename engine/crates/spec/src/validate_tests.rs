@@ -117,6 +117,8 @@ fn sizes() {
         null | {"/stall_limit_ns": 1000000000} | {"/stall_limit_ns": 999999999} | stall_limit_ns: must be 1 s to a year
         null | {"/stall_limit_ns": 31536000000000000} | {"/stall_limit_ns": 31536000000000001} | stall_limit_ns: must be 1 s to a year
         null | {"/error_limit": 1} | {"/error_limit": 0} | error_limit: must be at least 1
+        null | {"/watch": ["259:0", "7:12"]} | {"/watch": ["../../x:0"]} | watch: must be at most 64 block devices as major:minor, such as 259:0
+        null | {"/watch": ["259:0"]} | {"/watch": ["259"]} | watch: must be at most 64 block devices as major:minor, such as 259:0
         null | {"/interval_ns": 10000000} | {"/interval_ns": 9999999} | interval_ns: must be 10 ms to 1 h
         null | {"/interval_ns": 3600000000000} | {"/interval_ns": 3600000000001} | interval_ns: must be 10 ms to 1 h
         "#,

@@ -18,9 +18,10 @@ from assay.model.base import AssayError
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Binding
 from assay.model.foreign import plain
+from assay.model.layers import Layer, device_levels
 from assay.model.names import is_metadata
 from assay.model.percentile import said
-from assay.model.result import Estimate, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
+from assay.model.result import BlockDeviceUse, Estimate, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
 from assay.model.units import UnitError, parse_size
 from assay.model.verdict import Finding, Verdict
 
@@ -137,7 +138,10 @@ class RowMaker:
             samples: All of its samples, in any order.
             jobs: All of its repeats as they were executed.
         """
-        for label, group in _by_operation(case, samples):
+        place = self.places.get(case.target)
+        devices = device_levels(place.layers)[:1] if place is not None else ()
+        seen = [_with_block(sample, devices[0]) for sample in samples] if devices else samples
+        for label, group in _by_operation(case, seen):
             yield self._row(case, label, group, jobs)
 
     def _row(self, case: Case, label: str, samples: tuple[Sample, ...], jobs: Sequence[JobRecord]) -> Row:
@@ -185,6 +189,14 @@ class RowMaker:
 
     def _unread(self, case: Case, label: str, repeat: int, why: str) -> None:
         self.unread.append(f"{case.label}, {label}: the latencies of repeat {repeat} are left out: {plain(why)}.")
+
+
+def _with_block(sample: Sample, devices: Sequence[Layer]) -> Sample:
+    """With what the uppermost devices did; the engine can ask of a file system over several devices nothing."""
+    uses = [sample.devices[device.number] for device in devices if device.number in sample.devices]
+    if sample.block is not None or not uses or len(uses) < len(devices):
+        return sample
+    return sample.model_copy(update={"block": BlockDeviceUse.together(uses)})
 
 
 def _by_operation(case: Case, samples: Sequence[Sample]) -> list[tuple[str, tuple[Sample, ...]]]:

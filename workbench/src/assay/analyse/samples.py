@@ -204,7 +204,7 @@ def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, er
         device_write_bytes=end.resources.write_bytes,
         cpu_wait_ns=_cpu_wait(end),
         cpus=heard.hello.cpus if heard.hello else 0,
-        **_host_and_device(end),
+        **_host_and_device(end, (heard.hello.job.watch or ()) if heard.hello is not None else ()),
         cached_bytes=end.cached_bytes,
         lane_balance=_lane_balance(end),
         flush_ns=max((lane.sync_ns for lane in end.lanes), default=0),
@@ -238,9 +238,11 @@ def _lane_balance(end: PhaseEndEvent) -> float | None:
     return done[0] / middle
 
 
-def _host_and_device(end: PhaseEndEvent) -> dict[str, Any]:
+def _host_and_device(end: PhaseEndEvent, watch: Sequence[str]) -> dict[str, Any]:
     host, device = end.resources.host, end.resources.device
     found: dict[str, Any] = {"block": BlockDeviceUse(**device.model_dump()) if device else None}
+    uses = zip(watch, end.resources.watched or (), strict=False)
+    found["devices"] = {number: BlockDeviceUse(**use.model_dump()) for number, use in uses if use is not None}
     if host:
         found |= {
             "host_busy_ns": host.busy_ns,

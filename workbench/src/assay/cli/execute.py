@@ -33,7 +33,7 @@ from assay.model.case import Case
 from assay.model.study import Study
 from assay.model.target import DeviceTarget, FileTarget, NfsTarget
 from assay.model.units import about_duration, format_size
-from assay.plan.jobs import PlannedJob, guarded, in_directory, nfs_target, plan_job, together
+from assay.plan.jobs import PlannedJob, guarded, in_directory, nfs_target, plan_job, together, watching
 from assay.plan.methods import by_shape, with_methods
 from assay.store import RunStore
 
@@ -159,7 +159,10 @@ class Executor:
         self.interruption = interruption
         self.destroy = destroy
         self.rounds = Rounds(store, study.repeating, cases)
-        self.methods = by_shape(store.info().methods)
+        info = store.info()
+        self.methods = by_shape(info.methods)
+        self.layers = {place.target: place.layers for place in info.places} if fleet is None else {}
+        """Of this machine; what numbers devices have elsewhere is not known."""
 
     def run(
         self,
@@ -264,6 +267,7 @@ class Executor:
             job = in_directory(job, f"{self.store.folder.name}-{planned.id}")
         limit = (self.study.patience or 0) / 1e9 or silence_limit(job.interval_ns, estimated)
         job = guarded(job, self.owner.identity, limit)
+        job = watching(job, self.layers.get(case.target, ()))
         return planned.model_copy(update={"job": job})
 
     def _execute(self, planned: PlannedJob, target: str, estimated: float, progress: Progress) -> Outcome:

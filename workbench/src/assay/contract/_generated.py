@@ -137,6 +137,10 @@ class DeviceUse(BaseModel):
     """
     Time with at least one request in the device or its queue.
     """
+    flushes: Annotated[int | None, Field(ge=0)] = None
+    """
+    Flushes of the device's own cache; none if the kernel does not count them. Not counted for partitions.
+    """
     read_bytes: Annotated[int, Field(ge=0)]
     """
     Bytes read.
@@ -848,6 +852,11 @@ class Resources(BaseModel):
     """
     CPU time in user space.
     """
+    watched: list[DeviceUse | None] | None = None
+    """
+    The block devices that the job names in `watch`, in that order, whoever used them; none where the kernel does not
+    tell.
+    """
     write_bytes: Annotated[int | None, Field(ge=0)] = None
     """
     Bytes sent to the storage layer (write_bytes of proc_pid_io(5)); none if the kernel does not tell.
@@ -1527,6 +1536,10 @@ class Job(BaseModel):
     """
     At each `barrier` event wait for a line `{"go":true,"at_ns":T}` on standard input: before a phase is set up, before
     its lanes start, which they do at that time of this engine's monotonic clock, and before the data is removed.
+    """
+    watch: Annotated[list[str], Field(max_length=64)] = []
+    """
+    Block devices as `major:minor` whose counts of requests are wanted with each phase: those below the target.
     """
 
 

@@ -219,7 +219,7 @@ class _Walk:
             self._device(folder, depth, (*above, f"/dev/{folder.name}"))
 
     def _device(self, folder: Path, depth: int, above: tuple[str, ...]) -> None:
-        name = f"/dev/{folder.name.replace('!', '/')}"
+        name, place = f"/dev/{folder.name.replace('!', '/')}", len(self.found)
         if _there(folder / "partition"):
             self.add("partition", name, "", depth)
             self._devices_at([folder.parent], depth + 1, above)
@@ -235,6 +235,9 @@ class _Walk:
             self._devices_at(self._slaves_of(folder), depth + 1, above)
         else:
             self._disk(folder, name, depth, above)
+        number = _read(folder, "dev")
+        if re.fullmatch(r"\d+:\d+", number):
+            self.found[place] = self.found[place].model_copy(update={"number": number})
 
     def _disk(self, folder: Path, name: str, depth: int, above: tuple[str, ...]) -> None:
         """A device that says of no other that it is below it: a disk, or what looks like one."""
@@ -357,8 +360,8 @@ def _by_type(name: str, source: str) -> Layer | None:
     if name in NETWORK:
         return Layer(kind="network", name=name, detail=plain(f"servers: {source}" if source else "servers"))
     if name in ("fuse", "fuseblk") or name.startswith("fuse."):
-        words = f"the program {source}" if name == "fuse" and source else "a program"
-        return Layer(kind="program", name=name, detail=plain(f"{words} answers"))
+        words = f"a program answers for {source}" if name == "fuse" and source else "a program answers"
+        return Layer(kind="program", name=name, detail=plain(words))
     return None
 
 

@@ -1,5 +1,6 @@
 """What lies below a target, layer by layer, down to what stores its data: plain data, and what follows from it."""
 
+import itertools
 from collections.abc import Sequence
 from typing import Literal
 
@@ -54,6 +55,7 @@ class Layer(Frozen):
         name: Type of a file system, such as ext4; path of a device, such as /dev/loop3.
         detail: What is known of it besides, in words; empty if nothing.
         depth: How many layers are above it. What lies right below a layer follows it, one deeper.
+        number: Of a block device: its major:minor, by which the kernel counts its requests; else empty.
         compresses: Whether it stores less than it is given if the data can be compressed or repeats itself: it
             `does`; it `may`, since single files and directories can ask for it; or empty.
     """
@@ -63,6 +65,7 @@ class Layer(Frozen):
     detail: str = ""
     depth: int = 0
     compresses: Compresses = ""
+    number: str = ""
 
     @property
     def words(self) -> str:
@@ -110,6 +113,29 @@ def answering(layers: Sequence[Layer]) -> Layer | None:
         if layer.kind in BLOCK:
             return None
     return None
+
+
+def device_levels(layers: Sequence[Layer]) -> tuple[tuple[Layer, ...], ...]:
+    """Block devices whose requests the kernel counts, level by level: all data passes each of these levels.
+
+    The first ones are the uppermost devices: one, or those that a file system or an array spreads its data over. There
+    are as many levels as every way down has; a way ends where something may answer by itself (`UNSEEN`).
+    """
+    above: list[Layer] = []
+    ways: list[list[Layer]] = []
+    for place, layer in enumerate(layers):
+        above[layer.depth :] = [layer]
+        last = place + 1 == len(layers) or layers[place + 1].depth <= layer.depth
+        if last:
+            ways.append(_counted(above))
+    common = min(map(len, ways), default=0)
+    return tuple(tuple({way[level].number: way[level] for way in ways}.values()) for level in range(common))
+
+
+def _counted(way: Sequence[Layer]) -> list[Layer]:
+    """The devices on a way from the top down, as far as all that is asked of one comes to the next."""
+    seen = itertools.takewhile(lambda layer: layer.kind not in UNSEEN, way)
+    return [layer for layer in seen if layer.number and layer.kind in BLOCK]
 
 
 def below_counter(layers: Sequence[Layer]) -> tuple[Layer, ...]:

@@ -1,5 +1,6 @@
 """What was measured."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field
@@ -56,6 +57,7 @@ class BlockDeviceUse(Frozen):
     Attributes:
         read_ns: Time the read requests spent in the device and its queue, added up; likewise `write_ns`.
         busy_ns: Time with at least one request there.
+        flushes: Flushes of its cache; None if the kernel does not count them.
     """
 
     read_bytes: int
@@ -65,6 +67,15 @@ class BlockDeviceUse(Frozen):
     read_ns: int
     write_ns: int
     busy_ns: int
+    flushes: int | None = None
+
+    @classmethod
+    def together(cls, uses: Sequence["BlockDeviceUse"]) -> "BlockDeviceUse":
+        """What several devices did; busy is as long as the busiest was."""
+        sums = {name: sum(getattr(use, name) for use in uses) for name in cls.model_fields if name != "flushes"}
+        counts = [use.flushes for use in uses]
+        flushes = None if None in counts else sum(count or 0 for count in counts)
+        return cls(**{**sums, "busy_ns": max(use.busy_ns for use in uses)}, flushes=flushes)
 
 
 class HostShare(Frozen):
@@ -124,6 +135,7 @@ class Sample(Frozen):
         cpus: CPUs the engine may use.
         host_busy_ns: Time of all CPUs of the host at work, whoever's; likewise idle, and taken by the hypervisor.
         block: What the block device below did, for whomever; None where there is none.
+        devices: The same of all block devices below, by their major:minor.
         cached_bytes: Of the files in the host's page cache when the phase started; None if unknown.
         lane_balance: Operations of the lane that did least / of the median lane; None with one lane or lanes without
             operations.
@@ -180,6 +192,7 @@ class Sample(Frozen):
     host_idle_ns: int | None = None
     host_stolen_ns: int | None = None
     block: BlockDeviceUse | None = None
+    devices: dict[str, BlockDeviceUse] = Field(default_factory=dict)
     cached_bytes: int | None = None
     lane_balance: float | None = None
     flush_ns: int = 0

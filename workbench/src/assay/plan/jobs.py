@@ -26,6 +26,7 @@ from assay.model import target as model
 from assay.model.base import Frozen
 from assay.model.case import Case, Parameters
 from assay.model.cpus import cpu_numbers
+from assay.model.layers import Layer
 from assay.model.study import Study
 from assay.plan.phases import cache_action, job_id, plan_phases, times_of
 from assay.plan.tree import PhasePlan
@@ -61,6 +62,8 @@ def data_seed(seed: int, case: str, repeat: int) -> int:
 
 ERROR_LIMIT = 100
 """Failed operations after which a lane stops."""
+MOST_WATCHED = 64
+"""Block devices that an engine counts the requests of."""
 LEASE_NS = 4 * 10**9
 """An engine on another host that hears nothing for so long stops: its controller, or the way to it, is gone."""
 
@@ -202,6 +205,12 @@ def marked_target(target: model.FileTarget, run: str, name: str = "any") -> File
         name: Name of the job's own directory.
     """
     return FileTarget(kind="file", root=target.path, directory=name, run=run)
+
+
+def watching(job: Job, layers: Sequence[Layer]) -> Job:
+    """The job with the block devices below its target, whose requests are counted meanwhile."""
+    numbers = dict.fromkeys(layer.number for layer in layers if layer.number)
+    return job.model_copy(update={"watch": list(numbers)[:MOST_WATCHED]})
 
 
 def guarded(job: Job, run: str, stall_limit: float) -> Job:

@@ -23,7 +23,7 @@ from assay.launch.layers import (
     layers_of_type,
 )
 from assay.launch.mapped import kinds_of_mapping
-from assay.model.layers import Layer, chain, ends, in_memory
+from assay.model.layers import Layer, chain, device_levels, ends, in_memory
 
 VIRTUAL = "/sys/devices/virtual/block"
 HARDWARE = "/sys/devices/pci0/block"
@@ -97,6 +97,7 @@ def test_two_layers_of_loops_end_where_the_inner_file_is(made: Made) -> None:
     )
     assert (device_of(found), in_memory(found)) == ("/dev/loop2", True)
     assert buffered_loop(found) == "/dev/loop1, a loop device without direct I/O"
+    assert [[layer.name for layer in level] for level in device_levels(found)] == [["/dev/loop2"], ["/dev/loop1"]]
 
 
 def test_a_loop_device_over_a_deleted_file_and_over_a_device(made: Made) -> None:
@@ -125,6 +126,8 @@ def test_partitions_arrays_and_mapped_devices(made: Made) -> None:
     array = f"/dev/md0 (raid1) on [/dev/ram0 (memory: a RAM disk); /dev/sda1 on {DISK}]"
     assert chain(found) == f"/dev/dm-0 (mapped: crypt) on {array}"
     assert (asked, [layer.name for layer in ends(found)]) == (["secret"], ["/dev/ram0", "/dev/sda"])
+    # A part goes to memory, so that below the array no level sees all of the data.
+    assert [[layer.number for layer in level] for level in device_levels(found)] == [["253:0"], ["9:0"]]
     assert not in_memory(found)
 
 
@@ -191,7 +194,7 @@ def test_an_iscsi_disk_is_across_a_network(made: Made) -> None:
 @pytest.mark.parametrize(
     ("kind", "source", "expected"),
     [
-        ("fuse", "assay-faultfs", "fuse (the program assay-faultfs answers)"),
+        ("fuse", "assay-faultfs", "fuse (a program answers for assay-faultfs)"),
         ("fuse.sshfs", "me@host:/x", "fuse.sshfs (a program answers)"),
         ("nfs4", "store:/export", "nfs4 (servers: store:/export)"),
         ("cifs", "//user:word@store/x", "cifs (servers: //...@store/x)"),
@@ -352,3 +355,18 @@ def test_symlinks_that_lead_nowhere_are_unknown(tmp_path: Path) -> None:
     (tmp_path / "proc/self").mkdir(parents=True)
     (tmp_path / "proc/self/mountinfo").write_text("1 1 9:0 / / rw - ext4 /dev/x rw\n")
     assert ends(layers_of_path("/", files=Files(tmp_path)))[0].kind == "unknown"
+
+
+def test_levels_are_what_all_data_passes(made: Made) -> None:
+    for number, name in enumerate(("sdb", "sdc"), start=1):
+        made.device(name, f"8:{16 * number}", under=HARDWARE, device__model="Disk")
+        made.mount(f"/disk{number}", "ext4", f"8:{16 * number}", f"/dev/{name}")
+        made.loop(f"loop{number}", f"7:{number}", f"/disk{number}/image")
+    made.device("md0", "9:0", (f"{VIRTUAL}/loop1", f"{VIRTUAL}/loop2"), md__level="raid0")
+    found = device_levels(layers_of_device("/dev/md0", made.made()))
+    assert [[layer.number for layer in level] for level in found] == [["9:0"], ["7:1", "7:2"], ["8:16", "8:32"]]
+
+
+def test_there_are_no_levels_below_what_answers_itself(made: Made) -> None:
+    made.mount("/data", "fuseblk", "8:0", "/dev/sda")
+    assert device_levels(layers_of_path("/data/x", files=made.made())) == ()

@@ -98,6 +98,22 @@ fn host_and_page_cache_are_told() {
     }
 }
 
+#[test]
+fn devices_are_counted_that_the_job_names() {
+    let root = Marked::new("/var/tmp");
+    let number = rustix::fs::stat(root.path()).unwrap().st_dev;
+    let own = format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
+    let job = json!({"phases": [{"operation": "write"}], "watch": [own, "4095:1048575"], "file_size_bytes": 1 << 20});
+    let said = run(&file_job(&root, &job));
+    let used = &said.ends()[0].resources;
+    assert_eq!(used.watched.len(), 2, "{said:?}");
+    assert_eq!(used.watched[1], None, "there is no such device");
+    if used.device.is_some() {
+        let wrote = |one: Option<assay_spec::DeviceUse>| one.unwrap().write_bytes >= 1 << 20;
+        assert!(wrote(used.device) && wrote(used.watched[0]), "{used:?}");
+    }
+}
+
 /// On tmpfs, whose files are page cache that nobody can drop.
 #[test]
 fn what_is_in_the_page_cache_is_told() {
