@@ -23,23 +23,31 @@ targets:
   place: {{kind: {kind}, path: {path}}}
 workloads:
   grid:
-    {{operations: [{operations}], file_size: 8MiB, record_size: 256KiB, cache: {cache}, layout: shared{more}}}
+    {{operations: [{operations}], cache: {cache}, layout: {layout}{more}}}
 repeats: 3
 ceilings: none
 """
+SIZES = "file_size: 8MiB, record_size: 256KiB"
 OF_CACHES = {Verdict.CACHED, Verdict.UNVERIFIED, Verdict.IMPOSSIBLE}
 """Verdicts that no load on the machine can bring about."""
 
 
 def executed(
-    setup: Setup, folder: Path, operations: str = "write, read", cache: str = "direct", more: str = ""
+    setup: Setup,
+    folder: Path,
+    operations: str = "write, read",
+    cache: str = "direct",
+    more: str = "",
+    names: bool = False,
 ) -> tuple[tuple[Row, ...], Place]:
     """Run a small study on a set-up."""
     with ExitStack() as stack:
         path = setup(stack, folder)
         device = path.startswith("/dev/")
         values = {"kind": "device" if device else "file", "path": path if device else f"{path}/target"}
-        text = STUDY.format(**values, operations=operations, cache=cache, more=f", {more}" if more else "")
+        more = ", ".join(filter(None, (more, "" if names else SIZES)))
+        values["layout"] = "separate" if names else "shared"
+        text = STUDY.format(**values, operations=operations, cache=cache, more=f", {more}")
         (folder / "study.yaml").write_text(text)
         assay(folder, "run", "study.yaml", *(["--destroy"] if device else []))
         with RunStore.open(only_run(folder)) as store:
@@ -118,6 +126,48 @@ def test_compressed_data_that_was_in_memory_is(tmp_path: Path) -> None:
     assert "cached compressed" in rules_of(read)
 
 
+def on_file(stack: ExitStack, folder: Path, kind: str = "ext4", options: str = "defaults", direct: bool = True) -> Path:
+    """A file system on a loop device over a file in a folder."""
+    folder.mkdir(exist_ok=True)
+    device = stack.enter_context(made.loop(folder, direct=direct))
+    return stack.enter_context(made.mounted(device, folder / "point", kind, options))
+
+
+def test_writes_that_the_memory_below_a_loop_device_takes_are_cached(tmp_path: Path) -> None:
+    def setup(stack: ExitStack, folder: Path) -> str:
+        return str(on_file(stack, folder / "a", options="barrier=0", direct=False))
+
+    (again,), _ = executed(setup, tmp_path, "rewrite", more="runtime: 1s, sync: fsync")
+    assert {"cached absorbed_writes", "cached flush_without_effect"} <= rules_of(again)
+
+
+def test_flushes_that_never_reach_a_loop_device_are_without_effect(tmp_path: Path) -> None:
+    def setup(stack: ExitStack, folder: Path) -> str:
+        return str(on_file(stack, folder / "a", options="barrier=0", direct=False))
+
+    (stable,), _ = executed(setup, tmp_path, "random_write", more="sync: o_dsync")
+    assert "cached flush_without_effect" in rules_of(stable)
+
+
+def test_reads_that_the_file_system_below_a_loop_device_caches_are_cached(tmp_path: Path) -> None:
+    def setup(stack: ExitStack, folder: Path) -> str:
+        device = stack.enter_context(made.loop(folder, 2 * made.IMAGE, direct=True))
+        outer = stack.enter_context(made.mounted(device, folder / "outer", options="data=journal"))
+        return str(on_file(stack, outer / "inner"))
+
+    (row,), place = executed(setup, tmp_path, "random_read", more="runtime: 1s")
+    assert place.direct_bypasses_cache and "cached answered_below" in rules_of(row)
+
+
+def test_names_that_are_looked_at_again_are_cached(tmp_path: Path) -> None:
+    def setup(stack: ExitStack, folder: Path) -> str:
+        return str(on_file(stack, folder / "a"))
+
+    more = "files: 500, depth: 1, width: 4, runtime: 500ms"
+    (row,), _ = executed(setup, tmp_path, "stat", "drop", more, names=True)
+    assert "cached cached_names" in rules_of(row)
+
+
 HONEST: list[tuple[Setup, str]] = [
     (made.disk, "direct"),
     (made.ext4_on_direct_loop, "direct"),
@@ -141,7 +191,13 @@ def test_honest_storage_gets_no_verdict_about_caches(tmp_path: Path, setup: Setu
 
 def null(folder: Path, latency: str = "") -> Row:
     """The one result of a null target."""
-    values = {"kind": f'"null"{latency}', "operations": "random_read", "cache": "keep", "more": ", runtime: 200ms"}
+    values = {
+        "layout": "shared",
+        "kind": f'"null"{latency}',
+        "operations": "random_read",
+        "cache": "keep",
+        "more": f", runtime: 200ms, {SIZES}",
+    }
     text = STUDY.format(path="", **values).replace(", path: ", "")
     (folder / "study.yaml").write_text(text)
     assay(folder, "run", "study.yaml")

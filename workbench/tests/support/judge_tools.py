@@ -11,6 +11,7 @@ from assay.judge.evidence import Answer, Evidence, NotEvaluated
 from assay.judge.judge import judge
 from assay.model.ceiling import Binding, CeilingName
 from assay.model.course import Change, Course
+from assay.model.layers import Layer
 from assay.model.names import is_metadata
 from assay.model.result import BlockDeviceUse, Place, Sample
 from assay.model.verdict import Finding, Verdict
@@ -26,6 +27,25 @@ LOOP_PLACE = make_place(
     direct_bypasses_cache=False,
     stacked_on="/dev/loop7, a loop device without direct I/O",
 )
+
+
+def stacked(how: str, filesystem: str = "ext4") -> Place:
+    """A directory on a loop device, /dev/loop7, whose file is on a disk, /dev/vda."""
+    words = "a loop device with direct I/O" if how == "direct" else "a loop device without direct I/O"
+    layers = (
+        Layer(kind="file system", name=filesystem),
+        Layer(kind="loop", name="/dev/loop7", detail=f"{words}, its file /images/a", depth=1, number="7:7"),
+        Layer(kind="file system", name="ext4", depth=2),
+        Layer(kind="virtual disk", name="/dev/vda", depth=3, number="254:0"),
+    )
+    on = None if how == "direct" else f"/dev/loop7, {words}"
+    direct = {"device": "/dev/loop7", "direct_bypasses_cache": on is None, "stacked_on": on}
+    return make_place("stacked", filesystem=filesystem, layers=layers, **direct)
+
+
+def below(loop: BlockDeviceUse, **changes: Any) -> dict[str, Any]:
+    """Fields of a sample at a `stacked` place: what the loop device did, and the disk, which differs by the changes."""
+    return {"block": None, "devices": {"7:7": loop, "254:0": loop.model_copy(update=changes)}}
 
 
 def make_course(**changes: Any) -> Course:

@@ -37,10 +37,13 @@ def loop_device(folder: Path, size: int, direct: bool = False) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def small_ext4(folder: Path, size: int, direct: bool = False) -> Iterator[tuple[str, Path]]:
-    """A mounted ext4 of `size` bytes: (device, mount point); `direct` as of `loop_device`."""
+def small_file_system(folder: Path, size: int, direct: bool = False, kind: str = "ext4") -> Iterator[tuple[str, Path]]:
+    """A mounted file system of `size` bytes: (device, mount point); `direct` as of `loop_device`."""
+    if not shutil.which(f"mkfs.{kind}"):
+        pytest.skip(f"there is no mkfs.{kind}")
     with loop_device(folder, size, direct) as device:
-        subprocess.run(["mkfs.ext4", "-q", "-m", "0", device], check=True)
+        quietly = ["-q", *(["-m", "0"] if kind == "ext4" else [])]
+        subprocess.run([f"mkfs.{kind}", *quietly, device], capture_output=True, check=True)
         point = folder / "mount"
         point.mkdir()
         subprocess.run(["mount", device, str(point)], check=True)
@@ -49,3 +52,8 @@ def small_ext4(folder: Path, size: int, direct: bool = False) -> Iterator[tuple[
         finally:
             subprocess.run(["umount", str(point)], check=True)
             point.rmdir()
+
+
+def small_ext4(folder: Path, size: int, direct: bool = False) -> contextlib.AbstractContextManager[tuple[str, Path]]:
+    """`small_file_system` of ext4."""
+    return small_file_system(folder, size, direct)

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from loop_devices import loop_device, small_ext4
+from loop_devices import loop_device, small_ext4, small_file_system
 from paths import GOLDEN
 from run_tools import ASSAY
 
@@ -59,6 +59,8 @@ class Scenario:
     needs: tuple[str, ...] = ()
 
 
+THROTTLED = {("disk/read", "read"): "throttled", ("disk/write", "random_write"): "throttled"}
+
 SCENARIOS = (
     Scenario(
         "bad-scripted",
@@ -98,6 +100,8 @@ SCENARIOS = (
         },
         ("ext4", "limit"),
     ),
+    Scenario("bad-limited-below", THROTTLED, ("stacked", "limit")),
+    Scenario("bad-limited-btrfs", THROTTLED, ("btrfs", "limit")),
     Scenario(
         "bad-ahead",
         {
@@ -114,6 +118,11 @@ SCENARIOS = (
             ("disk/write", "random_write"): "contended",
         },
         ("ext4", "tenant"),
+    ),
+    Scenario(
+        "bad-tenant-below",
+        {("disk/paced-read", "random_read"): "contended", ("disk/read", "random_read"): "contended"},
+        ("stacked", "tenant"),
     ),
     Scenario("bad-stopped", {("disk/open", "random_read"): "client-bound"}, ("ext4", "stopped")),
     Scenario("good-device", {}, ("device",)),
@@ -145,10 +154,17 @@ def execute(scenario: Scenario) -> Found:
         disk = folder
         if "ext4" in scenario.needs:
             device, disk = stack.enter_context(small_ext4(folder, 256 << 20, direct=True))
+        below = disk
+        if "btrfs" in scenario.needs:
+            device, disk = stack.enter_context(small_file_system(folder, 256 << 20, direct=True, kind="btrfs"))
+        if "stacked" in scenario.needs:
+            device, below = stack.enter_context(small_ext4(folder, 512 << 20, direct=True))
+            (below / "inner").mkdir()
+            _, disk = stack.enter_context(small_ext4(below / "inner", 256 << 20, direct=True))
         limited = "throttle" in scenario.needs or "limit" in scenario.needs
         group = stack.enter_context(throttle(device)) if limited else None
         if "tenant" in scenario.needs:
-            stack.enter_context(tenant(disk))
+            stack.enter_context(tenant(below if "stacked" in scenario.needs else disk))
         if "stopped" in scenario.needs:
             stack.enter_context(stopped(folder))
         if "spinners" in scenario.needs:

@@ -3,10 +3,12 @@
 As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
 """
 
+from collections.abc import Callable, Sequence
 from statistics import median
 
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
 from assay.judge.tenant import disturbed
+from assay.model.layers import chain, device_levels
 from assay.model.names import MIXES, READS, WRITES
 from assay.model.result import COMPRESSING, EXCEEDED, Sample
 from assay.model.units import about_size
@@ -157,7 +159,8 @@ def absorbed_writes(evidence: Evidence) -> Answer:
     """Writes over the same data again and again, of which memory took most and the flush at the end only the last.
 
     Judged where more was written than there is data, through the page cache: what the device got, whoever sent it, is
-    then the most that was written to it. Below 90 % of the bytes written the rate is one of memory.
+    then the most that was written to it. Below 90 % of the bytes written the rate is one of memory. So it is if a
+    device further down got so little: what is between, such as a loop device without direct I/O, kept it in memory.
     Source: the device's own count of sectors written (iostats of the kernel); DESIGN, section 4, item 2.
     """
     parameters = evidence.case.parameters
@@ -170,20 +173,23 @@ def absorbed_writes(evidence: Evidence) -> Answer:
     again = [sample for sample in evidence.usable if sample.write_bytes > distinct and sample.write_bytes > LEAST_BYTES]
     if not again:
         return None
-    if parameters.compressible or parameters.duplicate or (evidence.place and evidence.place.filesystem in COMPRESSING):
+    if _compressible(evidence):
         return COMPRESSIBLE
-    shares = [sample.block.write_bytes / sample.write_bytes for sample in again if sample.block is not None]
-    if not shares:
+    found = least_reached(again, evidence, lambda sample: sample.write_bytes)
+    if found is None:
         return NotEvaluated("data was written over before the flush, and no block device below counts what it got")
-    share = median(shares)
+    share, below = found
     if share >= REACHED_SHARE:
         return None
     return Finding(
         verdict=Verdict.CACHED,
         rule="absorbed_writes",
-        text=f"the same {about_size(distinct)} were written again and again in memory; the device got"
+        text=f"the same {about_size(distinct)} were written again and again in memory; {below or 'the device'} got"
         f" {percent(share)} of the bytes written",
-        remedy="Use cache: direct or sync: o_dsync, or leave runtime out, so that each byte is written once.",
+        remedy="Use cache: direct or sync: o_dsync, or leave runtime out, so that each byte is written once."
+        if not below or evidence.stacked_on is None
+        else "Give the loop device direct I/O (losetup --direct-io=on), or leave runtime out, so that each byte is"
+        " written once.",
         numbers={"device_share": share, "distinct_bytes": distinct},
     )
 
@@ -200,8 +206,9 @@ def flush_without_effect(evidence: Evidence) -> Answer:
     """Writes whose time includes a flush, though the device got much less than was written.
 
     A flush that does nothing (a library put before fsync, a file system or hypervisor told to ignore it) makes all
-    write rates those of memory. Data written several times before the flush counts once. Not judged where the data
-    or the file system may be compressed.
+    write rates those of memory. Data written several times before the flush counts once. Not judged where a layer may
+    compress the data. The least that a device on the way down got decides. A loop device without direct I/O must have
+    been told to flush, for each write where each is to be stable: else what it got is in the memory of this host.
     Source: the device's own count of sectors written (iostats of the kernel); DESIGN, section 4, item 2.
     """
     parameters = evidence.case.parameters
@@ -210,27 +217,115 @@ def flush_without_effect(evidence: Evidence) -> Answer:
         return None
     if evidence.in_memory:
         return MEMORY_ITSELF
-    place = evidence.place
-    if parameters.compressible or parameters.duplicate or (place and place.filesystem in COMPRESSING):
+    if (unflushed := _unflushed_loop(evidence)) is not None:
+        return unflushed
+    if _compressible(evidence):
         return COMPRESSIBLE
-    shares = [share for sample in evidence.usable if (share := _device_share(sample, evidence)) is not None]
-    if not shares:
+    enough = [sample for sample in evidence.usable if _once_written(sample, evidence) >= LEAST_BYTES]
+    found = least_reached(enough, evidence, lambda sample: _once_written(sample, evidence))
+    if found is None:
         return NotEvaluated("no block device below that counts what is written, or less than 1 MiB written")
-    share = median(shares)
+    share, below = found
     if share >= FLUSHED_SHARE:
         return None
     return Finding(
         verdict=Verdict.CACHED,
         rule="flush_without_effect",
-        text=f"only {percent(share)} of the data had reached the device after the flush"
+        text=f"only {percent(share)} of the data had reached {below or 'the device'} after the flush"
         f" ({parameters.sync}; {about_size(evidence.usable[0].write_bytes)} written a repeat)",
         remedy="Find out who ignores flushes (mount options, LD_PRELOAD, the hypervisor's cache mode), and stop that.",
         numbers={"device_share": share},
     )
 
 
-def _device_share(sample: Sample, evidence: Evidence) -> float | None:
-    written = min(sample.write_bytes, _distinct(evidence))
-    if sample.block is None or written < LEAST_BYTES:
+def _once_written(sample: Sample, evidence: Evidence) -> int:
+    """Bytes that a repeat wrote, each place once."""
+    return min(sample.write_bytes, _distinct(evidence))
+
+
+def _compressible(evidence: Evidence) -> bool:
+    """A device may rightly be given less than is written."""
+    parameters, place = evidence.case.parameters, evidence.place
+    if evidence.layers:
+        return evidence.may_compress
+    known = place is not None and place.filesystem in COMPRESSING
+    return bool(parameters.compressible or parameters.duplicate or known)
+
+
+def least_reached(
+    samples: Sequence[Sample], evidence: Evidence, expected: Callable[[Sample], int], reads: bool = False
+) -> tuple[float, str] | None:
+    """Which share of the bytes passed the level of devices below that had the least of them.
+
+    Args:
+        samples: Repeats; the median of them counts.
+        evidence: What they belong to.
+        expected: Bytes that must pass each level in a repeat.
+        reads: Bytes read are meant, not bytes written.
+
+    Returns:
+        The share, and the names of the devices unless they are the uppermost ones; None if nothing is counted.
+    """
+    counted = [(sample, uses) for sample in samples if expected(sample) and (uses := evidence.uses(sample))]
+    depth = min((len(levels) for _, levels in counted), default=0)
+    found = []
+    for level in range(depth):
+        pairs = [(levels[level].use, expected(sample)) for sample, levels in counted]
+        share = median((use.read_bytes if reads else use.write_bytes) / bytes_due for use, bytes_due in pairs)
+        found.append((share, counted[0][1][level].names if level else ""))
+    return min(found, key=lambda item: item[0], default=None)
+
+
+def answered_below(evidence: Evidence) -> Answer:
+    """Reads that came to the device below the target, but not to the devices further down.
+
+    A loop device reads its file through this host's page cache unless it has direct I/O and the file system of that
+    file honours it (ext4 with data=journal does not). Less than half of the bytes at a device on the way down means
+    that memory answered the rest, or holes of a file. Where what others read hides it, nothing is concluded.
+    Source: the devices' own counts of sectors read (iostats of the kernel); loop(4), open(2).
+    """
+    if evidence.operation not in READS or evidence.operation in MIXES or evidence.in_memory or not evidence.usable:
         return None
-    return sample.block.write_bytes / written
+    if evidence.may_compress:
+        return None
+    read = [sample for sample in evidence.usable if sample.read_bytes >= LEAST_BYTES]
+    found = least_reached(read, evidence, lambda sample: sample.read_bytes, reads=True)
+    if read and len(device_levels(evidence.layers)) > min(len(evidence.uses(sample)) for sample in read):
+        return NotEvaluated("what the devices further down did was not counted")
+    if found is None or not found[1] or found[0] >= FLUSHED_SHARE:
+        return None
+    share, below = found
+    return Finding(
+        verdict=Verdict.CACHED,
+        rule="answered_below",
+        text=f"only {percent(share)} of the bytes read came from {below}: the rest was answered above it, from this"
+        f" host's memory or from holes; below is {chain(evidence.layers)}",
+        remedy="Give the loop device direct I/O (losetup --direct-io=on) on a file system that honours O_DIRECT, or"
+        " measure the device below.",
+        numbers={"device_share": share},
+    )
+
+
+def _unflushed_loop(evidence: Evidence) -> Finding | None:
+    """A loop device without direct I/O that was not told to flush what it has in memory."""
+    parameters = evidence.case.parameters
+    name = evidence.stacked_on.partition(",")[0] if evidence.stacked_on is not None else ""
+    told = [use.flushes for sample in evidence.usable for names, _, use in evidence.uses(sample) if names == name]
+    if not name or not told or None in told:
+        return None
+    each = parameters.sync in ("o_sync", "o_dsync")
+    # A flush of the file system's own, for its journal, may serve several writes that wait.
+    due = median(sample.ops for sample in evidence.usable) / (2 * parameters.queue_depth) if each else 1
+    flushes = median(count or 0 for count in told)
+    if flushes >= max(1, due / parameters.all_lanes):
+        return None
+    wanted = "for each write" if each else "at the end"
+    return Finding(
+        verdict=Verdict.CACHED,
+        rule="flush_without_effect",
+        text=f"{parameters.sync} asks for a flush {wanted}, but {evidence.stacked_on}, was told to flush"
+        f" {flushes:,.0f} times a repeat: what was written is in this host's memory",
+        remedy="Give the loop device direct I/O (losetup --direct-io=on), let it say that it has a cache (write back in"
+        " queue/write_cache), and mount with barriers.",
+        numbers={"flushes": flushes},
+    )

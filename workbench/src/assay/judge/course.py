@@ -10,7 +10,7 @@ from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable,
 from assay.judge.tenant import disturbed
 from assay.model.course import Change, Course
 from assay.model.names import WRITES
-from assay.model.result import Sample
+from assay.model.result import BlockDeviceUse, Sample
 from assay.model.units import about_size
 from assay.model.verdict import Finding, Verdict
 
@@ -30,6 +30,8 @@ WAITING = 2.0
 """Operations take at least this many times as long as the device needs for its requests."""
 LEAST_WAIT_NS = 100_000
 """It takes a machine up to some ten microseconds to wake up who waited."""
+LEAST_WAIT_BELOW_NS = 500_000
+"""Requests are handed from a loop device to a thread of the kernel, and from that to the device below."""
 LACKED = 0.02
 """For want of a CPU for less of the time a rate does not go up and down by much."""
 WINDOWS = 5
@@ -166,7 +168,7 @@ def _rate(value: float, evidence: Evidence) -> str:
 
 
 def throttled(evidence: Evidence) -> Answer:
-    """Something holds the rate although neither the device nor the client is full.
+    """Something holds the rate although neither a device below nor the client is full.
 
     In most repeats of a closed loop: the data does come from or go to the device, but the device has a request less
     than half of the time; operations (and the flush, where data goes through the page cache) take at least twice as
@@ -174,7 +176,8 @@ def throttled(evidence: Evidence) -> Answer:
     less than half of the time. And the rate is flat (the middle half within 5 % of the median): in the intervals, or
     over three repeats or more, but for one operation, where records are too large for intervals to tell. So operations
     wait before the device: at a limit of a cgroup (blkio, io.max), of a device-mapper target, or of a queue. Not judged
-    where each write is flushed.
+    where each write is flushed. Each level of devices is looked at, from the uppermost down: what a limit on the disk
+    holds back waits in the loop device above it, which then looks full.
     Source: the device's counts (iostats of the kernel); Little's law: what is in flight and not in the device, waits.
     """
     if evidence.no_storage or evidence.case.metadata or not evidence.usable:
@@ -183,13 +186,22 @@ def throttled(evidence: Evidence) -> Answer:
         return MEMORY_ITSELF
     if evidence.case.parameters.rate is not None:
         return NotApplicable("the study itself holds the rate")
-    if evidence.operation in WRITES and evidence.case.parameters.sync in ("o_sync", "o_dsync"):
+    each_flushed = evidence.operation in WRITES and evidence.case.parameters.sync in ("o_sync", "o_dsync")
+    if each_flushed and any(sample.block is None or sample.block.flushes != 0 for sample in evidence.usable):
         return NotEvaluated("each write waits for a flush, whose time the kernel does not count as the device's")
     samples = [item for item in evidence.usable if item.block is not None and item.latency and item.elapsed_ns > 0]
     if not samples:
         return NotEvaluated("no block device below that counts its requests")
+    answers = [_held(samples, level, evidence) for level in range(min(len(evidence.uses(item)) for item in samples))]
+    return next((answer for answer in answers if isinstance(answer, Finding)), answers[0])
+
+
+def _held(samples: list[Sample], level: int, evidence: Evidence) -> Answer:
+    """Whether something holds the rate before the devices of a level, and behind those of the level above it."""
+    uses = {sample.repeat: evidence.uses(sample)[level] for sample in samples}
     long = [sample for sample in samples if sample.course and sample.course.intervals >= LEAST_INTERVALS]
-    idle = [sample for sample in samples if _waits(sample, evidence)]
+    least = LEAST_WAIT_NS if level == 0 else LEAST_WAIT_BELOW_NS
+    idle = [sample for sample in samples if _waits(sample, uses[sample.repeat].use, least, evidence)]
     held = [sample for sample in idle if sample in long and _flatness(sample) <= FLAT]
     repeated = _repeat_flatness(samples)
     one = 1 / max(median(sample.ops for sample in samples), 1)
@@ -201,27 +213,29 @@ def throttled(evidence: Evidence) -> Answer:
         return NotEvaluated(f"needs {LEAST_REPEATS} repeats, or phases of at least {LEAST_INTERVALS} whole intervals")
     else:
         return None
-    busy = median(sample.block.busy_ns / sample.elapsed_ns for sample in held if sample.block)
-    waited = median(_waiting(sample, evidence) for sample in held)
+    busy = median(uses[sample.repeat].use.busy_ns / sample.elapsed_ns for sample in held)
+    waited = median(_waiting(sample, uses[sample.repeat].use, evidence) for sample in held)
+    below = uses[samples[0].repeat].names if level else ""
+    device = f"the device below ({below})" if below else "the device"
     return Finding(
         verdict=Verdict.THROTTLED,
         rule="throttled",
-        text=f"the rate is held flat ({words} by {percent(flat)}) while the device is busy only {percent(busy)} of the"
-        f" time; operations take {waited:.3g} times as long as the device needs for them",
-        remedy="Look for a limit before the device: cgroup blkio.throttle or io.max, a device-mapper target, a quota.",
+        text=f"the rate is held flat ({words} by {percent(flat)}) while {device} is busy only {percent(busy)} of the"
+        f" time; operations take {waited:.3g} times as long as it needs for them",
+        remedy=f"Look for a limit before {below or 'the device'}: cgroup blkio.throttle or io.max, a device-mapper"
+        " target, a quota.",
         numbers={"rate_variation": flat, "device_busy_share": busy, "latency_to_device_time": waited},
     )
 
 
-def _waits(sample: Sample, evidence: Evidence) -> bool:
+def _waits(sample: Sample, block: BlockDeviceUse, least_ns: int, evidence: Evidence) -> bool:
     """Operations wait, though neither for the device nor for a CPU."""
-    block = sample.block
-    if block is None or block.busy_ns >= IDLE * sample.elapsed_ns or _waiting(sample, evidence) < WAITING:
+    if block.busy_ns >= IDLE * sample.elapsed_ns or _waiting(sample, block, evidence) < WAITING:
         return False
     if block.read_bytes + block.write_bytes < REACHED * sample.bytes:
         return False
     fewest = max(min(sample.ops, block.reads + block.writes), 1)
-    if _pending_ns(sample, evidence) - block.read_ns - block.write_ns < LEAST_WAIT_NS * fewest:
+    if _pending_ns(sample, evidence) - block.read_ns - block.write_ns < least_ns * fewest:
         return False
     cpus = max(evidence.lane_cpus(sample), 1)
     working = (sample.cpu_user_ns + sample.cpu_system_ns) / (sample.elapsed_ns * cpus)
@@ -253,10 +267,8 @@ def _pending_ns(sample: Sample, evidence: Evidence) -> float:
     return operations + (sample.flush_ns if in_order and not evidence.bypasses_cache else 0)
 
 
-def _waiting(sample: Sample, evidence: Evidence) -> float:
+def _waiting(sample: Sample, block: BlockDeviceUse, evidence: Evidence) -> float:
     """How many times as long as in the device operations take."""
-    block = sample.block
-    assert block is not None
     # The kernel counts in milliseconds: what takes less looks like nothing.
     least = 1000.0 * (block.reads + block.writes)
     return _pending_ns(sample, evidence) / max(block.read_ns + block.write_ns, least, 1.0)

@@ -1,13 +1,27 @@
 """What a rule is given, and what it may answer besides a finding."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from assay.model.case import Case
 from assay.model.ceiling import Binding
 from assay.model.cpus import cpu_numbers
-from assay.model.layers import Layer, answering
-from assay.model.result import Estimate, Place, Sample
+from assay.model.layers import Layer, answering, device_levels
+from assay.model.result import BlockDeviceUse, Estimate, Place, Sample
 from assay.model.verdict import NOT_APPLICABLE, Finding
+
+
+class LevelUse(NamedTuple):
+    """What the devices of one level below a target did in a repeat.
+
+    Attributes:
+        names: Of the devices; empty if it is not known which one counted.
+        devices: How many they are.
+    """
+
+    names: str
+    devices: int
+    use: BlockDeviceUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +83,17 @@ class Evidence:
     def layers(self) -> tuple[Layer, ...]:
         """What lies below the place, from the top; empty where nothing was looked at."""
         return self.place.layers if self.place is not None else ()
+
+    def uses(self, sample: Sample) -> "list[LevelUse]":
+        """What block devices did in a repeat, from the uppermost down, as far as every one of a level was counted."""
+        found = []
+        for number, devices in enumerate(device_levels(self.layers)):
+            uses = [sample.devices[device.number] for device in devices if device.number in sample.devices]
+            if len(uses) < len(devices):
+                break
+            use = sample.block if number == 0 and sample.block is not None else BlockDeviceUse.together(uses)
+            found.append(LevelUse(" and ".join(device.name for device in devices), len(devices), use))
+        return found or ([LevelUse("", 1, sample.block)] if sample.block is not None else [])
 
     @property
     def may_compress(self) -> bool:

@@ -46,11 +46,17 @@ def skewed(evidence: Evidence) -> Answer:
         verdict=Verdict.SKEWED,
         rule="skewed",
         text="; ".join(parts),
-        remedy=f"Use {'more' if evidence.case.metadata else 'larger'} files or a runtime, so that all lanes work"
-        " together for most of the time; "
-        "compare the steady rate.",
+        remedy=_remedy(evidence),
         numbers={"start_skew_ns": start_ns, "start_skew_share": start, "finish_spread_share": finish},
     )
+
+
+def _remedy(evidence: Evidence) -> str:
+    if evidence.case.parameters.runtime is not None:
+        return "Find out what keeps a lane from starting or ending with the others; compare the steady rate."
+    files = "more" if evidence.case.metadata else "larger"
+    together = "so that all lanes work together for most of the time"
+    return f"Use {files} files or a runtime, {together}; compare the steady rate."
 
 
 def uneven_lanes(evidence: Evidence) -> Answer:

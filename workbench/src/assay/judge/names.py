@@ -5,6 +5,7 @@ As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `Not
 
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated, percent
 from assay.model.case import Case
+from assay.model.layers import answering
 from assay.model.names import LOOKUPS, is_metadata
 from assay.model.result import Sample
 from assay.model.units import about_duration, about_size
@@ -16,6 +17,8 @@ INODE_BYTES = 64
 """Less than the attributes of a file take on any common file system."""
 ENTRY_BYTES = 8
 """Less than a name takes in a directory."""
+KEPT_BYTES = 2048
+"""More than the kernel keeps of a file in memory: name, attributes and place (slabinfo(5))."""
 LATE_NS = 1_000_000
 """Operations that start this much late, in one case of a thousand, spoil the percentiles."""
 STILL_NS = 100_000_000
@@ -41,11 +44,13 @@ def cached_names(evidence: Evidence) -> Answer:
     emptied = all(sample.cache_done for sample in evidence.usable)
     counted = evidence.counts_reads and evidence.place is not None and evidence.place.device is not None
     if not counted or (emptied and not fetched):
-        return NotEvaluated("the kernel does not tell what of names and attributes was fetched from storage")
+        return _looked_at_again(evidence) or NotEvaluated(
+            "the kernel does not tell what of names and attributes was fetched from storage"
+        )
     share = max(_memory_share(sample, evidence) for sample in evidence.usable)
     if share < MEMORY_SHARE:
         after = ", after they were emptied" if emptied else ""
-        return NotEvaluated(
+        return _looked_at_again(evidence) or NotEvaluated(
             f"how many names came from the kernel's caches{after} is unknown: {about_size(fetched)} were fetched from"
             " the device, which may hold them all"
         )
@@ -59,6 +64,31 @@ def cached_names(evidence: Evidence) -> Answer:
         remedy="Use the number for names that are at hand. For others use cache: drop, without a runtime, so that each"
         " name is looked at once.",
         numbers={"least_memory_share": share, "device_read_bytes": fetched},
+    )
+
+
+def _looked_at_again(evidence: Evidence) -> Finding | None:
+    """More operations than there are names: from the second on a name of this host's file systems is in its memory.
+
+    Only as long as memory holds all of them; servers, programs and what the kernel does not know may be asked again.
+    """
+    parameters, place = evidence.case.parameters, evidence.place
+    names = parameters.leaves if evidence.operation == "readdir" else parameters.files or 0
+    names *= parameters.all_lanes if parameters.layout == "separate" else 1
+    here = place is not None and place.device is not None and not answering(evidence.layers)
+    fits = evidence.memory_bytes is not None and names * KEPT_BYTES < evidence.memory_bytes
+    rounds = max(sample.ops for sample in evidence.usable) / names if names else 0.0
+    if not here or not fits or rounds * (1 - MEMORY_SHARE) <= 1:
+        return None
+    share = 1 - 1 / rounds
+    return Finding(
+        verdict=Verdict.CACHED,
+        rule="cached_names",
+        text=f"{percent(share)} of the operations looked at a name again, which was in the kernel's caches by then:"
+        f" {names:,} names, each {rounds:,.3g} times (worst repeat)",
+        remedy="Use the number for names that are at hand. For others use cache: drop, without a runtime, so that each"
+        " name is looked at once.",
+        numbers={"least_memory_share": share, "rounds": rounds},
     )
 
 

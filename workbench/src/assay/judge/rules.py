@@ -349,6 +349,7 @@ RULES: tuple[Callable[[Evidence], Answer], ...] = (
     cache.read_ahead,
     cache.later_passes,
     direct_read,
+    cache.answered_below,
     names.cached_names,
     unflushed_write,
     cache.absorbed_writes,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from statistics import fmean, median
 from typing import NamedTuple
 
-from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated
+from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, LevelUse, NotEvaluated
 from assay.model.machine import WAIT_SHARE
 from assay.model.names import WRITES
 from assay.model.result import Sample
@@ -46,12 +46,14 @@ class Others(NamedTuple):
         bytes: Read and written beyond all that the engine can have caused.
         requests: Likewise; 0 where our own number cannot be bounded well.
         matter: They are so many that the device was not the engine's alone.
+        below: Names of the devices, if they are not the uppermost ones.
     """
 
     ours: int
     bytes: int
     requests: int
     matter: bool
+    below: str = ""
 
 
 def contended(evidence: Evidence) -> Answer:
@@ -61,6 +63,7 @@ def contended(evidence: Evidence) -> Answer:
     among them) or those that it asked for, whichever is more; the journal of each flushed write or changed name;
     metadata that copy-on-write file systems write anew; what an earlier phase left to be written back. The rest is
     somebody else's if it is a quarter of ours and 4 MiB or more; or, as requests, half of ours and 250 or more.
+    Each level of devices is looked at, unless a loop device above it keeps data in memory and writes it back later.
     Source: the device's own counts (iostats of the kernel), read_bytes and write_bytes of proc_pid_io(5).
     """
     if evidence.no_storage or not evidence.usable:
@@ -77,7 +80,10 @@ def contended(evidence: Evidence) -> Answer:
     ours = median(item.ours for _, item in many)
     requests = median(item.requests for _, item in many)
     rate = median(item.bytes / sample.elapsed_ns for sample, item in many) * 1e9
-    text = "the device served somebody else too: "
+    below = many[0][1].below
+    text = (
+        f"the device below ({below}) served somebody else too: " if below else "the device served somebody else too: "
+    )
     if count >= LEAST_BYTES:
         text += f"beside the {about_size(ours)} of this measurement it moved {about_size(count)} more"
         text += f" ({about_size(rate)}/s)"
@@ -114,23 +120,36 @@ def _most_slowed(sample: Sample, evidence: Evidence) -> float:
     more than their part of all bytes, where bytes are what costs it time, or of all requests, where those are: the
     worse of the two is taken. Of our own requests only those count that cannot have been merged.
     """
-    block = sample.block
-    assert block is not None
     parameters = evidence.case.parameters
     bytes_moved = sample.read_bytes + sample.write_bytes
     alone = evidence.bypasses_cache and parameters.queue_depth == 1
     requests = sample.ops if alone else bytes_moved / LARGEST_REQUEST
     if not bytes_moved or not requests:
         return math.inf
-    shares = (block.read_bytes + block.write_bytes) / bytes_moved, (block.reads + block.writes) / requests
-    return max(1.0, *shares)
+    uses = [item.use for item in _shared_levels(sample, evidence)]
+    of_bytes = max((use.read_bytes + use.write_bytes) / bytes_moved for use in uses)
+    return max(1.0, of_bytes, max((use.reads + use.writes) / requests for use in uses))
 
 
 def others(sample: Sample, evidence: Evidence) -> Others | None:
-    """What the device did for others during a repeat; None if no device counts."""
-    block = sample.block
-    if block is None or sample.elapsed_ns <= 0:
+    """What a device below did for others during a repeat: the uppermost one that had any; None if no device counts."""
+    if sample.elapsed_ns <= 0:
         return None
+    found = [
+        _others_at(number, level, sample, evidence) for number, level in enumerate(_shared_levels(sample, evidence))
+    ]
+    return next((item for item in found if item.matter), found[0] if found else None)
+
+
+def _shared_levels(sample: Sample, evidence: Evidence) -> list[LevelUse]:
+    """Levels of devices to which what the engine does comes while it does it."""
+    levels = evidence.uses(sample)
+    return levels if evidence.stacked_on is None else levels[:1]
+
+
+def _others_at(number: int, level: LevelUse, sample: Sample, evidence: Evidence) -> Others:
+    """What the devices of a level did for others; several may each store what is written."""
+    block = level.use
     read = max(sample.device_read_bytes or 0, sample.read_bytes if evidence.bypasses_cache else 0)
     written = max(sample.device_write_bytes or 0, sample.write_bytes)
     if sample.device_read_bytes is None:
@@ -140,14 +159,14 @@ def others(sample: Sample, evidence: Evidence) -> Others | None:
     ours = read + written
     most_read = LOOSE * read + (beside * JOURNAL if copying else beside * PAGE)
     most_written = (COPIED if copying else LOOSE) * written + beside * (TREE if copying else JOURNAL)
-    most_written += _left_dirty(sample, evidence)
+    most_written = level.devices * (most_written + _left_dirty(sample, evidence))
     more = int(max(0.0, block.read_bytes - most_read) + max(0.0, block.write_bytes - most_written))
     piece = min(evidence.case.parameters.record_size or PAGE, LARGEST_PIECE) if evidence.bypasses_cache else PAGE
-    most_requests = LOOSE * max(ours / max(piece, 1), sample.ops) + PIECES * beside
+    most_requests = level.devices * (LOOSE * max(ours / max(piece, 1), sample.ops) + PIECES * beside)
     requests = int(max(0.0, block.reads + block.writes - most_requests))
     matter = more >= max(OTHERS_SHARE * ours, LEAST_BYTES)
     matter |= requests >= max(OTHERS_REQUESTS * most_requests, LEAST_REQUESTS)
-    return Others(ours, more, requests, matter)
+    return Others(ours, more, requests, matter, level.names if number else "")
 
 
 def disturbed(sample: Sample, evidence: Evidence) -> str:

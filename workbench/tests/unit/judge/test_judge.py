@@ -1,5 +1,6 @@
 """Each rule of `rules` and `names` fires on its bad evidence and keeps silent on good; and all rules together."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,8 @@ def paced(ops: int, seconds: int = 1, **changes: Any) -> Evidence:
 KEEP, DROP = {"cache": "keep"}, {"cache": "drop"}
 UNFLUSHED = {"cache": "keep", "sync": "none"}
 DIRECT_UNFLUSHED = {"cache": "direct", "sync": "none"}
+
+AGAIN = about_names(ops=5000)
 
 FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (rules.incomplete, Verdict.INCOMPLETE, "ENOSPC", evidence("write", status="failed", errors=(FULL,))),
@@ -161,6 +164,9 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (rules.unstable, Verdict.UNSTABLE, "the 95 % interval of 3 repeats is", evidence(speeds=(100e6, 130e6, 80e6))),
     (rules.unstable, Verdict.UNSTABLE, " operations/s", about_names(rates=(50e3, 30e3, 70e3))),
     (names.cached_names, Verdict.CACHED, "all of the operations", about_names(device_read_bytes=0)),
+    # Each name five times, where the kernel does not tell what was fetched, or enough for all of them was.
+    (names.cached_names, Verdict.CACHED, "80 % of the operations looked at a name again", AGAIN),
+    (names.cached_names, Verdict.CACHED, "1,000 names, each 5 times", replace(AGAIN, place=LOOP_PLACE)),
     # 1000 operations, and at most 6400 / 64 names that were fetched.
     (names.cached_names, Verdict.CACHED, "90 %", about_names(device_read_bytes=6400)),
     (names.cached_names, Verdict.CACHED, "75 %", about_names("open", device_read_bytes=16_000)),
@@ -243,6 +249,9 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (rules.unflushed_write, "memory itself", evidence("write", parameters=UNFLUSHED, place=MEMORY_PLACE)),
     (rules.unstable, "needs 3 repeats, has 2", evidence(speeds=(100e6, 200e6))),
     (names.cached_names, "may hold them all", about_names()),
+    # Servers and programs may be asked again, and memory may be too small.
+    (names.cached_names, "does not tell", replace(AGAIN, place=NFS_PLACE)),
+    (names.cached_names, "may hold them all", replace(AGAIN, memory_bytes=100_000)),
     (names.cached_names, "after they were emptied", about_names(cache_done="dropped")),
     (names.cached_names, "does not tell", about_names(device_read_bytes=None)),
     (names.cached_names, "does not tell", about_names(device_read_bytes=5, place=NFS_PLACE)),

@@ -11,17 +11,20 @@ from judge_tools import (
     NULL_PLACE,
     Rule,
     about_names,
+    below,
     bind,
     evidence,
     fires,
     lacks,
     make_course,
     odd_repeats,
+    stacked,
 )
 
 from assay.judge import cache
 from assay.judge.evidence import Evidence
 from assay.judge.rules import RULES
+from assay.model.result import BlockDeviceUse, Place
 from assay.model.verdict import Finding, Verdict
 
 
@@ -64,6 +67,32 @@ KEPT: dict[str, Any] = {"parameters": {"cache": "keep"}}
 ONE_RECORD = {"record_size": 2 * MIB}
 BTRFS = make_place("disk", filesystem="btrfs")
 
+LOOPED = {"read_bytes": 16 * MIB, "write_bytes": 16 * MIB, "reads": 256, "writes": 256, "flushes": 256}
+AT_LOOP = BlockDeviceUse(**LOOPED, read_ns=10**8, write_ns=10**8, busy_ns=10**8)
+_MAY = stacked("direct", "btrfs")
+BTRFS_ON_LOOP = _MAY.model_copy(
+    update={"layers": (_MAY.layers[0].model_copy(update={"compresses": "may"}), *_MAY.layers[1:])}
+)
+DIRECT, BUFFERED = stacked("direct"), stacked("buffered")
+MORE = AT_LOOP.model_copy(update={"write_bytes": 64 * MIB})
+UNTOLD = AT_LOOP.model_copy(update={"flushes": 0})
+UNCOUNTED = AT_LOOP.model_copy(update={"flushes": None})
+
+
+HALF = {"read_bytes": int(0.49 * 16 * MIB), "write_bytes": int(0.49 * 16 * MIB)}
+EACH = {"sync": "o_dsync"}
+
+
+COMPRESSED: dict[str, Any] = {"parameters": {"compressible": 60}, "disk": HALF}
+
+
+def looped(operation: str, loop: BlockDeviceUse = AT_LOOP, place: Place = BUFFERED, **changes: Any) -> Evidence:
+    """16 MiB read or written in records of 64 KiB at a stacked place; the disk's counts are changed by `disk`."""
+    disk = changes.pop("disk", {})
+    parameters = {"cache": "direct", "sync": "fsync", **changes.pop("parameters", {})}
+    return evidence(operation, parameters=parameters, place=place, **{**below(loop, **disk), **changes})
+
+
 FIRING: list[tuple[Rule, str, Evidence]] = [
     # 64 MiB over the same 16 MiB, of which the device got each once.
     (cache.absorbed_writes, "the same 16.8 MB were written again and again", flushed(1.0, bytes=64 * MIB)),
@@ -94,6 +123,17 @@ FIRING: list[tuple[Rule, str, Evidence]] = [
     # One record of 2 MiB, written again and again, reaches the device once.
     (cache.flush_without_effect, "49 %", flushed(0.98 / 16, "record_rewrite", parameters=ONE_RECORD)),
     (cache.flush_without_effect, "49 %", flushed(0.98 / 8, "record_rewrite", parameters=ONE_RECORD | {"lanes": 2})),
+    # Where the file of a loop device is in memory, the disk below got it, or gave it, only in part.
+    (
+        cache.absorbed_writes,
+        "and again in memory; /dev/vda got 25 %",
+        looped("write", MORE, bytes=64 * MIB, disk={"write_bytes": 16 * MIB}),
+    ),
+    (cache.flush_without_effect, "only 49 % of the data had reached /dev/vda", looped("write", disk=HALF)),
+    (cache.flush_without_effect, "asks for a flush at the end, but /dev/loop7", looped("write", UNTOLD)),
+    (cache.flush_without_effect, "asks for a flush for each write", looped("write", UNTOLD, parameters=EACH)),
+    (cache.answered_below, "only 49 % of the bytes read came from /dev/vda", looped("read", disk=HALF)),
+    (cache.answered_below, "only 0 % of", looped("random_read", place=DIRECT, disk={"read_bytes": 0})),
     (cache.flush_without_effect, "only 6.2 %", flushed(1 / 16, "record_rewrite", parameters={"cache": "direct"})),
 ]
 
@@ -143,6 +183,17 @@ SILENT: list[tuple[Rule, Evidence]] = [
     (cache.flush_without_effect, flushed(0.0, status="failed")),
     (cache.flush_without_effect, flushed(0.51, bytes=64 * MIB)),
     (cache.flush_without_effect, flushed(1.02 / 16, "record_rewrite", parameters=ONE_RECORD)),
+    (cache.flush_without_effect, looped("write")),
+    (cache.flush_without_effect, looped("write", UNCOUNTED)),
+    (cache.flush_without_effect, looped("write", parameters=EACH)),
+    (cache.flush_without_effect, looped("write", UNTOLD, DIRECT)),
+    (cache.answered_below, looped("read")),
+    (cache.answered_below, looped("write", disk=HALF)),
+    (cache.answered_below, looped("random_mix", disk=HALF)),
+    (cache.answered_below, evidence("read")),
+    (cache.answered_below, looped("read", bytes=MIB - 1, disk={"read_bytes": 0})),
+    # Data that a file system below compresses.
+    (cache.answered_below, looped("read", place=BTRFS_ON_LOOP, **COMPRESSED)),
     (cache.flush_without_effect, CREATED),
     (cache.absorbed_writes, CREATED),
 ]
@@ -172,6 +223,7 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (cache.flush_without_effect, "compressible", flushed(0.0, parameters={"duplicate": 50})),
     (cache.flush_without_effect, "compressible", flushed(0.0, place=BTRFS)),
     (cache.flush_without_effect, "no block device below", flushed(0.0, block=None)),
+    (cache.answered_below, "what the devices further down did was not counted", evidence("read", place=DIRECT)),
     (cache.flush_without_effect, "less than 1 MiB", flushed(0.0, bytes=MIB - 1)),
     (cache.flush_without_effect, "less than 1 MiB", flushed(0.0, "record_rewrite")),
 ]

@@ -1,5 +1,6 @@
 """The rules about how the rate went while a phase lasted."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -7,7 +8,18 @@ import pytest
 from builders import MEMORY_PLACE
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judge_tools import NULL_PLACE, Rule, about_names, evidence, fires, lacks, make_change, make_course, odd_repeats
+from judge_tools import (
+    NULL_PLACE,
+    Rule,
+    about_names,
+    evidence,
+    fires,
+    lacks,
+    make_change,
+    make_course,
+    odd_repeats,
+    stacked,
+)
 from soak import times
 
 from assay.analyse.course import IntervalRate
@@ -81,6 +93,21 @@ def held(operation: str = "read", **changes: Any) -> Evidence:
     return evidence(operation, **{**HELD, **changes})
 
 
+def held_below(**loop: Any) -> Evidence:
+    """What `held` says of a device is so of the disk below a loop device, which is full, apart from what is changed."""
+    good = held()
+    samples = []
+    for sample in good.usable:
+        disk = sample.block
+        assert disk is not None
+        full = {"busy_ns": sample.elapsed_ns, "read_ns": sample.ops * 790_000, **loop}
+        uses = {"7:7": disk.model_copy(update=full), "254:0": disk}
+        samples.append(sample.model_copy(update={"block": None, "devices": uses}))
+    # As rows are made.
+    made = tuple(sample.model_copy(update={"block": sample.devices["7:7"]}) for sample in samples)
+    return replace(good, samples=made, usable=made, place=stacked("direct"))
+
+
 FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (
         course.no_steady_state,
@@ -141,7 +168,9 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     # Through the page cache the flush is where data waits, and reads wait as often as the device has requests.
     (course.throttled, Verdict.THROTTLED, "take 4 times", held("write", **BUFFERED)),
     (course.throttled, Verdict.THROTTLED, "busy", held(latency={"mean": 50_000.0}, block=FEW_REQUESTS, ops=2560)),
-    (course.throttled, Verdict.THROTTLED, "operations take 4 times as long as the device needs", held()),
+    (course.throttled, Verdict.THROTTLED, "operations take 4 times as long as it needs", held()),
+    (course.throttled, Verdict.THROTTLED, "while the device below (/dev/vda) is busy only", held_below()),
+    (course.throttled, Verdict.THROTTLED, "while the device is busy only", held_below(busy_ns=0, read_ns=0)),
     (course.throttled, Verdict.THROTTLED, "vary by 5 %", held(course=make_course(variation=0.05))),
     # A few odd intervals leave the others as they are.
     (course.throttled, Verdict.THROTTLED, "vary by 5 %", held(course=make_course(variation=0.5, middle_range=0.05))),

@@ -6,12 +6,13 @@ import pytest
 from builders import MEMORY_PLACE, MIB, make_place
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judge_tools import NULL_PLACE, Rule, about_names, evidence, fires, lacks, odd_repeats
+from judge_tools import NULL_PLACE, Rule, about_names, below, evidence, fires, lacks, odd_repeats, stacked
 from soak import times
 
 from assay.judge import tenant
 from assay.judge.evidence import Evidence
 from assay.judge.rules import RULES
+from assay.model.result import BlockDeviceUse
 from assay.model.verdict import Finding, Verdict
 
 RULE = tenant.contended
@@ -24,6 +25,11 @@ def beside(operation: str = "read", read: float = 0, written: float = 0, **chang
     """The engine moved 16 MiB in 256 operations, and the device moved so many MiB in all."""
     block = {"read_bytes": int(read * MIB), "write_bytes": int(written * MIB)}
     return evidence(operation, **{"block": block, **changes})
+
+
+USED = {"read_bytes": 16 * MIB, "write_bytes": 0, "reads": 256, "writes": 0}
+LOOP = BlockDeviceUse(**USED, read_ns=10**8, write_ns=0, busy_ns=10**8)
+WRITTEN = LOOP.model_copy(update={"read_bytes": 0, "write_bytes": 16 * MIB, "reads": 0, "writes": 256})
 
 
 FIRING: list[tuple[str, Evidence]] = [
@@ -40,6 +46,11 @@ FIRING: list[tuple[str, Evidence]] = [
     ("more", beside("write", written=50, parameters=STABLE)),
     # Of a name that is changed likewise.
     ("more", about_names("create", block={"write_bytes": 3200 * MIB})),
+    # Of the disk below a loop device.
+    (
+        "the device below (/dev/vda) served somebody else too: beside the 16.8 MB of this measurement it moved 65.4 MB",
+        evidence(place=stacked("direct"), **below(LOOP, read_bytes=80 * MIB)),
+    ),
     # Small requests.
     ("at least 710 requests more than this measurement can have made", beside(read=16, block={"reads": 1000})),
     # No counts of its own: then what it read.
@@ -47,6 +58,9 @@ FIRING: list[tuple[str, Evidence]] = [
 ]
 
 SILENT: list[Evidence] = [
+    evidence(place=stacked("direct"), **below(LOOP)),
+    # What a loop device keeps in memory it writes back at some time.
+    evidence("write", place=stacked("buffered"), **below(WRITTEN, write_bytes=80 * MIB)),
     beside(read=16),
     beside(read=17, written=4),
     beside("write", written=18),
