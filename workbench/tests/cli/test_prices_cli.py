@@ -15,7 +15,6 @@ from assay.price.book import book_names, load_book
 BAD = GOLDEN / "bad_books"
 NAMES = sorted(path.name for path in BAD.glob("*.yaml"))
 GUIDE = REPOSITORY / "docs/guides/prices.md"
-TODAY = dt.date.today()
 HEAD = ("--book", "ours", "--provider", "acme", "--region", "bern", "--date", "2026-11-01")
 OPTIONS = (*HEAD, "--currency", "CHF", "--hours", "730")
 
@@ -56,7 +55,7 @@ def book(folder, name="own.yaml", **changes):
     values = {"days": 0, "more": "", **changes}
     path = folder / name
     path.write_text(
-        f"book: own\nprovider: acme\nregion: bern\ndate: {TODAY - dt.timedelta(days=values['days'])}\ncurrency: USD\n"
+        f"book: own\nprovider: acme\nregion: bern\ndate: {dt.date.today() - dt.timedelta(days=values['days'])}\ncurrency: USD\n"
         f"hours_per_month: 730\n{values['more']}rows:\n"
         "  - {dimension: instance, item: small, price: 0.1, unit: hour, source: offer 17}\n"
     )
