@@ -54,8 +54,9 @@ def book(folder, name="own.yaml", **changes):
     """A book of one row, `days` old."""
     values = {"days": 0, "more": "", **changes}
     path = folder / name
+    date = dt.date.today() - dt.timedelta(days=values["days"])
     path.write_text(
-        f"book: own\nprovider: acme\nregion: bern\ndate: {dt.date.today() - dt.timedelta(days=values['days'])}\ncurrency: USD\n"
+        f"book: own\nprovider: acme\nregion: bern\ndate: {date}\ncurrency: USD\n"
         f"hours_per_month: 730\n{values['more']}rows:\n"
         "  - {dimension: instance, item: small, price: 0.1, unit: hour, source: offer 17}\n"
     )
