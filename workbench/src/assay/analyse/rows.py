@@ -18,7 +18,7 @@ from assay.model.base import AssayError
 from assay.model.case import Case, Excluded
 from assay.model.ceiling import Binding
 from assay.model.foreign import plain
-from assay.model.layers import Layer, device_levels
+from assay.model.layers import Layer
 from assay.model.names import is_metadata
 from assay.model.percentile import said
 from assay.model.result import BlockDeviceUse, Estimate, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
@@ -139,7 +139,7 @@ class RowMaker:
             jobs: All of its repeats as they were executed.
         """
         place = self.places.get(case.target)
-        devices = device_levels(place.layers)[:1] if place is not None else ()
+        devices = place.device_levels[:1] if place is not None else ()
         seen = [_with_block(sample, devices[0]) for sample in samples] if devices else samples
         for label, group in _by_operation(case, seen):
             yield self._row(case, label, group, jobs)

@@ -8,7 +8,7 @@ from statistics import median
 
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
 from assay.judge.tenant import disturbed
-from assay.model.layers import chain, device_levels
+from assay.model.layers import chain
 from assay.model.names import MIXES, READS, WRITES
 from assay.model.result import COMPRESSING, EXCEEDED, Sample
 from assay.model.units import about_size
@@ -290,7 +290,8 @@ def answered_below(evidence: Evidence) -> Answer:
         return None
     read = [sample for sample in evidence.usable if sample.read_bytes >= LEAST_BYTES]
     found = least_reached(read, evidence, lambda sample: sample.read_bytes, reads=True)
-    if read and len(device_levels(evidence.layers)) > min(len(evidence.uses(sample)) for sample in read):
+    place = evidence.place
+    if place is not None and read and len(place.device_levels) > min(len(evidence.uses(sample)) for sample in read):
         return NotEvaluated("what the devices further down did was not counted")
     if found is None or not found[1] or found[0] >= FLUSHED_SHARE:
         return None

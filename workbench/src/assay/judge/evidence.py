@@ -6,7 +6,7 @@ from typing import NamedTuple
 from assay.model.case import Case
 from assay.model.ceiling import Binding
 from assay.model.cpus import cpu_numbers
-from assay.model.layers import Layer, answering, device_levels
+from assay.model.layers import Layer, answering
 from assay.model.result import BlockDeviceUse, Estimate, Place, Sample
 from assay.model.verdict import NOT_APPLICABLE, Finding
 
@@ -87,7 +87,8 @@ class Evidence:
     def uses(self, sample: Sample) -> "list[LevelUse]":
         """What block devices did in a repeat, from the uppermost down, as far as every one of a level was counted."""
         found = []
-        for number, devices in enumerate(device_levels(self.layers)):
+        levels = self.place.device_levels if self.place is not None else ()
+        for number, devices in enumerate(levels):
             uses = [sample.devices[device.number] for device in devices if device.number in sample.devices]
             if len(uses) < len(devices):
                 break

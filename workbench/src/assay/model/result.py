@@ -1,6 +1,7 @@
 """What was measured."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Literal
 
 from pydantic import Field
@@ -11,7 +12,7 @@ from assay.model.case import Case, Excluded
 from assay.model.ceiling import Binding, Ceiling
 from assay.model.course import Course
 from assay.model.decision import Decision
-from assay.model.layers import Layer, chain
+from assay.model.layers import Layer, chain, device_levels
 from assay.model.machine import Controls, MachineFinding
 from assay.model.method import MethodChoice
 from assay.model.names import is_metadata
@@ -272,6 +273,11 @@ class Place(Frozen):
     def lies_on(self) -> str:
         """All layers in one line, `ext4 on /dev/vda`; the type of the file system where nothing more is known."""
         return chain(self.layers) or self.filesystem
+
+    @cached_property
+    def device_levels(self) -> tuple[tuple[Layer, ...], ...]:
+        """Block devices below whose requests are counted, from the top down."""
+        return device_levels(self.layers)
 
     @property
     def is_memory(self) -> bool:
