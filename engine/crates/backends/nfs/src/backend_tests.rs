@@ -41,6 +41,7 @@ fn least_job() -> Job {
         error_limit: 1,
         keep_files: false,
         reuse_files: false,
+        watch: vec![],
     }
 }
 
