@@ -88,6 +88,19 @@ def _without(row: Row, ignored: Collection[Verdict]) -> Row:
     return row.model_copy(update={"verdict": verdict, "findings": findings})
 
 
+def _in_turns(row: Row, alike: Collection[Verdict]) -> Row:
+    """The row without what makes none of two sides slower that take turns; `alike` is empty if they do not.
+
+    Who else uses a disk further down, on which both may lie, is there for both; by chance he is so for one, as noise.
+    """
+    if not alike:
+        return row
+    left = tuple(item for item in row.findings if not item.numbers.get("further_down"))
+    verdict = left[0].verdict if left else Verdict.OK
+    lighter = row if len(left) == len(row.findings) else row.model_copy(update={"findings": left, "verdict": verdict})
+    return _without(lighter, alike)
+
+
 def _timed(point: PointDecision, pair: Comparison, base: Row, other: Row, took: Mapping[str, float]) -> PointDecision:
     """The point with the time that the repeats take which would settle it."""
     if point.needs is None or base.case.id not in took or other.case.id not in took:
@@ -126,7 +139,7 @@ def _faster(pair: Comparison, base: Row, other: Row, alike: Collection[Verdict])
     slow_doubts = DOUBTFUL - {Verdict.UNSUSTAINED} if _rate_kept(fast) else DOUBTFUL
     kinds = ((fast, DOUBTFUL), (slow, slow_doubts))
     doubts = [f"{row.case.target} is {_named(row, kind)}" for row, kind in kinds if _named(row, kind)]
-    bound = (pair.sure_low if ahead else 1 / pair.sure_high) / _held_back(_without(slow, alike))
+    bound = (pair.sure_low if ahead else 1 / pair.sure_high) / _held_back(_in_turns(slow, alike))
     if bound <= 1:
         doubts.append(f"{slow.case.target} is {_named(slow, HELD)}: it may be faster than was measured")
     if doubts:

@@ -102,6 +102,7 @@ def contended(evidence: Evidence) -> Answer:
             "other_bytes": count,
             "other_bytes_per_s": rate,
             "other_requests": requests,
+            "further_down": float(bool(below)),
             **_slowed([sample for sample, _ in found], evidence),
         },
     )

@@ -179,6 +179,25 @@ def test_what_a_side_lost_to_others_on_its_device_is_bounded(most: float | None,
     check_bounded(shared, most, outcome)
 
 
+@pytest.mark.parametrize(
+    ("alike", "further_down", "outcome"),
+    [
+        ((Verdict.CLIENT_BOUND,), 1.0, Outcome.FASTER),
+        ((Verdict.CLIENT_BOUND,), 0.0, Outcome.OPEN),
+        ((), 1.0, Outcome.OPEN),
+    ],
+)
+def test_others_on_a_disk_further_down_hold_neither_of_two_sides_that_take_turns(
+    alike: tuple[Verdict, ...], further_down: float, outcome: Outcome
+) -> None:
+    numbers = {"most_slowed": 20.0, "further_down": further_down}
+    shared = Finding(verdict=Verdict.CONTENDED, rule="contended", text="", remedy="", numbers=numbers)
+    disk, memory = row("disk", noisy(100e6)), row("memory", noisy(1000e6, seed=1))
+    rows = disk.model_copy(update={"verdict": Verdict.CONTENDED, "findings": (shared,)}), memory
+    ((point,),) = (decision.points for decision in decide(rows, compare(rows), alike=alike))
+    assert point.outcome is outcome
+
+
 @pytest.mark.parametrize(("lost", "outcome"), [(0.3, Outcome.FASTER), (0.95, Outcome.OPEN)])
 @pytest.mark.parametrize("rule", ["starved_client", "stopped_engine"])
 def test_what_a_side_lost_to_others_on_its_cpus_is_bounded(rule: str, lost: float, outcome: Outcome) -> None:
