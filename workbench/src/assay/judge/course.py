@@ -55,12 +55,13 @@ def _long(evidence: Evidence) -> list[tuple[Sample, Course]]:
 def no_steady_state(evidence: Evidence) -> Answer:
     """No steady state inside the window that was measured.
 
-    In most repeats, the range of the rate over five equal windows exceeds 20 % of the mean, or the least-squares line
-    through them gains or loses more than 10 % of it. And it is not the machine's doing. Repeats begin alike, so that
-    what a store does by itself comes again in each: of three repeats or more the lines must be alike, which what else
-    runs on a machine, or below a virtual disk, is not. Of fewer, in most repeats nobody else used the device, lanes
-    had a CPU for 90 % of the time, and the rate moves by more than for want of one (if lanes had none for a share w of
-    the time, all of it in one window, that window lacks 5 w of its rate, and the line gains 4 w).
+    In most repeats, the range of the rate over five equal windows exceeds 20 % of the mean, or the least-squares
+    line through them gains or loses more than 10 % of it. And it is not the machine's doing. Repeats begin alike,
+    so that what a store does by itself comes again in each: of three repeats or more the lines must agree within a
+    third, which those of what else runs on a machine, or below a virtual disk, do not. Of fewer, in most repeats
+    nobody else used the device, lanes had a CPU for 90 % of the time, and the rate moves by more than for want of
+    one (if lanes had none for a share w of the time, all of it in one window, that window lacks 5 w of its rate,
+    and the line gains 4 w).
     Source: SNIA Solid State Storage Performance Test Specification 2.0, definition of steady state.
     """
     if evidence.case.parameters.rate is not None:
@@ -77,7 +78,7 @@ def no_steady_state(evidence: Evidence) -> Answer:
     own = [(sample, course) for sample, course in alone if _unsteady(course, evidence.without_cpu(sample))]
     slopes = [course.slope_share or 0.0 for _, course in unsteady]
     several = len(every) >= LEAST_REPEATS
-    alike = several and abs(median(slopes)) > SLOPE_SHARE and _agree(slopes, least=2)
+    alike = several and abs(median(slopes)) > SLOPE_SHARE and _agree(slopes, 1 / 3, least=2)
     if not alike and (several or 2 * len(own) <= len(every)):
         return _machine(evidence, [sample for sample, _ in unsteady])
     spread, slope = median(course.range_share or 0.0 for _, course in unsteady), median(slopes)
@@ -98,9 +99,9 @@ def _unsteady(course: Course, without_cpu: float) -> bool:
     return (course.range_share or 0.0) > RANGE_SHARE + WINDOWS * lost or slope > SLOPE_SHARE + (WINDOWS - 1) * lost
 
 
-def _agree(values: list[float], least: int = LEAST_REPEATS) -> bool:
-    """Values that lie within half of their median; three that mean nothing do in 2 of 100 cases."""
-    return len(values) >= least and max(values) - min(values) <= abs(median(values)) / 2
+def _agree(values: list[float], share: float = 1 / 2, least: int = LEAST_REPEATS) -> bool:
+    """Values that lie within a share of their median; within half, three that mean nothing do in 2 of 100 cases."""
+    return len(values) >= least and max(values) - min(values) <= share * abs(median(values))
 
 
 def _machine(evidence: Evidence, samples: list[Sample]) -> NotEvaluated:
