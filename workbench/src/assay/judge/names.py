@@ -73,8 +73,8 @@ def _looked_at_again(evidence: Evidence) -> Finding | None:
     Only as long as memory holds all of them; servers, programs and what the kernel does not know may be asked again.
     """
     parameters, place = evidence.case.parameters, evidence.place
-    names = parameters.leaves if evidence.operation == "readdir" else parameters.files or 0
-    names *= parameters.all_lanes if parameters.layout == "separate" else 1
+    trees = parameters.all_lanes if parameters.layout == "separate" else 1
+    names = parameters.leaves * trees if evidence.operation == "readdir" else parameters.all_files
     here = place is not None and place.device is not None and not answering(evidence.layers)
     fits = evidence.memory_bytes is not None and names * KEPT_BYTES < evidence.memory_bytes
     rounds = max(sample.ops for sample in evidence.usable) / names if names else 0.0

@@ -252,6 +252,8 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     # Servers and programs may be asked again, and memory may be too small.
     (names.cached_names, "does not tell", replace(AGAIN, place=NFS_PLACE)),
     (names.cached_names, "may hold them all", replace(AGAIN, memory_bytes=100_000)),
+    # Each lane has files of its own, in one tree or in several.
+    (names.cached_names, "may hold them all", about_names(ops=5000, parameters={"lanes": 5, "layout": "shared"})),
     (names.cached_names, "after they were emptied", about_names(cache_done="dropped")),
     (names.cached_names, "does not tell", about_names(device_read_bytes=None)),
     (names.cached_names, "does not tell", about_names(device_read_bytes=5, place=NFS_PLACE)),
