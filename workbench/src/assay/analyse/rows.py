@@ -21,7 +21,7 @@ from assay.model.foreign import plain
 from assay.model.layers import Layer
 from assay.model.names import is_metadata
 from assay.model.percentile import said
-from assay.model.result import BlockDeviceUse, Estimate, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
+from assay.model.result import Estimate, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
 from assay.model.units import UnitError, parse_size
 from assay.model.verdict import Finding, Verdict
 
@@ -193,10 +193,9 @@ class RowMaker:
 
 def _with_block(sample: Sample, devices: Sequence[Layer]) -> Sample:
     """With what the uppermost devices did; the engine can ask of a file system over several devices nothing."""
-    uses = [sample.devices[device.number] for device in devices if device.number in sample.devices]
-    if sample.block is not None or not uses or len(uses) < len(devices):
+    if sample.block is not None or (used := sample.used(devices)) is None:
         return sample
-    return sample.model_copy(update={"block": BlockDeviceUse.together(uses)})
+    return sample.model_copy(update={"block": used})
 
 
 def _by_operation(case: Case, samples: Sequence[Sample]) -> list[tuple[str, tuple[Sample, ...]]]:

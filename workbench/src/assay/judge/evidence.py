@@ -89,10 +89,9 @@ class Evidence:
         found = []
         levels = self.place.device_levels if self.place is not None else ()
         for number, devices in enumerate(levels):
-            uses = [sample.devices[device.number] for device in devices if device.number in sample.devices]
-            if len(uses) < len(devices):
+            if (used := sample.used(devices)) is None:
                 break
-            use = sample.block if number == 0 and sample.block is not None else BlockDeviceUse.together(uses)
+            use = sample.block if number == 0 and sample.block is not None else used
             found.append(LevelUse(" and ".join(device.name for device in devices), len(devices), use))
         return found or ([LevelUse("", 1, sample.block)] if sample.block is not None else [])
 

@@ -204,6 +204,11 @@ class Sample(Frozen):
     clock_uncertainty_ns: int = 0
     failed_writes: int = 0
 
+    def used(self, devices: Sequence[Layer]) -> BlockDeviceUse | None:
+        """What these block devices did together; None if not all of them were counted."""
+        uses = [self.devices[device.number] for device in devices if device.number in self.devices]
+        return BlockDeviceUse.together(uses) if uses and len(uses) == len(devices) else None
+
     @property
     def metadata(self) -> bool:
         """It worked on names and attributes, so that its rate is operations per second."""
