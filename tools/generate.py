@@ -99,7 +99,7 @@ def generated() -> Iterator[tuple[str, str]]:
     yield "workbench/src/assay/contract/_answers.py", answers
     yield "workbench/src/assay/contract/_generated.py", others
 
-    from assay.model.study import study_schema
+    from assay.model.study.study import study_schema
 
     yield "contract/study.schema.json", json.dumps(study_schema(), indent=2) + "\n"
     yield "docs/reference/commands.md", command_reference()

@@ -10,8 +10,8 @@ from layer_setups import Setup
 from run_tools import assay, needs_engine, only_run
 
 from assay.cli.analysis import analyse_store
-from assay.model.result import Place, Row
-from assay.model.verdict import Verdict
+from assay.model.result.result import Place, Row
+from assay.model.result.verdict import Verdict
 from assay.store import RunStore
 
 pytestmark = needs_engine

@@ -11,7 +11,7 @@ from soak import times
 from testbed_tools import said
 
 from assay.contract.names import Event, PhaseStartEvent
-from assay.model.result import Sample
+from assay.model.result.result import Sample
 from assay.testbed.running import RunningBox
 
 HOSTS = """

@@ -19,8 +19,8 @@ from assay.analyse.network import network_findings
 from assay.launch.net.leash import Leashes
 from assay.launch.preflight import Options, Server, run_preflight
 from assay.launch.shell import close_shells, make_shell
-from assay.model.host import Host
-from assay.model.network import Network
+from assay.model.result.network import Network
+from assay.model.site.host import Host
 
 FAST = Options(seconds=1, streams=(2,), pings=3)
 MB = 1e6
@@ -151,7 +151,7 @@ PROGRAM = """
 import sys
 from assay.launch.preflight import Options, Server, run_preflight
 from assay.launch.shell import make_shell
-from assay.model.host import Host
+from assay.model.site.host import Host
 hosts = [Host.model_validate_json(text) for text in sys.argv[1:]]
 run_preflight([make_shell(hosts[0])], [Server("h2", hosts[1].address, make_shell(hosts[1]))],
               Options(seconds=30, pings=1, tell=lambda line: print(line, flush=True)))

@@ -27,7 +27,7 @@ from testbed_tools import (
     written,
 )
 
-from assay.model.box import Box
+from assay.model.site.box import Box
 from assay.testbed import journal
 from assay.testbed.clean import take_down
 from assay.testbed.find import running_boxes, sweep

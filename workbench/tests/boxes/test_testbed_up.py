@@ -15,7 +15,7 @@ from run_tools import ASSAY
 from testbed_tools import GUARD, assert_nothing_left, brought_up, inside, left, need_box, said, written
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.box import Box
+from assay.model.site.box import Box
 from assay.testbed.box import load_box
 from assay.testbed.find import sweep
 from assay.testbed.process import Process

@@ -8,12 +8,12 @@ from stored_runs import noisy, store_run
 from assay.analyse.estimate import estimate
 from assay.cli.evidence import evidence_of, gather_evidence
 from assay.model.base import AssayError
-from assay.model.priced import FrozenPrices
-from assay.model.use import Chosen, Use
-from assay.price.book import load_book
-from assay.price.designs import load_template
-from assay.price.frozen import priced_design
-from assay.price.published import published
+from assay.model.money.priced import FrozenPrices
+from assay.model.money.use import Chosen, Use
+from assay.money.advice.published import published
+from assay.money.books.books import load_book
+from assay.money.cost.designs import load_template
+from assay.money.cost.frozen import priced_design
 
 NEEDS = GOLDEN / "needs"
 READ, WRITE = noisy(3e8), noisy(2e8, seed=2)

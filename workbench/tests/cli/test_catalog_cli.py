@@ -7,7 +7,7 @@ import pytest
 from run_tools import assay
 
 from assay.cli.catalog import show
-from assay.price.catalog import catalog
+from assay.money.cost.catalog import catalog
 
 TIB, MIB = 2**40, 2**20
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from assay.cli.analysis import with_seen
 from assay.cli.ceilings_during import CeilingPasses
 from assay.model.base import AssayError
-from assay.model.ceiling import Ceiling, CeilingPass
+from assay.model.result.ceiling import Ceiling, CeilingPass
 from assay.plan.ceiling_times import BETWEEN, SHARE
 from assay.store import RunMeta, RunStore
 

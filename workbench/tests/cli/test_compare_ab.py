@@ -10,7 +10,7 @@ from builders import make_case, make_place, make_sample
 from run_tools import ENGINE, assay, needs_engine
 from stored_runs import noisy
 
-from assay.model.blocks import Blocks
+from assay.model.study.blocks import Blocks
 from assay.plan.blocks import block_order, pairs_of
 from assay.store import RunMeta, RunStore, list_runs
 

@@ -14,7 +14,7 @@ from stored_runs import DAY, STARTED, noisy, store_run
 from assay.analyse.runs import compare_runs, gate
 from assay.cli.analysis import load_analysis
 from assay.cli.known import known_runs
-from assay.model.comparison import RunsComparison
+from assay.model.result.comparison import RunsComparison
 from assay.report.compared import comparison_document
 from assay.report.document import Table
 from assay.report.html import render_html

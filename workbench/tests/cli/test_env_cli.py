@@ -12,7 +12,7 @@ from run_tools import assay, needs_engine, only_run, study
 
 from assay.analyse.environment_diff import WHOLE_SECTION, environment_diff, varying_values
 from assay.launch.environment import capture_environment, sources_sha256
-from assay.model.environment import EnvironmentDifference
+from assay.model.result.environment import EnvironmentDifference
 from assay.report.document import Facts, Fold
 from assay.report.sections import environment as report_section
 from assay.report.view import View

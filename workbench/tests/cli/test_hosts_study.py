@@ -11,9 +11,9 @@ from plan_tools import load, study, written
 from run_tools import assay
 
 from assay.launch.hosts import resolve_hosts
-from assay.model.hosts import Hosts
-from assay.model.study import Study
-from assay.model.target import NfsTarget
+from assay.model.study.hosts import Hosts
+from assay.model.study.study import Study
+from assay.model.study.target import NfsTarget
 from assay.plan.estimate import estimate_case, estimate_study
 from assay.plan.expand import expand
 from assay.plan.jobs import LEASE_NS, plan_job, rank_job, together
@@ -46,7 +46,7 @@ def test_hosts_as_they_may_be_written(text: object, nodes: tuple[str, ...], inve
 @pytest.mark.parametrize("text", ["client[1-8]!client3", "rack[1-2]n[01-04]", "client[1-3,7]", ["b", "a"], "c[1-2000]"])
 def test_a_study_and_a_command_line_mean_the_same_hosts(text: Any) -> None:
     """Both have readers of their own: one names the line of the study, the other knows inventories."""
-    from assay.model.hosts import expanded
+    from assay.model.study.hosts import expanded
 
     found = study(hosts=text).hosts
     assert list(expanded(found.nodes, "host")) == [host.name for host in resolve_hosts(found.written, REPOSITORY)]

@@ -22,9 +22,9 @@ from stored_runs import noisy, store_run
 from assay.launch.hosts import read_hostfile
 from assay.model import named
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
-from assay.model.host import MOST_HOSTS
 from assay.model.named import UnreadableError, opened, read_named
 from assay.model.regular import IrregularError, TooLargeError, read_regular
+from assay.model.site.host import MOST_HOSTS
 from assay.model.source import MOST_BYTES, read_source
 from assay.testbed.box import load_box
 

@@ -8,7 +8,7 @@ from run_tools import assay
 from assay.cli.preflight_places import from_study, from_words
 from assay.launch.hosts import resolve_hosts
 from assay.launch.shell import LocalShell, SshShell
-from assay.model.host import THIS_HOST, Host
+from assay.model.site.host import THIS_HOST, Host
 from assay.plan.load import load_study
 
 HERE = Path()

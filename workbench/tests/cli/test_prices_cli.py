@@ -9,8 +9,8 @@ import pytest
 from paths import GOLDEN, REPOSITORY
 from run_tools import assay
 
-from assay.model.price import DIMENSIONS, UNITS
-from assay.price.book import book_names, load_book
+from assay.model.money.price import DIMENSIONS, UNITS
+from assay.money.books.books import book_names, load_book
 
 BAD = GOLDEN / "bad_books"
 NAMES = sorted(path.name for path in BAD.glob("*.yaml"))

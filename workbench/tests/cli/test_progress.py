@@ -9,8 +9,8 @@ from assay.cli.execute import _Cap, silence_limit
 from assay.cli.progress import LineProgress, TimeLeft, finish_text
 from assay.launch.cgroup import Hierarchy
 from assay.launch.engine import Outcome
-from assay.model.case import Case, Parameters
-from assay.model.result import Sample
+from assay.model.result.result import Sample
+from assay.model.study.case import Case, Parameters
 from assay.store import RunMeta, RunStore
 
 CASE = Case(

@@ -60,8 +60,8 @@ class Bound:
 PARSERS = ("yaml", "assay.contract")
 NO_RUN = (
     "sqlite3",
-    "assay.model.price",
-    "assay.price",
+    "assay.model.money.price",
+    "assay.money",
     "assay.store",
     "assay.cli.targets",
     "assay.cli.fleet",
@@ -72,8 +72,10 @@ BOUNDS = {
     "--version": Bound(9, 1, ("rich", "sqlite3", "assay.store", "assay.plan", "assay.launch", *PARSERS, *FAR)),
     "check": Bound(58, 45, ("rich", *NO_RUN)),
     "plan": Bound(52, 45, NO_RUN),
-    "list": Bound(18, 1, ("assay.model.result", "assay.store.run", "assay.plan", "assay.launch", *PARSERS, *FAR[:-1])),
-    "show": Bound(48, 77, ("assay.plan", "assay.launch", "assay.model.study", *PARSERS, *FAR[:-1])),
+    "list": Bound(
+        18, 1, ("assay.model.result.result", "assay.store.run", "assay.plan", "assay.launch", *PARSERS, *FAR[:-1])
+    ),
+    "show": Bound(48, 77, ("assay.plan", "assay.launch", "assay.model.study.study", *PARSERS, *FAR[:-1])),
 }
 
 

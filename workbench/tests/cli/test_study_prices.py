@@ -28,14 +28,14 @@ from assay.cli.meter import Meter, spent_seconds
 from assay.cli.plan_cost import plan_cost
 from assay.cli.session import measured_seconds
 from assay.cli.study_prices import current_book, find_prices, of_targets
-from assay.model.amount import money
 from assay.model.base import EXIT_INTERRUPTED, AssayError
-from assay.model.priced import FrozenPrices
-from assay.model.study import study_schema
-from assay.model.use import Use
+from assay.model.money.amount import money
+from assay.model.money.priced import FrozenPrices
+from assay.model.money.use import Use
+from assay.model.study.study import study_schema
+from assay.money.cost.frozen import all_running, design_cost, hour_of_running
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
-from assay.price.frozen import all_running, design_cost, hour_of_running
 from assay.store import Attempt, RunStore, heartbeat, list_runs
 
 DESIGNS = {"disk": {"design": "nfs-volumes", "set": VOLUMES.set}}
@@ -79,8 +79,8 @@ def test_the_example_is_right_and_short() -> None:
 
 
 def test_books_and_designs_beside_the_study(tmp_path: Path) -> None:
-    shutil.copy(REPOSITORY / f"workbench/src/assay/price/books/{BOOK}.yaml", tmp_path / "my.yaml")
-    shutil.copy(REPOSITORY / "workbench/src/assay/price/designs/nfs-volumes.yaml", tmp_path / "mine.yaml")
+    shutil.copy(REPOSITORY / f"workbench/src/assay/money/books/data/{BOOK}.yaml", tmp_path / "my.yaml")
+    shutil.copy(REPOSITORY / "workbench/src/assay/money/cost/templates/nfs-volumes.yaml", tmp_path / "mine.yaml")
     designs = {"disk": {"design": "mine.yaml", "set": VOLUMES.set}}
     frozen, faults = find_prices(study(prices={"book": "my.yaml", "designs": designs}), tmp_path)
     assert faults == []

@@ -12,7 +12,7 @@ from assay.cli.control import MOST_LANES, reading
 from assay.cli.heard import read_repeat
 from assay.launch.engine import run_job
 from assay.launch.launcher import LocalLauncher
-from assay.model.machine import Reading
+from assay.model.result.machine import Reading
 from assay.plan.controls import WAITS, WORKS, control_jobs
 
 pytestmark = needs_engine

@@ -15,7 +15,7 @@ from paths import this_python
 from run_tools import ASSAY, ENGINE, assay, check_nothing_left, needs_engine, only_run
 from soak import times
 
-from assay.model.blocks import Blocks
+from assay.model.study.blocks import Blocks
 from assay.plan.blocks import block_order, pairs_of
 from assay.plan.load import load_study
 from assay.store import RunStore

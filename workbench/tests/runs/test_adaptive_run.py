@@ -10,7 +10,7 @@ from run_tools import assay, check_nothing_left, needs_engine, only_run
 from soak import times
 
 from assay.analyse.adaptive import case_enough
-from assay.model.case import Case
+from assay.model.study.case import Case
 from assay.store import RunStore, list_runs
 
 pytestmark = needs_engine

@@ -12,7 +12,7 @@ from run_tools import ASSAY, assay, check_whole, needs_engine, only_run, study
 
 from assay.cli.analysis import judged_rows, with_seen
 from assay.cli.ceilings_run import BEFORE
-from assay.model.ceiling import Ceiling
+from assay.model.result.ceiling import Ceiling
 from assay.store import RunStore
 
 pytestmark = needs_engine

@@ -20,8 +20,8 @@ from assay.cli.heard import read_repeat
 from assay.contract.names import Event, IntervalEvent
 from assay.launch.engine import run_job
 from assay.launch.launcher import LocalLauncher
-from assay.model.machine import Controls, MachineFinding
-from assay.model.result import HostShare
+from assay.model.result.machine import Controls, MachineFinding
+from assay.model.result.result import HostShare
 from assay.plan.controls import WAITS, WORKS, control_jobs
 from assay.store import RunStore
 

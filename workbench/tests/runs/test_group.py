@@ -19,7 +19,7 @@ from assay.contract.names import Event, IntervalEvent
 from assay.launch.conversation import Grace
 from assay.launch.group import run_group
 from assay.launch.launcher import LocalLauncher
-from assay.model.host import Host
+from assay.model.site.host import Host
 from assay.plan.jobs import together
 
 pytestmark = needs_engine

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from run_tools import assay, check_whole, needs_engine, only_run
 
-from assay.model.names import METADATA
+from assay.model.study.names import METADATA
 from assay.store import RunStore
 
 STUDY = """

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from assay.launch import remote_places
 from assay.launch.shell import LocalShell
-from assay.model.host import Host
+from assay.model.site.host import Host
 
 
 def test_mounts_are_told_host_by_host(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from assay.launch.install import CANNOT_USE, COPY, HostLauncher, ensure_engine, 
 from assay.launch.launcher import LocalLauncher
 from assay.launch.shell import Answer, Shell, close_shells, make_shell
 from assay.model.base import AssayError
-from assay.model.host import THIS_HOST, Host
+from assay.model.site.host import THIS_HOST, Host
 from assay.plan.jobs import SPEC_VERSION
 
 PROGRAM = '#!/bin/sh\n[ "$1" = --version ] && echo \'assay-engine 9\' && exit\nread -r line; echo "$* $line"\n'

@@ -4,15 +4,15 @@ from typing import Any
 
 from paths import GOLDEN
 
-from assay.model.advice import Advice, Option
 from assay.model.files import read_model
-from assay.model.need import Need
-from assay.model.price import Book
-from assay.model.priced import Evidence, Measured
-from assay.model.use import Chosen
-from assay.price.advise import advise
-from assay.price.book import load_book
-from assay.price.published import published
+from assay.model.money.advice import Advice, Option
+from assay.model.money.need import Need
+from assay.model.money.price import Book
+from assay.model.money.priced import Evidence, Measured
+from assay.model.money.use import Chosen
+from assay.money.advice.advise import advise
+from assay.money.advice.published import published
+from assay.money.books.books import load_book
 
 NEEDS = GOLDEN / "needs"
 

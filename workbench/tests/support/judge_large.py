@@ -20,8 +20,8 @@ from builders import MS, hdr, make_ceiling, make_place, make_sample
 from judge_tools import fill, make_change, make_course
 
 from assay.cli.judging import judged_results
-from assay.model.case import Case, Parameters, job_kind
-from assay.model.ceiling import Ceiling
+from assay.model.result.ceiling import Ceiling
+from assay.model.study.case import Case, Parameters, job_kind
 from assay.store import RunMeta, RunStore
 from assay.store.records import Result
 

@@ -9,13 +9,13 @@ from assay.analyse.estimate import estimate
 from assay.analyse.usable import usable
 from assay.judge.evidence import Answer, Evidence, NotEvaluated
 from assay.judge.judge import judge
-from assay.model.ceiling import Binding, CeilingName
-from assay.model.course import Change, Course
-from assay.model.layers import Layer
-from assay.model.names import is_metadata
-from assay.model.result import BlockDeviceUse, Place, Sample
-from assay.model.verdict import Finding, Verdict
-from assay.model.watch import Watch
+from assay.model.result.ceiling import Binding, CeilingName
+from assay.model.result.course import Change, Course
+from assay.model.result.layers import Layer
+from assay.model.result.result import BlockDeviceUse, Place, Sample
+from assay.model.result.verdict import Finding, Verdict
+from assay.model.result.watch import Watch
+from assay.model.study.names import is_metadata
 
 Rule = Callable[[Evidence], Answer]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.model.network import (
+from assay.model.result.network import (
     Direction,
     Link,
     Network,

@@ -6,8 +6,8 @@ from builders import hdr, make_case, make_names, make_run, make_sample
 
 from assay.analyse.rows import analyse
 from assay.cli.analysis import judge_row
-from assay.model.case import Case
-from assay.model.result import RunAnalysis, Sample
+from assay.model.result.result import RunAnalysis, Sample
+from assay.model.study.case import Case
 
 
 def names_run(*more: tuple[Case, list[Sample]]) -> RunAnalysis:

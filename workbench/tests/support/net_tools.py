@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from faulty import HANG_GUARD
 
-from assay.model.host import Host
+from assay.model.site.host import Host
 
 NET = "10.213.77"
 INTERFACE = "assay0"

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from assay.contract._generated import BackendCapabilities
-from assay.model.case import Case
-from assay.model.study import Study
+from assay.model.study.case import Case
+from assay.model.study.study import Study
 from assay.plan.expand import expand
 from assay.plan.load import Loaded, load_study
 

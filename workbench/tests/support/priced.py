@@ -5,14 +5,14 @@ from typing import Any
 
 from builders import make_analysis
 
-from assay.model.amount import Payment, Term
-from assay.model.price import Book
-from assay.model.priced import FrozenPrices
-from assay.model.result import RunAnalysis
-from assay.model.use import Chosen, Use
-from assay.price.book import load_book
-from assay.price.designs import load_template
-from assay.price.frozen import freeze, priced_design
+from assay.model.money.amount import Payment, Term
+from assay.model.money.price import Book
+from assay.model.money.priced import FrozenPrices
+from assay.model.money.use import Chosen, Use
+from assay.model.result.result import RunAnalysis
+from assay.money.books.books import load_book
+from assay.money.cost.designs import load_template
+from assay.money.cost.frozen import freeze, priced_design
 
 BOOK = "aws-eu-west-1-2016"
 VOLUMES = Chosen(design="nfs-volumes", set={"instance": "c4.large", "volume": "st1", "capacity": "5TB"})

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from assay.analyse.ceilings import Ceilings, unit_of
-from assay.model.case import Case, job_kind
-from assay.model.ceiling import HOST_WIDE, Ceiling, CeilingName
-from assay.model.result import Row, RunInfo
+from assay.model.result.ceiling import HOST_WIDE, Ceiling, CeilingName
+from assay.model.result.result import Row, RunInfo
+from assay.model.study.case import Case, job_kind
 
 
 def ceilings_of(cases: list[Case], targets: tuple[str, ...]) -> Iterator[Ceiling]:

@@ -12,10 +12,9 @@ from sample_ceilings import ceilings_of, with_ceilings
 from assay.analyse.compare import LATENCIES, compare
 from assay.analyse.decide import decide
 from assay.analyse.percentiles import percentiles
-from assay.model.case import Case, Excluded, Parameters
-from assay.model.ceiling import Ceiling
-from assay.model.percentile import PERCENTILES, said
-from assay.model.result import (
+from assay.model.result.ceiling import Ceiling
+from assay.model.result.percentile import PERCENTILES, said
+from assay.model.result.result import (
     ErrorTally,
     Estimate,
     JobRecord,
@@ -25,7 +24,8 @@ from assay.model.result import (
     RunInfo,
     Sample,
 )
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.verdict import Finding, Verdict
+from assay.model.study.case import Case, Excluded, Parameters
 
 KIB, MIB = 1024, 1024 * 1024
 OPERATIONS = ("write", "rewrite", "read", "reread", "random_read", "random_write")

@@ -43,12 +43,12 @@ from assay.cli.settle import Rounds
 from assay.judge.evidence import Evidence
 from assay.judge.rules import unstable
 from assay.model.base import Frozen
-from assay.model.blocks import Blocks
-from assay.model.case import Case
-from assay.model.decision import Outcome, PointDecision
-from assay.model.repeats import EQUAL_WITHIN, STANDARD, Repeats
-from assay.model.result import Row, RunAnalysis, Sample
-from assay.model.verdict import Finding
+from assay.model.result.decision import Outcome, PointDecision
+from assay.model.result.result import Row, RunAnalysis, Sample
+from assay.model.result.verdict import Finding
+from assay.model.study.blocks import Blocks
+from assay.model.study.case import Case
+from assay.model.study.repeats import EQUAL_WITHIN, STANDARD, Repeats
 from assay.store import RunStore
 
 Random = np.random.Generator

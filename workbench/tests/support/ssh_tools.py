@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from faulty import HANG_GUARD
 
-from assay.model.host import Host
+from assay.model.site.host import Host
 
 SSHD = "/usr/sbin/sshd"
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from builders import make_case, make_names, make_place, make_sample
 
-from assay.model.case import Case
+from assay.model.study.case import Case
 from assay.store import RunMeta, RunStore
 
 STARTED = 1_795_288_503.0

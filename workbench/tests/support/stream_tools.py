@@ -21,7 +21,7 @@ from assay.cli.series import run_rows
 from assay.contract._generated import Job
 from assay.contract.parts import HEADER
 from assay.launch.engine import Outcome
-from assay.model.result import JobRecord, RunAnalysis, Sample
+from assay.model.result.result import JobRecord, RunAnalysis, Sample
 from assay.report import html
 from assay.report.build import build_document
 

@@ -12,7 +12,7 @@ import pytest
 
 from assay.launch.mounts import read_mounts
 from assay.model.base import AssayError
-from assay.model.box import Box
+from assay.model.site.box import Box
 from assay.testbed.box import load_box
 from assay.testbed.disks import GROUPS, find_hierarchy, group_prefix
 from assay.testbed.process import Process

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 
 from assay.analyse.estimate import estimate
 from assay.analyse.usable import usable
-from assay.model.case import Case
-from assay.model.repeats import LEAST_BEFORE_STOP
-from assay.model.result import Sample
+from assay.model.result.result import Sample
+from assay.model.study.case import Case
+from assay.model.study.repeats import LEAST_BEFORE_STOP
 
 
 def enough(values: Sequence[float], within: float, least: int = LEAST_BEFORE_STOP) -> bool:

@@ -27,8 +27,8 @@ from assay.contract.parts import HEADER
 from assay.contract.reader import BrokenLine
 from assay.model.base import AssayError
 from assay.model.foreign import plain
-from assay.model.names import is_metadata
-from assay.model.result import Sample
+from assay.model.result.result import Sample
+from assay.model.study.names import is_metadata
 
 CLOCK_SHARE = 0.05
 """Two clocks of one machine or of two differ by far less."""

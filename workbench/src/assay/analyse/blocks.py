@@ -10,10 +10,10 @@ from typing import Literal
 
 from assay.analyse.compare import compare
 from assay.analyse.decide import decide
-from assay.model.blocks import Blocks
-from assay.model.case import Case
-from assay.model.decision import Decision, Outcome, PointDecision
-from assay.model.result import Row
+from assay.model.result.decision import Decision, Outcome, PointDecision
+from assay.model.result.result import Row
+from assay.model.study.blocks import Blocks
+from assay.model.study.case import Case
 
 Told = Literal["faster", "slower", "equal", "open", "no result"]
 """What is known of the other side of a row."""

@@ -5,8 +5,7 @@ from typing import Literal, NamedTuple
 
 from assay.analyse.estimate import estimate
 from assay.analyse.links import link_ceilings, link_limits
-from assay.model.case import Case, job_kind
-from assay.model.ceiling import (
+from assay.model.result.ceiling import (
     COPY_BLOCK,
     HOST_WIDE,
     SMALL_RECORD,
@@ -16,9 +15,10 @@ from assay.model.ceiling import (
     CeilingPass,
     When,
 )
-from assay.model.names import CREATES, MIXES, READS, is_metadata
-from assay.model.network import Direction, Network
-from assay.model.result import COMPRESSING, Estimate, Place, Sample
+from assay.model.result.network import Direction, Network
+from assay.model.result.result import COMPRESSING, Estimate, Place, Sample
+from assay.model.study.case import Case, job_kind
+from assay.model.study.names import CREATES, MIXES, READS, is_metadata
 
 Unit = Literal["bytes/s", "operations/s"]
 

@@ -38,9 +38,9 @@ from assay.analyse.moderate import moderate
 from assay.analyse.percentiles import of_repeats
 from assay.analyse.significance import cliffs_delta, t_p, t_quantile
 from assay.analyse.usable import usable
-from assay.model.repeats import LEAST_COMPARED
-from assay.model.result import Compared, Comparison, Row
-from assay.model.verdict import SOUND
+from assay.model.result.result import Compared, Comparison, Row
+from assay.model.result.verdict import SOUND
+from assay.model.study.repeats import LEAST_COMPARED
 
 TRIMMED = 0.2
 """Share of the rounds at either end that is cut off."""

@@ -11,7 +11,7 @@ from assay.analyse.changes import Floats, change_points
 from assay.analyse.estimate import mean_deviation, student_t
 from assay.contract.names import IntervalEvent, PhaseEndEvent, Window
 from assay.model.base import AssayError
-from assay.model.course import Change, Course
+from assay.model.result.course import Change, Course
 
 LEAST = 5
 """Fewer intervals have a mean and a variation only: SNIA's steady state looks at five rounds."""

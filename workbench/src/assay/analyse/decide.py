@@ -15,11 +15,11 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from assay.analyse.alike import GREATEST, widening
-from assay.model.case import Case
-from assay.model.decision import Decision, Outcome, PointDecision
-from assay.model.repeats import EQUAL_WITHIN, LEAST_BEFORE_LOOK
-from assay.model.result import Comparison, Row
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.decision import Decision, Outcome, PointDecision
+from assay.model.result.result import Comparison, Row
+from assay.model.result.verdict import Finding, Verdict
+from assay.model.study.case import Case
+from assay.model.study.repeats import EQUAL_WITHIN, LEAST_BEFORE_LOOK
 
 HELD = frozenset({Verdict.CLIENT_BOUND, Verdict.NETWORK_BOUND, Verdict.THROTTLED, Verdict.CONTENDED})
 """Verdicts of rates that may be greater in truth."""
@@ -47,7 +47,7 @@ def decide(
         comparisons: Of its targets, all that were made together.
         within: Greatest difference of what counts as equal, as a share.
         took: Case id -> mean seconds of a repeat, if what is open shall say how long it would take.
-        ignored: Verdicts that do not bear on the question, see `assay.model.blocks.Blocks`.
+        ignored: Verdicts that do not bear on the question, see `assay.model.study.blocks.Blocks`.
         alike: Verdicts that make neither side slower, see there.
     """
     known = {_key(row.case.workload, row.operation, row.case.target, row.case.axes): row for row in rows}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
-from assay.model.environment import EnvironmentDifference
+from assay.model.result.environment import EnvironmentDifference
 
 Environment = Mapping[str, Mapping[str, str]]
 

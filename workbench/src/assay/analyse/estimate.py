@@ -6,7 +6,7 @@ from statistics import median
 
 from assay.analyse.alike import freedom, shrinking, widening
 from assay.analyse.levels import levels
-from assay.model.result import Estimate
+from assay.model.result.result import Estimate
 
 # fmt: off
 _T = (

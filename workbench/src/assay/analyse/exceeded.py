@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from assay.analyse.ceilings import Ceilings, is_stated, served_by_device
 from assay.analyse.usable import usable
-from assay.model.case import Case
-from assay.model.ceiling import Ceiling, CeilingName, Exceeding
-from assay.model.result import Place, Sample
+from assay.model.result.ceiling import Ceiling, CeilingName, Exceeding
+from assay.model.result.result import Place, Sample
+from assay.model.study.case import Case
 
 Key = tuple[str, CeilingName, str]
 """Target, name and kind of a ceiling."""

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from assay.model.machine import Explained, Reading
+from assay.model.result.machine import Explained, Reading
 
 LEAST_ROUNDS = 5
 """Fewer rounds can be exchanged in too few ways for chance to be ruled out."""

@@ -17,7 +17,7 @@ from hdrh.histogram import HdrHistogram, get_bucket_count
 
 from assay.contract.bounds import HISTOGRAM_BYTES, HISTOGRAM_COUNTERS, HISTOGRAM_LETTERS
 from assay.model.base import AssayError
-from assay.model.percentile import PERCENTILES
+from assay.model.result.percentile import PERCENTILES
 
 _TICKS_PER_HALVING = 3
 _HIGHEST = 2**62

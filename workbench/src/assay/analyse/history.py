@@ -6,9 +6,9 @@ from itertools import pairwise
 
 from assay.analyse.changes import change_points
 from assay.analyse.environment_diff import environment_diff
-from assay.model.comparison import Boundary, History, HistoryChange, HistoryPoint, HistoryRow, RunName
-from assay.model.result import RunInfo
-from assay.model.verdict import NO_RESULT
+from assay.model.result.comparison import Boundary, History, HistoryChange, HistoryPoint, HistoryRow, RunName
+from assay.model.result.result import RunInfo
+from assay.model.result.verdict import NO_RESULT
 
 LEAST_RUNS = 4
 """With fewer runs no change can be told from noise."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean, median
 from typing import NamedTuple
 
-from assay.model.percentile import said
-from assay.model.result import HostShare, Row, Sample
+from assay.model.result.percentile import said
+from assay.model.result.result import HostShare, Row, Sample
 
 
 class HostSummary(NamedTuple):

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
-from assay.model.result import Level
+from assay.model.result.result import Level
 
 LEAST = 8
 """Fewer values fall into two groups too often by chance."""

@@ -2,7 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from assay.model.network import Direction, LimitPlace, Link, LinkCeiling, LinkLimit, LinkPlace, Network, PathMeasurement
+from assay.model.result.network import (
+    Direction,
+    LimitPlace,
+    Link,
+    LinkCeiling,
+    LinkLimit,
+    LinkPlace,
+    Network,
+    PathMeasurement,
+)
 from assay.model.units import about_size
 
 DIRECTIONS: tuple[Direction, ...] = ("write", "read")

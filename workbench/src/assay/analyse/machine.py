@@ -13,11 +13,11 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.analyse.estimate import mean_deviation
-from assay.model.case import Case
-from assay.model.cpus import cpu_numbers
-from assay.model.machine import WAIT_SHARE, Controls, Explained, MachineFinding, Reading
-from assay.model.result import Sample
-from assay.model.verdict import Finding
+from assay.model.result.machine import WAIT_SHARE, Controls, Explained, MachineFinding, Reading
+from assay.model.result.result import Sample
+from assay.model.result.verdict import Finding
+from assay.model.site.cpus import cpu_numbers
+from assay.model.study.case import Case
 
 if TYPE_CHECKING:
     from assay.analyse.explained import Series

@@ -5,7 +5,7 @@ from itertools import groupby
 from statistics import median_low
 
 from assay.analyse.links import DIRECTIONS, SLOW, best_alone, bits_text, link_ceilings, own, stated_rate
-from assay.model.network import Direction, Network, NetworkFinding, NetworkFindings, NetworkHost
+from assay.model.result.network import Direction, Network, NetworkFinding, NetworkFindings, NetworkHost
 
 ASYMMETRY = 0.8
 """Directions whose rates differ by more than 20 % are told."""

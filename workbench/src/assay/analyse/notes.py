@@ -7,9 +7,9 @@ from statistics import median
 
 from assay.analyse.trend import trend_notes
 from assay.analyse.usable import usable
-from assay.model.result import Place, Row
+from assay.model.result.result import Place, Row
+from assay.model.result.verdict import Verdict
 from assay.model.units import about_size, format_size
-from assay.model.verdict import Verdict
 
 MOST_PER_KIND = 5
 """More notes of a kind are only counted."""

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from assay.analyse.estimate import estimate
 from assay.analyse.usable import usable
-from assay.model.percentile import LEAST_OPS
-from assay.model.result import Percentile, Row, Sample
+from assay.model.result.percentile import LEAST_OPS
+from assay.model.result.result import Percentile, Row, Sample
 
 
 def of_repeats(samples: Iterable[Sample], name: str) -> dict[int, float]:

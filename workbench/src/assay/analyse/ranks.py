@@ -19,7 +19,7 @@ from assay.contract.names import (
     Watch,
     Window,
 )
-from assay.model.result import ErrorTally, HostShare, Sample
+from assay.model.result.result import ErrorTally, HostShare, Sample
 
 DIRECTIONS = ("read", "write", "meta")
 _WORST = ("crashed", "failed", "stopped", "skipped", "time_limit", "done")

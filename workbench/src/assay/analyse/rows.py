@@ -15,15 +15,15 @@ from assay.analyse.notes import notes
 from assay.analyse.percentiles import percentiles
 from assay.analyse.usable import usable
 from assay.model.base import AssayError
-from assay.model.case import Case, Excluded
-from assay.model.ceiling import Binding
 from assay.model.foreign import plain
-from assay.model.layers import Layer
-from assay.model.names import is_metadata
-from assay.model.percentile import said
-from assay.model.result import Estimate, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
+from assay.model.result.ceiling import Binding
+from assay.model.result.layers import Layer
+from assay.model.result.percentile import said
+from assay.model.result.result import Estimate, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
+from assay.model.result.verdict import Finding, Verdict
+from assay.model.study.case import Case, Excluded
+from assay.model.study.names import is_metadata
 from assay.model.units import UnitError, parse_size
-from assay.model.verdict import Finding, Verdict
 
 if TYPE_CHECKING:
     from assay.analyse.histograms import Histogram

@@ -12,10 +12,10 @@ from assay.analyse.environment_diff import environment_diff
 from assay.analyse.estimate import estimate
 from assay.analyse.percentiles import percentiles_of
 from assay.model.base import AssayError
-from assay.model.comparison import ComparedRow, RunName, RunsComparison, Side, UncomparedRow
-from assay.model.repeats import LEAST_COMPARED
-from assay.model.result import Compared, Comparison, Percentile, Row, RunAnalysis, RunInfo
-from assay.model.verdict import NO_RESULT, Verdict
+from assay.model.result.comparison import ComparedRow, RunName, RunsComparison, Side, UncomparedRow
+from assay.model.result.result import Compared, Comparison, Percentile, Row, RunAnalysis, RunInfo
+from assay.model.result.verdict import NO_RESULT, Verdict
+from assay.model.study.repeats import LEAST_COMPARED
 
 NAMES = ("before", "after")
 HOW_TO_TELL = (

@@ -20,11 +20,11 @@ from assay.contract.names import (
     Watch,
     Window,
 )
-from assay.model.course import Course
 from assay.model.foreign import plain
-from assay.model.names import READS, WRITES, is_metadata
-from assay.model.result import BlockDeviceUse, ErrorTally, Sample, SampleStatus
-from assay.model.watch import Watch as WatchSeen
+from assay.model.result.course import Course
+from assay.model.result.result import BlockDeviceUse, ErrorTally, Sample, SampleStatus
+from assay.model.result.watch import Watch as WatchSeen
+from assay.model.study.names import READS, WRITES, is_metadata
 
 _SECOND = 1e9
 LEAST_INTERVALS = 3

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assay.analyse.usable import usable
-from assay.model.ceiling import Binding
-from assay.model.result import Row
-from assay.model.verdict import Verdict
+from assay.model.result.ceiling import Binding
+from assay.model.result.result import Row
+from assay.model.result.verdict import Verdict
 
 PLATEAU = 0.95
 """From this share of the greatest total on, more hosts add nothing that counts."""

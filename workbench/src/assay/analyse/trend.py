@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.analyse.usable import usable
-from assay.model.result import Row
+from assay.model.result.result import Row
 
 LEAST_ROUNDS = 4
 LEAST_CHANGE = 0.05

@@ -12,10 +12,10 @@ from assay.cli.sides import Side, find_sides
 from assay.cli.studyfile import LoadedStudy, check_study, load_study_file
 from assay.launch.abilities import leave_out_impossible
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.blocks import Blocks, looks_within
-from assay.model.case import Case
-from assay.model.repeats import EQUAL_WITHIN
-from assay.model.study import Study
+from assay.model.study.blocks import Blocks, looks_within
+from assay.model.study.case import Case
+from assay.model.study.repeats import EQUAL_WITHIN
+from assay.model.study.study import Study
 from assay.model.units import UnitError, about_duration, parse_duration
 from assay.plan.blocks import pairs_of
 from assay.plan.estimate import estimate_study

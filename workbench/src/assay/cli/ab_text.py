@@ -8,10 +8,10 @@ from assay.analyse.runs import Gate, Unjudged, compare_targets, gate
 from assay.cli.compare_text import note_unjudged
 from assay.cli.output import note, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED
-from assay.model.blocks import LOOKS, Blocks
-from assay.model.comparison import ComparedRow, RunsComparison
-from assay.model.decision import PointDecision
-from assay.model.result import RunAnalysis
+from assay.model.result.comparison import ComparedRow, RunsComparison
+from assay.model.result.decision import PointDecision
+from assay.model.result.result import RunAnalysis
+from assay.model.study.blocks import LOOKS, Blocks
 from assay.model.units import about_duration
 from assay.report.numbers import plural
 

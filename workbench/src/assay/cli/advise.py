@@ -10,9 +10,9 @@ from assay.cli.output import as_path, note
 from assay.model.base import EXIT_INCOMPLETE, AssayError
 
 if TYPE_CHECKING:
-    from assay.model.need import Need
-    from assay.model.price import Book
-    from assay.model.priced import Evidence
+    from assay.model.money.need import Need
+    from assay.model.money.price import Book
+    from assay.model.money.priced import Evidence
     from assay.model.source import Source
 
 GUIDE = "docs/guides/advise.md"
@@ -45,10 +45,10 @@ def command(
     from assay.cli.advise_text import print_advice
     from assay.cli.books import warn_stale
     from assay.cli.output import print_json
-    from assay.model.need import DEFAULT_BOOK
-    from assay.price.advise import advise
-    from assay.price.book import load_book
-    from assay.price.points import BadValueError
+    from assay.model.money.need import DEFAULT_BOOK
+    from assay.money.advice.advise import advise
+    from assay.money.advice.points import BadValueError
+    from assay.money.books.books import load_book
 
     if sys.__stdout__ is None:
         raise AssayError("standard output is closed", "give it a file or a pipe, such as > advice.txt")
@@ -82,8 +82,8 @@ def command(
 def _read(path: Path) -> "tuple[Need, Source]":
     """The need of a file, and where its values stand."""
     from assay.model.files import read_checked
+    from assay.model.money.need import Need
     from assay.model.named import read_named
-    from assay.model.need import Need
     from assay.model.written import MOST_BYTES
 
     data = read_named(path, f"cannot read the need {path}", f"give a file as {GUIDE} describes it", MOST_BYTES)
@@ -102,8 +102,8 @@ def _read(path: Path) -> "tuple[Need, Source]":
 
 
 def _with_options(need: "Need", designs: list[str], term: str) -> "Need":
-    from assay.model.amount import TERMS
-    from assay.model.need import Candidate
+    from assay.model.money.amount import TERMS
+    from assay.model.money.need import Candidate
     from assay.model.units import one_of, shown
 
     changes: dict[str, object] = {}
@@ -118,8 +118,8 @@ def _with_options(need: "Need", designs: list[str], term: str) -> "Need":
 
 def _check_names(need: "Need", book: "Book", source: "Source", path: Path, given: bool) -> None:
     """What the need names must exist; the message says the line."""
-    from assay.price.checks import check_currency
-    from assay.price.designs import load_template
+    from assay.money.advice.checks import check_currency
+    from assay.money.cost.designs import load_template
 
     try:
         check_currency(need, book.currency, book.book)
@@ -142,7 +142,7 @@ def _at(error: AssayError, source: "Source", path: Path, key: tuple[str | int, .
 def _evidence(refs: list[str], runs: Path) -> "tuple[Evidence, ...]":
     """What is published and what the user names; what does not count of that is said."""
     from assay.cli.evidence import gather_evidence
-    from assay.price.published import published
+    from assay.money.advice.published import published
 
     found = [*published()]
     for ref in refs:

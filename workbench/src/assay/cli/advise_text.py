@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from assay.cli.output import print_table, say
-from assay.model.advice import Advice, Option
-from assay.model.amount import money
-from assay.model.need import Need
+from assay.model.money.advice import Advice, Option
+from assay.model.money.amount import money
+from assay.model.money.need import Need
 from assay.model.units import about_size
-from assay.price.words import amount, counted, percent, seconds
+from assay.money.advice.words import amount, counted, percent, seconds
 
 MOST_OPTIONS = 20
 HEADS = {

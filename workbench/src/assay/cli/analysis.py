@@ -11,9 +11,9 @@ from assay.analyse.rows import RowMaker, analyse
 from assay.judge.evidence import Evidence
 from assay.judge.judge import judge
 from assay.model.base import AssayError
-from assay.model.ceiling import Exceeding
-from assay.model.result import Row, RunAnalysis, RunInfo
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.ceiling import Exceeding
+from assay.model.result.result import Row, RunAnalysis, RunInfo
+from assay.model.result.verdict import Finding, Verdict
 from assay.store import RunStore, find_run
 
 

@@ -4,8 +4,8 @@ import datetime as dt
 from collections.abc import Iterable
 
 from assay.cli.output import note
-from assay.model.price import STALE_DAYS, Book, Row, row_name
-from assay.price.book import book_names
+from assay.model.money.price import STALE_DAYS, Book, Row, row_name
+from assay.money.books.books import book_names
 
 
 def warn_stale(book: Book, rows: Iterable[Row] | None = None, today: dt.date | None = None) -> None:

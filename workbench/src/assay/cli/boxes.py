@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from assay.cli.output import note
 from assay.model.base import AssayError
-from assay.model.host import Host
-from assay.model.hosts import Hosts, expanded
+from assay.model.site.host import Host
+from assay.model.study.hosts import Hosts, expanded
 
 if TYPE_CHECKING:
-    from assay.model.box import Box
+    from assay.model.site.box import Box
     from assay.testbed.running import RunningBox
 
 CLIENT, SERVER = "client", "server"

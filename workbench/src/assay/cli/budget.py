@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from assay.model.amount import EXACT, money
 from assay.model.base import AssayError
+from assay.model.money.amount import EXACT, money
 
 if TYPE_CHECKING:
-    from assay.model.priced import FrozenPrices
+    from assay.model.money.priced import FrozenPrices
 
 SECONDS = Decimal(3600)
 HINT = "write an amount with its currency, such as --budget 5USD"

@@ -8,7 +8,7 @@ from assay.cli.output import say
 from assay.model.base import AssayError
 
 if TYPE_CHECKING:
-    from assay.model.catalog import Entry, FileSystemLimits, FileSystemType, Instance, VolumeLimits, VolumeType
+    from assay.model.money.catalog import Entry, FileSystemLimits, FileSystemType, Instance, VolumeLimits, VolumeType
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
 
@@ -40,7 +40,7 @@ def list_entries(
     Example: `assay catalog list --family i3en`
     """
     from assay.cli.output import print_json, print_table
-    from assay.price.catalog import catalog
+    from assay.money.cost.catalog import catalog
 
     known = catalog()
     if family:
@@ -79,8 +79,8 @@ def show(
     Example: `assay catalog show gp3 --size 5TB --iops 8000 --throughput 500MiB/s`
     """
     from assay.cli.output import print_json, print_table
-    from assay.model.catalog import FileSystemType, Instance, VolumeType
-    from assay.price.catalog import catalog
+    from assay.model.money.catalog import FileSystemType, Instance, VolumeType
+    from assay.money.cost.catalog import catalog
 
     entry = catalog().entry(name)
     wanted = _wanted(size, iops, throughput)
@@ -128,8 +128,8 @@ def _limits(
     entry: "VolumeType | FileSystemType", size: int | None, iops: int | None, rate: float | None
 ) -> "list[tuple[int, VolumeLimits | FileSystemLimits]]":
     """At the size that is asked for, or at a few that there are."""
-    from assay.model.catalog import LustreType, ProvisionedVolume, VolumeType, filesystem_limits, volume_limits
-    from assay.model.entry import GIB, TIB
+    from assay.model.money.catalog import LustreType, ProvisionedVolume, VolumeType, filesystem_limits, volume_limits
+    from assay.model.money.entry import GIB, TIB
 
     if isinstance(entry, VolumeType):
         if size is not None:
@@ -151,14 +151,14 @@ def _limits(
 
 
 def _ask(entry: "Entry") -> str:
-    from assay.model.catalog import VolumeType
+    from assay.model.money.catalog import VolumeType
 
     more = "--iops 10000" if isinstance(entry, VolumeType) else "--throughput 256MiB/s"
     return f"`assay catalog show {entry.name} --size 1TiB {more}`"
 
 
 def _limit_rows(size: int, limits: "VolumeLimits | FileSystemLimits") -> list[tuple[str, ...]]:
-    from assay.model.catalog import VolumeLimits
+    from assay.model.money.catalog import VolumeLimits
     from assay.model.units import format_size
 
     long = _how_long(limits, limits.burst_seconds)
@@ -279,7 +279,7 @@ def _figures(entry: "Entry") -> list[tuple[str, str]]:
 
 
 def _kind(entry: "Entry") -> str:
-    from assay.model import catalog
+    from assay.model.money import catalog
 
     kinds: tuple[tuple[type[Any], str], ...] = (
         (catalog.Instance, "instance"),

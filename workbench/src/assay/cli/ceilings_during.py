@@ -10,7 +10,7 @@ from assay.cli.analysis import exceeded
 from assay.cli.ceilings_run import CeilingMeter
 from assay.cli.output import note
 from assay.model.base import AssayError
-from assay.model.ceiling import Ceiling, When
+from assay.model.result.ceiling import Ceiling, When
 from assay.plan.ceiling_times import PASS_SECONDS, interval_seconds
 from assay.store import RunStore
 

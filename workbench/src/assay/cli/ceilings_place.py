@@ -21,10 +21,10 @@ from assay.launch.locks import close_all, hold_device
 from assay.launch.places import inspect_text, look_at
 from assay.launch.placing import SilentError
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.ceiling import Ceiling
-from assay.model.result import Place
-from assay.model.study import Study
-from assay.model.target import DeviceTarget
+from assay.model.result.ceiling import Ceiling
+from assay.model.result.result import Place
+from assay.model.study.study import Study
+from assay.model.study.target import DeviceTarget
 from assay.plan.load import load_study
 from assay.store import RunMeta, RunStore, new_run_id
 from assay.store.entries import RUN_LOCK

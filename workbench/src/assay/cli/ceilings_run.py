@@ -15,11 +15,11 @@ from assay.launch.engine import SPEAK_SECONDS, run_job
 from assay.launch.launcher import Launcher
 from assay.launch.places import Owner, remove_case_directory
 from assay.model.base import AssayError
-from assay.model.case import Case
-from assay.model.ceiling import HOST_WIDE, Ceiling, CeilingName, Exceeding, When
-from assay.model.result import IN_MEMORY, Place, Sample
-from assay.model.study import Study
-from assay.model.target import DeviceTarget, FileTarget
+from assay.model.result.ceiling import HOST_WIDE, Ceiling, CeilingName, Exceeding, When
+from assay.model.result.result import IN_MEMORY, Place, Sample
+from assay.model.study.case import Case
+from assay.model.study.study import Study
+from assay.model.study.target import DeviceTarget, FileTarget
 from assay.plan import ceilings as plan
 from assay.plan import device_ceilings as device
 from assay.plan.ceiling_times import MOST_KINDS

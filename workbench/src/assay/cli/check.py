@@ -7,7 +7,7 @@ import typer
 from assay.cli.output import as_path, note, say
 from assay.cli.studyfile import LoadedStudy, load_study_file, refuse_faults
 from assay.model.source import Fault
-from assay.model.target import NullTarget
+from assay.model.study.target import NullTarget
 from assay.model.units import about_duration, about_size
 from assay.plan.doubts import doubts
 from assay.plan.estimate import StudyEstimate, estimate_study

@@ -11,8 +11,8 @@ from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED, AssayError
 
 if TYPE_CHECKING:
     from assay.cli.ab_text import Answer
-    from assay.model.comparison import ComparedRow, RunsComparison, Side
-    from assay.model.result import Comparison, RunAnalysis
+    from assay.model.result.comparison import ComparedRow, RunsComparison, Side
+    from assay.model.result.result import Comparison, RunAnalysis
 
 BY = ("target",)
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%")
@@ -118,7 +118,7 @@ def _tell(
     html: Path | None,
     force: bool,
 ) -> None:
-    from assay.model.comparison import RunsComparison
+    from assay.model.result.comparison import RunsComparison
 
     answer = None if isinstance(what, RunsComparison) else what
     found = what if isinstance(what, RunsComparison) else what.found

@@ -7,10 +7,10 @@ from itertools import groupby
 from assay.analyse.between import LEAST_RUNS
 from assay.analyse.runs import HOW_TO_TELL, Unjudged, geometric_means
 from assay.cli.output import note, rate_text, say
-from assay.model.comparison import ComparedRow, RunName, RunsComparison
-from assay.model.environment import EnvironmentDifference
-from assay.model.repeats import LEAST_COMPARED
-from assay.model.result import Estimate
+from assay.model.result.comparison import ComparedRow, RunName, RunsComparison
+from assay.model.result.environment import EnvironmentDifference
+from assay.model.result.result import Estimate
+from assay.model.study.repeats import LEAST_COMPARED
 from assay.report import numbers
 from assay.report.latencies import latency_rows, latency_words
 

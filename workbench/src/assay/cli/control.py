@@ -12,8 +12,8 @@ from assay.contract._generated import Job
 from assay.launch.engine import SPEAK_SECONDS, Outcome, run_job
 from assay.launch.launcher import Launcher
 from assay.model.base import AssayError
-from assay.model.machine import Reading
-from assay.model.result import Sample
+from assay.model.result.machine import Reading
+from assay.model.result.result import Sample
 from assay.plan.controls import WORKS, control_jobs
 from assay.plan.estimate import CONTROL_SECONDS, CONTROL_SHARE
 from assay.plan.jobs import together

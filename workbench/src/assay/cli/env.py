@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from assay.contract._answers import Look
-    from assay.model.environment import EnvironmentDifference
+    from assay.model.result.environment import EnvironmentDifference
 
     Environment = Mapping[str, Mapping[str, str]]
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.model.base import AssayError
-from assay.model.names import MIXES, READS, WRITES
-from assay.model.priced import Evidence, EvidenceMetric, Measured
-from assay.model.use import Chosen
+from assay.model.money.priced import Evidence, EvidenceMetric, Measured
+from assay.model.money.use import Chosen
+from assay.model.study.names import MIXES, READS, WRITES
 
 if TYPE_CHECKING:
-    from assay.model.result import Estimate, Row
+    from assay.model.result.result import Estimate, Row
 
 NEWER = "made by a newer Assay"
 """In the message of prices.json that this version cannot read."""
@@ -49,7 +49,7 @@ def gather_evidence(ref: str, runs: Path) -> Gathered:
         AssayError: There is neither, the file is wrong, or the run has no designs.
     """
     from assay.cli.analysis import load_analysis
-    from assay.price.published import read_evidence_file
+    from assay.money.advice.published import read_evidence_file
 
     if Path(ref).suffix in (".yaml", ".yml", ".json"):
         return Gathered(read_evidence_file(Path(ref)))

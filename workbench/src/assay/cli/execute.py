@@ -29,9 +29,9 @@ from assay.launch.places import remove_case_directory
 from assay.launch.placing import SilentError, patience_of
 from assay.launch.questions import clean_target
 from assay.model.base import AssayError
-from assay.model.case import Case
-from assay.model.study import Study
-from assay.model.target import DeviceTarget, FileTarget, NfsTarget
+from assay.model.study.case import Case
+from assay.model.study.study import Study
+from assay.model.study.target import DeviceTarget, FileTarget, NfsTarget
 from assay.model.units import about_duration, format_size
 from assay.plan.jobs import PlannedJob, guarded, in_directory, nfs_target, plan_job, together, watching
 from assay.plan.methods import by_shape, with_methods

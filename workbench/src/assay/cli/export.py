@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 from assay.model.base import AssayError
-from assay.model.result import RunAnalysis
+from assay.model.result.result import RunAnalysis
 from assay.report.tables import Table
 
 

@@ -12,7 +12,7 @@ from assay.launch.environment.remote import capture_hosts
 from assay.launch.group import Member, Part, run_group
 from assay.launch.launcher import Launcher
 from assay.launch.shell import Shell, make_shell
-from assay.model.host import Host
+from assay.model.site.host import Host
 from assay.plan.jobs import rank_job
 
 

@@ -15,15 +15,15 @@ from assay.launch.hosts import portable_inventory, resolve_hosts
 from assay.launch.install import launcher_for
 from assay.launch.shell import close_shells
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.case import Case
-from assay.model.host import Host
-from assay.model.hosts import Hosts
-from assay.model.study import Study
-from assay.model.target import DeviceTarget
+from assay.model.site.host import Host
+from assay.model.study.case import Case
+from assay.model.study.hosts import Hosts
+from assay.model.study.study import Study
+from assay.model.study.target import DeviceTarget
 from assay.store.entries import INVENTORY, TESTBED
 
 if TYPE_CHECKING:
-    from assay.model.box import Box
+    from assay.model.site.box import Box
     from assay.testbed.running import RunningBox
 
 Servers = dict[str, dict[str, str]]

@@ -10,8 +10,8 @@ from assay.model.base import AssayError
 from assay.model.named import look
 
 if TYPE_CHECKING:
-    from assay.model.comparison import History, HistoryPoint, HistoryRow
-    from assay.model.result import RunInfo
+    from assay.model.result.comparison import History, HistoryPoint, HistoryRow
+    from assay.model.result.result import RunInfo
     from assay.store import Result, RunStore
 
 FIRST_ROWS = 40
@@ -118,8 +118,8 @@ def _results(store: "RunStore") -> "list[tuple[str, str, Result]]":
 
 
 def _point(result: "Result", run: int) -> "HistoryPoint":
-    from assay.model.comparison import HistoryPoint
-    from assay.model.verdict import Verdict
+    from assay.model.result.comparison import HistoryPoint
+    from assay.model.result.verdict import Verdict
 
     rate = result.iops if result.metadata else result.throughput
     return HistoryPoint(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.model.base import AssayError
-from assay.model.verdict import NO_RESULT, Verdict
+from assay.model.result.verdict import NO_RESULT, Verdict
 
 if TYPE_CHECKING:
     from assay.analyse.between import Between, Key

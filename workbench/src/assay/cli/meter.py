@@ -7,11 +7,11 @@ from decimal import Decimal
 
 from assay.cli.budget import Budget, of_hours
 from assay.cli.output import note
-from assay.model.amount import EXACT, money
-from assay.model.priced import FrozenPrices
+from assay.model.money.amount import EXACT, money
+from assay.model.money.priced import FrozenPrices
 from assay.model.units import about_duration
+from assay.money.cost.frozen import all_running
 from assay.plan.estimate import StudyEstimate
-from assay.price.frozen import all_running
 from assay.store import Attempt, RunStore
 
 

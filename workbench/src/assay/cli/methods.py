@@ -18,9 +18,9 @@ from assay.launch.places import Owner
 from assay.launch.placing import answered, patience_of
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
-from assay.model.method import Direction, MethodChoice
-from assay.model.study import Study
-from assay.model.target import DeviceTarget, FileTarget, Target
+from assay.model.result.method import Direction, MethodChoice
+from assay.model.study.study import Study
+from assay.model.study.target import DeviceTarget, FileTarget, Target
 from assay.plan.jobs import marked_target
 from assay.plan.methods import Shape
 

@@ -10,8 +10,8 @@ from assay.cli.budget import Budget, read_budget
 from assay.cli.check import summary, time_words
 from assay.cli.output import as_path, print_json, print_table, say
 from assay.cli.studyfile import LoadedStudy, load_study_file
-from assay.model.repeats import until_words, within_words
-from assay.model.target import NullTarget
+from assay.model.study.repeats import until_words, within_words
+from assay.model.study.target import NullTarget
 from assay.model.units import about_duration, about_size
 from assay.plan.doubts import doubts
 from assay.plan.estimate import StudyEstimate, estimate_study

@@ -13,7 +13,7 @@ from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
 if TYPE_CHECKING:
     from assay.cli.preflight_places import Places
     from assay.launch.preflight import Options
-    from assay.model.network import Network, NetworkFindings, PathMeasurement
+    from assay.model.result.network import Network, NetworkFindings, PathMeasurement
 
 MOST_SECONDS = 60
 MOST_STREAMS = 64

@@ -13,9 +13,9 @@ from assay.launch.net.iperf import FIRST_PORT
 from assay.launch.preflight import Server
 from assay.launch.shell import make_shell
 from assay.model.base import AssayError
-from assay.model.host import LOCALHOST, THIS_HOST, Host
-from assay.model.study import Study
-from assay.model.target import NfsTarget
+from assay.model.site.host import LOCALHOST, THIS_HOST, Host
+from assay.model.study.study import Study
+from assay.model.study.target import NfsTarget
 from assay.model.units import one_of, shown
 
 NFS_PORT = 2049

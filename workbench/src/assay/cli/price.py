@@ -11,7 +11,7 @@ from assay.model.named import look
 from assay.model.units import one_of, shown
 
 if TYPE_CHECKING:
-    from assay.price.metrics import Option
+    from assay.money.cost.metrics import Option
 
 
 def command(
@@ -62,10 +62,10 @@ def _options(
     designs: list[str], fixed: list[str], varied: list[str], book: str, term: str, payment: str, use: list[str]
 ) -> "list[Option]":
     from assay.cli.price_choose import choose, read_use
-    from assay.model.amount import TERM_MONTHS, TERMS, Payment
-    from assay.model.price import one_currency
-    from assay.price.book import load_book
-    from assay.price.metrics import price_design
+    from assay.model.money.amount import TERM_MONTHS, TERMS, Payment
+    from assay.model.money.price import one_currency
+    from assay.money.books.books import load_book
+    from assay.money.cost.metrics import price_design
 
     if not designs:
         raise AssayError("no design is named", "`assay price --list` prints the shipped ones")
@@ -94,7 +94,7 @@ def _one_book(written: list[str]) -> str:
 
 def _place(ref: str, book: str, own: str | None) -> tuple[str, Path | None]:
     """Name and folder of the price book: as the command names it, or the design; that one may be beside its file."""
-    from assay.model.need import DEFAULT_BOOK
+    from assay.model.money.need import DEFAULT_BOOK
 
     if book or not own:
         return book or DEFAULT_BOOK, None
@@ -145,8 +145,8 @@ def _show(options: "list[Option]", months: int | None, bill: bool, as_json: bool
 
 def _list(as_json: bool) -> None:
     from assay.cli.output import print_json, print_table
-    from assay.price.designs import design_names, load_template
-    from assay.price.presets import load_preset, preset_names
+    from assay.money.cost.designs import design_names, load_template
+    from assay.money.papers.presets import load_preset, preset_names
 
     templates = [load_template(name) for name in design_names()]
     presets = [load_preset(name) for name in preset_names()]

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple, NoReturn
 from pydantic import ValidationError
 
 from assay.model.base import AssayError
-from assay.model.design import Design
+from assay.model.money.design import Design
+from assay.model.money.use import Chosen, Use
 from assay.model.named import look
 from assay.model.source import shape_words
 from assay.model.units import UnitError, one_of, parse_size, shown
-from assay.model.use import Chosen, Use
-from assay.price.bill import SMALL, make_bill
-from assay.price.designs import Template, load_template
-from assay.price.metrics import Option
+from assay.money.cost.bill import SMALL, make_bill
+from assay.money.cost.designs import Template, load_template
+from assay.money.cost.metrics import Option
 
 MOST_DESIGNS = 100_000
 """Designs that one call prices at most."""

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from assay.model.amount import rounded
 from assay.model.foreign import safe_row
-from assay.price.metrics import OnTerm, Option, Pair, compare
+from assay.model.money.amount import rounded
+from assay.money.cost.metrics import OnTerm, Option, Pair, compare
 
 if TYPE_CHECKING:
-    from assay.price.cost import Charge
-    from assay.price.limits import Metric
+    from assay.money.cost.cost import Charge
+    from assay.money.cost.limits import Metric
 
 METRICS: tuple["Metric", ...] = ("read", "write", "read_iops", "write_iops")
 DIGITS = 6

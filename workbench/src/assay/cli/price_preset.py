@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from assay.cli.output import print_json, print_table, say
-from assay.model.amount import rounded
 from assay.model.foreign import safe_row
-from assay.price.audit import words
-from assay.price.presets import Computed, Preset, TableRow, figures, load_preset, table_rows, wrong
+from assay.model.money.amount import rounded
+from assay.money.papers.audit import words
+from assay.money.papers.presets import Computed, Preset, TableRow, figures, load_preset, table_rows, wrong
 
 COSTS = ("cost_per_hour_usd", "cost_per_month_usd", "cost_1yr_usd", "cost_3yr_usd")
 

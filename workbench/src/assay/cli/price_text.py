@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING
 
 from assay.cli.output import print_table, say
 from assay.cli.price_data import METRICS, MOST_COMPARED
-from assay.model import amount as amounts
-from assay.model.amount import EXACT, rounded, total
-from assay.model.price import UNITS
+from assay.model.money import amount as amounts
+from assay.model.money.amount import EXACT, rounded, total
+from assay.model.money.price import UNITS
 from assay.model.units import about_duration, about_size
-from assay.price.metrics import OnTerm, Option, Pair, compare
-from assay.price.words import counted
+from assay.money.advice.words import counted
+from assay.money.cost.metrics import OnTerm, Option, Pair, compare
 
 if TYPE_CHECKING:
-    from assay.price.cost import Charge, Cost
-    from assay.price.limits import Metric
+    from assay.money.cost.cost import Charge, Cost
+    from assay.money.cost.limits import Metric
 
 _NAMES = {"read": "read", "write": "write", "read_iops": "read ops", "write_iops": "write ops"}
 
 
 def money(amount: Decimal | None, currency: str = "") -> str:
-    """As `assay.model.amount.money`; nothing for None."""
+    """As `assay.model.money.amount.money`; nothing for None."""
     return "" if amount is None else amounts.money(amount, currency)
 
 

@@ -10,9 +10,9 @@ from assay.cli.output import as_path, print_problem, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_USAGE, AssayError
 
 if TYPE_CHECKING:
-    from assay.model.price import Book, Row
+    from assay.model.money.price import Book, Row
     from assay.model.source import Problem
-    from assay.price.refresh import Refreshed
+    from assay.money.books.refresh import Refreshed
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
 
@@ -39,7 +39,7 @@ def list_books(as_json: bool = typer.Option(False, "--json", help="Print JSON.")
     Example: `assay prices list`
     """
     from assay.cli.output import print_json, print_table
-    from assay.price.book import book_names, load_book
+    from assay.money.books.books import book_names, load_book
 
     facts = [_facts(load_book(name)) for name in book_names()]
     if as_json:
@@ -73,7 +73,7 @@ def _facts(book: "Book") -> dict[str, Any]:
 
 
 def _mark(fact: dict[str, Any]) -> str:
-    from assay.model.price import STALE_DAYS
+    from assay.model.money.price import STALE_DAYS
 
     if fact["historic"]:
         return "historic"
@@ -95,9 +95,9 @@ def show(
 
     from assay.cli.books import warn_stale
     from assay.cli.output import print_json, print_table
-    from assay.model.price import DIMENSIONS
+    from assay.model.money.price import DIMENSIONS
     from assay.model.units import one_of
-    from assay.price.book import load_book
+    from assay.money.books.books import load_book
 
     book = load_book(ref)
     if dimension and dimension not in DIMENSIONS:
@@ -122,7 +122,7 @@ def show(
 
 
 def _row(book: "Book", row: "Row") -> tuple[str, ...]:
-    from assay.price.refresh import price_text
+    from assay.money.books.refresh import price_text
 
     term = ", ".join(word for word in (row.term, row.payment or "") if word and word != "on-demand")
     unit = f"{row.unit} above {row.free:f}" if row.free else row.unit
@@ -178,12 +178,12 @@ def check(
 
 def _checked(ref: str) -> "tuple[Book | None, list[Problem]]":
     from assay.model.files import read_checked
+    from assay.model.money.price import Book
     from assay.model.named import read_named
-    from assay.model.price import Book
     from assay.model.source import Fault
     from assay.model.written import MOST_BYTES
-    from assay.price.book import BOOKS, GUIDE, WHAT, book_names
-    from assay.price.written import LATE_HINT
+    from assay.money.books.books import BOOKS, GUIDE, WHAT, book_names
+    from assay.money.books.written import LATE_HINT
 
     if ref in book_names():
         data = (BOOKS / f"{ref}.yaml").read_bytes()
@@ -230,8 +230,8 @@ def import_table(
     --currency CHF --hours 730`
     """
     from assay.model.named import read_named
-    from assay.price.imports import import_csv
-    from assay.price.written import book_text
+    from assay.money.books.imports import import_csv
+    from assay.money.books.written import book_text
 
     path = _destination(out, name, force)
     data = read_named(table, f"cannot read {table}", "give a CSV file", MOST_TABLE_BYTES)
@@ -268,10 +268,10 @@ def refresh(
     """
     from assay.cli.output import print_json
     from assay.cli.prices_fetch import read_files
-    from assay.price.book import load_book
-    from assay.price.refresh import needed_files, wanted_of
-    from assay.price.refresh import refresh as renew
-    from assay.price.written import book_text
+    from assay.money.books.books import load_book
+    from assay.money.books.refresh import needed_files, wanted_of
+    from assay.money.books.refresh import refresh as renew
+    from assay.money.books.written import book_text
 
     book = load_book(ref)
     addresses = needed_files(book)
@@ -285,7 +285,7 @@ def refresh(
 
 
 def _changes(found: "Refreshed") -> dict[str, Any]:
-    from assay.model.price import row_name
+    from assay.model.money.price import row_name
 
     return {
         "book": found.book.book,
@@ -298,8 +298,8 @@ def _changes(found: "Refreshed") -> dict[str, Any]:
 
 def _print_changes(found: "Refreshed", path: Path) -> None:
     from assay.cli.output import note, print_table
-    from assay.model.price import row_name
-    from assay.price.refresh import change_text, left_text, price_text
+    from assay.model.money.price import row_name
+    from assay.money.books.refresh import change_text, left_text, price_text
 
     new = [change for change in found.changes if change.is_new]
     if new:
@@ -319,7 +319,7 @@ def _destination(out: Path | None, name: str, force: bool) -> Path:
     """Where a book goes; refused at once if it may not, before anything is fetched."""
     import re
 
-    from assay.price.book import BOOKS
+    from assay.money.books.books import BOOKS
 
     if out is None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise AssayError(f"{name!r} cannot be the name of a file", "name the file with --out")

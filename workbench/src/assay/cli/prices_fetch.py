@@ -15,7 +15,7 @@ from assay.cli.output import note
 from assay.model.base import EXIT_INCOMPLETE, AssayError
 from assay.model.named import UnreadableError, opened
 from assay.model.written import unprintable
-from assay.price.bulk import OfferFile, Wanted, read_offers
+from assay.money.books.bulk import OfferFile, Wanted, read_offers
 
 TIMEOUT_S = 60
 MOST_BYTES = 16 << 30

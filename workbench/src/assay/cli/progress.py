@@ -8,9 +8,9 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from assay.cli.output import MOST_LINE, for_rich, note, rate_text
-from assay.model.case import Case
 from assay.model.foreign import plain
-from assay.model.result import Sample
+from assay.model.result.result import Sample
+from assay.model.study.case import Case
 from assay.model.units import about_duration
 
 PRIOR_SECONDS = 10.0

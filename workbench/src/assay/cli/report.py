@@ -6,8 +6,8 @@ import typer
 
 from assay.cli.output import say
 from assay.model.base import AssayError
-from assay.model.price import Book
-from assay.model.result import RunAnalysis
+from assay.model.money.price import Book
+from assay.model.result.result import RunAnalysis
 
 FILE_NAME = "report.html"
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from assay.analyse.blocks import decided_cases
 from assay.cli.analysis import rows_until
 from assay.cli.settle import spent
-from assay.model.blocks import Blocks
+from assay.model.study.blocks import Blocks
 from assay.model.units import about_duration
 from assay.plan.schedule import Job
 from assay.store import RunStore

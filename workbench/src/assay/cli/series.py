@@ -10,7 +10,7 @@ from assay.contract.names import PhaseStartEvent
 from assay.contract.parts import split_parts
 from assay.contract.reader import GREATEST, lines_of, read_events
 from assay.model.base import AssayError
-from assay.model.percentile import said
+from assay.model.result.percentile import said
 from assay.store import RunStore
 
 

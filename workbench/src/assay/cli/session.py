@@ -44,13 +44,13 @@ from assay.launch.locks import close_all, hold_device
 from assay.launch.placing import patience_of
 from assay.launch.remote_places import mount_facts
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.blocks import Blocks
-from assay.model.case import Case, Excluded
 from assay.model.foreign import plain
-from assay.model.priced import FrozenPrices
+from assay.model.money.priced import FrozenPrices
 from assay.model.source import Source
-from assay.model.study import Study
-from assay.model.target import DeviceTarget, FileTarget
+from assay.model.study.blocks import Blocks
+from assay.model.study.case import Case, Excluded
+from assay.model.study.study import Study
+from assay.model.study.target import DeviceTarget, FileTarget
 from assay.model.units import about_duration, about_size
 from assay.plan.blocks import block_order, pairs_of
 from assay.plan.ceilings import stated_ceilings

@@ -12,8 +12,8 @@ from assay.model.base import AssayError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from assay.model.ceiling import Ceiling
-    from assay.model.result import JobRecord, Row, Sample
+    from assay.model.result.ceiling import Ceiling
+    from assay.model.result.result import JobRecord, Row, Sample
     from assay.store import Result, RunStore
 
 FIRST_ROWS = 40
@@ -47,7 +47,7 @@ def command(
 
 def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     from assay.cli.output import print_json
-    from assay.model.repeats import is_settled, until_words
+    from assay.model.study.repeats import is_settled, until_words
 
     info = store.info()
     if as_json:
@@ -103,7 +103,7 @@ def _prices_json(store: "RunStore") -> "dict[str, Any] | None":
 def _ceiling_lines(ceilings: "Sequence[Ceiling]") -> "list[str]":
     """What the host and each target can do at most, a line each; the engine's own are one per kind of job."""
     from assay.cli.output import ceiling_text
-    from assay.model.ceiling import HOST_WIDE
+    from assay.model.result.ceiling import HOST_WIDE
 
     found: dict[str, list[str]] = {}
     for item in sorted(ceilings, key=lambda item: item.target != HOST_WIDE):
@@ -208,7 +208,7 @@ def verdict_text(counts: dict[str, int], as_far_as_seen: int = 0) -> str:
         counts: Verdict -> number of results.
         as_far_as_seen: How many of those that are ok are so as far as seen only.
     """
-    from assay.model.verdict import RANK, Verdict
+    from assay.model.result.verdict import RANK, Verdict
 
     order = sorted(counts, key=lambda name: (name != Verdict.OK, RANK[Verdict(name)]))
     limits = f" ({as_far_as_seen} * as far as seen: rules lacked evidence, which `assay show RUN CASE` names)"
@@ -322,7 +322,7 @@ def _print_samples(samples: "list[Sample]") -> None:
 
 def _print_percentiles(rows: "tuple[Row, ...]") -> None:
     """Percentiles over the repeats, each with what it is worth."""
-    from assay.model.percentile import Standing
+    from assay.model.result.percentile import Standing
     from assay.report import percentiles
 
     for row in rows:

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from assay.model.amount import Payment, Term
 from assay.model.base import EXIT_USAGE, AssayError
-from assay.model.design import Design
+from assay.model.money.amount import Payment, Term
+from assay.model.money.design import Design
+from assay.model.money.price import Book
+from assay.model.money.priced import FrozenPrices, PricedDesign
+from assay.model.money.study_prices import StudyDesign, StudyPrices
+from assay.model.money.use import Chosen, Use, as_written
 from assay.model.named import UnreadableError, look, read_named
-from assay.model.price import Book
-from assay.model.priced import FrozenPrices, PricedDesign
 from assay.model.source import Fault, read_source
-from assay.model.study import Study
-from assay.model.study_prices import StudyDesign, StudyPrices
+from assay.model.study.study import Study
 from assay.model.units import one_of, shown
-from assay.model.use import Chosen, Use, as_written
 from assay.model.written import MOST_BYTES
 
 if TYPE_CHECKING:
-    from assay.price.designs import Template
+    from assay.money.cost.designs import Template
 
 AT = "prices"
 _DESIGN_KEYS = (*Design.model_fields, "parameters")
@@ -78,8 +78,8 @@ def faults_beside(data: Any, base: Path) -> list[Fault]:
 
 
 def _look_up(wanted: StudyPrices, base: Path) -> tuple[FrozenPrices | None, list[Fault]]:
-    from assay.price.book import load_book
-    from assay.price.frozen import freeze
+    from assay.money.books.books import load_book
+    from assay.money.cost.frozen import freeze
 
     book, faults, found = None, [], {}
     try:
@@ -117,8 +117,8 @@ def _design(target: str, item: StudyDesign, wanted: StudyPrices, book: Book | No
     Raises:
         _FaultError: Something is wrong with it.
     """
-    from assay.price.designs import design_names, load_template
-    from assay.price.frozen import priced_design
+    from assay.money.cost.designs import design_names, load_template
+    from assay.money.cost.frozen import priced_design
 
     at = (AT, "designs", target)
     with _at(*at, "design"):
@@ -152,7 +152,7 @@ def _unpriced(
     chosen: Chosen, design: Design, book: Book, term: Term, payment: Payment | None, use: Use
 ) -> AssayError | None:
     """Why it cannot be priced so; None if it can."""
-    from assay.price.frozen import design_cost, freeze, priced_design
+    from assay.money.cost.frozen import design_cost, freeze, priced_design
 
     try:
         design_cost(freeze({"": priced_design(chosen, design, use)}, book, term, payment, use), "")
@@ -190,8 +190,8 @@ def current_book(frozen: FrozenPrices, written: str) -> Book:
     Raises:
         AssayError: It is written otherwise, there is no such book, or it is in another currency.
     """
-    from assay.model.price import one_currency
-    from assay.price.book import book_names, load_book
+    from assay.model.money.price import one_currency
+    from assay.money.books.books import book_names, load_book
 
     word, _, name = written.partition("=")
     if word != "today" or written == "today=":
@@ -213,8 +213,8 @@ def current_book(frozen: FrozenPrices, written: str) -> Book:
 
 def unpriced_lines(prices: FrozenPrices, book: Book) -> dict[str, list[str]]:
     """Target -> what another book has no price of, for each line of its bill; targets that have all are left out."""
-    from assay.model.price import Bill
-    from assay.price.cost import price_bill
+    from assay.model.money.price import Bill
+    from assay.money.cost.cost import price_bill
 
     found: dict[str, list[str]] = {}
     for target, item in prices.designs.items():

@@ -12,17 +12,17 @@ import typer
 from assay.cli.output import note, print_problem
 from assay.launch.abilities import leave_out_impossible
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
-from assay.model.case import Case, Excluded
 from assay.model.named import UnreadableError, read_named
 from assay.model.source import Fault, Problem, Source, sorted_problems, without_echoes
-from assay.model.study import Study
+from assay.model.study.case import Case, Excluded
+from assay.model.study.study import Study
 from assay.model.written import MOST_BYTES
 from assay.plan.capable import Backends, capability_faults, read_capabilities
 from assay.plan.expand import expand
 from assay.plan.load import Loaded, load_study
 
 if TYPE_CHECKING:
-    from assay.model.priced import FrozenPrices
+    from assay.model.money.priced import FrozenPrices
 
 
 @dataclass(frozen=True)

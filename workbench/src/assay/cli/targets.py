@@ -35,13 +35,13 @@ from assay.launch.placing import (
 )
 from assay.launch.questions import clean_target, probe_target
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.case import Case
 from assay.model.foreign import plain
-from assay.model.layers import in_memory
-from assay.model.result import IN_MEMORY, Place
+from assay.model.result.layers import in_memory
+from assay.model.result.result import IN_MEMORY, Place
 from assay.model.source import Source
-from assay.model.study import Study
-from assay.model.target import DeviceTarget, FileTarget, NfsTarget, NullTarget
+from assay.model.study.case import Case
+from assay.model.study.study import Study
+from assay.model.study.target import DeviceTarget, FileTarget, NfsTarget, NullTarget
 from assay.model.units import about_size
 from assay.plan.capable import backends_by_kind, capability_faults
 from assay.plan.jobs import marked_target, nfs_target

@@ -10,7 +10,7 @@ import typer
 from assay.model.base import EXIT_REFUSED, AssayError
 
 if TYPE_CHECKING:
-    from assay.model.box import RunningHost
+    from assay.model.site.box import RunningHost
     from assay.testbed.running import RunningBox
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)

@@ -6,9 +6,9 @@ from assay.cli.output import note
 from assay.cli.preflight_places import from_study
 from assay.launch.preflight import Options, estimate_seconds, run_preflight
 from assay.launch.shell import make_shell
-from assay.model.host import THIS_HOST
-from assay.model.network import Network
-from assay.model.study import Study
+from assay.model.result.network import Network
+from assay.model.site.host import THIS_HOST
+from assay.model.study.study import Study
 from assay.model.units import about_duration
 
 SHORT = Options(seconds=1, streams=(4,))

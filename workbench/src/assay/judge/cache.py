@@ -8,11 +8,11 @@ from statistics import median
 
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
 from assay.judge.tenant import disturbed
-from assay.model.layers import chain
-from assay.model.names import MIXES, READS, WRITES
-from assay.model.result import COMPRESSING, EXCEEDED, Sample
+from assay.model.result.layers import chain
+from assay.model.result.result import COMPRESSING, EXCEEDED, Sample
+from assay.model.result.verdict import Finding, Verdict
+from assay.model.study.names import MIXES, READS, WRITES
 from assay.model.units import about_size
-from assay.model.verdict import Finding, Verdict
 
 FASTER = 1.5
 """Later passes over the same data are at most this much faster than the first."""

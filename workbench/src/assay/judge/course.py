@@ -8,11 +8,11 @@ from statistics import median, quantiles
 
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
 from assay.judge.tenant import disturbed
-from assay.model.course import Change, Course
-from assay.model.names import WRITES
-from assay.model.result import BlockDeviceUse, Sample
+from assay.model.result.course import Change, Course
+from assay.model.result.result import BlockDeviceUse, Sample
+from assay.model.result.verdict import Finding, Verdict
+from assay.model.study.names import WRITES
 from assay.model.units import about_size
-from assay.model.verdict import Finding, Verdict
 
 RANGE_SHARE, SLOPE_SHARE = 0.20, 0.10
 """Steady state: greatest range of the rate over the window, greatest slope, as shares of its mean."""

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from assay.model.case import Case
-from assay.model.ceiling import Binding
-from assay.model.cpus import cpu_numbers
-from assay.model.layers import Layer, answering
-from assay.model.result import BlockDeviceUse, Estimate, Place, Sample
-from assay.model.verdict import NOT_APPLICABLE, Finding
+from assay.model.result.ceiling import Binding
+from assay.model.result.layers import Layer, answering
+from assay.model.result.result import BlockDeviceUse, Estimate, Place, Sample
+from assay.model.result.verdict import NOT_APPLICABLE, Finding
+from assay.model.site.cpus import cpu_numbers
+from assay.model.study.case import Case
 
 
 class LevelUse(NamedTuple):

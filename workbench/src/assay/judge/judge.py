@@ -2,7 +2,7 @@
 
 from assay.judge.evidence import Evidence, NotEvaluated
 from assay.judge.rules import RULES
-from assay.model.verdict import RANK, Finding, Verdict
+from assay.model.result.verdict import RANK, Finding, Verdict
 
 
 def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[str, ...]]:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from statistics import median
 
 from assay.judge.evidence import Answer, Evidence, percent
-from assay.model.result import Sample
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.result import Sample
+from assay.model.result.verdict import Finding, Verdict
 
 SKEW_SHARE, SKEW_NS = 0.01, 50_000_000
 """Greatest difference of the lanes' starts: share of the elapsed time, nanoseconds."""

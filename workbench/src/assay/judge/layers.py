@@ -7,11 +7,11 @@ not looked at gets nothing from them.
 from statistics import median
 
 from assay.judge.evidence import Answer, Evidence, NotEvaluated, percent
-from assay.model.layers import BLOCK, UNSEEN, Layer, below_counter, chain, ends
-from assay.model.names import MIXES, READS, WRITES
-from assay.model.result import Sample
+from assay.model.result.layers import BLOCK, UNSEEN, Layer, below_counter, chain, ends
+from assay.model.result.result import Sample
+from assay.model.result.verdict import Finding, Verdict
+from assay.model.study.names import MIXES, READS, WRITES
 from assay.model.units import about_size
-from assay.model.verdict import Finding, Verdict
 
 SEEN_SHARE = 0.9
 """From this share of the bytes on, the device has answered."""

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from statistics import median
 
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
-from assay.model.ceiling import Binding
-from assay.model.machine import WAIT_SHARE
-from assay.model.result import EXCEEDED
+from assay.model.result.ceiling import Binding
+from assay.model.result.machine import WAIT_SHARE
+from assay.model.result.result import EXCEEDED
+from assay.model.result.verdict import Finding, Verdict
+from assay.model.result.watch import Watch
 from assay.model.units import about_size
-from assay.model.verdict import Finding, Verdict
-from assay.model.watch import Watch
 
 STATED = 1.05
 """A stated ceiling is exact, but rates are rounded when they are stated."""
@@ -169,7 +169,7 @@ def stopped_engine(evidence: Evidence) -> Answer:
 
     In any repeat, for 100 ms at once or for more than 10 % of the time: no storage takes part in that, but it is in the
     tail of the latencies, and in closed loop in the rate.
-    Source: the engine's own watch (`assay.model.watch`), less the run delay of the thread that watches
+    Source: the engine's own watch (`assay.model.result.watch`), less the run delay of the thread that watches
     (Documentation/scheduler/sched-stats.rst).
     """
     told = [sample.watch for sample in evidence.usable if sample.watch is not None and sample.watch.elapsed_ns > 0]

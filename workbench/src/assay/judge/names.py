@@ -4,12 +4,12 @@ As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `Not
 """
 
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated, percent
-from assay.model.case import Case
-from assay.model.layers import answering
-from assay.model.names import LOOKUPS, is_metadata
-from assay.model.result import Sample
+from assay.model.result.layers import answering
+from assay.model.result.result import Sample
+from assay.model.result.verdict import Finding, Verdict
+from assay.model.study.case import Case
+from assay.model.study.names import LOOKUPS, is_metadata
 from assay.model.units import about_duration, about_size
-from assay.model.verdict import Finding, Verdict
 
 MEMORY_SHARE = 0.1
 """So many operations answered from memory for sure make a result one of a cache, as with data."""

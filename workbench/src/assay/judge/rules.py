@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 from assay.judge import cache, course, lanes, layers, limits, names, tenant
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
-from assay.model.names import READS, WRITES
-from assay.model.result import Estimate, Sample
+from assay.model.result.result import Estimate, Sample
+from assay.model.result.verdict import Finding, Verdict
+from assay.model.study.names import READS, WRITES
 from assay.model.units import about_size
-from assay.model.verdict import Finding, Verdict
 
 DEVICE_SHARE = 0.9
 """At least this share of the bytes must have come from, or gone to, the device."""

@@ -9,11 +9,11 @@ from statistics import fmean, median
 from typing import NamedTuple
 
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, LevelUse, NotEvaluated
-from assay.model.machine import WAIT_SHARE
-from assay.model.names import WRITES
-from assay.model.result import Sample
+from assay.model.result.machine import WAIT_SHARE
+from assay.model.result.result import Sample
+from assay.model.result.verdict import Finding, Verdict
+from assay.model.study.names import WRITES
 from assay.model.units import about_size
-from assay.model.verdict import Finding, Verdict
 
 COPYING = ("btrfs", "zfs", "f2fs", "bcachefs")
 """File systems that write metadata anew with all data, some of it twice."""

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from assay.launch.cgroup import limit_fault
-from assay.model.case import Case, Excluded, Parameters
-from assay.model.cpus import cpu_numbers
-from assay.model.study import Study
+from assay.model.site.cpus import cpu_numbers
+from assay.model.study.case import Case, Excluded, Parameters
+from assay.model.study.study import Study
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 RULE = "cannot be done here"

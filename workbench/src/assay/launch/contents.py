@@ -11,7 +11,7 @@ from pathlib import Path
 from assay.launch.shell import LocalShell
 from assay.model.base import AssayError
 from assay.model.foreign import plain
-from assay.model.host import THIS_HOST
+from assay.model.site.host import THIS_HOST
 from assay.model.units import about_size
 
 SYS = Path("/sys/dev/block")

@@ -9,8 +9,8 @@ import yaml
 from pydantic import ValidationError
 
 from assay.model.base import AssayError
-from assay.model.host import LOCALHOST, MOST_HOSTS, THIS_HOST, Host, is_host_name
 from assay.model.named import read_named
+from assay.model.site.host import LOCALHOST, MOST_HOSTS, THIS_HOST, Host, is_host_name
 from assay.model.source import Source, read_source
 from assay.model.units import UnitError, one_of, parse_throughput
 from assay.model.units import shown as shown_as_written

@@ -9,7 +9,7 @@ from assay.launch.binary import NAME, Engine
 from assay.launch.launcher import Launcher, LocalLauncher, Process
 from assay.launch.shell import Answer, Shell, make_shell
 from assay.model.base import EXIT_INCOMPLETE, EXIT_REFUSED, AssayError
-from assay.model.host import Host
+from assay.model.site.host import Host
 
 ASK_SECONDS = 30.0
 COPY_SECONDS = 300.0

@@ -17,7 +17,7 @@ from assay.launch.environment.reading import THIS_MACHINE, Files
 from assay.launch.mapped import Table, kinds_of_mapping, no_table
 from assay.launch.mounts import MOUNTS, Mount, read_mounts, unescaped
 from assay.model.foreign import plain
-from assay.model.layers import Compresses, Layer, LayerKind
+from assay.model.result.layers import Compresses, Layer, LayerKind
 from assay.model.secret import redacted_word
 
 MOST_DEPTH = 24

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from assay.model.layers import LayerKind
+from assay.model.result.layers import LayerKind
 
 TABLE_SECONDS = 5.0
 TABLE_BYTES = 1 << 16

@@ -14,7 +14,7 @@ from assay.launch.binary import find_engine, last_line
 from assay.launch.launcher import Launcher, LocalLauncher, Process
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
-from assay.model.study import Study
+from assay.model.study.study import Study
 
 PATIENCE_SECONDS = 60.0
 """Storage on which nothing ends for so long counts as hung."""

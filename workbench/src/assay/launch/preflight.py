@@ -11,7 +11,7 @@ from assay.launch.net.leash import Leashes, StoppedError
 from assay.launch.net.rounds import Flow, Rounds
 from assay.launch.shell import Shell
 from assay.model.base import AssayError
-from assay.model.network import (
+from assay.model.result.network import (
     Link,
     MtuMeasurement,
     Network,

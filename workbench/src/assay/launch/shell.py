@@ -24,7 +24,7 @@ from assay.launch.answers import KEPT_ERR, MOST_OUT, collect, end
 from assay.launch.net.ssh_faults import explain
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
-from assay.model.host import Host
+from assay.model.site.host import Host
 from assay.model.units import about_size
 
 Process = subprocess.Popen[bytes]

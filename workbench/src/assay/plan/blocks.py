@@ -12,7 +12,7 @@ once: what the machine does for longer than a repeat meets both alike. Which of 
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from assay.model.case import Case
+from assay.model.study.case import Case
 
 Pair = tuple[str, str]
 """Ids of the same case on the base and on the other side."""

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from assay.contract._answers import BackendCapabilities, CacheAction, Capabilities
-from assay.model.case import Case, Parameters
 from assay.model.source import Fault
-from assay.model.study import Study
+from assay.model.study.case import Case, Parameters
+from assay.model.study.study import Study
 from assay.model.units import format_size
 from assay.plan.broken import Broken
 from assay.plan.phases import cache_action

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from assay.model.case import Case, job_kind
-from assay.model.study import Study
-from assay.model.target import Target
+from assay.model.study.case import Case, job_kind
+from assay.model.study.study import Study
+from assay.model.study.target import Target
 
 PASS_SECONDS = 1.5
 """About what a pass over a device takes; on slow ones longer."""

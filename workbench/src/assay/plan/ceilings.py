@@ -12,11 +12,11 @@ from assay.contract._generated import (
     Tree,
 )
 from assay.model.base import Frozen
-from assay.model.case import Case, Parameters, job_kind
-from assay.model.ceiling import COPY_BLOCK, HOST_WIDE, Ceiling, CeilingName
-from assay.model.names import is_metadata
-from assay.model.study import Study
-from assay.model.target import NullTarget as StudyNullTarget
+from assay.model.result.ceiling import COPY_BLOCK, HOST_WIDE, Ceiling, CeilingName
+from assay.model.study.case import Case, Parameters, job_kind
+from assay.model.study.names import is_metadata
+from assay.model.study.study import Study
+from assay.model.study.target import NullTarget as StudyNullTarget
 from assay.plan.ceiling_times import MOST_KINDS
 
 ENGINE_PASS_NS = 40_000_000

@@ -4,10 +4,10 @@ import itertools
 import posixpath
 from collections.abc import Iterator
 
-from assay.model.names import METADATA, TREE_FIELDS
 from assay.model.source import Fault
-from assay.model.study import KINDS, Study, Workload
-from assay.model.target import FileTarget, NfsTarget, NullTarget
+from assay.model.study.names import METADATA, TREE_FIELDS
+from assay.model.study.study import KINDS, Study, Workload
+from assay.model.study.target import FileTarget, NfsTarget, NullTarget
 from assay.model.units import one_of
 from assay.plan.tree import order_fault
 from assay.plan.where import Condition, ExpressionError

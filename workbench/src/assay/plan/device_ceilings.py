@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 from assay.contract._answers import BackendCapabilities, CacheAction
 from assay.contract._generated import DataSpec, DeviceTarget, FileTarget, Job, Operation, Phase
-from assay.model.case import Case
-from assay.model.ceiling import SMALL_RECORD, Ceiling, CeilingName
-from assay.model.names import READS
-from assay.model.result import IN_MEMORY
-from assay.model.study import Study
-from assay.model.target import DeviceTarget as StudyDeviceTarget
-from assay.model.target import FileTarget as StudyFileTarget
+from assay.model.result.ceiling import SMALL_RECORD, Ceiling, CeilingName
+from assay.model.result.result import IN_MEMORY
+from assay.model.study.case import Case
+from assay.model.study.names import READS
+from assay.model.study.study import Study
+from assay.model.study.target import DeviceTarget as StudyDeviceTarget
+from assay.model.study.target import FileTarget as StudyFileTarget
 from assay.model.units import format_size
 from assay.plan.ceilings import LARGE, CeilingJob, make_job, timed
 

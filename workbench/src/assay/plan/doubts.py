@@ -1,7 +1,7 @@
 """What a study cannot tell, whatever is measured."""
 
-from assay.model.repeats import LEAST_BEFORE_LOOK, LEAST_COMPARED
-from assay.model.study import Study
+from assay.model.study.repeats import LEAST_BEFORE_LOOK, LEAST_COMPARED
+from assay.model.study.study import Study
 from assay.model.units import about_duration
 from assay.plan.estimate import StudyEstimate
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assay.model.base import Frozen
-from assay.model.case import Case, Parameters
-from assay.model.names import LOOKUPS, METADATA, MIXES, READS, WRITES
-from assay.model.repeats import Repeats
-from assay.model.study import Study
-from assay.model.target import ExponentialLatency, FixedLatency, NfsTarget, NullTarget, Target, UniformLatency
+from assay.model.study.case import Case, Parameters
+from assay.model.study.names import LOOKUPS, METADATA, MIXES, READS, WRITES
+from assay.model.study.repeats import Repeats
+from assay.model.study.study import Study
+from assay.model.study.target import ExponentialLatency, FixedLatency, NfsTarget, NullTarget, Target, UniformLatency
 from assay.model.units import about_size
 from assay.plan.ceiling_times import ceiling_times, is_memory
 from assay.plan.phases import plan_phases, times_of

@@ -5,9 +5,9 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assay.model.case import AxisValue, Case, Excluded, Parameters
 from assay.model.source import Fault
-from assay.model.study import KINDS, MOST_CASES, MOST_JOBS, Study, Workload
+from assay.model.study.case import AxisValue, Case, Excluded, Parameters
+from assay.model.study.study import KINDS, MOST_CASES, MOST_JOBS, Study, Workload
 from assay.plan.broken import Broken
 from assay.plan.rules import broken_rules
 from assay.plan.where import Condition, ExpressionError

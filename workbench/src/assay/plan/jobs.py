@@ -22,12 +22,12 @@ from assay.contract._generated import (
     Tuning,
     UniformLatency,
 )
-from assay.model import target as model
 from assay.model.base import Frozen
-from assay.model.case import Case, Parameters
-from assay.model.cpus import cpu_numbers
-from assay.model.layers import Layer
-from assay.model.study import Study
+from assay.model.result.layers import Layer
+from assay.model.site.cpus import cpu_numbers
+from assay.model.study import target as model
+from assay.model.study.case import Case, Parameters
+from assay.model.study.study import Study
 from assay.plan.phases import cache_action, job_id, plan_phases, times_of
 from assay.plan.tree import PhasePlan
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from assay.model.names import DATA_FIELDS, TREE_FIELDS
-from assay.model.schedule import Schedule
+from assay.model.money.study_prices import StudyDesign, StudyPrices
+from assay.model.money.use import Use
 from assay.model.source import (
     Fault,
     Path,
@@ -19,9 +19,10 @@ from assay.model.source import (
     sorted_problems,
     without_echoes,
 )
-from assay.model.study import Exclusion, Output, Study, Workload, on_names
-from assay.model.study_prices import StudyDesign, StudyPrices
-from assay.model.target import (
+from assay.model.study.names import DATA_FIELDS, TREE_FIELDS
+from assay.model.study.schedule import Schedule
+from assay.model.study.study import Exclusion, Output, Study, Workload, on_names
+from assay.model.study.target import (
     DeviceTarget,
     ExponentialLatency,
     FileTarget,
@@ -35,7 +36,6 @@ from assay.model.target import (
     UniformLatency,
 )
 from assay.model.units import one_of, shown
-from assay.model.use import Use
 from assay.plan.crosscheck import crosscheck
 
 _EXAMPLES = {

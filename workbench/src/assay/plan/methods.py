@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.contract._generated import Job, Method, MethodFound
-from assay.model.case import Case
-from assay.model.method import Direction, MethodChoice
-from assay.model.names import CREATES, STDIO, WRITES
-from assay.model.study import Study
+from assay.model.result.method import Direction, MethodChoice
+from assay.model.study.case import Case
+from assay.model.study.names import CREATES, STDIO, WRITES
+from assay.model.study.study import Study
 
 KINDS = ("file", "device")
 """Kinds of target that are reached through the kernel."""

@@ -6,7 +6,7 @@ The engine's side is `engine/crates/spec/src/validate.rs`; a property test holds
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.model.names import STDIO, is_metadata
+from assay.model.study.names import STDIO, is_metadata
 from assay.model.units import format_size
 from assay.plan.broken import Broken
 from assay.plan.tree import tree_rules

@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from assay.model.case import Case
-from assay.model.schedule import Schedule
-from assay.model.study import Study
+from assay.model.study.case import Case
+from assay.model.study.schedule import Schedule
+from assay.model.study.study import Study
 from assay.plan.order import order_jobs
 
 _NS = 1e9

@@ -5,9 +5,9 @@ from typing import Any
 
 import yaml
 
-from assay.model.blocks import Blocks
-from assay.model.repeats import Repeats
-from assay.model.study import Study
+from assay.model.study.blocks import Blocks
+from assay.model.study.repeats import Repeats
+from assay.model.study.study import Study
 
 LEFT_OUT = ("repeats", "order", "schedule")
 """What a study says of its repeats: rounds come instead."""

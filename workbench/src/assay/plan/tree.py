@@ -6,7 +6,7 @@ The engine's side is `validate_tree` and `validate_order` of `engine/crates/spec
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from assay.model.names import LOOKUPS, WHOLE
+from assay.model.study.names import LOOKUPS, WHOLE
 from assay.model.units import format_size
 from assay.plan.broken import Broken
 

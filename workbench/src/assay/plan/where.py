@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from assay.model import units
-from assay.model.case import AxisValue
-from assay.model.study import KINDS
+from assay.model.study.case import AxisValue
+from assay.model.study.study import KINDS
 
 Values = Mapping[str, AxisValue]
 Evaluate = Callable[[Values], Any]

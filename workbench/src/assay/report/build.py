@@ -1,7 +1,7 @@
 """From a run to the document."""
 
-from assay.model.price import Book
-from assay.model.result import RunAnalysis
+from assay.model.money.price import Book
+from assay.model.result.result import RunAnalysis
 from assay.report import numbers
 from assay.report.document import Document
 from assay.report.sections import (

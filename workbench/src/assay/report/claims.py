@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from assay.analyse.decide import MOST_NEEDED
-from assay.model.decision import Decision, Outcome, PointDecision
+from assay.model.result.decision import Decision, Outcome, PointDecision
 from assay.model.units import about_duration
 from assay.report import numbers
 from assay.report.document import Span, Strong, Text

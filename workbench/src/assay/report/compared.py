@@ -5,9 +5,9 @@ from itertools import groupby
 
 from assay.analyse.between import LEAST_RUNS
 from assay.analyse.runs import HOW_TO_TELL, geometric_means
-from assay.model.comparison import ComparedRow, RunsComparison, Side
-from assay.model.environment import EnvironmentDifference
-from assay.model.result import Comparison
+from assay.model.result.comparison import ComparedRow, RunsComparison, Side
+from assay.model.result.environment import EnvironmentDifference
+from assay.model.result.result import Comparison
 from assay.report import latencies, numbers, percentiles
 from assay.report.charts.differences import difference_chart
 from assay.report.document import (

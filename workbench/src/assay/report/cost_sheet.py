@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from assay.model.amount import EXACT, TERM_MONTHS
-from assay.model.price import UNITS, Tier
-from assay.model.priced import FrozenPrices
-from assay.model.result import RunAnalysis
-from assay.price.cost import Charge
+from assay.model.money.amount import EXACT, TERM_MONTHS
+from assay.model.money.price import UNITS, Tier
+from assay.model.money.priced import FrozenPrices
+from assay.model.result.result import RunAnalysis
+from assay.money.cost.cost import Charge
 from assay.report.costs import METRICS, TargetCost, scale, target_costs, what
 from assay.report.numbers import NONE
 from assay.report.view import View

@@ -2,8 +2,8 @@
 
 from decimal import Decimal
 
-from assay.model.amount import rounded
-from assay.model.result import RunAnalysis
+from assay.model.money.amount import rounded
+from assay.model.result.result import RunAnalysis
 from assay.report.costs import METRICS, Metric, TargetCost, target_costs, what
 from assay.report.tables import Column, Record, Table, Value
 from assay.report.view import View

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from assay.model.amount import EXACT, money
 from assay.model.base import AssayError
-from assay.model.names import MIXES, READS, WRITES
-from assay.model.price import Book
-from assay.model.priced import DesignCeiling, FrozenPrices, PricedDesign
-from assay.model.result import Estimate, Row
-from assay.price.cost import Cost
-from assay.price.frozen import design_cost
+from assay.model.money.amount import EXACT, money
+from assay.model.money.price import Book
+from assay.model.money.priced import DesignCeiling, FrozenPrices, PricedDesign
+from assay.model.result.result import Estimate, Row
+from assay.model.study.names import MIXES, READS, WRITES
+from assay.money.cost.cost import Cost
+from assay.money.cost.frozen import design_cost
 from assay.report import numbers
 from assay.report.document import Span, Strong, Text
 from assay.report.view import View, sound

@@ -7,7 +7,7 @@ All text is plain and unescaped: it may come from a study file, so a writer must
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from assay.model.verdict import Verdict
+from assay.model.result.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from assay.model.foreign import in_json
-from assay.model.result import RunAnalysis
+from assay.model.result.result import RunAnalysis
 from assay.report.cost_table import COST_COLUMNS, costs_table
 from assay.report.tables import RESULT_COLUMNS, SAMPLE_COLUMNS, Column, results_table, samples_table
 
@@ -43,10 +43,10 @@ def json_schema() -> dict[str, Any]:
     """The JSON Schema of the document, made from the same columns and classes."""
     from pydantic.json_schema import models_json_schema
 
-    from assay.model.case import Excluded
-    from assay.model.decision import Decision
-    from assay.model.machine import MachineFinding
-    from assay.model.result import Comparison, RunInfo
+    from assay.model.result.decision import Decision
+    from assay.model.result.machine import MachineFinding
+    from assay.model.result.result import Comparison, RunInfo
+    from assay.model.study.case import Excluded
 
     models = (RunInfo, Comparison, Decision, Excluded, MachineFinding)
     places, definitions = models_json_schema([(model, "serialization") for model in models])

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.model.foreign import lines
-from assay.model.names import is_metadata
-from assay.model.result import RunAnalysis
+from assay.model.result.result import RunAnalysis
+from assay.model.study.names import is_metadata
 from assay.report.cost_sheet import write_cost
 from assay.report.tables import Column, Table, ceilings_table, results_table, samples_table, verdict_counts
 

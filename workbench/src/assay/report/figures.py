@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from assay.model.case import AxisValue
-from assay.model.percentile import LEAST_BEYOND, WIDEST
-from assay.model.result import Row
+from assay.model.result.percentile import LEAST_BEYOND, WIDEST
+from assay.model.result.result import Row
+from assay.model.study.case import AxisValue
 from assay.report import numbers
 from assay.report.charts.dots import plain_chart
 from assay.report.charts.heat import heat_map

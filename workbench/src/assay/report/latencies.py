@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assay.analyse.between import LEAST_RUNS
-from assay.model.comparison import ComparedRow, RunsComparison, Side
-from assay.model.repeats import LEAST_COMPARED
-from assay.model.result import Compared, Comparison, Percentile
+from assay.model.result.comparison import ComparedRow, RunsComparison, Side
+from assay.model.result.result import Compared, Comparison, Percentile
+from assay.model.study.repeats import LEAST_COMPARED
 from assay.report import numbers
 
 NAMES: tuple[Compared, ...] = ("p50", "p99")

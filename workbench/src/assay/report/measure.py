@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from assay.model.names import is_metadata
-from assay.model.result import Row
+from assay.model.result.result import Row
+from assay.model.study.names import is_metadata
 from assay.report import numbers
 
 

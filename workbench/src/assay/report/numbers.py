@@ -6,7 +6,7 @@ MB and GB are powers of ten, MiB and GiB powers of two.
 import math
 from datetime import UTC, datetime
 
-from assay.model.case import AxisValue
+from assay.model.study.case import AxisValue
 
 NONE = "–"
 """Printed where there is no value."""

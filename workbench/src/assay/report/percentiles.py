@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from assay.model.percentile import WIDEST, Standing
-from assay.model.result import Percentile, Row
+from assay.model.result.percentile import WIDEST, Standing
+from assay.model.result.result import Percentile, Row
 from assay.report import numbers
 from assay.report.document import Num
 

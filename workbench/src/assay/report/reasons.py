@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from assay.model.result import Row
-from assay.model.verdict import NOT_APPLICABLE
+from assay.model.result.result import Row
+from assay.model.result.verdict import NOT_APPLICABLE
 
 _FIGURES = re.compile(r"[0-9][0-9.,]*(?: ?[kMGTP]?i?B\b)?")
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from assay.model.ceiling import Ceiling
-from assay.model.percentile import LEAST_OPS
-from assay.model.result import Estimate, Percentile, Row, RunAnalysis, Sample
-from assay.model.verdict import Verdict
+from assay.model.result.ceiling import Ceiling
+from assay.model.result.percentile import LEAST_OPS
+from assay.model.result.result import Estimate, Percentile, Row, RunAnalysis, Sample
+from assay.model.result.verdict import Verdict
 
 Kind = Literal["text", "integer", "number", "boolean"]
 Value = str | int | float | bool | None

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from assay.model.case import AxisValue
-from assay.model.price import Book
-from assay.model.result import Comparison, Place, Row, RunAnalysis
-from assay.model.verdict import AS_FAR_AS_SEEN, FALSE, SOUND
+from assay.model.money.price import Book
+from assay.model.result.result import Comparison, Place, Row, RunAnalysis
+from assay.model.result.verdict import AS_FAR_AS_SEEN, FALSE, SOUND
+from assay.model.study.case import AxisValue
 from assay.report import numbers
 from assay.report.measure import Measure, measure_of
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from assay.model.base import AssayError
-from assay.model.priced import PRICES_SCHEMA, FrozenPrices
+from assay.model.money.priced import PRICES_SCHEMA, FrozenPrices
 from assay.model.regular import IrregularError, TooLargeError, read_regular
 from assay.store.damage import HINT
 from assay.store.entries import PRICES
@@ -81,7 +81,7 @@ def _check_version(folder: Path, data: Any) -> None:
 
 def _check_numbers(prices: FrozenPrices, folder: Path) -> None:
     """Refuse what cannot be computed with or printed: numbers without end or bound, and bills without a price."""
-    from assay.price.cost import price_bill
+    from assay.money.cost.cost import price_bill
 
     for number in _numbers(prices.model_dump()):
         _check_number(number)

@@ -11,15 +11,15 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from assay.model.blocks import Blocks
-from assay.model.case import Case, Excluded
-from assay.model.ceiling import Ceiling
 from assay.model.foreign import plain
-from assay.model.machine import Controls, MachineFinding, Reading
-from assay.model.method import MethodChoice
-from assay.model.network import Network
-from assay.model.priced import FrozenPrices
-from assay.model.result import ErrorTally, JobRecord, Place, RunInfo, Sample
+from assay.model.money.priced import FrozenPrices
+from assay.model.result.ceiling import Ceiling
+from assay.model.result.machine import Controls, MachineFinding, Reading
+from assay.model.result.method import MethodChoice
+from assay.model.result.network import Network
+from assay.model.result.result import ErrorTally, JobRecord, Place, RunInfo, Sample
+from assay.model.study.blocks import Blocks
+from assay.model.study.case import Case, Excluded
 from assay.model.written import MOST_BYTES
 from assay.store.damage import damage_told, mapping, read_kept, tells_damage, words_of
 from assay.store.entries import STUDY

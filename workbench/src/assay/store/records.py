@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.model.blocks import Blocks
-from assay.model.names import is_metadata
-from assay.model.result import Place, Row
-from assay.model.verdict import AS_FAR_AS_SEEN, Verdict
+from assay.model.result.result import Place, Row
+from assay.model.result.verdict import AS_FAR_AS_SEEN, Verdict
+from assay.model.study.blocks import Blocks
+from assay.model.study.names import is_metadata
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class RunMeta:
     Attributes:
         repeats: Repeats of each case; with `repeats_within` the greatest number of them.
         base: Directory where the study's relative target paths start.
-        repeats_within: As in `assay.model.result.RunInfo`; likewise what else begins with `repeats_`, and `blocks`.
+        repeats_within: As in `RunInfo`; likewise what else begins with `repeats_`, and `blocks`.
     """
 
     id: str

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from assay.model.base import EXIT_INCOMPLETE, AssayError
-from assay.model.case import Case, Excluded
-from assay.model.ceiling import Ceiling
-from assay.model.machine import Controls, MachineFinding, Reading
-from assay.model.method import MethodChoice
-from assay.model.network import Network
-from assay.model.priced import FrozenPrices
-from assay.model.result import Place, Sample
+from assay.model.money.priced import FrozenPrices
+from assay.model.result.ceiling import Ceiling
+from assay.model.result.machine import Controls, MachineFinding, Reading
+from assay.model.result.method import MethodChoice
+from assay.model.result.network import Network
+from assay.model.result.result import Place, Sample
+from assay.model.study.case import Case, Excluded
 from assay.store.entries import (
     DATABASE,
     ENGINE_LOCK,

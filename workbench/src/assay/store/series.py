@@ -27,7 +27,7 @@ COLUMNS = {
     "p99_ns": "int64",
 }
 """Name -> Arrow type. Times count from the phase's start; percentiles are of all operations together,
-and empty where those are too few (`assay.model.percentile`).
+and empty where those are too few (`assay.model.result.percentile`).
 
 `meta` are metadata operations, whose bytes are the contents that `create` wrote.
 """

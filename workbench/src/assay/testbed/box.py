@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from assay.model.base import AssayError
-from assay.model.box import NAME, Box
 from assay.model.files import read_model
 from assay.model.named import UnreadableError, read_named
+from assay.model.site.box import NAME, Box
 from assay.model.units import one_of
 from assay.model.written import MOST_BYTES
 from assay.testbed.kinds import load_kind

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.box import NAME
+from assay.model.site.box import NAME
 from assay.testbed import journal
 from assay.testbed.disks import detach_loops, group_fault, remove_group, remove_images
 from assay.testbed.folders import (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.box import Disk, HostSpec
+from assay.model.site.box import Disk, HostSpec
 from assay.testbed.removal import remove_known
 from assay.testbed.run import run
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.box import NAME
 from assay.model.foreign import plain
+from assay.model.site.box import NAME
 
 MARKER = ".assay-box"
 """File in a folder of disks that names the box it belongs to."""

@@ -6,7 +6,7 @@ the kernel here cannot do. Sites are joined by a further switch, to which each h
 
 from dataclasses import dataclass
 
-from assay.model.box import Box, Disk, Member
+from assay.model.site.box import Box, Disk, Member
 
 HOST_INTERFACE = "eth0"
 QUANTUM = 60_000

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.box import Box
+from assay.model.site.box import Box
 from assay.testbed.kinds import load_kind
 
 SWITCH = "assay-switch"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.box import BoxState, RunningHost, RunningServer
+from assay.model.site.box import BoxState, RunningHost, RunningServer
 from assay.model.units import one_of
 from assay.testbed.clean import take_down
 from assay.testbed.kinds import fill, found_words, load_kind

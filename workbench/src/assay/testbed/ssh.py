@@ -3,7 +3,7 @@
 import shlex
 from pathlib import Path
 
-from assay.model.box import Member
+from assay.model.site.box import Member
 from assay.testbed.run import find_program, run
 
 INSIDE = "/run/assay-host"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from assay.model.box import BoxState, RunningHost
+from assay.model.site.box import BoxState, RunningHost
 from assay.testbed.folders import STATE
 from assay.testbed.process import Process, boot_id
 

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.box import NAME, Box, BoxState, HostSpec, Member, RunningHost, RunningServer
+from assay.model.site.box import NAME, Box, BoxState, HostSpec, Member, RunningHost, RunningServer
 from assay.testbed import disks, layout, ssh
 from assay.testbed.clean import clean, raise_if_left
 from assay.testbed.find import sweep

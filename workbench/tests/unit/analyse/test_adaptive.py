@@ -23,12 +23,12 @@ from assay.cli.progress import LineProgress, TimeLeft
 from assay.cli.session import estimate_text
 from assay.cli.settle import settle, settle_all
 from assay.judge.evidence import Evidence
-from assay.model.case import Case
-from assay.model.repeats import STANDARD, Repeats, repeats_words
-from assay.model.result import JobRecord, Sample
-from assay.model.study import study_schema
+from assay.model.result.result import JobRecord, Sample
+from assay.model.result.verdict import Verdict
+from assay.model.study.case import Case
+from assay.model.study.repeats import STANDARD, Repeats, repeats_words
+from assay.model.study.study import study_schema
 from assay.model.units import about_duration
-from assay.model.verdict import Verdict
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
 from assay.report.build import build_document

@@ -26,7 +26,7 @@ from assay.contract.parts import HEADER, HostPart, join_parts, split_parts
 from assay.contract.reader import BrokenLine, lines_of, read_line
 from assay.launch.engine import Outcome
 from assay.model.base import AssayError
-from assay.model.verdict import Verdict
+from assay.model.result.verdict import Verdict
 from assay.store import RunStore
 
 

@@ -9,10 +9,10 @@ from noise import Floats, heavy, wandering
 from soak import times
 
 from assay.analyse.blocks import decided_cases, decisions, told
-from assay.model.blocks import LOOKS, Blocks, looks_within
-from assay.model.decision import PointDecision
-from assay.model.result import Row
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.decision import PointDecision
+from assay.model.result.result import Row
+from assay.model.result.verdict import Finding, Verdict
+from assay.model.study.blocks import LOOKS, Blocks, looks_within
 
 Noise = Callable[[np.random.Generator, int], Floats]
 

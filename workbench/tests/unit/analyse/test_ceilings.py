@@ -14,11 +14,11 @@ from plan_tools import backend, load, study, written
 from run_tools import ENGINE, assay, needs_engine
 
 from assay.analyse.ceilings import Ceilings, Pass, measured_ceilings
-from assay.model.case import Case, Parameters, job_kind
-from assay.model.ceiling import HOST_WIDE, Binding, Ceiling
-from assay.model.names import DATA, METADATA, MIXES, READS
-from assay.model.result import EXCEEDED, Estimate, Place
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling
+from assay.model.result.result import EXCEEDED, Estimate, Place
+from assay.model.result.verdict import Finding, Verdict
+from assay.model.study.case import Case, Parameters, job_kind
+from assay.model.study.names import DATA, METADATA, MIXES, READS
 from assay.plan import ceilings as plan
 from assay.plan import device_ceilings as device
 from assay.plan.expand import expand

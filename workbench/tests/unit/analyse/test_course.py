@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from assay.analyse.changes import change_points
 from assay.analyse.course import IntervalRate, course, course_of, effective_size, whole_intervals
 from assay.contract.names import IntervalEvent, PhaseEndEvent, Window
-from assay.model.course import Course
+from assay.model.result.course import Course
 
 S = 10**9
 MB = 10**6

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from assay.analyse.compare import compare
 from assay.analyse.decide import decide
-from assay.model.decision import Decision, Outcome
-from assay.model.result import Row
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.decision import Decision, Outcome
+from assay.model.result.result import Row
+from assay.model.result.verdict import Finding, Verdict
 from assay.report.claims import claims, headline, sentence
 
 SEED = 5

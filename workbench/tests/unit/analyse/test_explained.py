@@ -8,7 +8,7 @@ import pytest
 from noise import wandering
 
 from assay.analyse.explained import LEAST_ROUNDS, Series, explain
-from assay.model.machine import Explained, Reading
+from assay.model.result.machine import Explained, Reading
 
 ROWS = 12
 RUNS = 24

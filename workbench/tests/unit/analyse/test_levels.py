@@ -14,7 +14,7 @@ from assay.analyse.estimate import estimate
 from assay.analyse.levels import LEAST, levels
 from assay.judge.evidence import Evidence, NotEvaluated
 from assay.judge.rules import KNOWN, unstable
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.verdict import Finding, Verdict
 
 ROWS, RUNS = 40, 50
 

@@ -9,10 +9,10 @@ from made_network import GB, network
 
 from assay.analyse.ceilings import Ceilings
 from assay.judge import limits
-from assay.model.ceiling import Binding
-from assay.model.network import Network
-from assay.model.result import Estimate
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.ceiling import Binding
+from assay.model.result.network import Network
+from assay.model.result.result import Estimate
+from assay.model.result.verdict import Finding, Verdict
 
 CLIENTS = ("c1", "c2", "c3", "c4")
 MB = 1e6

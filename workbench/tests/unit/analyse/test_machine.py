@@ -20,10 +20,10 @@ from assay.analyse.machine import (
 )
 from assay.analyse.rows import analyse
 from assay.cli.analysis import judge_row
-from assay.model.machine import Controls, Explained, MachineFinding, Reading
-from assay.model.result import RunAnalysis
-from assay.model.verdict import Finding, Verdict
-from assay.model.watch import Watch
+from assay.model.result.machine import Controls, Explained, MachineFinding, Reading
+from assay.model.result.result import RunAnalysis
+from assay.model.result.verdict import Finding, Verdict
+from assay.model.result.watch import Watch
 
 S = 1000 * MS
 SURE = Explained(share=0.5, low=0.3, p=0.002, slopes={"waits": 0.0, "works": 3.0})

@@ -14,10 +14,10 @@ from assay.analyse.compare import compare
 from assay.analyse.decide import decide, undecided
 from assay.cli.analysis import rows_until
 from assay.cli.settle import Rounds
-from assay.model.case import Case
-from assay.model.decision import Outcome
-from assay.model.repeats import Repeats, looks
-from assay.model.result import Place
+from assay.model.result.decision import Outcome
+from assay.model.result.result import Place
+from assay.model.study.case import Case
+from assay.model.study.repeats import Repeats, looks
 from assay.plan.doubts import doubts
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand

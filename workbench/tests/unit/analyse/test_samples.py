@@ -14,9 +14,9 @@ from assay.analyse.samples import samples_from_events
 from assay.cli.analysis import judge_row
 from assay.contract.names import IntervalEvent
 from assay.contract.reader import BrokenLine, read_events, read_line
-from assay.model.course import Course
-from assay.model.result import BlockDeviceUse, ErrorTally, Sample
-from assay.model.verdict import Verdict
+from assay.model.result.course import Course
+from assay.model.result.result import BlockDeviceUse, ErrorTally, Sample
+from assay.model.result.verdict import Verdict
 
 CONTRACT = REPOSITORY / "contract"
 GOLDEN = sorted((CONTRACT / "golden" / "events").glob("*.ndjson"))

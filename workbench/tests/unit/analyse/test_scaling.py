@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from assay.analyse import hosts
 from assay.analyse.scaling import PLATEAU, scalings
-from assay.model.ceiling import Binding
-from assay.model.result import Estimate, HostShare, Row, RunAnalysis
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.ceiling import Binding
+from assay.model.result.result import Estimate, HostShare, Row, RunAnalysis
+from assay.model.result.verdict import Finding, Verdict
 from assay.report.document import Bullets, Fold, Section, Table
 from assay.report.sections.hosts import section
 from assay.report.view import View

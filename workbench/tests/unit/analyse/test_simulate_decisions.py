@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from simulate_decisions import Counts, cells, table, wrong
 
-from assay.model.decision import Outcome, PointDecision
+from assay.model.result.decision import Outcome, PointDecision
 
 CELLS = cells()
 

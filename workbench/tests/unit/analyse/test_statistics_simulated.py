@@ -16,7 +16,7 @@ from assay.analyse.changes import change_points
 from assay.analyse.compare import compare_rounds
 from assay.analyse.course import IntervalRate, course
 from assay.analyse.estimate import estimate
-from assay.model.result import Comparison, Estimate, Row
+from assay.model.result.result import Comparison, Estimate, Row
 
 Noise = Callable[[np.random.Generator, tuple[int, ...], float], Floats]
 

@@ -11,7 +11,7 @@ from soak import times
 
 from assay.analyse.notes import notes
 from assay.analyse.trend import LEAST_ROUNDS, Trend, trend_notes, trends
-from assay.model.result import Row
+from assay.model.result.result import Row
 
 RUNS = times(200, 2000)
 

@@ -20,8 +20,8 @@ from judge_tools import (
 from assay.judge import names, rules
 from assay.judge.evidence import Evidence
 from assay.judge.judge import judge
-from assay.model.result import ErrorTally
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.result import ErrorTally
+from assay.model.result.verdict import Finding, Verdict
 
 FULL = ErrorTally(kind="os", errno="ENOSPC", count=3, example="write /t/f0 at 1048576, 65536 bytes: No space (ENOSPC)")
 

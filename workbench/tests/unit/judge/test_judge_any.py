@@ -15,12 +15,12 @@ from assay.analyse.usable import usable
 from assay.judge.evidence import Evidence, NotEvaluated
 from assay.judge.judge import judge
 from assay.judge.rules import RULES
-from assay.model.ceiling import Binding
-from assay.model.course import Change, Course
-from assay.model.names import DATA, METADATA, is_metadata
-from assay.model.result import BlockDeviceUse, ErrorTally, Sample
-from assay.model.verdict import RANK, Finding, Verdict
-from assay.model.watch import Watch
+from assay.model.result.ceiling import Binding
+from assay.model.result.course import Change, Course
+from assay.model.result.result import BlockDeviceUse, ErrorTally, Sample
+from assay.model.result.verdict import RANK, Finding, Verdict
+from assay.model.result.watch import Watch
+from assay.model.study.names import DATA, METADATA, is_metadata
 
 NS = st.sampled_from([0, 1, 10**6, 10**9]) | st.integers(0, 10**13)
 BYTES = st.sampled_from([0, 1, 4096, 1 << 20, 16 << 20]) | st.integers(0, 2**45)

@@ -24,8 +24,8 @@ from judge_tools import (
 from assay.judge import cache
 from assay.judge.evidence import Evidence
 from assay.judge.rules import RULES
-from assay.model.result import BlockDeviceUse, Place
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.result import BlockDeviceUse, Place
+from assay.model.result.verdict import Finding, Verdict
 
 
 def uncounted(share: float, operation: str = "read", **changes: Any) -> Evidence:

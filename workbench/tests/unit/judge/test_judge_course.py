@@ -27,7 +27,7 @@ from assay.analyse.course import course as course_of_intervals
 from assay.judge import course
 from assay.judge.evidence import Evidence
 from assay.judge.rules import RULES
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.verdict import Finding, Verdict
 
 S = 10**9
 HELD: dict[str, Any] = {

@@ -9,7 +9,7 @@ from judge_tools import Rule, about_names, evidence, fires, odd_repeats
 from assay.judge import lanes
 from assay.judge.evidence import Evidence
 from assay.judge.rules import RULES
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.verdict import Finding, Verdict
 
 S = 10**9
 LANES = {"cache": "direct", "lanes": 4}

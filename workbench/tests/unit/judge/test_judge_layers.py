@@ -11,9 +11,9 @@ from judge_tools import Rule, about_names, evidence, fires, lacks, make_block
 from assay.judge import cache, layers, rules
 from assay.judge.evidence import Evidence
 from assay.judge.judge import judge
-from assay.model.layers import Layer
-from assay.model.result import Place
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.layers import Layer
+from assay.model.result.result import Place
+from assay.model.result.verdict import Finding, Verdict
 
 
 def place(*below: tuple[Any, ...] | Layer, **fields: Any) -> Place:

@@ -11,9 +11,9 @@ from assay.judge import limits
 from assay.judge.evidence import Evidence
 from assay.judge.judge import judge
 from assay.judge.rules import RULES
-from assay.model.ceiling import CeilingName
-from assay.model.verdict import Verdict
-from assay.model.watch import Watch
+from assay.model.result.ceiling import CeilingName
+from assay.model.result.verdict import Verdict
+from assay.model.result.watch import Watch
 
 S = 10**9
 

@@ -12,8 +12,8 @@ from soak import times
 from assay.judge import tenant
 from assay.judge.evidence import Evidence
 from assay.judge.rules import RULES
-from assay.model.result import BlockDeviceUse
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.result import BlockDeviceUse
+from assay.model.result.verdict import Finding, Verdict
 
 RULE = tenant.contended
 BTRFS = make_place("disk", filesystem="btrfs")

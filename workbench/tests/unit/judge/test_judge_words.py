@@ -7,8 +7,8 @@ from paths import REPOSITORY
 
 from assay.judge import rules
 from assay.judge.evidence import percent
-from assay.model.result import ErrorTally
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.result import ErrorTally
+from assay.model.result.verdict import Finding, Verdict
 
 KEEP = {"cache": "keep"}
 

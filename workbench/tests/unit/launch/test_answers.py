@@ -17,7 +17,7 @@ from assay.launch.net.ssh_faults import explain
 from assay.launch.questions import probe_target
 from assay.launch.shell import LocalShell
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.host import Host
+from assay.model.site.host import Host
 
 HERE = LocalShell(Host(name="here", kind="local"))
 NONE = '{"kind": "null"}'

@@ -9,7 +9,7 @@ from soak import times
 
 from assay.launch.hosts import node_names, read_hostfile, resolve_hosts
 from assay.model.base import AssayError
-from assay.model.host import MOST_HOSTS, THIS_HOST, Host
+from assay.model.site.host import MOST_HOSTS, THIS_HOST, Host
 
 HERE = Path()
 

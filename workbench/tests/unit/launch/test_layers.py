@@ -23,7 +23,7 @@ from assay.launch.layers import (
     layers_of_type,
 )
 from assay.launch.mapped import kinds_of_mapping
-from assay.model.layers import Layer, chain, device_levels, ends, in_memory
+from assay.model.result.layers import Layer, chain, device_levels, ends, in_memory
 
 VIRTUAL = "/sys/devices/virtual/block"
 HARDWARE = "/sys/devices/pci0/block"

@@ -16,13 +16,13 @@ from assay.launch.net.rounds import Flow, rounds
 from assay.launch.net.rtt import connect_times, echo_times
 from assay.launch.preflight import Options, estimate_seconds
 from assay.launch.shell import Answer, LocalShell
-from assay.model.host import Host
-from assay.model.network import (
+from assay.model.result.network import (
     MtuMeasurement,
     Network,
     RttMeasurement,
     Scope,
 )
+from assay.model.site.host import Host
 
 RECORDED = GOLDEN / "iperf3"
 """By iperf3 3.12 on one machine: two streams of 200 Mbit/s, one of 300 Mbit/s backwards, no server."""

@@ -15,7 +15,7 @@ from assay.launch.net.leash import Leash, Leashes, StoppedError
 from assay.launch.net.ssh_faults import explain
 from assay.launch.shell import NOT_FOUND, BoxShell, LocalShell, Shell, SshShell, make_shell
 from assay.model.base import AssayError
-from assay.model.host import THIS_HOST, Host
+from assay.model.site.host import THIS_HOST, Host
 
 NODE = Host(name="node1", address="10.0.0.9", user="ann")
 

@@ -10,11 +10,11 @@ from paths import GOLDEN, REPOSITORY
 from plan_tools import load, study, written
 from soak import times
 
-from assay.model.case import Parameters
-from assay.model.cpus import cpu_numbers
-from assay.model.hosts import Hosts
-from assay.model.names import CREATES, LOOKUPS, METADATA, OPERATIONS, READS, STDIO, WHOLE, WRITES
-from assay.model.study import KINDS, Study, Workload, study_schema
+from assay.model.site.cpus import cpu_numbers
+from assay.model.study.case import Parameters
+from assay.model.study.hosts import Hosts
+from assay.model.study.names import CREATES, LOOKUPS, METADATA, OPERATIONS, READS, STDIO, WHOLE, WRITES
+from assay.model.study.study import KINDS, Study, Workload, study_schema
 from assay.plan.load import load_study
 
 PRESETS = sorted((REPOSITORY / "workbench/src/assay/presets").glob("*.yaml"))

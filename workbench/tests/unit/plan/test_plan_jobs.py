@@ -14,7 +14,7 @@ from soak import times
 
 from assay.cli.init import PRESETS
 from assay.contract._generated import Capabilities, Job
-from assay.model.names import DATA, METADATA, OPERATIONS, STDIO
+from assay.model.study.names import DATA, METADATA, OPERATIONS, STDIO
 from assay.plan.capable import backends_by_kind, capability_faults
 from assay.plan.expand import expand
 from assay.plan.jobs import SPEC_VERSION, data_seed, plan_job, plan_jobs, plan_phases

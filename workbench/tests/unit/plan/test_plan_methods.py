@@ -2,8 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plan_tools import first_case, study
 
-from assay.model.method import MethodChoice
-from assay.model.names import CREATES, DATA, STDIO, WRITES
+from assay.model.result.method import MethodChoice
+from assay.model.study.names import CREATES, DATA, STDIO, WRITES
 from assay.plan.expand import expand
 from assay.plan.jobs import plan_job
 from assay.plan.methods import by_shape, direction_of, open_shapes, shape_of, with_methods

@@ -10,8 +10,8 @@ from builders import answered
 from paths import REPOSITORY
 from sample_run import sample_run
 
-from assay.model.result import RunAnalysis
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.result import RunAnalysis
+from assay.model.result.verdict import Finding, Verdict
 from assay.report.claims import claims
 from assay.report.export_json import json_document
 

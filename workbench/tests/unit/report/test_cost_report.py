@@ -20,10 +20,10 @@ from priced import VOLUMES, book, near, priced_run, prices
 
 from assay.cli.export import Format, TableName, write_export
 from assay.model.base import AssayError
-from assay.model.priced import FrozenPrices
-from assay.model.result import Estimate, RunAnalysis
-from assay.model.use import Use
-from assay.model.verdict import Verdict
+from assay.model.money.priced import FrozenPrices
+from assay.model.money.use import Use
+from assay.model.result.result import Estimate, RunAnalysis
+from assay.model.result.verdict import Verdict
 from assay.report.build import build_document
 from assay.report.cost_table import costs_table
 from assay.report.costs import Rate, TargetCost, cheapest, front, target_costs

@@ -13,8 +13,8 @@ from sample_run import big_run, hostile_run, sample_run
 from soak import times
 
 from assay.analyse.decide import decide
-from assay.model.result import RunAnalysis
-from assay.model.verdict import Finding, Verdict
+from assay.model.result.result import RunAnalysis
+from assay.model.result.verdict import Finding, Verdict
 from assay.report import numbers
 from assay.report.build import build_document
 from assay.report.charts.theme import thin

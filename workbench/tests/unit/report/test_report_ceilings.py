@@ -12,9 +12,9 @@ from sample_run import estimate, sample_run
 from soak import times
 
 from assay.judge import cache, course, lanes, limits, names, rules, tenant
-from assay.model.ceiling import Binding, Ceiling, CeilingPass, Exceeding
-from assay.model.result import EXCEEDED, Row, RunAnalysis
-from assay.model.verdict import RANK, Finding, Verdict
+from assay.model.result.ceiling import Binding, Ceiling, CeilingPass, Exceeding
+from assay.model.result.result import EXCEEDED, Row, RunAnalysis
+from assay.model.result.verdict import RANK, Finding, Verdict
 from assay.report import numbers, reasons
 from assay.report.build import build_document
 from assay.report.document import Badge, Bullets, Fold, KeyFigures, Num, Section, Share, Table

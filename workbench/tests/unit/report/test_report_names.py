@@ -12,7 +12,7 @@ from named_runs import named, names_run, with_data
 
 from assay.analyse.rows import analyse
 from assay.cli.analysis import judge_row
-from assay.model.verdict import Verdict
+from assay.model.result.verdict import Verdict
 from assay.report.build import build_document
 from assay.report.document import Chart, Document, Gallery, KeyFigures, Table
 from assay.report.export_csv import csv_text

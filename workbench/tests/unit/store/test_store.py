@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from assay.model.base import EXIT_INCOMPLETE, EXIT_REFUSED, AssayError
-from assay.model.case import Case, Excluded, Parameters
-from assay.model.result import ErrorTally, Place, Sample
+from assay.model.result.result import ErrorTally, Place, Sample
+from assay.model.study.case import Case, Excluded, Parameters
 from assay.store import RunMeta, RunStore, find_run, list_runs, lock_holders, new_run_id, run_is_alive
 from assay.store.schema import SCHEMA_VERSION
 
@@ -197,7 +197,7 @@ def test_engine_lock_outlives_the_workbench(tmp_path: Path) -> None:
 WRITER = textwrap.dedent("""
     import sys
     from pathlib import Path
-    from assay.model.result import Sample
+    from assay.model.result.result import Sample
     from assay.store import RunStore
     store = RunStore.open(Path(sys.argv[1]), write=True, wait=5)
     store.close_lost_attempts("died")

@@ -6,7 +6,7 @@ import pytest
 from testbed_tools import written
 
 from assay.model.base import AssayError
-from assay.model.nodes import expand_nodes
+from assay.model.site.nodes import expand_nodes
 from assay.model.units import UnitError, format_link, format_loss, parse_link, parse_loss
 from assay.testbed.box import load_box, preset_names
 from assay.testbed.kinds import fill, kind_names, load_kind, render

@@ -9,7 +9,7 @@ import pytest
 from testbed_tools import assert_soon, written
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.box import BoxState, RunningHost
+from assay.model.site.box import BoxState, RunningHost
 from assay.testbed import layout, run, ssh
 from assay.testbed.box import load_box
 from assay.testbed.clean import clean, remove_lost_disks, take_down

@@ -11,7 +11,7 @@ from typing import Any
 from assay.launch.net.leash import Leashes
 from assay.launch.shell import NOT_FOUND, Answer, Shell
 from assay.model.base import AssayError
-from assay.model.network import Direction
+from assay.model.result.network import Direction
 
 FIRST_PORT = 5201
 """iperf3's own default."""

@@ -8,7 +8,7 @@ from assay.launch.net import iperf
 from assay.launch.net.leash import Leashes
 from assay.launch.shell import Shell
 from assay.model.base import AssayError
-from assay.model.network import Direction, PathMeasurement, Scope
+from assay.model.result.network import Direction, PathMeasurement, Scope
 
 SETTLE = 0.5
 """Seconds at the beginning that do not count: TCP finds its speed."""

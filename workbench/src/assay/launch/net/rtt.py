@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from assay.launch.net.leash import Leashes
 from assay.launch.shell import NOT_FOUND, Answer, Shell
 from assay.model.base import AssayError
-from assay.model.network import MtuMeasurement, RttMeasurement
+from assay.model.result.network import MtuMeasurement, RttMeasurement
 
 GAP = 0.2
 """Seconds between two pings; less is for root only."""

@@ -4,7 +4,7 @@ import re
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
-from assay.model.host import Host
+from assay.model.site.host import Host
 
 _BY_HAND = "log in once by hand: ssh {address}"
 

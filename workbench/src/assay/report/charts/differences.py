@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.model.comparison import ComparedRow
+from assay.model.result.comparison import ComparedRow
 from assay.report import numbers
 from assay.report.charts.theme import BAD, FAINT, GOOD, INK, Spec, finish
 from assay.report.measure import measure_of

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.model.result import Comparison, Row
+from assay.model.result.result import Comparison, Row
 from assay.report import numbers
 from assay.report.charts.theme import (
     DOUBT,

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from assay.model.case import AxisValue
-from assay.model.result import Row
+from assay.model.result.result import Row
+from assay.model.study.case import AxisValue
 from assay.report import numbers
 from assay.report.charts.theme import INK, TOOLTIP, VERDICT_COLOURS, Spec, decades, finish, measured
 from assay.report.measure import measure_of

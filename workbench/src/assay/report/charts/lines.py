@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from assay.model.case import AxisValue
-from assay.model.percentile import Standing
-from assay.model.result import Row
+from assay.model.result.percentile import Standing
+from assay.model.result.result import Row
+from assay.model.study.case import AxisValue
 from assay.report import numbers, percentiles
 from assay.report.charts.theme import Spec, colour, finish, magnitude, marks, measured, setting, swept
 from assay.report.measure import measure_of

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.model.amount import money
+from assay.model.money.amount import money
 from assay.report.charts.theme import FAINT, Spec, colour, finish, magnitude
 from assay.report.costs import Metric, Point, scale, unit
 from assay.report.numbers import significant

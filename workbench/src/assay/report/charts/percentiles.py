@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from assay.model.percentile import LEAST_BEYOND
-from assay.model.result import Row
+from assay.model.result.percentile import LEAST_BEYOND
+from assay.model.result.result import Row
 from assay.report import numbers
 from assay.report.charts.theme import Spec, colour, decades, finish
 from assay.report.view import View

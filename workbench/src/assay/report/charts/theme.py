@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-from assay.model.case import AxisValue
-from assay.model.result import Row
-from assay.model.verdict import NO_RESULT, Verdict
+from assay.model.result.result import Row
+from assay.model.result.verdict import NO_RESULT, Verdict
+from assay.model.study.case import AxisValue
 from assay.report import numbers
 from assay.report.measure import measure_of
 

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from assay.analyse.scaling import BINDS, scalings
-from assay.model.decision import Outcome
-from assay.model.result import Row
-from assay.model.verdict import SOUND, Verdict
+from assay.model.result.decision import Outcome
+from assay.model.result.result import Row
+from assay.model.result.verdict import SOUND, Verdict
 from assay.report import numbers
 from assay.report.claims import Claim, bound, claims, equal_within, headline, kind_of, sentence, sentences
 from assay.report.costs import cheapest, target_costs

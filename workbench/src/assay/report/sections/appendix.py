@@ -2,7 +2,7 @@
 
 import json
 
-from assay.model.result import JobRecord
+from assay.model.result.result import JobRecord
 from assay.report import numbers
 from assay.report.document import Block, Code, Facts, Fold, Heading, Mono, Note, Paragraph, Section
 from assay.report.view import View

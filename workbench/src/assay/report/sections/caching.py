@@ -2,7 +2,7 @@
 
 import math
 
-from assay.model.result import Row
+from assay.model.result.result import Row
 from assay.report import numbers
 from assay.report.charts.dots import cache_chart
 from assay.report.document import Badge, Block, Cell, Chart, Column, Gallery, Mono, Num, Paragraph, Section, Table

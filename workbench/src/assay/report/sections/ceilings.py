@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from assay.model.ceiling import HOST_WIDE, Binding, Ceiling
+from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling
 from assay.report import numbers
 from assay.report.document import (
     Block,

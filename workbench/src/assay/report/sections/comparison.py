@@ -1,8 +1,8 @@
 """The comparison between targets: ratio with intervals, point by point."""
 
-from assay.model.decision import Outcome, PointDecision
-from assay.model.repeats import LEAST_COMPARED
-from assay.model.result import Comparison
+from assay.model.result.decision import Outcome, PointDecision
+from assay.model.result.result import Comparison
+from assay.model.study.repeats import LEAST_COMPARED
 from assay.report import figures, numbers
 from assay.report.charts.dots import ratio_chart
 from assay.report.document import Block, Cell, Chart, Column, Gallery, Heading, Note, Num, Paragraph, Section, Table

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from assay.model.amount import EXACT, money
-from assay.model.price import UNITS, Book, Row
-from assay.model.priced import DesignCeiling, FrozenPrices
-from assay.price.cost import Charge, Cost
+from assay.model.money.amount import EXACT, money
+from assay.model.money.price import UNITS, Book, Row
+from assay.model.money.priced import DesignCeiling, FrozenPrices
+from assay.money.cost.cost import Charge, Cost
 from assay.report import numbers
 from assay.report.charts.pareto import pareto_chart
 from assay.report.costs import METRICS, Metric, Ratio, TargetCost, cheapest, front, scale, target_costs, unit, what

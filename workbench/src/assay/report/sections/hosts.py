@@ -5,7 +5,7 @@ import math
 from assay.analyse import hosts
 from assay.analyse.scaling import BINDS, Scaling, scalings
 from assay.analyse.usl import Law, Range, fit_law
-from assay.model.result import Row
+from assay.model.result.result import Row
 from assay.report import numbers
 from assay.report.document import (
     Badge,

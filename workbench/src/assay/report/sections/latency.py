@@ -1,7 +1,7 @@
 """Latency: percentile curves, latency against each swept axis, the percentiles as numbers."""
 
-from assay.model.percentile import PERCENTILES, Standing
-from assay.model.result import Row
+from assay.model.result.percentile import PERCENTILES, Standing
+from assay.model.result.result import Row
 from assay.report import figures, numbers, percentiles
 from assay.report.document import Badge, Block, Bullets, Cell, Column, Heading, Note, Num, Paragraph, Section, Table
 from assay.report.view import View

@@ -1,9 +1,9 @@
 """The method: what was done, in words and parameters, so that a reader can judge and repeat it."""
 
 from assay.analyse.machine import moved_words
-from assay.model.case import AxisValue, Case
-from assay.model.repeats import within_words
-from assay.model.result import RunInfo
+from assay.model.result.result import RunInfo
+from assay.model.study.case import AxisValue, Case
+from assay.model.study.repeats import within_words
 from assay.report import numbers, percentiles
 from assay.report.document import Block, Bullets, Cell, Column, Heading, Section, Table, Text
 from assay.report.view import View, Workload

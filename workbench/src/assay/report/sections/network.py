@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from assay.analyse.links import best_alone
 from assay.analyse.network import network_findings
-from assay.model.network import Direction, LinkCeiling, Network
+from assay.model.result.network import Direction, LinkCeiling, Network
 from assay.report import numbers
 from assay.report.document import Block, Bullets, Cell, Column, Fold, Num, Paragraph, Section, Strong, Table, Text
 from assay.report.view import View

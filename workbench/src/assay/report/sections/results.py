@@ -1,7 +1,7 @@
 """The results: charts per workload, then every result in one table."""
 
-from assay.model.percentile import WIDEST
-from assay.model.result import Estimate, Row
+from assay.model.result.percentile import WIDEST
+from assay.model.result.result import Estimate, Row
 from assay.report import figures, numbers, percentiles
 from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Share, Table
 from assay.report.measure import DATA, METADATA, Measure, measure_of, measures_of

@@ -3,8 +3,8 @@
 from collections import Counter
 
 from assay.analyse.machine import machine_notes
-from assay.model.result import Row
-from assay.model.verdict import Verdict
+from assay.model.result.result import Row
+from assay.model.result.verdict import Verdict
 from assay.report import numbers, reasons
 from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Table
 from assay.report.view import View

@@ -1,0 +1,1 @@
+"""Prices, designs, needs and advice."""

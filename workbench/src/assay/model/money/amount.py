@@ -1,0 +1,102 @@
+"""Exact numbers that people write, for what is sold and how it is paid: money, quantities, shares and terms."""
+
+from collections.abc import Iterable
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator
+
+from assay.model.study.axis import fault
+from assay.model.units import shown
+from assay.model.written import Number
+
+EXACT = Context(prec=60, traps=[InvalidOperation])
+"""Digits enough that no sum or product of prices and quantities is rounded to what a print would show."""
+MOST, FINEST = Decimal(10**15), Decimal("1e-12")
+"""Bounds of prices and quantities that are written: what lies beyond is a slip, and would not fit on a line."""
+
+Term = Literal["on-demand", "reserved-1y", "reserved-3y", "spot"]
+TERMS: tuple[Term, ...] = ("on-demand", "reserved-1y", "reserved-3y", "spot")
+TERM_MONTHS: dict[str, int] = {"reserved-1y": 12, "reserved-3y": 36}
+"""Months that a reservation lasts, and is paid for whether used or not."""
+Payment = Literal["no-upfront", "partial-upfront", "all-upfront"]
+
+
+def decimal(written: object) -> Decimal:
+    """An exact decimal number of 0 or more, from a number or its text; decimals, which are computed, have no bounds.
+
+    Raises:
+        PydanticCustomError: Not a number, negative, not finite, above `MOST` or finer than `FINEST`.
+    """
+    value = _quantity(written)
+    beyond = "" if isinstance(written, Decimal) else out_of_bounds(value)
+    if beyond:
+        text = written.text if isinstance(written, Number) else shown(written)
+        raise fault(f"{text} is {beyond}", "write at most 10^15, with at most 12 decimals")
+    return value
+
+
+def out_of_bounds(value: Decimal) -> str:
+    """`more than 10^15`, `finer than 10^-12`; empty if a price may be so."""
+    if value > MOST:
+        return "more than 10^15"
+    return "finer than 10^-12" if value.quantize(FINEST, context=EXACT) != value else ""
+
+
+def _quantity(written: object) -> Decimal:
+    hint = "write a number such as 0.735, without currency or unit"
+    if isinstance(written, bool) or not isinstance(written, int | float | str | Decimal):
+        raise fault(f"{shown(written)} is not a number", hint)
+    try:
+        if isinstance(written, Number):
+            value = Decimal(written.text)
+        else:
+            value = Decimal(repr(written)) if isinstance(written, float) else Decimal(written)
+    except InvalidOperation:
+        raise fault(f"{shown(written)} is not a number", hint) from None
+    if not value.is_finite():
+        raise fault(f"{shown(written)} is not a finite number", hint)
+    if value < 0:
+        raise fault(f"{written} is negative", "prices and quantities are 0 or more")
+    return value
+
+
+def share(written: object) -> Decimal:
+    """A share from 0 to 1 out of `5%` or 0.05.
+
+    Raises:
+        PydanticCustomError: Not that, or above 1.
+    """
+    percent = isinstance(written, str) and written.strip().endswith("%")
+    value = (
+        decimal(written.strip().removesuffix("%")) / 100 if isinstance(written, str) and percent else decimal(written)
+    )
+    if value > 1:
+        raise fault(f"{shown(written)} is more than the whole", "write a share as 5% or 0.05")
+    if percent and out_of_bounds(value):
+        raise fault(f"{shown(written)} is {out_of_bounds(value)}", "write a share as 5% or 0.05")
+    return value
+
+
+Amount = Annotated[Decimal, BeforeValidator(decimal)]
+Quantity = Annotated[Decimal, BeforeValidator(_quantity)]
+Share = Annotated[Decimal, BeforeValidator(share)]
+
+
+def rounded(amount: Decimal, digits: int = 2) -> Decimal:
+    """For printing, as papers and bills round: half up."""
+    return amount.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP, context=EXACT)
+
+
+def money(amount: Decimal, currency: str = "") -> str:
+    """For reading: `1,440.62 USD`, `0.0231 USD`; below 1 three digits that count, so that small prices stay visible."""
+    digits = 2 if not amount or abs(amount) >= 1 else max(2, 2 - amount.adjusted())
+    return f"{rounded(amount, digits):,f} {currency}".rstrip()
+
+
+def total(amounts: Iterable[Decimal]) -> Decimal:
+    """Exact sum."""
+    result = Decimal(0)
+    for amount in amounts:
+        result = EXACT.add(result, amount)
+    return result

@@ -1,0 +1,282 @@
+"""Storage options that can be built: servers, services, own hardware and links, and how they are used.
+
+A design is written with parameters; `assay.money.cost.designs` puts their values in before it is read as a `Design`.
+"""
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from assay.model.base import Frozen
+from assay.model.money.amount import Amount, Share, decimal
+from assay.model.money.use import Size
+from assay.model.study.axis import fault, reading
+from assay.model.units import parse_rate, parse_throughput, shown
+
+
+def _years(written: object) -> Decimal:
+    value = decimal(written)
+    months = value * 12
+    if not 1 <= months <= 600 or months != months.to_integral_value():
+        hint = "write 5, 2.5 or 0.25: a month to 50 years"
+        raise fault(f"{shown(written)} years are no whole number of months", hint)
+    return value
+
+
+Years = Annotated[Decimal, BeforeValidator(_years)]
+Throughput = Annotated[float, BeforeValidator(reading(parse_throughput, float)), Field(ge=0, allow_inf_nan=False)]
+Rate = Annotated[float, BeforeValidator(reading(parse_rate, float)), Field(ge=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1, le=100_000)]
+
+Layout = Literal["single", "lvm", "raid0", "raid1", "raid10", "raid5", "raid6"]
+"""How disks are put together. lvm: one after the other, so that a stream has the rate of one."""
+
+Durability = Literal["scratch", "host", "zone", "region", "site"]
+DURABILITIES: tuple[Durability, ...] = ("scratch", "host", "site", "zone", "region")
+"""Classes of what the data survives, weakest first: scratch: nothing; host: a disk or the stop of an instance;
+site: the loss of a controller or node of an own array; zone: that of hosts and disks within a zone, by replication;
+region: that of a whole zone."""
+
+Access = Literal["file", "block", "object", "table"]
+Role = Literal["storage", "metadata", "management", "client"]
+
+
+class Volumes(Frozen):
+    """Network volumes of each server.
+
+    Attributes:
+        type: As in the catalogue: gp3, st1, ...
+        capacity: Bytes of all volumes of a server together.
+        count: How many share it; auto: as few as the type's largest size allows.
+        iops: Provisioned for each volume, where the type has that.
+        throughput: Provisioned for each volume, bytes per second, where the type has that.
+    """
+
+    type: str = Field(min_length=1)
+    capacity: Size = Field(gt=0)
+    count: Count | Literal["auto"] = "auto"
+    layout: Layout = "single"
+    iops: Annotated[int, Field(ge=1)] | None = None
+    throughput: Throughput | None = None
+
+
+class LocalDisks(Frozen):
+    """The disks inside each server's instance, which the instance's price pays for.
+
+    Attributes:
+        layout: How they are put together.
+        read, write: Bytes per second of all disks of a server, where known; the catalogue does not know them.
+        read_iops, write_iops: Operations per second, likewise.
+        source: Where these rates stand.
+    """
+
+    layout: Layout = "raid0"
+    read: Throughput | None = None
+    write: Throughput | None = None
+    read_iops: Rate | None = None
+    write_iops: Rate | None = None
+    source: str = ""
+
+
+class Servers(Frozen):
+    """Rented machines of one kind.
+
+    Attributes:
+        role: Only `storage` servers hold data and carry it.
+    """
+
+    role: Role
+    instance: str = Field(min_length=1)
+    count: Count = 1
+    volumes: Volumes | None = None
+    local: LocalDisks | None = None
+
+
+class Efs(Frozen):
+    """An EFS file system.
+
+    Attributes:
+        type: As in the catalogue: efs-bursting, efs-provisioned, efs-elastic.
+        stored: Bytes that are kept, which is what one pays for.
+        infrequent: Share of them in the infrequent-access class.
+        provisioned: Bytes per second, for efs-provisioned.
+    """
+
+    kind: Literal["efs"]
+    type: str = "efs-bursting"
+    stored: Size = Field(gt=0)
+    zones: Literal["regional", "one-zone"] = "regional"
+    provisioned: Throughput | None = None
+    infrequent: Share = Decimal(0)
+
+
+class FsxLustre(Frozen):
+    """An FSx for Lustre file system.
+
+    Attributes:
+        type: As in the catalogue.
+        capacity: Bytes as provisioned, which is what one pays for.
+    """
+
+    kind: Literal["fsx-lustre"]
+    type: str
+    capacity: Size = Field(gt=0)
+
+
+class S3(Frozen):
+    """A bucket.
+
+    Attributes:
+        storage_class: As in the catalogue: s3-standard, ...
+        prefixes: Key prefixes that requests spread over; each has request rates of its own.
+    """
+
+    kind: Literal["s3"]
+    stored: Size = Field(gt=0)
+    storage_class: str = "s3-standard"
+    prefixes: Count = 1
+
+
+class DynamoDb(Frozen):
+    """A table.
+
+    Attributes:
+        read_units, write_units: Provisioned units, with mode: provisioned.
+        item: Bytes of an item.
+    """
+
+    kind: Literal["dynamodb"]
+    stored: Size = Field(gt=0)
+    mode: Literal["on-demand", "provisioned"] = "on-demand"
+    read_units: Annotated[int, Field(ge=1)] | None = None
+    write_units: Annotated[int, Field(ge=1)] | None = None
+    item: Size = Field(1024, gt=0)
+
+    @model_validator(mode="after")
+    def _units(self) -> "DynamoDb":
+        provisioned = self.mode == "provisioned"
+        if provisioned != (self.read_units is not None) or provisioned != (self.write_units is not None):
+            raise fault(
+                "`read_units` and `write_units` go with `mode: provisioned`", "write all three, or none", "mode"
+            )
+        return self
+
+
+Service = Annotated[Efs | FsxLustre | S3 | DynamoDb, Field(discriminator="kind")]
+
+
+class Hardware(Frozen):
+    """Something of one's own.
+
+    Attributes:
+        item: As in the price book's `purchase` rows.
+        usable: Bytes that each piece stores after its own protection.
+        watts: Drawn by each, cooling included.
+        rack_units: Height of each.
+        years: That it is used; whole months.
+        support: Item of a `support` row of the book, paid for each piece and month.
+        people: Hours of work a month for each piece.
+        read, write: Bytes per second of each piece.
+        source: Where these figures stand.
+    """
+
+    item: str = Field(min_length=1)
+    count: Count = 1
+    usable: Size = 0
+    watts: Amount = Decimal(0)
+    rack_units: Amount = Decimal(0)
+    years: Years = Decimal(5)
+    support: str | None = None
+    people: Amount = Decimal(0)
+    read: Throughput | None = None
+    write: Throughput | None = None
+    read_iops: Rate | None = None
+    write_iops: Rate | None = None
+    source: str = ""
+
+
+class Link(Frozen):
+    """A leased line between clients and storage.
+
+    Attributes:
+        item: As in the price book's `port` rows.
+        rate: Bytes per second each way of one line; bits as links are sold: `10Gb/s`.
+    """
+
+    item: str = Field(min_length=1)
+    count: Count = 1
+    rate: Throughput
+
+
+class Stated(Frozen):
+    """A limit that the catalogue does not know, or a figure that replaces a computed one.
+
+    Attributes:
+        layer: What sets it: `network`, `disks`, ...; it takes the place of a computed limit of this name.
+        read, write: Bytes per second of the whole design.
+    """
+
+    layer: str = Field(min_length=1)
+    read: Throughput | None = None
+    write: Throughput | None = None
+    read_iops: Rate | None = None
+    write_iops: Rate | None = None
+    source: str = Field(min_length=1)
+
+
+class Design(Frozen):
+    """A storage option.
+
+    Attributes:
+        family: Of what kind it is, such as `nfs`, `beegfs`, `efs`; rules of thumb are stated for families.
+        access: How programs reach it.
+        book: The price book it was made for, unless another one is named.
+        served: Clients reach it over the network of its servers; false: its data is used on the instance itself.
+        copies: How often each byte is stored by the file system above the servers; writes cross the network so often.
+        usable: Bytes for data, where a figure is known; else it is computed.
+        overhead: Share of the computed capacity that formatting takes.
+    """
+
+    design: str = Field(min_length=1)
+    about: str = ""
+    family: str = Field(min_length=1)
+    access: tuple[Access, ...] = Field(min_length=1)
+    book: str | None = None
+    servers: tuple[Servers, ...] = ()
+    service: Service | None = None
+    hardware: tuple[Hardware, ...] = ()
+    link: Link | None = None
+    served: bool = True
+    copies: Count = 1
+    usable: Size | None = None
+    overhead: Share = Decimal(0)
+    durability: Durability
+    failure_domain: str = Field(min_length=1)
+    limits: tuple[Stated, ...] = ()
+    sources: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _holds_something(self) -> "Design":
+        storing = [group for group in self.servers if group.role == "storage" and (group.volumes or group.local)]
+        if not (storing or self.service or any(piece.usable for piece in self.hardware)):
+            raise fault(
+                "nothing in it stores data",
+                "give a storage server `volumes` or `local` disks, or add a `service` or `hardware` with `usable`",
+                "design",
+            )
+        return self
+
+
+class Parameter(Frozen):
+    """Something of a design that can be chosen.
+
+    Attributes:
+        value: Unless another is chosen.
+        choices: What advice tries; empty: only `value`.
+    """
+
+    value: Any
+    choices: tuple[Any, ...] = ()
+    about: str = ""

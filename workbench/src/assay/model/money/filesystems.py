@@ -1,0 +1,282 @@
+"""Types of rented file systems, and what one of a type and size can do.
+
+Rates are bytes per second, sizes bytes, times seconds.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from assay.model.base import AssayError, Frozen
+from assay.model.money.entry import GIB, MIB, TIB, Count, Entry, Rate, Size, mib
+from assay.model.units import format_size
+
+MB = 10**6
+
+EFS_PER_TIB = 50.0 * MIB
+"""Metered bytes per second that each TiB stored keeps: 50 KiB/s per GiB."""
+EFS_BURST_PER_TIB = 100.0 * MIB
+"""Metered bytes per second of each TiB stored while credits last; of less than 1 TiB, as of 1 TiB."""
+EFS_LEAST = 1.0 * MIB
+"""What every file system keeps, since 2020-06-30."""
+EFS_CREDITS = 2.1 * TIB
+"""Bytes of credits that a new file system has; a full bucket has as many, or as many per TiB above 1 TiB."""
+
+
+class FileSystemLimits(Frozen):
+    """What one file system can do, whatever its clients.
+
+    Attributes:
+        read_baseline: Bytes per second that it keeps for ever; None if nothing is promised. Likewise the others.
+        read_burst: The most, while credits last or while caches serve it.
+        read_iops: Operations per second at most; None if not stated as a number.
+        burst_seconds: How long a full bucket lasts at the burst rate; None without a burst, or if it is not published.
+        burst_hours_per_day: Hours of each day that the burst can go on if nothing else is done; None likewise.
+        how: The formula with its numbers.
+    """
+
+    read_baseline: float | None
+    read_burst: float
+    write_baseline: float | None
+    write_burst: float
+    read_iops: int | None
+    write_iops: int | None
+    burst_seconds: float | None
+    burst_hours_per_day: float | None
+    how: str
+
+
+class EfsBursting(Frozen):
+    """What bytes stored in EFS give in bursting mode.
+
+    Attributes:
+        baseline: Metered bytes per second; written bytes are metered once, read bytes at a third since 2021.
+        burst: The most while credits last.
+        hours_per_day: Hours of each day at the burst rate that the baseline's credits pay for.
+        minutes_per_day: The same in minutes.
+        credits: Bytes in a full bucket; those of a new file system are at least 2.1 TiB, too.
+        burst_seconds: How long a full bucket lasts.
+    """
+
+    baseline: float
+    burst: float
+    hours_per_day: float
+    minutes_per_day: float
+    credits: float
+    burst_seconds: float
+    how: str
+
+
+def efs_bursting(stored_bytes: int) -> EfsBursting:
+    """Rates and burst time of EFS in bursting mode.
+
+    baseline = 50 MiB/s x TiB, at least 1 MiB/s; burst = 100 MiB/s x max(1, TiB); hours of a day = 24 x baseline /
+    burst, because credits come in at the baseline and go at the burst rate; a full bucket of 2.1 TiB x max(1, TiB)
+    lasts bucket / (burst - baseline).
+    Source: docs.aws.amazon.com/efs/latest/ug/performance.html; the least of 1 MiB/s: AWS, What's New, 2020-06-30.
+
+    Args:
+        stored_bytes: Metered size in the Standard class.
+
+    Raises:
+        AssayError: It is negative.
+    """
+    if stored_bytes < 0:
+        raise AssayError(f"EFS cannot hold {stored_bytes} bytes", "say how much is stored, such as 1TiB")
+    whole = max(1.0, stored_bytes / TIB)
+    baseline = max(EFS_LEAST, EFS_PER_TIB * stored_bytes / TIB)
+    burst = EFS_BURST_PER_TIB * whole
+    hours = 24 * baseline / burst
+    full = EFS_CREDITS * whole
+    how = (
+        f"50 MiB/s per TiB stored, at least 1 MiB/s: {mib(baseline)}; burst 100 MiB/s x max(1, TiB) = {mib(burst)}; "
+        f"24 h x baseline / burst = {hours:.4g} h of each day"
+    )
+    return EfsBursting(
+        baseline=baseline,
+        burst=burst,
+        hours_per_day=hours,
+        minutes_per_day=60 * hours,
+        credits=full,
+        burst_seconds=full / (burst - baseline),
+        how=how,
+    )
+
+
+def fsx_lustre(capacity_bytes: int, per_tib: float) -> float:
+    """Bytes per second that a file system of FSx for Lustre keeps: GiB / 1024 x MB/s per TiB, in MB of 10^6 bytes.
+
+    1200 GiB at 200 MB/s per TiB are 234.375 MB/s. Whether there is such a capacity, `filesystem_limits` checks.
+    Source: docs.aws.amazon.com/fsx/latest/LustreGuide/ssd-storage.html
+
+    Args:
+        capacity_bytes: Capacity as provisioned.
+        per_tib: MB/s per TiB of the deployment type.
+    """
+    return capacity_bytes / GIB / 1024 * per_tib * MB
+
+
+class FileSystemType(Entry):
+    """A type of file system; the subclasses differ in what their limits follow from.
+
+    Attributes:
+        durability: As the provider states it.
+        zones: Availability zones that hold the data.
+    """
+
+    durability: str
+    zones: int = Field(ge=1)
+
+    def limits(self, size: int, rate: float | None) -> FileSystemLimits:
+        """As `filesystem_limits`."""
+        raise NotImplementedError
+
+
+class EfsType(FileSystemType):
+    """Amazon EFS in one of its throughput modes, in the General Purpose performance mode.
+
+    Attributes:
+        read_factor: Bytes read for each metered byte.
+        most_read: Bytes per second that a file system reads at most, in the regions with the highest limits.
+        most_write: Bytes per second that it writes at most.
+        most_read_elsewhere: The same in the other regions.
+        per_client: Bytes per second of each client at most.
+    """
+
+    kind: Literal["efs"] = "efs"
+    mode: Literal["bursting", "provisioned", "elastic"]
+    read_factor: int = Field(ge=1)
+    most_read: Rate
+    most_write: Rate
+    most_read_elsewhere: Rate
+    most_write_elsewhere: Rate
+    per_client: Rate
+    read_iops: Count
+    write_iops: Count
+
+    def limits(self, size: int, rate: float | None) -> FileSystemLimits:
+        """By mode: of the size, the larger of that and what is provisioned, or the most at once."""
+        if rate is not None and self.mode != "provisioned":
+            raise AssayError(f"{self.name} takes no provisioned throughput", "efs-provisioned does")
+        if self.mode == "elastic":
+            how = "as much as is asked for, up to the most of a file system; billed by the byte"
+            return self._limits(None, None, None, None, how)
+        found = efs_bursting(size)
+        if self.mode == "bursting":
+            return self._limits(found.baseline, found.burst, found.burst_seconds, found.hours_per_day, found.how)
+        if rate is None:
+            raise AssayError(f"{self.name} needs its throughput stated", "such as 256MiB/s")
+        most = self.most_write
+        if not MIB <= rate <= most:
+            raise AssayError(f"{self.name} cannot have {mib(rate)}", f"1 MiB/s to {mib(most)}")
+        how = f"{mib(rate)} as provisioned"
+        if found.baseline > rate:
+            how = f"the bytes stored give more than the {mib(rate)} provisioned, and bursting applies: {found.how}"
+            return self._limits(found.baseline, found.burst, found.burst_seconds, found.hours_per_day, how)
+        return self._limits(rate, rate, None, None, how)
+
+    def _limits(
+        self, keeps: float | None, burst: float | None, seconds: float | None, hours: float | None, how: str
+    ) -> FileSystemLimits:
+        """From metered rates; None is the most of the file system."""
+
+        def least(rate: float | None, factor: int, most: float) -> float:
+            return most if rate is None else min(most, rate * factor)
+
+        if self.read_factor != 1 and keeps is not None:
+            how += f"; reads are metered at 1/{self.read_factor}"
+        return FileSystemLimits(
+            read_baseline=least(keeps, self.read_factor, self.most_read),
+            read_burst=least(burst, self.read_factor, self.most_read),
+            write_baseline=least(keeps, 1, self.most_write),
+            write_burst=least(burst, 1, self.most_write),
+            read_iops=self.read_iops,
+            write_iops=self.write_iops,
+            burst_seconds=seconds,
+            burst_hours_per_day=hours,
+            how=how,
+        )
+
+
+class LustreType(FileSystemType):
+    """Amazon FSx for Lustre in one of its deployment types.
+
+    Attributes:
+        per_tib: MB/s (10^6 bytes) of the disks for each TiB provisioned.
+        write_per_tib: The same of writing, if it is less.
+        disk_burst: MB/s per TiB that the disks do for a while; None: no burst.
+        write_disk_burst: The same of writing, if it is less.
+        network: MB/s per TiB of the servers' network.
+        network_burst: The same for a while, of saved credits: what reading from the servers' memory can reach.
+        capacities: The least capacities, in bytes.
+        step: Larger ones are multiples of this.
+    """
+
+    kind: Literal["fsx-lustre"] = "fsx-lustre"
+    deployment: Literal["scratch-1", "scratch-2", "persistent-1", "persistent-2"]
+    media: Literal["ssd", "hdd"]
+    per_tib: float = Field(gt=0)
+    write_per_tib: float | None = Field(None, gt=0)
+    disk_burst: float | None = Field(None, gt=0)
+    write_disk_burst: float | None = Field(None, gt=0)
+    network: float = Field(gt=0)
+    network_burst: float | None = Field(None, gt=0)
+    capacities: tuple[Size, ...]
+    step: int = Field(gt=0)
+
+    def fits(self, size: int) -> bool:
+        """Whether there is such a capacity."""
+        return size in self.capacities or (size >= self.step and size % self.step == 0)
+
+    def capacity_for(self, size: int) -> int:
+        """The least capacity that can be had and holds `size` bytes."""
+        small = [capacity for capacity in self.capacities if capacity >= size]
+        return min([*small, max(1, -(-size // self.step)) * self.step])
+
+    def limits(self, size: int, rate: float | None) -> FileSystemLimits:
+        """Capacity x MB/s per TiB; bursts likewise, whose length is not published."""
+        if rate is not None:
+            raise AssayError(f"{self.name} takes no provisioned throughput", "it follows from the capacity")
+        if not self.fits(size):
+            hint = f"the next that can be had is {format_size(self.capacity_for(size))}"
+            raise AssayError(f"{self.name} of {format_size(size)} cannot be had", hint)
+        reads = max(self.per_tib, self.disk_burst or 0, self.network_burst or 0, self.network)
+        write = self.write_per_tib or self.per_tib
+        writes = max(write, self.write_disk_burst or self.disk_burst or 0)
+        how = f"{size // GIB} GiB / 1024 x {self.per_tib:g} MB/s per TiB"
+        how += f"; what the servers have in memory is read at up to {reads:g}" if reads > self.per_tib else ""
+        how += f"; writing {write:g}" if write != self.per_tib else ""
+        how += f"; disks burst to {self.disk_burst:g}" if self.disk_burst else ""
+        return FileSystemLimits(
+            read_baseline=fsx_lustre(size, self.per_tib),
+            read_burst=fsx_lustre(size, reads),
+            write_baseline=fsx_lustre(size, write),
+            write_burst=fsx_lustre(size, writes),
+            read_iops=None,
+            write_iops=None,
+            burst_seconds=None,
+            burst_hours_per_day=None,
+            how=how,
+        )
+
+
+AnyFileSystem = Annotated[EfsType | LustreType, Field(discriminator="kind")]
+
+
+def filesystem_limits(kind: FileSystemType, size_bytes: int, throughput: float | None = None) -> FileSystemLimits:
+    """What a file system of this type and size can do.
+
+    EFS: `efs_bursting`, or what is provisioned if that is more; bounded by the most of a file system, reads metered at
+    a third. FSx for Lustre: `fsx_lustre` of the disks; bursts from memory and network.
+    Source: docs.aws.amazon.com/efs/latest/ug/performance.html,
+    docs.aws.amazon.com/fsx/latest/LustreGuide/ssd-storage.html
+
+    Args:
+        kind: From the catalogue.
+        size_bytes: Bytes stored (EFS) or provisioned (Lustre).
+        throughput: Bytes per second as provisioned, for efs-provisioned.
+
+    Raises:
+        AssayError: There is no such capacity, or no such throughput.
+    """
+    return kind.limits(size_bytes, throughput)

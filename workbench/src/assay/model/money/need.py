@@ -1,0 +1,254 @@
+"""What a storage must do, as its user states it."""
+
+import re
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from assay.model.base import Frozen
+from assay.model.money.amount import Share, Term, decimal
+from assay.model.money.design import Access, Durability, Rate, Throughput
+from assay.model.money.use import Size
+from assay.model.study.axis import fault
+from assay.model.units import UnitError, format_size, parse_duration, shown
+
+MOST_MONTHS = 240
+MOST_GROWTH = 10
+MOST_BYTES, MOST_OPERATIONS, MOST_SECONDS, LEAST_SECONDS = 10**21, 10**12, 3600, 1e-9
+"""Bounds of sizes and rates in bytes, of operations per second, and of latencies."""
+DEFAULT_BOOK = "aws-us-east-1"
+"""Prices that hold unless a need or the command names others."""
+
+_BUDGET = re.compile(r"(?P<amount>-?[0-9][0-9,]*(\.[0-9]+)?) +(?P<currency>[A-Za-z]+)(?P<per> ?/ ?month| in all)?")
+
+
+def _seconds(written: object) -> float:
+    if isinstance(written, float):
+        return written
+    try:
+        return parse_duration(written) / 1e9
+    except UnitError as error:
+        raise fault(error.message, error.hint) from None
+
+
+def _growth(written: object) -> Decimal:
+    percent = isinstance(written, str) and written.strip().endswith("%")
+    value = (
+        decimal(written.strip().removesuffix("%")) / 100 if isinstance(written, str) and percent else decimal(written)
+    )
+    if value > MOST_GROWTH:
+        raise fault(f"{shown(written)} is more than {MOST_GROWTH} times as much again", "write growth as 50% or 0.5")
+    return value
+
+
+def _budget(written: object) -> object:
+    """The parts of `5000 USD/month` or `60000 USD in all`."""
+    if isinstance(written, dict | Budget):
+        return written
+    hint = "write it as 5000 USD/month, or 60000 USD in all"
+    found = _BUDGET.fullmatch(written.strip()) if isinstance(written, str) else None
+    if found is None:
+        raise fault(f"{shown(written)} is not a budget", hint)
+    if found["per"] is None:
+        raise fault(f"{shown(written)} does not say for how long", hint)
+    if len(found["currency"]) != 3 or not found["currency"].isupper():
+        raise fault(f"`{found['currency']}` is not a currency", "write its ISO 4217 code, such as USD or EUR")
+    per = "all" if found["per"].strip() == "in all" else "month"
+    return {"amount": decimal(found["amount"].replace(",", "")), "currency": found["currency"], "per": per}
+
+
+def _whole(written: object) -> object:
+    if isinstance(written, bool) or not isinstance(written, int):
+        raise fault(f"{shown(written)} is not a whole number", "write it without unit, such as 12")
+    if written < 1:
+        raise fault(f"{written} is less than 1", "write a number from 1 on, or leave it out")
+    return written
+
+
+def _candidate(written: object) -> object:
+    return {"design": written} if isinstance(written, str) else written
+
+
+def _up_to(most: float, words: str, least: float = 0) -> AfterValidator:
+    """Above 0, or from `least` on, and at most `most`; the hint names both."""
+
+    def check(value: Any) -> Any:
+        if value <= 0 or value < least or value > most:
+            wrong = "is not above 0" if value <= 0 else "is too little" if value < least else "is more than can be"
+            raise fault(f"{_written(value, words)} {wrong}", f"write {words}")
+        return value
+
+    return AfterValidator(check)
+
+
+def _written(value: Any, words: str) -> str:
+    return format_size(value) if words.startswith("a size") else f"{value:,}"
+
+
+def _text(written: str) -> str:
+    """Refuse what cannot be seen: it could make the answer look like another one."""
+    strange = next((sign for sign in written if not sign.isprintable()), None)
+    if strange is not None:
+        raise fault(f"the character U+{ord(strange):04X} cannot be printed", "write it without, in one line")
+    return written
+
+
+def _lines(written: str) -> str:
+    _text(written.replace("\n", " "))
+    return written
+
+
+def _values(written: dict[str, Any]) -> dict[str, Any]:
+    for key, value in written.items():
+        for each in value if isinstance(value, list | tuple) else (value,):
+            _text(f"{key} {each}")
+    return written
+
+
+Whole = Annotated[int, BeforeValidator(_whole)]
+Text = Annotated[str, Field(min_length=1), AfterValidator(_text)]
+Clients = Annotated[Whole, _up_to(1_000_000, "a number from 1 to 1000000")]
+Streams = Annotated[Whole, _up_to(100_000, "a number from 1 to 100000")]
+Months = Annotated[Whole, _up_to(MOST_MONTHS, f"a number from 1 to {MOST_MONTHS}")]
+Bytes = Annotated[Size, _up_to(MOST_BYTES, "a size above 0, up to 1000000PB")]
+Bandwidth = Annotated[Throughput, _up_to(MOST_BYTES, "a throughput above 0/s, up to 1000000PB/s")]
+Operations = Annotated[Rate, _up_to(MOST_OPERATIONS, "a rate above 0/s, up to 1000000000000/s")]
+Latency = Annotated[float, BeforeValidator(_seconds), _up_to(MOST_SECONDS, "a time from 1ns to 1h", LEAST_SECONDS)]
+
+
+def _traffic(value: int) -> int:
+    if value > MOST_BYTES:
+        raise fault(f"{format_size(value)} is more than can be", "write a size up to 1000000PB")
+    return value
+
+
+Traffic = Annotated[Size, AfterValidator(_traffic)]
+
+
+class Budget(Frozen):
+    """What it may cost at most.
+
+    Attributes:
+        per: For each month, or all months of the need together.
+    """
+
+    amount: Decimal = Field(gt=0)
+    currency: str
+    per: Literal["month", "all"]
+
+
+class Profile(Frozen):
+    """How programs use it.
+
+    Attributes:
+        record: Bytes of each operation, or of each object or item.
+        read_share: Share of the bytes that are read; the rest is written.
+        streams: Transfers that each client has under way at once.
+        small_files: Most of the work is on names and small files.
+        cold: The data are rarely read, and reading may begin late.
+    """
+
+    pattern: Literal["sequential", "random"] = "sequential"
+    record: Bytes = 2**20
+    read_share: Share = Decimal("0.5")
+    streams: Streams = 1
+    small_files: bool = False
+    cold: bool = False
+
+
+class Monthly(Frozen):
+    """What is moved in a month: it is paid for where requests or bytes are.
+
+    Attributes:
+        read, written: Bytes; None: they follow from the rates of the need.
+        egress: Bytes that leave the provider.
+    """
+
+    read: Traffic | None = None
+    written: Traffic | None = None
+    egress: Traffic = 0
+
+
+class Candidate(Frozen):
+    """A design to be considered.
+
+    Attributes:
+        design: Name of a shipped design, or a file.
+        set: Parameter -> the value, or list of values, instead of the design's own choices.
+    """
+
+    design: Text
+    set: Annotated[dict[str, Any], AfterValidator(_values)] = Field(default_factory=dict)
+
+
+class Need(Frozen):
+    """What a storage must do and may cost. What is left out is not asked for.
+
+    Attributes:
+        capacity: Bytes of data it must hold.
+        read, write: Bytes per second that all clients together get for ever, not for a burst.
+        read_iops, write_iops: Operations per second of `profile.record` bytes, likewise.
+        p99: Seconds within which 99 of 100 operations end.
+        clients: Hosts that use it at the same time.
+        durability: The least class of what the data must survive.
+        data: persistent: it must still be there when the work is over; scratch: it can be made anew.
+        archive: A copy of what matters is kept elsewhere.
+        months: How long it is needed.
+        duty: Share of the time that it is switched on.
+        growth: By how much capacity and rates may grow later; every design must be able to do that from the start.
+        term: Only on this term; None: the cheapest that is allowed.
+        book: Price book; None: `DEFAULT_BOOK`.
+        candidates: Only these designs; empty: all that are shipped.
+        prefer: Of those that do: the least cost, or the least cost for each GB/s.
+    """
+
+    need: Text
+    about: Annotated[str, AfterValidator(_lines)] = ""
+    access: Access
+    capacity: Bytes
+    read: Bandwidth | None = None
+    write: Bandwidth | None = None
+    read_iops: Operations | None = None
+    write_iops: Operations | None = None
+    p99: Latency | None = None
+    clients: Clients | None = None
+    durability: Durability | None = None
+    data: Literal["persistent", "scratch"] = "persistent"
+    archive: bool = False
+    months: Months = 12
+    budget: Annotated[Budget, BeforeValidator(_budget)] | None = None
+    duty: Share = Field(Decimal(1), gt=0)
+    growth: Annotated[Decimal, BeforeValidator(_growth)] = Decimal(0)
+    profile: Profile = Profile()
+    monthly: Monthly = Monthly()
+    term: Term | None = None
+    book: str | None = None
+    candidates: tuple[Annotated[Candidate, BeforeValidator(_candidate)], ...] = ()
+    prefer: Literal["cost", "cost-per-rate"] = "cost"
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Need":
+        share = self.profile.read_share
+        for metric, absent in (("write", share == 1), ("read", share == 0)):
+            for name in (metric, f"{metric}_iops"):
+                if absent and getattr(self, name) is not None:
+                    done = "read" if share == 0 else "written"
+                    raise fault(
+                        f"{name} is asked for, but by profile.read_share nothing is {done}",
+                        f"remove `{name}`, or mend profile.read_share",
+                        name,
+                    )
+        return self
+
+    @property
+    def grown(self) -> "Need":
+        """With capacity and rates as they may become."""
+        if not self.growth:
+            return self
+        factor = 1 + self.growth
+        rates = ("read", "write", "read_iops", "write_iops")
+        changes: dict[str, Any] = {
+            name: float(Decimal(repr(value)) * factor) for name in rates if (value := getattr(self, name)) is not None
+        }
+        return self.model_copy(update={**changes, "capacity": int(self.capacity * factor)})

@@ -1,0 +1,417 @@
+"""Prices: books of dated rows, bills that refer to them, and money.
+
+Money and quantities are `decimal.Decimal` from the file to the print; nothing is rounded before it is printed.
+Quantities of a bill are in the base unit of their kind: bytes, hours, pieces, and products of these with months.
+"""
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
+
+from assay.model.base import EXIT_REFUSED, AssayError, Frozen
+from assay.model.money.amount import EXACT, TERM_MONTHS, Amount, Payment, Quantity, Share, Term
+from assay.model.study.axis import fault
+from assay.model.units import one_of, shown
+from assay.model.written import unprintable
+
+STALE_DAYS = 90
+"""Prices of the present day older than this are warned of loudly."""
+
+
+class Unit(NamedTuple):
+    """A unit of sale.
+
+    Attributes:
+        kind: What it measures; units of one kind can be converted.
+        factor: Base units of its kind in one of it.
+    """
+
+    kind: str
+    factor: int
+
+
+_BYTES = {"GB": 10**9, "GiB": 2**30, "TB": 10**12, "TiB": 2**40}
+UNITS: dict[str, Unit] = {
+    "hour": Unit("hours", 1),
+    **{f"{name}-month": Unit("byte-months", factor) for name, factor in _BYTES.items()},
+    **{name: Unit("bytes", factor) for name, factor in _BYTES.items()},
+    "IOPS-month": Unit("IOPS-months", 1),
+    **{
+        f"{name}/s-month": Unit("byte/s-months", factor)
+        for name, factor in {"MB": 10**6, "MiB": 2**20, "GB": 10**9, "GiB": 2**30}.items()
+    },
+    "request": Unit("requests", 1),
+    "1000 requests": Unit("requests", 10**3),
+    "10000 requests": Unit("requests", 10**4),
+    "million requests": Unit("requests", 10**6),
+    "unit-hour": Unit("unit-hours", 1),
+    "piece": Unit("pieces", 1),
+    "kWh": Unit("kWh", 1),
+    "U-month": Unit("U-months", 1),
+    "month": Unit("months", 1),
+    "person-hour": Unit("person-hours", 1),
+}
+"""How prices may be stated. A unit carries its base: GB is 10^9 bytes, GiB is 2^30."""
+
+DIMENSIONS: dict[str, str] = {
+    "instance": "hours",
+    "volume-capacity": "byte-months",
+    "volume-iops": "IOPS-months",
+    "volume-throughput": "byte/s-months",
+    "volume-requests": "requests",
+    "snapshot-capacity": "byte-months",
+    "filesystem-capacity": "byte-months",
+    "filesystem-throughput": "byte/s-months",
+    "filesystem-access": "bytes",
+    "object-capacity": "byte-months",
+    "object-requests": "requests",
+    "object-retrieval": "bytes",
+    "table-capacity": "byte-months",
+    "table-read": "unit-hours",
+    "table-write": "unit-hours",
+    "table-requests": "requests",
+    "transfer-out": "bytes",
+    "transfer-zone": "bytes",
+    "transfer-region": "bytes",
+    "port": "hours",
+    "purchase": "pieces",
+    "power": "kWh",
+    "rack": "U-months",
+    "support": "months",
+    "people": "person-hours",
+}
+"""What is sold -> kind of its unit."""
+
+
+def _dimension(written: object) -> str:
+    if not isinstance(written, str) or written not in DIMENSIONS:
+        raise fault(f"unknown dimension {shown(written)}", one_of(written, DIMENSIONS))
+    return written
+
+
+def _currency(written: object) -> str:
+    if not isinstance(written, str) or len(written) != 3 or not written.isascii() or not written.isupper():
+        raise fault(f"{shown(written)} is not a currency", "write its ISO 4217 code, such as USD or EUR")
+    return written
+
+
+def _text(written: str) -> str:
+    found = unprintable(written)
+    if found:
+        raise fault(f"unprintable character {found}", "write plain text")
+    return written
+
+
+def _word(written: str) -> str:
+    if "\n" in written or "\t" in written:
+        raise fault("it has a line break or a tab", "write it on one line")
+    return _text(written)
+
+
+Text = Annotated[str, AfterValidator(_text)]
+Word = Annotated[str, Field(min_length=1), AfterValidator(_word)]
+Dimension = Annotated[str, BeforeValidator(_dimension)]
+Currency = Annotated[str, BeforeValidator(_currency)]
+
+
+class Tier(Frozen):
+    """A price for the part of a quantity up to a bound.
+
+    Attributes:
+        up_to: Bound in the row's unit, from zero; None: without bound.
+    """
+
+    up_to: Amount | None = None
+    price: Amount
+
+
+class Spot(Frozen):
+    """A spot price at one moment."""
+
+    at: dt.date
+    price: Amount
+
+
+class Row(Frozen):
+    """One price.
+
+    Attributes:
+        unit: One of `UNITS`, of the dimension's kind.
+        price: For one unit; for a reservation, besides `upfront`.
+        tiers: Instead of `price`: the first covers the quantity up to its bound, the next from there.
+        free: Units of each piece (each volume, or each month's transfer) that cost nothing.
+        upfront: Of a reservation, once a term and piece.
+        interruptions: Of spot: share of instances that are interrupted in a month.
+        history: Of spot: earlier prices.
+        date: When it held, if not on the book's date.
+        currency: If written, it must be the book's.
+    """
+
+    dimension: Dimension
+    item: Word
+    unit: str
+    price: Amount | None = None
+    tiers: tuple[Tier, ...] = ()
+    free: Amount = Decimal(0)
+    term: Term = "on-demand"
+    payment: Payment | None = None
+    upfront: Amount = Decimal(0)
+    interruptions: Share | None = None
+    history: tuple[Spot, ...] = ()
+    source: Text = Field(min_length=1)
+    date: dt.date | None = None
+    currency: Currency | None = None
+    note: Text = ""
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Row":
+        kind = DIMENSIONS[self.dimension]
+        if self.unit not in UNITS:
+            raise fault(f"unknown unit {shown(self.unit)}", one_of(self.unit, units_of(kind)), "unit")
+        if UNITS[self.unit].kind != kind:
+            raise fault(
+                f"{self.dimension} is not sold by the {self.unit}", f"its units: {', '.join(units_of(kind))}", "unit"
+            )
+        if self.price is None and not self.tiers:
+            raise fault("it has no price", "write `price`, or `tiers`")
+        if self.price is not None and self.tiers:
+            raise fault("it has both `price` and `tiers`", "write one of the two", "tiers")
+        self._check_tiers()
+        if self.dimension != "instance" and self.term != "on-demand":
+            raise fault(f"{self.dimension} has no terms", "leave `term` out; only instances have terms", "term")
+        self._check_payment()
+        self._check_spot()
+        return self
+
+    def _check_payment(self) -> None:
+        reserved = self.term in TERM_MONTHS
+        if reserved and self.payment is None:
+            hint = "write payment: no-upfront, partial-upfront or all-upfront"
+            raise fault(f"nothing says how {self.item}, {self.term}, is paid", hint, "term")
+        for name in ("payment", "upfront"):
+            if not reserved and getattr(self, name):
+                hint = f"write term: reserved-1y or reserved-3y, or leave `{name}` out"
+                raise fault(f"only reservations have `{name}`, and {self.item} is {self.term}", hint, name)
+        if self.payment == "all-upfront" and not self.upfront:
+            raise fault(
+                f"{self.item} is paid all-upfront, and has no `upfront`", "write what is paid upfront", "payment"
+            )
+        if self.payment == "no-upfront" and self.upfront:
+            hint = "write payment: partial-upfront or all-upfront, or leave `upfront` out"
+            raise fault(f"{self.item} is paid no-upfront, and has `upfront`", hint, "upfront")
+
+    def _check_spot(self) -> None:
+        for name, given in (("interruptions", self.interruptions is not None), ("history", bool(self.history))):
+            if given and self.term != "spot":
+                hint = f"write term: spot, or leave `{name}` out"
+                raise fault(f"only spot prices have `{name}`, and {self.item} is {self.term}", hint, name)
+
+    def _check_tiers(self) -> None:
+        before = Decimal(0)
+        for place, tier in enumerate(self.tiers):
+            last = place == len(self.tiers) - 1
+            if tier.up_to is None and not last:
+                raise fault("only the last tier is without bound", "write `up_to` in this one", "tiers", place)
+            if last and tier.up_to is not None:
+                raise fault(
+                    f"nothing says what more than {tier.up_to} {self.unit} costs",
+                    "leave `up_to` out of the last tier",
+                    "tiers",
+                    place,
+                )
+            if tier.up_to is not None and tier.up_to <= before:
+                raise fault(
+                    f"the tier up to {tier.up_to} overlaps the one before it, which ends at {before}",
+                    "write tiers in rising order; each begins where the one before it ends",
+                    "tiers",
+                    place,
+                    "up_to",
+                )
+            before = tier.up_to or before
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What no two rows of a book share: dimension, item, term and payment."""
+        return self.dimension, self.item, self.term, self.payment or ""
+
+    def cost(self, each: Decimal, pieces: Decimal = Decimal(1)) -> Decimal:
+        """Price of `pieces` times a quantity, without `upfront`.
+
+        Args:
+            each: Quantity of one piece, in base units of the dimension's kind.
+            pieces: How many; `free` and tiers hold for each of them.
+        """
+        quantity = EXACT.divide(each, Decimal(UNITS[self.unit].factor))
+        quantity = max(Decimal(0), EXACT.subtract(quantity, self.free))
+        if self.price is not None:
+            return EXACT.multiply(EXACT.multiply(quantity, self.price), pieces)
+        total, before = Decimal(0), Decimal(0)
+        for tier in self.tiers:
+            end = quantity if tier.up_to is None else min(quantity, tier.up_to)
+            if end > before:
+                total = EXACT.add(total, EXACT.multiply(EXACT.subtract(end, before), tier.price))
+                before = end
+        return EXACT.multiply(total, pieces)
+
+
+def units_of(kind: str) -> list[str]:
+    """Units of one kind, by name."""
+    return [name for name, unit in UNITS.items() if unit.kind == kind]
+
+
+class Book(Frozen):
+    """Prices of one provider and region at one date.
+
+    Attributes:
+        date: When they held; the oldest of the rows' dates.
+        hours_per_month: By which this provider or paper turns hours into months.
+        historic: Old on purpose; its age is not warned of.
+        about: How it came about, and how hours per month and units were found.
+    """
+
+    book: Word
+    provider: Word
+    region: Word
+    date: dt.date
+    currency: Currency
+    hours_per_month: Amount
+    historic: bool = False
+    about: Text = ""
+    rows: tuple[Row, ...] = Field(min_length=1)
+
+    _by_key: dict[tuple[str, str, str, str], Row] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Book":
+        if not 600 <= self.hours_per_month <= 800:
+            raise fault(
+                f"a month of {self.hours_per_month} hours", "write hours, such as 730 or 720", "hours_per_month"
+            )
+        # A book inside another model is checked once more.
+        self._by_key.clear()
+        for place, row in enumerate(self.rows):
+            if row.currency not in (None, self.currency):
+                raise fault(
+                    f"{row.item} is priced in {row.currency}, the book in {self.currency}",
+                    "a book has one currency: make a book of its own",
+                    "rows",
+                    place,
+                    "currency",
+                )
+            if row.key in self._by_key:
+                raise fault(f"a second price of {row_name(row)}", "remove one of the two", "rows", place, "item")
+            self._by_key[row.key] = row
+        return self
+
+    def in_future(self, today: dt.date) -> Iterator[tuple[tuple[str | int, ...], dt.date]]:
+        """Its dates after today, and where they are."""
+        dates: list[tuple[tuple[str | int, ...], dt.date | None]] = [(("date",), self.date)]
+        for place, row in enumerate(self.rows):
+            dates.append((("rows", place, "date"), row.date))
+            dates += [(("rows", place, "history", number, "at"), spot.at) for number, spot in enumerate(row.history)]
+        return ((path, date) for path, date in dates if date is not None and date > today)
+
+    def age(self, today: dt.date) -> int:
+        """Days since its date."""
+        return (today - self.date).days
+
+    def date_of(self, row: Row) -> dt.date:
+        """When a row's price held."""
+        return row.date or self.date
+
+    def stale(self, today: dt.date, rows: Iterable[Row] | None = None) -> tuple[Row, ...]:
+        """Of a book of the present, the rows too old to be trusted, the oldest first.
+
+        Args:
+            today: The present day.
+            rows: Only of these; None: of all.
+        """
+        if self.historic:
+            return ()
+        old = [row for row in rows or self.rows if (today - self.date_of(row)).days > STALE_DAYS]
+        return tuple(sorted(old, key=self.date_of))
+
+    def row(self, dimension: str, item: str, term: str = "on-demand", payment: str | None = None) -> Row:
+        """The price of something. Of several payments of a reservation: the one asked for, or the first.
+
+        Raises:
+            AssayError: The book has none.
+        """
+        if term in TERM_MONTHS:
+            for row in self.rows:
+                if row.key[:3] == (dimension, item, term) and payment in (None, row.payment):
+                    return row
+        elif (dimension, item, term, "") in self._by_key:
+            return self._by_key[dimension, item, term, ""]
+        what = f"{dimension} {item}" + (f", {term}" if term != "on-demand" else "")
+        same = [row for row in self.rows if (row.dimension, row.item) == (dimension, item)]
+        if payments := [row.payment or "" for row in same if row.term == term]:
+            hint = f"it has {', '.join(payments)}; or add a row to the book"
+            raise AssayError(f"the price book {self.book} has no {payment} of {what}", hint, EXIT_REFUSED)
+        if same:
+            hint = f"it has {', '.join(dict.fromkeys(row.term for row in same))}; or add a row to the book"
+            raise AssayError(f"the price book {self.book} has no price of {what}", hint, EXIT_REFUSED)
+        known = sorted({row.item for row in self.rows if row.dimension == dimension and row.term == term})
+        hint = f"{one_of(item, known)}; or add a row to the book" if known else "add a row to the book, or take another"
+        raise AssayError(f"the price book {self.book} has no price of {what}", hint, EXIT_REFUSED)
+
+
+def row_name(row: Row) -> str:
+    """`instance d2.xlarge, reserved-1y, all-upfront`."""
+    words = [f"{row.dimension} {row.item}", "" if row.term == "on-demand" else row.term, row.payment or ""]
+    return ", ".join(word for word in words if word)
+
+
+Per = Literal["hour", "month", "once", "job"]
+
+
+class Line(Frozen):
+    """Something to pay for.
+
+    Attributes:
+        what: For reading, such as `8 x c3.8xlarge`.
+        dimension: As in price books.
+        item: As in price books.
+        pieces: How many of it.
+        each: Quantity of one piece for each `per`, in base units of the dimension's kind. A capacity for a month is
+            bytes, an hour of an instance is 1.
+        per: hour and month: it goes on, and is counted so; once: bought; job: for each job.
+        stops: Not paid for while the design is switched off.
+        years: Of what is bought: how long it is used, for the cost of an hour or month.
+    """
+
+    what: str
+    dimension: Dimension
+    item: str
+    pieces: Quantity
+    each: Quantity
+    per: Per
+    stops: bool = False
+    years: Quantity | None = None
+
+
+class Bill(Frozen):
+    """Everything that a design and its use make one pay for."""
+
+    lines: tuple[Line, ...] = ()
+
+    def __add__(self, other: "Bill") -> "Bill":
+        return Bill(lines=(*self.lines, *other.lines))
+
+
+def one_currency(books: Sequence[Book]) -> str:
+    """The currency of several books.
+
+    Raises:
+        AssayError: They differ: money of two currencies is never compared or added.
+    """
+    found = sorted({book.currency for book in books})
+    if len(found) != 1:
+        raise AssayError(
+            f"prices in {' and '.join(found)} cannot be compared",
+            "take books of one currency; `assay prices list` shows them",
+        )
+    return found[0]

@@ -1,0 +1,68 @@
+"""The prices that a study names: a book, terms, a use, and the design that each target stands for."""
+
+from typing import Annotated, Any, get_args
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from assay.model.base import Frozen
+from assay.model.money.amount import TERM_MONTHS, TERMS, Payment, Term
+from assay.model.money.use import Chosen, Use, Values
+from assay.model.study.axis import fault
+from assay.model.study.target import Text
+from assay.model.units import one_of, shown
+
+
+def _term(written: object) -> Term:
+    found = next((term for term in TERMS if term == written), None)
+    if found is None:
+        raise fault(f"{shown(written)} is not a term", one_of(written, TERMS))
+    return found
+
+
+def _payment(written: object) -> Payment | None:
+    words: tuple[Payment, ...] = get_args(Payment)
+    found = next((payment for payment in words if payment == written), None)
+    if found is None and written is not None:
+        raise fault(f"{shown(written)} is not a payment", one_of(written, words))
+    return found
+
+
+_TERM_SCHEMA = WithJsonSchema({"enum": list(TERMS)})
+_PAYMENT_SCHEMA = WithJsonSchema({"enum": list(get_args(Payment))})
+_USE_SCHEMA = WithJsonSchema(
+    {"type": "object", "properties": {name: {} for name in Use.model_fields}, "additionalProperties": False}
+)
+
+
+class StudyDesign(Frozen):
+    """The design that a target stands for."""
+
+    design: Text = Field(min_length=1, description="Name of a shipped design, or a file; names start at the study.")
+    set: Values = Field({}, description="Parameter of the design -> its value; the design's own for the rest.")
+
+    @property
+    def chosen(self) -> Chosen:
+        """As prices are kept by."""
+        return Chosen(design=self.design, set=self.set)
+
+
+class StudyPrices(Frozen):
+    """What the targets would cost if they were the designs that are named here."""
+
+    book: Text = Field(min_length=1, description="Name of a shipped price book, or a file; names start at the study.")
+    term: Annotated[Term, BeforeValidator(_term), _TERM_SCHEMA] = Field(
+        "on-demand", description="How instances are paid for: on-demand, reserved-1y, reserved-3y or spot."
+    )
+    payment: Annotated[Payment | None, BeforeValidator(_payment), _PAYMENT_SCHEMA] = Field(
+        None, description="Of a reservation: no-upfront, partial-upfront or all-upfront. Left out: the book's first."
+    )
+    use: Annotated[Use, _USE_SCHEMA] = Field(
+        Use(),
+        description="How the designs are used: duty cycle, and what is paid by use, such as egress: 10TB a month.",
+    )
+    designs: dict[str, StudyDesign] = Field(description="Name of a target -> the design it stands for.", min_length=1)
+
+    def model_post_init(self, _context: Any, /) -> None:
+        """Refuse a payment without a reservation."""
+        if self.payment is not None and self.term not in TERM_MONTHS:
+            raise fault(f"{self.term} has no payment", "leave it out, or take term: reserved-1y", "payment")

@@ -1,0 +1,1 @@
+"""Hosts, and the cluster in a box that they may be in."""

@@ -1,0 +1,333 @@
+"""What a workload's fields may hold: one value, a list of values, or a range; the last two are axes."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from assay.model import units
+from assay.model.base import Frozen
+from assay.model.site.cpus import CPUS_PATTERN, read_cpus
+from assay.model.study.case import AxisValue
+
+
+def fault(message: str, hint: str, *inner: str | int) -> PydanticCustomError:
+    """An error of validation with a hint; `inner` leads from the field to the part at fault."""
+    return PydanticCustomError("study", "{message}", {"message": message, "hint": hint, "inner": inner})
+
+
+def reading(parse: Callable[[object], Any], ready: type | tuple[type, ...] = ()) -> Callable[[object], Any]:
+    """A validator that reads what people write with a parser of `assay.model.units`.
+
+    Args:
+        parse: Raises units.UnitError.
+        ready: Values of these types pass as they are: they come from a model, not from a file.
+    """
+
+    def read(written: object) -> Any:
+        if isinstance(written, ready):
+            return written
+        try:
+            return parse(written)
+        except units.UnitError as error:
+            raise fault(error.message, error.hint) from None
+
+    return read
+
+
+class Span(Frozen):
+    """A range that is not written out yet, so that a huge one costs nothing. Either `step` or `factor` is set."""
+
+    start: int | float
+    stop: int | float
+    step: int | float | None = None
+    factor: int | float | None = None
+
+    def count(self) -> int:
+        """How many values it has."""
+        if self.step is not None:
+            width = self.stop - self.start
+            # The small allowance keeps a last value that rounding moved past the end.
+            return int(width // self.step if isinstance(width, int) else width / self.step + 1e-9) + 1
+        count, value = 0, self.start
+        while value <= self.stop * (1 + 1e-12 if isinstance(value, float) else 1):
+            count, value = count + 1, value * (self.factor or 2)
+        return count
+
+    def values(self) -> tuple[int | float, ...]:
+        """All of them, in order."""
+        if self.step is not None:
+            return tuple(self.start + place * self.step for place in range(self.count()))
+        return tuple(self.start * (self.factor or 2) ** place for place in range(self.count()))
+
+
+class Axis(Frozen):
+    """The values of one field.
+
+    Attributes:
+        listed: The values; empty if `span` gives them.
+        span: A range.
+        swept: Written as a list or range, so that it is an axis of the study even with a single value.
+    """
+
+    listed: tuple[AxisValue, ...] = ()
+    span: Span | None = None
+    swept: bool = False
+
+    def count(self) -> int:
+        """How many values it has; at least 1."""
+        return self.span.count() if self.span else len(self.listed)
+
+    def values(self) -> tuple[AxisValue, ...]:
+        """All values in order."""
+        return self.span.values() if self.span else self.listed
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """How one value is read, checked, shown and described to editors.
+
+    Attributes:
+        read: From what is written to the value; raises units.UnitError.
+        show: The shortest exact spelling of the value.
+        schema: JSON Schema of what may be written.
+        least: Lower bound, included.
+        most: Upper bound, included.
+        choices: The words allowed, if it is a word.
+        optional: Whether `null` is allowed and means: not set.
+    """
+
+    read: Callable[[object], AxisValue]
+    show: Callable[[Any], str]
+    schema: Mapping[str, Any]
+    least: int | float | None = None
+    most: int | float | None = None
+    choices: tuple[str, ...] = ()
+    optional: bool = False
+
+    def value(self, written: object) -> AxisValue:
+        """The value of what is written.
+
+        Raises:
+            units.UnitError: It cannot be read or is out of bounds.
+        """
+        if written is None and self.optional:
+            return None
+        value = self.read(written)
+        bounded = isinstance(value, int | float) and not isinstance(value, bool)
+        if bounded and self.least is not None and self.most is not None and not self.least <= value <= self.most:  # type: ignore[operator]
+            raise units.UnitError(f"{self.show(value)} is out of range", f"it must be {self._bounds()}")
+        return value
+
+    def _bounds(self) -> str:
+        least, most = self.least or 0, self.most or 0
+        return f"at least {self.show(least)}" if most >= 2**53 else f"{self.show(least)} to {self.show(most)}"
+
+    def text(self, value: AxisValue) -> str:
+        """The value for people."""
+        return "none" if value is None else self.show(value)
+
+    @property
+    def ranged(self) -> bool:
+        """Whether {from, to, ...} makes sense."""
+        return self.least is not None
+
+
+def _read_whole(written: object) -> int:
+    if isinstance(written, bool) or not isinstance(written, int):
+        raise units.UnitError(f"{units.shown(written)} is not a whole number", "write a whole number without quotes")
+    return written
+
+
+def _read_flag(written: object) -> bool:
+    if not isinstance(written, bool):
+        raise units.UnitError(
+            f"{units.shown(written)} is neither true nor false", "write true or false, without quotes"
+        )
+    return written
+
+
+def size(least: int, most: int, optional: bool = False) -> Kind:
+    """A size in bytes."""
+    schema = {
+        "anyOf": [{"type": "string", "pattern": units.SIZE_PATTERN}, {"type": "integer", "minimum": least}],
+        "description": "A size such as 64KiB or 1MB, or a whole number of bytes.",
+    }
+    return Kind(units.parse_size, units.format_size, schema, least, most, optional=optional)
+
+
+def duration(least: int, most: int, optional: bool = False) -> Kind:
+    """A length of time in nanoseconds."""
+    schema = {"type": "string", "pattern": units.DURATION_PATTERN, "description": "A duration such as 100ms, 5s or 2m."}
+    return Kind(units.parse_duration, units.format_duration, schema, least, most, optional=optional)
+
+
+def rate(least: float, most: float) -> Kind:
+    """Operations per second; may be left out."""
+    schema = {"type": "string", "pattern": units.RATE_PATTERN, "description": "A rate such as 1000/s."}
+    return Kind(units.parse_rate, units.format_rate, schema, least, most, optional=True)
+
+
+def throughput() -> Kind:
+    """Bytes per second; may be left out."""
+    schema = {
+        "type": "string",
+        "pattern": units.THROUGHPUT_PATTERN,
+        "description": "A throughput such as 500MB/s, or in bits 10Gb/s.",
+    }
+    return Kind(units.parse_throughput, units.format_throughput, schema, 1.0, 1e15, optional=True)
+
+
+def whole(least: int, most: int, optional: bool = False) -> Kind:
+    """A whole number."""
+    schema = {"type": "integer", "minimum": least, "maximum": most}
+    return Kind(_read_whole, str, schema, least, most, optional=optional)
+
+
+def flag() -> Kind:
+    """True or false."""
+    return Kind(_read_flag, lambda value: str(value).lower(), {"type": "boolean"})
+
+
+def cpus() -> Kind:
+    """A list of CPUs as text; may be left out."""
+    schema = {
+        "anyOf": [{"type": "string", "pattern": CPUS_PATTERN}, {"type": "integer", "minimum": 0}],
+        "description": "CPUs such as 0-3,6.",
+    }
+    return Kind(read_cpus, str, schema, optional=True)
+
+
+def choice(words: tuple[str, ...]) -> Kind:
+    """One of a few words."""
+
+    def read(written: object) -> str:
+        if isinstance(written, str) and written in words:
+            return written
+        raise units.UnitError(f"{units.shown(written)} is not possible here", units.one_of(written, words))
+
+    return Kind(read, str, {"enum": list(words)}, choices=words)
+
+
+@dataclass(frozen=True, eq=False)
+class Single:
+    """Annotation of a field that holds one value of a kind."""
+
+    kind: Kind
+
+    def read(self, written: object) -> AxisValue:
+        """The value, for pydantic."""
+        try:
+            return self.kind.value(written)
+        except units.UnitError as error:
+            raise fault(error.message, error.hint) from None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        """How pydantic reads it."""
+        return core_schema.no_info_plain_validator_function(self.read)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+        """What an editor is told."""
+        return _described(self.kind)
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep(Single):
+    """Annotation of a field that holds one value, a list or a range."""
+
+    def read(self, written: object) -> Axis:  # type: ignore[override]
+        """The axis, for pydantic."""
+        if isinstance(written, Axis):
+            return written
+        if isinstance(written, list):
+            return self._list(written)
+        if isinstance(written, dict):
+            return Axis(span=self._span(written), swept=True)
+        return Axis(listed=(super().read(written),))
+
+    def _list(self, written: list[object]) -> Axis:
+        if not written:
+            raise fault("an axis needs at least one value", "write one or more values, or leave the field out")
+        values: list[AxisValue] = []
+        for place, item in enumerate(written):
+            try:
+                value = self.kind.value(item)
+            except units.UnitError as error:
+                raise fault(error.message, error.hint, place) from None
+            if value in values:
+                raise fault(f"{self.kind.text(value)} comes twice", "name each value of an axis once", place)
+            values.append(value)
+        return Axis(listed=tuple(values), swept=True)
+
+    def _span(self, written: dict[str, object]) -> Span:
+        form = "write {from: 4KiB, to: 1MiB, factor: 2} or {from: 1, to: 9, step: 2}"
+        if not self.kind.ranged:
+            raise fault("this field has no range", "write one value or a list of values")
+        for key in written:
+            if key not in ("from", "to", "step", "factor"):
+                raise fault(f"unknown key `{key}` in a range", form, key)
+        if "from" not in written or "to" not in written or ("step" in written) == ("factor" in written):
+            raise fault("a range needs from, to and one of step and factor", form)
+        start, stop = self._number(written, "from"), self._number(written, "to")
+        if start > stop:
+            raise fault(f"the range ends at {self.kind.text(stop)}, before it starts", "swap from and to", "to")
+        if "step" in written:
+            return Span(start=start, stop=stop, step=self._step(written["step"]))
+        return Span(start=start, stop=stop, factor=self._factor(written["factor"], start))
+
+    def _number(self, written: dict[str, object], key: str) -> int | float:
+        try:
+            value = self.kind.value(written[key])
+        except units.UnitError as error:
+            raise fault(error.message, error.hint, key) from None
+        if not isinstance(value, int | float):
+            raise fault("a range needs a value here", "write a value", key)
+        return value
+
+    def _step(self, written: object) -> int | float:
+        try:
+            step = self.kind.read(written)
+        except units.UnitError as error:
+            raise fault(error.message, error.hint, "step") from None
+        if not isinstance(step, int | float) or step <= 0:
+            raise fault("step must be above 0", "a range goes upwards", "step")
+        return step
+
+    def _factor(self, written: object, start: int | float) -> int | float:
+        hint = "write factor: 2, 4, 10 ..."
+        number = 0.0 if isinstance(written, bool) or not isinstance(written, int | float) else written
+        if isinstance(start, int) and (number < 2 or number != math.floor(number)):
+            raise fault(f"{units.shown(written)} is not a whole number of at least 2", hint, "factor")
+        if not 1.01 <= number < math.inf:
+            raise fault(f"{units.shown(written)} is not a number of at least 1.01", hint, "factor")
+        if start == 0:
+            raise fault("a range with a factor cannot start at 0", "start above 0, or use step", "from")
+        return int(number) if isinstance(start, int) else number
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+        """One value, a list, or a range."""
+        value = _described(self.kind)
+        forms = [value, {"type": "array", "items": value, "minItems": 1, "uniqueItems": True}]
+        if self.kind.ranged:
+            forms.append(_range_schema(self.kind))
+        return {"anyOf": forms}
+
+
+def _described(kind: Kind) -> dict[str, Any]:
+    schema = dict(kind.schema)
+    return {"anyOf": [schema, {"type": "null"}]} if kind.optional else schema
+
+
+def _range_schema(kind: Kind) -> dict[str, Any]:
+    value = dict(kind.schema)
+    ends = {"from": value, "to": value}
+    return {
+        "type": "object",
+        "description": "A range: from, to and either step (added) or factor (multiplied).",
+        "properties": {**ends, "step": value, "factor": {"type": "number", "minimum": 1.01}},
+        "required": ["from", "to"],
+        "oneOf": [{"required": ["step"]}, {"required": ["factor"]}],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,104 @@
+"""How a study names the machines that generate its load."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+from assay.model.base import Frozen
+from assay.model.site.host import MOST_HOSTS
+from assay.model.site.nodes import expand_nodes
+from assay.model.study.axis import fault
+from assay.model.units import UnitError, shown
+
+_TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
+
+
+class Hosts(Frozen):
+    """Machines that generate the load.
+
+    Attributes:
+        nodes: Names or node sets as written, with an inventory also `@GROUP`. Empty: all hosts of the inventory, the
+            clients of the testbed, or else this machine.
+        inventory: File that says how to reach them; None if their names are enough.
+    """
+
+    nodes: tuple[str, ...] = ()
+    inventory: str | None = None
+
+    @property
+    def written(self) -> object:
+        """As `assay.launch.hosts.resolve_hosts` reads it."""
+        nodes = list(self.nodes) or ["localhost"]
+        if self.inventory is None:
+            return nodes
+        return {"inventory": self.inventory, **({"hosts": nodes} if self.nodes else {})}
+
+
+class HostsField:
+    """Reads the field `hosts` of a study: text, a list, or a mapping with `inventory` and perhaps `hosts`."""
+
+    def __get_pydantic_core_schema__(self, _source: Any, _handler: Any) -> CoreSchema:
+        """Any of the forms, or `Hosts` itself."""
+        return core_schema.no_info_plain_validator_function(_read)
+
+    def __get_pydantic_json_schema__(self, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """The forms, for editors."""
+        mapping = {
+            "type": "object",
+            "properties": {"inventory": {"type": "string"}, "hosts": _TEXTS},
+            "required": ["inventory"],
+            "additionalProperties": False,
+        }
+        return {"anyOf": [*_TEXTS["anyOf"], mapping]}
+
+
+def _read(written: object) -> Hosts:
+    if isinstance(written, Hosts):
+        return written
+    if not isinstance(written, Mapping):
+        nodes = _texts(written)
+        expanded(nodes, "host")
+        return Hosts(nodes=nodes)
+    other = sorted((str(key) for key in written if key not in ("inventory", "hosts")), key=str)
+    if other:
+        raise fault(f"there is no field `{other[0]}` in hosts", "hosts has inventory and hosts")
+    inventory = written.get("inventory")
+    if not isinstance(inventory, str) or not inventory:
+        raise fault(f"{shown(inventory)} is no inventory file", "write inventory: hosts.yaml")
+    return Hosts(nodes=_texts(written["hosts"]) if "hosts" in written else (), inventory=inventory)
+
+
+def _texts(written: object) -> tuple[str, ...]:
+    texts = [written] if isinstance(written, str) else written
+    hint = "write a name, a node set such as client[1-8], or a list of such"
+    if not isinstance(texts, list) or not texts:
+        raise fault(f"{shown(written)} names no hosts", hint)
+    for text in texts:
+        if not isinstance(text, str) or not text:
+            raise fault(f"{shown(text)} is not a name of hosts", hint)
+    return tuple(texts)
+
+
+def expanded(texts: tuple[str, ...], what: str) -> tuple[str, ...]:
+    """All names of some node sets, in order.
+
+    Args:
+        texts: Node sets.
+        what: What they are names of, for messages.
+
+    Raises:
+        PydanticCustomError: One is none, or a name comes twice.
+    """
+    found: list[str] = []
+    for text in texts:
+        try:
+            found += expand_nodes(text, MOST_HOSTS)
+        except UnitError as error:
+            raise fault(error.message, error.hint) from None
+    if len(set(found)) < len(found):
+        twice = next(name for name in found if found.count(name) > 1)
+        raise fault(f"{what} {twice} comes twice", f"name each {what} once")
+    return tuple(found)

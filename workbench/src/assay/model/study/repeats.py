@@ -1,0 +1,198 @@
+"""How often each case is repeated: a fixed number, until it is decided, or until the results are known well enough."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import CoreSchema, core_schema
+
+from assay.model.base import Frozen
+from assay.model.study import axis
+from assay.model.study.axis import Kind, fault
+from assay.model.units import UnitError, one_of, shown
+
+LEAST_BEFORE_STOP = 8
+"""Repeats before a case may be called known well enough: with fewer, a narrow interval is too often an accident."""
+LEAST_COMPARED = 4
+"""With fewer repeats on a side no difference is called: too little is known of their noise."""
+MOST_REPEATS = 1000
+MOST_WITHIN = 0.5
+"""Widest half interval that may be asked for, as a share of the median."""
+LEAST_BEFORE_LOOK = 5
+"""Repeats before a run is looked at for the first time, to see what it has decided."""
+STANDARD_MOST = 20
+DECIDED = "nothing is left that more of them would decide"
+"""Why a case ends, if its questions are answered as well as repeats can."""
+EQUAL_WITHIN = 0.05
+"""Targets that differ by no more than this share count as equal, unless the study says."""
+_GROWTH = 1.4
+
+_FIXED = axis.whole(1, MOST_REPEATS)
+_TIME = axis.duration(10**9, 31 * 86400 * 10**9)
+_KEYS = ("decide", "within", "max", "least", "time")
+_FORM = "write {decide: 5%, max: 20} or {within: 5%, max: 30}"
+_PERCENT_PATTERN = r"^[0-9]{1,3}(?:\.[0-9]{1,6})? ?%$"
+
+
+class Repeats(Frozen):
+    """How often each case is executed.
+
+    Attributes:
+        most: Greatest number of repeats of a case.
+        least: Fewest repeats of a case; less than `most` only if `within` is given.
+        within: Stop when neither end of the 95 % interval of any of the case's rates is further from the median than
+            this share of it; None if the study does not ask for that.
+        decide: Stop when it is decided which target is faster, or that they differ by less than this share; None if
+            the study does not ask for that.
+        time: No round begins that would end after so many nanoseconds of measuring, but the fewest repeats are made in
+            any case; None without such a limit.
+    """
+
+    most: int
+    least: int
+    within: float | None = None
+    decide: float | None = None
+    time: int | None = None
+
+    @property
+    def adaptive(self) -> bool:
+        """How often a case is repeated depends on what is measured."""
+        return self.within is not None or self.decide is not None
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """Numbers of repeats after which the run is looked at, to see what it has decided."""
+        return looks(self.least, self.most) if self.decide is not None else ()
+
+    @property
+    def words(self) -> str:
+        """`3 repeats`, or `8 to 30 repeats`."""
+        return repeats_words(self.most, self.least)
+
+
+def looks(least: int, most: int) -> tuple[int, ...]:
+    """`least`, each 1.4 times the one before, and `most`: looking often costs power, looking seldom costs time."""
+    found = [least]
+    while found[-1] < most:
+        found.append(min(most, max(found[-1] + 1, round(found[-1] * _GROWTH))))
+    return tuple(found)
+
+
+STANDARD = Repeats(most=STANDARD_MOST, least=LEAST_BEFORE_LOOK, decide=EQUAL_WITHIN)
+"""What is done if the study does not say."""
+
+
+def repeats_words(most: int, least: int | None = None) -> str:
+    """`1 repeat`, `3 repeats`, or `8 to 30 repeats`."""
+    number = f"{most:,}" if least in (None, most) else f"{least:,} to {most:,}"
+    return f"{number} {'repeat' if most == 1 else 'repeats'}"
+
+
+def until_words(within: float | None, decide: float | None) -> str:
+    """What ends the repeats of a case before the greatest number of them."""
+    if decide is not None:
+        return f"until it is decided which target is faster, or that they differ by less than {within_words(decide)}"
+    return f"until known within {within_words(within or 0.0)}"
+
+
+def within_words(within: float) -> str:
+    """A share as the study file has it: 0.05 is `5 %`."""
+    return f"{100 * within:.6g} %"
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatsField:
+    """Annotation of the field: a whole number, `{decide, max, least, time}` or `{within, max, least, time}`."""
+
+    def read(self, written: object) -> Repeats:
+        """The value, for pydantic."""
+        if isinstance(written, Repeats):
+            return written
+        if isinstance(written, dict):
+            return _adaptive(written)
+        number = _whole(_FIXED, written)
+        return Repeats(most=number, least=number)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        """How pydantic reads it."""
+        return core_schema.no_info_plain_validator_function(self.read)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+        """What an editor is told."""
+        known = "Until the 95 % interval reaches no further from the median than this share of it."
+        decided = "Until it is decided which target is faster, or that they differ by less than this share."
+        return {
+            "anyOf": [
+                dict(_FIXED.schema),
+                _schema("within", known, LEAST_BEFORE_STOP),
+                _schema("decide", decided, LEAST_BEFORE_LOOK),
+            ]
+        }
+
+
+def _adaptive(written: dict[str, object]) -> Repeats:
+    for key in written:
+        if key not in _KEYS:
+            raise fault(f"unknown key `{key}` in repeats", one_of(key, _KEYS), key)
+    if ("within" in written) == ("decide" in written):
+        raise fault("repeats needs either `within` or `decide`, and not both", _FORM)
+    if "max" not in written:
+        raise fault("`max` is missing", _FORM)
+    key, fewest, why = (
+        ("within", LEAST_BEFORE_STOP, "with fewer repeats a narrow interval is too often an accident")
+        if "within" in written
+        else ("decide", LEAST_COMPARED, "fewer repeats cannot show which target is faster")
+    )
+    share = _share(written[key], key)
+    standard = LEAST_BEFORE_STOP if key == "within" else LEAST_BEFORE_LOOK
+    least = _whole(_FIXED, written.get("least", standard), "least")
+    if least < fewest:
+        raise fault(f"least {least} is too few", f"at least {fewest}: {why}", "least")
+    most = _whole(_FIXED, written["max"], "max")
+    if most < least:
+        hint = f"write max: {least} or more, or a fixed number of repeats"
+        raise fault(f"max {most} is below the least number, which is {least}", hint, "max")
+    time = _whole(_TIME, written["time"], "time") if "time" in written else None
+    return Repeats(most=most, least=least, time=time, **{key: share})
+
+
+def _schema(key: str, words: str, standard: int) -> dict[str, Any]:
+    """One of the two ways to say how many repeats are enough, for editors."""
+    number = {"type": "integer", "maximum": MOST_REPEATS}
+    fewest = LEAST_BEFORE_STOP if key == "within" else LEAST_COMPARED
+    limit = "No round of repeats begins that would end after so much time of measuring, beyond the fewest repeats."
+    return {
+        "type": "object",
+        "description": "As many repeats as it takes.",
+        "properties": {
+            key: {"type": "string", "pattern": _PERCENT_PATTERN, "description": words},
+            "max": {**number, "minimum": fewest, "description": "Greatest number of repeats of a case."},
+            "least": {**number, "minimum": fewest, "description": "Fewest repeats of a case.", "default": standard},
+            "time": {**_TIME.schema, "description": limit},
+        },
+        "required": [key, "max"],
+        "additionalProperties": False,
+    }
+
+
+def _whole(kind: Kind, written: object, *inner: str) -> int:
+    try:
+        value = kind.value(written)
+    except UnitError as error:
+        raise fault(error.message, error.hint, *inner) from None
+    return int(value or 0)
+
+
+def _share(written: object, key: str) -> float:
+    """The share that a percentage means; a bare number could be either."""
+    if not isinstance(written, str) or not re.fullmatch(_PERCENT_PATTERN, written):
+        raise fault(f"{shown(written)} is not a percentage", f"write {key}: 5%", key)
+    share = float(written.rstrip("% ")) / 100
+    if not 0 < share <= MOST_WITHIN:
+        raise fault(f"{shown(written)} is out of range", f"it must be above 0% and at most {MOST_WITHIN:.0%}", key)
+    return share
+
+
+def is_settled(reason: str) -> bool:
+    """Whether a case ended early because it is known well enough, and not for want of time or hope."""
+    return reason.endswith(DECIDED) or reason.startswith("known within")

@@ -1,0 +1,43 @@
+"""Repeats that are spread over hours, so that they meet the store at different times of its day."""
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from assay.model.base import Frozen
+from assay.model.study import axis, names
+from assay.model.study.axis import Single, fault
+from assay.model.units import one_of, shown
+
+MONTH_NS = 31 * 86400 * 10**9
+
+
+def _operations(written: object) -> tuple[str, ...]:
+    hint = "write a list of at least two, such as [read, write]"
+    if not isinstance(written, list) or len(written) < 2:
+        raise fault(f"{shown(written)} is not a list of operations", hint)
+    for place, operation in enumerate(written):
+        if operation not in names.OPERATIONS:
+            raise fault(f"{shown(operation)} is not an operation", one_of(operation, names.OPERATIONS), place)
+        if operation in written[:place]:
+            raise fault(f"{operation} comes twice", "name each operation once", place)
+    return tuple(written)
+
+
+Operations = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_operations),
+    WithJsonSchema({"type": "array", "items": {"enum": list(names.OPERATIONS)}, "minItems": 2}),
+]
+
+
+class Schedule(Frozen):
+    """When the repeats take place."""
+
+    over: Annotated[int, Single(axis.duration(10**9, MONTH_NS))] = Field(
+        description="Time from the beginning of the run in which the repeats take place, such as 24h. Each repeat has "
+        "its part of it; in random order each case has a random moment in that."
+    )
+    alternate: Operations = Field(
+        (), description="Cases that begin with these operations take turns, in this order.", validate_default=False
+    )

@@ -1,0 +1,1 @@
+"""What storage costs, and which to choose: price books, the catalogue, designs, advice. Pure."""

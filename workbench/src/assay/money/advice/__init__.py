@@ -1,0 +1,1 @@
+"""From a need to the design that meets it best, and why."""

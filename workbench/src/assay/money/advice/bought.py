@@ -1,0 +1,134 @@
+"""Provisioned parameters sized to a need: IOPS and throughput of volumes, units of tables, throughput of EFS."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from assay.model.base import AssayError
+from assay.model.money.design import Design, DynamoDb, Efs, Servers
+from assay.model.money.entry import MIB
+from assay.model.money.filesystems import EfsType
+from assay.model.money.need import Need
+from assay.model.money.volumes import ProvisionedVolume
+from assay.model.units import format_throughput
+from assay.money.cost.bill import volume_count
+from assay.money.cost.catalog import catalog
+from assay.money.cost.designs import Template
+from assay.money.cost.limits import design_limits
+
+COMPONENT_SHARE = 0.9
+"""Share of the components' bandwidth to be expected."""
+COMPONENT_SOURCE = (
+    "rule of thumb, taken over from parallel file systems: "
+    "BeeGFS-2016, What performance is available: a parallel file system can exceed 90 %"
+)
+BOUGHT = ("iops", "throughput", "reads", "writes")
+"""Parameters that say how much of a rate is bought."""
+STEP = 100
+"""IOPS are bought in hundreds."""
+
+
+def bought_names(template: Template, given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The parameters of a design that are sized: those whose value the candidate does not say."""
+    return tuple(name for name in BOUGHT if name in template.parameters and name not in given)
+
+
+def unsized(template: Template, values: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """The values, but none of those parameters to size that a design can do without."""
+    return {**values, **{name: None for name in names if template.parameters[name].value is None}}
+
+
+def sized_to(
+    template: Template, values: Mapping[str, Any], names: tuple[str, ...], need: Need
+) -> dict[str, Any] | None:
+    """The least values of these parameters with which the design does what the need asks for.
+
+    Args:
+        template: The design.
+        values: Of all its parameters.
+        names: Of `BOUGHT`, those to size.
+        need: Its rates.
+
+    Returns:
+        None if the catalogue has no such values, or if nothing is bought.
+    """
+    try:
+        design = template.build(unsized(template, values, names))
+        service = design.service
+        if isinstance(service, Efs) and "throughput" in names:
+            return _efs(service, need)
+        if isinstance(service, DynamoDb) and {"reads", "writes"} <= set(names):
+            return _units(service, need)
+        group = next((group for group in design.servers if group.volumes is not None), None)
+        return _volumes(design, group, names, need) if group is not None else None
+    except AssayError:
+        return None
+
+
+def _per_second(need: Need, side: str) -> tuple[float, float]:
+    """Bytes and operations that are needed."""
+    rate, iops = getattr(need, side) or 0.0, getattr(need, f"{side}_iops") or 0.0
+    record = need.profile.record
+    return max(rate, iops * record), max(iops, rate / record if need.profile.pattern == "random" else 0.0)
+
+
+def _efs(service: Efs, need: Need) -> dict[str, Any] | None:
+    kind = catalog().filesystem(service.type)
+    if not isinstance(kind, EfsType) or kind.mode != "provisioned":
+        return None
+    metered = _per_second(need, "read")[0] / kind.read_factor + _per_second(need, "write")[0]
+    rate = max(1, math.ceil(metered / COMPONENT_SHARE / MIB)) * MIB
+    return {"throughput": _mib(rate)} if rate <= kind.most_write else None
+
+
+def _units(service: DynamoDb, need: Need) -> dict[str, Any] | None:
+    """Units are bought, so that all of them can be used: no share is left."""
+    kind = catalog().table("dynamodb")
+    operations = []
+    for side in ("read", "write"):
+        rate, iops = getattr(need, side) or 0.0, getattr(need, f"{side}_iops") or 0.0
+        operations.append(max(iops, rate / service.item))
+    reads = max(1, math.ceil(operations[0] * kind.read_units(service.item)))
+    writes = max(1, math.ceil(operations[1] * kind.write_units(service.item)))
+    if reads > kind.table_reads or writes > kind.table_writes:
+        return None
+    return {"reads": reads, "writes": writes}
+
+
+def _volumes(design: Design, group: Servers, names: tuple[str, ...], need: Need) -> dict[str, Any] | None:
+    volumes = group.volumes
+    assert volumes is not None
+    kind = catalog().volume(volumes.type)
+    if not isinstance(kind, ProvisionedVolume) or "iops" not in names:
+        return None
+    # The limits of known values say, whatever the layout, how much of each value the need takes.
+    probe = kind.iops_free or kind.iops_least
+    known = volumes.model_copy(update={"iops": probe, "throughput": None})
+    built = design.model_copy(
+        update={
+            "servers": tuple(
+                each.model_copy(update={"volumes": known}) if each is group else each for each in design.servers
+            )
+        }
+    )
+    layer = next(layer for layer in design_limits(built).layers if layer.layer == f"{volumes.type} volumes")
+    size = volumes.capacity // volume_count(volumes)
+    (read, reads), (write, writes) = _per_second(need, "read"), _per_second(need, "write")
+    operations = reads / (layer.read_iops or 1) + writes / (layer.write_iops or 1)
+    load = read / (layer.read or 1) + write / (layer.write or 1)
+    probe_rate = kind.rate_free if kind.rate_free is not None else float(probe * kind.largest_io)
+    rate = load * min(probe_rate, probe * kind.largest_io) / COMPONENT_SHARE
+    if "throughput" in names and kind.rate_free is not None:
+        rate = max(kind.rate_free, math.ceil(rate / MIB) * MIB)
+    iops = max(kind.iops_least, math.ceil(operations * probe / COMPONENT_SHARE), math.ceil(rate / kind.largest_io))
+    iops = -(-iops // STEP) * STEP
+    if iops > kind.most_iops(size) or rate > kind.rate_most:
+        return None
+    found: dict[str, Any] = {"iops": iops}
+    if "throughput" in names and kind.rate_free is not None:
+        found["throughput"] = _mib(rate)
+    return found
+
+
+def _mib(rate: float) -> str:
+    return format_throughput(round(rate))

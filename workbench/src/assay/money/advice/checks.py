@@ -1,0 +1,277 @@
+"""One variant of a design against one need: what it is expected to do, and which requirements that meets."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from assay.model.base import AssayError
+from assay.model.money.advice import Check, Figure, Outcome, Remark
+from assay.model.money.amount import EXACT, money
+from assay.model.money.design import DURABILITIES
+from assay.model.money.need import Need
+from assay.model.units import about_size
+from assay.money.advice.bought import COMPONENT_SOURCE
+from assay.money.advice.candidates import Variant
+from assay.money.advice.expect import Found, Together, at_once, latency_figure, rate_figure, together
+from assay.money.advice.facts import Facts
+from assay.money.advice.rules import RULES
+from assay.money.advice.words import amount, percent, seconds
+from assay.money.cost.limits import METRICS, Limits, Metric
+
+
+@dataclass(frozen=True, slots=True)
+class Assessed:
+    """A variant with what is known of it.
+
+    Attributes:
+        rate: What decides between variants: of the rates that the need asks for, the lesser, both at once; of none, of
+            both.
+        failing: Requirements that it fails.
+    """
+
+    variant: Variant
+    figures: Mapping[str, Figure]
+    checks: tuple[Check, ...]
+    remarks: tuple[Remark, ...]
+    rate: Figure | None
+    failing: frozenset[str]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst of its checks."""
+        if self.failing:
+            return "failed"
+        return "unproven" if any(check.outcome == "unproven" for check in self.checks) else "met"
+
+    @property
+    def paid(self) -> Decimal:
+        """On its cheapest term, in the months of the need."""
+        return self.variant.best.paid
+
+    @property
+    def open(self) -> frozenset[str]:
+        """Requirements that it is not known to meet, the failing ones among them."""
+        return frozenset(check.requirement for check in self.checks if check.outcome != "met")
+
+    @property
+    def sure(self) -> bool:
+        """All requirements are met all over the intervals of the evidence."""
+        return all(check.certain for check in self.checks)
+
+    @property
+    def distance(self) -> tuple[int, float]:
+        """How far it is from meeting the need: requirements that fail, and how much they lack."""
+        lacks = [1 - (check.share or 0.0) for check in self.checks if check.outcome == "failed"]
+        return len(self.failing), sum(lacks)
+
+
+PAIRS: tuple[tuple[Metric, Metric], ...] = (("read", "write"), ("read_iops", "write_iops"))
+
+
+def assess(variant: Variant, need: Need, found: Found) -> Assessed:
+    """Look at one variant.
+
+    Args:
+        variant: The design with its values and prices.
+        need: What is asked for.
+        found: Evidence by variant.
+    """
+    figures: dict[str, Figure] = {metric: rate_figure(variant, metric, need, found) for metric in _wanted(need)}
+    if need.p99 is not None:
+        figures |= {f"{side}_p99": latency_figure(variant, f"{side}_latency_p99", need, found) for side in _sides(need)}
+    clients = [item.clients or 0 for item in found.get(variant.key, ()) if (item.clients or 0) <= (need.clients or 0)]
+    facts = Facts(variant, need, figures, max(clients, default=0))
+    said = [answer for rule in RULES for answer in rule(facts)]
+    sums = [together(variant, pair, need, figures) for pair in PAIRS]
+    checks = [*_plain_checks(variant, need), *_figure_checks(figures, need, variant.limits)]
+    checks += [
+        check
+        for pair, found_sum in zip(PAIRS, sums, strict=True)
+        if found_sum is not None
+        for check in _sum_check(pair, found_sum, figures, need)
+    ]
+    checks += [answer for answer in said if isinstance(answer, Check)]
+    return Assessed(
+        variant=variant,
+        figures=figures,
+        checks=tuple(checks),
+        remarks=tuple(answer for answer in said if isinstance(answer, Remark)),
+        rate=_deciding(figures, need, sums[0]),
+        failing=frozenset(check.requirement for check in checks if check.outcome == "failed"),
+    )
+
+
+def _sides(need: Need) -> tuple[str, ...]:
+    share = need.profile.read_share
+    return tuple(side for side, none in (("read", share == 0), ("write", share == 1)) if not none)
+
+
+def _wanted(need: Need) -> Iterator[Metric]:
+    """Rates always, since they rank; operations if they are asked for."""
+    for metric in METRICS:
+        if not metric.endswith("_iops") or getattr(need, metric) is not None:
+            yield metric
+
+
+def _deciding(figures: Mapping[str, Figure], need: Need, sum_of: Together | None) -> Figure | None:
+    asked = [metric for metric in ("read", "write") if getattr(need, metric) is not None] or _sides(need)
+    known = [at_once(figures[metric], need, sum_of) for metric in asked if figures[metric].value is not None]
+    return min(known, key=lambda figure: figure.value or 0.0) if len(known) == len(asked) else None
+
+
+def _plain_checks(variant: Variant, need: Need) -> Iterator[Check]:
+    """What needs no rate: access, capacity, durability, budget."""
+    design, source = variant.design, f"design {variant.template}"
+    if need.access not in design.access:
+        text = f"{need.access} access is needed; it has {' and '.join(design.access)}"
+        yield Check(requirement="access", outcome="failed", text=text, source=source)
+    yield _capacity(variant, need)
+    if need.durability is not None:
+        enough = DURABILITIES.index(design.durability) >= DURABILITIES.index(need.durability)
+        text = f"class {design.durability}; {need.durability} is needed"
+        yield Check(requirement="durability", outcome="met" if enough else "failed", text=text, source=source)
+    if need.budget is not None:
+        yield _budget(variant, need)
+
+
+def _capacity(variant: Variant, need: Need) -> Check:
+    usable = variant.limits.usable
+    text = f"{about_size(usable)} usable ({variant.limits.how_usable}); {about_size(need.capacity)} are needed"
+    enough = usable >= need.capacity
+    return Check(
+        requirement="capacity",
+        outcome="met" if enough else "failed",
+        share=min(1.0, usable / need.capacity),
+        text=text,
+        source="catalogue",
+    )
+
+
+def _budget(variant: Variant, need: Need) -> Check:
+    budget, offer = need.budget, variant.best
+    assert budget is not None
+    costs = offer.paid if budget.per == "all" else EXACT.divide(offer.paid, Decimal(need.months))
+    per = "in all" if budget.per == "all" else "a month"
+    over = f", {percent(costs / budget.amount - 1)} too much" if costs > budget.amount else ""
+    text = f"{money(costs, budget.currency)} {per} of a budget of {money(budget.amount, budget.currency)}{over}"
+    return Check(
+        requirement="budget",
+        outcome="met" if costs <= budget.amount else "failed",
+        share=min(1.0, float(budget.amount / costs)) if costs else 1.0,
+        text=text,
+        source="price book",
+    )
+
+
+def _figure_checks(figures: Mapping[str, Figure], need: Need, limits: Limits) -> Iterator[Check]:
+    for metric in METRICS:
+        wanted = getattr(need, metric)
+        if wanted is not None:
+            yield _rate_check(figures[metric], wanted, limits)
+    if need.p99 is not None:
+        for side in _sides(need):
+            yield _latency_check(figures[f"{side}_p99"], side, need.p99)
+
+
+def _sum_check(
+    pair: tuple[Metric, Metric], sum_of: Together, figures: Mapping[str, Figure], need: Need
+) -> Iterator[Check]:
+    """Both at once, where each alone could be had: else that says it already."""
+    if any((figures[metric].value or 0.0) < getattr(need, metric) for metric in pair):
+        return
+    fits = sum_of.used <= sum_of.share * (1 + 1e-9)
+    unsure = any(figures[metric].basis == "ceiling" for metric in pair)
+    yield Check(
+        requirement=" + ".join(pair),
+        outcome="failed" if not fits else "unproven" if unsure else "met",
+        share=min(1.0, sum_of.scale),
+        text=sum_of.text,
+        source=sum_of.source,
+        rule="component_share",
+    )
+
+
+def _rate_check(figure: Figure, wanted: float, limits: Limits) -> Check:
+    metric, value = figure.metric, figure.value
+    needed = f"{amount(metric, wanted)} are needed"
+    if value is None:
+        return Check(requirement=metric, outcome="unproven", text=f"{figure.how}; {needed}", source=figure.source)
+    text = f"{amount(metric, value)} expected, {needed}; {figure.how}"
+    if value < wanted:
+        burst = limits.burst(_metric(metric)) if figure.basis != "measured" else None
+        if burst is not None and burst[0] >= wanted:
+            text += f"; it bursts to {amount(metric, burst[0])}, which does not last"
+        return Check(
+            requirement=metric,
+            outcome="failed",
+            share=value / wanted,
+            text=text,
+            source=figure.source,
+            rule=_rule(figure),
+        )
+    outcome: Outcome = "unproven" if figure.basis == "ceiling" else "met"
+    certain = figure.low is None or figure.low >= wanted
+    text += "" if certain else "; the interval reaches below what is needed"
+    return Check(
+        requirement=metric,
+        outcome=outcome,
+        certain=certain,
+        share=1.0,
+        text=text,
+        source=figure.source,
+        rule=_rule(figure),
+    )
+
+
+def _metric(name: str) -> Metric:
+    return next(metric for metric in METRICS if metric == name)
+
+
+def _rule(figure: Figure) -> str:
+    return "component_share" if COMPONENT_SOURCE in figure.source else ""
+
+
+def _latency_check(figure: Figure, side: str, wanted: float) -> Check:
+    """Met if all that was measured is below, failed if all is above; between, nobody knows at the rate needed."""
+    needed = f"{seconds(wanted)} for 99 of 100 {side}s are needed"
+    if figure.value is None:
+        text = f"latency of {side}s is {figure.how}; {needed}"
+        return Check(requirement="p99", outcome="unproven", text=text, source=figure.source)
+    low, high = figure.low or figure.value, figure.high or figure.value
+    text = f"of {side}s {figure.how}; {needed}"
+    if low > wanted:
+        return Check(requirement="p99", outcome="failed", share=wanted / low, text=text, source=figure.source)
+    if figure.value > wanted:
+        text += "; by load it is met or not"
+        return Check(requirement="p99", outcome="unproven", text=text, source=figure.source)
+    return Check(requirement="p99", outcome="met", certain=high <= wanted, share=1.0, text=text, source=figure.source)
+
+
+def check_currency(need: Need, currency: str, book: str) -> None:
+    """Refuse a budget in another currency than the prices.
+
+    Raises:
+        AssayError: They differ.
+    """
+    if need.budget is not None and need.budget.currency != currency:
+        hint = f"write the budget in {currency}, or name a book in {need.budget.currency}"
+        raise AssayError(f"the budget is in {need.budget.currency}, the price book {book} in {currency}", hint)
+
+
+def deciding_first(assessed: Iterable[Assessed], need: Need) -> list[Assessed]:
+    """The best first."""
+    return sorted(assessed, key=lambda item: order(item, item.paid, need))
+
+
+def order(item: Assessed, paid: Decimal, need: Need) -> tuple[Decimal, float, str]:
+    """What is less for the better one: cost, or cost for each GB/s; of equal ones the faster is better.
+
+    Args:
+        item: The variant.
+        paid: What it would cost.
+        need: Says which of the two is preferred.
+    """
+    rate = item.rate.value if item.rate is not None and item.rate.value else 0.0
+    if need.prefer == "cost":
+        return paid, -rate, item.variant.label
+    return (paid / Decimal(repr(rate)) if rate else Decimal("Infinity")), -rate, item.variant.label

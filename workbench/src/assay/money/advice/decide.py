@@ -1,0 +1,191 @@
+"""Choosing among the options that meet a need, and saying why."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from assay.model.money.advice import Remark
+from assay.model.money.amount import EXACT, money
+from assay.model.money.need import Need
+from assay.model.money.price import Book
+from assay.money.advice import rules
+from assay.money.advice.candidates import Tried
+from assay.money.advice.checks import Assessed, deciding_first
+from assay.money.advice.options import best_of_each
+from assay.money.advice.words import amount, counted, percent
+
+MOST_CHEAPER = 5
+"""Cheaper designs of the right size and access that are named with what excludes them."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is chosen.
+
+    Attributes:
+        chosen: One; two if they cannot be told apart; none.
+        why: What could not be separated, in words.
+    """
+
+    result: Literal["recommended", "unproven", "not separable", "none"]
+    chosen: tuple[Assessed, ...] = ()
+    decided_by: str = ""
+    why: str = ""
+
+
+def decide(meets: Sequence[Assessed], unproven: Sequence[Assessed], need: Need) -> Decision:
+    """The best that is proven to meet the need; without one the best that may.
+
+    Args:
+        meets: All requirements are met.
+        unproven: None is failed, some are not known.
+        need: What is asked for.
+    """
+    by = "cost" if need.prefer == "cost" else "cost for each GB/s"
+    if not meets:
+        ranked = deciding_first(unproven, need)
+        return Decision("unproven", tuple(ranked[:1]), by) if ranked else Decision("none")
+    best, *rest = deciding_first(meets, need)
+    rival, quantity, why = _inseparable(best, rest, need)
+    if rival is not None:
+        return Decision("not separable", (best, rival), quantity, why)
+    return Decision("recommended", (best,), by)
+
+
+def _inseparable(best: Assessed, rest: Sequence[Assessed], need: Need) -> tuple[Assessed | None, str, str]:
+    """Another one that the evidence does not tell from the best, the quantity, and the words for it.
+
+    By cost the order is known, so that two things remain open: whether the best one meets the need all over its
+    intervals, and at equal cost which is faster. By cost for each GB/s the intervals of the rates decide.
+    """
+    if need.prefer == "cost" and not best.sure:
+        open_checks = [check for check in best.checks if not check.certain]
+        rival = next((item for item in rest if item.sure), None)
+        first = open_checks[0]
+        why = f"whether {best.variant.label} meets {first.requirement} is within its interval: {first.text}"
+        return rival, first.requirement, why
+    if not rest:
+        return None, "", ""
+    second = rest[0]
+    if best.rate is None or second.rate is None or best.rate.low is None or second.rate.low is None:
+        return None, "", ""
+    if need.prefer == "cost":
+        if best.paid != second.paid or not _overlap(best, second, 1, 1):
+            return None, "", ""
+        return second, "rate", f"they cost the same, and their rates overlap: {_rates(best)}; {_rates(second)}"
+    if _overlap(best, second, best.paid, second.paid):
+        why = f"their intervals of cost for each GB/s overlap: {_worth(best, need)}; {_worth(second, need)}"
+        return second, "cost for each GB/s", why
+    return None, "", ""
+
+
+def _overlap(first: Assessed, second: Assessed, first_cost: Decimal | int, second_cost: Decimal | int) -> bool:
+    """Whether rate / cost of the two share a value; both have intervals."""
+    ends = []
+    for item, cost in ((first, first_cost), (second, second_cost)):
+        assert item.rate is not None
+        ends.append(tuple(Decimal(repr(end)) / cost for end in (item.rate.low, item.rate.high)))
+    return ends[0][0] <= ends[1][1] and ends[1][0] <= ends[0][1]
+
+
+def _rates(item: Assessed) -> str:
+    rate = item.rate
+    assert rate is not None and rate.low is not None and rate.high is not None
+    return f"{item.variant.label} {amount(rate.metric, rate.low)} to {amount(rate.metric, rate.high)}"
+
+
+def _worth(item: Assessed, need: Need) -> str:
+    rate = item.rate
+    assert rate is not None and rate.low is not None and rate.high is not None
+    month = item.paid / need.months * 10**9
+    ends = [money(month / Decimal(repr(end)), item.variant.best.cost.currency) for end in (rate.high, rate.low)]
+    return f"{item.variant.label} {ends[0]} to {ends[1]} a month"
+
+
+def reasons(
+    decision: Decision,
+    meets: Sequence[Assessed],
+    failed: Sequence[Assessed],
+    need: Need,
+    book: Book,
+    tried: Sequence[Tried] = (),
+) -> Iterator[Remark]:
+    """Why the chosen one: its price beside the next, its requirements, rules for it, and what excludes cheaper ones."""
+    if not decision.chosen:
+        return
+    best = decision.chosen[0]
+    source = f"price book {book.book}"
+    if decision.why:
+        yield Remark(rule="evidence", speaks="note", text=decision.why, source=_sources(decision.chosen))
+    yield Remark(rule="cost", speaks="for", text=_price_words(best, meets, need), source=source)
+    for design in tried:
+        for lacking, label in design.uncompared.items():
+            text = f"{label} and the like are not compared: the book has no price of {lacking}"
+            yield Remark(rule="cost", speaks="note", text=text, source=source)
+    for check in best.checks:
+        speaks: Literal["for", "note"] = "for" if check.outcome == "met" and check.certain else "note"
+        text = f"{check.requirement}: {check.text}"
+        yield Remark(rule=check.rule or check.requirement, speaks=speaks, text=text, source=check.source)
+    yield from best.remarks
+    remark = rules.saturated_nfs(best.variant.design, need, nfs_most([*meets, *failed]))
+    if remark is not None:
+        yield remark
+    cheaper = [item for item in failed if item.paid < best.paid and not item.failing & {"capacity", "access"}]
+    closest: dict[str, Assessed] = {}
+    for item in sorted(cheaper, key=lambda item: (item.distance, item.paid)):
+        closest.setdefault(item.variant.template, item)
+    for item in list(closest.values())[:MOST_CHEAPER]:
+        check = next(check for check in reversed(item.checks) if check.outcome == "failed")
+        text = (
+            f"{item.variant.label} would cost {_month(item, need)} a month, but fails {check.requirement}: {check.text}"
+        )
+        yield Remark(rule=check.rule or check.requirement, speaks="note", text=text, source=check.source)
+
+
+def nfs_most(assessed: Sequence[Assessed]) -> dict[str, float]:
+    """Metric -> the most that one NFS server among the variants does: as measured, else as the rule of thumb allows."""
+    found: dict[str, float] = {}
+    for item in assessed:
+        if item.variant.design.family == "nfs":
+            for metric in ("read", "write"):
+                figure = item.figures.get(metric)
+                if figure is None:
+                    continue
+                if figure.basis == "measured" and figure.value is not None:
+                    most = figure.value
+                else:
+                    known = figure.basis == "rule" and figure.value is not None
+                    most = min(figure.value or 0.0, rules.NFS_RATE) if known else rules.NFS_RATE
+                found[metric] = max(found.get(metric, 0.0), most)
+    return found
+
+
+def _price_words(best: Assessed, meets: Sequence[Assessed], need: Need) -> str:
+    offer = best.variant.best
+    term = ", ".join(word for word in (offer.term, offer.payment) if word)
+    months = counted(need.months, "month")
+    whole = money(offer.paid, offer.cost.currency)
+    text = f"it costs {_month(best, need)} a month, {whole} in {months} ({term})"
+    others = [item for item in best_of_each(meets, need) if item.variant.template != best.variant.template]
+    if need.prefer == "cost-per-rate" and best.rate is not None and best.rate.value:
+        worth = money(best.paid / need.months * 10**9 / Decimal(repr(best.rate.value)), offer.cost.currency)
+        text += f", {worth} for each GB/s"
+    if best.outcome != "met":
+        return f"{text}; no variant is proven to meet the need"
+    designs = len({item.variant.template for item in meets})
+    word = "least" if need.prefer == "cost" else "least for each GB/s"
+    text += f", the {word} of {counted(len(meets), 'variant')} of {counted(designs, 'design')} that meet the need"
+    if others:
+        more = percent(EXACT.divide(others[0].paid, best.paid) - 1) if best.paid else "more"
+        text += f"; the next design, {others[0].variant.label}, costs {_month(others[0], need)}"
+        text += f", {more} more" if others[0].paid >= best.paid else ""
+    return text
+
+
+def _month(item: Assessed, need: Need) -> str:
+    return money(item.paid / need.months, item.variant.best.cost.currency)
+
+
+def _sources(chosen: Sequence[Assessed]) -> str:
+    return "; ".join(dict.fromkeys(item.rate.source for item in chosen if item.rate is not None))

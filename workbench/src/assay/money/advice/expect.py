@@ -1,0 +1,253 @@
+"""What a variant of a design is expected to do: by evidence of exactly it, else by its ceilings and rules of thumb.
+
+Rates are bytes per second, times seconds.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from assay.model.money.advice import Basis, Figure
+from assay.model.money.design import DynamoDb
+from assay.model.money.need import Need
+from assay.model.money.priced import Evidence
+from assay.model.units import format_size
+from assay.money.advice.bought import COMPONENT_SHARE, COMPONENT_SOURCE
+from assay.money.advice.candidates import Key, Variant
+from assay.money.advice.caps import caps
+from assay.money.advice.words import amount, counted, percent, seconds
+from assay.money.cost.limits import Limit, Metric
+
+Found = Mapping[Key, tuple[Evidence, ...]]
+
+_WIRES = ("network", "volume bandwidth", "leased link")
+"""Layers that random access does not slow down; of all others it must be known how many operations they do."""
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """What one layer lets through.
+
+    Attributes:
+        kind: Whether bytes or operations bound it.
+        shared: By reads and writes together.
+        share: Of it that is to be expected.
+    """
+
+    value: float
+    layer: str
+    how: str
+    source: str
+    kind: Literal["rate", "iops", "clients"] = "clients"
+    shared: bool = False
+    share: float = COMPONENT_SHARE
+
+    @property
+    def expected(self) -> float:
+        return self.value * self.share
+
+
+@dataclass(frozen=True)
+class Together:
+    """What reads and writes at once take of the layer that both share and that has least left.
+
+    Attributes:
+        used: Share of it.
+        text: With the sum.
+    """
+
+    used: float
+    share: float
+    text: str
+    source: str
+
+    @property
+    def scale(self) -> float:
+        """By which both could be multiplied."""
+        return self.share / self.used
+
+
+def rate_figure(variant: Variant, metric: Metric, need: Need, found: Found) -> Figure:
+    """The rate that a variant is expected to keep for ever.
+
+    A measured one is the best of those that were measured as the need uses it. Otherwise the binding ceiling counts:
+    of its layers and of what its clients can ask for, times the share that `rules.COMPONENT_SHARE` says.
+    """
+    measured, aside = _measured(variant, metric, need, found)
+    if measured is not None:
+        return measured
+    known, unknown = _bounds(variant, metric, need)
+    if not known:
+        missing = ", ".join(layer.layer for layer in unknown) or "no layer has a figure"
+        how = f"not known ({missing}): measure it{aside}"
+        return Figure(metric=metric, value=None, basis="unknown", how=how, source="")
+    binding = min(known, key=lambda bound: bound.expected)
+    part = percent(binding.share) if binding.share < 1 else "all"
+    how = f"{part} of {amount(metric, binding.value)}, the limit of {binding.layer} ({binding.how})"
+    source = "; ".join(part for part in (binding.source, COMPONENT_SOURCE if binding.share < 1 else "") if part)
+    if unknown:
+        how += f"; but the rate of {', '.join(layer.layer for layer in unknown)} is not known: measure it"
+    basis: Basis = "ceiling" if unknown or need.profile.small_files else "rule"
+    if need.profile.small_files:
+        how += "; small files reach less, and how much is not known: measure it"
+    return Figure(metric=metric, value=binding.expected, basis=basis, how=how + aside, source=source)
+
+
+def together(
+    variant: Variant, metrics: tuple[Metric, Metric], need: Need, figures: Mapping[str, Figure]
+) -> Together | None:
+    """What the reads and writes that are needed take at once of the layers that they share.
+
+    Args:
+        variant: The design with its limits.
+        metrics: Of reading and of writing.
+        need: Asks for both; else there is nothing to add up.
+        figures: What is expected of each alone. Measured ones override a layer's limit; if both are, there is no sum.
+    """
+    wanted = [getattr(need, metric) for metric in metrics]
+    if None in wanted or all(figures[metric].basis == "measured" for metric in metrics):
+        return None
+    bounds = [
+        {(bound.layer, bound.kind): bound for bound in _bounds(variant, metric, need)[0] if bound.shared}
+        for metric in metrics
+    ]
+    found = []
+    for key in bounds[0].keys() & bounds[1].keys():
+        parts = []
+        for metric, rate, side in zip(metrics, wanted, bounds, strict=True):
+            figure, limit = figures[metric], side[key].value
+            limit = max(limit, figure.value or 0.0) if figure.basis == "measured" else limit
+            parts.append(rate / limit if limit else float("inf"))
+        found.append((sum(parts), key, parts, bounds[0][key]))
+    if not found:
+        return None
+    used, key, parts, bound = max(found, key=lambda item: (item[0], item[1]))
+    rates = " and ".join(f"{amount(metric, rate)}" for metric, rate in zip(metrics, wanted, strict=True))
+    text = f"reading and writing {rates} at once take {percent(parts[0])} + {percent(parts[1])} = {percent(used)} "
+    text += f"of what {key[0]} can do for both together ({bound.how}); {percent(bound.share)} are to be expected"
+    return Together(used, bound.share, text, "; ".join(part for part in (bound.source, COMPONENT_SOURCE) if part))
+
+
+def at_once(figure: Figure, need: Need, sum_of: Together | None) -> Figure:
+    """The figure of one side while the other side gets its part, too: both in the proportion that is needed."""
+    wanted = getattr(need, figure.metric)
+    if sum_of is None or figure.value is None or wanted is None or wanted * sum_of.scale >= figure.value:
+        return figure
+    value = wanted * sum_of.scale
+    return figure.model_copy(update={"value": value, "low": None, "high": None, "basis": _of_both(figure)})
+
+
+def _of_both(figure: Figure) -> Basis:
+    return "ceiling" if figure.basis == "ceiling" else "rule"
+
+
+def latency_figure(variant: Variant, metric: str, need: Need, found: Found) -> Figure:
+    """The 99th percentile of latency, which only evidence knows; low and high span what was measured.
+
+    More clients can only make it longer: one that fewer clients measured can exclude, but proves nothing.
+    """
+    fitting = [item for item in found.get(variant.key, ()) if item.metric == metric and not unfit(item, need)]
+    exact = [item for item in fitting if need.clients is None or item.clients == need.clients]
+    fewer = [item for item in fitting if item.clients is not None]
+    slow = fewer and need.p99 is not None and min(item.measured.low for item in fewer) > need.p99
+    counting = exact or (fewer if slow else [])
+    if not counting:
+        how = "not known: measure it"
+        if fitting:
+            some = max(fitting, key=lambda item: item.clients or 0)
+            by = counted(some.clients, "client") if some.clients else "an unknown number of clients"
+            how = f"{seconds(some.measured.value)} measured with {by}, "
+            how += f"which proves nothing for {need.clients}: measure it"
+        return Figure(metric=metric, value=None, basis="unknown", how=how, source="")
+    worst = max(counting, key=lambda item: item.measured.value)
+    low, high = min(item.measured.low for item in counting), max(item.measured.high for item in counting)
+    how = f"{seconds(worst.measured.value)} measured"
+    how += f" with {counted(worst.clients, 'client')} already" if not exact and worst.clients else ""
+    if len(counting) > 1:
+        how += f", the highest of {len(counting)}; the lowest {seconds(low)}"
+    return Figure(
+        metric=metric, value=worst.measured.value, low=low, high=high, basis="measured", how=how, source=worst.source
+    )
+
+
+def _measured(variant: Variant, metric: str, need: Need, found: Found) -> tuple[Figure | None, str]:
+    """The figure of evidence that counts; else, in words, what was measured and why it says nothing.
+
+    The nearest number of clients counts. Fewer than the need has cannot ask for more, so that a rate below the need
+    excludes nothing; a rate that they reach is proven, since more clients do not lower what the design can do.
+    """
+    fitting = [item for item in found.get(variant.key, ()) if item.metric == metric and not unfit(item, need)]
+    if not fitting:
+        return None, ""
+    known = [item for item in fitting if item.clients is not None] if need.clients is not None else fitting
+    if not known:
+        rate = amount(metric, max(item.measured.value for item in fitting))
+        return None, f"; {rate} measured with an unknown number of clients say nothing for {need.clients}"
+    if need.clients is not None:
+        most = max(item.clients or 0 for item in known)
+        known = [item for item in known if item.clients == most]
+    best = max(known, key=lambda item: item.measured.value)
+    value, low, high = best.measured.value, best.measured.low, best.measured.high
+    wanted = getattr(need, metric, None)
+    fewer = need.clients is not None and best.clients is not None and best.clients < need.clients
+    by = counted(best.clients, "client") if best.clients else ""
+    if fewer and wanted is not None and value < wanted:
+        return None, f"; {amount(metric, value)} measured with {by} exclude nothing for {need.clients}"
+    how = f"{amount(metric, value)} measured"
+    how += f" with {by}{' already' if fewer else ''}" if by else ""
+    how += f", 95 % interval {amount(metric, low)} to {amount(metric, high)}" if low < high else ""
+    how += f", the best of {len(known)}" if len(known) > 1 else ""
+    return Figure(metric=metric, value=value, low=low, high=high, basis="measured", how=how, source=best.source), ""
+
+
+def unfit(item: Evidence, need: Need) -> str:
+    """Why it was not measured as the need uses it, or looks better so; empty if it fits.
+
+    Rates grow with the record size and operations fall with it, so that a smaller record proves a rate, a larger one
+    a number of operations. More clients than the need has prove nothing for fewer.
+    """
+    profile, metric = need.profile, item.metric
+    if profile.small_files:
+        return "it is not of small files"
+    if item.pattern not in (None, profile.pattern):
+        return f"it is of {item.pattern} access, and the need's is {profile.pattern}"
+    if item.record is not None:
+        operations = metric.endswith(("_iops", "_p99"))
+        if (operations and item.record < profile.record) or (not operations and item.record > profile.record):
+            than = "smaller" if operations else "larger"
+            return f"its records of {format_size(item.record)} are {than} than the need's {format_size(profile.record)}"
+    if need.clients is not None and item.clients is not None and item.clients > need.clients:
+        return f"{counted(item.clients, 'client')} measured it, and the need has {need.clients}"
+    return ""
+
+
+def _bounds(variant: Variant, metric: Metric, need: Need) -> tuple[list[_Bound], list[Limit]]:
+    """What each layer lets through, and the layers of which it is not known."""
+    known: list[_Bound] = []
+    unknown = []
+    random = need.profile.pattern == "random"
+    for layer in variant.limits.layers:
+        found = list(_of_layer(layer, metric, need))
+        iops = layer.keeps("read_iops" if metric.startswith("read") else "write_iops")
+        if not found or (random and iops is None and not layer.layer.startswith(_WIRES)):
+            unknown.append(layer)
+        known += found
+    if isinstance(variant.design.service, DynamoDb) and variant.design.service.mode == "provisioned":
+        # Units that are bought can be used up.
+        known = [replace(bound, share=1.0) for bound in known]
+    for cap in caps(variant, metric, need):
+        known.append(_Bound(cap.value, cap.what, cap.text, cap.source))
+    return known, unknown
+
+
+def _of_layer(layer: Limit, metric: Metric, need: Need) -> Iterator[_Bound]:
+    """What the bytes and the operations of one layer allow, in the unit of the metric."""
+    side: Metric = "read" if metric.startswith("read") else "write"
+    side_iops: Metric = "read_iops" if side == "read" else "write_iops"
+    rate, iops, record = layer.keeps(side), layer.keeps(side_iops), need.profile.record
+    operations = metric.endswith("_iops")
+    about = (layer.layer, layer.how, layer.source)
+    if rate is not None:
+        yield _Bound(rate / record if operations else rate, *about, kind="rate", shared=layer.shared)
+    if iops is not None and (operations or rate is None or need.profile.pattern == "random"):
+        yield _Bound(iops if operations else iops * record, *about, kind="iops", shared=layer.shared)

@@ -1,0 +1,46 @@
+"""How likely a design loses all its data in a year because one of its volumes fails."""
+
+import re
+from dataclasses import dataclass
+
+from assay.model.money.design import Design, Layout
+from assay.money.advice.words import percent
+from assay.money.cost.bill import volume_count
+from assay.money.cost.catalog import catalog
+
+STRIPED: frozenset[Layout] = frozenset({"single", "lvm", "raid0"})
+"""Layouts of which each volume is needed."""
+_SHARE = re.compile(r"([0-9]+(?:\.[0-9]+)?) %")
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Chance in a year, with the numbers."""
+
+    chance: float
+    text: str
+    source: str
+
+
+def yearly_loss(design: Design) -> Loss | None:
+    """1 - (1 - p)^n for n volumes without redundancy, p at its upper end; None if there are none or p is not stated."""
+    if design.copies > 1:
+        return None
+    kept, words, sources = 1.0, [], []
+    for group in design.servers:
+        volumes = group.volumes
+        if group.role != "storage" or volumes is None or volumes.layout not in STRIPED:
+            continue
+        kind, count = catalog().volume(volumes.type), group.count * volume_count(volumes)
+        stated = _SHARE.search(kind.durability)
+        if stated is None:
+            return None
+        each = 1 - float(stated[1]) / 100
+        kept *= (1 - each) ** count
+        words.append(f"{count} {kind.name} volumes without redundancy, of which up to {percent(each)} fail in a year")
+        sources.append(kind.source)
+    if not words:
+        return None
+    text = f"{' and '.join(words)}: data are lost with a chance of {percent(1 - kept)} a year; "
+    text += "keep snapshots or copies"
+    return Loss(1 - kept, text, "; ".join(dict.fromkeys(sources)))

@@ -1,0 +1,90 @@
+"""Assessed variants as the advice shows them."""
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+from assay.model.money.advice import Option, Price, Rejected
+from assay.model.money.amount import EXACT
+from assay.model.money.need import Need
+from assay.money.advice.candidates import Tried
+from assay.money.advice.checks import Assessed, deciding_first
+from assay.money.advice.words import counted, tidy
+
+TB, GB = Decimal(10**12), Decimal(10**9)
+
+
+def option(item: Assessed, need: Need) -> Option:
+    """One variant with all that is known of it."""
+    variant = item.variant
+    return Option(
+        label=variant.label,
+        design=variant.template,
+        family=variant.design.family,
+        set=dict(variant.shown),
+        outcome=item.outcome,
+        usable=variant.limits.usable,
+        durability=variant.design.durability,
+        rate=item.rate.value if item.rate is not None else None,
+        basis=item.rate.basis if item.rate is not None else None,
+        price=_price(item, need),
+        figures=tuple(item.figures.values()),
+        checks=item.checks,
+        remarks=item.remarks,
+    )
+
+
+def _price(item: Assessed, need: Need) -> Price:
+    offer, rate = item.variant.best, item.rate
+    month = EXACT.divide(offer.paid, Decimal(need.months))
+
+    def per_gbs(value: float | None) -> Decimal | None:
+        return tidy(EXACT.divide(EXACT.multiply(month, GB), Decimal(repr(value)))) if value else None
+
+    usable = Decimal(item.variant.limits.usable)
+    return Price(
+        currency=offer.cost.currency,
+        term=offer.term,
+        payment=offer.payment,
+        paid=offer.paid,
+        month=tidy(month),
+        per_tb_month=tidy(EXACT.divide(EXACT.multiply(month, TB), usable)) if usable else Decimal(0),
+        per_gbs_month=per_gbs(rate.value if rate else None),
+        per_gbs_low=per_gbs(rate.high if rate else None),
+        per_gbs_high=per_gbs(rate.low if rate else None),
+    )
+
+
+def best_of_each(assessed: Iterable[Assessed], need: Need) -> list[Assessed]:
+    """The best variant of each design, the best design first."""
+    found: dict[str, Assessed] = {}
+    for item in deciding_first(list(assessed), need):
+        found.setdefault(item.variant.template, item)
+    return list(found.values())
+
+
+def rejected(tried: Sequence[Tried], assessed: Sequence[Assessed], need: Need) -> tuple[Rejected, ...]:
+    """The designs of which no variant meets the need or might, with the variant that comes closest."""
+    found = []
+    for design in tried:
+        own = [item for item in assessed if item.variant.template == design.name]
+        if any(item.outcome != "failed" for item in own):
+            continue
+        if own:
+            closest = min(own, key=lambda item: (item.distance, item.paid))
+            fails = tuple(check for check in closest.checks if check.outcome == "failed")
+            shown = option(closest, need)
+            found.append(Rejected(design=design.name, variants=design.count, closest=shown, fails=fails))
+        else:
+            found.append(Rejected(design=design.name, variants=design.count, why=_why(design)))
+    return tuple(found)
+
+
+def _why(design: Tried) -> str:
+    words = []
+    if design.unpriced:
+        names = [name for name, _ in design.unpriced.most_common(3)]
+        words.append(f"the book has no price of {' or '.join(names)}")
+    if design.impossible:
+        text, count = design.impossible.most_common(1)[0]
+        words.append(f"{counted(count, 'variant')} cannot be had: {text}")
+    return "; ".join(words) or "it has no variants"

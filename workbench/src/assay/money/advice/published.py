@@ -1,0 +1,117 @@
+"""Files of evidence: what was measured of designs and printed somewhere.
+
+Those of `evidence/` come with Assay and always count.
+"""
+
+import functools
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from assay.model.base import Frozen
+from assay.model.files import read_model
+from assay.model.money.priced import Evidence, EvidenceMetric, Measured
+from assay.model.money.use import Chosen, Size
+from assay.model.named import read_named
+from assay.model.study.axis import fault
+from assay.model.units import UnitError, parse_duration, parse_rate, parse_throughput
+from assay.model.written import MOST_BYTES
+
+EVIDENCE = Path(__file__).with_name("evidence")
+GUIDE = "docs/guides/advise.md"
+
+
+def _amount(metric: str, written: object) -> float:
+    if metric.endswith("latency_p99"):
+        return parse_duration(written) / 1e9
+    return parse_rate(written) if metric.endswith("_iops") else parse_throughput(written)
+
+
+class Published(Frozen):
+    """One figure.
+
+    Attributes:
+        value: `151.3MB/s`, for operations `5000/s`, for latencies `2ms`; likewise the ends of its interval.
+        clients: Hosts that measured it.
+        source: The place in the source of the file.
+    """
+
+    design: str = Field(min_length=1)
+    set: dict[str, Any] = Field(default_factory=dict)
+    metric: EvidenceMetric
+    value: Any
+    low: Any = None
+    high: Any = None
+    pattern: Literal["sequential", "random"] | None = None
+    record: Size | None = Field(None, gt=0)
+    clients: int | None = Field(None, ge=1)
+    source: str = ""
+
+    @model_validator(mode="after")
+    def _measured(self) -> "Published":
+        self.measured()
+        return self
+
+    def measured(self) -> Measured:
+        """The value and its interval; a single value has none.
+
+        Raises:
+            PydanticCustomError: It cannot be read, or is not between the ends.
+        """
+        found: dict[str, float] = {}
+        for name in ("value", "low", "high"):
+            written = getattr(self, name)
+            written = self.value if written is None else written
+            try:
+                found[name] = _amount(self.metric, written)
+            except UnitError as error:
+                raise fault(error.message, error.hint, name) from None
+        if not 0 < found["low"] <= found["value"] <= found["high"]:
+            low, high = (self.value if end is None else end for end in (self.low, self.high))
+            raise fault(f"{self.value} is not between {low} and {high}", "write low <= value <= high", "value")
+        return Measured(**found)
+
+
+class EvidenceFile(Frozen):
+    """Figures of one source."""
+
+    evidence: str = Field(min_length=1)
+    about: str = ""
+    source: str = Field(min_length=1)
+    figures: tuple[Published, ...] = Field(min_length=1)
+
+    def all(self) -> tuple[Evidence, ...]:
+        """Each figure as evidence."""
+        return tuple(
+            Evidence(
+                chosen=Chosen(design=item.design, set=item.set),
+                metric=item.metric,
+                measured=item.measured(),
+                pattern=item.pattern,
+                record=item.record,
+                clients=item.clients,
+                source=", ".join(part for part in (self.source, item.source) if part),
+            )
+            for item in self.figures
+        )
+
+
+def read_evidence_file(path: Path) -> tuple[Evidence, ...]:
+    """The figures of a file.
+
+    Raises:
+        AssayError: It cannot be read, or is wrong; the message names the line.
+    """
+    return _figures(read_named(path, str(path), "give a run, or a file of evidence", MOST_BYTES), str(path))
+
+
+def _figures(data: bytes, file: str) -> tuple[Evidence, ...]:
+    return read_model(EvidenceFile, data, file, GUIDE, "file of figures").all()
+
+
+@functools.cache
+def published() -> tuple[Evidence, ...]:
+    """All figures that come with Assay."""
+    files = sorted(EVIDENCE.glob("*.yaml"))
+    return tuple(item for path in files for item in _figures(path.read_bytes(), str(path)))

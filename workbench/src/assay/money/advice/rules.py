@@ -1,0 +1,354 @@
+"""Rules of thumb: what papers and providers advise, each with its source.
+
+A rule looks at one variant of a design and one need. It excludes the variant (a failed `Check`), says something for or
+against it (a `Remark`), or nothing. What was measured of exactly that variant overrides a rule about rates or clients.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from assay.model.money.advice import Check, Figure, Remark
+from assay.model.money.amount import TERM_MONTHS
+from assay.model.money.catalog import LustreType
+from assay.model.money.design import S3, Design, DynamoDb, FsxLustre
+from assay.model.money.need import Need
+from assay.model.units import about_size
+from assay.money.advice.candidates import Offer, Variant
+from assay.money.advice.facts import Facts, Said
+from assay.money.advice.warnings import both_at_once, growth, requests_unknown, volume_loss
+from assay.money.advice.words import amount, counted, percent, seconds
+from assay.money.cost.catalog import catalog
+
+NFS_PAPER, BEEGFS_PAPER, AWS_PAPER = "NFS-2016", "BeeGFS-2016", "AWS-2012"
+AOE_PAPER, ARRAY_PAPER = "AoE-2007", "PowerScale-2020"
+S3_GUIDE = "docs.aws.amazon.com/AmazonS3/latest/userguide/optimizing-performance.html"
+
+NFS_CAPACITY, NFS_RATE, NFS_CLIENTS = 48 * 2**40, 1e9, 32
+S3_LATENCY = 0.1
+AOE_WRITE_SHARE = 0.1
+LINK_ROUND_TRIP = 1.82e-3
+SECOND_LINK = 0.3
+LARGE_TRANSFER = 10**6
+
+PARALLEL = frozenset({"beegfs", "orangefs", "pvfs2", "fsx-lustre", "lustre"})
+
+
+def nfs_small(facts: Facts) -> Iterator[Said]:
+    """One NFS server serves less than 48 TiB, less than 1 GB/s and fewer than 32 clients.
+
+    Source: NFS-2016, NFS.
+    """
+    if facts.design.family != "nfs":
+        return
+    need, source = facts.need, f"{NFS_PAPER}, NFS: below 48 TiB, 1 GB/s and 32 clients"
+    if need.capacity >= NFS_CAPACITY:
+        text = f"one NFS server is for less than 48 TiB; {about_size(need.capacity)} are needed"
+        yield _excluded("capacity", "nfs_small", text, source, NFS_CAPACITY / need.capacity)
+    for metric in ("read", "write"):
+        wanted = getattr(need, metric)
+        if wanted is not None and wanted >= NFS_RATE and not facts.measured(metric):
+            text = f"one NFS server is for less than 1 GB/s; {amount(metric, wanted)} are needed"
+            yield _excluded(metric, "nfs_small", text, source, NFS_RATE / wanted)
+        elif wanted is not None and wanted >= NFS_RATE:
+            text = f"{metric} was measured, which overrides the rule that one NFS server is for less than 1 GB/s"
+            yield Remark(rule="nfs_small", speaks="note", text=text, source=facts.figures[metric].source)
+    if need.clients is not None and need.clients >= NFS_CLIENTS and facts.measured_clients < need.clients:
+        text = f"one NFS server is for fewer than 32 clients; there are {need.clients}"
+        yield _excluded("clients", "nfs_small", text, source, (NFS_CLIENTS - 1) / need.clients)
+    if need.clients is not None and need.clients < NFS_CLIENTS and need.capacity < NFS_CAPACITY:
+        text = (
+            f"{about_size(need.capacity)} and {counted(need.clients, 'client')} are within what one NFS server is for"
+        )
+        yield Remark(rule="nfs_small", speaks="for", text=text, source=source)
+
+
+def one_host(facts: Facts) -> Iterator[Said]:
+    """Disks that are used on their own instance serve that one host.
+
+    Source: the design itself: `served: false`.
+    """
+    clients = facts.need.clients
+    if not facts.design.served and clients is not None and clients > 1:
+        text = f"it is used on the instance itself, by one host; there are {clients}"
+        yield _excluded("clients", "one_host", text, f"design {facts.variant.template}", 1 / clients)
+
+
+def instance_store(facts: Facts) -> Iterator[Said]:
+    """Storage that survives nothing is for data that can be made anew, or with an archive elsewhere.
+
+    Source: NFS-2016, Instance-store backed storage, and Which option is best for me.
+    """
+    if facts.design.durability != "scratch":
+        return
+    source = f"{NFS_PAPER}, Which option is best for me: non-critical data, with an archive elsewhere"
+    if facts.need.data == "persistent" and not facts.need.archive:
+        text = "its data survive nothing, the need says persistent, and no archive elsewhere is named"
+        yield _excluded("data", "instance_store", text, source)
+    elif facts.need.data == "persistent":
+        text = "its data survive nothing: what is archived elsewhere must be copied back after a failure"
+        yield Remark(rule="instance_store", speaks="against", text=text, source=source)
+    else:
+        text = "the data are scratch, so that what survives nothing may hold them"
+        yield Remark(rule="instance_store", speaks="for", text=text, source=source)
+    if facts.need.duty < 1:
+        text = f"switched on {percent(facts.need.duty)} of the time: the data must be loaded anew after each stop"
+        yield Remark(rule="instance_store", speaks="against", text=text, source=source)
+
+
+def volumes_for_integrity(facts: Facts) -> Iterator[Said]:
+    """Volumes where integrity and resilience matter; what is important is archived all the same.
+
+    Source: NFS-2016, Which option is best for me.
+    """
+    if facts.need.data == "persistent" and any(group.volumes for group in facts.design.servers):
+        text = "the data are persistent: volumes are replicated in their zone and outlive the server"
+        text += "" if facts.need.archive else "; take snapshots, and archive what matters"
+        source = f"{NFS_PAPER}, Which option is best for me: volumes where integrity and resilience matter"
+        yield Remark(rule="volumes_for_integrity", speaks="for", text=text, source=source)
+
+
+def no_spot_servers(facts: Facts) -> Iterator[Said]:
+    """Servers that hold the data are not rented on the spot market; clients may be.
+
+    Source: BeeGFS-2016, Choosing your filesystem servers.
+    """
+    if facts.need.term == "spot" and any(group.role != "client" for group in facts.design.servers):
+        text = "its servers hold the data, and spot instances are taken away"
+        source = f"{BEEGFS_PAPER}, Choosing your filesystem servers: on demand for servers, spot for compute nodes"
+        yield _excluded("term", "no_spot_servers", text, source)
+
+
+def long_term(facts: Facts) -> Iterator[Said]:
+    """Reserved for long terms; spot only for what is short and can start again.
+
+    Source: NFS-2016, Expected costs; AWS-2012, II.
+    """
+    offer = facts.variant.best
+    if facts.need.term is None and facts.design.servers and not _reserved(facts.variant):
+        names = " and ".join(sorted({group.instance for group in facts.design.servers}))
+        text = f"the book has no reserved price of {names}, so that none was compared"
+        yield Remark(rule="long_term", speaks="note", text=text, source="price book")
+    plain = next((other for other in facts.variant.offers if other.term == "on-demand"), None)
+    if offer.term.startswith("reserved") and plain is not None and plain.paid > offer.paid:
+        saved = percent(1 - offer.paid / plain.paid)
+        months = facts.need.months
+        fits = "is long enough" if months == 1 else "are long enough"
+        text = f"{counted(months, 'month')} {fits} for {_term(offer)}, which costs {saved} less than on demand"
+        whole = -(-months // TERM_MONTHS[offer.term]) * TERM_MONTHS[offer.term]
+        text += f", though it is paid for {whole} months" if whole > months else ""
+        source = f"{NFS_PAPER}, Expected costs: reserved for the long term"
+        yield Remark(rule="long_term", speaks="for", text=text, source=source)
+
+
+def volume_types(facts: Facts) -> Iterator[Said]:
+    """st1 for the streams of NFS, SSD volumes for databases, sc1 for cold data.
+
+    Source: NFS-2016, EBS backed storage: Architecture.
+    """
+    source = f"{NFS_PAPER}, EBS Architecture: st1 for NFS, gp2 and io1 for databases, sc1 for cold data"
+    profile = facts.need.profile
+    service = facts.design.service
+    if isinstance(service, FsxLustre) and profile.pattern == "random":
+        kind_of = catalog().filesystem(service.type)
+        if isinstance(kind_of, LustreType) and kind_of.media == "hdd" and not _random_measured(facts):
+            text = f"{kind_of.name} has hard disks, which are for streams; access is random, "
+            text += f"in records of {about_size(profile.record)}"
+            yield _excluded("profile", "volume_types", text, f"{source}; likewise for {kind_of.source}")
+    for kind in sorted({group.volumes.type for group in facts.design.servers if group.volumes}):
+        if profile.pattern == "random" and kind in ("st1", "sc1"):
+            if not _random_measured(facts):
+                text = f"{kind} volumes are for streams; access is random, in records of {about_size(profile.record)}"
+                yield _excluded("profile", "volume_types", text, source)
+        elif kind == "sc1" and not profile.cold:
+            text = "sc1 volumes are for cold data, and the need does not say cold"
+            yield _excluded("profile", "volume_types", text, source)
+        elif kind == "sc1" or (kind == "st1" and facts.design.family == "nfs"):
+            word = "the data are cold" if kind == "sc1" else "access is sequential, over NFS"
+            yield Remark(rule="volume_types", speaks="for", text=f"{word}, which is what {kind} is for", source=source)
+        elif profile.pattern == "random":
+            text = f"access is random, which is what SSD volumes such as {kind} are for"
+            yield Remark(rule="volume_types", speaks="for", text=text, source=source)
+
+
+def scratch_is_temporary(facts: Facts) -> Iterator[Said]:
+    """Scratch is temporary: what is to be kept goes to object or protected storage.
+
+    Source: BeeGFS-2016, How do I keep my data safe.
+    """
+    if facts.design.durability == "scratch" and facts.need.data == "scratch":
+        source = f"{BEEGFS_PAPER}, How do I keep my data safe: scratch is temporary"
+        text = "scratch is temporary: copy results to object storage or a protected file system before it stops"
+        yield Remark(rule="scratch_is_temporary", speaks="note", text=text, source=source)
+
+
+def larger_transfers(facts: Facts) -> Iterator[Said]:
+    """Larger transfers cost less overhead on shared file systems.
+
+    Source: AWS-2012, IX.C; threshold of variability 1 MB.
+    """
+    if "file" in facts.design.access and facts.design.served and facts.need.profile.pattern == "sequential":
+        record = facts.need.profile.record
+        if record < LARGE_TRANSFER:
+            text = f"records of {about_size(record)} are below 1 MB, where throughput falls and varies: transfer more"
+            source = f"{AWS_PAPER}, IX.C: larger transfer sizes"
+            yield Remark(rule="larger_transfers", speaks="against", text=text, source=source)
+
+
+def s3_concurrency(facts: Facts) -> Iterator[Said]:
+    """S3 when durability and concurrency matter, not for what waits for each operation.
+
+    Source: AWS-2012, IX.B; the guide of S3: small objects and first bytes take about 100 to 200 ms.
+    """
+    if not isinstance(facts.design.service, S3):
+        return
+    need = facts.need
+    if need.p99 is not None and need.p99 < S3_LATENCY and not facts.figures.get("read_p99", _NOTHING).value:
+        text = f"first bytes take about 100 to 200 ms; {seconds(need.p99)} are needed"
+        yield _excluded("p99", "s3_concurrency", text, S3_GUIDE, need.p99 / S3_LATENCY)
+    if need.clients is not None and need.clients * need.profile.streams > 1:
+        streams = need.clients * need.profile.streams
+        text = f"{streams:,} streams at once, which do not slow each other down"
+        yield Remark(rule="s3_concurrency", speaks="for", text=text, source=f"{AWS_PAPER}, IX.B")
+
+
+def archive_classes(facts: Facts) -> Iterator[Said]:
+    """Classes whose first byte takes minutes or hours are for cold data.
+
+    Source: the catalogue's entry of the class.
+    """
+    service = facts.design.service
+    if not isinstance(service, S3):
+        return
+    kind = catalog().object_class(service.storage_class)
+    if kind.retrieval_seconds and not facts.need.profile.cold:
+        text = f"reading from {kind.name} begins {kind.retrieval}, and the need does not say cold"
+        yield _excluded("profile", "archive_classes", text, kind.source)
+
+
+def table_items(facts: Facts) -> Iterator[Said]:
+    """An item of a table has a greatest size.
+
+    Source: the catalogue's entry of the table.
+    """
+    if isinstance(facts.design.service, DynamoDb):
+        kind, record = catalog().table("dynamodb"), facts.need.profile.record
+        if record > kind.largest_item:
+            text = f"items of {about_size(record)} are larger than the {about_size(kind.largest_item)} it takes"
+            yield _excluded("profile", "table_items", text, kind.source, kind.largest_item / record)
+
+
+def aoe_profile(facts: Facts) -> Iterator[Said]:
+    """AoE for what is mostly read, or random; not for serving files or keeping backups.
+
+    Source: AoE-2007, section 7: sequential writes of large files at 11 MB/s.
+    """
+    if facts.design.family != "aoe":
+        return
+    profile, source = facts.need.profile, f"{AOE_PAPER}, section 7"
+    written = 1 - float(profile.read_share)
+    if profile.pattern == "sequential" and written > AOE_WRITE_SHARE and not facts.measured("write"):
+        text = f"{percent(written)} is written sequentially, which fell to 11 MB/s over AoE"
+        yield _excluded("profile", "aoe_profile", text, source)
+    else:
+        word = "random" if profile.pattern == "random" else f"{percent(profile.read_share)} reading"
+        yield Remark(rule="aoe_profile", speaks="for", text=f"access is {word}, which AoE is for", source=source)
+
+
+def second_link(facts: Facts) -> Iterator[Said]:
+    """A full leased line takes 10 to 20 % of growth; 30 to 100 % need a second one. The rates themselves are checked.
+
+    Source: PowerScale-2020, sections 4.3 and 4.6.
+    """
+    link, need = facts.design.link, facts.need
+    if link is not None and link.count > 1 and float(need.growth) >= SECOND_LINK:
+        source = f"{ARRAY_PAPER}, 4.3 and 4.6: a second link for 30 to 100 % of growth"
+        text = f"{link.count} lines carry {percent(need.growth)} of growth"
+        yield Remark(rule="second_link", speaks="for", text=text, source=source)
+
+
+def close_data_centre(facts: Facts) -> Iterator[Said]:
+    """A leased line adds its round trip to each operation, so that the data centre must be close to the region.
+
+    Source: PowerScale-2020, section 9.3: pings of 1.82 to 2.33 ms next to the region, 87 ms abroad.
+    """
+    if facts.design.link is None:
+        return
+    source = f"{ARRAY_PAPER}, 9.3; pings in 2.3.2 and 5.3.2"
+    wanted = facts.need.p99
+    if wanted is not None and wanted < LINK_ROUND_TRIP and not facts.measured("read_p99"):
+        text = f"the round trip over a leased line is {seconds(LINK_ROUND_TRIP)} or more; {seconds(wanted)} are needed"
+        yield _excluded("p99", "close_data_centre", text, source, wanted / LINK_ROUND_TRIP)
+    else:
+        text = "take a data centre next to the region: 1.82 to 2.33 ms of round trip there, 87 ms from another country"
+        yield Remark(rule="close_data_centre", speaks="note", text=text, source=source)
+
+
+RULES: tuple[Callable[[Facts], Iterator[Said]], ...] = (
+    nfs_small,
+    one_host,
+    instance_store,
+    volumes_for_integrity,
+    no_spot_servers,
+    long_term,
+    volume_types,
+    scratch_is_temporary,
+    larger_transfers,
+    s3_concurrency,
+    archive_classes,
+    table_items,
+    aoe_profile,
+    second_link,
+    close_data_centre,
+    requests_unknown,
+    growth,
+    volume_loss,
+    both_at_once,
+)
+"""All rules about single variants; `saturated_nfs` compares, and those that bound rates are in `caps`."""
+
+
+def saturated_nfs(design: Design, need: Need, nfs: Mapping[str, float]) -> Remark | None:
+    """A parallel file system where one NFS server is saturated.
+
+    Source: BeeGFS-2016, What is a parallel filesystem.
+
+    Args:
+        design: That is considered.
+        need: What is asked for.
+        nfs: Metric -> the most that one NFS server among the candidates is expected to do.
+    """
+    source = f"{BEEGFS_PAPER}, What is a parallel filesystem: for more throughput than one NFS server has"
+    for metric in ("read", "write"):
+        wanted = getattr(need, metric)
+        limit = nfs.get(metric, NFS_RATE)
+        if design.family in PARALLEL and wanted is not None and wanted >= limit:
+            text = (
+                f"one NFS server saturates at {amount(metric, limit)}; {amount(metric, wanted)} are needed ({metric})"
+            )
+            return Remark(rule="saturated_nfs", speaks="for", text=text, source=source)
+    return None
+
+
+_NOTHING = Figure(metric="", value=None, basis="unknown", how="", source="")
+
+
+def _excluded(requirement: str, rule: str, text: str, source: str, share: float | None = None) -> Check:
+    return Check(
+        requirement=requirement,
+        outcome="failed",
+        share=None if share is None else min(share, 1.0),
+        text=text,
+        rule=rule,
+        source=source,
+    )
+
+
+def _term(offer: Offer) -> str:
+    return ", ".join(word for word in (offer.term, offer.payment) if word)
+
+
+def _reserved(variant: Variant) -> bool:
+    return any(offer.term.startswith("reserved") for offer in variant.offers)
+
+
+def _random_measured(facts: Facts) -> bool:
+    return any(facts.measured(metric) for metric in ("read", "read_iops", "write_iops"))

@@ -1,0 +1,203 @@
+"""What would change a decision: prices, the ends of intervals, the duty cycle."""
+
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+
+from assay.model.money.advice import Change
+from assay.model.money.amount import EXACT, money, total
+from assay.model.money.need import Need
+from assay.money.advice.checks import Assessed, deciding_first, order
+from assay.money.advice.traffic import sides_of
+from assay.money.advice.words import amount, percent, tidy
+from assay.money.cost.cost import Charge, Cost
+
+STEPS = (Decimal("0.8"), Decimal("1.2"))
+Item = tuple[str, str, str]
+
+
+def price_changes(best: Assessed, others: Sequence[Assessed], need: Need) -> Iterator[Change]:
+    """Prices of which 20 % more or less would change the choice: of each item, of the chosen design, and of each rival.
+
+    Terms stay as they are. An item's price is one row of the book, wherever it is used. A budget holds after a change
+    as before it, so that what is chosen may fall out of it, and what only the budget excludes may come in.
+
+    Args:
+        best: The one that is chosen.
+        others: All others that meet the need, or would but for the budget.
+        need: Its months, budget and preference.
+    """
+    if need.prefer == "cost":
+        # What costs more than this stays dearer whatever one price does.
+        near = [item for item in others if item.paid * STEPS[0] <= best.paid * STEPS[1]]
+    else:
+        near = list(others)
+    shares = {id(item): _by_item(item, need) for item in (best, *near)}
+    for name in sorted({name for parts in shares.values() for name in parts}):
+        what = " ".join(part for part in name[:2]) + (f" ({name[2]})" if name[2] != "on-demand" else "")
+        for step in STEPS:
+
+            def changed(item: Assessed, name: Item = name, step: Decimal = step) -> Decimal:
+                return item.paid + shares[id(item)].get(name, Decimal(0)) * (step - 1)
+
+            yield from _change(f"{what} cost", step, best, near, need, changed)
+    own = best.variant.template
+    rivals = sorted({item.variant.template for item in near} - {own})
+    for template, step in [*((own, step) for step in STEPS), *((template, STEPS[0]) for template in rivals)]:
+
+        def whole(item: Assessed, template: str = template, step: Decimal = step) -> Decimal:
+            return item.paid * step if item.variant.template == template else item.paid
+
+        yield from _change(f"all of {template} cost", step, best, near, need, whole)
+
+
+def _change(
+    what: str,
+    step: Decimal,
+    best: Assessed,
+    others: Sequence[Assessed],
+    need: Need,
+    cost: Callable[[Assessed], Decimal],
+) -> Iterator[Change]:
+    """What would be chosen at these costs, if it is another one, or nothing."""
+    most = _most(need)
+    stays = most is None or cost(best) <= most
+    costs = [(order(item, cost(item), need), item) for item in others if most is None or cost(item) <= most]
+    least, rival = min(costs, key=lambda pair: pair[0], default=(None, None))
+    now = _month(cost(best), need, best)
+    if rival is not None and least is not None and (not stays or least < order(best, cost(best), need)):
+        text = f"if {what} {_step(step)}, {rival.variant.label} would be the choice "
+        text += f"({_month(cost(rival), need, rival)} against {now} a month)"
+        yield Change(kind="price", text=text, to=rival.variant.label, at=step)
+    elif not stays:
+        text = f"if {what} {_step(step)}, nothing would meet the need: the choice would be {now} a month, "
+        text += "which is above the budget"
+        yield Change(kind="price", text=text, to=None, at=step)
+
+
+def _most(need: Need) -> Decimal | None:
+    """What may be paid in all months."""
+    if need.budget is None:
+        return None
+    return need.budget.amount * (1 if need.budget.per == "all" else need.months)
+
+
+def _by_item(item: Assessed, need: Need) -> dict[Item, Decimal]:
+    """What each price contributes to all that is paid."""
+    found: dict[Item, Decimal] = {}
+    for charge in item.variant.best.cost.charges:
+        key = (charge.row.dimension, charge.row.item, charge.row.term)
+        fixed, running = _parts(charge, need)
+        paid = EXACT.add(fixed, EXACT.multiply(running, need.duty))
+        found[key] = EXACT.add(found.get(key, Decimal(0)), paid)
+    return found
+
+
+def interval_changes(
+    best: Assessed, others: Sequence[Assessed], failed: Sequence[Assessed], need: Need
+) -> Iterator[Change]:
+    """The ends of intervals at which the best one fails, or a cheaper one that failed would do.
+
+    Args:
+        best: The one that is chosen.
+        others: All others that meet the need.
+        failed: Those that do not.
+        need: What is asked for.
+    """
+    for check in best.checks:
+        figure = best.figures.get(check.requirement)
+        if check.certain or figure is None or figure.low is None:
+            continue
+        rival = next((item for item in deciding_first(others, need) if item.sure), None)
+        then = rival.variant.label if rival is not None else "nothing that is proven"
+        text = f"at the low end of its interval, {amount(figure.metric, figure.low)}, {best.variant.label} fails "
+        text += f"{check.requirement}; then {then} would be the choice"
+        to = rival.variant.label if rival else None
+        yield Change(kind="interval", text=text, to=to, at=tidy(Decimal(repr(figure.low))))
+    yield from _could_do(best, failed, need)
+
+
+def _could_do(best: Assessed, failed: Sequence[Assessed], need: Need) -> Iterator[Change]:
+    for item in deciding_first([item for item in failed if item.paid < best.paid], need):
+        figures = [item.figures.get(name) for name in sorted(item.failing)]
+        wanted = [getattr(need, name, None) for name in sorted(item.failing)]
+        if figures and all(
+            figure is not None and figure.high is not None and isinstance(asked, float) and figure.high >= asked
+            for figure, asked in zip(figures, wanted, strict=True)
+        ):
+            figure = figures[0]
+            assert figure is not None and figure.high is not None
+            end = amount(figure.metric, figure.high)
+            text = f"at the high end of its interval, {end}, {item.variant.label} would do, for "
+            text += f"{_month(item.paid, need, item)} a month"
+            yield Change(kind="interval", text=text, to=item.variant.label, at=tidy(Decimal(repr(figure.high))))
+            return
+
+
+def duty_changes(best: Assessed, others: Sequence[Assessed], need: Need) -> Iterator[Change]:
+    """The duty cycles next to the need's from which on another variant or term is cheaper.
+
+    Paid(d) = fixed + running x d for each; the cheapest over d is their lower envelope.
+
+    Args:
+        best: The one that is chosen.
+        others: All others that meet the need, or would but for the budget.
+        need: Its months, budget and duty cycle.
+    """
+    if need.prefer != "cost":
+        return
+    lines = [(*_line(offer.cost, need), item, offer) for item in (best, *others) for offer in item.variant.offers]
+    fixed, running = _line(best.variant.best.cost, need)
+    most = _most(need)
+    for up in (False, True):
+        meetings = []
+        for other_fixed, other_running, item, offer in lines:
+            slope = EXACT.subtract(running, other_running)
+            # Only a flatter line can be below at more duty, and a steeper one at less.
+            if slope == 0 or (slope > 0) != up:
+                continue
+            duty = EXACT.divide(EXACT.subtract(other_fixed, fixed), slope)
+            if (need.duty < duty <= 1) if up else (0 < duty < need.duty):
+                meetings.append((duty, item, offer))
+        first = min(meetings, key=lambda meeting: meeting[0])[0] if meetings and up else None
+        ends = EXACT.divide(EXACT.subtract(most, fixed), running) if up and most is not None and running else None
+        if ends is not None and ends < 1 and (first is None or ends < first):
+            # Before the lines meet all others are dearer still.
+            text = f"above a duty cycle of {percent(ends)}, nothing would meet the need: {best.variant.label} "
+            text += f"would be above the budget; the need says {percent(need.duty)}"
+            yield Change(kind="duty", text=text, to=None, at=tidy(ends))
+        elif meetings:
+            duty, item, offer = (min if up else max)(meetings, key=lambda meeting: meeting[0])
+            where = "above" if up else "below"
+            term = "" if len(item.variant.offers) == 1 else f" on term {offer.term}"
+            text = (
+                f"{where} a duty cycle of {percent(duty)}, {item.variant.label}{term} would be cheaper; the need says "
+            )
+            text += percent(need.duty)
+            yield Change(kind="duty", text=text, to=item.variant.label, at=tidy(duty))
+
+
+def _line(cost: Cost, need: Need) -> tuple[Decimal, Decimal]:
+    """All that is paid at no duty, and what full duty adds; together as `Cost.paid`."""
+    parts = [_parts(charge, need) for charge in cost.charges]
+    return total(fixed for fixed, _ in parts), total(running for _, running in parts)
+
+
+def _parts(charge: Charge, need: Need) -> tuple[Decimal, Decimal]:
+    months = Decimal(need.months)
+    fixed, running = EXACT.multiply(charge.fixed, months), EXACT.multiply(charge.running, months)
+    if charge.once_months:
+        fixed = EXACT.add(fixed, EXACT.multiply(charge.once, Decimal(-(-need.months // charge.once_months))))
+    sides = sides_of(charge.row.dimension, charge.row.item)
+    stated = {"read": need.monthly.read, "write": need.monthly.written}
+    if sides and all(stated[side] is None for side in sides):
+        # Requests that follow from the rates are made while it is on.
+        return EXACT.subtract(fixed, fixed), EXACT.add(running, EXACT.divide(fixed, need.duty))
+    return fixed, running
+
+
+def _step(step: Decimal) -> str:
+    return f"{percent(abs(step - 1))} {'less' if step < 1 else 'more'}"
+
+
+def _month(paid: Decimal, need: Need, item: Assessed) -> str:
+    return money(paid / need.months, item.variant.best.cost.currency)

@@ -1,0 +1,1 @@
+"""Price books: dated rows, where they come from, and how they are renewed."""

@@ -1,0 +1,241 @@
+"""Which products of AWS's price list files the rows of a price book stand for.
+
+Usage types and attributes are those of the files; infracost's and other public readers of the files were compared.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from assay.model.money.amount import TERM_MONTHS
+from assay.model.money.price import Row
+from assay.money.books.bulk import ROOT, Attributes, Offered
+
+EC2, S3, EFS, FSX = "AmazonEC2", "AmazonS3", "AmazonEFS", "AmazonFSx"
+DYNAMODB, TRANSFER, LINKS = "AmazonDynamoDB", "AWSDataTransfer", "AWSDirectConnect"
+_HERE = {"locationtype": ("AWS Region", "")}
+_LINUX = {
+    "operatingsystem": ("Linux",),
+    "tenancy": ("Shared",),
+    "preinstalledsw": ("NA", ""),
+    "capacitystatus": ("Used", ""),
+}
+_EBS = {"gp2": ".gp2", "gp3": ".gp3", "io1": ".piops", "io2": ".io2", "st1": ".st1", "sc1": ".sc1", "standard": ""}
+_SNAPSHOTS = {"standard": "SnapshotUsage", "ebs-snapshot": "SnapshotUsage", "archive": "SnapshotArchiveStorage"}
+_EFS = {
+    "efs-standard": "TimedStorage-ByteHrs",
+    "efs-one-zone": "TimedStorage-Z-ByteHrs",
+    "efs-ia": "IATimedStorage-ByteHrs",
+    "efs-one-zone-ia": "IATimedStorage-Z-ByteHrs",
+    "efs-archive": "ArchiveTimedStorage-ByteHrs",
+}
+_EFS_ACCESS = {
+    "efs-elastic": "ETDataAccess-Bytes",
+    "efs-ia": "IADataAccess-Bytes",
+    "efs-archive": "ArchiveDataAccess-Bytes",
+}
+_S3 = {
+    "s3-standard": "",
+    "s3-standard-ia": "SIA-",
+    "s3-one-zone-ia": "ZIA-",
+    "s3-glacier-instant": "GIR-",
+    "s3-glacier-flexible": "GLACIER-",
+    "s3-deep-archive": "GDA-",
+    "s3-reduced-redundancy": "RRS-",
+}
+_RESTORES = {"s3-glacier-flexible": "RestoreObject", "s3-deep-archive": "DeepArchiveRestoreObject"}
+LOCATIONS = {
+    "us-east-1": "US East (N. Virginia)",
+    "us-east-2": "US East (Ohio)",
+    "us-west-1": "US West (N. California)",
+    "us-west-2": "US West (Oregon)",
+    "ca-central-1": "Canada (Central)",
+    "sa-east-1": "South America (Sao Paulo)",
+    "eu-west-1": "EU (Ireland)",
+    "eu-west-2": "EU (London)",
+    "eu-west-3": "EU (Paris)",
+    "eu-central-1": "EU (Frankfurt)",
+    "eu-north-1": "EU (Stockholm)",
+    "ap-south-1": "Asia Pacific (Mumbai)",
+    "ap-southeast-1": "Asia Pacific (Singapore)",
+    "ap-southeast-2": "Asia Pacific (Sydney)",
+    "ap-northeast-1": "Asia Pacific (Tokyo)",
+    "ap-northeast-2": "Asia Pacific (Seoul)",
+}
+"""Names by which files call regions where they do not give the code."""
+
+_REGION_PREFIX = re.compile(r"(?:[A-Z]{3}[0-9]+|EU)-")
+_LINK_USAGE = re.compile(r"(?:HC)?PortUsage:\S+|DataXfer-Out")
+_BETWEEN = re.compile(r"(?:[A-Z]{3}[0-9]+-|EU-)?(?:[A-Z]{3}[0-9]+-|EU-)(AWS-Out-Bytes)")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a product must be.
+
+    Attributes:
+        offer: The file it is in.
+        usage: Its usage type without the region's prefix; several are the tiers of one price, bounded by `bounds`.
+        where: Attributes by name and what they may be.
+        bounds: Ends of the tiers that the usage types are, in the file's unit.
+        leaving: The region is where the traffic comes from, not where the product is.
+    """
+
+    offer: str
+    usage: tuple[str, ...]
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    bounds: tuple[Decimal | None, ...] = (None,)
+    leaving: bool = False
+
+    def fits(self, attributes: Attributes, region: str) -> bool:
+        """Whether a product is this one, in a region."""
+        return (
+            usage_of(attributes) in self.usage
+            and _is_in(attributes, region, self.leaving)
+            and all(attributes.get(name, "") in allowed for name, allowed in self.where.items())
+        )
+
+
+def rule_for(row: Row) -> Rule | None:
+    """How a row's products are found; None: the files do not have such a price."""
+    if row.term == "spot":
+        return None
+    item = row.item
+    if row.dimension == "instance":
+        return Rule(EC2, (f"BoxUsage:{item}",), {"instancetype": (item,), **_LINUX, **_HERE})
+    if row.dimension.startswith(("volume-", "snapshot-")):
+        return _volume_rule(row.dimension, item)
+    if row.dimension.startswith("filesystem-"):
+        return _filesystem_rule(row.dimension, item)
+    if row.dimension.startswith("object-"):
+        return _object_rule(row.dimension, item)
+    if row.dimension.startswith("table-"):
+        return _table_rule(row.dimension, item)
+    return _network_rule(row.dimension, item)
+
+
+def term_fits(row: Row, offered: Offered) -> bool:
+    """Whether a price is on the row's term."""
+    if row.term not in TERM_MONTHS:
+        return offered.term == "OnDemand"
+    return (
+        offered.term == "Reserved"
+        and offered.offering in ("standard", "")
+        and offered.lease.replace(" ", "") == row.term.removeprefix("reserved-") + "r"
+        and offered.paid.lower().replace(" ", "") == (row.payment or "").replace("-", "")
+    )
+
+
+def usage_of(attributes: Attributes) -> str:
+    """The usage type without region and place: `EU-EBS:VolumeUsage.gp3` -> `EBS:VolumeUsage.gp3`."""
+    usage = attributes.get("usagetype", "")
+    between = _BETWEEN.fullmatch(usage)
+    link = _LINK_USAGE.search(usage)
+    if between:
+        return between[1]
+    return link[0].partition(":dc")[0] if link else _REGION_PREFIX.sub("", usage, count=1)
+
+
+def has_prefix(attributes: Attributes) -> bool:
+    """Whether the usage type begins with a region; in us-east-1 what has none is the region's own product."""
+    return bool(_REGION_PREFIX.match(attributes.get("usagetype", "")))
+
+
+def offer_url(offer: str, region: str) -> str:
+    """Where the file of a service and region is."""
+    return f"{ROOT}/{offer}/current/{region}/index.csv"
+
+
+def _is_in(attributes: Attributes, region: str, leaving: bool) -> bool:
+    code = attributes.get("fromregioncode" if leaving else "regioncode", "")
+    if code:
+        return code == region
+    place = attributes.get("fromlocation" if leaving else "location", "").replace("Europe (", "EU (")
+    # A place that is not known by name is trusted to be in the file of its region.
+    return not place or region not in LOCATIONS or place == LOCATIONS[region] or place not in LOCATIONS.values()
+
+
+def _volume_rule(dimension: str, item: str) -> Rule | None:
+    if dimension == "snapshot-capacity":
+        return Rule(EC2, (f"EBS:{_SNAPSHOTS[item]}",), _HERE) if item in _SNAPSHOTS else None
+    if item not in _EBS:
+        return None
+    if dimension == "volume-capacity":
+        return Rule(EC2, (f"EBS:VolumeUsage{_EBS[item]}",), _HERE)
+    if dimension == "volume-iops":
+        usage = f"EBS:VolumeP-IOPS{_EBS[item]}"
+        if item == "io2":
+            return Rule(EC2, (usage, f"{usage}.tier2", f"{usage}.tier3"), _HERE, (Decimal(32000), Decimal(64000), None))
+        return Rule(EC2, (usage,), _HERE)
+    if dimension == "volume-throughput":
+        return Rule(EC2, (f"EBS:VolumeP-Throughput{_EBS[item]}",), _HERE)
+    return Rule(EC2, ("EBS:VolumeIOUsage",), _HERE) if item == "standard" else None
+
+
+def _filesystem_rule(dimension: str, item: str) -> Rule | None:
+    if dimension == "filesystem-throughput":
+        return Rule(EFS, ("ProvisionedTP-MiBpsHrs",), _HERE) if item == "efs-provisioned" else None
+    if dimension == "filesystem-access":
+        name, _, way = item.rpartition("-")
+        access = way.capitalize()
+        if name not in _EFS_ACCESS or access not in ("Read", "Write"):
+            return None
+        return Rule(EFS, (_EFS_ACCESS[name],), {"accesstype": (access,), **_HERE})
+    if item in _EFS:
+        return Rule(EFS, (_EFS[item],), _HERE)
+    lustre = re.fullmatch(r"fsx-lustre-(?:scratch-[12]|persistent-(?:(ssd|hdd)-)?([0-9]+))", item)
+    if not lustre:
+        return None
+    media, rate = lustre.groups()
+    usage = f"Storage.{(media or 'ssd').upper()}.{rate}" if rate else "Storage"
+    return Rule(FSX, (usage,), {"filesystemtype": ("Lustre",), "family": ("Storage",), **_HERE})
+
+
+def _object_rule(dimension: str, item: str) -> Rule | None:
+    name, _, request = item.partition("/")
+    if name not in _S3:
+        return None
+    of = _S3[name]
+    if dimension == "object-requests":
+        tier = {"put": "Tier1", "get": "Tier2"}.get(request)
+        of = "" if name == "s3-reduced-redundancy" else of
+        operation = {"operation": ("PutObject",)} if (name, request) == ("s3-glacier-flexible", "put") else {}
+        return Rule(S3, (f"Requests-{of}{tier}",), {**operation, **_HERE}) if tier else None
+    if dimension == "object-retrieval":
+        if name in _RESTORES:
+            return Rule(S3, ("Standard-Retrieval-Bytes",), {"operation": (_RESTORES[name],), **_HERE})
+        return Rule(S3, (f"Retrieval-{of.rstrip('-')}",), _HERE) if of else None
+    if name == "s3-standard":
+        return Rule(S3, ("TimedStorage-ByteHrs",), {"volumetype": ("Standard",), **_HERE})
+    if name == "s3-glacier-flexible":
+        return Rule(S3, ("TimedStorage-GlacierByteHrs",), _HERE)
+    return Rule(S3, (f"TimedStorage-{of}ByteHrs",), _HERE)
+
+
+def _table_rule(dimension: str, item: str) -> Rule | None:
+    usage = {
+        ("table-capacity", "dynamodb"): "TimedStorage-ByteHrs",
+        ("table-read", "dynamodb"): "ReadCapacityUnit-Hrs",
+        ("table-write", "dynamodb"): "WriteCapacityUnit-Hrs",
+        ("table-requests", "dynamodb/read"): "ReadRequestUnits",
+        ("table-requests", "dynamodb/write"): "WriteRequestUnits",
+    }.get((dimension, item))
+    return Rule(DYNAMODB, (usage,), _HERE) if usage else None
+
+
+def _network_rule(dimension: str, item: str) -> Rule | None:
+    if (dimension, item) == ("transfer-out", "internet"):
+        where = {"transfertype": ("AWS Outbound",), "tolocation": ("External",)}
+        return Rule(TRANSFER, ("DataTransfer-Out-Bytes",), where, leaving=True)
+    if (dimension, item) == ("transfer-zone", "zone"):
+        return Rule(TRANSFER, ("DataTransfer-Regional-Bytes",), {"transfertype": ("IntraRegion",)}, leaving=True)
+    if dimension == "transfer-region":
+        to = {} if item == "region" else {"toregioncode": (item,)}
+        return Rule(TRANSFER, ("AWS-Out-Bytes",), {"transfertype": ("InterRegion Outbound",), **to}, leaving=True)
+    if (dimension, item) == ("transfer-out", "direct-connect"):
+        return Rule(LINKS, ("DataXfer-Out",), {"virtualinterfacetype": ("Private", "private", "")}, leaving=True)
+    port = re.fullmatch(r"direct-connect-(hosted-)?([0-9]+[mg])", item)
+    if dimension == "port" and port:
+        return Rule(LINKS, (f"{'HC' if port[1] else ''}PortUsage:{port[2].upper()}",))
+    return None

@@ -1,0 +1,168 @@
+"""What a design and its use make one pay for: lines for a price book, without the prices."""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+from assay.model.base import AssayError
+from assay.model.money.design import S3, Design, DynamoDb, Efs, FsxLustre, Hardware, Servers, Volumes
+from assay.model.money.price import Bill, Line, Per
+from assay.model.money.use import Use
+from assay.model.units import format_size
+from assay.money.cost.catalog import catalog
+
+ONE = Decimal(1)
+SMALL = 10**6
+"""Bytes below which the unit of a capacity was probably forgotten."""
+_YEAR = re.compile(r"-(19|20)[0-9]{2}$")
+
+
+def make_bill(design: Design, use: Use = Use()) -> Bill:  # noqa: B008
+    """The bill of materials and of use.
+
+    Capacity is counted as it is provisioned, in bytes for a month; servers by the hour, and only those are not paid
+    for while the design is off.
+
+    Raises:
+        AssayError: The catalogue has no such thing, or a volume cannot be that large.
+    """
+    lines = [
+        *(line for group in design.servers for line in _servers(group)),
+        *_service(design),
+        *(line for piece in design.hardware for line in _hardware(piece)),
+        *_link(design),
+        *_use(design, use),
+    ]
+    return Bill(lines=tuple(line for line in lines if line.pieces and line.each))
+
+
+def volume_count(volumes: Volumes) -> int:
+    """Volumes of each server: as written, or as few of the same size as the type's largest size allows."""
+    if volumes.count != "auto":
+        return volumes.count
+    least = -(-volumes.capacity // catalog().volume(volumes.type).most_size)
+    return next((count for count in range(least, 2 * least + 8) if volumes.capacity % count == 0), least)
+
+
+def volume_size(volumes: Volumes) -> int:
+    """Bytes of each volume.
+
+    Raises:
+        AssayError: The capacity cannot be split evenly into so many.
+    """
+    count = volume_count(volumes)
+    if volumes.capacity % count:
+        hint = f"take a multiple of their number, such as {_multiples(volumes.capacity, count)}"
+        if volumes.capacity < SMALL:
+            hint = "is the unit missing? Write the capacity such as 10TB"
+        raise AssayError(f"{format_size(volumes.capacity)} cannot be split evenly into {count} volumes", hint)
+    return volumes.capacity // count
+
+
+def _multiples(size: int, count: int) -> str:
+    """The next sizes, in the same unit, that can be split evenly: `9TB or 12TB`."""
+    spelled = format_size(size)
+    unit = spelled.lstrip("0123456789")
+    below = int(spelled.removesuffix(unit)) // count * count
+    return " or ".join(f"{each}{unit}" for each in (below, below + count) if each)
+
+
+def sold_as(name: str) -> str:
+    """The item of a price book for a type of the catalogue: without the year that its limits held in."""
+    return _YEAR.sub("", name)
+
+
+def _line(
+    what: str, dimension: str, item: str, each: object, per: Per, pieces: object = 1, stops: bool = False
+) -> Line:
+    return Line(
+        what=what,
+        dimension=dimension,
+        item=item,
+        pieces=Decimal(str(pieces)),
+        each=Decimal(str(each)),
+        per=per,
+        stops=stops,
+    )
+
+
+def _servers(group: Servers) -> Iterator[Line]:
+    what = f"{group.instance}, {group.role}"
+    yield _line(what, "instance", group.instance, 1, "hour", group.count, stops=True)
+    if group.volumes is None:
+        return
+    volumes = group.volumes
+    pieces = group.count * volume_count(volumes)
+    item = sold_as(volumes.type)
+    yield _line(f"{item} volumes", "volume-capacity", item, volume_size(volumes), "month", pieces)
+    if volumes.iops is not None:
+        yield _line(f"IOPS of {item} volumes", "volume-iops", item, volumes.iops, "month", pieces)
+    if volumes.throughput is not None:
+        yield _line(f"throughput of {item} volumes", "volume-throughput", item, volumes.throughput, "month", pieces)
+
+
+def _service(design: Design) -> Iterator[Line]:
+    service = design.service
+    if isinstance(service, Efs):
+        item = "efs-standard" if service.zones == "regional" else "efs-one-zone"
+        rare = service.stored * service.infrequent
+        yield _line("EFS storage", "filesystem-capacity", item, service.stored - rare, "month")
+        rarely = "efs-ia" if service.zones == "regional" else "efs-one-zone-ia"
+        yield _line("EFS storage, infrequent access", "filesystem-capacity", rarely, rare, "month")
+        if service.provisioned is not None:
+            what = "EFS provisioned throughput"
+            yield _line(what, "filesystem-throughput", "efs-provisioned", service.provisioned, "month")
+    elif isinstance(service, FsxLustre):
+        item = sold_as(service.type)
+        yield _line("FSx for Lustre storage", "filesystem-capacity", item, service.capacity, "month")
+    elif isinstance(service, S3):
+        yield _line("S3 storage", "object-capacity", service.storage_class, service.stored, "month")
+    elif isinstance(service, DynamoDb):
+        yield _line("DynamoDB storage", "table-capacity", "dynamodb", service.stored, "month")
+        yield _line("DynamoDB read units", "table-read", "dynamodb", ONE, "hour", service.read_units or 0)
+        yield _line("DynamoDB write units", "table-write", "dynamodb", ONE, "hour", service.write_units or 0)
+
+
+def _hardware(piece: Hardware) -> Iterator[Line]:
+    bought = _line(piece.item, "purchase", piece.item, 1, "once", piece.count)
+    yield bought.model_copy(update={"years": piece.years})
+    yield _line(f"power of {piece.item}", "power", "electricity", piece.watts / 1000, "hour", piece.count)
+    yield _line(f"rack space of {piece.item}", "rack", "rack", piece.rack_units, "month", piece.count)
+    if piece.support is not None:
+        yield _line(f"support of {piece.item}", "support", piece.support, 1, "month", piece.count)
+    yield _line(f"work on {piece.item}", "people", "administrator", piece.people, "month", piece.count)
+
+
+def _link(design: Design) -> Iterator[Line]:
+    if design.link is not None:
+        yield _line(f"port {design.link.item}", "port", design.link.item, 1, "hour", design.link.count)
+
+
+def _use(design: Design, use: Use) -> Iterator[Line]:
+    yield from _some("data transfer out", "transfer-out", use.egress_way, use.egress, "month")
+    yield from _some("data transfer out of a job", "transfer-out", use.egress_way, use.job_egress, "job")
+    yield from _some("data transfer between zones", "transfer-zone", "zone", use.zone_traffic, "month")
+    service = design.service
+    if isinstance(service, S3):
+        name = service.storage_class
+        yield from _some("PUT, COPY, POST and LIST requests", "object-requests", f"{name}/put", use.puts, "month")
+        yield from _some("GET requests", "object-requests", f"{name}/get", use.gets, "month")
+        if name != "s3-standard":
+            yield from _some("retrieval", "object-retrieval", name, use.retrieved, "month")
+    if isinstance(service, DynamoDb) and service.mode == "on-demand":
+        yield from _some("reads", "table-requests", "dynamodb/read", use.table_reads, "month")
+        yield from _some("writes", "table-requests", "dynamodb/write", use.table_writes, "month")
+    if isinstance(service, Efs) and service.type == "efs-elastic":
+        yield from _some("bytes read", "filesystem-access", "efs-elastic-read", use.retrieved, "month")
+        yield from _some("bytes written", "filesystem-access", "efs-elastic-write", use.written, "month")
+    types = sorted({sold_as(group.volumes.type) for group in design.servers if group.volumes})
+    if types:
+        yield from _some("snapshots", "snapshot-capacity", "standard", use.snapshots, "month")
+    if "standard" in types:
+        yield from _some("requests to volumes", "volume-requests", "standard", use.volume_requests, "month")
+
+
+def _some(what: str, dimension: str, item: str, each: Decimal | int, per: Per) -> Iterator[Line]:
+    """A line, if there is anything of it: of most ways of use there is nothing."""
+    if each:
+        yield _line(what, dimension, item, each, per)

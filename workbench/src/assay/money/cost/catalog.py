@@ -1,0 +1,268 @@
+"""The catalogue: instances from the AWS data that moto packages, all else from the files in `data/`."""
+
+import difflib
+import functools
+import gzip
+import importlib.metadata
+import importlib.util
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import TypeAdapter
+
+from assay.model.base import AssayError, Frozen
+from assay.model.money.catalog import (
+    AnyFileSystem,
+    AnyVolume,
+    Entry,
+    FileSystemType,
+    Instance,
+    LocalDisks,
+    ObjectClass,
+    TableType,
+    VolumeType,
+)
+from assay.model.money.entry import MIB, Size
+
+DATA = Path(__file__).with_name("catalog_data")
+GBIT = 10**9 / 8
+"""Bytes per second of a Gbit/s."""
+EBS_BURST_SECONDS = 1800.0
+"""How long an instance's burst to its volumes lasts, at least, once in 24 hours.
+
+Source: docs.aws.amazon.com/AWSEC2/latest/UserGuide/ebs-optimized.html
+"""
+
+Some = TypeVar("Some", bound=Entry)
+
+
+class _Correction(Frozen):
+    """What packaged data have wrong.
+
+    Attributes:
+        disk_size: Bytes of each local disk.
+    """
+
+    names: tuple[str, ...]
+    disk_size: Size
+    why: str
+
+
+class Catalog:
+    """All entries by name. Instances are read when the first is asked for, each once."""
+
+    def __init__(self) -> None:
+        self._volumes = _entries("volumes", TypeAdapter[AnyVolume](AnyVolume))
+        self._filesystems = _entries("filesystems", TypeAdapter[AnyFileSystem](AnyFileSystem))
+        self._objects = _entries("objects", TypeAdapter(ObjectClass))
+        self._tables = _entries("tables", TypeAdapter(TableType))
+        self._instances: dict[str, Instance] = {}
+
+    def instance(self, name: str) -> Instance:
+        """An instance type, such as `i3en.24xlarge`.
+
+        Raises:
+            AssayError: There is none of that name.
+        """
+        found = self._instances.get(name)
+        if found is None:
+            found = self._instances[name] = self._read_instance(name)
+        return found
+
+    def volume(self, name: str) -> VolumeType:
+        """A type of volume, such as `gp3`.
+
+        Raises:
+            AssayError: There is none of that name.
+        """
+        return _get(self._volumes, name, "volume type")
+
+    def filesystem(self, name: str) -> FileSystemType:
+        """A type of file system, such as `efs-bursting`.
+
+        Raises:
+            AssayError: There is none of that name.
+        """
+        return _get(self._filesystems, name, "file system type")
+
+    def object_class(self, name: str) -> ObjectClass:
+        """A class of object storage, such as `s3-standard`.
+
+        Raises:
+            AssayError: There is none of that name.
+        """
+        return _get(self._objects, name, "object class")
+
+    def table(self, name: str) -> TableType:
+        """A type of table, such as `dynamodb`.
+
+        Raises:
+            AssayError: There is none of that name.
+        """
+        return _get(self._tables, name, "table type")
+
+    def entry(self, name: str) -> Entry:
+        """The entry of any kind that has this name.
+
+        Raises:
+            AssayError: There is none of that name.
+        """
+        found = self._small.get(name)
+        if found is None and name in self.instance_names():
+            found = self.instance(name)
+        if found is None:
+            raise _unknown(name, "entry of the catalogue", [*self._small, *self.instance_names()])
+        return found
+
+    def services(self) -> tuple[Entry, ...]:
+        """All entries that are not instances, in the order of the files."""
+        return tuple(self._small.values())
+
+    def instance_names(self) -> tuple[str, ...]:
+        """Names of all instance types, sorted by family and size."""
+        return _instance_names()
+
+    def family(self, name: str) -> tuple[Instance, ...]:
+        """All sizes of a family such as `i3en`, the smallest first.
+
+        Raises:
+            AssayError: There is no such family.
+        """
+        names = [each for each in self.instance_names() if each.split(".")[0] == name]
+        if not names:
+            raise _unknown(name, "instance family", dict.fromkeys(each.split(".")[0] for each in self.instance_names()))
+        return tuple(self.instance(each) for each in names)
+
+    @property
+    def _small(self) -> dict[str, Entry]:
+        return {**self._volumes, **self._filesystems, **self._objects, **self._tables}
+
+    def _read_instance(self, name: str) -> Instance:
+        own, corrections = _own_instances()
+        if name in own:
+            return own[name]
+        facts = _packaged().get(name)
+        if facts is None:
+            raise _unknown(name, "instance type", self.instance_names())
+        return _instance(name, facts, corrections.get(name))
+
+
+@functools.cache
+def catalog() -> Catalog:
+    """The catalogue; read once per process."""
+    return Catalog()
+
+
+def _get(entries: Mapping[str, Some], name: str, what: str) -> Some:
+    found = entries.get(name)
+    if found is None:
+        raise _unknown(name, what, entries)
+    return found
+
+
+def _unknown(name: str, what: str, names: Iterable[str]) -> AssayError:
+    near = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(f'`{each}`' for each in near)}?" if near else "`assay catalog list` lists them"
+    return AssayError(f"there is no {what} `{name}`", hint)
+
+
+def _yaml(name: str) -> Any:
+    return yaml.load((DATA / f"{name}.yaml").read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+def _entries(file: str, kind: TypeAdapter[Some]) -> dict[str, Some]:
+    return {entry.name: entry for entry in map(kind.validate_python, _yaml(file))}
+
+
+@functools.cache
+def _own_instances() -> tuple[dict[str, Instance], dict[str, _Correction]]:
+    written = _yaml("instances-2016")
+    corrections = [_Correction.model_validate(each) for each in written["corrections"]]
+    return (
+        {each["name"]: Instance.model_validate(each) for each in written["instances"]},
+        {name: each for each in corrections for name in each.names},
+    )
+
+
+@functools.cache
+def _packaged() -> dict[str, dict[str, Any]]:
+    """What AWS answered to DescribeInstanceTypes; only the file is read, since moto itself takes long to import."""
+    spec = importlib.util.find_spec("moto")
+    path = Path(spec.origin).parent / "ec2/resources/instance_types.json.gz" if spec and spec.origin else None
+    if path is None or not path.is_file():
+        raise AssayError("the package moto, which holds the data of instances, is not there", "install Assay again")
+    found: dict[str, dict[str, Any]] = json.loads(gzip.decompress(path.read_bytes()))
+    return found
+
+
+@functools.cache
+def _instance_names() -> tuple[str, ...]:
+    packaged, (own, _) = _packaged(), _own_instances()
+
+    def size(name: str) -> tuple[str, int, int, str]:
+        family = name.split(".")[0]
+        if name in own:
+            return family, own[name].vcpus, own[name].memory, name
+        facts = packaged[name]
+        return family, facts["VCpuInfo"]["DefaultVCpus"], facts["MemoryInfo"]["SizeInMiB"] * MIB, name
+
+    return tuple(sorted({*packaged, *own}, key=size))
+
+
+@functools.cache
+def _source() -> str:
+    return f"AWS DescribeInstanceTypes, as packaged in moto {importlib.metadata.version('moto')}"
+
+
+def _instance(name: str, facts: dict[str, Any], correction: _Correction | None) -> Instance:
+    """From AWS's words: sizes of disks in GB of 10^9 bytes, network in Gbit/s of all cards, EBS in Mbit/s."""
+    network, store, ebs = facts["NetworkInfo"], facts.get("InstanceStorageInfo", {}), facts["EbsInfo"]
+    cards = network["NetworkCards"]
+    limits = ebs.get("EbsOptimizedInfo")
+    disks = tuple(
+        LocalDisks(
+            count=disk["Count"],
+            size=correction.disk_size if correction else disk["SizeInGB"] * 10**9,
+            kind="nvme" if disk["Type"] == "ssd" and store.get("NvmeSupport") == "required" else disk["Type"],
+        )
+        for disk in store.get("Disks", [])
+    )
+    notes = [correction.why] if correction else []
+    if limits is None:
+        notes.append("volumes share the network of the instance")
+    elif ebs.get("EbsOptimizedSupport") == "supported":
+        notes.append("the rates to volumes hold if EBS optimization is switched on, which had its own price")
+    return Instance(
+        name=name,
+        vcpus=facts["VCpuInfo"]["DefaultVCpus"],
+        memory=facts["MemoryInfo"]["SizeInMiB"] * MIB,
+        disks=disks,
+        network_baseline=_sum(cards, "BaselineBandwidthInGbps"),
+        network_burst=_sum(cards, "PeakBandwidthInGbps"),
+        network_words=network["NetworkPerformance"],
+        source=_source(),
+        note="; ".join(notes),
+        **_ebs(limits),
+    )
+
+
+def _sum(cards: list[dict[str, Any]], key: str) -> float | None:
+    rates = [card.get(key) for card in cards]
+    known = [rate for rate in rates if rate is not None]
+    return sum(known) * GBIT if known and len(known) == len(rates) else None
+
+
+def _ebs(limits: dict[str, Any] | None) -> dict[str, Any]:
+    if limits is None:
+        return {}
+    keeps, burst = limits["BaselineBandwidthInMbps"], limits["MaximumBandwidthInMbps"]
+    return {
+        "ebs_baseline": keeps * GBIT / 1000,
+        "ebs_burst": burst * GBIT / 1000,
+        "ebs_iops_baseline": limits["BaselineIops"],
+        "ebs_iops_burst": limits["MaximumIops"],
+        "ebs_burst_seconds": EBS_BURST_SECONDS if burst > keeps else None,
+    }

@@ -1,0 +1,295 @@
+"""What a bill costs: by the hour, month and year, on which terms; and from when on one design is cheaper than another.
+
+Every amount is an exact decimal; a month has the hours that its price book says.
+"""
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+from assay.model.base import AssayError, Frozen
+from assay.model.money.amount import EXACT, TERM_MONTHS, Payment, Term, total
+from assay.model.money.price import UNITS, Bill, Book, Line, Row, Tier
+
+ZERO, ONE = Decimal(0), Decimal(1)
+YEAR, THREE_YEARS = 12, 36
+MOST_MONTHS = 240
+"""How far a break-even is looked for."""
+MOST_TIMES = 1000
+"""A job that is expected to take so many times its hours practically never ends."""
+
+
+class Charge(Frozen):
+    """A line of a bill with its price.
+
+    Attributes:
+        row: The price that was taken.
+        running: For a month of which the design is on all the time; only this part falls with the duty cycle.
+        fixed: For each month, on or off; what is paid at once is spread over its term or years.
+        once: Paid at the start of every `once_months`.
+        job: For each job.
+    """
+
+    line: Line
+    row: Row
+    running: Decimal = ZERO
+    fixed: Decimal = ZERO
+    once: Decimal = ZERO
+    once_months: int = 0
+    job: Decimal = ZERO
+
+    def month(self, duty: Decimal) -> Decimal:
+        """For a month at a duty cycle, with a share of what is paid at once."""
+        spread = EXACT.divide(self.once, Decimal(self.once_months)) if self.once_months else ZERO
+        return EXACT.add(EXACT.add(EXACT.multiply(self.running, duty), self.fixed), spread)
+
+
+class Cost(Frozen):
+    """What a bill costs by one book, on one term.
+
+    Attributes:
+        duty: Share of the time that the design is on.
+    """
+
+    currency: str
+    hours_per_month: Decimal
+    term: Term
+    duty: Decimal
+    charges: tuple[Charge, ...]
+
+    @property
+    def month(self) -> Decimal:
+        """A month at the duty cycle, with shares of what is paid at once."""
+        return total(charge.month(self.duty) for charge in self.charges)
+
+    @property
+    def hour(self) -> Decimal:
+        """An hour of running: running costs, and what is paid on or off spread over the hours of running."""
+        if not self.duty:
+            return ZERO
+        return EXACT.divide(self.month, EXACT.multiply(self.hours_per_month, self.duty))
+
+    @property
+    def year(self) -> Decimal:
+        """Twelve months."""
+        return EXACT.multiply(self.month, Decimal(YEAR))
+
+    @property
+    def three_years(self) -> Decimal:
+        """Thirty-six months."""
+        return EXACT.multiply(self.month, Decimal(THREE_YEARS))
+
+    @property
+    def job(self) -> Decimal:
+        """What a job adds by itself, such as its egress; without the hours of the design."""
+        return total(charge.job for charge in self.charges)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The prices that were taken, each once."""
+        found: dict[tuple[str, ...], Row] = {}
+        for charge in self.charges:
+            # Of a job after its month a part of the row is left; the month's charge comes first, with the whole.
+            found.setdefault(charge.row.key, charge.row)
+        return tuple(found.values())
+
+    def paid(self, months: int) -> Decimal:
+        """What has been paid after so many months; reservations and purchases whole at each start of their term."""
+        amounts = []
+        for charge in self.charges:
+            monthly = EXACT.add(EXACT.multiply(charge.running, self.duty), charge.fixed)
+            amounts.append(EXACT.multiply(monthly, Decimal(months)))
+            if charge.once_months:
+                amounts.append(EXACT.multiply(charge.once, Decimal(-(-months // charge.once_months))))
+        return total(amounts)
+
+
+def price_bill(
+    bill: Bill, book: Book, term: Term = "on-demand", payment: Payment | None = None, duty: Decimal = ONE
+) -> Cost:
+    """Look up each line's price.
+
+    Args:
+        bill: What is paid for.
+        book: The prices.
+        term: Of the instances; other lines have no terms.
+        payment: Of a reservation; None: the first that the book has.
+        duty: Share of the time that the design is on. A reservation is paid for all the time.
+
+    Raises:
+        AssayError: The book has no price of a line.
+    """
+    if not ZERO <= duty <= ONE:
+        raise AssayError(f"the duty cycle {duty} is not a share from 0 to 1", "write it as 25% or 0.25")
+    return Cost(
+        currency=book.currency,
+        hours_per_month=book.hours_per_month,
+        term=term,
+        duty=duty,
+        charges=tuple(_charge(line, book, term, payment) for line in bill.lines),
+    )
+
+
+def _charge(line: Line, book: Book, term: Term, payment: Payment | None) -> Charge:
+    of_instance = line.dimension == "instance"
+    row = book.row(line.dimension, line.item, term if of_instance else "on-demand", payment)
+    amount = row.cost(line.each, line.pieces)
+    if line.per == "job":
+        return Charge(line=line, row=row, job=amount)
+    if line.per == "once":
+        months = EXACT.multiply(ONE if line.years is None else line.years, Decimal(YEAR))
+        if months < 1 or months != months.to_integral_value():
+            raise AssayError(f"{line.what}: {line.years} years are no whole number of months", "write 5, 2.5 or 0.25")
+        return Charge(line=line, row=row, once=amount, once_months=int(months))
+    if line.per == "month":
+        return Charge(line=line, row=row, fixed=amount)
+    monthly = EXACT.multiply(amount, book.hours_per_month)
+    if of_instance and row.term in TERM_MONTHS:
+        once = EXACT.multiply(row.upfront, line.pieces)
+        return Charge(line=line, row=row, fixed=monthly, once=once, once_months=TERM_MONTHS[row.term])
+    return Charge(line=line, row=row, running=monthly) if line.stops else Charge(line=line, row=row, fixed=monthly)
+
+
+def at_margin(cost: Cost) -> Cost:
+    """The cost with each job priced after what the month uses: what is free or cheaper by quantity is given once.
+
+    One job a month is assumed; a second one would begin where the first one ends.
+    """
+    used: dict[tuple[str, ...], Decimal] = {}
+    for charge in cost.charges:
+        if charge.line.per == "month" and charge.line.pieces == 1:
+            used[charge.row.key] = EXACT.add(used.get(charge.row.key, ZERO), charge.line.each)
+    charges = [
+        _after(charge, used[charge.row.key]) if charge.line.per == "job" and charge.row.key in used else charge
+        for charge in cost.charges
+    ]
+    return cost.model_copy(update={"charges": tuple(charges)})
+
+
+def _after(charge: Charge, used: Decimal) -> Charge:
+    """A job's charge with the part of its row that the month leaves."""
+    row, line = charge.row, charge.line
+    quantity = EXACT.divide(used, Decimal(UNITS[row.unit].factor))
+    past = max(ZERO, EXACT.subtract(quantity, row.free))
+    tiers = [
+        Tier(up_to=None if tier.up_to is None else EXACT.subtract(tier.up_to, past), price=tier.price)
+        for tier in row.tiers
+        if tier.up_to is None or tier.up_to > past
+    ]
+    left = row.model_copy(update={"free": max(ZERO, EXACT.subtract(row.free, quantity)), "tiers": tuple(tiers)})
+    return charge.model_copy(update={"row": left, "job": left.cost(line.each, line.pieces)})
+
+
+def frozen_book(book: Book, costs: Iterable[Cost]) -> Book:
+    """The book with only the rows that were used: what is stored with a result."""
+    used = {row.key for cost in costs for row in cost.rows}
+    return Book.model_validate(
+        {**book.model_dump(exclude={"rows"}), "rows": [row.model_dump() for row in book.rows if row.key in used]}
+    )
+
+
+class BreakEven(Frozen):
+    """Where two costs meet as the duty cycle grows.
+
+    Attributes:
+        duty: There; None: one is never dearer.
+        hours: Hours of a month there, by the first one's book.
+        below, above: Which is cheaper below and above it, 0 or 1; both the same if `duty` is None.
+    """
+
+    duty: Decimal | None
+    hours: Decimal | None
+    below: int
+    above: int
+
+
+def break_even_duty(first: Cost, second: Cost) -> BreakEven:
+    """From which duty cycle on the second is cheaper, or dearer, than the first.
+
+    Month(d) = fixed + running x d for both, so that they meet at d = (fixed2 - fixed1) / (running1 - running2).
+
+    Raises:
+        AssayError: They are in different currencies.
+    """
+    _check_currency(first, second)
+    ends = [_month_at(cost, ZERO) for cost in (first, second)]
+    slopes = [EXACT.subtract(_month_at(cost, ONE), end) for cost, end in zip((first, second), ends, strict=True)]
+    at_zero, at_one = ends[0] <= ends[1], ends[0] + slopes[0] <= ends[1] + slopes[1]
+    if at_zero == at_one or slopes[0] == slopes[1]:
+        cheaper = 0 if at_one else 1
+        return BreakEven(duty=None, hours=None, below=cheaper, above=cheaper)
+    duty = EXACT.divide(EXACT.subtract(ends[1], ends[0]), EXACT.subtract(slopes[0], slopes[1]))
+    hours = EXACT.multiply(duty, first.hours_per_month)
+    return BreakEven(duty=duty, hours=hours, below=0 if at_zero else 1, above=0 if at_one else 1)
+
+
+def _check_currency(first: Cost, second: Cost) -> None:
+    if first.currency != second.currency:
+        raise AssayError(f"{first.currency} and {second.currency} cannot be compared", "take books of one currency")
+
+
+def break_even_months(first: Cost, second: Cost) -> int | None:
+    """The first month after which the dearer one at the start has cost less in all; None within 20 years.
+
+    Raises:
+        AssayError: They are in different currencies.
+    """
+    dearer, cheaper = _ordered(first, second)
+    return next((month for month in range(2, MOST_MONTHS + 1) if dearer.paid(month) < cheaper.paid(month)), None)
+
+
+def stays_cheaper_from(first: Cost, second: Cost) -> int | None:
+    """The month from which on the dearer one at the start has always cost less in all; None within 20 years.
+
+    What is paid again at the start of each term can make it the dearer one once more. So one whole term more than
+    20 years is looked at.
+
+    Raises:
+        AssayError: They are in different currencies.
+    """
+    dearer, cheaper = _ordered(first, second)
+    if dearer.month >= cheaper.month:
+        return None
+    longest = max((charge.once_months for cost in (first, second) for charge in cost.charges), default=0)
+    months = range(MOST_MONTHS + longest, 0, -1)
+    last = next((month for month in months if dearer.paid(month) >= cheaper.paid(month)), 0)
+    return last + 1 if last < MOST_MONTHS else None
+
+
+def _ordered(first: Cost, second: Cost) -> tuple[Cost, Cost]:
+    """The one that is dearer at the start, and the other."""
+    _check_currency(first, second)
+    return (first, second) if first.paid(1) > second.paid(1) else (second, first)
+
+
+def expected_hours(hours: Decimal, interruptions: Decimal, hours_per_month: Decimal) -> Decimal:
+    """Hours until a job of `hours` has run through without an interruption, on average.
+
+    With a share p of instances interrupted in a month, the rate is r = -ln(1 - p) / hours of a month; a job that
+    starts again from nothing takes (exp(r t) - 1) / r. Source: J. T. Daly, A higher order estimate of the optimum
+    checkpoint interval for restart dumps, FGCS 22 (2006) 303, with no checkpoint and no time to restart.
+
+    Args:
+        hours: Of the job without interruption.
+        interruptions: Share p of all instances in a month.
+        hours_per_month: Of the price book.
+
+    Raises:
+        AssayError: All are interrupted, so that no job ever ends, or so many that it practically never does.
+    """
+    if interruptions >= 1:
+        raise AssayError("every instance is interrupted within a month", "a job on spot needs a share below 100 %")
+    if not interruptions or not hours:
+        return hours
+    rate = EXACT.divide(-EXACT.ln(ONE - interruptions), hours_per_month)
+    expected = EXACT.multiply(rate, hours)
+    # The first test keeps the power within what can be computed.
+    if expected < MOST_TIMES:
+        expected = EXACT.divide(EXACT.subtract(EXACT.exp(expected), ONE), rate)
+        if expected <= EXACT.multiply(hours, Decimal(MOST_TIMES)):
+            return expected
+    hint = f"{hours.normalize():.6g} hours without an interruption are too many: take a shorter job, or no spot"
+    raise AssayError("such a job practically never ends", hint)
+
+
+def _month_at(cost: Cost, duty: Decimal) -> Decimal:
+    return total(charge.month(duty) for charge in cost.charges)

@@ -1,0 +1,144 @@
+"""Designs by name or file, with values for their parameters.
+
+In a design file `$name` stands for the value of the parameter of that name: alone it is the value itself, inside a
+longer text it is put into it.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from assay.model.base import AssayError, Frozen
+from assay.model.files import first_problem
+from assay.model.money.design import Design, Parameter
+from assay.model.source import Source, read_source
+from assay.model.units import one_of, shown
+from assay.money.books.books import find_file, read_found
+
+DESIGNS = Path(__file__).with_name("templates")
+GUIDE = "docs/guides/designs.md"
+
+_NAME = re.compile(r"\$([a-z][a-z0-9_]*)")
+
+
+class _Parameters(Frozen):
+    parameters: dict[str, Parameter]
+
+
+@dataclass(frozen=True)
+class Template:
+    """A design file whose parameters have no values yet."""
+
+    file: str
+    source: Source
+    parameters: Mapping[str, Parameter]
+
+    @property
+    def name(self) -> str:
+        """Of the design."""
+        return str(self.source.data.get("design", Path(self.file).stem))
+
+    @cached_property
+    def _fixed(self) -> dict[str, Any]:
+        """What no parameter changes: most of a file, and thousands of variants are built of some."""
+        data = self.source.data.items()
+        return {key: value for key, value in data if key != "parameters" and not any(_names({key: value}))}
+
+    @cached_property
+    def _open(self) -> dict[str, Any]:
+        return {key: value for key, value in self.source.data.items() if key not in ("parameters", *self._fixed)}
+
+    def build(self, values: Mapping[str, Any] | None = None) -> Design:
+        """The design with these values, and the parameters' own for the rest.
+
+        Raises:
+            AssayError: Unknown parameter, or the values do not make a design.
+        """
+        values = values or {}
+        for key in values:
+            if key not in self.parameters:
+                hint = one_of(key, self.parameters) if self.parameters else "it has none"
+                raise AssayError(f"design {self.name} has no parameter {shown(key)}", hint)
+        chosen = {key: values.get(key, parameter.value) for key, parameter in self.parameters.items()}
+        try:
+            return Design.model_validate({**self._fixed, **_filled(self._open, chosen)})
+        except ValidationError as error:
+            problem = first_problem(error, self.source, Design, GUIDE)
+            with_values = "".join(f" ({key}={value})" for key, value in values.items())
+            raise AssayError(f"{self.file}:{problem.line}: {problem.message}{with_values}", problem.hint) from None
+
+    def all(self, values: Mapping[str, Sequence[Any]] | None = None) -> Iterator[tuple[dict[str, Any], Design]]:
+        """Each combination of the parameters' choices, or of the values given for them, with its design.
+
+        Raises:
+            AssayError: As `build`.
+        """
+        given = values or {}
+        axes = {
+            key: tuple(given.get(key, parameter.choices or (parameter.value,)))
+            for key, parameter in self.parameters.items()
+        }
+        for point in itertools.product(*axes.values()):
+            chosen = dict(zip(axes, point, strict=True))
+            yield chosen, self.build(chosen)
+
+
+def design_names() -> list[str]:
+    """The designs that come with Assay."""
+    return sorted(path.stem for path in DESIGNS.glob("*.yaml"))
+
+
+def load_template(ref: str, base: Path | None = None) -> Template:
+    """A shipped design or a file.
+
+    Raises:
+        AssayError: There is none, or the file is wrong; the message names the line.
+    """
+    return _load(*find_file(ref, design_names(), DESIGNS, base))
+
+
+@cache
+def _load(path: Path, file: str) -> Template:
+    source = read_source(read_found("design", path, file, design_names(), DESIGNS))
+    if source.problems:
+        raise AssayError(f"{file}:{source.problems[0].line}: {source.problems[0].message}", source.problems[0].hint)
+    if not isinstance(source.data, dict):
+        raise AssayError(f"{file}:1: {shown(source.data)} is not a design", f"see {GUIDE}")
+    try:
+        parameters = _Parameters.model_validate({"parameters": source.data.get("parameters") or {}}).parameters
+    except ValidationError as error:
+        problem = first_problem(error, source, _Parameters, GUIDE)
+        raise AssayError(f"{file}:{problem.line}: {problem.message}", problem.hint) from None
+    unknown = next((name for name in _names(source.data) if name not in parameters), None)
+    if unknown is not None:
+        raise AssayError(f"{file}: `${unknown}` is used, but not a parameter", one_of(unknown, parameters))
+    return Template(file, source, parameters)
+
+
+def _filled(data: Any, values: Mapping[str, Any]) -> Any:
+    if isinstance(data, dict):
+        return {key: _filled(value, values) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_filled(value, values) for value in data]
+    if not isinstance(data, str) or "$" not in data:
+        return data
+    whole = _NAME.fullmatch(data)
+    return values[whole[1]] if whole else _NAME.sub(lambda found: str(values[found[1]]), data)
+
+
+def _names(data: Any) -> Iterator[str]:
+    if isinstance(data, dict):
+        for key, value in data.items():
+            if key != "parameters":
+                yield from _names(value)
+    elif isinstance(data, list):
+        for value in data:
+            yield from _names(value)
+    elif isinstance(data, str):
+        yield from _NAME.findall(data)

@@ -1,0 +1,110 @@
+"""Prices as a run carries them: designs with their bills, ceilings and the rows of the book that were used."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from assay.model.money.amount import EXACT, Payment, Term, total
+from assay.model.money.design import Design
+from assay.model.money.price import Bill, Book
+from assay.model.money.priced import DesignCeiling, FrozenPrices, PricedDesign
+from assay.model.money.use import Chosen, Use
+from assay.money.cost.bill import make_bill
+from assay.money.cost.cost import Cost, at_margin, frozen_book, price_bill
+from assay.money.cost.limits import METRICS, Limits, Metric, design_limits
+
+BY_USE = frozenset(
+    {
+        "transfer-out",
+        "transfer-zone",
+        "transfer-region",
+        "object-requests",
+        "object-retrieval",
+        "table-requests",
+        "filesystem-access",
+        "volume-requests",
+        "snapshot-capacity",
+    }
+)
+"""Dimensions that are paid by use: a run's share of them is not known before it."""
+
+
+def priced_design(chosen: Chosen, design: Design, use: Use) -> PricedDesign:
+    """A design with its bill, capacity and ceilings.
+
+    Raises:
+        AssayError: The catalogue has no such thing, or it cannot be had in that size.
+    """
+    limits = design_limits(design)
+    found = (_ceiling(limits, metric) for metric in METRICS)
+    return PricedDesign(
+        chosen=chosen,
+        design=design,
+        bill=make_bill(design, use),
+        usable=limits.usable,
+        how_usable=limits.how_usable,
+        ceilings=tuple(ceiling for ceiling in found if ceiling is not None),
+    )
+
+
+def _ceiling(limits: Limits, metric: Metric) -> DesignCeiling | None:
+    layer = limits.binding(metric)
+    value = limits.sustained(metric)
+    if layer is None or value is None:
+        return None
+    burst, seconds = limits.burst(metric) or (None, None)
+    return DesignCeiling(
+        metric=metric,
+        layer=layer.layer,
+        value=value,
+        burst=burst,
+        burst_seconds=seconds,
+        how=layer.how,
+        source=layer.source,
+    )
+
+
+def freeze(
+    designs: Mapping[str, PricedDesign], book: Book, term: Term, payment: Payment | None, use: Use
+) -> FrozenPrices:
+    """What is stored with a run.
+
+    Args:
+        designs: Target -> its design.
+        book: The whole book.
+        term: Of the instances.
+        payment: Of a reservation.
+        use: How the designs are used.
+
+    Raises:
+        AssayError: The book lacks a price.
+    """
+    costs = [price_bill(item.bill, book, term, payment, use.duty) for item in designs.values()]
+    return FrozenPrices(term=term, payment=payment, use=use, book=frozen_book(book, costs), designs=dict(designs))
+
+
+def design_cost(prices: FrozenPrices, target: str, book: Book | None = None) -> Cost:
+    """What the design of a target costs.
+
+    Args:
+        prices: Of the run.
+        target: One of its designs.
+        book: Other prices than the run's.
+
+    Raises:
+        AssayError: That book lacks a price.
+    """
+    bill = prices.designs[target].bill
+    return at_margin(price_bill(bill, book or prices.book, prices.term, prices.payment, prices.use.duty))
+
+
+def hour_of_running(prices: FrozenPrices, target: str) -> Decimal:
+    """An hour in which the design of a target is there and switched on, without what is paid by use."""
+    lines = prices.designs[target].bill.lines
+    kept = Bill(lines=tuple(line for line in lines if line.dimension not in BY_USE and line.per != "job"))
+    cost = price_bill(kept, prices.book, prices.term, prices.payment)
+    return EXACT.divide(cost.month, cost.hours_per_month)
+
+
+def all_running(prices: FrozenPrices) -> Decimal:
+    """An hour in which all designs are there and switched on."""
+    return total(hour_of_running(prices, name) for name in prices.designs)

@@ -1,0 +1,394 @@
+"""What a design can do at most: capacity for data, and the limits of each layer that data passes.
+
+Rates are bytes per second, sizes bytes, times seconds. A layer whose rate is not known limits nothing; the design's
+limits say which ones are unknown.
+"""
+
+from collections.abc import Iterator
+from typing import Literal, get_args
+
+from pydantic import Field
+
+from assay.model.base import AssayError, Frozen
+from assay.model.money.catalog import Instance
+from assay.model.money.design import S3, Design, DynamoDb, Efs, FsxLustre, Layout, Servers, Stated, Volumes
+from assay.model.money.filesystems import filesystem_limits
+from assay.model.money.volumes import VolumeType, volume_limits
+from assay.money.cost.bill import volume_count, volume_size
+from assay.money.cost.catalog import catalog
+
+Metric = Literal["read", "write", "read_iops", "write_iops"]
+METRICS: tuple[Metric, ...] = ("read", "write", "read_iops", "write_iops")
+
+_LEAST_DISKS: dict[Layout, int] = {"raid1": 2, "raid10": 2, "raid5": 3, "raid6": 4}
+
+
+class Limit(Frozen):
+    """What one layer of a design lets through.
+
+    Attributes:
+        read, write: Bytes per second for ever; None: unknown.
+        read_iops, write_iops: Operations per second for ever; None: unknown or without limit.
+        burst: Metric -> the most for a while, where that is more.
+        burst_seconds: How long bytes burst, from full credits; None: not published.
+        iops_burst_seconds: The same for operations.
+        shared: Reads and writes count against one sum, so that each can have all only without the other.
+        how: The formula with its numbers.
+    """
+
+    layer: str
+    read: float | None = None
+    write: float | None = None
+    read_iops: float | None = None
+    write_iops: float | None = None
+    burst: dict[Metric, float] = Field(default_factory=dict)
+    burst_seconds: float | None = None
+    iops_burst_seconds: float | None = None
+    shared: bool = False
+    how: str = ""
+    source: str = ""
+
+    def keeps(self, metric: Metric) -> float | None:
+        """The rate that goes on for ever."""
+        value: float | None = getattr(self, metric)
+        return value
+
+    def bursts(self, metric: Metric) -> float | None:
+        """The most for a while."""
+        return self.burst.get(metric, self.keeps(metric))
+
+    def seconds(self, metric: Metric) -> float | None:
+        """How long the burst lasts; None: not published."""
+        return self.iops_burst_seconds if metric.endswith("iops") else self.burst_seconds
+
+
+class Limits(Frozen):
+    """All layers of a design.
+
+    Attributes:
+        usable: Bytes for data.
+        how_usable: The formula with its numbers.
+    """
+
+    usable: int
+    how_usable: str
+    layers: tuple[Limit, ...]
+
+    def binding(self, metric: Metric) -> Limit | None:
+        """The layer that keeps least; None if no layer's rate is known."""
+        known = [layer for layer in self.layers if layer.keeps(metric) is not None]
+        return min(known, key=lambda layer: layer.keeps(metric) or 0.0, default=None)
+
+    def sustained(self, metric: Metric) -> float | None:
+        """What the design keeps for ever at most; None if unknown."""
+        found = self.binding(metric)
+        return found.keeps(metric) if found is not None else None
+
+    def burst(self, metric: Metric) -> tuple[float, float | None] | None:
+        """The most for a while and for how long, if that is more than it keeps; seconds None: not published."""
+        known = [value for layer in self.layers if (value := layer.bursts(metric)) is not None]
+        keeps = self.sustained(metric)
+        if keeps is None or min(known) <= keeps * (1 + 1e-9):
+            return None
+        # It ends where the first of those layers that cannot keep this rate has used its credits.
+        ending = [layer for layer in self.layers if (layer.keeps(metric) or min(known)) < min(known)]
+        seconds = [layer.seconds(metric) for layer in ending]
+        published = [value for value in seconds if value is not None]
+        return min(known), min(published) if len(published) == len(seconds) and published else None
+
+
+def design_limits(design: Design) -> Limits:
+    """The limits of each layer and the capacity.
+
+    Raises:
+        AssayError: The catalogue has no such thing, or it cannot be had in that size.
+    """
+    computed = [
+        *(limit for group in design.servers if group.role == "storage" for limit in _servers(group, design)),
+        *_service(design),
+        *_hardware(design),
+        *_link(design),
+    ]
+    stated = {item.layer: _stated(item) for item in design.limits}
+    kept = [
+        stated.pop(limit.layer, limit).model_copy(update={"shared": limit.shared}) if limit.layer in stated else limit
+        for limit in computed
+    ]
+    usable, how = _usable(design)
+    return Limits(usable=usable, how_usable=how, layers=(*kept, *stated.values()))
+
+
+def _stated(item: Stated) -> Limit:
+    return Limit(
+        layer=item.layer,
+        read=item.read,
+        write=item.write,
+        read_iops=item.read_iops,
+        write_iops=item.write_iops,
+        how="stated by the design",
+        source=item.source,
+    )
+
+
+def _servers(group: Servers, design: Design) -> Iterator[Limit]:
+    instance, copies = catalog().instance(group.instance), design.copies
+    if group.count < copies:
+        raise AssayError(f"{group.count} servers cannot hold {copies} copies", f"take at least {copies} servers")
+    if design.served:
+        yield _network(group, instance, copies)
+    if group.volumes is not None:
+        if instance.ebs_baseline is not None or instance.ebs_iops_baseline is not None:
+            yield _volume_path(group, instance, copies)
+        yield _volumes(group, copies)
+    if group.local is not None:
+        local = group.local
+        yield Limit(
+            layer=f"local disks of {group.instance}",
+            read=_times(local.read, group.count),
+            write=_times(local.write, group.count / copies),
+            read_iops=_times(local.read_iops, group.count),
+            write_iops=_times(local.write_iops, group.count / copies),
+            shared=True,
+            how=f"{group.count} servers, as stated" if local.source else "not known; measure them",
+            source=local.source,
+        )
+
+
+def _network(group: Servers, instance: Instance, copies: int) -> Limit:
+    keeps, burst = instance.network_baseline, instance.network_burst
+    share = group.count / copies
+    bursts: dict[Metric, float] = {}
+    if keeps is not None and burst is not None and burst > keeps:
+        bursts = {"read": burst * group.count, "write": burst * share}
+    return Limit(
+        layer=f"network of {group.instance}",
+        read=_times(keeps, group.count),
+        write=_times(keeps, share),
+        burst=bursts,
+        how=_counted(group.count, keeps, copies) if keeps is not None else f"not stated: {instance.network_words}",
+        source=instance.source,
+    )
+
+
+def _volume_path(group: Servers, instance: Instance, copies: int) -> Limit:
+    share = group.count / copies
+    keeps, burst = instance.ebs_baseline, instance.ebs_burst
+    iops, iops_burst = instance.ebs_iops_baseline, instance.ebs_iops_burst
+    bursts: dict[Metric, float] = {}
+    if keeps is not None and burst is not None and burst > keeps:
+        bursts |= {"read": burst * group.count, "write": burst * share}
+    if iops is not None and iops_burst is not None and iops_burst > iops:
+        bursts |= {"read_iops": iops_burst * group.count, "write_iops": iops_burst * share}
+    return Limit(
+        layer=f"volume bandwidth of {group.instance}",
+        read=_times(keeps, group.count),
+        write=_times(keeps, share),
+        read_iops=_times(iops, group.count),
+        write_iops=_times(iops, share),
+        burst=bursts,
+        burst_seconds=instance.ebs_burst_seconds,
+        iops_burst_seconds=instance.ebs_burst_seconds,
+        shared=True,
+        how=_counted(group.count, keeps, copies) if keeps is not None else "bandwidth not stated",
+        source=instance.source,
+    )
+
+
+def _volumes(group: Servers, copies: int) -> Limit:
+    volumes = group.volumes
+    assert volumes is not None
+    kind, count = catalog().volume(volumes.type), volume_count(volumes)
+    if not _fits(volumes.layout, count):
+        raise AssayError(_misfit(volumes.layout, count), _fitting_counts(volumes, kind, count))
+    one = volume_limits(kind, volume_size(volumes), volumes.iops, volumes.throughput)
+    reads, writes, write_iops = _layout_rates(volumes.layout, count)
+    read_all, write_all = reads * group.count, writes * group.count / copies
+    iops_all = write_iops * group.count / copies
+    all_values: dict[Metric, tuple[float, float]] = {
+        "read": (one.read_baseline * read_all, one.read_burst * read_all),
+        "write": (one.write_baseline * write_all, one.write_burst * write_all),
+        "read_iops": (one.iops_baseline * read_all, one.iops_burst * read_all),
+        "write_iops": (one.iops_baseline * iops_all, one.iops_burst * iops_all),
+    }
+    how = f"{group.count} x {count} volumes in {volumes.layout}; each: {one.how}"
+    return Limit(
+        layer=f"{volumes.type} volumes",
+        burst={metric: burst for metric, (keeps, burst) in all_values.items() if burst > keeps},
+        burst_seconds=one.rate_burst_seconds,
+        iops_burst_seconds=one.burst_seconds,
+        shared=True,
+        how=how,
+        source=kind.source,
+        **{metric: keeps for metric, (keeps, _) in all_values.items()},
+    )
+
+
+def _layout_rates(layout: Layout, count: int) -> tuple[float, float, float]:
+    """Volumes' worth of reads, of writes, and of small random writes.
+
+    lvm: a stream is on one volume. A small write costs 2 operations in a mirror, 4 with one parity and 6 with two.
+    Source: P. M. Chen and others, RAID: high-performance, reliable secondary storage, ACM Computing Surveys 26 (1994).
+    """
+    if layout in ("single", "lvm"):
+        return 1, 1, 1
+    if layout == "raid0":
+        return count, count, count
+    if layout == "raid1":
+        return count, 1, 1
+    if layout == "raid10":
+        return count, count / 2, count / 2
+    parity, cost = (1, 4) if layout == "raid5" else (2, 6)
+    return count, max(0, count - parity), count / cost
+
+
+def _layout_share(layout: Layout, count: int) -> float:
+    """Share of the disks' bytes that is for data.
+
+    Raises:
+        AssayError: There are too few disks for the layout.
+    """
+    if not _fits(layout, count):
+        fitting = [each for each in get_args(Layout) if each != "single" and _fits(each, count)]
+        hint = f"so many can be {', '.join(fitting)}; or take an instance with another number of disks"
+        raise AssayError(_misfit(layout, count), hint)
+    if layout == "raid1":
+        return 1 / count
+    if layout == "raid10":
+        return 0.5
+    parity = {"raid5": 1, "raid6": 2}.get(layout, 0)
+    return max(0, count - parity) / count
+
+
+def _fits(layout: Layout, count: int) -> bool:
+    return count >= _LEAST_DISKS.get(layout, 1) and not (layout == "raid10" and count % 2)
+
+
+def _misfit(layout: Layout, count: int) -> str:
+    return f"{count} disks cannot be put together as {layout}"
+
+
+def _fitting_counts(volumes: Volumes, kind: VolumeType, count: int) -> str:
+    """The next numbers of volumes that the layout, the capacity and the type allow."""
+    found = [
+        each
+        for each in range(2, 2 * count + 8)
+        if _fits(volumes.layout, each)
+        and volumes.capacity % each == 0
+        and kind.least_size <= volumes.capacity // each <= kind.most_size
+    ]
+    nearest = sorted(sorted(found, key=lambda each: abs(each - count))[:2])
+    if not nearest:
+        return "take layout raid0"
+    return f"take {' or '.join(map(str, nearest))} volumes"
+
+
+def _service(design: Design) -> Iterator[Limit]:
+    service = design.service
+    if isinstance(service, Efs | FsxLustre):
+        kind = catalog().filesystem(service.type)
+        efs = isinstance(service, Efs)
+        size = service.stored if isinstance(service, Efs) else service.capacity
+        found = filesystem_limits(kind, size, service.provisioned if isinstance(service, Efs) else None)
+        bursts: dict[Metric, float] = {"read": found.read_burst, "write": found.write_burst}
+        yield Limit(
+            layer="EFS" if efs else "FSx for Lustre",
+            read=found.read_baseline,
+            write=found.write_baseline,
+            read_iops=found.read_iops,
+            write_iops=found.write_iops,
+            burst=bursts if found.read_baseline is not None else {},
+            burst_seconds=found.burst_seconds,
+            # What EFS meters, and the disks of Lustre; elastic EFS limits each way apart.
+            shared=not (efs and service.type == "efs-elastic"),
+            how=found.how,
+            source=kind.source,
+        )
+    elif isinstance(service, S3):
+        found_class = catalog().object_class(service.storage_class)
+        reads, writes = found_class.reads_per_prefix, found_class.writes_per_prefix
+        yield Limit(
+            layer="S3 requests",
+            read_iops=float(reads * service.prefixes),
+            write_iops=float(writes * service.prefixes),
+            how=f"{service.prefixes} prefixes x {reads} GET and {writes} PUT a second; bytes without a stated limit",
+            source=found_class.source,
+        )
+    elif isinstance(service, DynamoDb):
+        yield _table(service)
+
+
+def _table(service: DynamoDb) -> Limit:
+    kind = catalog().table("dynamodb")
+    reads, writes = service.read_units or kind.table_reads, service.write_units or kind.table_writes
+    read_iops, write_iops = reads / kind.read_units(service.item), writes / kind.write_units(service.item)
+    how = f"{reads} read and {writes} write units of the table" + (
+        "" if service.mode == "provisioned" else ", the first quota of a table on demand"
+    )
+    return Limit(
+        layer="DynamoDB units",
+        read=read_iops * service.item,
+        write=write_iops * service.item,
+        read_iops=read_iops,
+        write_iops=write_iops,
+        how=f"{how}; items of {service.item} bytes, strongly consistent",
+        source=kind.source,
+    )
+
+
+def _hardware(design: Design) -> Iterator[Limit]:
+    for piece in design.hardware:
+        writes = piece.count / design.copies
+        if any(getattr(piece, metric) is not None for metric in METRICS):
+            yield Limit(
+                layer=piece.item,
+                read=_times(piece.read, piece.count),
+                write=_times(piece.write, writes),
+                read_iops=_times(piece.read_iops, piece.count),
+                write_iops=_times(piece.write_iops, writes),
+                how=f"{piece.count} pieces, as stated" + (f"; writes / {design.copies} copies" * (design.copies > 1)),
+                source=piece.source,
+            )
+
+
+def _link(design: Design) -> Iterator[Limit]:
+    if design.link is not None:
+        rate = design.link.rate * design.link.count
+        how = f"{design.link.count} lines, each way {design.link.rate / 1e6:.6g} MB/s"
+        yield Limit(layer="leased link", read=rate, write=rate, how=how)
+
+
+def _usable(design: Design) -> tuple[int, str]:
+    if design.usable is not None:
+        return design.usable, "stated by the design"
+    raw, words = 0.0, []
+    for group in design.servers:
+        if group.role != "storage":
+            continue
+        if group.volumes is not None:
+            held = group.volumes.capacity * _layout_share(group.volumes.layout, volume_count(group.volumes))
+            raw += group.count * held
+            words.append(f"{group.count} x volumes in {group.volumes.layout}")
+        if group.local is not None:
+            instance = catalog().instance(group.instance)
+            disks = sum(item.count for item in instance.disks)
+            raw += group.count * instance.disk_bytes * (_layout_share(group.local.layout, disks) if disks else 0)
+            words.append(f"{group.count} x {disks} local disks in {group.local.layout}")
+    service = design.service
+    if service is not None:
+        raw += service.capacity if isinstance(service, FsxLustre) else service.stored
+        words.append("as provisioned" if isinstance(service, FsxLustre) else "as stored")
+    raw += sum(piece.usable * piece.count for piece in design.hardware)
+    words += [f"{piece.count} x {piece.item}" for piece in design.hardware if piece.usable]
+    how = " + ".join(words)
+    how += f" / {design.copies} copies" if design.copies > 1 else ""
+    how += f" - {design.overhead:%} for formatting" if design.overhead else ""
+    return int(raw / design.copies * (1 - float(design.overhead))), how
+
+
+def _times(value: float | None, count: float) -> float | None:
+    return None if value is None else value * count
+
+
+def _counted(count: int, rate: float, copies: int) -> str:
+    words = f"{count} x {rate / 1e6:.6g} MB/s"
+    return f"{words}; writes / {copies} copies" if copies > 1 else words

@@ -1,0 +1,299 @@
+"""What a priced design costs for what it gives: by capacity, rate, operations and job, on each term.
+
+Money is exact. Rates and capacity are the design's ceilings of `assay.money.cost.limits`, which evidence may undercut.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+from typing import Literal, get_args
+
+from assay.model.base import AssayError
+from assay.model.money.amount import EXACT, TERM_MONTHS, TERMS, Payment, Term, total
+from assay.model.money.design import Design
+from assay.model.money.price import Bill, Book, one_currency
+from assay.model.money.use import Chosen, Use
+from assay.money.cost.bill import make_bill
+from assay.money.cost.cost import (
+    ZERO,
+    BreakEven,
+    Cost,
+    at_margin,
+    break_even_duty,
+    break_even_months,
+    expected_hours,
+    price_bill,
+    stays_cheaper_from,
+)
+from assay.money.cost.frozen import BY_USE
+from assay.money.cost.limits import Limits, Metric, design_limits
+
+TB, GB, THOUSAND, SECONDS = Decimal(10**12), Decimal(10**9), Decimal(1000), Decimal(3600)
+PAYMENTS: tuple[Payment, ...] = get_args(Payment)
+Exceeded = Literal["read", "write", "capacity"]
+
+
+@dataclass(frozen=True)
+class JobCost:
+    """One job.
+
+    Attributes:
+        hours: Without interruption; as stated, or its bytes at the rate that the design keeps.
+        expected: With interruptions of spot instances, after each of which it starts again; None: they are unknown.
+        by_rate: Whether `hours` follows from the design's rate.
+        money: For the expected hours, and the job's own egress; None: unknown.
+        interrupted: What of it the interruptions cost.
+        needs: Bytes per second that the job's bytes need in its hours; None: they are not stated.
+        per_tb: Money for each TB of the job.
+        exceeds: What the design cannot do of it: keep the rate of reading or of writing that it needs, or hold it.
+    """
+
+    hours: Decimal
+    expected: Decimal | None
+    by_rate: bool
+    money: Decimal | None
+    interrupted: Decimal | None
+    needs: Decimal | None
+    per_tb: Decimal | None
+    exceeds: tuple[Exceeded, ...] = ()
+
+
+@dataclass(frozen=True)
+class OnTerm:
+    """The same bill on another term."""
+
+    term: Term
+    payment: Payment | None
+    cost: Cost
+
+    @property
+    def name(self) -> str:
+        """`reserved-1y, all-upfront`."""
+        return ", ".join(word for word in (self.term, self.payment) if word)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two costs, and where they meet.
+
+    Attributes:
+        first, second: What they are of.
+        duty: By the duty cycle.
+        months: After how many months the one that is dearer at first has cost less in all; None: never.
+        stays: From which month on it always has; None: it never stays so within 20 years, because what it pays at
+            once is paid again.
+        sooner: Name of that one.
+        equal: They cost the same at every duty cycle.
+    """
+
+    first: str
+    second: str
+    duty: BreakEven
+    months: int | None
+    stays: int | None
+    sooner: str
+    equal: bool
+
+    @property
+    def never(self) -> bool:
+        """Whether one is cheaper than the other at every duty cycle."""
+        return self.duty.duty is None and not self.equal
+
+    def renamed(self, names: Mapping[str, str]) -> "Pair":
+        """The same with other names."""
+        return replace(self, first=names[self.first], second=names[self.second], sooner=names[self.sooner])
+
+
+@dataclass(frozen=True)
+class Option:
+    """A design with its price: everything that is compared.
+
+    Attributes:
+        use: What is paid for by use, and the job.
+    """
+
+    chosen: Chosen
+    design: Design
+    book: Book
+    use: Use
+    bill: Bill
+    cost: Cost
+    limits: Limits
+
+    @property
+    def label(self) -> str:
+        """The design with the values that were chosen."""
+        return self.chosen.label
+
+    @property
+    def usable_tb(self) -> Decimal:
+        """Capacity for data, TB of 10^12 bytes."""
+        return EXACT.divide(Decimal(self.limits.usable), TB)
+
+    @property
+    def per_tb_month(self) -> Decimal:
+        """Of a month, for each usable TB."""
+        return EXACT.divide(self.cost.month, self.usable_tb)
+
+    def per_gbs_month(self, metric: Metric) -> Decimal | None:
+        """Of a month, for each GB/s (10^9 bytes) that it keeps; None if that is unknown."""
+        return _per(self.cost.month, self.limits.sustained(metric), GB)
+
+    def per_gbs_hour(self, metric: Metric) -> Decimal | None:
+        """Of an hour, for each GB/s that it keeps; None if that is unknown."""
+        return _per(self.cost.hour, self.limits.sustained(metric), GB)
+
+    def per_kiops_month(self, metric: Metric) -> Decimal | None:
+        """Of a month, for each 1,000 operations per second that it keeps; None if that is unknown."""
+        return _per(self.cost.month, self.limits.sustained(metric), THOUSAND)
+
+    @property
+    def loses_when_off(self) -> bool:
+        """Whether its data is on disks of instances, so that switching it off loses them."""
+        return any(group.local is not None and group.role == "storage" for group in self.design.servers)
+
+    @property
+    def by_use(self) -> Decimal:
+        """What of a month is paid for transfer, requests and access."""
+        return total(charge.month(self.cost.duty) for charge in self.cost.charges if charge.line.dimension in BY_USE)
+
+    @cached_property
+    def job(self) -> JobCost | None:
+        """The job of the use; None if there is none, or if its hours cannot be known."""
+        data = Decimal(self.use.job_bytes)
+        hours, by_rate = self.use.job_hours, False
+        if not hours:
+            rates = [rate for metric in ("read", "write") if (rate := self.limits.sustained(metric))]
+            if not (data and rates):
+                return None
+            hours, by_rate = EXACT.divide(EXACT.divide(data, Decimal(min(rates))), SECONDS), True
+        chance = self.interrupted
+        expected = None if chance is None else expected_hours(hours, chance, self.book.hours_per_month)
+        money = None
+        if expected is not None:
+            money = EXACT.add(EXACT.multiply(expected, self.cost.hour), self.cost.job)
+        needs = EXACT.divide(data, EXACT.multiply(hours, SECONDS)) if data and not by_rate else None
+        return JobCost(
+            hours=hours,
+            expected=expected,
+            by_rate=by_rate,
+            money=money,
+            interrupted=None if expected is None else EXACT.multiply(expected - hours, self.cost.hour),
+            needs=needs,
+            per_tb=EXACT.divide(money, EXACT.divide(data, TB)) if money is not None and data else None,
+            exceeds=tuple(self._exceeded(needs)),
+        )
+
+    def _exceeded(self, needs: Decimal | None) -> Iterator[Exceeded]:
+        directions: tuple[Literal["read", "write"], ...] = ("read", "write")
+        for metric in directions:
+            keeps = self.limits.sustained(metric)
+            if needs is not None and keeps is not None and needs > Decimal(keeps):
+                yield metric
+        if self.use.job_bytes > self.limits.usable:
+            yield "capacity"
+
+    @property
+    def interrupted(self) -> Decimal | None:
+        """Share of months in which at least one of its instances is interrupted; None: a row does not say.
+
+        1 - product over all instances of (1 - share), as if they were interrupted independently.
+        """
+        undisturbed = Decimal(1)
+        for charge in self.cost.charges:
+            if charge.row.term == "spot":
+                if charge.row.interruptions is None:
+                    return None
+                undisturbed = EXACT.multiply(undisturbed, EXACT.power(1 - charge.row.interruptions, charge.line.pieces))
+        return 1 - undisturbed
+
+    @cached_property
+    def terms(self) -> tuple[OnTerm, ...]:
+        """The terms that the book has for all its instances; on demand comes first. One, if it rents none."""
+        if not any(line.dimension == "instance" for line in self.bill.lines):
+            return ()
+        return tuple(self._terms())
+
+    @cached_property
+    def term_pairs(self) -> tuple[Pair, ...]:
+        """On demand with each reservation."""
+        first = next((term for term in self.terms if term.term == "on-demand"), None)
+        reserved = [term for term in self.terms if term.term in TERM_MONTHS]
+        return tuple(_pair(first.name, first.cost, term.name, term.cost) for term in reserved) if first else ()
+
+    def _terms(self) -> Iterator[OnTerm]:
+        for term in TERMS:
+            for payment in PAYMENTS if term in TERM_MONTHS else (None,):
+                try:
+                    cost = price_bill(self.bill, self.book, term, payment, self.cost.duty)
+                except AssayError:
+                    continue
+                yield OnTerm(term, payment, cost)
+
+
+def price_design(
+    chosen: Chosen,
+    design: Design,
+    book: Book,
+    term: Term = "on-demand",
+    payment: Payment | None = None,
+    use: Use = Use(),  # noqa: B008
+) -> Option:
+    """The bill, cost and ceilings of a design.
+
+    Raises:
+        AssayError: It cannot be built, the book has no price of a line, or a job on it never ends.
+    """
+    try:
+        limits = design_limits(design)
+        if limits.usable <= 0:
+            raise AssayError("it has no capacity for data", "give it disks or volumes")
+        bill = make_bill(design, use)
+    except AssayError as error:
+        raise _of_design(chosen, error) from None
+    cost = at_margin(price_bill(bill, book, term, payment, use.duty))
+    option = Option(chosen, design, book, use, bill, cost, limits)
+    try:
+        # Kept; what cannot be computed is refused before anything is printed.
+        _ = option.job
+    except AssayError as error:
+        raise _of_design(chosen, error) from None
+    return option
+
+
+def _of_design(chosen: Chosen, error: AssayError) -> AssayError:
+    return AssayError(f"design {' '.join(chosen.label.split())}: {error.message}", error.hint, error.exit_code)
+
+
+def compare(options: Sequence[Option], most: int = 4) -> list[Pair]:
+    """Designs in pairs: each with each, or of more than `most` each with the one that is cheapest by the month.
+
+    Raises:
+        AssayError: Their books have different currencies.
+    """
+    one_currency([option.book for option in options])
+    named = [(option.label, option.cost) for option in options]
+    if len(named) <= most:
+        return [_pair(*first, *second) for first, second in itertools.combinations(named, 2)]
+    cheapest = min(named, key=lambda item: item[1].month)
+    return [_pair(*cheapest, *other) for other in named if other is not cheapest]
+
+
+def _pair(first: str, first_cost: Cost, second: str, second_cost: Cost) -> Pair:
+    months = break_even_months(first_cost, second_cost)
+    stays = None if months is None else stays_cheaper_from(first_cost, second_cost)
+    sooner = first if first_cost.paid(1) > second_cost.paid(1) else second
+    equal = all(
+        total(charge.month(duty) for charge in first_cost.charges)
+        == total(charge.month(duty) for charge in second_cost.charges)
+        for duty in (ZERO, Decimal(1))
+    )
+    return Pair(first, second, break_even_duty(first_cost, second_cost), months, stays, sooner, equal)
+
+
+def _per(money: Decimal, rate: float | None, unit: Decimal) -> Decimal | None:
+    if rate is None or rate <= ZERO:
+        return None
+    return EXACT.divide(money, EXACT.divide(Decimal(rate), unit))

@@ -1,0 +1,1 @@
+"""The tables of papers, computed again."""

@@ -1,0 +1,318 @@
+"""The tables of papers, computed from designs, catalogue and price books, with the printed figures beside."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from assay.model.base import AssayError, Frozen
+from assay.model.files import read_model
+from assay.model.money.amount import EXACT, Amount, Term
+from assay.model.money.price import Bill, Book
+from assay.model.study.axis import fault
+from assay.model.units import one_of
+from assay.money.books.books import load_book
+from assay.money.cost.bill import make_bill
+from assay.money.cost.cost import price_bill
+from assay.money.cost.designs import load_template
+from assay.money.cost.limits import design_limits
+from assay.money.papers.audit import MONTHS, NONE, Checked, Mistakes, digits_of, explain, printing
+from assay.money.papers.formulas import Context, Formula
+
+PRESETS = Path(__file__).with_name("presets")
+GUIDE = "docs/guides/price.md"
+THOUSAND, BINARY = Decimal(1000), Decimal(1024)
+
+
+class Column(Frozen):
+    """A column of costs."""
+
+    of: Literal["hour", "month", "year", "three_years"]
+    term: Term = "on-demand"
+    digits: int = Field(ge=0, le=6)
+
+
+class CostRow(Frozen):
+    """A design of a table.
+
+    Attributes:
+        printed: For each of the table's columns.
+    """
+
+    set: dict[str, Any]
+    printed: tuple[str, ...]
+
+
+class CostTable(Frozen):
+    """A table of costs: one design with several values of its parameters."""
+
+    table: str
+    design: str
+    columns: dict[str, Column]
+    rows: tuple[CostRow, ...]
+
+    @model_validator(mode="after")
+    def _complete(self) -> "CostTable":
+        for place, row in enumerate(self.rows):
+            if len(row.printed) != len(self.columns):
+                hint = f"write {len(self.columns)}: {', '.join(self.columns)}"
+                raise fault(f"{len(row.printed)} printed figures", hint, "rows", place, "printed")
+        return self
+
+
+class Scaling(Frozen):
+    """Measured rates in MB/s of 10^6 bytes."""
+
+    clients: int
+    write: Amount
+    read: Amount
+
+
+class PrintedCosts(Frozen):
+    """What the paper prints of an option, in money of the book for an hour."""
+
+    hour: str
+    per_tb: str
+    per_gbs_write: str
+
+
+class Choice(Frozen):
+    """A file system that was built and measured.
+
+    Attributes:
+        capacity_tb: As the paper prints it.
+        scaling: Measured with more and more clients.
+    """
+
+    option: str
+    design: str
+    set: dict[str, Any]
+    capacity_tb: Amount
+    printed: PrintedCosts
+    scaling: tuple[Scaling, ...] = Field(min_length=1)
+
+    def rate(self, mistakes: Mistakes) -> Decimal:
+        """Best write rate in GB/s, or what is taken for it by mistake."""
+        rates = [point.read if "read" in mistakes else point.write for point in self.scaling]
+        found = rates[-1] if "last" in mistakes else max(rates)
+        return EXACT.divide(found, BINARY if "binary" in mistakes else THOUSAND)
+
+
+class Figure(Frozen):
+    """A single figure.
+
+    Attributes:
+        printed: In the paper; left out: it is not there, and computed only.
+        digits: To show of one that is not printed.
+        book: If it is not the preset's.
+    """
+
+    what: str
+    unit: str
+    printed: str | None = None
+    digits: int = Field(2, ge=0, le=6)
+    book: str | None = None
+    formula: Formula
+
+
+class Preset(Frozen):
+    """A paper's tables."""
+
+    preset: str
+    about: str
+    source: str
+    book: str
+    tables: tuple[CostTable, ...] = ()
+    options: tuple[Choice, ...] = ()
+    figures: tuple[Figure, ...] = ()
+
+
+@dataclass(frozen=True)
+class Computed:
+    """A figure with what was computed.
+
+    Attributes:
+        group: Figures of one group come from one computation, so that a mistake must explain all of them.
+        text: The value with the digits of `printed`, or with those that the preset says.
+        how: The formula with its numbers.
+        mistakes: Which explain the printed figures of its group; empty if all are right, or if none does.
+    """
+
+    what: str
+    group: str
+    unit: str
+    value: Decimal
+    text: str
+    printed: str | None
+    how: str
+    mistakes: tuple[Mistakes, ...] = ()
+
+    @property
+    def right(self) -> bool | None:
+        """Whether the printed figure is the computed one; None if there is none."""
+        return None if self.printed is None else self.text == self.printed
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A row of a cost table.
+
+    Attributes:
+        cells: Column -> its figure; only the columns that the table has.
+        storage_tb: Capacity for data.
+    """
+
+    table: str
+    design: str
+    set: Mapping[str, Any]
+    storage_tb: Decimal
+    cells: Mapping[str, Computed]
+
+
+def preset_names() -> list[str]:
+    """The presets that come with Assay."""
+    return sorted(path.stem for path in PRESETS.glob("*.yaml"))
+
+
+@cache
+def load_preset(name: str) -> Preset:
+    """A preset by name.
+
+    Raises:
+        AssayError: There is none.
+    """
+    if name not in preset_names():
+        raise AssayError(f"there is no preset `{name}`", one_of(name, preset_names()))
+    path = PRESETS / f"{name}.yaml"
+    return read_model(Preset, path.read_bytes(), path.name, GUIDE)
+
+
+def table_rows(preset: Preset) -> list[TableRow]:
+    """All rows of its cost tables, in order."""
+    book = load_book(preset.book)
+    return [row for table in preset.tables for row in _table(table, book)]
+
+
+def _table(table: CostTable, book: Book) -> Iterator[TableRow]:
+    template = load_template(table.design)
+    checked: dict[str, list[Checked]] = {name: [] for name in table.columns}
+    built = []
+    for row in table.rows:
+        design = template.build(row.set)
+        bill = make_bill(design)
+        built.append((row, design_limits(design).usable, bill))
+        for (name, column), printed in zip(table.columns.items(), row.printed, strict=True):
+            checked[name].append(Checked(printed, partial(_column_value, bill, book, column), frozenset(MONTHS)))
+    why = {name: tuple(explain(figures)) for name, figures in checked.items()}
+    for place, (row, usable, bill) in enumerate(built):
+        cells = {
+            name: Computed(
+                what=f"{table.design} {row.set}",
+                group=f"{table.table}, {name}",
+                unit=book.currency,
+                value=(value := checked[name][place].compute(NONE)),
+                text=printing(value, column.digits),
+                printed=row.printed[list(table.columns).index(name)],
+                how=f"{len(bill.lines)} lines of the bill, {book.hours_per_month} hours a month ({book.book})",
+                mistakes=why[name],
+            )
+            for name, column in table.columns.items()
+        }
+        yield TableRow(table.table, table.design, row.set, EXACT.divide(Decimal(usable), Decimal(10**12)), cells)
+
+
+def _column_value(bill: Bill, book: Book, column: Column, mistakes: Mistakes) -> Decimal:
+    hours = next((hours for name, hours in MONTHS.items() if name in mistakes), None)
+    by_month = book if hours is None else book.model_copy(update={"hours_per_month": hours})
+    cost = price_bill(bill, by_month, column.term)
+    return {"hour": cost.hour, "month": cost.month, "year": cost.year, "three_years": cost.three_years}[column.of]
+
+
+def figures(preset: Preset) -> list[Computed]:
+    """Its figures outside cost tables, in order, with the mistakes that explain printed ones that are wrong."""
+    return [*_options(preset), *_single(preset)]
+
+
+def _options(preset: Preset) -> list[Computed]:
+    if not preset.options:
+        return []
+    book = load_book(preset.book)
+    found: dict[str, list[Computed]] = {}
+    checked: dict[str, list[Checked]] = {}
+    for choice in preset.options:
+        for group, one, figure in _choice(choice, book):
+            found.setdefault(group, []).append(one)
+            checked.setdefault(group, []).append(figure)
+    explained = {group: tuple(explain(some)) for group, some in checked.items()}
+    return [Computed(**{**vars(one), "mistakes": explained[group]}) for group, some in found.items() for one in some]
+
+
+def _choice(choice: Choice, book: Book) -> Iterator[tuple[str, Computed, Checked]]:
+    design = load_template(choice.design).build(choice.set)
+    hour = price_bill(make_bill(design), book).hour
+    storage = ", ".join(f"{group.count} x {group.instance}" for group in design.servers)
+    rate = choice.rate(NONE)
+
+    def per_write(mistakes: Mistakes) -> Decimal:
+        return EXACT.divide(hour, choice.rate(mistakes))
+
+    computes = (
+        ("an hour", choice.printed.hour, lambda _: hour, NONE, storage),
+        (
+            "an hour for each TB",
+            choice.printed.per_tb,
+            lambda _: EXACT.divide(hour, choice.capacity_tb),
+            NONE,
+            f"{hour} / {choice.capacity_tb} TB",
+        ),
+        (
+            "an hour for each GB/s of write",
+            choice.printed.per_gbs_write,
+            per_write,
+            frozenset({"read", "binary", "last"}),
+            f"{hour} / {rate} GB/s, the best of {len(choice.scaling)} numbers of clients",
+        ),
+    )
+    for group, printed, compute, knows, how in computes:
+        figure = Checked(printed, compute, knows)
+        value = compute(NONE)
+        text = printing(value, 2)
+        yield group, Computed(choice.option, group, book.currency, value, text, printed, f"{how} ({book.book})"), figure
+
+
+def _single(preset: Preset) -> Iterator[Computed]:
+    found: dict[str, Decimal] = {}
+    for figure in preset.figures:
+        context = Context(load_book(figure.book or preset.book), dict(found))
+        value = figure.formula.value(context)
+        found[figure.what] = value
+        printed = figure.printed
+        checked = _checked(figure, context)
+        yield Computed(
+            what=figure.what,
+            group=figure.what,
+            unit=figure.unit,
+            value=value,
+            text=printing(value, figure.digits if printed is None else digits_of(printed)),
+            printed=printed,
+            how=figure.formula.how(context),
+            mistakes=() if checked is None else tuple(explain([checked])),
+        )
+
+
+def _checked(figure: Figure, context: Context) -> Checked | None:
+    if figure.printed is None:
+        return None
+    return Checked(figure.printed, lambda mistakes: figure.formula.value(context, mistakes), figure.formula.knows)
+
+
+def wrong(some: Sequence[Computed]) -> dict[str, list[Computed]]:
+    """Group -> its figures, of the groups with a printed figure that is not the computed one."""
+    groups: dict[str, list[Computed]] = {}
+    for one in some:
+        groups.setdefault(one.group, []).append(one)
+    return {name: group for name, group in groups.items() if any(one.right is False for one in group)}
