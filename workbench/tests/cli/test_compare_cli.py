@@ -12,12 +12,12 @@ from run_tools import assay
 from stored_runs import DAY, STARTED, noisy, store_run
 
 from assay.analyse.runs import compare_runs, gate
-from assay.cli.analysis import load_analysis
-from assay.cli.known import known_runs
 from assay.model.result.comparison import RunsComparison
 from assay.report.compared import comparison_document
 from assay.report.document import Table
 from assay.report.html import render_html
+from assay.run.analysis import load_analysis
+from assay.run.known import known_runs
 
 WRITE, READ = ("disk", "write"), ("disk", "read")
 GOOD = {WRITE: noisy(300e6, seed=1), READ: noisy(500e6, seed=2)}

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from run_tools import assay, needs_engine, only_run, study
 
-from assay.cli.gather import keep_companions
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.plan.load import load_study
+from assay.run.gather import keep_companions
 from assay.store import RunMeta, RunStore, list_runs, new_run_id
 from assay.store.entries import ALIVE_NEW, DATABASE, FILES, INTERVALS, NAMES_ANOTHER, RUN_LOCK
 from assay.store.heartbeat import Heartbeat

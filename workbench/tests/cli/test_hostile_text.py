@@ -20,11 +20,11 @@ from in_process import run_here
 from run_tools import ASSAY
 from stored_runs import DAY, STARTED, noisy, store_run
 
-from assay.cli.analysis import load_analysis
 from assay.model.foreign import cell, in_json, lines
 from assay.report.export_csv import csv_text
 from assay.report.export_xlsx import write_xlsx
 from assay.report.tables import Column, Table
+from assay.run.analysis import load_analysis
 from assay.store import RunStore
 
 EVIL = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202elive\u2066\u200b\x7f\x08\r<script>alert(1)</script>\nok: forged line"

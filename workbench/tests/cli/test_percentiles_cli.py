@@ -14,12 +14,12 @@ from run_tools import assay
 from stored_runs import DAY, STARTED, store_run
 
 from assay.analyse import histograms
-from assay.cli.analysis import load_analysis
 from assay.cli.evidence import _p99
 from assay.model.result.result import HostShare
 from assay.report.build import build_document
 from assay.report.document import Bullets, Document, Num, Paragraph, Table
 from assay.report.html import render_html
+from assay.run.analysis import load_analysis
 from assay.store import RunMeta, RunStore
 
 SEEN = (1.8, 6.8, 4.4, 4.5, 113.6)

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.execute import _Cap, silence_limit
-from assay.cli.progress import LineProgress, TimeLeft, finish_text
+from assay.cli.progress import LineProgress, finish_text
 from assay.launch.cgroup import Hierarchy
 from assay.launch.engine import Outcome
 from assay.model.result.result import Sample
 from assay.model.study.case import Case, Parameters
+from assay.run.executor import _Cap, silence_limit
+from assay.run.listener import TimeLeft
 from assay.store import RunMeta, RunStore
 
 CASE = Case(
@@ -44,7 +45,7 @@ def test_time_left_starts_at_the_estimate_and_learns_from_what_was_measured() ->
 
 def test_time_left_runs_down_within_a_repeat_but_never_below_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr("assay.cli.progress.time.monotonic", lambda: now)
+    monkeypatch.setattr("assay.run.listener.time.monotonic", lambda: now)
     left = TimeLeft(30.0)
     left.begin(10.0)
     now += 4.0

@@ -63,8 +63,8 @@ NO_RUN = (
     "assay.model.money.price",
     "assay.money",
     "assay.store",
-    "assay.cli.targets",
-    "assay.cli.fleet",
+    "assay.run.targets",
+    "assay.run.fleet",
     "assay.contract._generated",
     *FAR,
 )

@@ -22,11 +22,7 @@ from plan_tools import load, study, written
 from priced import BOOK, DISKS, VOLUMES, book, prices
 from run_tools import ASSAY, needs_engine
 
-from assay.cli import meter as meters
-from assay.cli.budget import Budget, of_hours, read_budget
-from assay.cli.meter import Meter, spent_seconds
 from assay.cli.plan_cost import plan_cost
-from assay.cli.session import measured_seconds
 from assay.cli.study_prices import current_book, find_prices, of_targets
 from assay.model.base import EXIT_INTERRUPTED, AssayError
 from assay.model.money.amount import money
@@ -36,6 +32,10 @@ from assay.model.study.study import study_schema
 from assay.money.cost.frozen import all_running, design_cost, hour_of_running
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
+from assay.run import meter as meters
+from assay.run.budget import Budget, of_hours, read_budget
+from assay.run.meter import Meter, spent_seconds
+from assay.run.session import measured_seconds
 from assay.store import Attempt, RunStore, heartbeat, list_runs
 
 DESIGNS = {"disk": {"design": "nfs-volumes", "set": VOLUMES.set}}

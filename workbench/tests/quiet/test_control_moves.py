@@ -8,12 +8,12 @@ from statistics import median
 
 from run_tools import ENGINE, needs_engine
 
-from assay.cli.control import MOST_LANES, reading
-from assay.cli.heard import read_repeat
 from assay.launch.engine import run_job
 from assay.launch.launcher import LocalLauncher
 from assay.model.result.machine import Reading
 from assay.plan.controls import WAITS, WORKS, control_jobs
+from assay.run.control import MOST_LANES, reading
+from assay.run.heard import read_repeat
 
 pytestmark = needs_engine
 

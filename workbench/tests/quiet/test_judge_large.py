@@ -8,8 +8,8 @@ import pytest
 from judge_large import OPERATIONS, build, judged_apart
 from run_tools import assay
 
-from assay.cli.analysis import analyse_store, judged_rows
-from assay.cli.judging import judged_results
+from assay.run.analysis import analyse_store, judged_rows
+from assay.run.judging import judged_results
 from assay.store import RunStore
 from assay.store.records import brief
 
@@ -56,7 +56,7 @@ def test_what_a_process_that_died_leaves_is_judged_all_the_same(
 ) -> None:
     with RunStore.open(build(tmp_path, 5)) as store:
         alone = list(judged_results(store, 1))
-        monkeypatch.setattr("assay.cli.judging._judge_part", exit_at_once)
+        monkeypatch.setattr("assay.run.judging._judge_part", exit_at_once)
         assert list(judged_results(store, 3)) == alone
 
 

@@ -14,15 +14,15 @@ from builders import make_case, make_run, make_sample
 from run_tools import ENGINE, assay, check_whole, needs_engine, only_run, study
 
 from assay.analyse.rows import analyse
-from assay.cli import control
-from assay.cli.analysis import analyse_store, judge_row
-from assay.cli.heard import read_repeat
 from assay.contract.names import Event, IntervalEvent
 from assay.launch.engine import run_job
 from assay.launch.launcher import LocalLauncher
 from assay.model.result.machine import Controls, MachineFinding
 from assay.model.result.result import HostShare
 from assay.plan.controls import WAITS, WORKS, control_jobs
+from assay.run import control
+from assay.run.analysis import analyse_store, judge_row
+from assay.run.heard import read_repeat
 from assay.store import RunStore
 
 pytestmark = needs_engine

@@ -12,8 +12,6 @@ from run_tools import ENGINE, needs_engine
 from soak import times
 
 from assay.analyse import histograms
-from assay.cli.fleet import Fleet
-from assay.cli.heard import samples_of_hosts
 from assay.contract._generated import Job
 from assay.contract.names import Event, IntervalEvent
 from assay.launch.conversation import Grace
@@ -21,6 +19,8 @@ from assay.launch.group import run_group
 from assay.launch.launcher import LocalLauncher
 from assay.model.site.host import Host
 from assay.plan.jobs import together
+from assay.run.fleet import Fleet
+from assay.run.heard import samples_of_hosts
 
 pytestmark = needs_engine
 

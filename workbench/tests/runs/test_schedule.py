@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from plan_tools import load
 from run_tools import assay, needs_engine
 
-from assay.cli import execute, session
 from assay.plan.expand import expand
 from assay.plan.schedule import timetable
+from assay.run import executor as execute
+from assay.run import session
 from assay.store import RunStore, list_runs
 from assay.store import run as store_run
 

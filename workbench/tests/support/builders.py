@@ -11,12 +11,12 @@ from assay.analyse.compare import compare
 from assay.analyse.decide import decide
 from assay.analyse.estimate import estimate
 from assay.analyse.rows import analyse
-from assay.cli.analysis import judge_row
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.result import ErrorTally, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.case import Case, Parameters
 from assay.model.study.names import is_metadata
+from assay.run.analysis import judge_row
 
 MIB = 1 << 20
 MS = 1_000_000

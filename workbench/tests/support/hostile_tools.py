@@ -9,9 +9,9 @@ from in_process import run_here
 from paths import this_python
 from run_tools import only_run
 
-from assay.cli import execute
 from assay.contract import bounds
 from assay.launch import conversation, group
+from assay.run import executor as execute
 from assay.store import RunStore
 
 CANNOT = r"the engine said what cannot be: (node1: )?"

@@ -5,9 +5,9 @@ from typing import Any
 from builders import hdr, make_case, make_names, make_run, make_sample
 
 from assay.analyse.rows import analyse
-from assay.cli.analysis import judge_row
 from assay.model.result.result import RunAnalysis, Sample
 from assay.model.study.case import Case
+from assay.run.analysis import judge_row
 
 
 def names_run(*more: tuple[Case, list[Sample]]) -> RunAnalysis:

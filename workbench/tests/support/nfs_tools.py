@@ -15,7 +15,6 @@ from run_tools import ASSAY, ENGINE, only_run
 from testbed_tools import GUARD, assert_nothing_left, assert_soon, need_box, written
 
 from assay.analyse.ranks import read_rank, samples_from_ranks
-from assay.cli.preflight_places import box_hosts
 from assay.contract._generated import Job
 from assay.contract.names import Event
 from assay.contract.reader import read_events
@@ -25,6 +24,7 @@ from assay.launch.install import launcher_for
 from assay.launch.shell import close_shells
 from assay.model.result.result import Sample
 from assay.plan.jobs import rank_job, together
+from assay.run.preflight_places import box_hosts
 from assay.store import RunStore
 from assay.testbed.find import running_boxes, sweep
 from assay.testbed.running import RunningBox
@@ -34,7 +34,7 @@ SECOND = 10**9
 MIB = 1 << 20
 QUICK = """
 import sys
-from assay.cli import wires
+from assay.run import wires
 from assay.cli.main import main
 from assay.launch.preflight import Options
 wires.SHORT = Options(pings=2, bandwidth=False)

@@ -6,7 +6,7 @@ line each: whoever calls it again with the same arguments goes on, after `--seco
 `--studies 0` prints what is known. `--set assay.analyse.alike._ERRORS=2` tries what a change would do.
 
 What is simulated is one level below the engine: the rates of the repeats. From there on everything is real: rows are
-estimated, compared and decided, `assay.cli.settle.Rounds` and `assay.cli.rounds.run_rounds` end the repeats. Where
+estimated, compared and decided, `assay.run.settle.Rounds` and `assay.run.rounds.run_rounds` end the repeats. Where
 chance draws something, it depends on the seed, the cell and the number of the chunk only.
 """
 
@@ -29,8 +29,8 @@ import numpy as np
 from builders import make_case, make_run, row_of
 from noise import Floats, heavy, wandering
 
-import assay.cli.rounds
-import assay.cli.settle
+import assay.run.rounds
+import assay.run.settle
 from assay.analyse.alike import alike_notes, known_likeness
 from assay.analyse.between import between
 from assay.analyse.compare import compare, key_of
@@ -38,8 +38,6 @@ from assay.analyse.decide import decide
 from assay.analyse.estimate import estimate
 from assay.analyse.runs import compare_runs
 from assay.analyse.trend import trend_notes
-from assay.cli.rounds import run_rounds
-from assay.cli.settle import Rounds
 from assay.judge.evidence import Evidence
 from assay.judge.rules import unstable
 from assay.model.base import Frozen
@@ -49,6 +47,8 @@ from assay.model.result.verdict import Finding
 from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case
 from assay.model.study.repeats import EQUAL_WITHIN, STANDARD, Repeats
+from assay.run.rounds import run_rounds
+from assay.run.settle import Rounds
 from assay.store import RunStore
 
 Random = np.random.Generator
@@ -243,7 +243,7 @@ class Drawn:
 def by_repeats(study: Drawn, repeats: Repeats) -> int:
     """Repeat as `assay run` does; how often it may have been looked at."""
     rounds = Rounds(study.store, repeats, study.cases())
-    with patch.object(assay.cli.settle, "rows_until", lambda store, done: store.rows(done)):
+    with patch.object(assay.run.settle, "rows_until", lambda store, done: store.rows(done)):
         for repeat in range(1, repeats.most + 1):
             study.done = repeat - 1
             rounds.before(repeat)
@@ -260,7 +260,7 @@ def by_rounds(study: Drawn, blocks: Blocks) -> int:
         return True
 
     jobs = [("", number) for number in range(1, blocks.most + 1)]
-    with patch.object(assay.cli.rounds, "rows_until", lambda store, done: store.rows(done)):
+    with patch.object(assay.run.rounds, "rows_until", lambda store, done: store.rows(done)):
         run_rounds(study.store, blocks, jobs, cast(Any, execute), lambda case, fewer: None)
     return len(blocks.looks)
 

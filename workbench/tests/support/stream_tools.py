@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from paths import GOLDEN, REPOSITORY
 
 from assay.analyse.rows import analyse
-from assay.cli.analysis import judge_row
-from assay.cli.heard import read_repeat
-from assay.cli.series import run_rows
 from assay.contract._generated import Job
 from assay.contract.parts import HEADER
 from assay.launch.engine import Outcome
 from assay.model.result.result import JobRecord, RunAnalysis, Sample
 from assay.report import html
 from assay.report.build import build_document
+from assay.run.analysis import judge_row
+from assay.run.heard import read_repeat
+from assay.run.series import run_rows
 
 EVENTS = REPOSITORY / "contract" / "golden" / "events"
 STREAMS = GOLDEN / "streams"

@@ -21,7 +21,7 @@ from loop_devices import loop_device, small_ext4, small_file_system
 from paths import GOLDEN
 from run_tools import ASSAY
 
-from assay.cli.analysis import analyse_store
+from assay.run.analysis import analyse_store
 from assay.store import RunStore, list_runs
 
 STUDIES = GOLDEN / "verdicts"

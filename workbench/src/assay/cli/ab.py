@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.output import note
+from assay.cli.progress import TerminalListener
 from assay.cli.run import study_path
-from assay.cli.session import Plan, start
 from assay.cli.sides import Side, find_sides
 from assay.cli.studyfile import LoadedStudy, check_study, load_study_file
 from assay.launch.abilities import leave_out_impossible
@@ -21,6 +21,7 @@ from assay.plan.blocks import pairs_of
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
 from assay.plan.sides import of_places, of_targets, study_text, twin, with_rounds
+from assay.run.session import Plan, start
 
 if TYPE_CHECKING:
     from assay.store import RunStore
@@ -75,7 +76,7 @@ def measure(
         from assay.cli.books import warn_stale
 
         warn_stale(plan.prices.book)
-    return start(plan, out, destroy, budget)
+    return start(plan, out, destroy, TerminalListener(), budget)
 
 
 def _seconds(written: str) -> float:

@@ -9,7 +9,7 @@ from assay.cli.output import note, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
 
 if TYPE_CHECKING:
-    from assay.cli.ceilings_place import Measured
+    from assay.run.ceilings_place import Measured
 
 
 def command(
@@ -29,13 +29,13 @@ def command(
 
     Example: `assay ceilings /var/tmp`, `assay ceilings /dev/sdx --destroy --json`
     """
-    from assay.cli.ceilings_place import measure_place
     from assay.cli.output import print_json
+    from assay.run.ceilings_place import measure_place
 
     if not target:
         raise AssayError("TARGET is empty", "name a directory or a block device")
     try:
-        found = measure_place(Path(target).absolute(), destroy)
+        found = measure_place(Path(target).absolute(), destroy, note)
     except KeyboardInterrupt:
         note("stopped: nothing was measured to the end, and what was made is removed")
         raise typer.Exit(EXIT_INTERRUPTED) from None

@@ -8,12 +8,9 @@ from assay.cli.output import as_path, note, say
 from assay.cli.studyfile import LoadedStudy, load_study_file, refuse_faults
 from assay.model.source import Fault
 from assay.model.study.target import NullTarget
-from assay.model.units import about_duration, about_size
+from assay.model.units import about_size
 from assay.plan.doubts import doubts
 from assay.plan.estimate import StudyEstimate, estimate_study
-
-LEAST_TOLD = 1.0
-"""Seconds for ceilings that are worth a word."""
 
 
 def command(study: Path = typer.Argument(parser=as_path, help="Study file.", metavar="STUDY")) -> None:
@@ -56,16 +53,6 @@ def summary(loaded: LoadedStudy, estimate: StudyEstimate) -> str:
     up_to = "up to " if estimate.least_seconds < estimate.seconds else ""
     return (
         f"{len(loaded.cases)} {'case' if len(loaded.cases) == 1 else 'cases'} x {loaded.study.repeating.words}"
-        f"{left_out}; {time_words(estimate)}; "
+        f"{left_out}; {estimate.words}; "
         f"writes {up_to}{about_size(estimate.written)}, reads {up_to}{about_size(estimate.read)}"
     )
-
-
-def time_words(estimate: StudyEstimate) -> str:
-    """Expected time, from the fewest repeats to the most if that is open, and the bound if there is one."""
-    least, most = about_duration(estimate.least_seconds), about_duration(estimate.seconds)
-    words = f"about {most}" if least == most else f"about {least} to {most}"
-    if estimate.at_most_seconds is not None:
-        words += f", at most {about_duration(estimate.at_most_seconds)}"
-    ceilings = estimate.ceilings_before + estimate.ceilings_later
-    return f"{words}, and about {about_duration(ceilings)} for ceilings" if ceilings >= LEAST_TOLD else words

@@ -100,7 +100,7 @@ def _measured(
     """What a new run of two sides finds out."""
     from assay.cli.ab import measure
     from assay.cli.ab_text import answer_of
-    from assay.cli.analysis import analyse_store
+    from assay.run.analysis import analyse_store
 
     with measure(sides, study, time, allowed, out, destroy, budget) as store:
         if store.info_status() == "interrupted":
@@ -173,8 +173,8 @@ def _share(text: str) -> float:
 
 def _compared(runs: list[str], by: str | None, out: Path, latencies: bool) -> "RunsComparison | Answer":
     from assay.analyse.runs import compare_runs, compare_targets
-    from assay.cli.analysis import load_analysis
-    from assay.cli.known import known_runs
+    from assay.run.analysis import load_analysis
+    from assay.run.known import known_runs
 
     if by is not None and by not in BY:
         raise AssayError(f"--by {by!r} is unknown", "write --by target")
@@ -217,7 +217,7 @@ def _refuse_twice(side: "list[RunAnalysis]") -> None:
 def _alone(run: str, out: Path) -> "Answer":
     """What a run of two sides has found out."""
     from assay.cli.ab_text import answer_of
-    from assay.cli.analysis import load_analysis
+    from assay.run.analysis import load_analysis
 
     if "," not in run:
         found = load_analysis(run, out)

@@ -6,11 +6,12 @@ from itertools import groupby
 
 from assay.analyse.between import LEAST_RUNS
 from assay.analyse.runs import HOW_TO_TELL, Unjudged, geometric_means
-from assay.cli.output import note, rate_text, say
+from assay.cli.output import note, say
 from assay.model.result.comparison import ComparedRow, RunName, RunsComparison
 from assay.model.result.environment import EnvironmentDifference
 from assay.model.result.result import Estimate
 from assay.model.study.repeats import LEAST_COMPARED
+from assay.model.units import about_rate
 from assay.report import numbers
 from assay.report.latencies import latency_rows, latency_words
 
@@ -102,7 +103,7 @@ def _cells(row: ComparedRow) -> Cells:
 
 def _estimate(rate: Estimate, metadata: bool) -> str:
     reach = "?" if rate.reach is None else f"{100 * rate.reach:.0f}%"
-    return f"{rate_text(rate.median, metadata)} ± {reach:>3}"
+    return f"{about_rate(rate.median, metadata)} ± {reach:>3}"
 
 
 def _change(ratio: float) -> str:
@@ -128,7 +129,7 @@ def _means(rows: Iterable[ComparedRow]) -> list[Cells]:
         if means:
             before, after, count = means
             name = f"geometric mean of {count} {'row' if count == 1 else 'rows'}"
-            rates = (rate_text(rate, metadata) + " " * 6 for rate in (before, after))
+            rates = (about_rate(rate, metadata) + " " * 6 for rate in (before, after))
             lines.append((name, *rates, _change(after / before), "", "", "", "", ""))
     return lines
 

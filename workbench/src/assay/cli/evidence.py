@@ -48,8 +48,8 @@ def gather_evidence(ref: str, runs: Path) -> Gathered:
     Raises:
         AssayError: There is neither, the file is wrong, or the run has no designs.
     """
-    from assay.cli.analysis import load_analysis
     from assay.money.advice.published import read_evidence_file
+    from assay.run.analysis import load_analysis
 
     if Path(ref).suffix in (".yaml", ".yml", ".json"):
         return Gathered(read_evidence_file(Path(ref)))

@@ -44,8 +44,8 @@ def command(
 
     Example: `assay export last --format xlsx --output results.xlsx`
     """
-    from assay.cli.analysis import load_analysis
     from assay.cli.output import note
+    from assay.run.analysis import load_analysis
 
     if output == "-" and format_ in (Format.PARQUET, Format.XLSX):
         raise AssayError(f"{format_} is a binary format and is not printed", "use --output FILE")

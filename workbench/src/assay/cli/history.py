@@ -111,7 +111,7 @@ def _complete(study: str, out: Path) -> list[Path]:
 
 def _results(store: "RunStore") -> "list[tuple[str, str, Result]]":
     """The results of a run with their names and all parameters, which a later study may have changed."""
-    from assay.cli.show import results_of
+    from assay.run.brief import results_of
 
     parameters = {case.id: case.parameters.model_dump_json() for case in store.cases()}
     return [(f"{result.label}, {result.operation}", parameters[result.case], result) for result in results_of(store)]
@@ -184,9 +184,9 @@ def _print_rows(found: "History", limit: int | None) -> None:
 
 
 def _cells(row: "HistoryRow", found: "History") -> tuple[str, ...]:
-    from assay.cli.output import rate_text
+    from assay.model.units import about_rate
 
-    ends = [rate_text(point.median, row.metadata) for point in (row.points[:1] + row.points[-1:])] or ["", ""]
+    ends = [about_rate(point.median, row.metadata) for point in (row.points[:1] + row.points[-1:])] or ["", ""]
     words = [
         f"{_date(found.runs[change.after].created_at)} {100 * (change.ratio - 1):+.1f}% ({_p(change.p)})"
         for change in row.changes

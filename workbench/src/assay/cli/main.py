@@ -117,6 +117,8 @@ def main(words: Sequence[str] | None = None) -> int:
         finally:
             sys.stdout.flush()
     except AssayError as error:
+        for message, hint in error.others:
+            _told(message, hint, error.exit_code)
         return _told(error.message, error.hint, error.exit_code)
     except KeyboardInterrupt:
         return _told("interrupted", "", EXIT_INTERRUPTED, "")

@@ -15,7 +15,7 @@ import typer
 
 from assay.model.base import EXIT_INCOMPLETE, AssayError
 from assay.model.foreign import in_json, lines, plain
-from assay.model.units import about_size
+from assay.model.units import about_rate
 
 if TYPE_CHECKING:
     from assay.model.source import Problem
@@ -167,16 +167,9 @@ def print_table(
     console.print(table)
 
 
-def rate_text(per_second: float | None, metadata: bool) -> str:
-    """A rate with its unit: bytes per second, of metadata operations their number per second; empty without one."""
-    if per_second is None:
-        return ""
-    return f"{per_second:,.0f} ops/s" if metadata else f"{about_size(per_second)}/s"
-
-
 def ceiling_text(value: float | None, unit: str) -> str:
     """A ceiling with its unit, `bytes/s` or `operations/s`; empty without one."""
-    return rate_text(value, metadata=unit != "bytes/s")
+    return about_rate(value, metadata=unit != "bytes/s")
 
 
 def note(text: str) -> None:

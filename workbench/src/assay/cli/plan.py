@@ -6,8 +6,7 @@ from typing import Any
 
 import typer
 
-from assay.cli.budget import Budget, read_budget
-from assay.cli.check import summary, time_words
+from assay.cli.check import summary
 from assay.cli.output import as_path, print_json, print_table, say
 from assay.cli.studyfile import LoadedStudy, load_study_file
 from assay.model.study.repeats import until_words, within_words
@@ -17,6 +16,7 @@ from assay.plan.doubts import doubts
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.phases import job_id, plan_phases
 from assay.plan.schedule import timetable
+from assay.run.budget import Budget, read_budget
 
 FIRST_CASES = 20
 
@@ -151,7 +151,7 @@ def _print_foot(loaded: LoadedStudy, estimate: StudyEstimate) -> None:
         say(f"order: sequential; {rounds.removeprefix('the ')} in plan order")
     for name, space in estimate.peak_space.items():
         say(f"space: up to {about_size(space)} on {name}")
-    say(f"time:  {time_words(estimate)}, if these assumptions hold:")
+    say(f"time:  {estimate.words}, if these assumptions hold:")
     for line in estimate.assumptions:
         say(f"  {line}")
     if repeating.time is not None:

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from assay.cli.budget import Budget, of_hours
 from assay.cli.output import print_table, say
 from assay.model.money.amount import money, rounded, total
 from assay.model.money.priced import FrozenPrices
 from assay.model.study.study import Study
 from assay.money.cost.frozen import hour_of_running
 from assay.plan.estimate import StudyEstimate
+from assay.run.budget import Budget, of_hours
 
 NOT_IN_IT = (
     "data transfer (the bytes of the plan are not taken for egress), requests, snapshots, and what else is paid by use",

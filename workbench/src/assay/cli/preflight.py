@@ -11,9 +11,9 @@ from assay.cli.output import as_path, note, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
 
 if TYPE_CHECKING:
-    from assay.cli.preflight_places import Places
     from assay.launch.preflight import Options
     from assay.model.result.network import Network, NetworkFindings, PathMeasurement
+    from assay.run.preflight_places import Places
 
 MOST_SECONDS = 60
 MOST_STREAMS = 64
@@ -91,7 +91,7 @@ def _options(time: str, parallel: int) -> "Options":
 @contextlib.contextmanager
 def _places(study: Path | None, hosts: str, servers: str, inventory: str, box: str) -> Iterator["Places"]:
     """Clients and servers, from the one source that is named."""
-    from assay.cli.preflight_places import from_box, from_words, study_places
+    from assay.run.preflight_places import from_box, from_words, study_places
 
     if sum(bool(source) for source in (study, box, inventory)) > 1 or (study and (hosts or servers)):
         hint = "a study has its own hosts and servers; --hosts and --servers choose from a box or an inventory"
@@ -103,12 +103,12 @@ def _places(study: Path | None, hosts: str, servers: str, inventory: str, box: s
         loaded = load_study(read_study(study), str(Path.cwd()))
         if loaded.study is None:
             refuse(study, loaded.problems)
-        with study_places(loaded.study, study.absolute().parent) as places:
+        with study_places(loaded.study, study.absolute().parent, note) as places:
             yield places
     elif box:
-        yield from_box(box, hosts, servers)
+        yield from_box(box, hosts, servers, note)
     elif servers:
-        yield from_words(hosts, servers, inventory, Path.cwd())
+        yield from_words(hosts, servers, inventory, Path.cwd(), note)
     else:
         hint = "`assay preflight --hosts client[1-4] --servers store1`, or a study, or --box NAME"
         raise AssayError("no servers are named", hint)

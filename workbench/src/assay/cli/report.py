@@ -29,7 +29,7 @@ def command(
 
     Example: `assay report last --output storage.html`
     """
-    from assay.cli.analysis import load_analysis
+    from assay.run.analysis import load_analysis
 
     analysis = load_analysis(run, out)
     path = output or Path(analysis.run.folder) / FILE_NAME

@@ -45,8 +45,9 @@ def command(
 
 def _start(study: str, out: Path, destroy: bool, budget: str | None) -> "RunStore":
     from assay.cli.books import warn_stale
-    from assay.cli.session import Plan, start
+    from assay.cli.progress import TerminalListener
     from assay.cli.studyfile import load_study_file
+    from assay.run.session import Plan, start
 
     if not study:
         raise AssayError("there is no study to run", "name one: `assay run STUDY`; `assay init` writes one")
@@ -64,12 +65,13 @@ def _start(study: str, out: Path, destroy: bool, budget: str | None) -> "RunStor
     )
     if loaded.prices is not None:
         warn_stale(loaded.prices.book)
-    return start(plan, out, destroy, budget)
+    return start(plan, out, destroy, TerminalListener(), budget)
 
 
 def _resume(study: str, out: Path, destroy: bool, budget: str | None) -> "RunStore":
-    from assay.cli.session import find_unfinished, resume
+    from assay.cli.progress import TerminalListener
     from assay.cli.studyfile import read_study
+    from assay.run.session import find_unfinished, resume
     from assay.store import find_run
 
     if not study:
@@ -78,7 +80,7 @@ def _resume(study: str, out: Path, destroy: bool, budget: str | None) -> "RunSto
         folder = find_unfinished(out, read_study(path).decode("utf-8-sig", "replace"))
     else:
         folder = find_run(study, out)
-    return resume(folder, destroy, budget)
+    return resume(folder, destroy, TerminalListener(), budget)
 
 
 def study_path(study: str) -> Path:

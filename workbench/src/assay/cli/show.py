@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.cli.output import rate_text, say
+from assay.cli.output import say
 from assay.model.base import AssayError
+from assay.model.units import about_rate
+from assay.run.brief import answers_of, results_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
     from assay.store import Result, RunStore
 
 FIRST_ROWS = 40
-FEW_REPEATS = 2000
-"""An unfinished run with at most so many repeats done is judged on the spot."""
 PERCENTILES = ("p50", "p99", "p99.9", "max")
 _FEW = "too few"
 """Where there are too few operations for a percentile."""
@@ -112,28 +112,6 @@ def _ceiling_lines(ceilings: "Sequence[Ceiling]") -> "list[str]":
     return [f"{'host' if target == HOST_WIDE else target}: {', '.join(words)}" for target, words in found.items()]
 
 
-def results_of(store: "RunStore", limit: int = -1) -> "list[Result]":
-    """Results in brief: those kept at the end of the run, or computed now if the run is not over and not large."""
-    kept = store.results(limit=limit)
-    if kept or store.info().finished > FEW_REPEATS:
-        return kept
-    from assay.cli.analysis import analyse_store
-    from assay.store.records import brief
-
-    found = [brief(row) for row in analyse_store(store, quick=True).rows if row.samples]
-    return found if limit < 0 else found[:limit]
-
-
-def answers_of(store: "RunStore") -> "Sequence[str]":
-    """What the run says of its questions: as kept at its end, or of a run that is not over and not large as it is."""
-    info = store.info()
-    if info.answers or store.results(limit=1) or info.finished > FEW_REPEATS:
-        return info.answers
-    from assay.cli.answers import answers
-
-    return answers(store)
-
-
 def print_results(store: "RunStore", limit: int | None) -> None:
     """Print the table of results.
 
@@ -150,7 +128,7 @@ def print_results(store: "RunStore", limit: int | None) -> None:
     shown = results if limit is None else results[:limit]
     per_second = _per_second(shown)
     rates: dict[str, Callable[[Result], str]] = {
-        "throughput": lambda result: rate_text(result.throughput, metadata=False),
+        "throughput": lambda result: about_rate(result.throughput, metadata=False),
         "95 % interval": _interval,
         per_second: lambda result: f"{result.iops:,.0f}" if result.iops is not None else "",
     }
@@ -189,7 +167,7 @@ def _per_second(found: "Sequence[Result | Sample]") -> str:
 def _interval(result: "Result") -> str:
     if result.low is None or result.high is None:
         return ""
-    return f"{rate_text(result.low, result.metadata)} to {rate_text(result.high, result.metadata)}"
+    return f"{about_rate(result.low, result.metadata)} to {about_rate(result.high, result.metadata)}"
 
 
 def _closest(ceiling: str, share: float | None) -> str:
@@ -231,8 +209,8 @@ def result_json(result: "Result") -> dict[str, Any]:
 
 
 def _show_case(store: "RunStore", case_id: str, as_json: bool) -> None:
-    from assay.cli.analysis import analyse_store
     from assay.cli.output import print_json
+    from assay.run.analysis import analyse_store
 
     if not store.cases(case_id):
         raise AssayError(f"run {store.folder.name} has no case {case_id!r}", "`assay show RUN` names its cases")
@@ -308,7 +286,7 @@ def _print_samples(samples: "list[Sample]") -> None:
         "repeat": lambda sample: str(sample.repeat),
         "operation": lambda sample: sample.operation,
         "status": lambda sample: sample.status,
-        "throughput": lambda sample: rate_text(sample.throughput if sample.moves_data else None, metadata=False),
+        "throughput": lambda sample: about_rate(sample.throughput if sample.moves_data else None, metadata=False),
         per_second: lambda sample: f"{sample.iops:,.0f}",
         **{name: percentile(name) for name in PERCENTILES},
         "method": lambda sample: sample.method,
@@ -344,9 +322,9 @@ def _print_hosts(rows: "tuple[Row, ...]") -> None:
         [
             row.operation,
             line.host,
-            rate_text(line.rate, row.metadata),
-            rate_text(line.bytes, metadata=False).removesuffix("/s"),
-            rate_text(line.stonewall_bytes, metadata=False).removesuffix("/s"),
+            about_rate(line.rate, row.metadata),
+            about_rate(line.bytes, metadata=False).removesuffix("/s"),
+            about_rate(line.stonewall_bytes, metadata=False).removesuffix("/s"),
             _latency(line.p50_ns),
             _latency(line.p99_ns),
             f"{line.cpu_share:.2f}",

@@ -96,7 +96,7 @@ def check_study(path: Path, data: bytes, made: bool = False) -> LoadedStudy:
     if not cases:
         raise AssayError(f"{path}: this machine can do none of the cases", "`assay doctor` says more", EXIT_REFUSED)
     if study.testbed is not None:
-        from assay.cli.gather import check_testbed
+        from assay.run.gather import check_testbed
 
         check_testbed(study, cases, folder)
     text = data.decode("utf-8-sig")

@@ -16,13 +16,17 @@ class AssayError(Exception):
         message: One line: what is wrong and where.
         hint: One line: how to mend it; empty if the message says it.
         exit_code: Exit code of the command (see `assay.model.base.EXIT_*`).
+        others: What else is wrong, and how to mend each, to be told before it.
     """
 
-    def __init__(self, message: str, hint: str = "", exit_code: int = 2) -> None:
+    def __init__(
+        self, message: str, hint: str = "", exit_code: int = 2, others: tuple[tuple[str, str], ...] = ()
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.exit_code = exit_code
+        self.others = others
 
 
 EXIT_OK = 0

@@ -229,6 +229,13 @@ def about_size(size: float) -> str:
     return f"{size:.3g} B"
 
 
+def about_rate(per_second: float | None, metadata: bool) -> str:
+    """A rate with its unit: bytes per second, of metadata operations their number per second; empty without one."""
+    if per_second is None:
+        return ""
+    return f"{per_second:,.0f} ops/s" if metadata else f"{about_size(per_second)}/s"
+
+
 def about_duration(seconds: float) -> str:
     """`seconds` rounded for reading: `0.4 s`, `12 s`, `3 min 20 s`, `5 h 10 min`, `3 d 4 h`."""
     if seconds < 9.95:

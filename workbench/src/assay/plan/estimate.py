@@ -13,7 +13,7 @@ from assay.model.study.names import LOOKUPS, METADATA, MIXES, READS, WRITES
 from assay.model.study.repeats import Repeats
 from assay.model.study.study import Study
 from assay.model.study.target import ExponentialLatency, FixedLatency, NfsTarget, NullTarget, Target, UniformLatency
-from assay.model.units import about_size
+from assay.model.units import about_duration, about_size
 from assay.plan.ceiling_times import ceiling_times, is_memory
 from assay.plan.phases import plan_phases, times_of
 
@@ -58,6 +58,10 @@ DROP_SECONDS = 0.3
 """Dropping the host's page cache before a phase."""
 
 _SCATTERED = frozenset({"random_read", "backward_read", "stride_read", "random_mix"})
+
+
+LEAST_TOLD = 1.0
+"""Seconds for ceilings that are worth a word."""
 
 
 class CaseEstimate(Frozen):
@@ -107,6 +111,16 @@ class StudyEstimate(Frozen):
     assumptions: tuple[str, ...]
     ceilings_before: float = 0.0
     ceilings_later: float = 0.0
+
+    @property
+    def words(self) -> str:
+        """Expected time, from the fewest repeats to the most if that is open, and the bound if there is one."""
+        least, most = about_duration(self.least_seconds), about_duration(self.seconds)
+        words = f"about {most}" if least == most else f"about {least} to {most}"
+        if self.at_most_seconds is not None:
+            words += f", at most {about_duration(self.at_most_seconds)}"
+        ceilings = self.ceilings_before + self.ceilings_later
+        return f"{words}, and about {about_duration(ceilings)} for ceilings" if ceilings >= LEAST_TOLD else words
 
 
 def estimate_study(

@@ -18,10 +18,7 @@ from scipy import stats
 from assay.analyse.adaptive import case_enough, case_reach, enough
 from assay.analyse.estimate import estimate
 from assay.analyse.rows import analyse
-from assay.cli.check import time_words
-from assay.cli.progress import LineProgress, TimeLeft
-from assay.cli.session import estimate_text
-from assay.cli.settle import settle, settle_all
+from assay.cli.progress import LineProgress
 from assay.judge.evidence import Evidence
 from assay.model.result.result import JobRecord, Sample
 from assay.model.result.verdict import Verdict
@@ -32,6 +29,9 @@ from assay.model.units import about_duration
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
 from assay.report.build import build_document
+from assay.run.listener import TimeLeft
+from assay.run.session import estimate_text
+from assay.run.settle import settle, settle_all
 from assay.store import RunMeta, RunStore, list_runs
 
 RATES = st.floats(1e-3, 1e12)
@@ -219,8 +219,8 @@ def test_the_time_is_told_from_the_fewest_repeats_to_the_most() -> None:
     assert (two.seconds, two.written, two.jobs) == (one.seconds, one.written, one.jobs)
     assert one.least_seconds == one.seconds
     least, most = about_duration(two.least_seconds), about_duration(two.seconds)
-    assert time_words(one).startswith(f"about {most}")
-    assert time_words(two).startswith(f"about {least} to {most}")
+    assert one.words.startswith(f"about {most}")
+    assert two.words.startswith(f"about {least} to {most}")
     assert estimate_text(two, 1, open_ended.repeating.words).startswith(f"1 case x 8 to 30 repeats: about {least} to")
     assert "writes up to about" in estimate_text(two, 1, open_ended.repeating.words)
     assert "writes about" in estimate_text(one, 1, fixed.repeating.words)

@@ -18,8 +18,6 @@ from stream_tools import bases, bomb, histograms, through
 from assay.analyse import histograms as hdr
 from assay.analyse.rows import RowMaker
 from assay.analyse.usable import usable
-from assay.cli.analysis import judge_row
-from assay.cli.heard import read_repeat
 from assay.contract._generated import Job
 from assay.contract.bounds import ESTIMATES, LEAST_SECONDS, STATED, bounds_of
 from assay.contract.parts import HEADER, HostPart, join_parts, split_parts
@@ -27,6 +25,8 @@ from assay.contract.reader import BrokenLine, lines_of, read_line
 from assay.launch.engine import Outcome
 from assay.model.base import AssayError
 from assay.model.result.verdict import Verdict
+from assay.run.analysis import judge_row
+from assay.run.heard import read_repeat
 from assay.store import RunStore
 
 

@@ -13,8 +13,8 @@ from scipy import stats
 from assay.analyse.compare import LEAST_TRIMMED, LEVEL, TRIMMED, compare, compare_rounds
 from assay.analyse.rows import analyse
 from assay.analyse.significance import cliffs_delta, t_p, t_quantile
-from assay.cli.analysis import judge_row
 from assay.model.result.result import Comparison, Row
+from assay.run.analysis import judge_row
 
 SEED = 4
 SLOW = [100e6, 101e6, 99e6, 100.5e6]

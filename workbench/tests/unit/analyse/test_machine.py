@@ -19,11 +19,11 @@ from assay.analyse.machine import (
     summarise,
 )
 from assay.analyse.rows import analyse
-from assay.cli.analysis import judge_row
 from assay.model.result.machine import Controls, Explained, MachineFinding, Reading
 from assay.model.result.result import RunAnalysis
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.result.watch import Watch
+from assay.run.analysis import judge_row
 
 S = 1000 * MS
 SURE = Explained(share=0.5, low=0.3, p=0.002, slopes={"waits": 0.0, "works": 3.0})

@@ -16,10 +16,10 @@ from assay.analyse import histograms
 from assay.analyse.compare import compare, compare_medians
 from assay.analyse.percentiles import of_repeats, percentiles
 from assay.analyse.rows import analyse
-from assay.cli.analysis import judge_row
 from assay.model.result.percentile import LEAST_OPS, PERCENTILES, WIDEST, Standing, said
 from assay.model.result.result import Compared, Comparison, Percentile, Row, RunAnalysis, Sample
 from assay.model.result.verdict import Verdict
+from assay.run.analysis import judge_row
 
 Floats = npt.NDArray[np.float64]
 

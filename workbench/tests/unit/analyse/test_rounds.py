@@ -12,8 +12,6 @@ from plan_tools import study
 
 from assay.analyse.compare import compare
 from assay.analyse.decide import decide, undecided
-from assay.cli.analysis import rows_until
-from assay.cli.settle import Rounds
 from assay.model.result.decision import Outcome
 from assay.model.result.result import Place
 from assay.model.study.case import Case
@@ -21,6 +19,8 @@ from assay.model.study.repeats import Repeats, looks
 from assay.plan.doubts import doubts
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
+from assay.run.analysis import rows_until
+from assay.run.settle import Rounds
 from assay.store import RunMeta, RunStore
 
 TWO = {"n": {"kind": "null"}, "m": {"kind": "null"}}

@@ -12,10 +12,10 @@ from soak import times
 
 from assay.analyse import histograms
 from assay.analyse.rows import analyse, memory_bytes
-from assay.cli.analysis import judge_row
 from assay.model.result.result import BlockDeviceUse, JobRecord, Row, RunAnalysis, Sample
 from assay.model.result.verdict import Verdict
 from assay.model.study.case import Case
+from assay.run.analysis import judge_row
 
 
 def analysed(cases: tuple[Case, ...], samples: list[Sample], **fields: Any) -> RunAnalysis:

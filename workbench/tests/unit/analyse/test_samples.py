@@ -11,12 +11,12 @@ from paths import REPOSITORY
 
 from assay.analyse import histograms
 from assay.analyse.samples import samples_from_events
-from assay.cli.analysis import judge_row
 from assay.contract.names import IntervalEvent
 from assay.contract.reader import BrokenLine, read_events, read_line
 from assay.model.result.course import Course
 from assay.model.result.result import BlockDeviceUse, ErrorTally, Sample
 from assay.model.result.verdict import Verdict
+from assay.run.analysis import judge_row
 
 CONTRACT = REPOSITORY / "contract"
 GOLDEN = sorted((CONTRACT / "golden" / "events").glob("*.ndjson"))

@@ -7,9 +7,9 @@ from browser import needs_browser, opened
 from stored_runs import DAY, STARTED, noisy, store_run
 
 from assay.analyse.runs import compare_runs
-from assay.cli.analysis import load_analysis
 from assay.report.compared import comparison_document
 from assay.report.html import render_html
+from assay.run.analysis import load_analysis
 
 pytestmark = needs_browser
 

@@ -18,7 +18,6 @@ from builders import make_analysis, make_ceiling
 from in_process import run_here
 from jsonschema import Draft202012Validator
 
-from assay.cli.analysis import load_analysis
 from assay.cli.export import Format, TableName, default_path, write_export
 from assay.model.base import AssayError
 from assay.model.result.result import RunAnalysis
@@ -27,6 +26,7 @@ from assay.report.atomic import write_whole
 from assay.report.export_csv import csv_text
 from assay.report.export_json import json_document, json_schema, json_text
 from assay.report.tables import RESULT_COLUMNS, Table, ceilings_table, results_table, samples_table
+from assay.run.analysis import load_analysis
 from assay.store import RunMeta, RunStore
 
 SPREADSHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"

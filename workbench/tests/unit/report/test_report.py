@@ -258,8 +258,8 @@ def test_thin_keeps_both_ends() -> None:
 def test_command_writes_into_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from assay.cli import analysis as loading
     from assay.cli.report import command
+    from assay.run import analysis as loading
 
     run = sample_run().run.model_copy(update={"folder": str(tmp_path)})
     monkeypatch.setattr(loading, "load_analysis", lambda ref, root: sample_run().model_copy(update={"run": run}))

@@ -11,7 +11,6 @@ from jsonschema import Draft202012Validator
 from named_runs import named, names_run, with_data
 
 from assay.analyse.rows import analyse
-from assay.cli.analysis import judge_row
 from assay.model.result.verdict import Verdict
 from assay.report.build import build_document
 from assay.report.document import Chart, Document, Gallery, KeyFigures, Table
@@ -19,6 +18,7 @@ from assay.report.export_csv import csv_text
 from assay.report.export_json import json_document, json_schema
 from assay.report.html import render_html
 from assay.report.tables import results_table, samples_table
+from assay.run.analysis import judge_row
 
 
 def charts(document: Document) -> list[Chart]:

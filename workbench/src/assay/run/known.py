@@ -43,7 +43,7 @@ def known_runs(study: str, without: Collection[str], out: Path) -> "Between | No
 
 def _medians(store: "RunStore") -> "dict[Key, float]":
     """Row -> its median in the run, without results that are none."""
-    from assay.cli.show import results_of
+    from assay.run.brief import results_of
 
     cases = {case.id: case for case in store.cases()}
     found: dict[Key, float] = {}

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from assay.analyse.blocks import decided_cases
-from assay.cli.analysis import rows_until
-from assay.cli.settle import spent
 from assay.model.study.blocks import Blocks
 from assay.model.units import about_duration
 from assay.plan.schedule import Job
+from assay.run.analysis import rows_until
+from assay.run.settle import spent
 from assay.store import RunStore
 
 Execute = Callable[[Sequence[Job]], bool]

@@ -1,26 +1,27 @@
 """What the links between the hosts and the servers of a run carry, measured before its cases."""
 
 from assay.analyse.network import network_findings
-from assay.cli.fleet import Fleet
-from assay.cli.output import note
-from assay.cli.preflight_places import from_study
 from assay.launch.preflight import Options, estimate_seconds, run_preflight
 from assay.launch.shell import make_shell
 from assay.model.result.network import Network
 from assay.model.site.host import THIS_HOST
 from assay.model.study.study import Study
 from assay.model.units import about_duration
+from assay.run.fleet import Fleet
+from assay.run.listener import Say
+from assay.run.preflight_places import from_study
 
 SHORT = Options(seconds=1, streams=(4,))
 """Before each run; `assay preflight` takes its time."""
 
 
-def measure_network(study: Study, fleet: Fleet | None) -> Network | None:
+def measure_network(study: Study, fleet: Fleet | None, say: Say) -> Network | None:
     """Bandwidth, round trips and packet sizes; None without a server to measure to.
 
     Args:
         study: The study.
         fleet: The hosts; None if this machine generates the load.
+        say: Takes what there is to say.
     """
     hosts = fleet.hosts if fleet is not None else (THIS_HOST,)
     servers = from_study(study, [*hosts, *(fleet.others if fleet is not None else ())])
@@ -28,8 +29,8 @@ def measure_network(study: Study, fleet: Fleet | None) -> Network | None:
         return None
     those = f"{len(hosts)} host{'s' * (len(hosts) != 1)} and {len(servers)} server{'s' * (len(servers) != 1)}"
     takes = about_duration(estimate_seconds(len(hosts), len(servers), SHORT))
-    note(f"network first: what {those} can exchange, about {takes}")
+    say(f"network first: what {those} can exchange, about {takes}")
     found = run_preflight([make_shell(host) for host in hosts], servers, SHORT)
     for finding in network_findings(found).findings:
-        note(f"network: {finding.text}. {finding.remedy}")
+        say(f"network: {finding.text}. {finding.remedy}")
     return found

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from assay.analyse import histograms
-from assay.cli.heard import why_unreadable
 from assay.contract._generated import IntervalEvent
 from assay.contract.names import PhaseStartEvent
 from assay.contract.parts import split_parts
 from assay.contract.reader import GREATEST, lines_of, read_events
 from assay.model.base import AssayError
 from assay.model.result.percentile import said
+from assay.run.heard import why_unreadable
 from assay.store import RunStore
 
 

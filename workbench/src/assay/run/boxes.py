@@ -5,10 +5,10 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from assay.cli.output import note
 from assay.model.base import AssayError
 from assay.model.site.host import Host
 from assay.model.study.hosts import Hosts, expanded
+from assay.run.listener import Say
 
 if TYPE_CHECKING:
     from assay.model.site.box import Box
@@ -19,7 +19,7 @@ CLIENT, SERVER = "client", "server"
 
 
 @contextlib.contextmanager
-def brought_up(box: "Box") -> Iterator["RunningBox"]:
+def brought_up(box: "Box", say: Say) -> Iterator["RunningBox"]:
     """The box, up for the length of the `with` block; if this process is killed, the next look at boxes removes it.
 
     Raises:
@@ -27,14 +27,14 @@ def brought_up(box: "Box") -> Iterator["RunningBox"]:
     """
     from assay.testbed.up import bring_up
 
-    note(f"testbed {box.name}: {box.description}" if box.description else f"testbed {box.name}")
+    say(f"testbed {box.name}: {box.description}" if box.description else f"testbed {box.name}")
     # The same description may be used several times at once: each has a box of its own.
     running = bring_up(box, f"{box.name[:16].rstrip('-')}-run-{os.getpid()}", owned=True)
     try:
         yield running
     finally:
         if left := running.down():
-            note(f"testbed {box.name}: {left}")
+            say(f"testbed {box.name}: {left}")
 
 
 def box_hosts(box: "RunningBox") -> tuple[Host, ...]:

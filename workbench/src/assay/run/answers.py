@@ -2,10 +2,10 @@
 
 from assay.analyse.compare import compare
 from assay.analyse.decide import decide
-from assay.cli.analysis import judged_rows
-from assay.cli.settle import took
 from assay.report.claims import claims, sentences
 from assay.report.document import words
+from assay.run.analysis import judged_rows
+from assay.run.settle import took
 from assay.store import RunStore
 
 MOST_REPEATS = 20_000

@@ -4,9 +4,6 @@ import contextlib
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from assay.cli.below import layers_below
-from assay.cli.fleet import Fleet
-from assay.cli.output import note
 from assay.contract._answers import BackendCapabilities, Look, Mark, PlaceAnswer, PlaceState
 from assay.launch.abilities import tuning_problems
 from assay.launch.binary import Engine, NoAnswerError, probe_device
@@ -45,6 +42,9 @@ from assay.model.study.target import DeviceTarget, FileTarget, NfsTarget, NullTa
 from assay.model.units import about_size
 from assay.plan.capable import backends_by_kind, capability_faults
 from assay.plan.jobs import marked_target, nfs_target
+from assay.run.below import layers_below
+from assay.run.fleet import Fleet
+from assay.run.listener import Say
 from assay.store import JournalEntry, RunStore, foreign_run_state
 
 EXPORT = "export"
@@ -58,7 +58,7 @@ CGROUP = "cgroup"
 
 
 def refuse(problems: Sequence[tuple[str, str]]) -> None:
-    """Refuse the run if there are problems: one line each, the last one as the error.
+    """Refuse the run if there are problems: one line each.
 
     Args:
         problems: What is wrong, and how to mend it; empty hints are left out.
@@ -68,12 +68,8 @@ def refuse(problems: Sequence[tuple[str, str]]) -> None:
     """
     if not problems:
         return
-    distinct = list(dict.fromkeys(problems))
-    for message, hint in distinct[:-1]:
-        note(f"error: {message}")
-        if hint:
-            note(f"hint: {hint}")
-    raise AssayError(*distinct[-1], EXIT_REFUSED)
+    *others, last = dict.fromkeys(problems)
+    raise AssayError(*last, EXIT_REFUSED, tuple(others))
 
 
 def used_targets(study: Study, cases: Iterable[Case]) -> list[str]:
@@ -142,7 +138,12 @@ def owner_of(store: RunStore) -> Owner:
 
 
 def claim_targets(
-    study: Study, names: Sequence[str], store: RunStore, fleet: Fleet | None = None, silent: set[str] | None = None
+    study: Study,
+    names: Sequence[str],
+    store: RunStore,
+    say: Say,
+    fleet: Fleet | None = None,
+    silent: set[str] | None = None,
 ) -> None:
     """Make and mark the directories; each is recorded in the journal before it is made.
 
@@ -150,6 +151,7 @@ def claim_targets(
         study: The study.
         names: The targets that are used.
         store: The run.
+        say: Takes what there is to say.
         fleet: The hosts on which they are; None for this machine.
         silent: Takes the path of a target whose storage does not answer.
 
@@ -167,27 +169,27 @@ def claim_targets(
             continue
         try:
             if fleet is not None:
-                _claim_elsewhere(target.path, store, fleet, patience_of(study), before.get(target.path))
+                _claim_elsewhere(target.path, store, fleet, patience_of(study), before.get(target.path), say)
             else:
-                _claim_here(study, target.path, store, before.get(target.path))
+                _claim_here(study, target.path, store, before.get(target.path), say)
         except SilentError as error:
             if silent is not None:
                 silent.add(target.path)
             raise AssayError(f"target {name}: {error.message}", error.hint, error.exit_code) from None
 
 
-def _claim_here(study: Study, path: str, store: RunStore, before: object) -> None:
+def _claim_here(study: Study, path: str, store: RunStore, before: object, say: Say) -> None:
     keep, patience = study.output.keep_files, patience_of(study)
     known: dict[str, object] = {"above": above_of(path, patience=patience)} | ({"claimed": before} if before else {})
     entry = store.record(DIRECTORY, path, known)
     store.amend(entry, known)
     claimed = claim_target(path, owner_of(store), foreign_run_state, keep, patience=patience)
     store.amend(entry, {**known, "claimed": claimed.identity})
-    _warn(claimed)
-    _warn_other(path, before, claimed)
+    _warn(claimed, say)
+    _warn_other(path, before, claimed, say)
 
 
-def _claim_elsewhere(path: str, store: RunStore, fleet: Fleet, patience: float, before: object) -> None:
+def _claim_elsewhere(path: str, store: RunStore, fleet: Fleet, patience: float, before: object, say: Say) -> None:
     entry = store.record(REMOTE, path, {})
     above: dict[str, str] = {}
     earlier = before if isinstance(before, dict) else {}
@@ -201,19 +203,19 @@ def _claim_elsewhere(path: str, store: RunStore, fleet: Fleet, patience: float, 
             raise AssayError(f"host {host.name}: {error.message}", error.hint, error.exit_code) from None
         found[host.name] = claimed.identity
         store.amend(entry, {"claimed": dict(found), "above": dict(above)})
-        _warn(claimed)
-        _warn_other(f"host {host.name}: {path}", earlier.get(host.name), claimed)
+        _warn(claimed, say)
+        _warn_other(f"host {host.name}: {path}", earlier.get(host.name), claimed, say)
 
 
-def _warn_other(path: str, before: object, claimed: PlaceAnswer) -> None:
+def _warn_other(path: str, before: object, claimed: PlaceAnswer, say: Say) -> None:
     """Say that a run goes on in another directory than it had claimed, whose file system may be mounted no more."""
     if before and before != claimed.identity:
-        note(f"warning: {path}: is not the directory that this run had claimed before: what that one holds stays")
+        say(f"warning: {path}: is not the directory that this run had claimed before: what that one holds stays")
 
 
-def _warn(claimed: PlaceAnswer) -> None:
+def _warn(claimed: PlaceAnswer, say: Say) -> None:
     for line in remains(claimed):
-        note(f"warning: could not be removed: {line}")
+        say(f"warning: could not be removed: {line}")
 
 
 def release_targets(

@@ -6,9 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from assay.analyse.ceilings import Pass, measured_ceilings, merged
 from assay.analyse.exceeded import Key
-from assay.cli.heard import read_repeat
-from assay.cli.output import note
-from assay.cli.targets import target_path
 from assay.contract._answers import BackendCapabilities
 from assay.launch.devices import inspect_device, taken_node
 from assay.launch.engine import SPEAK_SECONDS, run_job
@@ -24,6 +21,9 @@ from assay.plan import ceilings as plan
 from assay.plan import device_ceilings as device
 from assay.plan.ceiling_times import MOST_KINDS
 from assay.plan.jobs import guarded
+from assay.run.heard import read_repeat
+from assay.run.listener import Say
+from assay.run.targets import target_path
 
 SILENCE_LIMIT = 60.0
 """Seconds without progress after which the storage counts as hung; the flush after a second of writing is longest."""
@@ -52,6 +52,7 @@ class CeilingMeter:
         owner: Owner,
         destroy: bool,
         places: Mapping[str, BackendCapabilities],
+        say: Say,
         cases: Sequence[Case] = (),
         known: Sequence[Place] = (),
         stop: Callable[[], int] = lambda: 0,
@@ -66,6 +67,7 @@ class CeilingMeter:
             owner: The run, which has claimed the directories.
             destroy: The user has confirmed that devices may be overwritten.
             places: Target -> what can be done there.
+            say: Takes what there is to say.
             cases: All cases that are held against the ceilings.
             known: Where the targets are: no device can be measured through memory.
             stop: As for `run_job`; once it says so, the rest is left out.
@@ -77,6 +79,7 @@ class CeilingMeter:
         self.owner = owner
         self.destroy = destroy
         self.places = places
+        self.say = say
         self.cases = {case.id: case for case in cases}
         self.stop = stop
         self.patience = min(SILENCE_LIMIT, (study.patience or 0) / 1e9 or SILENCE_LIMIT)
@@ -222,4 +225,4 @@ class CeilingMeter:
             except AssayError as error:
                 left = [f"{target.path}/{device.DIRECTORY}: {error.message}"]
             for line in left:
-                note(f"warning: could not be removed: {line}")
+                self.say(f"warning: could not be removed: {line}")

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.cli.boxes import CLIENT, SERVER, box_hosts, brought_up, chosen_hosts
-from assay.cli.output import note
 from assay.launch.hosts import node_names, resolve_hosts
 from assay.launch.net.iperf import FIRST_PORT
 from assay.launch.preflight import Server
@@ -17,6 +15,8 @@ from assay.model.site.host import LOCALHOST, THIS_HOST, Host
 from assay.model.study.study import Study
 from assay.model.study.target import NfsTarget
 from assay.model.units import one_of, shown
+from assay.run.boxes import CLIENT, SERVER, box_hosts, brought_up, chosen_hosts
+from assay.run.listener import Say
 
 NFS_PORT = 2049
 
@@ -34,7 +34,7 @@ class Places:
     servers: tuple[Server, ...]
 
 
-def from_box(name: str, hosts: str, servers: str) -> Places:
+def from_box(name: str, hosts: str, servers: str, say: Say) -> Places:
     """Clients and servers of a box that is up, by their roles where none are named.
 
     Raises:
@@ -49,7 +49,7 @@ def from_box(name: str, hosts: str, servers: str) -> Places:
     box = boxes[name]
     dead = [host.name for host in box.hosts if not box.alive(host.name)]
     if dead:
-        note(f"box {name}: left out, because dead: {', '.join(dead)}")
+        say(f"box {name}: left out, because dead: {', '.join(dead)}")
     known = {host.name: host for host in box_hosts(box)}
 
     def chosen(words: str, role: str) -> list[Host]:
@@ -65,7 +65,7 @@ def from_box(name: str, hosts: str, servers: str) -> Places:
     return Places(tuple(chosen(hosts, CLIENT)), tuple(_entered(host) for host in chosen(servers, SERVER)))
 
 
-def from_words(hosts: str, servers: str, inventory: str, base: Path) -> Places:
+def from_words(hosts: str, servers: str, inventory: str, base: Path, say: Say) -> Places:
     """Clients and servers as named on the command line.
 
     Args:
@@ -73,26 +73,27 @@ def from_words(hosts: str, servers: str, inventory: str, base: Path) -> Places:
         servers: Node sets, and HOST:PORT of iperf3 servers that are running, with commas or spaces between.
         inventory: File that says how to reach them; may be empty.
         base: Folder that the file's name starts from.
+        say: Takes what there is to say.
 
     Raises:
         AssayError: They cannot be understood.
     """
-    known = {host.name: host for host in resolve_hosts({"inventory": inventory}, base, note)} if inventory else {}
-    found = tuple(_servers(servers, inventory, base, known))
+    known = {host.name: host for host in resolve_hosts({"inventory": inventory}, base, say)} if inventory else {}
+    found = tuple(_servers(servers, inventory, base, known, say))
     seen: set[str] = set()
     for server in found:
         if server.name in seen:
             raise AssayError(f"server {server.name} is named twice", "name each server once")
         seen.add(server.name)
     if hosts:
-        clients = resolve_hosts({"inventory": inventory, "hosts": hosts} if inventory else hosts, base, note)
+        clients = resolve_hosts({"inventory": inventory, "hosts": hosts} if inventory else hosts, base, say)
     else:
         names = {server.name for server in found}
         clients = tuple(host for host in known.values() if host.name not in names) or (THIS_HOST,)
     return Places(clients, found)
 
 
-def _servers(words: str, inventory: str, base: Path, known: Mapping[str, Host]) -> Iterator[Server]:
+def _servers(words: str, inventory: str, base: Path, known: Mapping[str, Host], say: Say) -> Iterator[Server]:
     # Commas within brackets belong to a node set.
     if not re.fullmatch(rf"[\s,]*({_PART.pattern}([\s,]+|$))+", words):
         hint = "write node sets or HOST:PORT with commas or spaces between: store[1-2],other:5201"
@@ -107,7 +108,7 @@ def _servers(words: str, inventory: str, base: Path, known: Mapping[str, Host]) 
             yield Server(name, address, iperf_port=port, link=host.link if host is not None else None)
             continue
         written: object = {"inventory": inventory, "hosts": part} if inventory and not _own(part, known) else part
-        for host in resolve_hosts(written, base, note):
+        for host in resolve_hosts(written, base, say):
             yield _entered(host)
 
 
@@ -148,7 +149,7 @@ def from_study(study: Study, hosts: Sequence[Host]) -> tuple[Server, ...]:
 
 
 @contextlib.contextmanager
-def study_places(study: Study, base: Path) -> Iterator[Places]:
+def study_places(study: Study, base: Path, say: Say) -> Iterator[Places]:
     """Clients and servers of a study; its testbed is up for the length of the `with` block.
 
     Raises:
@@ -156,19 +157,19 @@ def study_places(study: Study, base: Path) -> Iterator[Places]:
     """
     if not any(isinstance(target, NfsTarget) for target in study.targets.values()):
         raise AssayError("no target of the study is reached over a network", "name servers: --servers LIST")
-    with _hosts(study, base) as (clients, others):
+    with _hosts(study, base, say) as (clients, others):
         yield Places(clients, from_study(study, [*clients, *others]))
 
 
 @contextlib.contextmanager
-def _hosts(study: Study, base: Path) -> Iterator[tuple[tuple[Host, ...], tuple[Host, ...]]]:
+def _hosts(study: Study, base: Path, say: Say) -> Iterator[tuple[tuple[Host, ...], tuple[Host, ...]]]:
     """The study's clients, and all other hosts that are known."""
     if study.testbed is None:
         inventory = study.hosts.inventory
         others = resolve_hosts({"inventory": inventory}, base) if inventory else ()
-        yield resolve_hosts(study.hosts.written, base, note), others
+        yield resolve_hosts(study.hosts.written, base, say), others
         return
     from assay.testbed.box import load_box
 
-    with brought_up(load_box(study.testbed, base)) as box:
+    with brought_up(load_box(study.testbed, base), say) as box:
         yield chosen_hosts(box, study.hosts), box_hosts(box)

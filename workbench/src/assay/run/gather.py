@@ -7,9 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.boxes import box_hosts, brought_up, chosen_hosts, clients_of
-from assay.cli.fleet import Fleet
-from assay.cli.output import note
 from assay.launch.binary import Engine
 from assay.launch.hosts import portable_inventory, resolve_hosts
 from assay.launch.install import launcher_for
@@ -20,6 +17,9 @@ from assay.model.study.case import Case
 from assay.model.study.hosts import Hosts
 from assay.model.study.study import Study
 from assay.model.study.target import DeviceTarget
+from assay.run.boxes import box_hosts, brought_up, chosen_hosts, clients_of
+from assay.run.fleet import Fleet
+from assay.run.listener import Say
 from assay.store.entries import INVENTORY, TESTBED
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _box_file(source: Path, name: str) -> bytes:
 
 
 @contextlib.contextmanager
-def gathered(study: Study, cases: Sequence[Case], base: Path, engine: Engine) -> Iterator[Fleet | None]:
+def gathered(study: Study, cases: Sequence[Case], base: Path, engine: Engine, say: Say) -> Iterator[Fleet | None]:
     """The hosts that the cases need, with the engine on each; None where this machine alone is enough.
 
     A testbed is brought up before and taken down after.
@@ -77,6 +77,7 @@ def gathered(study: Study, cases: Sequence[Case], base: Path, engine: Engine) ->
         cases: Its cases.
         base: Folder with the files that `keep_companions` copies.
         engine: The engine of this machine.
+        say: Takes what there is to say.
 
     Raises:
         AssayError: A host cannot be reached or used; the testbed is down again.
@@ -89,8 +90,8 @@ def gathered(study: Study, cases: Sequence[Case], base: Path, engine: Engine) ->
         yield None
         return
     _refuse_local_targets(study, cases)
-    with _testbed(study, base, needed) as box:
-        hosts = _reached(study.hosts, base) if box is None else chosen_hosts(box, study.hosts)
+    with _testbed(study, base, needed, say) as box:
+        hosts = _reached(study.hosts, base, say) if box is None else chosen_hosts(box, study.hosts)
         _check_count(needed, [host.name for host in hosts], "name as many under `hosts`")
         try:
             used = hosts[:needed]
@@ -145,12 +146,12 @@ def _refuse_local_targets(study: Study, cases: Sequence[Case]) -> None:
 
 
 @contextlib.contextmanager
-def _testbed(study: Study, base: Path, needed: int) -> Iterator["RunningBox | None"]:
+def _testbed(study: Study, base: Path, needed: int, say: Say) -> Iterator["RunningBox | None"]:
     """The study's testbed; None without one."""
     if study.testbed is None:
         yield None
         return
-    with brought_up(_load(study, TESTBED, base, needed)) as running:
+    with brought_up(_load(study, TESTBED, base, needed), say) as running:
         yield running
 
 
@@ -167,11 +168,11 @@ def _servers(running: "RunningBox") -> Servers:
     }
 
 
-def _reached(written: Hosts, base: Path) -> tuple[Host, ...]:
+def _reached(written: Hosts, base: Path, say: Say) -> tuple[Host, ...]:
     if written.inventory is None:
-        return resolve_hosts(written.written, base, note)
+        return resolve_hosts(written.written, base, say)
     with _as_named(base / INVENTORY, written.inventory):
-        return resolve_hosts(written.model_copy(update={"inventory": INVENTORY}).written, base, note)
+        return resolve_hosts(written.model_copy(update={"inventory": INVENTORY}).written, base, say)
 
 
 @contextlib.contextmanager

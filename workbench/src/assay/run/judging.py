@@ -7,8 +7,8 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from assay.cli.analysis import judged_rows
 from assay.model.base import AssayError
+from assay.run.analysis import judged_rows
 from assay.store import RunStore
 from assay.store.records import Result, brief
 

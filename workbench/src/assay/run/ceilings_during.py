@@ -6,12 +6,11 @@ from functools import partial
 
 from assay.analyse.ceilings import merged
 from assay.analyse.exceeded import Key
-from assay.cli.analysis import exceeded
-from assay.cli.ceilings_run import CeilingMeter
-from assay.cli.output import note
 from assay.model.base import AssayError
 from assay.model.result.ceiling import Ceiling, When
 from assay.plan.ceiling_times import PASS_SECONDS, interval_seconds
+from assay.run.analysis import exceeded
+from assay.run.ceilings_run import CeilingMeter
 from assay.store import RunStore
 
 
@@ -69,7 +68,7 @@ class CeilingPasses:
         self._pass("after")
         found = exceeded(self.store, self.store.info())
         if found and self.affords(self._seconds) and not self.meter.stop():
-            note(f"measured again, since results exceeded them: {_words(found)}")
+            self.meter.say(f"measured again, since results exceeded them: {_words(found)}")
             self._keep(lambda: self.meter.again(found))
 
     def _pass(self, when: When) -> None:
@@ -87,7 +86,7 @@ class CeilingPasses:
         try:
             found = measure()
         except AssayError as error:
-            note(f"warning: ceilings could not be measured again: {error.message}")
+            self.meter.say(f"warning: ceilings could not be measured again: {error.message}")
             return
         self.store.describe(ceilings=merged(self.store.info().ceilings, found))
 

@@ -13,27 +13,6 @@ from pathlib import Path
 
 from assay import __version__
 from assay.analyse.environment_diff import environment_diff
-from assay.cli import meter as meters
-from assay.cli import targets
-from assay.cli.analysis import with_seen
-from assay.cli.answers import answers
-from assay.cli.below import layer_notes
-from assay.cli.budget import read_budget
-from assay.cli.ceilings_during import CeilingPasses
-from assay.cli.ceilings_run import CeilingMeter
-from assay.cli.check import time_words
-from assay.cli.control import describe_machine
-from assay.cli.execute import BY_BUDGET, LEAVING_SECONDS, Executor, Interruption, silence_limit
-from assay.cli.fleet import Fleet
-from assay.cli.gather import gathered, keep_companions
-from assay.cli.judging import judged_results
-from assay.cli.methods import find_methods
-from assay.cli.output import note
-from assay.cli.progress import Progress, TimeLeft, make_progress
-from assay.cli.rounds import run_rounds
-from assay.cli.series import run_rows
-from assay.cli.settle import settle_all, spent
-from assay.cli.wires import measure_network
 from assay.contract._answers import BackendCapabilities, Look
 from assay.launch.binary import Engine, load_engine
 from assay.launch.cgroup import remove_leftovers
@@ -58,6 +37,25 @@ from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.load import load_study
 from assay.plan.methods import open_shapes
 from assay.plan.schedule import Job, due_times, timetable
+from assay.run import meter as meters
+from assay.run import targets
+from assay.run.analysis import with_seen
+from assay.run.answers import answers
+from assay.run.below import layer_notes
+from assay.run.budget import read_budget
+from assay.run.ceilings_during import CeilingPasses
+from assay.run.ceilings_run import CeilingMeter
+from assay.run.control import describe_machine
+from assay.run.executor import BY_BUDGET, LEAVING_SECONDS, Executor, Interruption, silence_limit
+from assay.run.fleet import Fleet
+from assay.run.gather import gathered, keep_companions
+from assay.run.judging import judged_results
+from assay.run.listener import Listener, Progress, TimeLeft
+from assay.run.methods import find_methods
+from assay.run.rounds import run_rounds
+from assay.run.series import run_rows
+from assay.run.settle import settle_all, spent
+from assay.run.wires import measure_network
 from assay.store import RunMeta, RunStore, list_runs, lock_holders, new_run_id
 from assay.store.entries import ENGINE_LOCK, RUN_LOCK
 from assay.store.heartbeat import Heartbeat
@@ -112,13 +110,14 @@ class Plan:
         return [name for name in targets.used_targets(self.study, self.cases) if name not in self.twins]
 
 
-def start(plan: Plan, out: Path, destroy: bool, budget: str | None = None) -> RunStore:
+def start(plan: Plan, out: Path, destroy: bool, listener: Listener, budget: str | None = None) -> RunStore:
     """Measure a study from the beginning.
 
     Args:
         plan: The study.
         out: Folder of the runs.
         destroy: The user has confirmed that devices may be overwritten.
+        listener: Takes what the run has to say.
         budget: What the designs may cost meanwhile, such as `5USD`; None: anything.
 
     Returns:
@@ -131,13 +130,13 @@ def start(plan: Plan, out: Path, destroy: bool, budget: str | None = None) -> Ru
     engine = load_engine()
     study = plan.study
     estimate = estimate_study(study, plan.cases)
-    note(_beforehand(plan, estimate))
+    listener.say(_beforehand(plan, estimate))
     targets.inspect_targets(study, plan.places, destroy)
     store = RunStore.create(out, _meta(plan), plan.cases, plan.excluded, plan.order, plan.text, plan.prices)
     try:
-        meters.keep_budget(store, amount, given=True)
+        meters.keep_budget(store, amount, given=True, say=listener.say)
         meter = meters.make_meter(amount, plan.prices, store, estimate)
-        return _Session(plan, store, engine, estimate, destroy, meter).run()
+        return _Session(plan, store, engine, estimate, destroy, meter, listener).run()
     except BaseException:
         if not store.attempts() and not store.journal():
             store.discard()
@@ -146,7 +145,7 @@ def start(plan: Plan, out: Path, destroy: bool, budget: str | None = None) -> Ru
         raise
 
 
-def resume(folder: Path, destroy: bool, budget: str | None = None) -> RunStore:
+def resume(folder: Path, destroy: bool, listener: Listener, budget: str | None = None) -> RunStore:
     """Measure what is missing of a run; arguments, result and errors as in `start`, but the run keeps its budget."""
     engine = load_engine()
     store = _reopen(folder)
@@ -168,10 +167,10 @@ def resume(folder: Path, destroy: bool, budget: str | None = None) -> RunStore:
         meter = meters.make_meter(amount, prices, store, estimate)
         store.close_lost_attempts("the workbench died")
         store.begin_session(meters.now())
-        meters.keep_budget(store, amount, given=budget is not None)
+        meters.keep_budget(store, amount, given=budget is not None, say=listener.say)
         store.save_results(())
         store.set_status("running")
-        return _Session(plan, store, engine, estimate, destroy, meter).run()
+        return _Session(plan, store, engine, estimate, destroy, meter, listener).run()
     except BaseException:
         store.close()
         raise
@@ -276,7 +275,7 @@ def estimate_text(estimate: StudyEstimate, cases: int, repeats: str) -> str:
     """One line that says beforehand how long it takes and how much is written."""
     about = "about" if estimate.least_seconds == estimate.seconds else "up to about"
     return (
-        f"{cases} case{'s' * (cases != 1)} x {repeats}: {time_words(estimate)}, "
+        f"{cases} case{'s' * (cases != 1)} x {repeats}: {estimate.words}, "
         f"writes {about} {about_size(estimate.written)}, reads {about} {about_size(estimate.read)}"
     )
 
@@ -326,9 +325,12 @@ class _Session:
         estimate: StudyEstimate,
         destroy: bool,
         meter: meters.Meter | None,
+        listener: Listener,
     ) -> None:
         self.plan = plan
         self.meter = meter
+        self.listener = listener
+        self.say = listener.say
         self.store = store
         self.engine = engine
         self.estimate = estimate
@@ -351,7 +353,7 @@ class _Session:
 
     def _run(self) -> RunStore:
         for group in remove_leftovers():
-            note(f"warning: {group}: left by a run that died, and could not be removed")
+            self.say(f"warning: {group}: left by a run that died, and could not be removed")
         try:
             if self._affordable():
                 with self.interruption.watch(), self._gathered() as self.fleet:
@@ -368,7 +370,7 @@ class _Session:
         spent = self.meter.stopped if self.meter is not None else ""
         if self.store.pending() and (self.interruption.count or spent):
             if spent:
-                note(f"stopped by the {spent}")
+                self.say(f"stopped by the {spent}")
             describe_machine(self.store)
             self.store.set_status("interrupted")
             return self.store
@@ -387,26 +389,26 @@ class _Session:
 
     def _gathered(self) -> AbstractContextManager[Fleet | None]:
         keep_companions(self.plan.study, self.plan.folder, self.store.folder)
-        return gathered(self.plan.study, self.plan.cases, self.store.folder, self.engine)
+        return gathered(self.plan.study, self.plan.cases, self.store.folder, self.engine, self.say)
 
     def _prepare(self) -> None:
         study, plan = self.plan.study, self.plan
         for name in plan.places:
             if isinstance(study.targets[name], DeviceTarget):
                 self.devices += self._taken(name)
-        targets.claim_targets(study, plan.places, self.store, self.fleet, self.silent)
+        targets.claim_targets(study, plan.places, self.store, self.say, self.fleet, self.silent)
         backends = self._probed()
         targets.check_capable(study, plan.cases, backends, plan.source, plan.file)
         looks = targets.looks_at(study, self.names)
         places = targets.make_places(study, backends, looks)
         for line in (*targets.space_notes(self.estimate.peak_space, places), *layer_notes(places)):
-            note(line)
+            self.say(line)
         self._describe(looks)
         hosts = [host.name for host in self.fleet.hosts] if self.fleet is not None else None
         self.store.describe(places=places, hosts=hosts)
         if study.network == "measure" and self.store.info().network is None:
             with self.interruption.raising():
-                self.store.describe(network=measure_network(study, self.fleet))
+                self.store.describe(network=measure_network(study, self.fleet, self.say))
         self._find_methods()
         self._measure_ceilings(backends)
 
@@ -441,7 +443,7 @@ class _Session:
         except AssayError:
             close_all(held)
             raise
-        note(f"target {name}: will be overwritten: {device_words(path)}")
+        self.say(f"target {name}: will be overwritten: {device_words(path)}")
         return held
 
     def _measure_ceilings(self, backends: dict[str, BackendCapabilities]) -> None:
@@ -457,6 +459,7 @@ class _Session:
             targets.owner_of(self.store),
             self.destroy,
             {name: backend for name, backend in backends.items() if name not in self.plan.twins},
+            self.say,
             self.plan.cases,
             self.store.info().places,
             stop=lambda: self.interruption.count,
@@ -466,7 +469,7 @@ class _Session:
         if not self.store.info().ceilings:
             if meter.stored:
                 seconds = self.estimate.ceilings_before
-                note(f"ceilings first: what memory, devices and the engine can do at most, about {seconds:.0f} s")
+                self.say(f"ceilings first: what memory, devices and the engine can do at most, about {seconds:.0f} s")
             ceilings = meter.measure()
             own = [ceiling for ceiling in ceilings if ceiling.target]
             same = [ceiling.model_copy(update={"target": name}) for name in self.plan.twins for ceiling in own]
@@ -518,7 +521,7 @@ class _Session:
             return
         changed = {name: value for name, value in versions.items() if info.versions.get(name) != value}
         if changed:
-            note(f"warning: the run goes on with another {', '.join(sorted(changed))} than it began with")
+            self.say(f"warning: the run goes on with another {', '.join(sorted(changed))} than it began with")
             later = {f"{name} (resumed)": value for name, value in changed.items()}
             self.store.describe(versions={**info.versions, **later})
         self._compare_environment(info.environment, environment)
@@ -532,7 +535,7 @@ class _Session:
             later.setdefault(f"{item.section} (resumed)", {})[item.name] = item.after or ""
         if changed:
             names = ", ".join(f"{item.section} {item.name}" for item in changed)
-            note(f"warning: the run goes on in another environment than it began in: {names}")
+            self.say(f"warning: the run goes on in another environment than it began in: {names}")
             self.store.describe(environment={**before, **later})
 
     def _measure(self) -> None:
@@ -547,7 +550,7 @@ class _Session:
             left.limit(blocks.seconds - spent(self.store))
         about = "about" if fixed else "at most about"
         to_do = f"{len(pending)} of {total} repeats to do, {about} {about_duration(left.seconds())}"
-        note(f"run {self.store.folder.name}: {to_do}{self._patience_text(seconds)}")
+        self.say(f"run {self.store.folder.name}: {to_do}{self._patience_text(seconds)}")
         launcher = self._launcher()
         executor = Executor(
             self.plan.study,
@@ -562,7 +565,7 @@ class _Session:
             self.passes.between if self.passes is not None else None,
             {name: self._launcher(engine) for name, engine in self.plan.engines.items()},
         )
-        with make_progress(total, total - len(pending), left) as progress:
+        with self.listener.progress(total, total - len(pending), left) as progress:
             due = due_times(self.plan.study, self.plan.cases)
             begun = self.store.info().created_at
             moments = {job: begun + seconds for job, seconds in due.items()}
@@ -605,13 +608,13 @@ class _Session:
             self.store, self.plan.study, self._first_launcher(), self.fleet, keep, self.silent, patience
         )
         for line in left:
-            note(f"warning: could not be removed: {line}")
+            self.say(f"warning: could not be removed: {line}")
         close_all(self.devices)
 
     def _conclude(self) -> None:
         """Write what can be computed from the events, then call the run complete."""
         self.store.describe(ceilings=with_seen(self.store, self.store.info()).ceilings)
-        self.store.write_intervals(run_rows(self.store, note))
+        self.store.write_intervals(run_rows(self.store, self.say))
         describe_machine(self.store)
         self.store.save_results(judged_results(self.store))
         self.store.describe(answers=answers(self.store))

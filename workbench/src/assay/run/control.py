@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 
 from assay.analyse.machine import machine_finding, measured_of, summarise
 from assay.analyse.usable import usable
-from assay.cli.fleet import Fleet
-from assay.cli.heard import read_repeat
 from assay.contract._generated import Job
 from assay.launch.engine import SPEAK_SECONDS, Outcome, run_job
 from assay.launch.launcher import Launcher
@@ -17,6 +15,8 @@ from assay.model.result.result import Sample
 from assay.plan.controls import WORKS, control_jobs
 from assay.plan.estimate import CONTROL_SECONDS, CONTROL_SHARE
 from assay.plan.jobs import together
+from assay.run.fleet import Fleet
+from assay.run.heard import read_repeat
 from assay.store import RunStore
 
 MOST_LANES = 8

@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from assay.cli.budget import Budget, of_hours
-from assay.cli.output import note
 from assay.model.money.amount import EXACT, money
 from assay.model.money.priced import FrozenPrices
 from assay.model.units import about_duration
 from assay.money.cost.frozen import all_running
 from assay.plan.estimate import StudyEstimate
+from assay.run.budget import Budget, of_hours
+from assay.run.listener import Say
 from assay.store import Attempt, RunStore
 
 
@@ -79,12 +79,12 @@ class Meter:
         return so_far, of_hours(so_far, self.hourly)
 
 
-def keep_budget(store: RunStore, budget: Budget | None, given: bool) -> None:
+def keep_budget(store: RunStore, budget: Budget | None, given: bool, say: Say) -> None:
     """Store what was given with a run; tell of what holds on without being given again."""
     if budget is not None and given:
         store.keep_budget(budget.written)
     elif budget is not None:
-        note(f"the budget of {budget} holds on; --budget gives another")
+        say(f"the budget of {budget} holds on; --budget gives another")
 
 
 def make_meter(

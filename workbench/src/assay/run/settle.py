@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from assay.analyse.adaptive import case_reach
 from assay.analyse.compare import compare
 from assay.analyse.decide import MOST_NEEDED, decide, mean_seconds, undecided
-from assay.cli.analysis import rows_until
 from assay.model.study.case import Case
 from assay.model.study.repeats import DECIDED, Repeats
 from assay.model.units import about_duration
+from assay.run.analysis import rows_until
 from assay.store import RunStore
 
 

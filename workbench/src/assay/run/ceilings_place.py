@@ -9,10 +9,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.cli import targets
-from assay.cli.ceilings_run import CeilingMeter
-from assay.cli.execute import Interruption
-from assay.cli.output import note
 from assay.contract._answers import PlaceState
 from assay.launch.binary import Engine, load_engine
 from assay.launch.devices import device_words, inspect_device
@@ -26,6 +22,10 @@ from assay.model.result.result import Place
 from assay.model.study.study import Study
 from assay.model.study.target import DeviceTarget
 from assay.plan.load import load_study
+from assay.run import targets
+from assay.run.ceilings_run import CeilingMeter
+from assay.run.executor import Interruption
+from assay.run.listener import Say
 from assay.store import RunMeta, RunStore, new_run_id
 from assay.store.entries import RUN_LOCK
 from assay.store.find import run_folders
@@ -52,7 +52,7 @@ class Measured:
     ceilings: tuple[Ceiling, ...]
 
 
-def measure_place(path: Path, destroy: bool) -> Measured:
+def measure_place(path: Path, destroy: bool, say: Say) -> Measured:
     """Measure memory and one place; everything that was made is removed.
 
     A run without cases stands behind it, so that what is made is in a journal first, and is removed by the next call
@@ -62,6 +62,7 @@ def measure_place(path: Path, destroy: bool) -> Measured:
         path: Absolute: a directory that may be made or is Assay's or empty, one in which another may be made, or a
             block device.
         destroy: The user has confirmed that a block device may be overwritten.
+        say: Takes what there is to say.
 
     Raises:
         AssayError: Refused or impossible.
@@ -72,17 +73,19 @@ def measure_place(path: Path, destroy: bool) -> Measured:
     root = _folder_of_runs()
     interruption = Interruption()
     try:
-        _remove_leftovers(root)
+        _remove_leftovers(root, say)
         targets.inspect_targets(study, [NAME], destroy)
         with interruption.watch():
             store = _create(root, text)
             try:
-                found = _measure(study, store, engine, destroy, interruption)
+                found = _measure(study, store, engine, destroy, interruption, say)
             finally:
                 _remove(store)
     except AssayError as error:
         # The user has not named the target.
-        raise AssayError(error.message.removeprefix(f"target {NAME}: "), error.hint, error.exit_code) from error
+        raise AssayError(
+            error.message.removeprefix(f"target {NAME}: "), error.hint, error.exit_code, error.others
+        ) from error
     finally:
         with contextlib.suppress(OSError):
             root.rmdir()
@@ -160,7 +163,9 @@ def _create(root: Path, text: str) -> RunStore:
         raise AssayError(error.message, "set TMPDIR to a folder with some MiB of space", error.exit_code) from error
 
 
-def _measure(study: Study, store: RunStore, engine: Engine, destroy: bool, interruption: Interruption) -> Measured:
+def _measure(
+    study: Study, store: RunStore, engine: Engine, destroy: bool, interruption: Interruption, say: Say
+) -> Measured:
     """Claim the target, measure, and give it back whatever happens."""
     devices: list[int] = []
     path = targets.target_path(study, NAME)
@@ -169,24 +174,26 @@ def _measure(study: Study, store: RunStore, engine: Engine, destroy: bool, inter
         if device:
             devices = hold_device(path)
             targets.refuse(inspect_device(path, destroy))
-            note(f"will be overwritten: {device_words(path)}")
-        targets.claim_targets(study, [NAME], store)
+            say(f"will be overwritten: {device_words(path)}")
+        targets.claim_targets(study, [NAME], store, say)
         launcher = LocalLauncher(engine.path, (store.engine_lock_fd, *devices))
         owner = targets.owner_of(store)
         backends = targets.probe_targets(study, [NAME], engine, launcher, owner)
         places = targets.make_places(study, backends, targets.looks_at(study, [NAME]))
         on = f"on the first 128 MiB of {path}" if device else f"in {path}, with a file of at most 128 MiB"
-        note(f"measuring for about 5 s, {on}")
-        meter = CeilingMeter(study, launcher, owner, destroy, backends, (), places, stop=lambda: interruption.count)
+        say(f"measuring for about 5 s, {on}")
+        meter = CeilingMeter(
+            study, launcher, owner, destroy, backends, say, (), places, stop=lambda: interruption.count
+        )
         return Measured(places[0], meter.measure())
     finally:
-        _release(store)
+        _release(store, say)
         close_all(devices)
 
 
-def _release(store: RunStore) -> None:
+def _release(store: RunStore, say: Say) -> None:
     for line in targets.release_targets(store):
-        note(f"warning: could not be removed: {line}")
+        say(f"warning: could not be removed: {line}")
 
 
 def _remove(store: RunStore) -> None:
@@ -198,7 +205,7 @@ def _remove(store: RunStore) -> None:
         store.discard()
 
 
-def _remove_leftovers(root: Path) -> None:
+def _remove_leftovers(root: Path, say: Say) -> None:
     """Remove what calls that were killed have left, at whatever target."""
     for folder in run_folders(root):
         if is_locked(folder / RUN_LOCK):
@@ -206,5 +213,5 @@ def _remove_leftovers(root: Path) -> None:
         # Another call may be cleaning up at this moment; then it is its business.
         with contextlib.suppress(AssayError):
             store = RunStore.open(folder, write=True, wait=ENGINE_WAIT_SECONDS)
-            _release(store)
+            _release(store, say)
             _remove(store)

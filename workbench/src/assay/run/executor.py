@@ -8,14 +8,6 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from assay.cli.control import Control
-from assay.cli.fleet import Fleet
-from assay.cli.heard import read_repeat
-from assay.cli.meter import Meter
-from assay.cli.output import rate_text
-from assay.cli.progress import Progress, TimeLeft
-from assay.cli.settle import Rounds, settle
-from assay.cli.targets import CGROUP, owner_of, target_path
 from assay.contract._generated import FileTarget as JobFileTarget
 from assay.contract._generated import IntervalEvent
 from assay.contract._generated import NfsTarget as JobNfsTarget
@@ -32,9 +24,16 @@ from assay.model.base import AssayError
 from assay.model.study.case import Case
 from assay.model.study.study import Study
 from assay.model.study.target import DeviceTarget, FileTarget, NfsTarget
-from assay.model.units import about_duration, format_size
+from assay.model.units import about_duration, about_rate, format_size
 from assay.plan.jobs import PlannedJob, guarded, in_directory, nfs_target, plan_job, together, watching
 from assay.plan.methods import by_shape, with_methods
+from assay.run.control import Control
+from assay.run.fleet import Fleet
+from assay.run.heard import read_repeat
+from assay.run.listener import Progress, TimeLeft
+from assay.run.meter import Meter
+from assay.run.settle import Rounds, settle
+from assay.run.targets import CGROUP, owner_of, target_path
 from assay.store import RunStore
 
 LEAST_SILENCE = 120.0
@@ -422,4 +421,4 @@ class _Teller:
             metadata = event.meta.ops > 0
             amount = event.meta.ops if metadata else event.read.bytes + event.write.bytes
             self.rates[host] = amount * 1e9 / (event.end_ns - event.start_ns)
-            self.progress.rate(rate_text(sum(self.rates.values()), metadata))
+            self.progress.rate(about_rate(sum(self.rates.values()), metadata))

@@ -1,0 +1,33 @@
+"""What a run has found, in brief: as kept at its end, or computed now."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.store import Result, RunStore
+
+FEW_REPEATS = 2000
+"""An unfinished run with at most so many repeats done is judged on the spot."""
+
+
+def results_of(store: "RunStore", limit: int = -1) -> "list[Result]":
+    """Results in brief: those kept at the end of the run, or computed now if the run is not over and not large."""
+    kept = store.results(limit=limit)
+    if kept or store.info().finished > FEW_REPEATS:
+        return kept
+    from assay.run.analysis import analyse_store
+    from assay.store.records import brief
+
+    found = [brief(row) for row in analyse_store(store, quick=True).rows if row.samples]
+    return found if limit < 0 else found[:limit]
+
+
+def answers_of(store: "RunStore") -> "Sequence[str]":
+    """What the run says of its questions: as kept at its end, or of a run that is not over and not large as it is."""
+    info = store.info()
+    if info.answers or store.results(limit=1) or info.finished > FEW_REPEATS:
+        return info.answers
+    from assay.run.answers import answers
+
+    return answers(store)
