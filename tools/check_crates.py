@@ -5,18 +5,23 @@ import json
 import subprocess
 import sys
 
-BACKENDS = {"assay-backend-file", "assay-backend-nfs", "assay-backend-null"}
+BACKEND = "assay-backend-"
 ALLOWED = {
     "assay-spec": set(),
     "assay-core": {"assay-spec"},
     "assay-drive": {"assay-spec", "assay-core"},
-    "assay-cli": {"assay-spec", "assay-core", "assay-drive", *BACKENDS},
+    "assay-cli": {"assay-spec", "assay-core", "assay-drive", BACKEND},
     "assay-switch": set(),
     "assay-faultfs": set(),
     "assay-fuzz": {"assay-spec", "assay-core", "assay-drive", "assay-backend-nfs", "assay-backend-null"},
     "assay-bare": {"assay-spec", "assay-drive"},
-    **{backend: {"assay-spec", "assay-core"} for backend in BACKENDS},
+    BACKEND: {"assay-spec", "assay-core"},
 }
+
+
+def known_as(name: str) -> str:
+    """What a crate is in the table: backends are all alike."""
+    return BACKEND if name.startswith(BACKEND) else name
 
 
 def main() -> int:
@@ -26,10 +31,12 @@ def main() -> int:
     problems = []
     for package in packages:
         ours = {d["name"] for d in package["dependencies"] if d["kind"] != "dev" and d["name"].startswith("assay-")}
-        if package["name"] not in ALLOWED:
+        allowed = ALLOWED.get(known_as(package["name"]))
+        if allowed is None:
             problems.append(f"{package['name']}: not in the table of {__file__}")
             continue
-        problems += [f"{package['name']} may not depend on {wrong}" for wrong in ours - ALLOWED[package["name"]]]
+        wrong = [name for name in sorted(ours) if not {name, known_as(name)} & allowed]
+        problems += [f"{package['name']} may not depend on {name}" for name in wrong]
     print("\n".join(problems) or f"{len(packages)} crates depend on what they may")
     return 1 if problems else 0
 

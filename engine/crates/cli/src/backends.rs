@@ -1,39 +1,32 @@
-//! The only place that knows which backends there are.
+//! The only place that knows which kinds of storage there are.
 
 use anyhow::bail;
-use assay_backend_file::FileBackend;
-use assay_backend_nfs::NfsBackend;
-use assay_backend_null::NullBackend;
-use assay_core::{Backend, SetupError};
+use assay_core::{Backend, Kind, SetupError};
 use assay_spec::{BackendCapabilities, Job, Method, Operation, Target};
 use std::sync::Arc;
 
-/// What each backend can do anywhere.
+/// Every kind of storage.
+static KINDS: &[&dyn Kind] = &[
+    &assay_backend_null::Nothing,
+    &assay_backend_file::Files,
+    &assay_backend_file::Devices,
+    &assay_backend_nfs::Exports,
+];
+
+/// What each kind can do anywhere.
 pub(crate) fn general() -> Vec<BackendCapabilities> {
-    vec![
-        NullBackend::general_capabilities(),
-        assay_backend_file::general("file"),
-        assay_backend_file::general("device"),
-        assay_backend_nfs::general(),
-    ]
+    KINDS.iter().map(|kind| kind.general()).collect()
 }
 
-/// The backend of a job.
+/// The kind of a target.
+pub(crate) fn kind(target: &Target) -> &'static dyn Kind {
+    let found = KINDS.iter().find(|kind| kind.general().kind == target.kind());
+    *found.expect("every kind of target has a backend")
+}
+
+/// The storage of a job.
 pub(crate) fn open(job: &Job) -> Result<Arc<dyn Backend>, SetupError> {
-    Ok(match &job.target {
-        Target::Null(target) => Arc::new(NullBackend::new(target.clone(), job.seed)),
-        Target::File(target) => {
-            let files = FileBackend::files_for(job);
-            let backend = FileBackend::directory(target, files, job.file_size_bytes)?;
-            let backend = backend.reusing(job.reuse_files).among(job);
-            Arc::new(match &job.tree {
-                Some(tree) => backend.with_tree(tree.clone(), job),
-                None => backend,
-            })
-        }
-        Target::Device(target) => Arc::new(FileBackend::device(&target.path, job.file_size_bytes)?),
-        Target::Nfs(target) => Arc::new(NfsBackend::open(target, job)?),
-    })
+    kind(&job.target).open(job)
 }
 
 /// The word that a job uses for a value.
@@ -41,20 +34,9 @@ fn word(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-fn kind(target: &Target) -> &'static str {
-    match target {
-        Target::Null(_) => "null",
-        Target::File(_) => "file",
-        Target::Device(_) => "device",
-        Target::Nfs(_) => "nfs",
-    }
-}
-
 /// Refuses what the job's backend cannot do anywhere.
 pub(crate) fn check_general(job: &Job) -> anyhow::Result<()> {
-    let kind = kind(&job.target);
-    let found = general().into_iter().find(|backend| backend.kind == kind);
-    check(job, &found.expect("every kind of target has a backend"))
+    check(job, &kind(&job.target).general())
 }
 
 /// Refuses what a backend cannot do.

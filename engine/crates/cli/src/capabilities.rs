@@ -3,11 +3,7 @@
 use crate::backends;
 use crate::run::print_line;
 use crate::target;
-use anyhow::Context;
-use assay_backend_file::FileBackend;
-use assay_core::Backend;
-use assay_spec::{BackendCapabilities, Capabilities, FileTarget, SPEC_VERSION};
-use serde_json::Value;
+use assay_spec::{Capabilities, DeviceTarget, FileTarget, Target, SPEC_VERSION};
 use std::process::ExitCode;
 
 #[derive(clap::Args)]
@@ -18,27 +14,29 @@ pub(crate) struct Arguments {
     /// Try what can be done on this block device; nothing is written.
     #[arg(long)]
     device: Option<String>,
-    /// Try the target of kind file or nfs in this file (- is standard input); of a server nothing is asked to write.
+    /// Try the target in this file (- is standard input); nothing is written that stays, and of a server nothing is asked
+    /// to write.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["root", "device"])]
     target: Option<String>,
 }
 
-/// What can be done at a target that is described by a text.
-fn probe(text: &str) -> anyhow::Result<BackendCapabilities> {
-    let described: Value = serde_json::from_str(text).context("the target cannot be read")?;
-    if described["kind"] == "file" {
-        return Ok(FileBackend::directory(&target::file(text, Some("any"))?, 0..1, 1)?.capabilities());
+impl Arguments {
+    /// The place to try; none for what can be done anywhere.
+    fn place(&self) -> anyhow::Result<Option<Target>> {
+        let directory = "probe".to_owned();
+        Ok(match (&self.target, &self.root, &self.device) {
+            (Some(file), ..) => Some(target::read(&target::text(file)?, Some("any"))?),
+            (None, Some(root), _) => Some(Target::File(FileTarget { root: root.clone(), directory, run: None })),
+            (None, None, Some(path)) => Some(Target::Device(DeviceTarget { path: path.clone(), destroy: true })),
+            (None, None, None) => None,
+        })
     }
-    Ok(assay_backend_nfs::probe(&target::nfs(text, Some("any"))?)?)
 }
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let by_hand = |root: &String| FileTarget { root: root.clone(), directory: "probe".to_owned(), run: None };
-    let backends = match (&arguments.root, &arguments.device, &arguments.target) {
-        (_, _, Some(file)) => vec![probe(&target::text(file)?)?],
-        (Some(root), ..) => vec![FileBackend::directory(&by_hand(root), 0..1, 1)?.capabilities()],
-        (None, Some(device), None) => vec![FileBackend::device(device, 1)?.capabilities()],
-        (None, None, None) => backends::general(),
+    let backends = match arguments.place()? {
+        Some(place) => vec![backends::kind(&place).probe(&place)?],
+        None => backends::general(),
     };
     let answer =
         Capabilities { spec_version: SPEC_VERSION, engine_version: env!("CARGO_PKG_VERSION").to_owned(), backends };

@@ -2,18 +2,16 @@
 
 use crate::places::Patience;
 use crate::run::print_line;
-use crate::target;
+use crate::{backends, target};
 use anyhow::{bail, Context};
-use assay_backend_file::FileBackend;
-use assay_core::SetupError;
-use assay_spec::{MethodAnswer, MethodQuestion, MethodsFound, Target};
+use assay_spec::{MethodAnswer, MethodQuestion};
 use std::process::ExitCode;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     patience: Patience,
-    /// JSON with a target of kind file or device, and what kinds of case; - is standard input.
+    /// JSON with a target, and what kinds of case; - is standard input.
     #[arg(default_value = "-")]
     file: String,
 }
@@ -24,12 +22,10 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     for (number, shape) in question.shapes.iter().enumerate() {
         shape.validate().with_context(|| format!("shapes[{number}]"))?;
     }
-    let place @ (Target::File(_) | Target::Device(_)) = target::checked(&question.target)? else {
-        bail!("the target must be of kind file or device");
-    };
+    let place = target::checked(&question.target)?;
     let silent = |error| MethodAnswer { error, silent: true, ..MethodAnswer::default() };
     arguments.patience.watch("trying how operations reach the kernel".to_owned(), silent);
-    let answer = match find(&place, &question) {
+    let answer = match backends::kind(&place).methods(&place, &question.shapes) {
         Ok(found) => MethodAnswer { found, ..MethodAnswer::default() },
         Err(error) => MethodAnswer { error: error.to_string(), ..MethodAnswer::default() },
     };
@@ -38,13 +34,4 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     bail!("{}", answer.error)
-}
-
-fn find(place: &Target, question: &MethodQuestion) -> Result<Vec<MethodsFound>, SetupError> {
-    let backend = match place {
-        Target::File(target) => FileBackend::directory(target, 0..1, 1)?,
-        Target::Device(target) => FileBackend::device(&target.path, 1)?,
-        _ => return Ok(Vec::new()),
-    };
-    Ok(backend.methods(&question.shapes))
 }

@@ -1,12 +1,12 @@
 //! `assay-engine inspect`, `claim` and `clean`: the directories in which jobs may work.
 
 use crate::run::print_line;
-use crate::{target, watch};
+use crate::{backends, target, watch};
 use anyhow::{bail, Context};
 use assay_core::{pulse, SetupError};
 use assay_spec::{Claim, PlaceAnswer};
 use serde::Serialize;
-use serde_json::{json, Value};
+use serde_json::json;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ pub(crate) struct Clean {
     /// Give the whole root back, whatever the target's `directory`; what is not of its run stays.
     #[arg(long)]
     root: bool,
-    /// JSON of a target of kind file or nfs; - is standard input.
+    /// JSON of a target; - is standard input.
     #[arg(default_value = "-")]
     file: String,
 }
@@ -109,21 +109,7 @@ pub(crate) fn claim(arguments: &ClaimArguments) -> anyhow::Result<ExitCode> {
 }
 
 pub(crate) fn clean(arguments: &Clean) -> anyhow::Result<ExitCode> {
-    let text = target::text(&arguments.file)?;
-    let kind: Value = serde_json::from_str(&text).context("the target cannot be read")?;
-    if kind["kind"] != "file" {
-        let nfs = target::nfs(&text, arguments.root.then_some("any"))?;
-        arguments.patience.watch(format!("cleaning {}:{}", nfs.servers.join(","), nfs.export), silent);
-        let removed = assay_backend_nfs::clean(&nfs, arguments.root)?;
-        print_line(&json!({ "removed": removed }).to_string())?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let file = target::file(&text, arguments.root.then_some("any"))?;
-    arguments.patience.watch(format!("cleaning {}", file.root), silent);
-    let (run, lock_ns) = (file.run.as_deref(), arguments.patience.lock_ns());
-    tell(if arguments.root {
-        assay_backend_file::release(&file.root, run, lock_ns)
-    } else {
-        assay_backend_file::remove_job(&file.root, &file.directory, run, lock_ns)
-    })
+    let target = target::read(&target::text(&arguments.file)?, arguments.root.then_some("any"))?;
+    arguments.patience.watch(format!("cleaning a {} target", target.kind()), silent);
+    tell(backends::kind(&target).clean(&target, arguments.root, arguments.patience.lock_ns()))
 }

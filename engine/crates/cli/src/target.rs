@@ -1,7 +1,7 @@
 //! Reading a target on its own.
 
 use anyhow::{bail, Context};
-use assay_spec::{FileTarget, NfsTarget, Target, SPEC_VERSION};
+use assay_spec::{Target, SPEC_VERSION};
 use serde_json::{json, Value};
 use std::io::Read;
 
@@ -20,13 +20,11 @@ pub(crate) fn text(file: &str) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// A target, with every rule of a job's checked. `kind` may be left out, and where `directory` is given also the
-/// directory.
-fn read(text: &str, kind: &str, directory: Option<&str>) -> anyhow::Result<Target> {
+/// A target, with every rule of a job's checked. Where `directory` is given, a target that wants one may leave it out.
+pub(crate) fn read(text: &str, directory: Option<&str>) -> anyhow::Result<Target> {
     let mut target: Value = serde_json::from_str(text).context("the target cannot be read")?;
     let Some(fields) = target.as_object_mut() else { bail!("the target must be a JSON object") };
-    fields.entry("kind").or_insert_with(|| json!(kind));
-    if let Some(directory) = directory {
+    if let (Some(directory), true) = (directory, fields.contains_key("root")) {
         fields.entry("directory").or_insert_with(|| json!(directory));
     }
     // The rules are a job's: this one does nothing.
@@ -39,21 +37,5 @@ fn read(text: &str, kind: &str, directory: Option<&str>) -> anyhow::Result<Targe
 
 /// The same of one that has been read.
 pub(crate) fn checked(target: &Target) -> anyhow::Result<Target> {
-    read(&serde_json::to_string(target)?, "file", None)
-}
-
-/// The same of an NFS target.
-pub(crate) fn nfs(text: &str, directory: Option<&str>) -> anyhow::Result<NfsTarget> {
-    match read(text, "nfs", directory)? {
-        Target::Nfs(target) => Ok(target),
-        _ => bail!("the target must be of kind nfs or file"),
-    }
-}
-
-/// The same of a directory.
-pub(crate) fn file(text: &str, directory: Option<&str>) -> anyhow::Result<FileTarget> {
-    match read(text, "file", directory)? {
-        Target::File(target) => Ok(target),
-        _ => bail!("the target must be of kind file"),
-    }
+    read(&serde_json::to_string(target)?, None)
 }

@@ -1,5 +1,6 @@
 //! Failures outside operations.
 
+use assay_spec::Fault;
 use std::fmt;
 
 /// Something could not be opened, created or treated.
@@ -11,8 +12,8 @@ pub struct SetupError {
     pub object: String,
     /// Bytes asked for, if the action has a size.
     pub length: u64,
-    /// The kernel's number, if it gave one.
-    pub errno: Option<i32>,
+    /// What the storage or the kernel said, if it said something.
+    pub fault: Option<Fault>,
     /// What went wrong and how to mend it, one line.
     pub message: String,
 }
@@ -20,13 +21,25 @@ pub struct SetupError {
 impl SetupError {
     /// An error with a message of our own.
     pub fn new(action: &'static str, object: impl Into<String>, message: impl Into<String>) -> Self {
-        SetupError { action, object: object.into(), length: 0, errno: None, message: message.into() }
+        SetupError { action, object: object.into(), length: 0, fault: None, message: message.into() }
     }
 
     /// An error the kernel gave.
     pub fn os(action: &'static str, object: impl Into<String>, errno: rustix::io::Errno) -> Self {
         let code = errno.raw_os_error();
-        SetupError { action, object: object.into(), length: 0, errno: Some(code), message: os_message(code) }
+        SetupError { action, object: object.into(), length: 0, fault: Some(Fault::os(code)), message: os_message(code) }
+    }
+
+    /// An error with a message of our own, for which the storage or the kernel gave a number.
+    #[must_use]
+    pub fn because(mut self, fault: Fault) -> Self {
+        self.fault = Some(fault);
+        self
+    }
+
+    /// The kernel's number, if it is one of its.
+    pub fn errno(&self) -> Option<i32> {
+        self.fault.and_then(Fault::errno)
     }
 
     /// The same with a size.

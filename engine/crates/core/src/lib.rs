@@ -1,13 +1,21 @@
 //! The seam between the driver, which decides what is done and when, and the backends, which do it.
 
-mod backend;
 mod buffers;
 pub mod clock;
 mod error;
+mod fault;
+mod kind;
+mod lane;
 pub mod names;
+mod op;
 pub mod pulse;
 pub mod random;
+pub mod sizes;
 
-pub use backend::{Backend, Completion, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ASKED_FOR};
+pub use assay_spec::{Fault, OpKind};
 pub use buffers::Buffers;
 pub use error::{os_message, SetupError};
+pub use fault::{fault_message, fault_name};
+pub use kind::{wrong_kind, Backend, Kind};
+pub use lane::{Lane, LaneSetup, MethodChoice, PhasePlan, ASKED_FOR};
+pub use op::{Completion, Op, Source};

@@ -28,12 +28,12 @@ pub struct Mismatch {
     /// Offset of the first wrong byte in the object.
     pub offset: u64,
     /// How it is wrong.
-    pub fault: Fault,
+    pub damage: Damage,
 }
 
 /// How data is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum Damage {
     /// A byte.
     Byte {
         /// What it should be.
@@ -56,14 +56,14 @@ pub enum Fault {
 impl std::fmt::Display for Mismatch {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let at = self.offset;
-        match self.fault {
-            Fault::Byte { expected, found } => {
+        match self.damage {
+            Damage::Byte { expected, found } => {
                 write!(out, "byte {at} of the file is 0x{found:02x}, written was 0x{expected:02x}")
             }
-            Fault::Number { found } => {
+            Damage::Number { found } => {
                 write!(out, "the 8 bytes at {at} of the file, 0x{found:016x}, were never written")
             }
-            Fault::Stale { phase } => {
+            Damage::Stale { phase } => {
                 write!(
                     out,
                     "the file has at {at} what phase {phase} wrote: it was written over since, and that is lost"
@@ -314,7 +314,7 @@ impl Data {
             let bytes = &buffer[at..at + part.length];
             let fault = if self.is_right(&part, bytes) { None } else { self.first_fault(&part, bytes) };
             if let Some((index, fault)) = fault {
-                return Some(Mismatch { offset: start + index as u64, fault });
+                return Some(Mismatch { offset: start + index as u64, damage: fault });
             }
             at += part.length;
         }
@@ -355,7 +355,7 @@ impl Data {
 
     /// The first thing wrong with a part, and where in it.
     #[cold]
-    fn first_fault(&self, part: &Part, bytes: &[u8]) -> Option<(usize, Fault)> {
+    fn first_fault(&self, part: &Part, bytes: &[u8]) -> Option<(usize, Damage)> {
         let wanted = &mut [0; BLOCK][..part.length];
         self.fill_part(part, wanted, self.writes.oldest);
         let stamps = self.stamps(part);
@@ -373,18 +373,18 @@ impl Data {
         }
         let byte = (0..part.length)
             .find(|index| bytes[*index] != wanted[*index])
-            .map(|index| (index, Fault::Byte { expected: wanted[index], found: bytes[index] }));
+            .map(|index| (index, Damage::Byte { expected: wanted[index], found: bytes[index] }));
         [number, byte].into_iter().flatten().min_by_key(|(index, _)| *index)
     }
 
     /// What is wrong with the number of a sector.
-    fn number_fault(key: u64, sector: u64, found: u64, stamps: &RangeInclusive<Stamp>) -> Option<Fault> {
+    fn number_fault(key: u64, sector: u64, found: u64, stamps: &RangeInclusive<Stamp>) -> Option<Damage> {
         let stamp = Self::stamp(key, sector, found);
         if stamps.contains(&stamp) {
             return None;
         }
         let old = (first_stamp(0)..*stamps.start()).contains(&stamp);
-        Some(if old { Fault::Stale { phase: (stamp >> WRITE_BITS) as u32 - 1 } } else { Fault::Number { found } })
+        Some(if old { Damage::Stale { phase: (stamp >> WRITE_BITS) as u32 - 1 } } else { Damage::Number { found } })
     }
 }
 
@@ -490,7 +490,7 @@ mod tests {
             let at = at.index(length);
             let expected = buffer[at];
             buffer[at] ^= flip;
-            let fault = Fault::Byte { expected, found: expected ^ flip };
+            let fault = Damage::Byte { expected, found: expected ^ flip };
             prop_assert_eq!(data.check(offset, &buffer), Some(Mismatch { offset: offset + at as u64, fault }));
         }
 
@@ -510,9 +510,9 @@ mod tests {
             let start = at / SECTOR * SECTOR;
             let want = if at - start < WORD {
                 let found = u64::from_le_bytes(buffer[start..start + WORD].try_into().unwrap());
-                (start, Fault::Number { found })
+                (start, Damage::Number { found })
             } else {
-                (at, Fault::Byte { expected, found: expected ^ flip })
+                (at, Damage::Byte { expected, found: expected ^ flip })
             };
             prop_assert_eq!(data.check(offset, &buffer), Some(Mismatch { offset: offset + want.0 as u64, fault: want.1 }));
         }
@@ -541,12 +541,12 @@ mod tests {
             // From the future.
             assert!(matches!(
                 reader(0, None).check(0, bytes),
-                Some(Mismatch { offset: 0, fault: Fault::Number { .. } })
+                Some(Mismatch { offset: 0, fault: Damage::Number { .. } })
             ));
         }
         let mut mixed = new;
         mixed[512..1024].copy_from_slice(&first.1[512..1024]);
-        let lost = Mismatch { offset: 512, fault: Fault::Stale { phase: 0 } };
+        let lost = Mismatch { offset: 512, fault: Damage::Stale { phase: 0 } };
         assert_eq!(reader(2, Some(1)).check(0, &mixed), Some(lost));
     }
 

@@ -2,27 +2,25 @@
 
 use crate::histogram::{Histogram, Merged, Sparse};
 use assay_core::OpKind;
-use assay_spec::{Counts, Interval};
+use assay_spec::{Interval, OpCounts, OpInterval, OpTotals};
 use std::collections::BTreeMap;
 
-/// What is counted apart: reads, writes, metadata operations.
-pub(crate) const CLASSES: usize = 3;
-pub(crate) const READ: usize = 0;
-pub(crate) const WRITE: usize = 1;
-pub(crate) const META: usize = 2;
-
-/// The class in which an operation is counted.
-#[inline]
-pub(crate) fn class(kind: OpKind) -> usize {
-    match kind {
-        OpKind::Read => READ,
-        OpKind::Write => WRITE,
-        _ => META,
-    }
+/// Operations that succeeded, and bytes that they moved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) ops: u64,
+    pub(crate) bytes: u64,
 }
 
-/// Operations and bytes by class.
-pub(crate) type Totals = [Counts; CLASSES];
+/// What was done of one kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) counts: Counts,
+    pub(crate) errors: u64,
+}
+
+/// What was done, kind by kind.
+pub(crate) type Totals = BTreeMap<OpKind, Tally>;
 
 pub(crate) fn sum(parts: impl IntoIterator<Item = Counts>) -> Counts {
     let add = |total: Counts, part: Counts| Counts {
@@ -33,65 +31,178 @@ pub(crate) fn sum(parts: impl IntoIterator<Item = Counts>) -> Counts {
     parts.into_iter().fold(Counts::default(), add)
 }
 
-pub(crate) fn add(totals: &mut Totals, more: &Totals) {
-    for (total, part) in totals.iter_mut().zip(more) {
-        total.ops = total.ops.saturating_add(part.ops);
-        total.bytes = total.bytes.saturating_add(part.bytes);
-    }
+/// Operations and bytes of all kinds.
+pub(crate) fn progress(totals: &Totals) -> Counts {
+    sum(totals.values().map(|tally| tally.counts))
+}
+
+/// As the contract has it.
+pub(crate) fn counted(totals: &Totals) -> Vec<OpCounts> {
+    let one = |(operation, tally): (&OpKind, &Tally)| OpCounts {
+        operation: *operation,
+        ops: tally.counts.ops,
+        bytes: tally.counts.bytes,
+        errors: tally.errors,
+    };
+    totals.iter().map(one).collect()
+}
+
+/// What a lane did of one kind in an interval.
+pub(crate) struct Part {
+    kind: OpKind,
+    pub(crate) tally: Tally,
+    latency: Sparse,
+    first_byte: Sparse,
 }
 
 /// One lane's completions of one interval.
 pub(crate) struct LaneInterval {
-    pub(crate) counts: Totals,
-    errors: u64,
-    latency: [Sparse; CLASSES],
+    parts: Vec<Part>,
     delay: Sparse,
 }
 
+impl LaneInterval {
+    /// Adds what was done to what was done before.
+    pub(crate) fn add_to(&self, totals: &mut Totals) {
+        for part in &self.parts {
+            let total = totals.entry(part.kind).or_default();
+            total.counts = sum([total.counts, part.tally.counts]);
+            total.errors += part.tally.errors;
+        }
+    }
+}
+
+/// What a lane is collecting of one kind.
+pub(crate) struct Collected {
+    kind: OpKind,
+    pub(crate) tally: Tally,
+    pub(crate) latency: Histogram,
+    /// There is none until a first byte is told: most protocols never do.
+    first_byte: Option<Box<Histogram>>,
+}
+
+impl Collected {
+    fn new(kind: OpKind) -> Self {
+        Collected { kind, tally: Tally::default(), latency: Histogram::default(), first_byte: None }
+    }
+
+    /// Counts the time until a first byte came.
+    #[cold]
+    pub(crate) fn note_first_byte(&mut self, ns: u64) {
+        self.first_byte.get_or_insert_default().record(ns);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.tally.counts.ops + self.tally.errors == 0
+    }
+
+    fn take(&mut self) -> Part {
+        Part {
+            kind: self.kind,
+            tally: std::mem::take(&mut self.tally),
+            latency: self.latency.take(),
+            first_byte: self.first_byte.as_mut().map(|histogram| histogram.take()).unwrap_or_default(),
+        }
+    }
+}
+
 /// Collects a lane's current interval.
-#[derive(Default)]
 pub(crate) struct Collector {
-    pub(crate) counts: Totals,
-    pub(crate) errors: u64,
-    pub(crate) latency: [Histogram; CLASSES],
+    parts: Vec<Collected>,
+    /// Place of each kind in `parts`.
+    places: [u8; OpKind::ALL.len()],
     /// Open loop: from the intended start to the submission.
     pub(crate) delay: Histogram,
 }
 
+impl Default for Collector {
+    fn default() -> Self {
+        Collector { parts: Vec::new(), places: [0; OpKind::ALL.len()], delay: Histogram::default() }
+    }
+}
+
 impl Collector {
-    /// Operations and bytes of all classes.
+    /// Gets ready for a phase with these kinds of operations, at least one. Nothing is left of the phase before.
+    pub(crate) fn begin(&mut self, kinds: &[OpKind]) {
+        self.parts.truncate(kinds.len());
+        for (place, kind) in kinds.iter().enumerate() {
+            match self.parts.get_mut(place) {
+                Some(part) => part.kind = *kind,
+                None => self.parts.push(Collected::new(*kind)),
+            }
+            self.places[*kind as usize] = place as u8;
+        }
+    }
+
+    /// Where a kind of this phase is collected.
+    #[inline(always)]
+    pub(crate) fn of(&mut self, kind: OpKind) -> &mut Collected {
+        &mut self.parts[usize::from(self.places[kind as usize])]
+    }
+
+    /// Operations and bytes of all kinds.
     pub(crate) fn progress(&self) -> Counts {
-        sum(self.counts)
+        sum(self.parts.iter().map(|part| part.tally.counts))
+    }
+
+    /// Operations so far of the kinds that are wanted.
+    pub(crate) fn ops(&self, wanted: impl Fn(OpKind) -> bool) -> u64 {
+        self.parts.iter().filter(|part| wanted(part.kind)).map(|part| part.tally.counts.ops).sum()
     }
 
     /// What was collected, and start anew; none if nothing was.
     pub(crate) fn take(&mut self) -> Option<LaneInterval> {
-        if self.progress().ops + self.errors == 0 {
+        if self.parts.iter().all(Collected::is_empty) {
             return None;
         }
-        Some(LaneInterval {
-            counts: std::mem::take(&mut self.counts),
-            errors: std::mem::take(&mut self.errors),
-            latency: self.latency.each_mut().map(Histogram::take),
-            delay: self.delay.take(),
-        })
+        let parts = self.parts.iter_mut().filter(|part| !part.is_empty()).map(Collected::take).collect();
+        Some(LaneInterval { parts, delay: self.delay.take() })
     }
 }
 
 #[derive(Default)]
-struct Sum {
-    counts: Totals,
-    errors: u64,
-    latency: [Merged; CLASSES],
+struct KindSum {
+    tally: Tally,
+    latency: Merged,
+    first_byte: Merged,
 }
 
+#[derive(Default)]
+struct Sum(BTreeMap<OpKind, KindSum>);
+
 impl Sum {
-    fn add(&mut self, part: &LaneInterval) {
-        add(&mut self.counts, &part.counts);
-        self.errors += part.errors;
-        for (merged, sparse) in self.latency.iter_mut().zip(&part.latency) {
-            merged.add(sparse);
+    fn add(&mut self, interval: &LaneInterval) {
+        for part in &interval.parts {
+            let sum_of_kind = self.0.entry(part.kind).or_default();
+            sum_of_kind.tally.counts = sum([sum_of_kind.tally.counts, part.tally.counts]);
+            sum_of_kind.tally.errors += part.tally.errors;
+            sum_of_kind.latency.add(&part.latency);
+            sum_of_kind.first_byte.add(&part.first_byte);
         }
+    }
+
+    fn intervals(&self) -> Vec<OpInterval> {
+        let one = |(operation, done): (&OpKind, &KindSum)| OpInterval {
+            operation: *operation,
+            ops: done.tally.counts.ops,
+            bytes: done.tally.counts.bytes,
+            errors: done.tally.errors,
+            latency: done.latency.encoded(),
+            first_byte: done.first_byte.encoded(),
+        };
+        self.0.iter().map(one).collect()
+    }
+
+    fn totals(&self) -> Vec<OpTotals> {
+        let one = |(operation, done): (&OpKind, &KindSum)| OpTotals {
+            operation: *operation,
+            ops: done.tally.counts.ops,
+            bytes: done.tally.counts.bytes,
+            errors: done.tally.errors,
+            latency: done.latency.summary(),
+            first_byte: done.first_byte.summary(),
+        };
+        self.0.iter().map(one).collect()
     }
 }
 
@@ -131,24 +242,18 @@ impl Timeline {
             index,
             start_ns: index * self.interval_ns,
             end_ns: (index + 1) * self.interval_ns,
-            read: sum.counts[READ],
-            write: sum.counts[WRITE],
-            meta: sum.counts[META],
-            errors: sum.errors,
-            read_histogram: sum.latency[READ].encoded(),
-            write_histogram: sum.latency[WRITE].encoded(),
-            meta_histogram: sum.latency[META].encoded(),
+            operations: sum.intervals(),
         }
     }
 
-    /// Reads, writes and metadata operations of the phase.
-    pub(crate) fn counts(&self) -> Totals {
-        self.total.counts
+    /// What was done in the phase, kind by kind.
+    pub(crate) fn totals(&self) -> Vec<OpTotals> {
+        self.total.totals()
     }
 
-    /// Latencies of a class.
-    pub(crate) fn latency(&self, class: usize) -> &Merged {
-        &self.total.latency[class]
+    /// Operations and bytes of the phase.
+    pub(crate) fn progress(&self) -> Counts {
+        sum(self.total.0.values().map(|done| done.tally.counts))
     }
 
     /// From intended starts to submissions.

@@ -2,14 +2,15 @@
 
 use crate::arrivals::Schedule;
 use crate::data::{Data, Lying};
-use crate::interval::{add, class, sum, Collector, META, WRITE};
+use crate::interval::{sum, Collector, Counts};
 use crate::outcome::{LaneMessage, LaneOutcome};
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, Step};
 use crate::phase::{Moment, PhaseShared, MOMENTS};
 use crate::placement::Urgent;
+use crate::stream::Stream;
 use assay_core::clock::TimeSource;
-use assay_core::{os_message, Buffers, Completion, Lane, Op, OpKind};
-use assay_spec::{Counts, ErrorKind, ErrorSample};
+use assay_core::{fault_message, Buffers, Completion, Fault, Lane, Op, OpKind};
+use assay_spec::{ErrorKind, ErrorSample, Expected, Moves};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::Arc;
@@ -24,11 +25,11 @@ const PATIENCE_NS: u64 = 200_000_000;
 const LONGEST_ACCOUNT_NS: u64 = 1_000_000_000;
 
 /// Makes everything a lane has written stable.
-const SYNC: Op = Op { kind: OpKind::Sync, slot: 0, length: 0, offset: 0 };
+const SYNC: Op = Op { kind: OpKind::Sync, slot: 0, object: 0, offset: 0, length: 0 };
 
-/// Flushes what the lane has written and waits for it; the errno if that fails. Nothing else is in flight.
-pub(crate) fn sync(channel: &mut dyn Lane) -> Result<(), i32> {
-    channel.execute(&SYNC).map(|_| ())
+/// Flushes what the lane has written and waits for it. Nothing else is in flight.
+pub(crate) fn sync(channel: &mut dyn Lane) -> Result<(), Fault> {
+    channel.execute(&SYNC).result.map(|_| ())
 }
 
 /// What a lane does in a phase.
@@ -41,7 +42,9 @@ pub(crate) struct LanePlan {
     /// None for backends that keep no data.
     pub(crate) data: Option<Data>,
     pub(crate) verify: bool,
-    /// Number of the lane's first small file among all objects; none where the lane works on the data of one object.
+    /// Data of operations that are longer than a buffer; none if there are none.
+    pub(crate) stream: Option<Arc<Stream>>,
+    /// Number of the lane's first small file or object among all; none where the lane works on the data of one file.
     pub(crate) first_object: Option<u64>,
     pub(crate) runtime_ns: Option<u64>,
     pub(crate) time_limit_ns: Option<u64>,
@@ -102,6 +105,10 @@ struct Run<'a, T> {
     distracted: bool,
     /// Some operations write data that has to be made.
     makes_data: bool,
+    /// Steps depend on how operations have ended.
+    follows: bool,
+    /// The next step has to wait for something in flight.
+    must_wait: bool,
 }
 
 /// A lane's buffers before a phase.
@@ -122,8 +129,8 @@ pub(crate) fn lay_first<'a>(plan: &mut LanePlan, buffers: &'a Buffers) -> Laid<'
     let first = plan.first_object;
     let steps = ahead.count().min(u64::from(depth)) as u32;
     for slot in 0..steps {
-        let step = ahead.step();
-        let op = Op { kind: step.kind, slot, length: step.length, offset: step.offset };
+        let Some(step) = ahead.next() else { break };
+        let op = op_of(step, slot);
         make_data(plan.data.as_mut(), first, buffers, op, &mut lying[slot as usize]);
     }
     Laid { buffers, lying }
@@ -137,23 +144,27 @@ fn make_data(
     op: Op,
     lying: &mut Option<Lying>,
 ) -> bool {
-    let Some(data) = data.filter(|_| matches!(op.kind, OpKind::Write | OpKind::Create)) else {
+    let Some(data) = data.filter(|_| op.kind.moves() == Moves::Out) else {
         *lying = None;
         return false;
     };
-    if op.length == 0 {
+    // What is longer than the buffer is made while it is sent.
+    if op.length == 0 || op.length > buffers.length() as u64 {
         return false;
     }
     // SAFETY: the slot was free, so nothing is in flight on it.
     let buffer = unsafe { buffers.slice(op.slot, op.length as usize) };
-    match first_object {
-        Some(first) => {
-            data.select(first + op.offset);
-            data.fill(0, buffer, lying);
-        }
-        None => data.fill(op.offset, buffer, lying),
+    if let Some(first) = first_object {
+        data.select(first + op.object);
     }
+    data.fill(op.offset, buffer, lying);
     true
+}
+
+/// A step of the pattern, on its way to the lane.
+#[inline(always)]
+fn op_of(step: Step, slot: u32) -> Op {
+    Op { kind: step.kind, slot, object: step.object, offset: step.offset, length: step.length }
 }
 
 /// Does the phase by `clock`; `phase_start` is the time at which the lanes start together.
@@ -167,6 +178,9 @@ pub(crate) fn run(
     phase_start: u64,
 ) -> LaneOutcome {
     let Laid { buffers, lying } = laid;
+    let mut kinds = plan.pattern.kinds();
+    kinds.push(OpKind::Sync);
+    collector.begin(&kinds);
     let depth = lying.len() as u32;
     let idle = InFlight { op: SYNC, start: 0 };
     let limit = plan
@@ -179,6 +193,8 @@ pub(crate) fn run(
         last_start: limit.map_or(u64::MAX, |ns| phase_start.saturating_add(ns)),
         boundary: phase_start.saturating_add(plan.interval_ns.min(LONGEST_ACCOUNT_NS)),
         makes_data: plan.data.is_some() && plan.pattern.writes(),
+        follows: plan.pattern.follows(),
+        must_wait: false,
         plan,
         links,
         channel,
@@ -219,6 +235,7 @@ impl<T: TimeSource> Run<'_, T> {
         self.links.shared.announce(Moment::FirstOut, end);
         self.flush(end);
         self.outcome.covered = self.covered();
+        self.outcome.objects = self.plan.pattern.objects_left();
         self.outcome.unstarted = self.unstarted();
     }
 
@@ -226,7 +243,7 @@ impl<T: TimeSource> Run<'_, T> {
     fn one_by_one(&mut self, begin: u64) -> u64 {
         let mut now = begin;
         while self.may_start(now) {
-            let (op, made) = self.next_op(0);
+            let Some((op, made)) = self.next_op(0) else { break };
             // Making data is not the storage's time.
             let start = if made { self.clock.now() } else { now };
             now = self.one(op, start);
@@ -245,7 +262,7 @@ impl<T: TimeSource> Run<'_, T> {
                 self.look_up(now);
                 continue;
             }
-            let (op, made) = self.next_op(0);
+            let Some((op, made)) = self.next_op(0) else { break };
             if let Some(schedule) = &mut self.plan.schedule {
                 schedule.advance();
             }
@@ -261,10 +278,10 @@ impl<T: TimeSource> Run<'_, T> {
     /// Does an operation that counts from `start`; returns the time afterwards.
     #[inline(always)]
     fn one(&mut self, op: Op, start: u64) -> u64 {
-        let result = self.channel.execute(&op);
+        let ended = self.channel.execute(&op);
         let now = self.clock.now();
         self.look_up(now);
-        self.count(op, start, result, now);
+        self.count(op, start, &ended, now);
         if self.distracted {
             self.regain(now)
         } else {
@@ -308,7 +325,11 @@ impl<T: TimeSource> Run<'_, T> {
                 self.look_up(now);
                 continue;
             }
-            let more = self.issuing && self.plan.schedule.is_none() && !self.free.is_empty() && self.left != Some(0);
+            let more = self.issuing
+                && self.plan.schedule.is_none()
+                && !self.free.is_empty()
+                && self.left != Some(0)
+                && !self.must_wait;
             // What is not handed over yet does not wait for what is.
             let deadline = if more { now } else { self.wake_up(now) };
             self.channel.exchange(&self.batch, &mut self.done, deadline);
@@ -342,7 +363,8 @@ impl<T: TimeSource> Run<'_, T> {
         let mut filled = false;
         while self.left != Some(0) && self.batch.len() < self.plan.batch as usize {
             let Some(slot) = self.free.pop() else { break };
-            filled |= self.prepare_next(slot, now);
+            let Some(made) = self.prepare_next(slot, now) else { break };
+            filled |= made;
         }
         if !filled {
             return now;
@@ -359,10 +381,12 @@ impl<T: TimeSource> Run<'_, T> {
         while self.left != Some(0) {
             let Some(due) = self.due().filter(|due| *due <= now) else { break };
             let Some(slot) = self.free.pop() else { break };
+            if self.prepare_next(slot, due).is_none() {
+                break;
+            }
             if let Some(schedule) = &mut self.plan.schedule {
                 schedule.advance();
             }
-            self.prepare_next(slot, due);
         }
         if self.batch.is_empty() {
             return now;
@@ -374,27 +398,45 @@ impl<T: TimeSource> Run<'_, T> {
         now
     }
 
-    /// Puts the pattern's next step into the batch, to count from `start`; returns whether data was made for it.
+    /// Puts the pattern's next step into the batch, to count from `start`; whether data was made for it. None, and the
+    /// slot is free again, if there is no step now.
     #[inline]
-    fn prepare_next(&mut self, slot: u32, start: u64) -> bool {
-        let (op, made) = self.next_op(slot);
+    fn prepare_next(&mut self, slot: u32, start: u64) -> Option<bool> {
+        let Some((op, made)) = self.next_op(slot) else {
+            self.free.push(slot);
+            return None;
+        };
         self.slots[slot as usize] = InFlight { op, start };
         self.batch.push(op);
-        made
+        Some(made)
     }
 
     /// The pattern's next step, and whether data was made for it.
     #[inline(always)]
-    fn next_op(&mut self, slot: u32) -> (Op, bool) {
-        let step = self.plan.pattern.step();
-        let op = Op { kind: step.kind, slot, length: step.length, offset: step.offset };
+    fn next_op(&mut self, slot: u32) -> Option<(Op, bool)> {
+        let Some(step) = self.plan.pattern.next() else {
+            self.no_step();
+            return None;
+        };
+        let op = op_of(step, slot);
         if let Some(left) = &mut self.left {
             *left -= 1;
         }
         let lying = &mut self.lying[slot as usize];
         let made =
             self.makes_data && make_data(self.plan.data.as_mut(), self.plan.first_object, self.buffers, op, lying);
-        (op, made)
+        Some((op, made))
+    }
+
+    /// Waits for what is in flight, or, if that is nothing, ends.
+    #[cold]
+    fn no_step(&mut self) {
+        // The slot that was to be filled is in neither list.
+        self.must_wait = self.free.len() + self.batch.len() + 1 < self.slots.len() || !self.batch.is_empty();
+        if !self.must_wait {
+            self.left = Some(0);
+            self.issuing = false;
+        }
     }
 
     /// No operation will be started any more.
@@ -424,7 +466,7 @@ impl<T: TimeSource> Run<'_, T> {
     /// Until when to wait for completions.
     fn wake_up(&self, now: u64) -> u64 {
         let latest = self.boundary.min(now + PATIENCE_NS);
-        let open = self.issuing && self.plan.schedule.is_some() && !self.free.is_empty();
+        let open = self.issuing && self.plan.schedule.is_some() && !self.free.is_empty() && !self.must_wait;
         if open {
             latest.min(self.next_due())
         } else {
@@ -439,7 +481,7 @@ impl<T: TimeSource> Run<'_, T> {
         let mut done = std::mem::take(&mut self.done);
         for completion in done.drain(..) {
             let InFlight { op, start } = self.slots[completion.slot as usize];
-            self.count(op, start, completion.result, now);
+            self.count(op, start, &completion, now);
             self.free.push(completion.slot);
         }
         self.done = done;
@@ -470,34 +512,55 @@ impl<T: TimeSource> Run<'_, T> {
 
     /// Counts one operation that took from `start` to `now`.
     #[inline(always)]
-    fn count(&mut self, op: Op, start: u64, result: Result<u32, i32>, now: u64) {
-        if result != Ok(op.length) && !(op.kind == OpKind::Readdir && result.is_ok()) {
-            return self.not_as_asked(op, result);
+    fn count(&mut self, op: Op, start: u64, ended: &Completion, now: u64) {
+        if self.follows {
+            self.tell_pattern(op, ended);
         }
-        if self.plan.verify && op.kind == OpKind::Read && !self.verified(op) {
+        if ended.result != Ok(op.length) && !(op.kind.expects() == Expected::Any && ended.result.is_ok()) {
+            return self.not_as_asked(op, ended.result);
+        }
+        if self.plan.verify && op.kind.moves() == Moves::In && !self.verified(op) {
             return;
         }
-        let class = class(op.kind);
-        let counts = &mut self.collector.counts[class];
+        let collected = self.collector.of(op.kind);
+        let counts = &mut collected.tally.counts;
         counts.ops += 1;
         // Handed over each second, before memory that is only pretended to be moved adds up to 64 bits.
-        counts.bytes += if op.kind == OpKind::Stat { 0 } else { u64::from(op.length) };
-        self.collector.latency[class].record(now.saturating_sub(start));
+        counts.bytes += if op.kind.moves() == Moves::Nothing { 0 } else { op.length };
+        collected.latency.record(now.saturating_sub(start));
+        if ended.first_byte != 0 {
+            collected.note_first_byte(ended.first_byte.saturating_sub(start));
+        }
+    }
+
+    #[cold]
+    fn tell_pattern(&mut self, op: Op, ended: &Completion) {
+        let well = ended.result == Ok(op.length) || op.kind.expects() == Expected::Any && ended.result.is_ok();
+        self.plan.pattern.ended(op.kind, op.object, op.length, well);
+        self.must_wait = false;
     }
 
     /// Counts an operation that failed or did less than it should.
     #[cold]
-    fn not_as_asked(&mut self, op: Op, result: Result<u32, i32>) {
-        let (kind, errno, message) = match (op.kind, result) {
-            (_, Err(errno)) => (ErrorKind::Os, Some(errno), os_message(errno)),
-            (OpKind::Stat, Ok(size)) => {
-                let message = format!("the file has {size} bytes, {} were written", op.length);
+    fn not_as_asked(&mut self, op: Op, result: Result<u64, Fault>) {
+        let (kind, fault, message) = match (op.kind.moves(), result) {
+            (_, Err(fault)) => (ErrorKind::Fault, Some(fault), fault_message(fault)),
+            (Moves::Nothing, Ok(size)) => {
+                let message = format!("{} has {size} bytes, {} were written", self.noun(), op.length);
                 (ErrorKind::Corrupt, None, message)
             }
-            (OpKind::Read, Ok(bytes)) => (ErrorKind::ShortRead, None, format!("{bytes} of {} bytes moved", op.length)),
-            (_, Ok(bytes)) => (ErrorKind::ShortWrite, None, format!("{bytes} of {} bytes moved", op.length)),
+            (Moves::In, Ok(bytes)) => (ErrorKind::ShortRead, None, format!("{bytes} of {} bytes moved", op.length)),
+            (Moves::Out, Ok(bytes)) => (ErrorKind::ShortWrite, None, format!("{bytes} of {} bytes moved", op.length)),
         };
-        self.fail(op, op.offset, kind, errno, message);
+        self.fail(op, op.offset, kind, fault, message);
+    }
+
+    fn noun(&self) -> &'static str {
+        if self.follows {
+            "the object"
+        } else {
+            "the file"
+        }
     }
 
     /// Operations and bytes so far.
@@ -507,34 +570,42 @@ impl<T: TimeSource> Run<'_, T> {
 
     fn verified(&mut self, op: Op) -> bool {
         self.distracted = true;
-        let Some(data) = &self.plan.data else {
+        let Some(data) = &mut self.plan.data else {
             return true;
         };
-        // SAFETY: the operation has completed and the slot is not yet free.
-        let bytes = unsafe { self.buffers.slice(op.slot, op.length as usize) };
-        let Some(wrong) = data.check(op.offset, bytes) else {
-            self.outcome.verified_bytes += u64::from(op.length);
+        let wrong = if op.length > self.buffers.length() as u64 {
+            self.plan.stream.as_ref().and_then(|stream| stream.wrong(op.slot))
+        } else {
+            if let Some(first) = self.plan.first_object {
+                data.select(first + op.object);
+            }
+            // SAFETY: the operation has completed and the slot is not yet free.
+            data.check(op.offset, unsafe { self.buffers.slice(op.slot, op.length as usize) })
+        };
+        let Some(wrong) = wrong else {
+            self.outcome.verified_bytes = self.outcome.verified_bytes.saturating_add(op.length);
             return true;
         };
         self.fail(op, wrong.offset, ErrorKind::Corrupt, None, wrong.to_string());
         false
     }
 
-    fn fail(&mut self, op: Op, offset: u64, kind: ErrorKind, errno: Option<i32>, message: String) {
-        *self.outcome.errors.entry((kind, errno)).or_default() += 1;
+    fn fail(&mut self, op: Op, offset: u64, kind: ErrorKind, fault: Option<Fault>, message: String) {
+        *self.outcome.errors.entry((kind, fault)).or_default() += 1;
         self.distracted = true;
         self.failed += 1;
-        self.collector.errors += 1;
+        self.collector.of(op.kind).tally.errors += 1;
         if self.failed <= ERROR_SAMPLES {
             let sample = ErrorSample {
                 phase: self.plan.phase,
                 lane: Some(self.plan.lane),
                 action: op.kind.name().to_owned(),
                 object: self.plan.object.clone(),
+                number: op.object,
                 offset,
-                length: u64::from(op.length),
+                length: op.length,
                 kind,
-                errno,
+                fault,
                 message,
             };
             let _ = self.links.messages.send(LaneMessage::Error(sample));
@@ -558,7 +629,7 @@ impl<T: TimeSource> Run<'_, T> {
 
     fn hand_over(&mut self) {
         if let Some(interval) = self.collector.take() {
-            add(&mut self.outcome.counts, &interval.counts);
+            interval.add_to(&mut self.outcome.totals);
             let _ = self.links.messages.send(LaneMessage::Interval(self.interval, interval));
         }
     }
@@ -585,8 +656,8 @@ impl<T: TimeSource> Run<'_, T> {
             let synced = sync(self.channel);
             end = self.clock.now();
             self.outcome.sync_ns = end.saturating_sub(begin);
-            if let Err(errno) = synced {
-                self.fail(SYNC, 0, ErrorKind::Os, Some(errno), os_message(errno));
+            if let Err(fault) = synced {
+                self.fail(SYNC, 0, ErrorKind::Fault, Some(fault), fault_message(fault));
                 // What was written cannot be relied on: the phases to come have nothing to stand on.
                 self.outcome.gave_up = true;
             }
@@ -597,22 +668,22 @@ impl<T: TimeSource> Run<'_, T> {
         self.hand_over();
     }
 
-    /// Writes, or metadata operations other than looking.
+    /// Something was done that a flush makes stable.
     fn has_changed_something(&self) -> bool {
-        let total = |class: usize| self.outcome.counts[class].ops + self.collector.counts[class].ops;
-        let changes = !matches!(self.plan.pattern.kind(), OpKind::Stat | OpKind::Open | OpKind::Readdir);
-        total(WRITE) > 0 || total(META) > 0 && changes
+        let before = self.outcome.totals.iter().any(|(kind, tally)| kind.changes() && tally.counts.ops > 0);
+        before || self.collector.ops(OpKind::changes) > 0
     }
 
     /// How much of the lane's part a sequential write has covered from its start without a gap, or how many names of a
     /// tree were made.
     fn covered(&self) -> u64 {
         if self.plan.first_object.is_some() {
-            return self.outcome.counts[META].ops;
+            return self.outcome.progress().ops;
         }
         if self.failed > 0 {
             return 0;
         }
-        self.outcome.counts[WRITE].bytes.min(self.plan.pattern.bytes())
+        let written = self.outcome.totals.get(&OpKind::Write).map_or(0, |tally| tally.counts.bytes);
+        written.min(self.plan.pattern.bytes())
     }
 }

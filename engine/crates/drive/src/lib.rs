@@ -9,6 +9,7 @@ mod lane;
 #[cfg(test)]
 mod lane_tests;
 mod names;
+pub mod objects;
 mod outcome;
 pub mod pattern;
 pub mod permutation;
@@ -21,6 +22,7 @@ mod simulated;
 #[cfg(test)]
 #[path = "../../../testing/soak.rs"]
 mod soak;
+mod stream;
 mod totals;
 mod watcher;
 mod worker;

@@ -1,6 +1,6 @@
 //! Which names of a tree are there, from phase to phase.
 
-use assay_spec::{Job, Operation};
+use assay_spec::{data_operations, object_operations, Job, Operation};
 
 /// Per lane: how many files and directories there are, always the first ones.
 pub(crate) struct Names {
@@ -31,7 +31,10 @@ impl Names {
             Operation::Create | Operation::Prepare => (self.files[lane], self.all),
             Operation::Mkdir => (self.directories[lane], self.all),
             Operation::Rmdir => (0, self.directories[lane]),
-            _ => (0, self.files[lane]),
+            Operation::Stat | Operation::Open | Operation::Readdir | Operation::Rename | Operation::Unlink => {
+                (0, self.files[lane])
+            }
+            data_operations!() | object_operations!() => (0, 0),
         }
     }
 
@@ -44,7 +47,7 @@ impl Names {
             Operation::Unlink => self.files.fill(0),
             Operation::Rmdir => self.directories.fill(0),
             Operation::Rename => self.renamed = !self.renamed,
-            _ => {}
+            Operation::Stat | Operation::Open | Operation::Readdir | data_operations!() | object_operations!() => {}
         }
         if self.files.iter().all(|count| *count == 0) {
             self.renamed = false;

@@ -1,11 +1,12 @@
 //! What a lane did in a phase.
 
-use crate::interval::{sum, Totals};
-use assay_spec::{Counts, ErrorKind, ErrorSample};
+use crate::interval::{progress, Counts, Totals};
+use crate::objects::There;
+use assay_spec::{ErrorKind, ErrorSample, Fault};
 use std::collections::BTreeMap;
 
-/// Failed operations by kind and errno.
-pub(crate) type ErrorTally = BTreeMap<(ErrorKind, Option<i32>), u64>;
+/// Failed operations by reason.
+pub(crate) type ErrorTally = BTreeMap<(ErrorKind, Option<Fault>), u64>;
 
 /// Progress at a moment: operations and bytes completed.
 pub(crate) type Progress = Counts;
@@ -17,7 +18,7 @@ pub(crate) struct LaneOutcome {
     pub(crate) end: u64,
     pub(crate) sync_ns: u64,
     /// What was handed over in intervals.
-    pub(crate) counts: Totals,
+    pub(crate) totals: Totals,
     pub(crate) errors: ErrorTally,
     /// Progress when each moment came (see `phase::MOMENTS`); none if the lane had ended before.
     pub(crate) at_moment: [Option<Progress>; 3],
@@ -30,13 +31,15 @@ pub(crate) struct LaneOutcome {
     /// Bytes from the start of the lane's part that are known to be on the storage after a sequential write; in a tree,
     /// names made.
     pub(crate) covered: u64,
+    /// The objects that are there now; none if the phase was not on objects.
+    pub(crate) objects: Option<There>,
     /// Time without a CPU though ready to run; none if unknown.
     pub(crate) cpu_wait_ns: Option<u64>,
 }
 
 impl LaneOutcome {
     pub(crate) fn progress(&self) -> Progress {
-        sum(self.counts)
+        progress(&self.totals)
     }
 
     pub(crate) fn error_count(&self) -> u64 {

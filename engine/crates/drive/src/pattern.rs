@@ -1,9 +1,13 @@
 //! Which record comes next: a function of the operation's number.
 
+use crate::objects::{ObjectSteps, There};
 use crate::permutation::Permutation;
 use assay_core::random::{mix, mix2};
+use assay_core::sizes::size_of;
 use assay_core::OpKind;
-use assay_spec::{Layout, Operation, Tree, PREPARE_BYTES};
+use assay_spec::{data_operations, name_operations, object_operations};
+use assay_spec::{Layout, Moves, Operation, Phase, Sizes, Tree, PREPARE_BYTES};
+use std::collections::BTreeSet;
 
 /// Where a lane works and how.
 #[derive(Debug, Clone, Copy)]
@@ -49,29 +53,63 @@ impl Share {
     }
 }
 
-/// What a lane does to each name in a metadata operation.
-fn metadata(operation: Operation) -> OpKind {
+/// What a lane does to each name in an operation on a tree; none if it is no such operation.
+fn deed(operation: Operation) -> Option<OpKind> {
     match operation {
-        Operation::Stat => OpKind::Stat,
-        Operation::Open => OpKind::Open,
-        Operation::Readdir => OpKind::Readdir,
-        Operation::Rename => OpKind::Rename,
-        Operation::Unlink => OpKind::Unlink,
-        Operation::Mkdir => OpKind::Mkdir,
-        Operation::Rmdir => OpKind::Rmdir,
-        _ => OpKind::Create,
+        Operation::Prepare | Operation::Create => Some(OpKind::Create),
+        Operation::Stat => Some(OpKind::Stat),
+        Operation::Open => Some(OpKind::Open),
+        Operation::Readdir => Some(OpKind::Readdir),
+        Operation::Rename => Some(OpKind::Rename),
+        Operation::Unlink => Some(OpKind::Unlink),
+        Operation::Mkdir => Some(OpKind::Mkdir),
+        Operation::Rmdir => Some(OpKind::Rmdir),
+        data_operations!() | object_operations!() => None,
+    }
+}
+
+/// In which order an operation on data goes over the records.
+enum Course {
+    Forward,
+    Backward,
+    Same,
+    Stride,
+    Random,
+}
+
+fn course(operation: Operation) -> Course {
+    match operation {
+        Operation::BackwardRead => Course::Backward,
+        Operation::RecordRewrite => Course::Same,
+        Operation::StrideRead => Course::Stride,
+        Operation::RandomRead | Operation::RandomWrite | Operation::RandomMix => Course::Random,
+        Operation::Prepare
+        | Operation::Write
+        | Operation::Rewrite
+        | Operation::Read
+        | Operation::Reread
+        | Operation::Fwrite
+        | Operation::ReFwrite
+        | Operation::Fread
+        | Operation::ReFread
+        | Operation::SequentialMix => Course::Forward,
+        name_operations!() | object_operations!() => {
+            unreachable!("the job's rules keep names and objects apart from data")
+        }
     }
 }
 
 /// One step of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Read, write, or what is done to a name.
+    /// What is done.
     pub kind: OpKind,
-    /// Offset in the file, in bytes; number of the name or deepest directory.
+    /// Number of the name, the deepest directory or the object; 0 for the data of a file.
+    pub object: u64,
+    /// Offset in it, in bytes.
     pub offset: u64,
     /// Bytes.
-    pub length: u32,
+    pub length: u64,
 }
 
 #[derive(Clone)]
@@ -89,11 +127,44 @@ enum Order {
         permutation: Permutation,
         seed: u64,
     },
-    /// Names from a number on, in order; `length` is that of the contents.
+    /// Names from a number on, in order; `contents` are asked where their sizes differ.
     Names {
         from: u64,
-        length: u32,
+        contents: Contents,
     },
+    Objects(Box<ObjectSteps>),
+}
+
+/// Sizes of the files of a tree, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Contents {
+    /// All the same.
+    Fixed(u64),
+    /// A function of the seed and of the number among all; the lane's first file is number `first`.
+    Drawn {
+        /// How.
+        sizes: Sizes,
+        /// The job's.
+        seed: u64,
+        /// Number of the lane's first file among all.
+        first: u64,
+    },
+}
+
+impl Contents {
+    fn of(&self, number: u64) -> u64 {
+        match self {
+            Contents::Fixed(bytes) => *bytes,
+            Contents::Drawn { sizes, seed, first } => size_of(sizes, *seed, first + number),
+        }
+    }
+
+    fn of_all(&self, from: u64, to: u64) -> u64 {
+        match self {
+            Contents::Fixed(bytes) => (to - from).saturating_mul(*bytes),
+            Contents::Drawn { .. } => (from..to).fold(0, |sum: u64, number| sum.saturating_add(self.of(number))),
+        }
+    }
 }
 
 /// The steps of one lane in one phase; endless, pass after pass.
@@ -105,31 +176,32 @@ pub struct Pattern {
     count: u64,
     first: u64,
     end: u64,
-    /// Percent of reads, and the seed that deals them out.
-    mix: Option<(u64, u64)>,
+    /// Bytes of one pass.
+    bytes: u64,
+    /// For each percent the kind that it is, and the seed that deals them out.
+    mix: Option<(Box<[OpKind]>, u64)>,
     kind: OpKind,
     index: u64,
     pass: u64,
 }
 
 impl Pattern {
-    /// The steps of `operation` on `share`.
-    pub fn new(operation: Operation, share: Share, stride: u32, read_percent: u8, seed: u64) -> Self {
+    /// The steps of a phase on the data of `share`.
+    pub fn new(phase: &Phase, share: Share, seed: u64) -> Self {
         let (first, end) = (share.start(), share.end());
-        let order = match operation {
-            Operation::BackwardRead => Order::Backward,
-            Operation::RecordRewrite => Order::Same,
-            Operation::StrideRead => Order::Stride(u64::from(stride)),
-            Operation::RandomRead | Operation::RandomWrite | Operation::RandomMix => {
-                Order::Random { permutation: Permutation::new(share.file_records, mix2(seed, 0)), seed }
-            }
-            _ => Order::Forward,
+        let order = match course(phase.operation) {
+            Course::Forward => Order::Forward,
+            Course::Backward => Order::Backward,
+            Course::Same => Order::Same,
+            Course::Stride => Order::Stride(u64::from(phase.stride_records)),
+            Course::Random => Order::Random { permutation: Permutation::new(share.file_records, mix2(seed, 0)), seed },
         };
         let count = if matches!(order, Order::Random { .. }) { share.dealt() } else { end - first };
-        let kind = if operation.reads() { OpKind::Read } else { OpKind::Write };
+        let kind = if phase.operation.reads() { OpKind::Read } else { OpKind::Write };
         let lane_seed = mix2(seed ^ mix(share.lane), 1);
-        let mix = operation.mixes().then_some((u64::from(read_percent), lane_seed));
-        Pattern { share, order, count, first, end, mix, kind, index: 0, pass: 0 }
+        let mix = phase.mix.is_some().then(|| (percents(phase).into_boxed_slice(), lane_seed));
+        let bytes = count * share.record;
+        Pattern { share, order, count, first, end, bytes, mix, kind, index: 0, pass: 0 }
     }
 
     /// The writes that make a share complete whose first `written` bytes are there.
@@ -138,19 +210,29 @@ impl Pattern {
         let (from, to) = (first * share.record + written.min(share.bytes()), end * share.record);
         let count = (to - from).div_ceil(PREPARE_BYTES);
         let order = Order::Fill { from, to };
-        Pattern { share, order, count, first, end, mix: None, kind: OpKind::Write, index: 0, pass: 0 }
+        Pattern { share, order, count, first, end, bytes: to - from, mix: None, kind: OpKind::Write, index: 0, pass: 0 }
     }
 
-    /// One metadata operation on each of the names from `from` to `to`; `contents` is the size of the files in bytes.
-    pub fn names(operation: Operation, tree: &Tree, from: u64, to: u64, contents: u64) -> Self {
-        let kind = metadata(operation);
+    /// One metadata operation on each of the names from `from` to `to`, files with these `contents`.
+    pub fn names(operation: Operation, tree: &Tree, from: u64, to: u64, contents: Contents) -> Self {
+        let kind = deed(operation).expect("the job's rules keep data and objects apart from names");
         let (from, to) =
             if kind == OpKind::Readdir { (0, to.div_ceil(tree.files_per_leaf())) } else { (from, to.max(from)) };
-        let length = if matches!(kind, OpKind::Create | OpKind::Stat) { contents as u32 } else { 0 };
-        let record = if kind == OpKind::Create { contents } else { 0 };
-        let share = Share { lane: 0, sharers: 1, file_records: to - from, record };
-        let order = Order::Names { from, length };
-        Pattern { share, order, count: to - from, first: from, end: to, mix: None, kind, index: 0, pass: 0 }
+        let bytes = if kind == OpKind::Create { contents.of_all(from, to) } else { 0 };
+        let sized = matches!(kind, OpKind::Create | OpKind::Stat);
+        let contents = if sized { contents } else { Contents::Fixed(0) };
+        let share = Share { lane: 0, sharers: 1, file_records: to - from, record: 0 };
+        let order = Order::Names { from, contents };
+        Pattern { share, order, count: to - from, first: from, end: to, bytes, mix: None, kind, index: 0, pass: 0 }
+    }
+
+    /// The steps of a phase on objects.
+    pub fn objects(steps: ObjectSteps) -> Self {
+        let (count, bytes) = steps.pass();
+        let share = Share { lane: 0, sharers: 1, file_records: count, record: 0 };
+        let kind = steps.kinds()[0];
+        let order = Order::Objects(Box::new(steps));
+        Pattern { share, order, count, first: 0, end: count, bytes, mix: None, kind, index: 0, pass: 0 }
     }
 
     /// Steps in one pass over the data.
@@ -160,25 +242,55 @@ impl Pattern {
 
     /// Bytes of one pass over the data.
     pub fn bytes(&self) -> u64 {
-        match self.order {
-            Order::Fill { from, to } => to - from,
-            _ => self.count * self.share.record,
+        self.bytes
+    }
+
+    /// Kinds of operations that may come.
+    pub fn kinds(&self) -> Vec<OpKind> {
+        match (&self.order, &self.mix) {
+            (Order::Objects(steps), _) => steps.kinds(),
+            (_, Some((kinds, _))) => BTreeSet::from_iter(kinds.iter().copied()).into_iter().collect(),
+            (_, None) => vec![self.kind],
         }
     }
 
-    /// What the steps do, unless they are mixed.
-    pub fn kind(&self) -> OpKind {
-        self.kind
-    }
-
-    /// Whether some steps write.
+    /// Whether some steps need data that is made.
     pub fn writes(&self) -> bool {
-        self.mix.is_some() || matches!(self.kind, OpKind::Write | OpKind::Create)
+        self.kinds().into_iter().any(|kind| kind.moves() == Moves::Out)
     }
 
-    /// The next step.
+    /// Steps on objects must be told when an operation has ended.
+    pub fn follows(&self) -> bool {
+        matches!(self.order, Order::Objects(_))
+    }
+
+    /// An operation of a step has ended, well or not.
+    #[cold]
+    pub fn ended(&mut self, kind: OpKind, object: u64, length: u64, well: bool) {
+        if let Order::Objects(steps) = &mut self.order {
+            steps.ended(kind, object, length, well);
+        }
+    }
+
+    /// The objects that are there now; none if the steps are not on objects.
+    pub fn objects_left(&self) -> Option<There> {
+        match &self.order {
+            Order::Objects(steps) => Some((**steps).clone().left()),
+            _ => None,
+        }
+    }
+
+    /// The next step; none, with objects, if something that is in flight must end first or there is no more to do.
     #[inline(always)]
-    pub fn step(&mut self) -> Step {
+    pub fn next(&mut self) -> Option<Step> {
+        if let Order::Objects(steps) = &mut self.order {
+            return steps.next();
+        }
+        Some(self.step())
+    }
+
+    #[inline(always)]
+    fn step(&mut self) -> Step {
         if self.index == self.count {
             self.index = 0;
             self.pass += 1;
@@ -188,22 +300,22 @@ impl Pattern {
         }
         let index = self.index;
         self.index += 1;
-        let kind = match self.mix {
+        let kind = match &self.mix {
             None => self.kind,
-            Some((percent, seed)) if mix2(seed, self.pass * self.count + self.index) % 100 < percent => OpKind::Read,
-            Some(_) => OpKind::Write,
+            Some((kinds, seed)) => kinds[(mix2(*seed, self.pass * self.count + self.index) % 100) as usize],
         };
         // The commonest orders first: a jump by table is often mispredicted after a system call.
         let record = if let Order::Random { permutation, .. } = &self.order {
             permutation.at(self.share.lane + index * self.share.sharers)
         } else if let Order::Forward = &self.order {
             self.first + index
-        } else if let Order::Names { from, length } = self.order {
-            return Step { kind, offset: from + index, length };
+        } else if let Order::Names { from, contents } = &self.order {
+            let object = from + index;
+            return Step { kind, object, offset: 0, length: contents.of(object) };
         } else {
             return self.rarer_step(kind, index);
         };
-        Step { kind, offset: record * self.share.record, length: self.share.record as u32 }
+        Step { kind, object: 0, offset: record * self.share.record, length: self.share.record }
     }
 
     fn rarer_step(&self, kind: OpKind, index: u64) -> Step {
@@ -213,12 +325,20 @@ impl Pattern {
             Order::Stride(stride) => self.first + strided(index, self.count, *stride),
             Order::Fill { from, to } => {
                 let offset = from + index * PREPARE_BYTES;
-                return Step { kind, offset, length: PREPARE_BYTES.min(to - offset) as u32 };
+                return Step { kind, object: 0, offset, length: PREPARE_BYTES.min(to - offset) };
             }
-            Order::Forward | Order::Random { .. } | Order::Names { .. } => unreachable!("step does these"),
+            Order::Forward | Order::Random { .. } | Order::Names { .. } | Order::Objects(_) => {
+                unreachable!("step and next do these")
+            }
         };
-        Step { kind, offset: record * self.share.record, length: self.share.record as u32 }
+        Step { kind, object: 0, offset: record * self.share.record, length: self.share.record }
     }
+}
+
+/// For each percent the kind that it is.
+pub(crate) fn percents(phase: &Phase) -> Vec<OpKind> {
+    let shares = phase.mix.iter().flatten();
+    shares.flat_map(|(kind, percent)| std::iter::repeat_n(*kind, usize::from(*percent))).collect()
 }
 
 /// Place `index` of the order 0, s, 2s, ..., 1, 1+s, ... of n records: iozone's stride read, which starts the
@@ -237,10 +357,17 @@ fn strided(index: u64, n: u64, stride: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_spec::Group;
     use proptest::prelude::*;
+    use serde_json::json;
+
+    fn phase(operation: Operation, reads: u8) -> Phase {
+        let mix = if operation.mixes() { json!({ "read": reads, "write": 100 - reads }) } else { json!(null) };
+        serde_json::from_value(json!({ "operation": operation.name(), "mix": mix })).unwrap()
+    }
 
     fn records(operation: Operation, share: Share) -> Vec<u64> {
-        let mut pattern = Pattern::new(operation, share, 17, 50, 11);
+        let mut pattern = Pattern::new(&phase(operation, 50), share, 11);
         (0..pattern.count()).map(|_| pattern.step().offset / share.record).collect()
     }
 
@@ -248,7 +375,7 @@ mod tests {
         /// Every operation but record rewrite touches each record of the file exactly once, over all lanes together.
         #[test]
         fn each_record_once(lanes in 1_u32..9, extra in 0_u64..300, shared: bool, operation in 0_usize..15) {
-            let operation = Operation::DATA[operation];
+            let operation = Operation::of_group(Group::Data).nth(operation).unwrap();
             prop_assume!(operation != Operation::RecordRewrite);
             let layout = if shared { Layout::Shared } else { Layout::Separate };
             let size = (u64::from(lanes) + extra) * 512 + 100;
@@ -270,7 +397,7 @@ mod tests {
             for _ in 0..pattern.count() {
                 let step = pattern.step();
                 prop_assert_eq!(step.offset, at);
-                at += u64::from(step.length);
+                at += step.length;
             }
             prop_assert_eq!(at, share.end() * 4096);
         }
@@ -288,7 +415,7 @@ mod tests {
     #[test]
     fn later_random_passes_differ() {
         let share = Share::new(Layout::Separate, 0, 1, 1 << 20, 4096);
-        let mut pattern = Pattern::new(Operation::RandomRead, share, 17, 50, 5);
+        let mut pattern = Pattern::new(&phase(Operation::RandomRead, 50), share, 5);
         let mut pass = || (0..256).map(|_| pattern.step().offset).collect::<Vec<_>>();
         assert_ne!(pass(), pass());
     }
@@ -296,7 +423,7 @@ mod tests {
     #[test]
     fn mix_keeps_its_percentage() {
         let share = Share::new(Layout::Separate, 0, 1, 10_000 * 512, 512);
-        let mut pattern = Pattern::new(Operation::RandomMix, share, 17, 70, 5);
+        let mut pattern = Pattern::new(&phase(Operation::RandomMix, 70), share, 5);
         let reads = (0..10_000).filter(|_| pattern.step().kind == OpKind::Read).count();
         assert!((6_800..7_200).contains(&reads), "{reads}");
     }

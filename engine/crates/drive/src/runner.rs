@@ -5,18 +5,20 @@ use crate::data::{Base, Data, Writes};
 use crate::interval::Timeline;
 use crate::lane::{LanePlan, Links};
 use crate::names::Names;
+use crate::objects::{ObjectSteps, There};
 use crate::outcome::{LaneMessage, LaneOutcome};
-use crate::pattern::{Pattern, Share};
+use crate::pattern::{Contents, Pattern, Share};
 use crate::phase::PhaseShared;
 use crate::resources;
+use crate::stream::Stream;
 use crate::totals;
 use crate::watcher::Watcher;
 use crate::worker::{Command, Worker};
 use assay_core::random::mix2;
 use assay_core::{clock, pulse, Backend, MethodChoice, PhasePlan, SetupError, ASKED_FOR};
 use assay_spec::{
-    Barrier, BarrierStep, ByeStatus, ErrorCount, ErrorKind, ErrorSample, Event, Job, Layout, Level, Log, Method,
-    Operation, Phase, PhaseStart, PhaseStatus, Ready, SyncPolicy, Target,
+    Barrier, BarrierStep, ByeStatus, ErrorCount, ErrorKind, ErrorSample, Event, Group, Job, Layout, Level, Log, Method,
+    Operation, Phase, PhaseStart, PhaseStatus, Ready, SyncPolicy,
 };
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,6 +43,8 @@ const HEADSTART_NS: u64 = 500_000;
 const HEADSTART_PER_LANE_NS: u64 = 8_000;
 /// The coordinator looks up this often.
 const TICK: Duration = Duration::from_millis(50);
+/// Objects of each lane are numbered apart, by so many bits.
+const LANE_BITS: u32 = 40;
 /// A lane's thread needs little: no recursion, no large locals.
 const STACK_BYTES: usize = 256 << 10;
 
@@ -55,6 +59,10 @@ struct Runner<'a> {
     /// Per lane: bytes from the start of its part that are known to be there; in a tree, files.
     covered: Vec<u64>,
     names: Names,
+    /// Per lane: the objects that are there.
+    objects: Vec<There>,
+    /// Per lane: data of operations that are longer than a buffer; none if there are none.
+    streams: Vec<Option<Arc<Stream>>>,
     /// What data is made from; none if nothing is written or checked, or the backend does not give back what was written.
     base: Option<Arc<Base>>,
     /// The last phase that has written all of the data that is read here.
@@ -99,8 +107,33 @@ fn share(job: &Job, lane: u32) -> Share {
 
 /// Some phase writes data, or data that is read is checked.
 fn needs_data(job: &Job) -> bool {
-    let writes = |phase: &Phase| phase.operation.writes() || phase.operation == Operation::Create;
-    job.data.verify || job.phases.iter().any(writes)
+    let makes = |phase: &Phase| match phase.operation.group() {
+        None => true,
+        Some(Group::Data) => phase.operation.writes(),
+        Some(Group::Names) => phase.operation == Operation::Create,
+        Some(Group::Objects) => matches!(phase.operation, Operation::Put | Operation::ObjectMix),
+    };
+    job.data.verify || job.phases.iter().any(makes)
+}
+
+fn objects_per_lane(job: &Job) -> u64 {
+    job.objects.as_ref().map_or(0, |objects| objects.count)
+}
+
+/// Number of a lane's first object or small file among all; none if the job works on the data of files.
+fn first_object(job: &Job, lane: u32) -> Option<u64> {
+    match (&job.tree, &job.objects) {
+        (Some(tree), _) => Some(u64::from(lane) * tree.files),
+        // Puts may go on beyond the count.
+        (None, Some(_)) => Some(u64::from(lane) << LANE_BITS),
+        (None, None) => None,
+    }
+}
+
+/// What a lane makes data with that is longer than its buffers.
+fn stream(job: &Job, base: Option<&Arc<Base>>, lane: u32) -> Option<Arc<Stream>> {
+    let first = first_object(job, lane).filter(|_| job.largest_contents() > job.record_size_bytes)?;
+    Some(Arc::new(Stream::new(base?, &job.data, job.seed, first, job.queue_depth)))
 }
 
 /// Runs `job` on `backend`. `go` is called at each barrier if the job waits there.
@@ -117,6 +150,7 @@ pub fn run(
     if let Err(error) = backend.prepare() {
         return (ByeStatus::Refused, Some(error.to_string()));
     }
+    let base = (backend.capabilities().verify && needs_data(job)).then(|| Base::new(&job.data, job.seed));
     let mut runner = Runner {
         job,
         backend: Arc::clone(backend),
@@ -128,7 +162,9 @@ pub fn run(
             .map(|index| if job.reuse_files { share(job, job.first_lane() + index).bytes() } else { 0 })
             .collect(),
         names: Names::new(job),
-        base: (backend.capabilities().verify && needs_data(job)).then(|| Base::new(&job.data, job.seed)),
+        objects: vec![There::first(if job.reuse_files { objects_per_lane(job) } else { 0 }); job.lanes as usize],
+        streams: (0..job.lanes).map(|index| stream(job, base.as_ref(), job.first_lane() + index)).collect(),
+        base,
         rewritten: None,
         first_error: None,
         setup_errors: Vec::new(),
@@ -260,7 +296,8 @@ impl Runner<'_> {
 
     fn worker(&self, index: u32, commands: Receiver<Command>) -> Worker {
         let job = self.job;
-        let bytes = if job.tree.is_some() { job.file_size_bytes.max(1) } else { job.record_size_bytes };
+        let small = job.tree.is_some() || job.objects.is_some();
+        let bytes = if small { job.largest_contents().clamp(1, job.record_size_bytes) } else { job.record_size_bytes };
         Worker {
             backend: Arc::clone(&self.backend),
             index,
@@ -269,6 +306,7 @@ impl Runner<'_> {
             buffer_bytes: bytes as usize,
             tuning: job.tuning.clone(),
             direct: job.direct,
+            stream: self.streams[index as usize].clone(),
             commands,
         }
     }
@@ -303,6 +341,35 @@ impl Runner<'_> {
         }
     }
 
+    fn pattern(&self, phase: &Phase, index: u32, share: Share, seed: u64) -> Pattern {
+        let (job, lane) = (self.job, self.job.first_lane() + index);
+        let first = first_object(job, lane).unwrap_or(0);
+        if let Some(tree) = &job.tree {
+            let contents = job.sizes.as_ref().map_or(Contents::Fixed(job.file_size_bytes), |sizes| Contents::Drawn {
+                sizes: sizes.clone(),
+                seed: job.seed,
+                first,
+            });
+            let (from, to) = self.names.range(phase.operation, index);
+            return Pattern::names(phase.operation, tree, from, to, contents);
+        }
+        if let Some(objects) = &job.objects {
+            let there = self.objects[index as usize].clone();
+            return Pattern::objects(ObjectSteps::new(
+                job,
+                phase,
+                objects.count,
+                there,
+                first,
+                mix2(seed, u64::from(lane)),
+            ));
+        }
+        if phase.operation == Operation::Prepare {
+            return Pattern::fill(share, self.covered[index as usize]);
+        }
+        Pattern::new(phase, share, seed)
+    }
+
     fn lane_plan(&self, number: u32, phase: &Phase, plan: &PhasePlan, index: u32) -> LanePlan {
         let job = self.job;
         let lane = job.first_lane() + index;
@@ -310,16 +377,10 @@ impl Runner<'_> {
         let seed = mix2(job.seed, u64::from(number) + 1);
         let file = if job.layout == Layout::Shared { 0 } else { u64::from(lane) };
         let order_seed = if job.layout == Layout::Shared { seed } else { mix2(seed, u64::from(lane)) };
-        let pattern = if let Some(tree) = &job.tree {
-            let (from, to) = self.names.range(phase.operation, index);
-            Pattern::names(phase.operation, tree, from, to, job.file_size_bytes)
-        } else if phase.operation == Operation::Prepare {
-            Pattern::fill(share, self.covered[index as usize])
-        } else {
-            Pattern::new(phase.operation, share, phase.stride_records, phase.read_percent, order_seed)
-        };
+        let first = first_object(job, lane);
+        let pattern = self.pattern(phase, index, share, order_seed);
         let data = self.base.as_ref().map(|base| Data::new(base, &job.data, job.seed, file));
-        let foreign = job.reuse_files || matches!(job.target, Target::Device(_));
+        let foreign = job.reuse_files || self.backend.foreign();
         let writes = Writes::in_phase(number, job.record_size_bytes, self.rewritten, foreign);
         LanePlan {
             phase: number,
@@ -327,9 +388,10 @@ impl Runner<'_> {
             lanes: job.lanes,
             object: self.backend.object_name(lane),
             pattern,
-            data: if job.tree.is_some() { data } else { data.map(|data| data.written(writes)) },
+            data: if first.is_some() { data } else { data.map(|data| data.written(writes)) },
             verify: job.data.verify,
-            first_object: job.tree.as_ref().map(|tree| u64::from(lane) * tree.files),
+            stream: self.streams[index as usize].clone(),
+            first_object: first,
             runtime_ns: phase.runtime_ns,
             time_limit_ns: phase.time_limit_ns,
             schedule: phase.rate_per_s.map(|rate| Schedule::new(phase.arrivals, rate, lane, job.all_lanes(), seed)),
@@ -394,7 +456,7 @@ impl Runner<'_> {
         end.watch = watch;
         end.resources = resources::between(&before, &resources::snapshot(device, &self.job.watch));
         let shift = resources::wall_offset_ns().saturating_sub(offset);
-        end.wall_shift_ns = shift.saturating_add(self.scripted_step());
+        end.wall_shift_ns = shift.saturating_add(self.backend.wall_step_ns());
         self.note_covered(phase.operation, &work);
         if end.status == PhaseStatus::Done && self.first_error.is_none() && self.writes_all(phase) {
             self.rewritten = Some(number);
@@ -419,14 +481,6 @@ impl Runner<'_> {
         );
         let alone = self.job.layout == Layout::Separate || self.job.ranks == 1;
         whole && alone && phase.runtime_ns.is_none() && phase.time_limit_ns.is_none()
-    }
-
-    /// What a script wants seen of the wall clock.
-    fn scripted_step(&self) -> i64 {
-        match &self.job.target {
-            Target::Null(null) => null.clock_step_ns,
-            _ => 0,
-        }
     }
 
     fn status_of(&self, operation: Operation, work: &Work) -> PhaseStatus {
@@ -468,16 +522,17 @@ impl Runner<'_> {
     }
 
     fn setup_failed(&mut self, number: u32, error: &SetupError) {
-        self.setup_errors.push(ErrorCount { kind: ErrorKind::Os, errno: error.errno, count: 1 });
+        self.setup_errors.push(totals::error_count(ErrorKind::Fault, error.fault, 1));
         self.failed(ErrorSample {
             phase: number,
             lane: None,
             action: error.action.to_owned(),
             object: error.object.clone(),
+            number: 0,
             offset: 0,
             length: error.length,
-            kind: ErrorKind::Os,
-            errno: error.errno,
+            kind: ErrorKind::Fault,
+            fault: error.fault,
             message: error.message.clone(),
         });
     }
@@ -486,8 +541,9 @@ impl Runner<'_> {
     fn failed(&mut self, sample: ErrorSample) {
         self.first_error.get_or_insert_with(|| {
             let (action, object, offset, length) = (&sample.action, &sample.object, sample.offset, sample.length);
-            let place = match (self.job.tree.is_some() && sample.lane.is_some(), length) {
-                (true, _) => format!(" of number {offset}"),
+            let many = self.job.tree.is_some() || self.job.objects.is_some();
+            let place = match (many && sample.lane.is_some(), length) {
+                (true, _) => format!(" of number {}", sample.number),
                 (false, 0) => String::new(),
                 (false, _) => format!(" at {offset}, {length} bytes"),
             };
@@ -571,12 +627,17 @@ impl Runner<'_> {
             self.names.note(operation, &work.outcomes.iter().map(made).collect::<Vec<_>>());
             return;
         }
+        for (there, lane) in self.objects.iter_mut().zip(&work.outcomes) {
+            if let Some(now) = lane.as_ref().and_then(|lane| lane.objects.clone()) {
+                *there = now;
+            }
+        }
         for (covered, lane) in self.covered.iter_mut().zip(&work.outcomes) {
             let written = lane.as_ref().map_or(0, |lane| lane.covered);
-            match operation {
-                Operation::Prepare => *covered += written,
-                Operation::Write | Operation::Fwrite => *covered = written,
-                _ => {}
+            if operation == Operation::Prepare {
+                *covered += written;
+            } else if operation.creates() {
+                *covered = written;
             }
         }
     }

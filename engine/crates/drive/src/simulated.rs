@@ -10,7 +10,7 @@ use crate::phase::PhaseShared;
 use crate::runner::Work;
 use crate::totals;
 use assay_core::clock::TimeSource;
-use assay_core::{Buffers, Completion, Lane, MethodChoice, Op, OpKind, PhasePlan, SetupError};
+use assay_core::{Buffers, Completion, Fault, Lane, MethodChoice, Op, OpKind, PhasePlan, SetupError};
 use assay_spec::{Arrivals, ErrorSample, Interval, LatencySummary, Layout, Operation, Phase, PhaseEnd, PhaseStatus};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -98,7 +98,7 @@ pub(crate) struct Asked<'a> {
 }
 
 /// How long after its submission an operation ends, and how.
-pub(crate) type Answer = (u64, Result<u32, i32>);
+pub(crate) type Answer = (u64, Result<u64, Fault>);
 pub(crate) type Script = Box<dyn FnMut(&Asked<'_>) -> Answer + Send>;
 
 /// Every operation succeeds after the time that `service` gives its number.
@@ -141,7 +141,7 @@ impl Lane for ScriptedLane {
     fn submit(&mut self, ops: &[Op]) -> usize {
         for op in ops {
             let (end, result) = self.ask(*op);
-            self.in_flight.push((end, Completion { slot: op.slot, result }));
+            self.in_flight.push((end, Completion::new(op.slot, result)));
         }
         self.most = self.most.max(self.in_flight.len());
         ops.len()
@@ -155,11 +155,11 @@ impl Lane for ScriptedLane {
         done.extend(self.in_flight.drain(..ended).map(|(_, completion)| completion));
     }
 
-    fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+    fn execute(&mut self, op: &Op) -> Completion {
         assert!(self.in_flight.is_empty());
         let (end, result) = self.ask(*op);
         self.clock.pass_to(end);
-        result
+        Completion::new(op.slot, result)
     }
 
     fn end(&mut self) -> Result<(), SetupError> {
@@ -198,7 +198,8 @@ impl Scene {
                 time_limit_ns: None,
                 rate_per_s: None,
                 arrivals: Arrivals::Constant,
-                read_percent: 50,
+                mix: None,
+                range_bytes: None,
                 stride_records: 17,
             },
             interval_ns: SECOND,
@@ -246,9 +247,10 @@ impl Scene {
             lane,
             lanes,
             object: format!("scripted{lane}"),
-            pattern: Pattern::new(self.phase.operation, share, 17, self.phase.read_percent, 1),
+            pattern: Pattern::new(&self.phase, share, 1),
             data: None,
             verify: false,
+            stream: None,
             first_object: None,
             runtime_ns: self.phase.runtime_ns,
             time_limit_ns: self.phase.time_limit_ns,

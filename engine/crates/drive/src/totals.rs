@@ -1,10 +1,11 @@
 //! A phase's totals from its lanes.
 
-use crate::interval::{sum, META, READ, WRITE};
+use crate::interval::{counted, sum, Counts};
 use crate::outcome::LaneOutcome;
 use crate::phase::{Moment, PhaseShared};
 use crate::runner::Work;
-use assay_spec::{Counts, ErrorCount, LaneResult, Phase, PhaseEnd, PhaseStatus, Resources, Window};
+use assay_core::fault_name;
+use assay_spec::{ErrorCount, ErrorKind, Fault, LaneResult, Phase, PhaseEnd, PhaseStatus, Resources, Window};
 use std::collections::BTreeMap;
 
 /// Progress of all lanes when `moment` came.
@@ -28,8 +29,7 @@ pub(crate) fn of(
     let since = |time: u64| time.saturating_sub(start);
     let outcomes: Vec<(u32, &LaneOutcome)> =
         (work.first_lane..).zip(&work.outcomes).filter_map(|(lane, outcome)| Some((lane, outcome.as_ref()?))).collect();
-    let counts = work.timeline.counts();
-    let total = sum(counts);
+    let total = work.timeline.progress();
     let last = outcomes.iter().map(|(_, lane)| since(lane.end)).max().unwrap_or(0);
     let first = shared.time(Moment::FirstEnd).map_or(last, since);
     let begun = shared.time(Moment::AllBegun).map(since);
@@ -47,16 +47,11 @@ pub(crate) fn of(
         operation: phase.operation,
         measured: phase.measured,
         status,
-        read: counts[READ],
-        write: counts[WRITE],
-        meta: counts[META],
+        operations: work.timeline.totals(),
         last_finisher: window(0, last, Counts::default(), total),
         first_finisher: window(0, first, Counts::default(), progress_at(&outcomes, Moment::FirstEnd)),
         steady,
         start_skew_ns: starts().max().unwrap_or(0) - starts().min().unwrap_or(0),
-        read_latency: work.timeline.latency(READ).summary(),
-        write_latency: work.timeline.latency(WRITE).summary(),
-        meta_latency: work.timeline.latency(META).summary(),
         start_delay: work.timeline.delay().summary(),
         errors: errors(&outcomes),
         target_per_s: phase.rate_per_s,
@@ -76,7 +71,12 @@ fn errors(outcomes: &[(u32, &LaneOutcome)]) -> Vec<ErrorCount> {
     for (key, count) in outcomes.iter().flat_map(|(_, lane)| &lane.errors) {
         *all.entry(*key).or_insert(0) += count;
     }
-    all.into_iter().map(|((kind, errno), count)| ErrorCount { kind, errno, count }).collect()
+    all.into_iter().map(|((kind, fault), count)| error_count(kind, fault, count)).collect()
+}
+
+/// Failures with one reason.
+pub(crate) fn error_count(kind: ErrorKind, fault: Option<Fault>, count: u64) -> ErrorCount {
+    ErrorCount { kind, fault, name: fault.and_then(fault_name).map(str::to_owned), count }
 }
 
 fn result(lane: u32, outcome: &LaneOutcome, start: u64) -> LaneResult {
@@ -85,10 +85,7 @@ fn result(lane: u32, outcome: &LaneOutcome, start: u64) -> LaneResult {
         start_ns: outcome.start.saturating_sub(start),
         end_ns: outcome.end.saturating_sub(start),
         sync_ns: outcome.sync_ns,
-        read: outcome.counts[READ],
-        write: outcome.counts[WRITE],
-        meta: outcome.counts[META],
-        errors: outcome.error_count(),
+        operations: counted(&outcome.totals),
         cpu_wait_ns: outcome.cpu_wait_ns,
     }
 }

@@ -5,8 +5,9 @@ use crate::lane::{self, LanePlan, Links};
 use crate::outcome::{LaneMessage, LaneOutcome};
 use crate::placement;
 use crate::resources;
+use crate::stream::Stream;
 use assay_core::clock::Clock;
-use assay_core::{os_message, Backend, Buffers, Lane, LaneSetup, MethodChoice, PhasePlan, SetupError};
+use assay_core::{fault_message, Backend, Buffers, Lane, LaneSetup, MethodChoice, PhasePlan, SetupError, Source};
 use assay_spec::{Operation, SyncPolicy, Tuning, PREPARE_BYTES, PREPARE_DEPTH};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::Arc;
@@ -33,6 +34,8 @@ pub(crate) struct Worker {
     pub(crate) buffer_bytes: usize,
     pub(crate) tuning: Tuning,
     pub(crate) direct: bool,
+    /// Data of operations that are longer than a buffer; none if there are none.
+    pub(crate) stream: Option<Arc<Stream>>,
     pub(crate) commands: Receiver<Command>,
 }
 
@@ -83,6 +86,7 @@ impl Worker {
             tuning,
             direct: self.direct,
             buffers: Arc::clone(&buffers),
+            source: self.stream.as_ref().map(|stream| Arc::clone(stream) as Arc<dyn Source>),
         };
         Ok((self.backend.open_lane(setup)?, buffers))
     }
@@ -111,7 +115,7 @@ impl Worker {
             }
             _ => None,
         };
-        let changes = phase.operation.writes() || phase.operation.changes_names();
+        let changes = plan.pattern.kinds().into_iter().any(assay_core::OpKind::changes);
         let settled = if outcome.is_some() && phase.sync == SyncPolicy::None && changes {
             settle(channel, &plan.object)
         } else {
@@ -147,7 +151,7 @@ impl Worker {
 /// write that cannot be made stable shall be known.
 fn settle(channel: &mut dyn Lane, object: &str) -> Result<(), SetupError> {
     lane::sync(channel)
-        .map_err(|errno| SetupError { errno: Some(errno), ..SetupError::new("flush", object, os_message(errno)) })
+        .map_err(|fault| SetupError { fault: Some(fault), ..SetupError::new("flush", object, fault_message(fault)) })
 }
 
 /// Gives this thread a table of descriptors of its own: in a table that threads share the kernel counts references to

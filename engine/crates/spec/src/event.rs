@@ -1,6 +1,6 @@
 //! What the engine says, one JSON object a line.
 
-use crate::{BackendCapabilities, Job, Method, Operation};
+use crate::{BackendCapabilities, Fault, Job, Method, OpKind, Operation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -142,15 +142,6 @@ pub struct PhaseStart {
     pub planned_bytes: Option<u64>,
 }
 
-/// Completed operations, one direction.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Counts {
-    /// Operations that succeeded.
-    pub ops: u64,
-    /// Bytes they moved.
-    pub bytes: u64,
-}
-
 /// What was completed between two instants. Adding up the intervals of a phase gives its totals exactly.
 ///
 /// The same index can come twice: a lane that was held up reports late.
@@ -164,22 +155,57 @@ pub struct Interval {
     pub start_ns: u64,
     /// Its end, nanoseconds after the phase's start.
     pub end_ns: u64,
-    /// Reads.
-    pub read: Counts,
-    /// Writes.
-    pub write: Counts,
-    /// Metadata operations; their bytes are the contents written by `create`.
-    #[serde(default)]
-    pub meta: Counts,
-    /// Failed operations.
+    /// What was done, kind by kind; kinds of which nothing ended are left out.
+    pub operations: Vec<OpInterval>,
+}
+
+/// One kind of operation in an interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OpInterval {
+    /// Which.
+    pub operation: OpKind,
+    /// Operations that succeeded.
+    pub ops: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// Operations that failed.
     pub errors: u64,
-    /// Latencies of the reads: HDR histogram, nanoseconds, V2-deflate, base64; none if there were none.
-    pub read_histogram: Option<String>,
-    /// Latencies of the writes, likewise.
-    pub write_histogram: Option<String>,
-    /// Latencies of the metadata operations, likewise.
-    #[serde(default)]
-    pub meta_histogram: Option<String>,
+    /// Latencies: HDR histogram, nanoseconds, V2-deflate, base64; none if none succeeded.
+    pub latency: Option<String>,
+    /// Times until the first byte came, likewise; none where the protocol does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_byte: Option<String>,
+}
+
+/// One kind of operation in a phase.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OpTotals {
+    /// Which.
+    pub operation: OpKind,
+    /// Operations that succeeded.
+    pub ops: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// Operations that failed.
+    pub errors: u64,
+    /// Latencies; none if none succeeded.
+    pub latency: Option<LatencySummary>,
+    /// Times until the first byte came; none where the protocol does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_byte: Option<LatencySummary>,
+}
+
+/// One kind of operation of one lane in a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OpCounts {
+    /// Which.
+    pub operation: OpKind,
+    /// Operations that succeeded.
+    pub ops: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// Operations that failed.
+    pub errors: u64,
 }
 
 /// Why an operation failed.
@@ -187,8 +213,8 @@ pub struct Interval {
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "ErrorKind")]
 pub enum ErrorKind {
-    /// The kernel said no; see errno.
-    Os,
+    /// The storage said no; see the fault.
+    Fault,
     /// Fewer bytes came back than were asked for.
     ShortRead,
     /// Fewer bytes were taken than were given.
@@ -204,18 +230,21 @@ pub struct ErrorSample {
     pub phase: u32,
     /// Lane that met it; none for the set-up of a phase.
     pub lane: Option<u32>,
-    /// What was being done: read, write, sync, open, preallocate, cache, ...
+    /// What was being done: a kind of operation, or open, preallocate, cache, ...
     pub action: String,
     /// File or device.
     pub object: String,
+    /// Number of the lane's object or name.
+    #[serde(default)]
+    pub number: u64,
     /// Offset of the record, or of the first wrong byte.
     pub offset: u64,
     /// Bytes asked for.
     pub length: u64,
     /// Why.
     pub kind: ErrorKind,
-    /// The kernel's number, if it gave one.
-    pub errno: Option<i32>,
+    /// What the storage said, if it said something.
+    pub fault: Option<Fault>,
     /// One line for people.
     pub message: String,
 }
@@ -300,8 +329,11 @@ pub struct LatencySummary {
 pub struct ErrorCount {
     /// Why.
     pub kind: ErrorKind,
-    /// The kernel's number, if it gave one.
-    pub errno: Option<i32>,
+    /// What the storage said, if it said something.
+    pub fault: Option<Fault>,
+    /// The fault's name, such as EIO; none if it has none.
+    #[serde(default)]
+    pub name: Option<String>,
     /// How many.
     pub count: u64,
 }
@@ -317,15 +349,8 @@ pub struct LaneResult {
     pub end_ns: u64,
     /// Time of the flush at the end.
     pub sync_ns: u64,
-    /// Reads.
-    pub read: Counts,
-    /// Writes.
-    pub write: Counts,
-    /// Metadata operations.
-    #[serde(default)]
-    pub meta: Counts,
-    /// Failed operations.
-    pub errors: u64,
+    /// What it did, kind by kind; kinds of which nothing ended are left out.
+    pub operations: Vec<OpCounts>,
     /// Time the lane was ready to run while all CPUs it may use ran something else (run delay of /proc/PID/schedstat);
     /// none if the kernel does not tell.
     #[serde(default)]
@@ -424,13 +449,8 @@ pub struct PhaseEnd {
     pub measured: bool,
     /// How it ended.
     pub status: PhaseStatus,
-    /// Reads of all lanes.
-    pub read: Counts,
-    /// Writes of all lanes.
-    pub write: Counts,
-    /// Metadata operations of all lanes.
-    #[serde(default)]
-    pub meta: Counts,
+    /// What all lanes did, kind by kind; kinds of which nothing ended are left out.
+    pub operations: Vec<OpTotals>,
     /// From the release of the barrier to the last lane's end, flush included.
     pub last_finisher: Window,
     /// From the release of the barrier to the first lane's end (stonewall).
@@ -439,18 +459,11 @@ pub struct PhaseEnd {
     pub steady: Option<Window>,
     /// Greatest difference between two lanes' starts.
     pub start_skew_ns: u64,
-    /// Latencies of the reads; none if there were none.
-    pub read_latency: Option<LatencySummary>,
-    /// Latencies of the writes; none if there were none.
-    pub write_latency: Option<LatencySummary>,
-    /// Latencies of the metadata operations; none if there were none.
-    #[serde(default)]
-    pub meta_latency: Option<LatencySummary>,
     /// Open loop: from the intended start of each operation to its submission. Late because every slot was taken by
     /// an operation the storage had not finished, or because the engine itself was late.
     #[serde(default)]
     pub start_delay: Option<LatencySummary>,
-    /// Failed operations by kind.
+    /// What failed, by reason: operations, and what had to be done around them.
     pub errors: Vec<ErrorCount>,
     /// Open loop: operations per second asked for.
     pub target_per_s: Option<f64>,
@@ -505,4 +518,21 @@ pub struct Bye {
     pub max_rss_bytes: u64,
     /// Monotonic time.
     pub at_ns: u64,
+}
+
+impl PhaseEnd {
+    /// Totals of one kind of operation; none if none ended.
+    pub fn of(&self, kind: OpKind) -> Option<&OpTotals> {
+        self.operations.iter().find(|totals| totals.operation == kind)
+    }
+
+    /// Operations of one kind that succeeded.
+    pub fn ops(&self, kind: OpKind) -> u64 {
+        self.of(kind).map_or(0, |totals| totals.ops)
+    }
+
+    /// Operations of all kinds that succeeded.
+    pub fn all_ops(&self) -> u64 {
+        self.operations.iter().fold(0, |sum, totals| sum.saturating_add(totals.ops))
+    }
 }

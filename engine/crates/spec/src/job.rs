@@ -1,8 +1,9 @@
 //! What the engine is asked to do.
 
-use crate::MethodFound;
+use crate::{MethodFound, OpKind, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One job: one independent execution of one case on one host, by `lanes` worker threads.
 ///
@@ -26,8 +27,8 @@ pub struct Job {
     /// How lanes share files.
     #[serde(default)]
     pub layout: Layout,
-    /// Size of each file (or of the part of the device that is used), in bytes; with `tree`, contents of each of its
-    /// files, where 0 means empty.
+    /// Size of each file (or of the part of the device that is used), in bytes; with `tree` or `objects`, contents of each
+    /// file or object unless `sizes` says otherwise, where 0 means empty.
     #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_u64))]
     pub file_size_bytes: u64,
     /// Bytes of one operation; iozone's record size, IOR's transfer size.
@@ -46,6 +47,13 @@ pub struct Job {
     /// The files that metadata operations work on; none in a job of data operations.
     #[serde(default)]
     pub tree: Option<Tree>,
+    /// The objects that object operations work on; none in other jobs.
+    #[serde(default)]
+    pub objects: Option<Objects>,
+    /// Sizes of the files of a tree, or of objects, as a function of the seed and the object's number; none: all are
+    /// `file_size_bytes`.
+    #[serde(default)]
+    pub sizes: Option<Sizes>,
     /// Open files with O_DIRECT.
     #[serde(default)]
     pub direct: bool,
@@ -111,202 +119,6 @@ fn second() -> u64 {
 }
 fn hundred() -> u64 {
     100
-}
-fn mebibyte() -> u64 {
-    1 << 20
-}
-fn minute() -> u64 {
-    60_000_000_000
-}
-
-/// The place that is measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-#[schemars(extend("discriminator" = {"propertyName": "kind"}))]
-pub enum Target {
-    /// No storage at all: instant, or as scripted.
-    #[schemars(title = "NullTarget")]
-    Null(NullTarget),
-    /// Files below a marked directory.
-    #[schemars(title = "FileTarget")]
-    File(FileTarget),
-    /// A whole block device, which is overwritten.
-    #[schemars(title = "DeviceTarget")]
-    Device(DeviceTarget),
-    /// Files below an NFS export, reached without the kernel's client.
-    #[schemars(title = "NfsTarget")]
-    Nfs(NfsTarget),
-}
-
-/// A device that does nothing, instantly or after a scripted time. Measures the engine and tests the statistics.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NullTarget {
-    /// Service time of each operation; none means instant.
-    #[serde(default)]
-    pub latency: Option<LatencyModel>,
-    /// Times at which the device does nothing.
-    #[serde(default)]
-    pub stalls: Vec<ScriptedStall>,
-    /// Operations that fail.
-    #[serde(default)]
-    pub errors: Vec<ScriptedError>,
-    /// Moments from which another service time holds.
-    #[serde(default)]
-    pub changes: Vec<ScriptedChange>,
-    /// Each phase has its service times multiplied by a factor drawn between 1 - this and 1 + this percent.
-    #[serde(default)]
-    #[schemars(range(max = 99))]
-    pub vary_percent: u32,
-    /// The wall clock is seen to jump by this many nanoseconds during each phase, 365 days at most.
-    #[serde(default)]
-    #[schemars(range(min = -31_536_000_000_000_000_i64, max = 31_536_000_000_000_000_i64))]
-    pub clock_step_ns: i64,
-    /// Each operation copies its bytes from one block of memory of this size to another, what a host can move at most;
-    /// 0 means that nothing is copied. Scripts are not followed then.
-    #[serde(default)]
-    #[schemars(range(max = 1_073_741_824))]
-    pub memory_copy_bytes: u64,
-    /// What is written is made as for storage that keeps it; so that a job costs the engine what it would there.
-    #[serde(default)]
-    pub make_data: bool,
-}
-
-/// Distribution of the scripted service time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "distribution", rename_all = "snake_case", deny_unknown_fields)]
-#[schemars(extend("discriminator" = {"propertyName": "distribution"}))]
-pub enum LatencyModel {
-    /// Always the same.
-    #[schemars(title = "FixedLatency")]
-    Fixed {
-        /// Service time, 365 days at most.
-        #[schemars(range(max = 31_536_000_000_000_000_u64))]
-        ns: u64,
-    },
-    /// Equally likely between two bounds.
-    #[schemars(title = "UniformLatency")]
-    Uniform {
-        /// Least service time.
-        #[schemars(range(max = 31_536_000_000_000_000_u64))]
-        min_ns: u64,
-        /// Greatest service time, not below the least.
-        #[schemars(range(max = 31_536_000_000_000_000_u64))]
-        max_ns: u64,
-    },
-    /// Memoryless, with the given mean.
-    #[schemars(title = "ExponentialLatency")]
-    Exponential {
-        /// Mean service time.
-        #[schemars(range(max = 31_536_000_000_000_000_u64))]
-        mean_ns: u64,
-    },
-}
-
-/// From the submission of a lane's n-th operation the device stands still for that lane.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ScriptedStall {
-    /// Number of the operation in the phase, counted from 0 per lane.
-    pub at_op: u64,
-    /// How long, in nanoseconds.
-    #[schemars(range(max = 31_536_000_000_000_000_u64))]
-    pub duration_ns: u64,
-    /// Only this lane; none means every lane.
-    #[serde(default)]
-    pub lane: Option<u32>,
-}
-
-/// From the submission of a lane's n-th operation on, operations take another time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ScriptedChange {
-    /// Number of the operation in the phase, counted from 0 per lane.
-    pub at_op: u64,
-    /// Service time from then on.
-    pub latency: LatencyModel,
-    /// Only this lane; none means every lane.
-    #[serde(default)]
-    pub lane: Option<u32>,
-}
-
-/// A lane's n-th operation fails.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ScriptedError {
-    /// Number of the operation in the phase, counted from 0 per lane.
-    pub at_op: u64,
-    /// The errno it fails with, e.g. 5 for EIO.
-    #[schemars(range(min = 1, max = 4095))]
-    pub errno: i32,
-    /// Only this lane; none means every lane.
-    #[serde(default)]
-    pub lane: Option<u32>,
-}
-
-/// Files in `root`/`directory`. The engine creates and removes the directory and nothing else.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FileTarget {
-    /// Absolute path of a directory that holds the marker file `.assay-target`.
-    pub root: String,
-    /// Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
-    pub directory: String,
-    /// The `identity` in the marker: a root that another run has claimed is refused. None: a marker without one.
-    #[serde(default)]
-    pub run: Option<String>,
-}
-
-/// A block device. All that is on it is lost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DeviceTarget {
-    /// Absolute path of the device.
-    pub path: String,
-    /// Must be true: the user has confirmed that the device may be overwritten.
-    pub destroy: bool,
-}
-
-/// Files in `root`/`directory` of an export, through NFS version 3 over TCP (RFC 1813), spoken by the engine itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NfsTarget {
-    /// Servers of the same kind of export, each `HOST` or `HOST:PORT`; lane i uses the (i modulo n)-th.
-    #[schemars(length(min = 1, max = 1024))]
-    pub servers: Vec<String>,
-    /// Path that the servers export.
-    pub export: String,
-    /// Name of the directory in the export that the engine makes and marks with a file `.assay-target`; one that is
-    /// there without the mark is refused.
-    pub root: String,
-    /// Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
-    pub directory: String,
-    /// Port of the mount service; none: the server's portmapper is asked.
-    #[serde(default)]
-    pub mount_port: Option<u16>,
-    /// TCP connections of each lane (nfs(5) nconnect).
-    #[serde(default = "one")]
-    #[schemars(range(min = 1, max = 16))]
-    pub nconnect: u32,
-    /// Bytes of one READ call at most (nfs(5) rsize); the server may allow less.
-    #[serde(default = "mebibyte")]
-    #[schemars(range(min = 1024, max = 1_073_741_824))]
-    pub rsize: u64,
-    /// Bytes of one WRITE call at most (nfs(5) wsize); the server may allow less.
-    #[serde(default = "mebibyte")]
-    #[schemars(range(min = 1024, max = 1_073_741_824))]
-    pub wsize: u64,
-    /// User that calls are made as (AUTH_SYS); none: the engine's own.
-    #[serde(default)]
-    pub uid: Option<u32>,
-    /// Group that calls are made as; none: the engine's own.
-    #[serde(default)]
-    pub gid: Option<u32>,
-    /// A call without a reply for so long fails (ETIMEDOUT). Until then a broken connection is made anew and what is
-    /// without a reply is sent again, as by a hard mount.
-    #[serde(default = "minute")]
-    #[schemars(range(min = 100_000_000, max = 3_600_000_000_000_u64))]
-    pub timeout_ns: u64,
 }
 
 /// How lanes share files.
@@ -395,6 +207,66 @@ impl Tree {
     }
 }
 
+/// The objects that object operations work on. Each lane has objects of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Objects {
+    /// Objects of each lane.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub count: u64,
+    /// Objects that are larger are stored in parts of this size (S3 multipart upload); none: whole.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
+    pub part_size_bytes: Option<u64>,
+}
+
+/// Sizes of files or objects.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "distribution", rename_all = "snake_case", deny_unknown_fields)]
+#[schemars(extend("discriminator" = {"propertyName": "distribution"}))]
+pub enum Sizes {
+    /// Some of these sizes, as often as their weights say (vdbench sizes).
+    #[schemars(title = "ListedSizes")]
+    Listed {
+        /// At least one.
+        #[schemars(length(min = 1, max = 1000))]
+        sizes: Vec<WeightedSize>,
+    },
+    /// Any whole number of bytes between two bounds, equally likely.
+    #[schemars(title = "RangeOfSizes")]
+    Range {
+        /// Least size in bytes.
+        #[schemars(range(max = 9_223_372_036_854_775_807_u64))]
+        min_bytes: u64,
+        /// Greatest size in bytes, not below the least.
+        #[schemars(range(max = 9_223_372_036_854_775_807_u64))]
+        max_bytes: u64,
+    },
+}
+
+/// One of several sizes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WeightedSize {
+    /// The size in bytes.
+    #[schemars(range(max = 9_223_372_036_854_775_807_u64))]
+    pub bytes: u64,
+    /// How often, relative to the others.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub weight: u32,
+}
+
+impl Sizes {
+    /// The largest size in bytes.
+    pub fn largest(&self) -> u64 {
+        match self {
+            Sizes::Listed { sizes } => sizes.iter().map(|size| size.bytes).max().unwrap_or(0),
+            Sizes::Range { max_bytes, .. } => *max_bytes,
+        }
+    }
+}
+
 /// What makes writes stable, and when.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -463,10 +335,13 @@ pub struct Phase {
     /// Spacing of the intended starts in open loop.
     #[serde(default)]
     pub arrivals: Arrivals,
-    /// Share of reads in the mixed operations, in percent.
-    #[serde(default = "fifty")]
-    #[schemars(range(max = 100))]
-    pub read_percent: u8,
+    /// With a mixed operation, what it consists of: kinds of operations and their shares in percent, 100 together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mix: Option<BTreeMap<OpKind, u8>>,
+    /// With `get`, ask for so many bytes from a random place of each object, not for all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
+    pub range_bytes: Option<u64>,
     /// Distance of successive records in stride_read, in records.
     #[serde(default = "seventeen")]
     #[schemars(range(min = 1, max = 1_048_576))]
@@ -475,9 +350,6 @@ pub struct Phase {
 
 fn yes() -> bool {
     true
-}
-fn fifty() -> u8 {
-    50
 }
 fn seventeen() -> u32 {
     17
@@ -536,103 +408,170 @@ pub enum Operation {
     Mkdir,
     /// Remove them.
     Rmdir,
+    /// Store each object.
+    Put,
+    /// Fetch each object in random order, whole or a range of it.
+    Get,
+    /// Ask for each object's attributes, in random order.
+    Head,
+    /// Remove each object.
+    Delete,
+    /// List the names of a lane's objects, page by page; one operation is one page.
+    List,
+    /// Puts, gets, heads and deletes of objects; what is put is new, what is deleted is the oldest, and what is fetched
+    /// is any of those that are there.
+    ObjectMix,
+}
+
+/// What an operation works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// The bytes of files or devices.
+    Data,
+    /// Names and attributes of files; they need a tree.
+    Names,
+    /// Objects, each whole.
+    Objects,
+}
+
+/// A pattern of the operations on the bytes of files and devices.
+#[macro_export]
+macro_rules! data_operations {
+    () => {
+        $crate::Operation::Write
+            | $crate::Operation::Rewrite
+            | $crate::Operation::Read
+            | $crate::Operation::Reread
+            | $crate::Operation::RandomRead
+            | $crate::Operation::RandomWrite
+            | $crate::Operation::BackwardRead
+            | $crate::Operation::RecordRewrite
+            | $crate::Operation::StrideRead
+            | $crate::Operation::Fwrite
+            | $crate::Operation::ReFwrite
+            | $crate::Operation::Fread
+            | $crate::Operation::ReFread
+            | $crate::Operation::RandomMix
+            | $crate::Operation::SequentialMix
+    };
+}
+
+/// A pattern of the operations on names of files.
+#[macro_export]
+macro_rules! name_operations {
+    () => {
+        $crate::Operation::Create
+            | $crate::Operation::Stat
+            | $crate::Operation::Open
+            | $crate::Operation::Readdir
+            | $crate::Operation::Rename
+            | $crate::Operation::Unlink
+            | $crate::Operation::Mkdir
+            | $crate::Operation::Rmdir
+    };
+}
+
+/// A pattern of the operations on objects.
+#[macro_export]
+macro_rules! object_operations {
+    () => {
+        $crate::Operation::Put
+            | $crate::Operation::Get
+            | $crate::Operation::Head
+            | $crate::Operation::Delete
+            | $crate::Operation::List
+            | $crate::Operation::ObjectMix
+    };
+}
+
+/// One line for each operation: its name in jobs and events, what it works on, and whether it reads and writes bytes of
+/// files.
+macro_rules! operations {
+    ($($operation:ident, $name:literal, $group:expr, $reads:literal, $writes:literal;)*) => {
+        impl Operation {
+            /// Every operation, in the order of the documentation.
+            pub const ALL: &'static [Operation] = &[$(Operation::$operation),*];
+
+            /// The name used in jobs and events.
+            pub const fn name(self) -> &'static str {
+                match self { $(Operation::$operation => $name),* }
+            }
+
+            /// What it works on; none for `prepare`, which makes whatever the other phases need.
+            pub const fn group(self) -> Option<Group> {
+                match self { $(Operation::$operation => $group),* }
+            }
+
+            /// Issues reads of files or devices.
+            pub const fn reads(self) -> bool {
+                match self { $(Operation::$operation => $reads),* }
+            }
+
+            /// Issues writes to files or devices.
+            pub const fn writes(self) -> bool {
+                match self { $(Operation::$operation => $writes),* }
+            }
+        }
+    };
+}
+
+operations! {
+    Prepare, "prepare", None, false, true;
+    Write, "write", Some(Group::Data), false, true;
+    Rewrite, "rewrite", Some(Group::Data), false, true;
+    Read, "read", Some(Group::Data), true, false;
+    Reread, "reread", Some(Group::Data), true, false;
+    RandomRead, "random_read", Some(Group::Data), true, false;
+    RandomWrite, "random_write", Some(Group::Data), false, true;
+    BackwardRead, "backward_read", Some(Group::Data), true, false;
+    RecordRewrite, "record_rewrite", Some(Group::Data), false, true;
+    StrideRead, "stride_read", Some(Group::Data), true, false;
+    Fwrite, "fwrite", Some(Group::Data), false, true;
+    ReFwrite, "re_fwrite", Some(Group::Data), false, true;
+    Fread, "fread", Some(Group::Data), true, false;
+    ReFread, "re_fread", Some(Group::Data), true, false;
+    RandomMix, "random_mix", Some(Group::Data), true, true;
+    SequentialMix, "sequential_mix", Some(Group::Data), true, true;
+    Create, "create", Some(Group::Names), false, false;
+    Stat, "stat", Some(Group::Names), false, false;
+    Open, "open", Some(Group::Names), false, false;
+    Readdir, "readdir", Some(Group::Names), false, false;
+    Rename, "rename", Some(Group::Names), false, false;
+    Unlink, "unlink", Some(Group::Names), false, false;
+    Mkdir, "mkdir", Some(Group::Names), false, false;
+    Rmdir, "rmdir", Some(Group::Names), false, false;
+    Put, "put", Some(Group::Objects), false, false;
+    Get, "get", Some(Group::Objects), false, false;
+    Head, "head", Some(Group::Objects), false, false;
+    Delete, "delete", Some(Group::Objects), false, false;
+    List, "list", Some(Group::Objects), false, false;
+    ObjectMix, "object_mix", Some(Group::Objects), false, false;
 }
 
 impl Operation {
-    /// Operations on the data of files, objects or devices that can be measured.
-    pub const DATA: [Operation; 15] = [
-        Operation::Write,
-        Operation::Rewrite,
-        Operation::Read,
-        Operation::Reread,
-        Operation::RandomRead,
-        Operation::RandomWrite,
-        Operation::BackwardRead,
-        Operation::RecordRewrite,
-        Operation::StrideRead,
-        Operation::Fwrite,
-        Operation::ReFwrite,
-        Operation::Fread,
-        Operation::ReFread,
-        Operation::RandomMix,
-        Operation::SequentialMix,
-    ];
-
-    /// Operations on names and attributes; they need a tree.
-    pub const METADATA: [Operation; 8] = [
-        Operation::Create,
-        Operation::Stat,
-        Operation::Open,
-        Operation::Readdir,
-        Operation::Rename,
-        Operation::Unlink,
-        Operation::Mkdir,
-        Operation::Rmdir,
-    ];
-
     /// Every operation but `prepare`.
     pub fn measurable() -> impl Iterator<Item = Operation> {
-        Operation::DATA.into_iter().chain(Operation::METADATA)
+        Operation::ALL.iter().copied().filter(|operation| operation.group().is_some())
     }
 
-    /// The name used in jobs and events.
-    pub fn name(self) -> &'static str {
-        match self {
-            Operation::Prepare => "prepare",
-            Operation::Write => "write",
-            Operation::Rewrite => "rewrite",
-            Operation::Read => "read",
-            Operation::Reread => "reread",
-            Operation::RandomRead => "random_read",
-            Operation::RandomWrite => "random_write",
-            Operation::BackwardRead => "backward_read",
-            Operation::RecordRewrite => "record_rewrite",
-            Operation::StrideRead => "stride_read",
-            Operation::Fwrite => "fwrite",
-            Operation::ReFwrite => "re_fwrite",
-            Operation::Fread => "fread",
-            Operation::ReFread => "re_fread",
-            Operation::RandomMix => "random_mix",
-            Operation::SequentialMix => "sequential_mix",
-            Operation::Create => "create",
-            Operation::Stat => "stat",
-            Operation::Open => "open",
-            Operation::Readdir => "readdir",
-            Operation::Rename => "rename",
-            Operation::Unlink => "unlink",
-            Operation::Mkdir => "mkdir",
-            Operation::Rmdir => "rmdir",
-        }
+    /// Those that work on the same.
+    pub fn of_group(group: Group) -> impl Iterator<Item = Operation> {
+        Operation::ALL.iter().copied().filter(move |operation| operation.group() == Some(group))
     }
 
     /// Creates the file anew (truncates what is there).
-    pub fn creates(self) -> bool {
+    pub const fn creates(self) -> bool {
         matches!(self, Operation::Write | Operation::Fwrite)
     }
 
     /// Works on names and attributes.
     pub fn metadata(self) -> bool {
-        Operation::METADATA.contains(&self)
+        self.group() == Some(Group::Names)
     }
 
-    /// Issues reads.
-    pub fn reads(self) -> bool {
-        let writes_only = matches!(
-            self,
-            Operation::Prepare
-                | Operation::Write
-                | Operation::Rewrite
-                | Operation::RandomWrite
-                | Operation::RecordRewrite
-                | Operation::Fwrite
-                | Operation::ReFwrite
-        );
-        !writes_only && !self.metadata()
-    }
-
-    /// Issues writes.
-    pub fn writes(self) -> bool {
-        self.mixes() || !(self.reads() || self.metadata())
+    /// Works on objects.
+    pub fn objects(self) -> bool {
+        self.group() == Some(Group::Objects)
     }
 
     /// Changes names, so that it can be done only once over the tree, not for a given time.
@@ -640,13 +579,22 @@ impl Operation {
         self.metadata() && !matches!(self, Operation::Stat | Operation::Open | Operation::Readdir)
     }
 
-    /// Issues both.
-    pub fn mixes(self) -> bool {
-        matches!(self, Operation::RandomMix | Operation::SequentialMix)
+    /// The kinds of operations that a mix may consist of; none of what is no mix.
+    pub const fn mixable(self) -> &'static [OpKind] {
+        match self {
+            Operation::RandomMix | Operation::SequentialMix => &[OpKind::Read, OpKind::Write],
+            Operation::ObjectMix => &[OpKind::Put, OpKind::Get, OpKind::Head, OpKind::Delete],
+            _ => &[],
+        }
+    }
+
+    /// Consists of several kinds of operations, in shares that the job says.
+    pub const fn mixes(self) -> bool {
+        !self.mixable().is_empty()
     }
 
     /// Goes through C stdio.
-    pub fn stdio(self) -> bool {
+    pub const fn stdio(self) -> bool {
         matches!(self, Operation::Fwrite | Operation::ReFwrite | Operation::Fread | Operation::ReFread)
     }
 }

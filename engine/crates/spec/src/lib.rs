@@ -9,34 +9,39 @@
 
 mod capability;
 mod event;
+mod fault;
 mod job;
 mod memory;
+mod op;
 mod place;
 #[cfg(test)]
 #[path = "../../../testing/soak.rs"]
 mod soak;
+mod target;
 mod validate;
-#[cfg(test)]
-mod validate_properties;
-#[cfg(test)]
-mod validate_tests;
 
 pub use capability::{BackendCapabilities, Capabilities, PlaceCapabilities};
 pub use event::{
-    Barrier, BarrierStep, Bye, ByeStatus, Counts, DeviceUse, ErrorCount, ErrorKind, ErrorSample, Event, Hello, HostCpu,
-    Interval, LaneResult, LatencySummary, Level, Log, PhaseEnd, PhaseStart, PhaseStatus, Pong, Ready, Resources, Watch,
-    Window,
+    Barrier, BarrierStep, Bye, ByeStatus, DeviceUse, ErrorCount, ErrorKind, ErrorSample, Event, Hello, HostCpu,
+    Interval, LaneResult, LatencySummary, Level, Log, OpCounts, OpInterval, OpTotals, PhaseEnd, PhaseStart,
+    PhaseStatus, Pong, Ready, Resources, Watch, Window,
 };
+pub use fault::{Fault, FaultDomain};
 pub use job::{
-    Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Job, LatencyModel, Layout, Method, NfsTarget,
-    NullTarget, Operation, Phase, ScriptedChange, ScriptedError, ScriptedStall, SyncPolicy, Target, Tree, Tuning,
+    Arrivals, CacheAction, DataSpec, Group, Job, Layout, Method, Objects, Operation, Phase, Sizes, SyncPolicy, Tree,
+    Tuning, WeightedSize,
 };
 pub use memory::{PREPARE_BYTES, PREPARE_DEPTH};
+pub use op::{Expected, Moves, OpKind};
 pub use place::{
     Claim, Look, Mark, MethodAnswer, MethodFound, MethodQuestion, MethodShape, MethodsFound, PlaceAnswer, PlaceState,
     Remains, Space,
 };
+pub use target::{
+    DeviceTarget, FileTarget, LatencyModel, NfsTarget, NullTarget, ScriptedChange, ScriptedError, ScriptedStall,
+    Target, TargetRules,
+};
 pub use validate::{JobError, MAX_LANES, MAX_QUEUE_DEPTH, MAX_RANKS, MAX_RECORD_BYTES};
 
 /// Version of the contract. A job with another one is refused.
-pub const SPEC_VERSION: u32 = 1;
+pub const SPEC_VERSION: u32 = 2;

@@ -1,6 +1,6 @@
 //! How much memory a job takes, before any of it is taken.
 
-use crate::{Job, Layout, Method, Operation, Phase, Target};
+use crate::{Job, Layout, Method, Operation, Phase};
 
 /// Bytes of one write of `prepare`.
 pub const PREPARE_BYTES: u64 = 1 << 20;
@@ -14,12 +14,6 @@ const LANE_BYTES: u64 = 1 << 20;
 const SLOT_BYTES: u64 = 1 << 10;
 /// What a thread that waits for an operation touches of its stack and keeps in the C library.
 const THREAD_BYTES: u64 = 16 << 10;
-/// A scripted stall, error or change, as each lane keeps it.
-const SCRIPTED_BYTES: u64 = 128;
-/// A connection's room for replies.
-const CONNECTION_BYTES: u64 = 128 << 10;
-/// Handle of a directory of a tree.
-const HANDLE_BYTES: u64 = 128;
 /// What the data of all lanes is made from, and the program itself.
 const COMMON_BYTES: u64 = 16 << 20;
 
@@ -34,7 +28,13 @@ impl Job {
     /// themselves. Never less than what is really allocated, but for what the kernel and the C library need.
     pub fn memory_bytes(&self) -> u64 {
         let lanes = u64::from(self.lanes);
-        let each = [LANE_BYTES, self.slot_bytes(), self.prepare_bytes(), self.stdio_bytes(), self.target_bytes()];
+        let each = [
+            LANE_BYTES,
+            self.slot_bytes(),
+            self.prepare_bytes(),
+            self.stdio_bytes(),
+            self.target.rules().lane_bytes(self),
+        ];
         let each = each.into_iter().fold(0, u64::saturating_add);
         self.buffer_bytes().saturating_add(lanes.saturating_mul(each)).saturating_add(COMMON_BYTES)
     }
@@ -44,14 +44,15 @@ impl Job {
     }
 
     fn slot_bytes(&self) -> u64 {
-        let files = matches!(self.target, Target::File(_) | Target::Device(_)) && self.tree.is_none();
+        let files = self.target.rules().kernel_files() && self.tree.is_none();
         let threads = files && matches!(self.method, Method::Auto | Method::Threads) && self.queue_depth > 1;
         u64::from(self.queue_depth).saturating_mul(SLOT_BYTES + if threads { THREAD_BYTES } else { 0 })
     }
 
     /// `prepare` has buffers of its own beside the others.
     fn prepare_bytes(&self) -> u64 {
-        let prepares = self.tree.is_none() && self.some_phase(|phase| phase.operation == Operation::Prepare);
+        let data = self.tree.is_none() && self.objects.is_none();
+        let prepares = data && self.some_phase(|phase| phase.operation == Operation::Prepare);
         let slot = PREPARE_BYTES.min(self.file_size_bytes).next_multiple_of(PAGE);
         u64::from(prepares) * u64::from(PREPARE_DEPTH) * slot
     }
@@ -61,31 +62,14 @@ impl Job {
         u64::from(self.some_phase(|phase| phase.operation.stdio())) * self.record_size_bytes
     }
 
-    /// What a lane keeps for its kind of target.
-    fn target_bytes(&self) -> u64 {
-        match &self.target {
-            Target::Null(null) => {
-                let scripted = null.stalls.len() + null.errors.len() + null.changes.len();
-                let copies = null.memory_copy_bytes.saturating_mul(2);
-                copies.saturating_add((scripted as u64).saturating_mul(SCRIPTED_BYTES))
-            }
-            Target::Nfs(nfs) => {
-                // Each lane knows the directories of its tree, which may be all.
-                let leaves = self.tree.as_ref().map_or(0, crate::Tree::leaves);
-                let connections = u64::from(nfs.nconnect).saturating_mul(CONNECTION_BYTES);
-                connections.saturating_add(leaves.saturating_mul(HANDLE_BYTES))
-            }
-            Target::File(_) | Target::Device(_) => 0,
-        }
-    }
-
     /// Bytes of the files of all processes together: what the job works on.
     pub fn data_bytes(&self) -> u128 {
-        let objects = match (&self.tree, self.layout) {
-            (Some(tree), _) => u128::from(tree.files) * u128::from(self.all_lanes()),
+        let each = self.tree.as_ref().map(|tree| tree.files).or(self.objects.as_ref().map(|objects| objects.count));
+        let objects = match (each, self.layout) {
+            (Some(each), _) => u128::from(each) * u128::from(self.all_lanes()),
             (None, Layout::Separate) => u128::from(self.all_lanes()),
             (None, Layout::Shared) => 1,
         };
-        objects * u128::from(self.file_size_bytes)
+        objects * u128::from(self.largest_contents())
     }
 }

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
@@ -202,6 +202,31 @@ class Operation(StrEnum):
     rmdir = 'rmdir'
     """
     Remove them.
+    """
+    put = 'put'
+    """
+    Store each object.
+    """
+    get = 'get'
+    """
+    Fetch each object in random order, whole or a range of it.
+    """
+    head = 'head'
+    """
+    Ask for each object's attributes, in random order.
+    """
+    delete = 'delete'
+    """
+    Remove each object.
+    """
+    list = 'list'
+    """
+    List the names of a lane's objects, page by page; one operation is one page.
+    """
+    object_mix = 'object_mix'
+    """
+    Puts, gets, heads and deletes of objects; what is put is new, what is deleted is the oldest, and what is fetched
+    is any of those that are there.
     """
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
@@ -90,21 +90,6 @@ class ByeStatus(StrEnum):
     """
 
 
-class Counts(BaseModel):
-    """
-    Completed operations, one direction.
-    """
-
-    bytes: Annotated[int, Field(ge=0)]
-    """
-    Bytes they moved.
-    """
-    ops: Annotated[int, Field(ge=0)]
-    """
-    Operations that succeeded.
-    """
-
-
 class DataSpec(BaseModel):
     """
     What is written. Each byte is a function of (seed, file, offset), so that any host can check it later; 8 bytes of each
@@ -172,9 +157,9 @@ class ErrorKind(StrEnum):
     Why an operation failed.
     """
 
-    os = 'os'
+    fault = 'fault'
     """
-    The kernel said no; see errno.
+    The storage said no; see the fault.
     """
     short_read = 'short_read'
     """
@@ -187,49 +172,6 @@ class ErrorKind(StrEnum):
     corrupt = 'corrupt'
     """
     The bytes read are not those written.
-    """
-
-
-class ErrorSample(BaseModel):
-    """
-    One failed operation.
-    """
-
-    action: str
-    """
-    What was being done: read, write, sync, open, preallocate, cache, ...
-    """
-    errno: int | None = None
-    """
-    The kernel's number, if it gave one.
-    """
-    kind: ErrorKind
-    """
-    Why.
-    """
-    lane: Annotated[int | None, Field(ge=0)] = None
-    """
-    Lane that met it; none for the set-up of a phase.
-    """
-    length: Annotated[int, Field(ge=0)]
-    """
-    Bytes asked for.
-    """
-    message: str
-    """
-    One line for people.
-    """
-    object: str
-    """
-    File or device.
-    """
-    offset: Annotated[int, Field(ge=0)]
-    """
-    Offset of the record, or of the first wrong byte.
-    """
-    phase: Annotated[int, Field(ge=0)]
-    """
-    Number of the phase.
     """
 
 
@@ -285,102 +227,6 @@ class PongEvent(BaseModel):
     event: Literal['pong']
 
 
-class IntervalEvent(BaseModel):
-    """
-    What was completed in a stretch of time.
-    """
-
-    end_ns: Annotated[int, Field(ge=0)]
-    """
-    Its end, nanoseconds after the phase's start.
-    """
-    errors: Annotated[int, Field(ge=0)]
-    """
-    Failed operations.
-    """
-    index: Annotated[int, Field(ge=0)]
-    """
-    Number of the interval in the phase, from 0.
-    """
-    meta: Annotated[Counts, Field(validate_default=True)] = {'bytes': 0, 'ops': 0}
-    """
-    Metadata operations; their bytes are the contents written by `create`.
-    """
-    meta_histogram: str | None = None
-    """
-    Latencies of the metadata operations, likewise.
-    """
-    phase: Annotated[int, Field(ge=0)]
-    """
-    Number of the phase.
-    """
-    read: Counts
-    """
-    Reads.
-    """
-    read_histogram: str | None = None
-    """
-    Latencies of the reads: HDR histogram, nanoseconds, V2-deflate, base64; none if there were none.
-    """
-    start_ns: Annotated[int, Field(ge=0)]
-    """
-    Its start, nanoseconds after the phase's start.
-    """
-    write: Counts
-    """
-    Writes.
-    """
-    write_histogram: str | None = None
-    """
-    Latencies of the writes, likewise.
-    """
-    event: Literal['interval']
-
-
-class ErrorSampleEvent(BaseModel):
-    """
-    One failed operation, whole.
-    """
-
-    action: str
-    """
-    What was being done: read, write, sync, open, preallocate, cache, ...
-    """
-    errno: int | None = None
-    """
-    The kernel's number, if it gave one.
-    """
-    kind: ErrorKind
-    """
-    Why.
-    """
-    lane: Annotated[int | None, Field(ge=0)] = None
-    """
-    Lane that met it; none for the set-up of a phase.
-    """
-    length: Annotated[int, Field(ge=0)]
-    """
-    Bytes asked for.
-    """
-    message: str
-    """
-    One line for people.
-    """
-    object: str
-    """
-    File or device.
-    """
-    offset: Annotated[int, Field(ge=0)]
-    """
-    Offset of the record, or of the first wrong byte.
-    """
-    phase: Annotated[int, Field(ge=0)]
-    """
-    Number of the phase.
-    """
-    event: Literal['error_sample']
-
-
 class ByeEvent(BaseModel):
     """
     The last line.
@@ -405,6 +251,41 @@ class ByeEvent(BaseModel):
     event: Literal['bye']
 
 
+class FaultDomain(StrEnum):
+    """
+    Whose numbers a fault's code is one of.
+    """
+
+    os = 'os'
+    """
+    The kernel's or C library's: errno(3).
+    """
+    nfs = 'nfs'
+    """
+    An NFS server's: nfsstat3 (RFC 1813 section 2.6).
+    """
+    http = 'http'
+    """
+    An HTTP server's: status code (RFC 9110 section 15).
+    """
+    dynamodb = 'dynamodb'
+    """
+    A DynamoDB service's.
+    """
+    smb = 'smb'
+    """
+    An SMB server's: NTSTATUS ([MS-ERREF] section 2.3).
+    """
+    aoe = 'aoe'
+    """
+    An AoE target's (AoEr11 section 2.4).
+    """
+    mpi = 'mpi'
+    """
+    An MPI library's error class.
+    """
+
+
 class HostCpu(BaseModel):
     """
     CPU time of all CPUs of a host, whoever used it, in steps of 10 milliseconds.
@@ -421,103 +302,6 @@ class HostCpu(BaseModel):
     stolen_ns: Annotated[int, Field(ge=0)]
     """
     Ready to work, but the hypervisor ran something else.
-    """
-
-
-class Interval(BaseModel):
-    """
-    What was completed between two instants. Adding up the intervals of a phase gives its totals exactly.
-
-    The same index can come twice: a lane that was held up reports late.
-    """
-
-    end_ns: Annotated[int, Field(ge=0)]
-    """
-    Its end, nanoseconds after the phase's start.
-    """
-    errors: Annotated[int, Field(ge=0)]
-    """
-    Failed operations.
-    """
-    index: Annotated[int, Field(ge=0)]
-    """
-    Number of the interval in the phase, from 0.
-    """
-    meta: Annotated[Counts, Field(validate_default=True)] = {'bytes': 0, 'ops': 0}
-    """
-    Metadata operations; their bytes are the contents written by `create`.
-    """
-    meta_histogram: str | None = None
-    """
-    Latencies of the metadata operations, likewise.
-    """
-    phase: Annotated[int, Field(ge=0)]
-    """
-    Number of the phase.
-    """
-    read: Counts
-    """
-    Reads.
-    """
-    read_histogram: str | None = None
-    """
-    Latencies of the reads: HDR histogram, nanoseconds, V2-deflate, base64; none if there were none.
-    """
-    start_ns: Annotated[int, Field(ge=0)]
-    """
-    Its start, nanoseconds after the phase's start.
-    """
-    write: Counts
-    """
-    Writes.
-    """
-    write_histogram: str | None = None
-    """
-    Latencies of the writes, likewise.
-    """
-
-
-class LaneResult(BaseModel):
-    """
-    One lane's share of a phase.
-    """
-
-    cpu_wait_ns: Annotated[int | None, Field(ge=0)] = None
-    """
-    Time the lane was ready to run while all CPUs it may use ran something else (run delay of /proc/PID/schedstat);
-    none if the kernel does not tell.
-    """
-    end_ns: Annotated[int, Field(ge=0)]
-    """
-    Finished, flush included, nanoseconds after the phase's start.
-    """
-    errors: Annotated[int, Field(ge=0)]
-    """
-    Failed operations.
-    """
-    lane: Annotated[int, Field(ge=0)]
-    """
-    Number of the lane.
-    """
-    meta: Annotated[Counts, Field(validate_default=True)] = {'bytes': 0, 'ops': 0}
-    """
-    Metadata operations.
-    """
-    read: Counts
-    """
-    Reads.
-    """
-    start_ns: Annotated[int, Field(ge=0)]
-    """
-    Left the barrier, nanoseconds after the phase's start.
-    """
-    sync_ns: Annotated[int, Field(ge=0)]
-    """
-    Time of the flush at the end.
-    """
-    write: Counts
-    """
-    Writes.
     """
 
 
@@ -681,6 +465,138 @@ class MethodsFound(BaseModel):
     """
 
 
+class Objects(BaseModel):
+    """
+    The objects that object operations work on. Each lane has objects of its own.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    count: Annotated[int, Field(ge=1, le=1000000000)]
+    """
+    Objects of each lane.
+    """
+    part_size_bytes: Annotated[int | None, Field(ge=1, le=9223372036854775807)] = None
+    """
+    Objects that are larger are stored in parts of this size (S3 multipart upload); none: whole.
+    """
+
+
+class OpKind(StrEnum):
+    """
+    What an operation does to one object, or to a part of one.
+    """
+
+    read = 'read'
+    """
+    Fill the buffer from the file.
+    """
+    write = 'write'
+    """
+    Write the buffer to the file.
+    """
+    sync = 'sync'
+    """
+    Make everything that a lane has written stable.
+    """
+    create = 'create'
+    """
+    Make a file that is not there, write its contents, close it.
+    """
+    stat = 'stat'
+    """
+    Get a file's attributes.
+    """
+    open = 'open'
+    """
+    Open a file for reading and close it.
+    """
+    readdir = 'readdir'
+    """
+    List a directory whole.
+    """
+    rename = 'rename'
+    """
+    Give a file its other name.
+    """
+    unlink = 'unlink'
+    """
+    Remove a file.
+    """
+    mkdir = 'mkdir'
+    """
+    Make a directory.
+    """
+    rmdir = 'rmdir'
+    """
+    Remove a directory.
+    """
+    put = 'put'
+    """
+    Store an object whole.
+    """
+    get = 'get'
+    """
+    Fetch an object, or a range of it.
+    """
+    head = 'head'
+    """
+    Get an object's attributes.
+    """
+    delete = 'delete'
+    """
+    Remove an object.
+    """
+    list = 'list'
+    """
+    List names of objects, one page.
+    """
+    start_upload = 'start_upload'
+    """
+    Begin to store an object in parts.
+    """
+    put_part = 'put_part'
+    """
+    Store one part of an object.
+    """
+    complete_upload = 'complete_upload'
+    """
+    Make an object of its parts.
+    """
+
+
+class OpTotals(BaseModel):
+    """
+    One kind of operation in a phase.
+    """
+
+    bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes they moved.
+    """
+    errors: Annotated[int, Field(ge=0)]
+    """
+    Operations that failed.
+    """
+    first_byte: LatencySummary | None = None
+    """
+    Times until the first byte came; none where the protocol does not tell.
+    """
+    latency: LatencySummary | None = None
+    """
+    Latencies; none if none succeeded.
+    """
+    operation: OpKind
+    """
+    Which.
+    """
+    ops: Annotated[int, Field(ge=0)]
+    """
+    Operations that succeeded.
+    """
+
+
 class Phase(BaseModel):
     """
     A stretch of the job between two barriers.
@@ -705,17 +621,21 @@ class Phase(BaseModel):
     """
     How its operations reach the kernel, and why; none: as the job says. Only where the job says `auto`.
     """
+    mix: dict[str, Any] | None = None
+    """
+    With a mixed operation, what it consists of: kinds of operations and their shares in percent, 100 together.
+    """
     operation: Operation
     """
     What is done.
     """
+    range_bytes: Annotated[int | None, Field(ge=1, le=9223372036854775807)] = None
+    """
+    With `get`, ask for so many bytes from a random place of each object, not for all of it.
+    """
     rate_per_s: Annotated[float | None, Field(ge=0.001, le=1000000000.0)] = None
     """
     Open loop: operations per second of all lanes together; latency counts from the intended start. None: closed loop.
-    """
-    read_percent: Annotated[int, Field(ge=0, le=100)] = 50
-    """
-    Share of reads in the mixed operations, in percent.
     """
     runtime_ns: Annotated[int | None, Field(ge=1, le=31536000000000000)] = None
     """
@@ -929,6 +849,25 @@ class ScriptedStall(BaseModel):
     lane: Annotated[int | None, Field(ge=0)] = None
     """
     Only this lane; none means every lane.
+    """
+
+
+class RangeOfSizes(BaseModel):
+    """
+    Any whole number of bytes between two bounds, equally likely.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    distribution: Literal['range']
+    max_bytes: Annotated[int, Field(ge=0, le=9223372036854775807)]
+    """
+    Greatest size in bytes, not below the least.
+    """
+    min_bytes: Annotated[int, Field(ge=0, le=9223372036854775807)]
+    """
+    Least size in bytes.
     """
 
 
@@ -1154,6 +1093,24 @@ class Watch(BaseModel):
     """
 
 
+class WeightedSize(BaseModel):
+    """
+    One of several sizes.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    bytes: Annotated[int, Field(ge=0, le=9223372036854775807)]
+    """
+    The size in bytes.
+    """
+    weight: Annotated[int, Field(ge=1, le=1000000)] = 1
+    """
+    How often, relative to the others.
+    """
+
+
 class Window(BaseModel):
     """
     Bytes and operations between two instants in which every lane was at work or until the first or last had finished.
@@ -1219,25 +1176,6 @@ class Bye(BaseModel):
     """
 
 
-class ErrorCount(BaseModel):
-    """
-    Failed operations of one kind.
-    """
-
-    count: Annotated[int, Field(ge=0)]
-    """
-    How many.
-    """
-    errno: int | None = None
-    """
-    The kernel's number, if it gave one.
-    """
-    kind: ErrorKind
-    """
-    Why.
-    """
-
-
 class PhaseStartEvent(BaseModel):
     """
     The lanes have been released from the barrier.
@@ -1294,252 +1232,18 @@ class LogEvent(BaseModel):
     event: Literal['log']
 
 
-class PhaseEndEvent(BaseModel):
+class Fault(BaseModel):
     """
-    Totals of a phase.
-    """
-
-    cache_done: str
-    """
-    What was done to the cache before the phase, in words; empty if nothing.
-    """
-    cached_bytes: Annotated[int | None, Field(ge=0)] = None
-    """
-    Bytes of the phase's files in the host's page cache when it started (cachestat(2), mincore(2)); none for names,
-    devices, and where the kernel does not tell.
-    """
-    errors: list[ErrorCount]
-    """
-    Failed operations by kind.
-    """
-    first_finisher: Window
-    """
-    From the release of the barrier to the first lane's end (stonewall).
-    """
-    lanes: list[LaneResult]
-    """
-    Lane by lane.
-    """
-    last_finisher: Window
-    """
-    From the release of the barrier to the last lane's end, flush included.
-    """
-    measured: bool
-    """
-    Whether it is a result.
-    """
-    meta: Annotated[Counts, Field(validate_default=True)] = {'bytes': 0, 'ops': 0}
-    """
-    Metadata operations of all lanes.
-    """
-    meta_latency: LatencySummary | None = None
-    """
-    Latencies of the metadata operations; none if there were none.
-    """
-    operation: Operation
-    """
-    What it did.
-    """
-    phase: Annotated[int, Field(ge=0)]
-    """
-    Number of the phase.
-    """
-    read: Counts
-    """
-    Reads of all lanes.
-    """
-    read_latency: LatencySummary | None = None
-    """
-    Latencies of the reads; none if there were none.
-    """
-    resources: Resources
-    """
-    What the process used.
-    """
-    start_delay: LatencySummary | None = None
-    """
-    Open loop: from the intended start of each operation to its submission. Late because every slot was taken by
-    an operation the storage had not finished, or because the engine itself was late.
-    """
-    start_skew_ns: Annotated[int, Field(ge=0)]
-    """
-    Greatest difference between two lanes' starts.
-    """
-    status: PhaseStatus
-    """
-    How it ended.
-    """
-    steady: Window | None = None
-    """
-    From when every lane had finished one operation to when the first lane ran out; none if there is no such time.
-    """
-    target_per_s: float | None = None
-    """
-    Open loop: operations per second asked for.
-    """
-    unstarted_ops: Annotated[int, Field(ge=0)]
-    """
-    Open loop: operations that were due in the time but never started.
-    """
-    verified_bytes: Annotated[int, Field(ge=0)]
-    """
-    Bytes that were checked and found right.
-    """
-    wall_shift_ns: int = 0
-    """
-    How far the wall clock was moved during the phase: its time less the monotonic clock's.
-    """
-    watch: Watch | None = None
-    """
-    When the process was not run; none of a phase that is no result or too short to tell.
-    """
-    write: Counts
-    """
-    Writes of all lanes.
-    """
-    write_latency: LatencySummary | None = None
-    """
-    Latencies of the writes; none if there were none.
-    """
-    event: Literal['phase_end']
-
-
-class Job(BaseModel):
-    """
-    One job: one independent execution of one case on one host, by `lanes` worker threads.
-
-    The phases run in order, each between two barriers of all lanes.
+    Why an operation was refused.
     """
 
-    model_config = ConfigDict(
-        extra='forbid',
-    )
-    data: Annotated[DataSpec, Field(validate_default=True)] = {
-        'compressible_percent': 0,
-        'duplicate_percent': 0,
-        'verify': False,
-    }
+    code: int
     """
-    What is written and whether reads are checked.
+    The number.
     """
-    direct: bool = False
+    domain: FaultDomain
     """
-    Open files with O_DIRECT.
-    """
-    error_limit: Annotated[int, Field(ge=1, le=9223372036854775807)] = 100
-    """
-    A lane stops after this many failed operations in a phase.
-    """
-    file_size_bytes: Annotated[int, Field(ge=0, le=9223372036854775807)]
-    """
-    Size of each file (or of the part of the device that is used), in bytes; with `tree`, contents of each of its
-    files, where 0 means empty.
-    """
-    id: str
-    """
-    Name of the job, repeated in the events: 1 to 128 of `A-Z a-z 0-9 . _ -`.
-    """
-    interval_ns: Annotated[int, Field(ge=10000000, le=3600000000000)] = 1000000000
-    """
-    Length of the intervals that are reported, in nanoseconds.
-    """
-    keep_files: bool = False
-    """
-    Leave the data where it is at the end instead of removing it.
-    """
-    lanes: Annotated[int, Field(ge=1, le=1024)] = 1
-    """
-    Worker threads.
-    """
-    layout: Layout = Layout.separate
-    """
-    How lanes share files.
-    """
-    lease_ns: Annotated[int | None, Field(ge=100000000, le=3600000000000)] = None
-    """
-    When standard input has brought no line for so long, the controller is gone and the job stops.
-    """
-    method: Method = Method.auto
-    """
-    How operations reach the kernel.
-    """
-    phases: Annotated[list[Phase], Field(max_length=64, min_length=1)]
-    """
-    What is done, in order.
-    """
-    preallocate: bool = False
-    """
-    Reserve the file's space (fallocate) before it is first written.
-    """
-    queue_depth: Annotated[int, Field(ge=1, le=4096)] = 1
-    """
-    Operations each lane keeps in flight.
-    """
-    rank: Annotated[int, Field(ge=0)] = 0
-    """
-    Number of this process, from 0.
-    """
-    ranks: Annotated[int, Field(ge=1, le=65536)] = 1
-    """
-    Engine processes that do this job together, each with `lanes` lanes; they differ in `rank` only. Lanes are
-    numbered through all of them: lane i of rank r is lane r x lanes + i.
-    """
-    record_size_bytes: Annotated[int, Field(ge=1, le=1073741824)]
-    """
-    Bytes of one operation; iozone's record size, IOR's transfer size.
-    """
-    reuse_files: bool = False
-    """
-    The data is already there, from a job with the same seed, layout and sizes that kept its files; in a tree, under
-    the first names.
-    """
-    seed: Annotated[int, Field(ge=0)] = 0
-    """
-    Seed of everything that looks random: data, offsets, arrivals.
-    """
-    spec_version: Annotated[int, Field(ge=0)]
-    """
-    Version of the contract; must be the engine's own.
-    """
-    stall_limit_ns: Annotated[
-        int | None, Field(ge=1000000000, le=31536000000000000)
-    ] = None
-    """
-    When nothing has ended for so long, the storage counts as hung: the job ends with status `stalled`, and what it has
-    made stays. A flush of all that was written is one long silence. None: wait for ever.
-    """
-    sync: SyncPolicy = SyncPolicy.fsync
-    """
-    What makes writes stable, and when. Its time is part of the measured time.
-    """
-    target: Annotated[
-        NullTarget | FileTarget | DeviceTarget | NfsTarget, Field(discriminator='kind')
-    ]
-    """
-    Where the data goes.
-    """
-    tree: Tree | None = None
-    """
-    The files that metadata operations work on; none in a job of data operations.
-    """
-    tuning: Annotated[Tuning, Field(validate_default=True)] = {
-        'cpus': [],
-        'huge_pages': False,
-        'iopoll': False,
-        'numa_node': None,
-        'sqpoll': False,
-    }
-    """
-    Polling, memory and placement, for those who want to choose.
-    """
-    wait_for_go: bool = False
-    """
-    At each `barrier` event wait for a line `{"go":true,"at_ns":T}` on standard input: before a phase is set up, before
-    its lanes start, which they do at that time of this engine's monotonic clock, and before the data is removed.
-    """
-    watch: Annotated[list[str], Field(max_length=64)] = []
-    """
-    Block devices as `major:minor` whose counts of requests are wanted with each phase: those below the target.
+    Whose number it is.
     """
 
 
@@ -1592,6 +1296,450 @@ class MethodShape(BaseModel):
     """
 
 
+class OpCounts(BaseModel):
+    """
+    One kind of operation of one lane in a phase.
+    """
+
+    bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes they moved.
+    """
+    errors: Annotated[int, Field(ge=0)]
+    """
+    Operations that failed.
+    """
+    operation: OpKind
+    """
+    Which.
+    """
+    ops: Annotated[int, Field(ge=0)]
+    """
+    Operations that succeeded.
+    """
+
+
+class OpInterval(BaseModel):
+    """
+    One kind of operation in an interval.
+    """
+
+    bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes they moved.
+    """
+    errors: Annotated[int, Field(ge=0)]
+    """
+    Operations that failed.
+    """
+    first_byte: str | None = None
+    """
+    Times until the first byte came, likewise; none where the protocol does not tell.
+    """
+    latency: str | None = None
+    """
+    Latencies: HDR histogram, nanoseconds, V2-deflate, base64; none if none succeeded.
+    """
+    operation: OpKind
+    """
+    Which.
+    """
+    ops: Annotated[int, Field(ge=0)]
+    """
+    Operations that succeeded.
+    """
+
+
+class ListedSizes(BaseModel):
+    """
+    Some of these sizes, as often as their weights say (vdbench sizes).
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    distribution: Literal['listed']
+    sizes: Annotated[list[WeightedSize], Field(max_length=1000, min_length=1)]
+    """
+    At least one.
+    """
+
+
+class ErrorCount(BaseModel):
+    """
+    Failed operations of one kind.
+    """
+
+    count: Annotated[int, Field(ge=0)]
+    """
+    How many.
+    """
+    fault: Fault | None = None
+    """
+    What the storage said, if it said something.
+    """
+    kind: ErrorKind
+    """
+    Why.
+    """
+    name: str | None = None
+    """
+    The fault's name, such as EIO; none if it has none.
+    """
+
+
+class ErrorSample(BaseModel):
+    """
+    One failed operation.
+    """
+
+    action: str
+    """
+    What was being done: a kind of operation, or open, preallocate, cache, ...
+    """
+    fault: Fault | None = None
+    """
+    What the storage said, if it said something.
+    """
+    kind: ErrorKind
+    """
+    Why.
+    """
+    lane: Annotated[int | None, Field(ge=0)] = None
+    """
+    Lane that met it; none for the set-up of a phase.
+    """
+    length: Annotated[int, Field(ge=0)]
+    """
+    Bytes asked for.
+    """
+    message: str
+    """
+    One line for people.
+    """
+    number: Annotated[int, Field(ge=0)] = 0
+    """
+    Number of the lane's object or name.
+    """
+    object: str
+    """
+    File or device.
+    """
+    offset: Annotated[int, Field(ge=0)]
+    """
+    Offset of the record, or of the first wrong byte.
+    """
+    phase: Annotated[int, Field(ge=0)]
+    """
+    Number of the phase.
+    """
+
+
+class IntervalEvent(BaseModel):
+    """
+    What was completed in a stretch of time.
+    """
+
+    end_ns: Annotated[int, Field(ge=0)]
+    """
+    Its end, nanoseconds after the phase's start.
+    """
+    index: Annotated[int, Field(ge=0)]
+    """
+    Number of the interval in the phase, from 0.
+    """
+    operations: list[OpInterval]
+    """
+    What was done, kind by kind; kinds of which nothing ended are left out.
+    """
+    phase: Annotated[int, Field(ge=0)]
+    """
+    Number of the phase.
+    """
+    start_ns: Annotated[int, Field(ge=0)]
+    """
+    Its start, nanoseconds after the phase's start.
+    """
+    event: Literal['interval']
+
+
+class ErrorSampleEvent(BaseModel):
+    """
+    One failed operation, whole.
+    """
+
+    action: str
+    """
+    What was being done: a kind of operation, or open, preallocate, cache, ...
+    """
+    fault: Fault | None = None
+    """
+    What the storage said, if it said something.
+    """
+    kind: ErrorKind
+    """
+    Why.
+    """
+    lane: Annotated[int | None, Field(ge=0)] = None
+    """
+    Lane that met it; none for the set-up of a phase.
+    """
+    length: Annotated[int, Field(ge=0)]
+    """
+    Bytes asked for.
+    """
+    message: str
+    """
+    One line for people.
+    """
+    number: Annotated[int, Field(ge=0)] = 0
+    """
+    Number of the lane's object or name.
+    """
+    object: str
+    """
+    File or device.
+    """
+    offset: Annotated[int, Field(ge=0)]
+    """
+    Offset of the record, or of the first wrong byte.
+    """
+    phase: Annotated[int, Field(ge=0)]
+    """
+    Number of the phase.
+    """
+    event: Literal['error_sample']
+
+
+class Interval(BaseModel):
+    """
+    What was completed between two instants. Adding up the intervals of a phase gives its totals exactly.
+
+    The same index can come twice: a lane that was held up reports late.
+    """
+
+    end_ns: Annotated[int, Field(ge=0)]
+    """
+    Its end, nanoseconds after the phase's start.
+    """
+    index: Annotated[int, Field(ge=0)]
+    """
+    Number of the interval in the phase, from 0.
+    """
+    operations: list[OpInterval]
+    """
+    What was done, kind by kind; kinds of which nothing ended are left out.
+    """
+    phase: Annotated[int, Field(ge=0)]
+    """
+    Number of the phase.
+    """
+    start_ns: Annotated[int, Field(ge=0)]
+    """
+    Its start, nanoseconds after the phase's start.
+    """
+
+
+class Job(BaseModel):
+    """
+    One job: one independent execution of one case on one host, by `lanes` worker threads.
+
+    The phases run in order, each between two barriers of all lanes.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    data: Annotated[DataSpec, Field(validate_default=True)] = {
+        'compressible_percent': 0,
+        'duplicate_percent': 0,
+        'verify': False,
+    }
+    """
+    What is written and whether reads are checked.
+    """
+    direct: bool = False
+    """
+    Open files with O_DIRECT.
+    """
+    error_limit: Annotated[int, Field(ge=1, le=9223372036854775807)] = 100
+    """
+    A lane stops after this many failed operations in a phase.
+    """
+    file_size_bytes: Annotated[int, Field(ge=0, le=9223372036854775807)]
+    """
+    Size of each file (or of the part of the device that is used), in bytes; with `tree` or `objects`, contents of each
+    file or object unless `sizes` says otherwise, where 0 means empty.
+    """
+    id: str
+    """
+    Name of the job, repeated in the events: 1 to 128 of `A-Z a-z 0-9 . _ -`.
+    """
+    interval_ns: Annotated[int, Field(ge=10000000, le=3600000000000)] = 1000000000
+    """
+    Length of the intervals that are reported, in nanoseconds.
+    """
+    keep_files: bool = False
+    """
+    Leave the data where it is at the end instead of removing it.
+    """
+    lanes: Annotated[int, Field(ge=1, le=1024)] = 1
+    """
+    Worker threads.
+    """
+    layout: Layout = Layout.separate
+    """
+    How lanes share files.
+    """
+    lease_ns: Annotated[int | None, Field(ge=100000000, le=3600000000000)] = None
+    """
+    When standard input has brought no line for so long, the controller is gone and the job stops.
+    """
+    method: Method = Method.auto
+    """
+    How operations reach the kernel.
+    """
+    objects: Objects | None = None
+    """
+    The objects that object operations work on; none in other jobs.
+    """
+    phases: Annotated[list[Phase], Field(max_length=64, min_length=1)]
+    """
+    What is done, in order.
+    """
+    preallocate: bool = False
+    """
+    Reserve the file's space (fallocate) before it is first written.
+    """
+    queue_depth: Annotated[int, Field(ge=1, le=4096)] = 1
+    """
+    Operations each lane keeps in flight.
+    """
+    rank: Annotated[int, Field(ge=0)] = 0
+    """
+    Number of this process, from 0.
+    """
+    ranks: Annotated[int, Field(ge=1, le=65536)] = 1
+    """
+    Engine processes that do this job together, each with `lanes` lanes; they differ in `rank` only. Lanes are
+    numbered through all of them: lane i of rank r is lane r x lanes + i.
+    """
+    record_size_bytes: Annotated[int, Field(ge=1, le=1073741824)]
+    """
+    Bytes of one operation; iozone's record size, IOR's transfer size.
+    """
+    reuse_files: bool = False
+    """
+    The data is already there, from a job with the same seed, layout and sizes that kept its files; in a tree, under
+    the first names.
+    """
+    seed: Annotated[int, Field(ge=0)] = 0
+    """
+    Seed of everything that looks random: data, offsets, arrivals.
+    """
+    sizes: ListedSizes | RangeOfSizes | None = None
+    """
+    Sizes of the files of a tree, or of objects, as a function of the seed and the object's number; none: all are
+    `file_size_bytes`.
+    """
+    spec_version: Annotated[int, Field(ge=0)]
+    """
+    Version of the contract; must be the engine's own.
+    """
+    stall_limit_ns: Annotated[
+        int | None, Field(ge=1000000000, le=31536000000000000)
+    ] = None
+    """
+    When nothing has ended for so long, the storage counts as hung: the job ends with status `stalled`, and what it has
+    made stays. A flush of all that was written is one long silence. None: wait for ever.
+    """
+    sync: SyncPolicy = SyncPolicy.fsync
+    """
+    What makes writes stable, and when. Its time is part of the measured time.
+    """
+    target: Annotated[
+        NullTarget | FileTarget | DeviceTarget | NfsTarget, Field(discriminator='kind')
+    ]
+    """
+    Where the data goes.
+    """
+    tree: Tree | None = None
+    """
+    The files that metadata operations work on; none in a job of data operations.
+    """
+    tuning: Annotated[Tuning, Field(validate_default=True)] = {
+        'cpus': [],
+        'huge_pages': False,
+        'iopoll': False,
+        'numa_node': None,
+        'sqpoll': False,
+    }
+    """
+    Polling, memory and placement, for those who want to choose.
+    """
+    wait_for_go: bool = False
+    """
+    At each `barrier` event wait for a line `{"go":true,"at_ns":T}` on standard input: before a phase is set up, before
+    its lanes start, which they do at that time of this engine's monotonic clock, and before the data is removed.
+    """
+    watch: Annotated[list[str], Field(max_length=64)] = []
+    """
+    Block devices as `major:minor` whose counts of requests are wanted with each phase: those below the target.
+    """
+
+
+class LaneResult(BaseModel):
+    """
+    One lane's share of a phase.
+    """
+
+    cpu_wait_ns: Annotated[int | None, Field(ge=0)] = None
+    """
+    Time the lane was ready to run while all CPUs it may use ran something else (run delay of /proc/PID/schedstat);
+    none if the kernel does not tell.
+    """
+    end_ns: Annotated[int, Field(ge=0)]
+    """
+    Finished, flush included, nanoseconds after the phase's start.
+    """
+    lane: Annotated[int, Field(ge=0)]
+    """
+    Number of the lane.
+    """
+    operations: list[OpCounts]
+    """
+    What it did, kind by kind; kinds of which nothing ended are left out.
+    """
+    start_ns: Annotated[int, Field(ge=0)]
+    """
+    Left the barrier, nanoseconds after the phase's start.
+    """
+    sync_ns: Annotated[int, Field(ge=0)]
+    """
+    Time of the flush at the end.
+    """
+
+
+class MethodQuestion(BaseModel):
+    """
+    Which method `auto` takes is to be found out.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    shapes: Annotated[list[MethodShape], Field(max_length=10000)]
+    """
+    For what.
+    """
+    target: Annotated[
+        NullTarget | FileTarget | DeviceTarget | NfsTarget, Field(discriminator='kind')
+    ]
+    """
+    Where: of kind file or device.
+    """
+
+
 class PhaseEnd(BaseModel):
     """
     Totals of a phase.
@@ -1608,7 +1756,7 @@ class PhaseEnd(BaseModel):
     """
     errors: list[ErrorCount]
     """
-    Failed operations by kind.
+    What failed, by reason: operations, and what had to be done around them.
     """
     first_finisher: Window
     """
@@ -1626,29 +1774,17 @@ class PhaseEnd(BaseModel):
     """
     Whether it is a result.
     """
-    meta: Annotated[Counts, Field(validate_default=True)] = {'bytes': 0, 'ops': 0}
-    """
-    Metadata operations of all lanes.
-    """
-    meta_latency: LatencySummary | None = None
-    """
-    Latencies of the metadata operations; none if there were none.
-    """
     operation: Operation
     """
     What it did.
     """
+    operations: list[OpTotals]
+    """
+    What all lanes did, kind by kind; kinds of which nothing ended are left out.
+    """
     phase: Annotated[int, Field(ge=0)]
     """
     Number of the phase.
-    """
-    read: Counts
-    """
-    Reads of all lanes.
-    """
-    read_latency: LatencySummary | None = None
-    """
-    Latencies of the reads; none if there were none.
     """
     resources: Resources
     """
@@ -1690,14 +1826,6 @@ class PhaseEnd(BaseModel):
     watch: Watch | None = None
     """
     When the process was not run; none of a phase that is no result or too short to tell.
-    """
-    write: Counts
-    """
-    Writes of all lanes.
-    """
-    write_latency: LatencySummary | None = None
-    """
-    Latencies of the writes; none if there were none.
     """
 
 
@@ -1766,6 +1894,96 @@ class HelloEvent(BaseModel):
     event: Literal['hello']
 
 
+class PhaseEndEvent(BaseModel):
+    """
+    Totals of a phase.
+    """
+
+    cache_done: str
+    """
+    What was done to the cache before the phase, in words; empty if nothing.
+    """
+    cached_bytes: Annotated[int | None, Field(ge=0)] = None
+    """
+    Bytes of the phase's files in the host's page cache when it started (cachestat(2), mincore(2)); none for names,
+    devices, and where the kernel does not tell.
+    """
+    errors: list[ErrorCount]
+    """
+    What failed, by reason: operations, and what had to be done around them.
+    """
+    first_finisher: Window
+    """
+    From the release of the barrier to the first lane's end (stonewall).
+    """
+    lanes: list[LaneResult]
+    """
+    Lane by lane.
+    """
+    last_finisher: Window
+    """
+    From the release of the barrier to the last lane's end, flush included.
+    """
+    measured: bool
+    """
+    Whether it is a result.
+    """
+    operation: Operation
+    """
+    What it did.
+    """
+    operations: list[OpTotals]
+    """
+    What all lanes did, kind by kind; kinds of which nothing ended are left out.
+    """
+    phase: Annotated[int, Field(ge=0)]
+    """
+    Number of the phase.
+    """
+    resources: Resources
+    """
+    What the process used.
+    """
+    start_delay: LatencySummary | None = None
+    """
+    Open loop: from the intended start of each operation to its submission. Late because every slot was taken by
+    an operation the storage had not finished, or because the engine itself was late.
+    """
+    start_skew_ns: Annotated[int, Field(ge=0)]
+    """
+    Greatest difference between two lanes' starts.
+    """
+    status: PhaseStatus
+    """
+    How it ended.
+    """
+    steady: Window | None = None
+    """
+    From when every lane had finished one operation to when the first lane ran out; none if there is no such time.
+    """
+    target_per_s: float | None = None
+    """
+    Open loop: operations per second asked for.
+    """
+    unstarted_ops: Annotated[int, Field(ge=0)]
+    """
+    Open loop: operations that were due in the time but never started.
+    """
+    verified_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes that were checked and found right.
+    """
+    wall_shift_ns: int = 0
+    """
+    How far the wall clock was moved during the phase: its time less the monotonic clock's.
+    """
+    watch: Watch | None = None
+    """
+    When the process was not run; none of a phase that is no result or too short to tell.
+    """
+    event: Literal['phase_end']
+
+
 class Hello(BaseModel):
     """
     Who speaks, on what, about which job.
@@ -1827,26 +2045,6 @@ class Hello(BaseModel):
     wall_ns: Annotated[int, Field(ge=0)]
     """
     Wall clock at the moment of `mono_ns`, nanoseconds since 1970.
-    """
-
-
-class MethodQuestion(BaseModel):
-    """
-    Which method `auto` takes is to be found out.
-    """
-
-    model_config = ConfigDict(
-        extra='forbid',
-    )
-    shapes: Annotated[list[MethodShape], Field(max_length=10000)]
-    """
-    For what.
-    """
-    target: Annotated[
-        NullTarget | FileTarget | DeviceTarget | NfsTarget, Field(discriminator='kind')
-    ]
-    """
-    Where: of kind file or device.
     """
 
 

@@ -104,7 +104,14 @@ fn handed_on(place: &Place, shape: &MethodShape, direction: Direction) -> Option
     let depth = MOST_DEPTH.min(shape.queue_depth).min((MOST_BYTES / length as u64).max(2) as u32);
     let buffers = Arc::new(Buffers::new(depth as usize, length, false).ok()?);
     let scratch = Scratch::open(place, shape, direction, &buffers)?;
-    let setup = LaneSetup { lane: 0, queue_depth: depth, tuning: Tuning::default(), direct: shape.direct, buffers };
+    let setup = LaneSetup {
+        lane: 0,
+        queue_depth: depth,
+        tuning: Tuning::default(),
+        direct: shape.direct,
+        buffers,
+        source: None,
+    };
     let mut handed_on = 0;
     for _ in 0..TRIES {
         scratch.reset()?;
@@ -137,12 +144,12 @@ fn turn(ring: &mut Uring, setup: &LaneSetup, scratch: &Scratch) -> Option<()> {
         while let Some(slot) = free.pop_if(|_| started < scratch.count) {
             let offset = started * length as u64;
             scratch.lay(&setup.buffers, slot, offset)?;
-            batch.push(Op { kind, slot, length: length as u32, offset });
+            batch.push(Op { kind, slot, object: 0, offset, length: length as u64 });
             started += 1;
         }
         ring.submit(&batch);
         ring.reap(&mut done, clock::now() + PATIENCE_NS);
-        if done.is_empty() || done.iter().any(|one| one.result != Ok(length as u32)) {
+        if done.is_empty() || done.iter().any(|one| one.result != Ok(length as u64)) {
             return None;
         }
         ended += done.len() as u64;

@@ -26,6 +26,8 @@ pub struct FileBackend {
     /// A file that all lanes of all processes share is emptied by one process only.
     empties: bool,
     file_size: u64,
+    /// A device, which others have written to.
+    foreign: bool,
     /// Instead of the files.
     tree: Option<Arc<Forest>>,
     reuse: bool,
@@ -48,7 +50,7 @@ impl FileBackend {
     /// # Errors
     /// If the device may not be written to, or is too small.
     pub fn device(path: &str, file_size: u64) -> Result<Self, SetupError> {
-        let backend = Self::at(Place::device(path)?, 0..1, file_size)?;
+        let backend = FileBackend { foreign: true, ..Self::at(Place::device(path)?, 0..1, file_size)? };
         let size = backend.capabilities.place.as_ref().map_or(0, |place| place.free_bytes);
         if file_size > size {
             let message = format!("has {size} bytes: make file_size_bytes ({file_size}) smaller");
@@ -65,6 +67,7 @@ impl FileBackend {
             accompanied: false,
             empties: true,
             file_size,
+            foreign: false,
             tree: None,
             reuse: false,
             capabilities,
@@ -164,6 +167,10 @@ fn drop_caches() -> Result<String, SetupError> {
 }
 
 impl Backend for FileBackend {
+    fn foreign(&self) -> bool {
+        self.foreign
+    }
+
     fn capabilities(&self) -> BackendCapabilities {
         self.capabilities.clone()
     }

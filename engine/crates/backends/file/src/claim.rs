@@ -48,7 +48,7 @@ pub fn inspect(root: &str) -> Result<Look, SetupError> {
     for _ in 1..LOOKS {
         match inspect_once(root) {
             // The directory that was opened has been replaced or removed since.
-            Err(error) if error.errno == Some(Errno::NOENT.raw_os_error()) => {}
+            Err(error) if error.errno() == Some(Errno::NOENT.raw_os_error()) => {}
             done => return done,
         }
     }
@@ -201,7 +201,7 @@ fn open_locked(root: &str, patience_ns: u64) -> Result<Option<OwnedFd>, SetupErr
     loop {
         let folder = match open_root(root) {
             Ok(folder) => folder,
-            Err(error) if error.errno == Some(Errno::NOENT.raw_os_error()) => return Ok(None),
+            Err(error) if error.errno() == Some(Errno::NOENT.raw_os_error()) => return Ok(None),
             Err(error) => return Err(error),
         };
         if !lock(&folder, patience_ns) {

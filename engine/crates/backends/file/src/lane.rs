@@ -139,15 +139,20 @@ impl Lane for FileLane {
         Ok(MethodChoice { method: choice.method, reason: choice.reason, depth, batch })
     }
 
-    fn execute(&mut self, op: &Op) -> Result<u32, i32> {
-        match &mut self.channel {
+    #[inline]
+    fn execute(&mut self, op: &Op) -> Completion {
+        let result = match &mut self.channel {
             Channel::Calls(calls) => calls.execute(op),
             Channel::Threads(threads) => threads.execute(op),
             Channel::Mapping(mapping) => mapping.execute(op),
             Channel::Stdio(stdio) => stdio.execute(op),
-            Channel::Ring => self.ring.as_mut().map_or(Err(libc::EBADF), |ring| ring.execute(op)),
+            Channel::Ring => match &mut self.ring {
+                Some(ring) => return ring.execute(op),
+                None => Err(libc::EBADF),
+            },
             Channel::Closed => Err(libc::EBADF),
-        }
+        };
+        Completion::of_os(op.slot, result)
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {
@@ -168,7 +173,7 @@ impl Lane for FileLane {
             _ => {}
         }
         if let Some(op) = self.waiting.take() {
-            done.push(Completion { slot: op.slot, result: self.execute(&op) });
+            done.push(self.execute(&op));
         }
     }
 

@@ -4,6 +4,7 @@ mod auto;
 mod backend;
 mod capability;
 mod claim;
+mod kind;
 mod lane;
 mod mark;
 mod mmap;
@@ -22,6 +23,5 @@ mod tree_remove;
 mod tree_ring;
 mod uring;
 
-pub use backend::FileBackend;
-pub use capability::general;
-pub use claim::{claim, inspect, release, remove_job};
+pub use claim::{claim, inspect};
+pub use kind::{Devices, Files};

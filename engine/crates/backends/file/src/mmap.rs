@@ -2,6 +2,7 @@
 
 use crate::sync_io::{close, SyncIo};
 use assay_core::{Buffers, Op, OpKind};
+use assay_spec::{name_kinds, object_kinds};
 use rustix::fd::OwnedFd;
 use rustix::fs;
 use rustix::io::{self, Errno};
@@ -114,7 +115,7 @@ impl Mmap {
         if op.kind == OpKind::Sync {
             return self.flush();
         }
-        let end = op.offset.checked_add(u64::from(op.length));
+        let end = op.offset.checked_add(op.length);
         if end.is_none_or(|end| end > self.length as u64) {
             return Ok(0);
         }
@@ -124,13 +125,14 @@ impl Mmap {
             let place = self.base.add(op.offset as usize);
             match op.kind {
                 OpKind::Read => std::ptr::copy_nonoverlapping(place, slot, op.length as usize),
-                _ => std::ptr::copy_nonoverlapping(slot, place, op.length as usize),
+                OpKind::Write => std::ptr::copy_nonoverlapping(slot, place, op.length as usize),
+                OpKind::Sync | name_kinds!() | object_kinds!() => return Err(libc::EINVAL),
             }
         }
         if fault::met() || self.broken.get() {
             return self.mend(op).map_err(Errno::raw_os_error);
         }
-        Ok(op.length)
+        Ok(op.length as u32)
     }
 
     /// Maps the file again where pages of zeros were put; returns the bytes that were there, or what was probably wrong,
@@ -151,7 +153,7 @@ impl Mmap {
         mapped.inspect_err(|_| self.broken.set(true))?;
         let end = fs::fstat(&self.fd)?.st_size as u64;
         // A device has no size of that kind.
-        if self.regular && end < op.offset + u64::from(op.length) && op.kind == OpKind::Read {
+        if self.regular && end < op.offset + op.length && op.kind == OpKind::Read {
             return Ok(end.saturating_sub(op.offset) as u32);
         }
         let full = fs::fstatvfs(&self.fd).is_ok_and(|space| space.f_bavail == 0);

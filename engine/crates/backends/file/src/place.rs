@@ -3,6 +3,7 @@
 use crate::mark::{self, Found};
 use crate::tree_remove::{self, Left};
 use assay_core::names::{job_mark, MARKER};
+use assay_core::Fault;
 use assay_core::{pulse, SetupError};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RawDir, ResolveFlags, CWD};
@@ -247,8 +248,8 @@ impl Place {
         let before = numbers(root_fd).map_err(|errno| SetupError::os("open", root, errno))?;
         match here {
             Ok(now) if now == before => Ok(()),
-            Err(SetupError { errno: Some(errno), message, .. }) if errno != Errno::NOENT.raw_os_error() => {
-                Err(SetupError { errno: Some(errno), ..SetupError::new("open", root, message) })
+            Err(SetupError { fault: Some(fault), message, .. }) if fault != Fault::os(Errno::NOENT.raw_os_error()) => {
+                Err(SetupError::new("open", root, message).because(fault))
             }
             _ => {
                 let message = "is not the directory any more that it was: unmounted, moved or replaced meanwhile";

@@ -2,6 +2,7 @@
 
 use assay_core::{Buffers, Op, OpKind, PhasePlan, SetupError};
 use assay_spec::SyncPolicy;
+use assay_spec::{name_kinds, object_kinds};
 use rustix::fd::{IntoRawFd, OwnedFd};
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -60,7 +61,8 @@ impl Stdio {
             libc::clearerr(self.stream);
             match op.kind {
                 OpKind::Read => libc::fread(data, 1, length, self.stream),
-                _ => libc::fwrite(data.cast_const(), 1, length, self.stream),
+                OpKind::Write => libc::fwrite(data.cast_const(), 1, length, self.stream),
+                OpKind::Sync | name_kinds!() | object_kinds!() => return Err(rustix::io::Errno::INVAL),
             }
         };
         self.position = op.offset + moved as u64;

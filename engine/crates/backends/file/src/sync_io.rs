@@ -1,6 +1,7 @@
 //! pread and pwrite.
 
 use assay_core::{Buffers, Op, OpKind};
+use assay_spec::{name_kinds, object_kinds};
 use rustix::fd::{AsRawFd, IntoRawFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::{fs, io};
@@ -37,7 +38,8 @@ impl SyncIo {
         let number = match op.kind {
             OpKind::Read => libc::SYS_pread64,
             OpKind::Write => libc::SYS_pwrite64,
-            _ => return self.execute_sync(op),
+            OpKind::Sync => return Self::flush(&self.fd, self.data_only),
+            name_kinds!() | object_kinds!() => return Err(libc::EINVAL),
         };
         assert!(op.length as usize <= self.buffers.length());
         let data = self.buffers.pointer(op.slot);
@@ -51,13 +53,8 @@ impl SyncIo {
         }
     }
 
-    #[cold]
-    fn execute_sync(&self, op: &Op) -> Result<u32, i32> {
-        debug_assert_eq!(op.kind, OpKind::Sync, "a lane of one file has no names");
-        Self::flush(&self.fd, self.data_only)
-    }
-
     /// fsync(2) or fdatasync(2).
+    #[cold]
     pub(crate) fn flush(fd: &OwnedFd, data_only: bool) -> Result<u32, i32> {
         let flushed = if data_only { fs::fdatasync(fd) } else { fs::fsync(fd) };
         flushed.map(|()| 0).map_err(Errno::raw_os_error)

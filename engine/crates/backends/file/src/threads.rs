@@ -125,7 +125,7 @@ impl Shared {
                 if wakes {
                     self.work.notify_one();
                 }
-                let completion = Completion { slot: op.slot, result: self.calls.execute(&op) };
+                let completion = Completion::of_os(op.slot, self.calls.execute(&op));
                 state = self.lock();
                 state.done.push(completion);
                 if std::mem::take(&mut state.lane_waits) {

@@ -3,6 +3,7 @@
 use crate::tree::Forest;
 use crate::tree_names::Names;
 use assay_core::{Buffers, Op, OpKind, PhasePlan, SetupError};
+use assay_spec::{data_kinds, object_kinds};
 use assay_spec::{Operation, SyncPolicy};
 use libc::{c_char, c_int, mode_t};
 use rustix::fd::{AsRawFd, OwnedFd, RawFd};
@@ -99,15 +100,16 @@ impl Calls {
     /// Does the operation; what the completion says, or errno.
     #[inline]
     pub(crate) fn execute(&mut self, op: &Op) -> Result<u32, i32> {
-        match op.kind {
-            OpKind::Sync => return flush(&self.folder),
-            OpKind::Readdir => return self.list(op.offset),
-            _ => {}
+        if op.kind == OpKind::Sync {
+            return flush(&self.folder);
         }
-        if !self.here.contains(&op.offset) {
-            self.enter(op.offset)?;
+        if op.kind == OpKind::Readdir {
+            return self.list(op.object);
         }
-        self.names.current.set(op.offset);
+        if !self.here.contains(&op.object) {
+            self.enter(op.object)?;
+        }
+        self.names.current.set(op.object);
         self.on_name(op)
     }
 
@@ -135,7 +137,7 @@ impl Calls {
             OpKind::Stat => self.stat(),
             OpKind::Open => open(base, name, OPEN | libc::O_CLOEXEC).and_then(close),
             OpKind::Rename => {
-                self.names.other.set(op.offset);
+                self.names.other.set(op.object);
                 let other = self.names.other.as_ptr();
                 // SAFETY: both names are C strings.
                 checked(unsafe { libc::renameat(base, name, base, other) })
@@ -146,7 +148,7 @@ impl Calls {
             OpKind::Mkdir => checked(unsafe { libc::mkdirat(base, name, DIRECTORY_MODE) }),
             // SAFETY: as above.
             OpKind::Rmdir => checked(unsafe { libc::unlinkat(base, name, libc::AT_REMOVEDIR) }),
-            _ => {
+            OpKind::Readdir | data_kinds!() | object_kinds!() => {
                 debug_assert!(false, "a lane of a tree has no file to read or write");
                 Err(libc::EINVAL)
             }

@@ -7,6 +7,7 @@ use crate::tree_calls::{size, DIRECTORY_MODE, FILE_MODE, OPEN};
 use crate::tree_names::{Name, Names};
 use assay_core::{Buffers, Op, OpKind};
 use assay_spec::Operation;
+use assay_spec::{data_kinds, data_operations, object_kinds, object_operations};
 use io_uring::types::{DestinationSlot, Fd, Fixed};
 use io_uring::{opcode, squeue};
 use libc::c_int;
@@ -69,14 +70,14 @@ impl Slot {
 
     /// The slot is an operation's from now on.
     pub(crate) fn take(&mut self, op: &Op, leaf: usize, names: &mut Names) {
-        names.current.set(op.offset);
+        names.current.set(op.object);
         self.name = names.current;
         if op.kind == OpKind::Rename {
-            names.other.set(op.offset);
+            names.other.set(op.object);
             self.other = names.other;
         }
         self.generation = self.generation.wrapping_add(1);
-        (self.kind, self.length, self.leaf) = (op.kind, op.length, leaf);
+        (self.kind, self.length, self.leaf) = (op.kind, op.length as u32, leaf);
         (self.busy, self.written) = (true, None);
     }
 
@@ -126,10 +127,8 @@ impl Entries<'_> {
             OpKind::Rename => opcode::RenameAt::new(self.leaf, name, self.leaf, other).build(),
             OpKind::Mkdir => opcode::MkDirAt::new(self.leaf, name).mode(DIRECTORY_MODE).build(),
             OpKind::Rmdir => opcode::UnlinkAt::new(self.leaf, name).flags(libc::AT_REMOVEDIR).build(),
-            _ => {
-                debug_assert_eq!(self.op.kind, OpKind::Unlink, "all else does not come here");
-                opcode::UnlinkAt::new(self.leaf, name).build()
-            }
+            OpKind::Unlink => opcode::UnlinkAt::new(self.leaf, name).build(),
+            OpKind::Readdir | data_kinds!() | object_kinds!() => unreachable!("the ring has an obstacle to these"),
         };
         ([self.marked(single, Stage::Last), nothing(), nothing()], 1)
     }
@@ -140,7 +139,7 @@ impl Entries<'_> {
             return ([open, close, nothing()], 2);
         }
         let data = buffers.pointer(self.op.slot);
-        let write = opcode::Write::new(Fixed(self.op.slot), data, self.op.length).build();
+        let write = opcode::Write::new(Fixed(self.op.slot), data, self.op.length as u32).build();
         // A hard link: the file is closed also if this fails.
         let write = write.flags(squeue::Flags::IO_HARDLINK | squeue::Flags::SKIP_SUCCESS);
         ([open, self.marked(write, Stage::Write), close], 3)
@@ -188,7 +187,8 @@ pub(crate) fn codes(operation: Operation) -> &'static [u8] {
         Operation::Rename => &[opcode::RenameAt::CODE],
         Operation::Unlink | Operation::Rmdir => &[opcode::UnlinkAt::CODE],
         Operation::Mkdir => &[opcode::MkDirAt::CODE],
-        _ => &[opcode::OpenAt::CODE, opcode::Write::CODE, opcode::Close::CODE],
+        Operation::Prepare | Operation::Create => &[opcode::OpenAt::CODE, opcode::Write::CODE, opcode::Close::CODE],
+        Operation::Readdir | data_operations!() | object_operations!() => &[],
     }
 }
 
@@ -200,6 +200,7 @@ pub(crate) fn words(operation: Operation) -> &'static str {
         Operation::Rename => "io_uring: renameat",
         Operation::Unlink | Operation::Rmdir => "io_uring: unlinkat",
         Operation::Mkdir => "io_uring: mkdirat",
-        _ => "io_uring: openat, write if there are contents, close, linked",
+        Operation::Prepare | Operation::Create => "io_uring: openat, write if there are contents, close, linked",
+        Operation::Readdir | data_operations!() | object_operations!() => "io_uring",
     }
 }

@@ -5,6 +5,7 @@ use crate::tree_calls::Calls;
 use crate::tree_ring::TreeRing;
 use crate::uring::Queue;
 use assay_core::{Completion, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, ASKED_FOR};
+use assay_spec::{data_operations, object_operations};
 use assay_spec::{Method, Operation};
 use std::sync::Arc;
 
@@ -74,7 +75,8 @@ fn calls(operation: Operation) -> &'static str {
         Operation::Rename => "renameat",
         Operation::Unlink | Operation::Rmdir => "unlinkat",
         Operation::Mkdir => "mkdirat",
-        _ => "openat, pwrite if there are contents, close",
+        Operation::Prepare | Operation::Create => "openat, pwrite if there are contents, close",
+        data_operations!() | object_operations!() => "none",
     }
 }
 
@@ -94,12 +96,13 @@ impl Lane for TreeLane {
         Ok(MethodChoice { method: Method::Sync, reason, depth: 1, batch: 1 })
     }
 
-    fn execute(&mut self, op: &Op) -> Result<u32, i32> {
-        match (&mut self.channel, &mut self.ring) {
+    fn execute(&mut self, op: &Op) -> Completion {
+        let result = match (&mut self.channel, &mut self.ring) {
             (Channel::Calls(calls), _) => calls.execute(op),
-            (Channel::Ring, Some(ring)) => ring.execute(op),
+            (Channel::Ring, Some(ring)) => return ring.execute(op),
             _ => Err(libc::EBADF),
-        }
+        };
+        Completion::of_os(op.slot, result)
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {
@@ -117,7 +120,7 @@ impl Lane for TreeLane {
             return;
         }
         if let Some(op) = self.waiting.take() {
-            done.push(Completion { slot: op.slot, result: self.execute(&op) });
+            done.push(self.execute(&op));
         }
     }
 

@@ -116,13 +116,13 @@ impl Queue for TreeRing {
         let mut queue = self.ring.submission();
         for (taken, op) in ops.iter().enumerate() {
             if op.kind == OpKind::Sync {
-                self.state.early.push(Completion { slot: op.slot, result: flush(attached.leaves.folder()) });
+                self.state.early.push(Completion::of_os(op.slot, flush(attached.leaves.folder())));
                 continue;
             }
-            let (fd, leaf) = match attached.leaves.enter(op.offset) {
+            let (fd, leaf) = match attached.leaves.enter(op.object) {
                 Ok(entered) => entered,
                 Err(errno) => {
-                    self.state.early.push(Completion { slot: op.slot, result: Err(errno) });
+                    self.state.early.push(Completion::of_os(op.slot, Err(errno)));
                     continue;
                 }
             };
@@ -145,7 +145,7 @@ impl Queue for TreeRing {
     fn fail_all(&mut self, done: &mut Vec<Completion>, errno: i32) {
         for (number, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.busy) {
             slot.busy = false;
-            done.push(Completion { slot: number as u32, result: Err(errno) });
+            done.push(Completion::of_os(number as u32, Err(errno)));
         }
         self.state.in_flight = 0;
     }
@@ -162,7 +162,7 @@ impl Queue for TreeRing {
                 slot.busy = false;
                 attached.leaves.leave(slot.leaf);
                 self.state.in_flight -= 1;
-                done.push(Completion { slot: number, result });
+                done.push(Completion::of_os(number, result));
             }
         }
     }

@@ -1,7 +1,9 @@
 //! io_uring with a registered file.
 
 use crate::sync_io::{close, SyncIo};
+use assay_core::Fault;
 use assay_core::{clock, Buffers, Completion, LaneSetup, Op, OpKind};
+use assay_spec::{name_kinds, object_kinds};
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{opcode, squeue, IoUring};
 use rustix::fd::{AsRawFd, OwnedFd};
@@ -61,23 +63,23 @@ pub(crate) trait Queue {
     fn submit(&mut self, ops: &[Op]) -> usize {
         let (_, state) = self.state();
         if let Some(errno) = state.broken {
-            state.early.extend(ops.iter().map(|op| Completion { slot: op.slot, result: Err(errno) }));
+            state.early.extend(ops.iter().map(|op| Completion::of_os(op.slot, Err(errno))));
             return ops.len();
         }
         self.push(ops)
     }
 
     /// Does one operation while nothing else is in flight.
-    fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+    fn execute(&mut self, op: &Op) -> Completion {
         let mut done = std::mem::take(&mut self.state().1.early);
         self.submit(std::slice::from_ref(op));
         while done.is_empty() {
             self.reap(&mut done, u64::MAX);
         }
-        let result = done[0].result;
+        let ended = done[0];
         done.clear();
         self.state().1.early = done;
-        result
+        ended
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
@@ -188,11 +190,11 @@ impl Uring {
 
     /// A file system or device that cannot be polled says so at the first operation.
     fn try_polling(&mut self) -> rustix::io::Result<()> {
-        let length = self.buffers.length() as u32;
-        self.submit(&[Op { kind: OpKind::Read, slot: 0, length, offset: 0 }]);
+        let length = self.buffers.length() as u64;
+        self.submit(&[Op { kind: OpKind::Read, slot: 0, object: 0, offset: 0, length }]);
         let mut done = Vec::new();
         self.reap(&mut done, u64::MAX);
-        let unable = |completion: &Completion| completion.result == Err(libc::EOPNOTSUPP);
+        let unable = |completion: &Completion| completion.result == Err(Fault::os(libc::EOPNOTSUPP));
         if done.iter().any(unable) {
             return Err(Errno::OPNOTSUPP);
         }
@@ -220,7 +222,7 @@ impl Queue for Uring {
             if op.kind == OpKind::Sync && self.set_up.iopoll {
                 // A ring that polls can only read and write.
                 let fd = self.fd.as_ref().expect("a file is attached");
-                self.state.early.push(Completion { slot: op.slot, result: SyncIo::flush(fd, self.data_only) });
+                self.state.early.push(Completion::of_os(op.slot, SyncIo::flush(fd, self.data_only)));
                 continue;
             }
             // SAFETY: the slot belongs to the kernel until the completion; the buffers outlive the ring.
@@ -237,7 +239,7 @@ impl Queue for Uring {
     fn fail_all(&mut self, done: &mut Vec<Completion>, errno: i32) {
         for (slot, busy) in self.busy.iter_mut().enumerate().filter(|(_, busy)| **busy) {
             *busy = false;
-            done.push(Completion { slot: slot as u32, result: Err(errno) });
+            done.push(Completion::of_os(slot as u32, Err(errno)));
         }
         self.state.in_flight = 0;
     }
@@ -249,7 +251,7 @@ impl Queue for Uring {
             // After `fail_all` a completion may still come; its operation has already been counted, and no other follows.
             if std::mem::take(&mut self.busy[slot as usize]) {
                 self.state.in_flight -= 1;
-                done.push(Completion { slot, result: if code >= 0 { Ok(code as u32) } else { Err(-code) } });
+                done.push(Completion::of_os(slot, if code >= 0 { Ok(code as u32) } else { Err(-code) }));
             }
         }
     }
@@ -306,21 +308,21 @@ impl Entries<'_> {
     #[inline]
     fn entry(&self, op: &Op) -> squeue::Entry {
         let data = self.buffers.pointer(op.slot);
-        let index = op.slot as u16;
+        let (index, length) = (op.slot as u16, op.length as u32);
         let entry = match op.kind {
             OpKind::Read if self.registered => {
-                opcode::ReadFixed::new(FILE, data, op.length, index).offset(op.offset).build()
+                opcode::ReadFixed::new(FILE, data, length, index).offset(op.offset).build()
             }
-            OpKind::Read => opcode::Read::new(FILE, data, op.length).offset(op.offset).build(),
+            OpKind::Read => opcode::Read::new(FILE, data, length).offset(op.offset).build(),
             OpKind::Write if self.registered => {
-                opcode::WriteFixed::new(FILE, data, op.length, index).offset(op.offset).build()
+                opcode::WriteFixed::new(FILE, data, length, index).offset(op.offset).build()
             }
-            OpKind::Write => opcode::Write::new(FILE, data, op.length).offset(op.offset).build(),
-            _ => {
-                debug_assert_eq!(op.kind, OpKind::Sync, "a lane of one file has no names");
+            OpKind::Write => opcode::Write::new(FILE, data, length).offset(op.offset).build(),
+            OpKind::Sync => {
                 let flags = if self.data_only { FsyncFlags::DATASYNC } else { FsyncFlags::empty() };
                 opcode::Fsync::new(FILE).flags(flags).build()
             }
+            name_kinds!() | object_kinds!() => unreachable!("a lane of one file has neither names nor objects"),
         };
         entry.user_data(u64::from(op.slot))
     }

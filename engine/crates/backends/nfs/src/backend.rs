@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Files of equal size, one per lane or one for all, or a tree of small files, in NFS exports.
-pub struct NfsBackend {
+pub(crate) struct NfsBackend {
     place: Arc<Place>,
     layout: Layout,
     /// Numbers of this process's lanes among those of all.
@@ -30,7 +30,7 @@ impl NfsBackend {
     ///
     /// # Errors
     /// If a server is not there or refuses, or if lanes would share a file across several servers.
-    pub fn open(target: &NfsTarget, job: &Job) -> Result<Self, SetupError> {
+    pub(crate) fn open(target: &NfsTarget, job: &Job) -> Result<Self, SetupError> {
         if job.layout == Layout::Shared && target.servers.len() > 1 {
             let message = "the servers do not share files: with layout shared, name one server";
             return Err(SetupError::new("open", target.servers.join(", "), message));

@@ -4,7 +4,7 @@ use crate::place::Place;
 use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, Operation, PlaceCapabilities, SyncPolicy};
 
 /// What NFS exports can do anywhere.
-pub fn general() -> BackendCapabilities {
+pub(crate) fn general() -> BackendCapabilities {
     BackendCapabilities {
         kind: "nfs".to_owned(),
         // C stdio is a library for files of the host.

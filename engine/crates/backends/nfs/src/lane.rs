@@ -8,6 +8,7 @@ use crate::rpc::Procedure;
 use crate::stability::{Stable, Uncommitted};
 use crate::xdr::{put_opaque, put_u32, put_u64};
 use assay_core::{clock, Buffers, Completion, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
+use assay_spec::{name_kinds, object_kinds};
 use assay_spec::{Method, SyncPolicy};
 use nfs3_types::nfs3::NFS_PROGRAM as P;
 use std::collections::VecDeque;
@@ -62,7 +63,7 @@ impl FileLane {
 
     /// Connects when the first phase begins.
     pub(crate) fn open(place: Arc<Place>, server: usize, file: u32, setup: LaneSetup) -> Self {
-        let idle = Op { kind: OpKind::Sync, slot: 0, length: 0, offset: 0 };
+        let idle = Op { kind: OpKind::Sync, slot: 0, object: 0, offset: 0, length: 0 };
         let work = Work { op: idle, deadline: 0, called: 0, pending: 0, end: 0, error: None };
         FileLane {
             client: place.client(server, place.target.nconnect),
@@ -90,7 +91,8 @@ impl FileLane {
 
     fn begin_op(&mut self, op: &Op) {
         let deadline = clock::now() + self.client.timeout_ns;
-        self.slots[op.slot as usize] = Work { op: *op, deadline, called: 0, pending: 0, end: op.length, error: None };
+        self.slots[op.slot as usize] =
+            Work { op: *op, deadline, called: 0, pending: 0, end: op.length as u32, error: None };
         match op.kind {
             OpKind::Read | OpKind::Write => {
                 self.in_flight += 1;
@@ -108,10 +110,10 @@ impl FileLane {
                 });
             }
             // The server has made everything stable already.
-            OpKind::Sync => self.early.push(Completion { slot: op.slot, result: Ok(0) }),
-            _ => {
-                debug_assert!(false, "a lane of one file has no names");
-                self.early.push(Completion { slot: op.slot, result: Err(libc::EINVAL) });
+            OpKind::Sync => self.early.push(Completion::of_os(op.slot, Ok(0))),
+            name_kinds!() | object_kinds!() => {
+                debug_assert!(false, "a lane of one file has neither names nor objects");
+                self.early.push(Completion::of_os(op.slot, Err(libc::EINVAL)));
             }
         }
     }
@@ -119,6 +121,7 @@ impl FileLane {
     /// Makes calls for what is left of a record, as long as there is room.
     fn call_on(&mut self, slot: u32) {
         let Op { kind, length, .. } = self.slots[slot as usize].op;
+        let length = length as u32;
         let size = if kind == OpKind::Read { self.sizes.0 } else { self.sizes.1 };
         while self.slots[slot as usize].called < length {
             if self.client.transport.calls.under_way() >= self.most_calls {
@@ -219,14 +222,14 @@ impl FileLane {
             Err(errno) => {
                 work.error = Some(work.error.map_or((at, errno), |known| known.min((at, errno))));
                 // What has not been asked for will not be.
-                work.called = work.op.length;
+                work.called = work.op.length as u32;
                 self.waiting.retain(|other| *other != slot);
             }
         }
         work.pending -= 1;
-        if work.pending == 0 && work.called >= work.op.length {
+        if work.pending == 0 && u64::from(work.called) >= work.op.length {
             self.in_flight -= 1;
-            done.push(Completion { slot, result: work.error.map_or(Ok(work.end), |(_, errno)| Err(errno)) });
+            done.push(Completion::of_os(slot, work.error.map_or(Ok(work.end), |(_, errno)| Err(errno))));
         }
     }
 
@@ -286,17 +289,17 @@ impl Lane for FileLane {
         }
     }
 
-    fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+    fn execute(&mut self, op: &Op) -> Completion {
         let mut done = std::mem::take(&mut self.early);
         self.submit(std::slice::from_ref(op));
         done.append(&mut self.early);
         while done.is_empty() {
             self.reap(&mut done, u64::MAX);
         }
-        let result = done[0].result;
+        let ended = done[0];
         done.clear();
         self.early = done;
-        result
+        ended
     }
 
     fn end(&mut self) -> Result<(), SetupError> {

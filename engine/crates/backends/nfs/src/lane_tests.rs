@@ -307,7 +307,7 @@ fn a_deadline_is_kept_while_nothing_comes() {
     assert!(done.is_empty());
     release.send(()).unwrap();
     lane.reap(&mut done, u64::MAX);
-    assert_eq!(done, [Completion { slot: 0, result: Ok(10) }]);
+    assert_eq!(done, [Completion::of_os(0, Ok(10))]);
     fake.join();
 }
 

@@ -15,6 +15,7 @@ mod forest;
 pub mod fuzzing;
 #[cfg(test)]
 mod hostile_tests;
+mod kind;
 mod lane;
 mod link;
 mod mount;
@@ -31,25 +32,4 @@ mod tree_lane;
 mod tree_work;
 mod xdr;
 
-pub use backend::NfsBackend;
-pub use capability::general;
-
-use assay_core::SetupError;
-use assay_spec::{BackendCapabilities, NfsTarget};
-
-/// What can be done at a target. Nothing is written.
-///
-/// # Errors
-/// If a server is not there or refuses.
-pub fn probe(target: &NfsTarget) -> Result<BackendCapabilities, SetupError> {
-    place::Place::open(target).map(|place| capability::at(&place))
-}
-
-/// Removes what killed jobs have left in a target: its directory, or with `whole` the whole root. Returns the paths of
-/// what was removed.
-///
-/// # Errors
-/// If the root has no mark, or what is to go cannot be removed.
-pub fn clean(target: &NfsTarget, whole: bool) -> Result<Vec<String>, SetupError> {
-    place::Place::open(target)?.clean(whole)
-}
+pub use kind::Exports;

@@ -8,6 +8,7 @@ use crate::rpc::{Identity, Procedure};
 use crate::status::mount_message;
 use crate::transport::Transport;
 use crate::xdr::put_opaque;
+use assay_core::Fault;
 use assay_core::{clock, os_message, SetupError};
 use assay_spec::NfsTarget;
 use nfs3_types::mount::{mountstat3, MOUNT_PROGRAM};
@@ -76,7 +77,10 @@ fn mount_at(
     identity: &Arc<Identity>,
 ) -> Result<Server, SetupError> {
     let whole = format!("{name}:{}", target.export);
-    let error = |action, errno| SetupError { errno: Some(errno), ..SetupError::new(action, &whole, os_message(errno)) };
+    let error = |action, errno| SetupError {
+        fault: Some(Fault::os(errno)),
+        ..SetupError::new(action, &whole, os_message(errno))
+    };
     let port = match target.mount_port {
         Some(port) => port,
         None => mount_port(target, name, address, identity)?,
@@ -117,7 +121,7 @@ fn reach(target: &NfsTarget, what: &str, address: SocketAddr, identity: &Arc<Ide
             _ => "is the server up, and the way to it open?".to_owned(),
         };
         let message = format!("{}: {hint}", os_message(errno));
-        SetupError { errno: Some(errno), ..SetupError::new(CONNECT, address.to_string(), message) }
+        SetupError { fault: Some(Fault::os(errno)), ..SetupError::new(CONNECT, address.to_string(), message) }
     })?;
     Ok(Client { transport, timeout_ns: patience })
 }
@@ -139,7 +143,7 @@ fn mount_port(
         let _ = wanted.pack(out);
     });
     let results = asked.map_err(|errno| SetupError {
-        errno: Some(errno),
+        fault: Some(Fault::os(errno)),
         ..SetupError::new("ask the portmapper", name, format!("{}: {hint}", os_message(errno)))
     })?;
     match crate::xdr::u32_at(&results, 0).and_then(|port| u16::try_from(port).ok()) {
@@ -158,15 +162,17 @@ fn export_handle(
     let mut client = reach(target, "mount", address, identity)?;
     let procedure = Procedure::mount(MOUNT_PROGRAM::MOUNTPROC3_MNT);
     let asked = client.call(procedure, |out| put_opaque(out, target.export.as_bytes()));
-    let results = asked
-        .map_err(|errno| SetupError { errno: Some(errno), ..SetupError::new("mount", whole, os_message(errno)) })?;
+    let results = asked.map_err(|errno| SetupError {
+        fault: Some(Fault::os(errno)),
+        ..SetupError::new("mount", whole, os_message(errno))
+    })?;
     match mounted(&results) {
         Some(Ok(handle)) => Ok(handle.to_vec()),
         Some(Err(status)) => {
             // Numbers are errnos as far as they go (RFC 1813 appendix I, mountstat3).
             let errno = crate::status::errno_of(status);
             let known: mountstat3 = unpack(&status.to_be_bytes(), whole)?;
-            Err(SetupError { errno: Some(errno), ..SetupError::new("mount", whole, mount_message(known)) })
+            Err(SetupError { fault: Some(Fault::os(errno)), ..SetupError::new("mount", whole, mount_message(known)) })
         }
         None => {
             let message = format!("the server's answer has no handle of at most {MAX_HANDLE} bytes");

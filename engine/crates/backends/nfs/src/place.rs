@@ -8,6 +8,7 @@ use crate::replies::{found, Found, DIRECTORY, REGULAR};
 use crate::rpc::Identity;
 use crate::transport::Transport;
 use assay_core::names::MARKER;
+use assay_core::Fault;
 use assay_core::{os_message, SetupError};
 use assay_spec::NfsTarget;
 use nfs3_types::nfs3::NFS_PROGRAM as P;
@@ -77,7 +78,7 @@ impl Place {
             libc::ETIMEDOUT => format!("{words}: no answer for {} s", self.target.timeout_ns as f64 / 1e9),
             _ => words,
         };
-        SetupError { errno: Some(errno), ..SetupError::new(action, object, message) }
+        SetupError { fault: Some(Fault::os(errno)), ..SetupError::new(action, object, message) }
     }
 
     /// Something that was to be removed is still there.

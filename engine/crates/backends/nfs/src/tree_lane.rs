@@ -67,7 +67,7 @@ impl TreeLane {
             match judged {
                 Some(result) => {
                     self.in_flight -= 1;
-                    done.push(Completion { slot, result });
+                    done.push(Completion::of_os(slot, result));
                 }
                 None => self.call(slot),
             }
@@ -88,7 +88,7 @@ impl TreeLane {
         };
         if let Err(errno) = self.slots[slot as usize].call(&context, &mut self.client.transport) {
             self.in_flight -= 1;
-            self.early.push(Completion { slot, result: Err(errno) });
+            self.early.push(Completion::of_os(slot, Err(errno)));
         }
     }
 
@@ -132,7 +132,7 @@ impl Lane for TreeLane {
             if op.kind == OpKind::Sync {
                 // Names are stable when a server says that they are made (RFC 1813 section 1.5), and so are the
                 // contents, unless nobody asked for that.
-                self.early.push(Completion { slot: op.slot, result: Ok(0) });
+                self.early.push(Completion::of_os(op.slot, Ok(0)));
                 continue;
             }
             self.slots[op.slot as usize].begin(op, clock::now() + self.client.timeout_ns);
@@ -157,13 +157,13 @@ impl Lane for TreeLane {
         }
     }
 
-    fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+    fn execute(&mut self, op: &Op) -> Completion {
         let mut done = Vec::with_capacity(1);
         self.submit(std::slice::from_ref(op));
         while done.is_empty() {
             self.reap(&mut done, u64::MAX);
         }
-        done[0].result
+        done[0]
     }
 
     fn end(&mut self) -> Result<(), SetupError> {

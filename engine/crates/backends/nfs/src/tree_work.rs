@@ -8,6 +8,7 @@ use crate::stability::Stable;
 use crate::transport::Transport;
 use crate::xdr::{put_opaque, put_u32, put_u64, Input};
 use assay_core::{Buffers, Op, OpKind};
+use assay_spec::{data_kinds, object_kinds};
 use nfs3_types::nfs3::{ACCESS3_READ, NFS_PROGRAM as P};
 use std::io::Write;
 
@@ -112,8 +113,8 @@ impl Work {
     }
 
     fn call_name(&self, op: Op, context: &Context<'_>, transport: &mut Transport) -> Result<(), i32> {
-        let leaf = context.leaves.get((op.offset / context.names_per_leaf) as usize).ok_or(libc::ENOENT)?;
-        let name = Name::new(context.letters.0, context.lane, op.offset);
+        let leaf = context.leaves.get((op.object / context.names_per_leaf) as usize).ok_or(libc::ENOENT)?;
+        let name = Name::new(context.letters.0, context.lane, op.object);
         let procedure = match (self.step, op.kind) {
             (Step::Find, _) | (_, OpKind::Stat | OpKind::Open) => P::NFSPROC3_LOOKUP,
             (_, OpKind::Create) => P::NFSPROC3_CREATE,
@@ -121,7 +122,7 @@ impl Work {
             (_, OpKind::Unlink) => P::NFSPROC3_REMOVE,
             (_, OpKind::Mkdir) => P::NFSPROC3_MKDIR,
             (_, OpKind::Rmdir) => P::NFSPROC3_RMDIR,
-            _ => return Err(libc::EINVAL),
+            (_, OpKind::Readdir | data_kinds!() | object_kinds!()) => return Err(libc::EINVAL),
         };
         let about = (u64::from(op.slot), self.deadline);
         transport.start(Procedure::nfs(procedure), about, Payload::None, |out| match procedure {
@@ -132,7 +133,7 @@ impl Work {
             }
             P::NFSPROC3_RENAME => {
                 put_name(out, leaf, name.get());
-                put_name(out, leaf, Name::new(context.letters.1, context.lane, op.offset).get());
+                put_name(out, leaf, Name::new(context.letters.1, context.lane, op.object).get());
             }
             _ => put_name(out, leaf, name.get()),
         });
@@ -140,7 +141,7 @@ impl Work {
     }
 
     fn call_readdir(&self, op: Op, context: &Context<'_>, transport: &mut Transport) -> Result<(), i32> {
-        let leaf = context.leaves.get(op.offset as usize).ok_or(libc::ENOENT)?;
+        let leaf = context.leaves.get(op.object as usize).ok_or(libc::ENOENT)?;
         let about = (u64::from(op.slot), self.deadline);
         transport.start(Procedure::nfs(P::NFSPROC3_READDIR), about, Payload::None, |out| {
             put_opaque(out, leaf);
@@ -152,7 +153,7 @@ impl Work {
     }
 
     fn call_write(&self, op: Op, context: &Context<'_>, transport: &mut Transport) {
-        let length = context.write_bytes.min(op.length - self.count);
+        let length = context.write_bytes.min(op.length as u32 - self.count);
         let data = context.buffers.pointer(op.slot).wrapping_add(self.count as usize);
         let about = (u64::from(op.slot), self.deadline);
         let payload = Payload::Out(data.cast_const(), length as usize);
@@ -197,10 +198,10 @@ impl Work {
                 Ok(None)
             }
             (Step::Write, _) => {
-                let written = written(results).filter(|done| done.count <= op.length - self.count);
+                let written = written(results).filter(|done| done.count <= op.length as u32 - self.count);
                 self.count += written.ok_or(libc::EBADMSG)?.count;
                 let nothing = written.is_some_and(|done| done.count == 0);
-                Ok((self.count == op.length || nothing).then_some(self.count))
+                Ok((self.count == op.length as u32 || nothing).then_some(self.count))
             }
             (Step::First, OpKind::Stat | OpKind::Open) => self.found(op.kind, results),
             (Step::Attributes, _) => Ok(Some(size(Attributes::read(&mut Input(results)).ok_or(libc::EBADMSG)?))),
@@ -210,7 +211,8 @@ impl Work {
                 None => Err(libc::EBADMSG),
             },
             (Step::First, OpKind::Readdir) => self.page(results),
-            _ => Ok(Some(0)),
+            (Step::First, OpKind::Rename | OpKind::Unlink | OpKind::Mkdir | OpKind::Rmdir) => Ok(Some(0)),
+            (Step::First, data_kinds!() | object_kinds!()) => Err(libc::EINVAL),
         }
     }
 

@@ -63,6 +63,10 @@ impl Backend for NullBackend {
         Ok(Box::new(NullLane::new(&self.target, self.seed, &setup)))
     }
 
+    fn wall_step_ns(&self) -> i64 {
+        self.target.clock_step_ns
+    }
+
     fn object_name(&self, lane: u32) -> String {
         format!("null{lane}")
     }

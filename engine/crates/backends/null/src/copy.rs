@@ -58,8 +58,8 @@ impl Lane for CopyLane {
 
     fn submit(&mut self, ops: &[Op]) -> usize {
         for op in ops {
-            let result = self.execute(op);
-            self.ended.push(Completion { slot: op.slot, result });
+            let ended = self.execute(op);
+            self.ended.push(ended);
         }
         ops.len()
     }
@@ -68,9 +68,9 @@ impl Lane for CopyLane {
         done.append(&mut self.ended);
     }
 
-    fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+    fn execute(&mut self, op: &Op) -> Completion {
         self.copy(op.length as usize);
-        Ok(op.length)
+        Completion::new(op.slot, Ok(op.length))
     }
 
     fn end(&mut self) -> Result<(), SetupError> {

@@ -1,7 +1,7 @@
 //! One worker's null device.
 
 use assay_core::random::{exponential, mix2, unit};
-use assay_core::{clock, Completion, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
+use assay_core::{clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
 use assay_spec::{LatencyModel, Method, NullTarget, ScriptedChange};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -69,7 +69,7 @@ impl Script {
     }
 
     /// When the operation submitted at `now` ends, and how.
-    pub(crate) fn serve(&mut self, op: &Op, now: u64) -> (u64, Result<u32, i32>) {
+    pub(crate) fn serve(&mut self, op: &Op, now: u64) -> (u64, Result<u64, Fault>) {
         let number = self.submitted;
         self.submitted += 1;
         if let Some(duration) = self.stalls.get(&number) {
@@ -90,7 +90,7 @@ impl Script {
             Some(LatencyModel::Exponential { mean_ns }) => exponential(word, mean_ns as f64) as u64,
         };
         let service = (service as f64 * self.factor) as u64;
-        let result = self.errors.get(&number).map_or(Ok(op.length), |errno| Err(*errno));
+        let result = self.errors.get(&number).map_or(Ok(op.length), |errno| Err(Fault::os(*errno)));
         (now.max(self.still_until).saturating_add(service), result)
     }
 }
@@ -101,7 +101,7 @@ pub(crate) struct NullLane {
     depth: u32,
     ended: Vec<Completion>,
     waiting: BinaryHeap<Reverse<(u64, u32)>>,
-    results: Vec<Result<u32, i32>>,
+    results: Vec<Result<u64, Fault>>,
 }
 
 impl NullLane {
@@ -140,7 +140,7 @@ impl Lane for NullLane {
                     self.results[op.slot as usize] = result;
                     self.waiting.push(Reverse((end, op.slot)));
                 }
-                _ => self.ended.push(Completion { slot: op.slot, result: Ok(op.length) }),
+                _ => self.ended.push(Completion::new(op.slot, Ok(op.length))),
             }
         }
         ops.len()
@@ -148,20 +148,20 @@ impl Lane for NullLane {
 
     fn exchange(&mut self, ops: &[Op], done: &mut Vec<Completion>, deadline: u64) {
         if self.script.is_none() {
-            done.extend(ops.iter().map(|op| Completion { slot: op.slot, result: Ok(op.length) }));
+            done.extend(ops.iter().map(|op| Completion::new(op.slot, Ok(op.length))));
             return;
         }
         self.submit(ops);
         self.reap(done, deadline);
     }
 
-    fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+    fn execute(&mut self, op: &Op) -> Completion {
         let Some(script) = self.script.as_mut().filter(|_| op.kind != OpKind::Sync) else {
-            return Ok(op.length);
+            return Completion::new(op.slot, Ok(op.length));
         };
         let (end, result) = script.serve(op, clock::now());
         clock::wait_until(end);
-        result
+        Completion::new(op.slot, result)
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
@@ -176,7 +176,7 @@ impl Lane for NullLane {
                 break;
             }
             self.waiting.pop();
-            done.push(Completion { slot, result: self.results[slot as usize] });
+            done.push(Completion::new(slot, self.results[slot as usize]));
         }
     }
 

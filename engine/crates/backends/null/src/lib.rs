@@ -3,6 +3,7 @@
 
 mod backend;
 mod copy;
+mod kind;
 mod lane;
 #[cfg(test)]
 #[path = "../../../../testing/soak.rs"]
@@ -11,3 +12,4 @@ mod soak;
 mod tests;
 
 pub use backend::NullBackend;
+pub use kind::Nothing;

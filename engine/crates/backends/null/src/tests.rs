@@ -108,7 +108,7 @@ fn every_operation_moves_all_its_bytes_once() {
     for target in [NullTarget::default(), scripted, copying] {
         let mut lane = lane(&target, KINDS.len() as u32);
         let ops: Vec<Op> = KINDS.iter().zip(0..).map(|(kind, slot)| op(*kind, slot)).collect();
-        let all: Vec<_> = ops.iter().map(|op| Completion { slot: op.slot, result: Ok(op.length) }).collect();
+        let all: Vec<_> = ops.iter().map(|op| Completion::of_os(op.slot, Ok(op.length))).collect();
         assert!(ops.iter().all(|op| lane.execute(op) == Ok(op.length)), "{target:?}");
         let sorted = |mut done: Vec<Completion>| {
             done.sort_by_key(|completion| completion.slot);
@@ -257,7 +257,7 @@ fn a_lane_waits_for_the_scripted_end() {
     let mut lane = self::lane(&target, 2);
     let mut done = Vec::new();
     lane.exchange(&[op(OpKind::Read, 0), op(OpKind::Read, 1)], &mut done, u64::MAX);
-    assert_eq!(done, [Completion { slot: 0, result: Ok(LENGTH) }]);
+    assert_eq!(done, [Completion::of_os(0, Ok(LENGTH))]);
     done.clear();
     for deadline in [clock::now() + MS, 0] {
         lane.reap(&mut done, deadline);

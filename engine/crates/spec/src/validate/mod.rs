@@ -1,8 +1,13 @@
 //! Rules of a job that its types alone cannot express.
 
+mod objects;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod tests;
+
 use crate::{
-    CacheAction, Claim, Job, LatencyModel, Layout, Method, MethodShape, NfsTarget, NullTarget, Operation, Phase,
-    SyncPolicy, Target, Tree, SPEC_VERSION,
+    CacheAction, Claim, Group, Job, Layout, Method, MethodShape, Operation, Phase, SyncPolicy, Tree, SPEC_VERSION,
 };
 
 /// Most lanes of one engine.
@@ -18,7 +23,7 @@ const MAX_MEMORY_BYTES: u64 = 64 << 30;
 /// Most bytes of the files of all processes together: sums of bytes and offsets stay whole numbers of 63 bits.
 const MAX_DATA_BYTES: u128 = i64::MAX as u128;
 /// Longest time of anything that a job asks for: 365 days, so that moments stay whole numbers of 64 bits.
-const MAX_TIME_NS: u64 = 31_536_000_000_000_000;
+pub(crate) const MAX_TIME_NS: u64 = 31_536_000_000_000_000;
 /// Longest path that the kernel takes (PATH_MAX, with its closing zero).
 const MAX_PATH_BYTES: usize = 4096;
 /// Block devices whose counts a job may ask for.
@@ -26,6 +31,11 @@ const MAX_WATCHED: usize = 64;
 /// What to do about a method that blocks.
 const ONE_IN_FLIGHT: &str =
     "methods sync and mmap have one operation in flight: set queue_depth to 1, or use more lanes or method io_uring";
+
+/// What is wrong with a path.
+pub(crate) const ABSOLUTE: &str = "must be an absolute path without . or .. parts";
+/// What is wrong with a name.
+pub(crate) const PLAIN: &str = "must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot";
 
 /// What is wrong with a job: where, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +63,7 @@ fn is_device_number(text: &str) -> bool {
     })
 }
 
-fn ensure(ok: bool, field: &str, message: impl Into<String>) -> Result<(), JobError> {
+pub(crate) fn ensure(ok: bool, field: &str, message: impl Into<String>) -> Result<(), JobError> {
     if ok {
         return Ok(());
     }
@@ -61,13 +71,13 @@ fn ensure(ok: bool, field: &str, message: impl Into<String>) -> Result<(), JobEr
 }
 
 /// A plain name: no separator, not hidden, not empty.
-fn plain_name(name: &str) -> bool {
+pub(crate) fn plain_name(name: &str) -> bool {
     (1..=128).contains(&name.len())
         && !name.starts_with('.')
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
 }
 
-fn absolute_without_dots(path: &str) -> bool {
+pub(crate) fn absolute_without_dots(path: &str) -> bool {
     path.len() < MAX_PATH_BYTES
         && path.starts_with('/')
         && !path.contains('\0')
@@ -82,77 +92,6 @@ impl Claim {
     pub fn validate(&self) -> Result<(), JobError> {
         ensure(absolute_without_dots(&self.root), "root", "must be an absolute path without . or .. parts")?;
         ensure(plain_name(&self.mark.identity), "mark.identity", "must be 1 to 128 of A-Z a-z 0-9 . _ -")
-    }
-}
-
-impl NfsTarget {
-    fn validate(&self) -> Result<(), JobError> {
-        let server = |name: &String| {
-            (1..=255).contains(&name.len())
-                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-:[]%".contains(&b))
-        };
-        ensure(
-            (1..=1024).contains(&self.servers.len()) && self.servers.iter().all(server),
-            "target.servers",
-            "must be 1 to 1024 names or addresses, each with :PORT if it is not 2049",
-        )?;
-        ensure(absolute_without_dots(&self.export), "target.export", "must be an absolute path without . or .. parts")?;
-        let name = "must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot";
-        ensure(plain_name(&self.root), "target.root", name)?;
-        ensure(plain_name(&self.directory), "target.directory", name)?;
-        ensure(self.mount_port != Some(0), "target.mount_port", "must be 1 to 65535")?;
-        ensure((1..=16).contains(&self.nconnect), "target.nconnect", "must be 1 to 16")?;
-        let size = |bytes| (1024..=1_u64 << 30).contains(&bytes);
-        ensure(size(self.rsize), "target.rsize", "must be 1 KiB to 1 GiB")?;
-        ensure(size(self.wsize), "target.wsize", "must be 1 KiB to 1 GiB")?;
-        ensure(
-            (100_000_000..=3_600_000_000_000).contains(&self.timeout_ns),
-            "target.timeout_ns",
-            "must be 100 ms to 1 h",
-        )
-    }
-}
-
-fn scripted_time(ns: u64, field: &str) -> Result<(), JobError> {
-    ensure(ns <= MAX_TIME_NS, field, "must be at most 365 days")
-}
-
-impl LatencyModel {
-    fn validate(&self, field: &str) -> Result<(), JobError> {
-        match *self {
-            LatencyModel::Fixed { ns } => scripted_time(ns, &format!("{field}.ns")),
-            LatencyModel::Uniform { min_ns, max_ns } => {
-                ensure(min_ns <= max_ns, &format!("{field}.min_ns"), format!("is above max_ns, which is {max_ns}"))?;
-                scripted_time(max_ns, &format!("{field}.max_ns"))
-            }
-            LatencyModel::Exponential { mean_ns } => scripted_time(mean_ns, &format!("{field}.mean_ns")),
-        }
-    }
-}
-
-impl NullTarget {
-    fn validate(&self) -> Result<(), JobError> {
-        ensure(self.vary_percent < 100, "target.vary_percent", "must be at most 99")?;
-        ensure(self.memory_copy_bytes <= 1 << 30, "target.memory_copy_bytes", "must be at most 1 GiB")?;
-        ensure(
-            self.stalls.len() + self.errors.len() + self.changes.len() <= 10_000,
-            "target.stalls",
-            "at most 10,000 scripted stalls, errors and changes",
-        )?;
-        let step = self.clock_step_ns.unsigned_abs();
-        ensure(step <= MAX_TIME_NS, "target.clock_step_ns", "must be at most 365 days, forward or back")?;
-        self.latency.as_ref().map_or(Ok(()), |latency| latency.validate("target.latency"))?;
-        for (index, stall) in self.stalls.iter().enumerate() {
-            scripted_time(stall.duration_ns, &format!("target.stalls[{index}].duration_ns"))?;
-        }
-        for (index, error) in self.errors.iter().enumerate() {
-            let field = format!("target.errors[{index}].errno");
-            ensure((1..=4095).contains(&error.errno), &field, "must be 1 to 4095")?;
-        }
-        for (index, change) in self.changes.iter().enumerate() {
-            change.latency.validate(&format!("target.changes[{index}].latency"))?;
-        }
-        Ok(())
     }
 }
 
@@ -192,9 +131,10 @@ impl Job {
         )?;
         ensure(plain_name(&self.id), "id", "must be 1 to 128 of A-Z a-z 0-9 . _ - and not start with a dot")?;
         self.validate_sizes()?;
-        self.validate_target()?;
+        self.target.rules().validate(self)?;
         self.validate_tuning()?;
         self.tree.as_ref().map_or(Ok(()), |tree| self.validate_tree(tree))?;
+        self.validate_contents()?;
         ensure(self.data.compressible_percent <= 100, "data.compressible_percent", "must be 0 to 100")?;
         ensure(self.data.duplicate_percent <= 100, "data.duplicate_percent", "must be 0 to 100")?;
         ensure((1..=64).contains(&self.phases.len()), "phases", "must be 1 to 64")?;
@@ -235,7 +175,8 @@ impl Job {
             "record_size_bytes",
             format!("must be 1 to {MAX_RECORD_BYTES}"),
         )?;
-        let least = u64::from(self.tree.is_none());
+        let small = self.tree.is_some() || self.objects.is_some();
+        let least = u64::from(!small);
         ensure(
             (least..=i64::MAX as u64).contains(&self.file_size_bytes),
             "file_size_bytes",
@@ -258,7 +199,7 @@ impl Job {
             Layout::Shared => self.file_size_bytes / u64::from(self.all_lanes()),
         };
         ensure(
-            self.tree.is_some() || self.record_size_bytes <= share,
+            small || self.record_size_bytes <= share,
             "record_size_bytes",
             format!("a lane's part of the file is {share} bytes: make records smaller, the file larger or lanes fewer"),
         )?;
@@ -270,7 +211,7 @@ impl Job {
                 "lanes x queue_depth x record_size_bytes (whole pages) is {buffers} bytes of buffers, at most {MAX_MEMORY_BYTES}"
             ),
         )?;
-        let blocking = matches!(self.method, Method::Sync | Method::Mmap) && !matches!(self.target, Target::Null(_));
+        let blocking = matches!(self.method, Method::Sync | Method::Mmap) && !self.target.rules().any_method();
         ensure(!blocking || self.queue_depth == 1, "queue_depth", ONE_IN_FLIGHT)?;
         ensure(self.error_limit >= 1, "error_limit", "must be at least 1")?;
         ensure(
@@ -279,39 +220,6 @@ impl Job {
             format!("must be at most {MAX_WATCHED} block devices as major:minor, such as 259:0"),
         )?;
         ensure((10_000_000..=3_600_000_000_000).contains(&self.interval_ns), "interval_ns", "must be 10 ms to 1 h")
-    }
-
-    fn validate_target(&self) -> Result<(), JobError> {
-        match &self.target {
-            Target::Null(null) => null.validate(),
-            Target::File(file) => {
-                ensure(
-                    absolute_without_dots(&file.root),
-                    "target.root",
-                    "must be an absolute path without . or .. parts",
-                )?;
-                ensure(
-                    plain_name(&file.directory),
-                    "target.directory",
-                    "must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot",
-                )?;
-                ensure(
-                    file.run.as_ref().is_none_or(|run| plain_name(run)),
-                    "target.run",
-                    "must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot",
-                )
-            }
-            Target::Device(device) => {
-                ensure(
-                    absolute_without_dots(&device.path),
-                    "target.path",
-                    "must be an absolute path without . or .. parts",
-                )?;
-                ensure(device.destroy, "target.destroy", "must be true: everything on the device is lost")?;
-                ensure(self.layout == Layout::Shared, "layout", "must be shared for a device")
-            }
-            Target::Nfs(nfs) => nfs.validate(),
-        }
     }
 
     fn validate_tuning(&self) -> Result<(), JobError> {
@@ -346,11 +254,10 @@ impl Job {
             ),
         )?;
         ensure(
-            self.file_size_bytes <= self.record_size_bytes,
-            "file_size_bytes",
+            self.largest_contents() <= self.record_size_bytes,
+            if self.sizes.is_some() { "sizes" } else { "file_size_bytes" },
             "the contents of a small file are written at once: at most record_size_bytes",
         )?;
-        ensure(!matches!(self.target, Target::Device(_)), "tree", "a device has no files")?;
         ensure(!self.direct, "direct", "metadata operations have no O_DIRECT: set direct to false")?;
         let known = matches!(self.method, Method::Auto | Method::Sync | Method::IoUring | Method::Protocol);
         ensure(known, "method", "metadata operations have neither mmap nor threads: use auto, sync or io_uring")?;
@@ -374,16 +281,12 @@ impl Job {
                 Operation::Create => absent(!files, "files", "unlink")?,
                 Operation::Mkdir => absent(!directories, "directories", "rmdir")?,
                 Operation::Rmdir => there(directories, "directories", "mkdir")?,
-                operation if operation.metadata() => there(files, "files", "create or prepare")?,
+                operation if operation.group() == Some(Group::Names) => there(files, "files", "create or prepare")?,
                 _ => {}
             }
-            match phase.operation {
-                Operation::Create | Operation::Prepare => files = true,
-                Operation::Unlink => files = false,
-                Operation::Mkdir => directories = true,
-                Operation::Rmdir => directories = false,
-                _ => {}
-            }
+            files = (files || matches!(phase.operation, Operation::Create | Operation::Prepare))
+                && phase.operation != Operation::Unlink;
+            directories = (directories || phase.operation == Operation::Mkdir) && phase.operation != Operation::Rmdir;
         }
         Ok(())
     }
@@ -433,7 +336,6 @@ impl Job {
                 "must be 0.001 to 1e9 operations per second",
             )?;
         }
-        ensure(phase.read_percent <= 100, &at("read_percent"), "must be 0 to 100")?;
         ensure((1..=1 << 20).contains(&phase.stride_records), &at("stride_records"), "must be 1 to 1048576")?;
         if phase.operation == crate::Operation::Prepare {
             ensure(!phase.measured, &at("measured"), "prepare is never a result")?;
@@ -441,6 +343,7 @@ impl Job {
             ensure(plain, &at("operation"), "prepare takes neither a time nor a rate")?;
         }
         self.validate_metadata(phase, &at)?;
+        self.validate_object_phase(phase, &at)?;
         if let Some(found) = &phase.method {
             self.validate_phase_method(phase, found.method, &at("method"))?;
         }
@@ -479,7 +382,7 @@ impl Job {
             "must be sync, threads or io_uring",
         )?;
         ensure(method != Method::Sync || self.queue_depth == 1, field, ONE_IN_FLIGHT)?;
-        let files = matches!(self.target, Target::File(_) | Target::Device(_)) && self.tree.is_none();
+        let files = self.target.rules().kernel_files() && self.tree.is_none();
         let plain = !phase.operation.stdio() && phase.operation != crate::Operation::Prepare;
         ensure(files && plain, field, "only for operations on the data of files and devices")
     }

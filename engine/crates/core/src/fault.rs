@@ -1,0 +1,236 @@
+//! Names and words of faults.
+
+use crate::os_message;
+use assay_spec::{Fault, FaultDomain};
+
+/// Names of nfsstat3 (RFC 1813 section 2.6).
+const NFS: &[(i32, &str)] = &[
+    (1, "NFS3ERR_PERM"),
+    (2, "NFS3ERR_NOENT"),
+    (5, "NFS3ERR_IO"),
+    (6, "NFS3ERR_NXIO"),
+    (13, "NFS3ERR_ACCES"),
+    (17, "NFS3ERR_EXIST"),
+    (18, "NFS3ERR_XDEV"),
+    (19, "NFS3ERR_NODEV"),
+    (20, "NFS3ERR_NOTDIR"),
+    (21, "NFS3ERR_ISDIR"),
+    (22, "NFS3ERR_INVAL"),
+    (27, "NFS3ERR_FBIG"),
+    (28, "NFS3ERR_NOSPC"),
+    (30, "NFS3ERR_ROFS"),
+    (31, "NFS3ERR_MLINK"),
+    (63, "NFS3ERR_NAMETOOLONG"),
+    (66, "NFS3ERR_NOTEMPTY"),
+    (69, "NFS3ERR_DQUOT"),
+    (70, "NFS3ERR_STALE"),
+    (71, "NFS3ERR_REMOTE"),
+    (10001, "NFS3ERR_BADHANDLE"),
+    (10002, "NFS3ERR_NOT_SYNC"),
+    (10003, "NFS3ERR_BAD_COOKIE"),
+    (10004, "NFS3ERR_NOTSUPP"),
+    (10005, "NFS3ERR_TOOSMALL"),
+    (10006, "NFS3ERR_SERVERFAULT"),
+    (10007, "NFS3ERR_BADTYPE"),
+    (10008, "NFS3ERR_JUKEBOX"),
+];
+
+/// Names of the statuses that storage answers with (RFC 9110 section 15, RFC 6585).
+const HTTP: &[(i32, &str)] = &[
+    (400, "Bad Request"),
+    (401, "Unauthorized"),
+    (403, "Forbidden"),
+    (404, "Not Found"),
+    (405, "Method Not Allowed"),
+    (408, "Request Timeout"),
+    (409, "Conflict"),
+    (411, "Length Required"),
+    (412, "Precondition Failed"),
+    (413, "Content Too Large"),
+    (416, "Range Not Satisfiable"),
+    (429, "Too Many Requests"),
+    (500, "Internal Server Error"),
+    (501, "Not Implemented"),
+    (502, "Bad Gateway"),
+    (503, "Service Unavailable"),
+    (504, "Gateway Timeout"),
+    (507, "Insufficient Storage"),
+];
+
+/// Names of errno on Linux (errno(3)).
+const OS: &[(i32, &str)] = &[
+    (1, "EPERM"),
+    (2, "ENOENT"),
+    (3, "ESRCH"),
+    (4, "EINTR"),
+    (5, "EIO"),
+    (6, "ENXIO"),
+    (7, "E2BIG"),
+    (8, "ENOEXEC"),
+    (9, "EBADF"),
+    (10, "ECHILD"),
+    (11, "EAGAIN"),
+    (12, "ENOMEM"),
+    (13, "EACCES"),
+    (14, "EFAULT"),
+    (15, "ENOTBLK"),
+    (16, "EBUSY"),
+    (17, "EEXIST"),
+    (18, "EXDEV"),
+    (19, "ENODEV"),
+    (20, "ENOTDIR"),
+    (21, "EISDIR"),
+    (22, "EINVAL"),
+    (23, "ENFILE"),
+    (24, "EMFILE"),
+    (25, "ENOTTY"),
+    (26, "ETXTBSY"),
+    (27, "EFBIG"),
+    (28, "ENOSPC"),
+    (29, "ESPIPE"),
+    (30, "EROFS"),
+    (31, "EMLINK"),
+    (32, "EPIPE"),
+    (33, "EDOM"),
+    (34, "ERANGE"),
+    (35, "EDEADLOCK"),
+    (36, "ENAMETOOLONG"),
+    (37, "ENOLCK"),
+    (38, "ENOSYS"),
+    (39, "ENOTEMPTY"),
+    (40, "ELOOP"),
+    (42, "ENOMSG"),
+    (43, "EIDRM"),
+    (44, "ECHRNG"),
+    (45, "EL2NSYNC"),
+    (46, "EL3HLT"),
+    (47, "EL3RST"),
+    (48, "ELNRNG"),
+    (49, "EUNATCH"),
+    (50, "ENOCSI"),
+    (51, "EL2HLT"),
+    (52, "EBADE"),
+    (53, "EBADR"),
+    (54, "EXFULL"),
+    (55, "ENOANO"),
+    (56, "EBADRQC"),
+    (57, "EBADSLT"),
+    (59, "EBFONT"),
+    (60, "ENOSTR"),
+    (61, "ENODATA"),
+    (62, "ETIME"),
+    (63, "ENOSR"),
+    (64, "ENONET"),
+    (65, "ENOPKG"),
+    (66, "EREMOTE"),
+    (67, "ENOLINK"),
+    (68, "EADV"),
+    (69, "ESRMNT"),
+    (70, "ECOMM"),
+    (71, "EPROTO"),
+    (72, "EMULTIHOP"),
+    (73, "EDOTDOT"),
+    (74, "EBADMSG"),
+    (75, "EOVERFLOW"),
+    (76, "ENOTUNIQ"),
+    (77, "EBADFD"),
+    (78, "EREMCHG"),
+    (79, "ELIBACC"),
+    (80, "ELIBBAD"),
+    (81, "ELIBSCN"),
+    (82, "ELIBMAX"),
+    (83, "ELIBEXEC"),
+    (84, "EILSEQ"),
+    (85, "ERESTART"),
+    (86, "ESTRPIPE"),
+    (87, "EUSERS"),
+    (88, "ENOTSOCK"),
+    (89, "EDESTADDRREQ"),
+    (90, "EMSGSIZE"),
+    (91, "EPROTOTYPE"),
+    (92, "ENOPROTOOPT"),
+    (93, "EPROTONOSUPPORT"),
+    (94, "ESOCKTNOSUPPORT"),
+    (95, "ENOTSUP"),
+    (96, "EPFNOSUPPORT"),
+    (97, "EAFNOSUPPORT"),
+    (98, "EADDRINUSE"),
+    (99, "EADDRNOTAVAIL"),
+    (100, "ENETDOWN"),
+    (101, "ENETUNREACH"),
+    (102, "ENETRESET"),
+    (103, "ECONNABORTED"),
+    (104, "ECONNRESET"),
+    (105, "ENOBUFS"),
+    (106, "EISCONN"),
+    (107, "ENOTCONN"),
+    (108, "ESHUTDOWN"),
+    (109, "ETOOMANYREFS"),
+    (110, "ETIMEDOUT"),
+    (111, "ECONNREFUSED"),
+    (112, "EHOSTDOWN"),
+    (113, "EHOSTUNREACH"),
+    (114, "EALREADY"),
+    (115, "EINPROGRESS"),
+    (116, "ESTALE"),
+    (117, "EUCLEAN"),
+    (118, "ENOTNAM"),
+    (119, "ENAVAIL"),
+    (120, "EISNAM"),
+    (121, "EREMOTEIO"),
+    (122, "EDQUOT"),
+    (123, "ENOMEDIUM"),
+    (124, "EMEDIUMTYPE"),
+    (125, "ECANCELED"),
+    (126, "ENOKEY"),
+    (127, "EKEYEXPIRED"),
+    (128, "EKEYREVOKED"),
+    (129, "EKEYREJECTED"),
+    (130, "EOWNERDEAD"),
+    (131, "ENOTRECOVERABLE"),
+    (132, "ERFKILL"),
+];
+
+/// The name of a fault, such as `EIO`; none if it has none here.
+pub fn fault_name(fault: Fault) -> Option<&'static str> {
+    let table = match fault.domain {
+        FaultDomain::Os => OS,
+        FaultDomain::Nfs => NFS,
+        FaultDomain::Http => HTTP,
+        // No backend speaks these yet: what does brings its names.
+        FaultDomain::Dynamodb | FaultDomain::Smb | FaultDomain::Aoe | FaultDomain::Mpi => &[],
+    };
+    table.binary_search_by_key(&fault.code, |(code, _)| *code).ok().map(|place| table[place].1)
+}
+
+/// One line for people.
+pub fn fault_message(fault: Fault) -> String {
+    let speaker = match fault.domain {
+        FaultDomain::Os => return os_message(fault.code),
+        FaultDomain::Nfs => "the NFS server",
+        FaultDomain::Http => "the server",
+        FaultDomain::Dynamodb => "DynamoDB",
+        FaultDomain::Smb => "the SMB server",
+        FaultDomain::Aoe => "the AoE target",
+        FaultDomain::Mpi => "MPI",
+    };
+    let name = fault_name(fault).map_or(String::new(), |name| format!(" {name}"));
+    format!("{speaker} answered {}{name}", fault.code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_and_tables_are_in_order() {
+        for table in [OS, NFS, HTTP] {
+            assert!(table.is_sorted_by(|one, other| one.0 < other.0));
+        }
+        assert_eq!(fault_name(Fault::os(5)), Some("EIO"));
+        assert_eq!(fault_name(Fault::http(503)), Some("Service Unavailable"));
+        assert_eq!(fault_name(Fault { domain: FaultDomain::Nfs, code: 70 }), Some("NFS3ERR_STALE"));
+        assert_eq!(fault_name(Fault::http(299)), None);
+        assert_eq!(fault_message(Fault::http(404)), "the server answered 404 Not Found");
+    }
+}

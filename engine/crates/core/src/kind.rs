@@ -1,0 +1,95 @@
+//! What a kind of storage implements.
+
+use crate::{Lane, LaneSetup, PhasePlan, SetupError};
+use assay_spec::{BackendCapabilities, Job, MethodShape, MethodsFound, PlaceAnswer, Target};
+use std::sync::Arc;
+
+/// A kind of storage: whatever it is, the same commands work on it.
+pub trait Kind: Sync {
+    /// What it can do anywhere; its `kind` is the word of its targets.
+    fn general(&self) -> BackendCapabilities;
+
+    /// What it can do at a target, as found by trying; nothing is written that stays.
+    ///
+    /// # Errors
+    /// If the target is of another kind, is not there, or may not be used.
+    fn probe(&self, target: &Target) -> Result<BackendCapabilities, SetupError>;
+
+    /// The storage of a job, opened.
+    ///
+    /// # Errors
+    /// If the target is of another kind, is not there, or may not be used.
+    fn open(&self, job: &Job) -> Result<Arc<dyn Backend>, SetupError>;
+
+    /// Removes what jobs have left at a target: that of its `directory`, or, if it shall be `whole`, the whole place that a
+    /// run has made. Waits at most `lock_ns` nanoseconds for other processes that work there.
+    ///
+    /// # Errors
+    /// If the target is of another kind or not there, or if something could not be removed.
+    fn clean(&self, target: &Target, whole: bool, lock_ns: u64) -> Result<PlaceAnswer, SetupError>;
+
+    /// The methods that `auto` takes for each kind of case, found by trying.
+    ///
+    /// # Errors
+    /// If there is nothing to choose from, or the target is not there or may not be used.
+    fn methods(&self, target: &Target, _shapes: &[MethodShape]) -> Result<Vec<MethodsFound>, SetupError> {
+        Err(SetupError::new("choose", "a method", format!("a {} target has only one", target.kind())))
+    }
+}
+
+/// A defect: somebody asked the wrong kind.
+pub fn wrong_kind(target: &Target, kind: &str) -> SetupError {
+    SetupError::new("open", format!("a {} target", target.kind()), format!("is not of kind {kind}"))
+}
+
+/// A kind of storage at one place.
+///
+/// A backend never paces, retries, picks offsets, makes or checks data, keeps statistics or prints:
+/// the driver does. An operation that fails once yields exactly one failed completion.
+pub trait Backend: Send + Sync {
+    /// What it can do at its place.
+    fn capabilities(&self) -> BackendCapabilities;
+
+    /// Makes the place ready. Called once, before anything else; other processes may do the same for the same job.
+    fn prepare(&self) -> Result<(), SetupError>;
+
+    /// Creates or empties files and treats the cache. Called by one thread before the lanes begin a phase.
+    ///
+    /// Returns what was done to the cache, in words; empty if nothing.
+    fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError>;
+
+    /// Opens a worker's own connection. Called on the worker's thread.
+    fn open_lane(&self, setup: LaneSetup) -> Result<Box<dyn Lane>, SetupError>;
+
+    /// Name of a lane's object, for error samples; lanes are numbered as in `LaneSetup`.
+    fn object_name(&self, lane: u32) -> String;
+
+    /// Major and minor number of the block device that holds the data; none if there is none.
+    fn device(&self) -> Option<(u32, u32)> {
+        None
+    }
+
+    /// What is there may have been written by others than this job.
+    fn foreign(&self) -> bool {
+        false
+    }
+
+    /// How far a script wants the wall clock to be seen moved in each phase, in nanoseconds.
+    fn wall_step_ns(&self) -> i64 {
+        0
+    }
+
+    /// Bytes of the files in the host's page cache; none where that is unknown or means nothing.
+    fn cached_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// The place is the one that was opened: nobody has unmounted, moved or replaced it. Asked before each phase and
+    /// after the last.
+    fn still_there(&self) -> Result<(), SetupError> {
+        Ok(())
+    }
+
+    /// Removes everything `prepare` and the phases have made. May be called at any time, also twice.
+    fn cleanup(&self) -> Result<(), SetupError>;
+}

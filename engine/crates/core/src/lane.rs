@@ -1,0 +1,89 @@
+//! What a worker's connection to storage implements.
+
+use crate::{Buffers, Completion, Op, SetupError, Source};
+use assay_spec::{CacheAction, Fault, Method, Operation, SyncPolicy, Tuning};
+use std::sync::Arc;
+
+/// Of an operation for which a lane has no room.
+const NO_ROOM: Fault = Fault::os(rustix::io::Errno::AGAIN.raw_os_error());
+
+/// What the lanes are about to do together.
+#[derive(Debug, Clone, Copy)]
+pub struct PhasePlan {
+    /// The operation.
+    pub operation: Operation,
+    /// How operations shall reach the kernel.
+    pub method: Method,
+    /// What to do to the page cache first.
+    pub cache: CacheAction,
+    /// Open with O_DIRECT.
+    pub direct: bool,
+    /// How writes are made stable.
+    pub sync: SyncPolicy,
+    /// Reserve space for files that are created.
+    pub preallocate: bool,
+    /// The files of a tree have their second name when the phase starts.
+    pub renamed: bool,
+}
+
+/// What a lane needs to know when it is opened.
+#[derive(Clone)]
+pub struct LaneSetup {
+    /// Number of the lane among those of all processes that do the job together, from 0.
+    pub lane: u32,
+    /// Operations in flight that the driver will want.
+    pub queue_depth: u32,
+    /// Polling; memory and placement are the driver's affair.
+    pub tuning: Tuning,
+    /// Files will be opened with O_DIRECT.
+    pub direct: bool,
+    /// Buffers of this lane; an operation's slot is an index into them.
+    pub buffers: Arc<Buffers>,
+    /// Data of operations that are longer than a buffer; none if there are none.
+    pub source: Option<Arc<dyn Source>>,
+}
+
+/// The reason for a method that the job names.
+pub const ASKED_FOR: &str = "asked for";
+
+/// How a lane reaches the kernel in a phase, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MethodChoice {
+    /// Any but `Auto`.
+    pub method: Method,
+    /// One line for people.
+    pub reason: String,
+    /// Operations it can have in flight.
+    pub depth: u32,
+    /// Operations that are best handed over at once, at least 1.
+    pub batch: u32,
+}
+
+/// One worker's connection to the storage: operations go in and come out in batches.
+pub trait Lane {
+    /// Opens what the phase needs. Called before the barrier.
+    fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError>;
+
+    /// Takes operations, as many as it has room for, and returns how many it took.
+    /// The driver never has more in flight than `MethodChoice::depth`.
+    fn submit(&mut self, ops: &[Op]) -> usize;
+
+    /// Appends completions to `done`: at least one if any operation is in flight, unless the
+    /// monotonic time `deadline` comes first. A lane whose method blocks may overrun the deadline.
+    fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64);
+
+    /// `submit` and `reap` in one call, for lanes that can do it with less between the two.
+    fn exchange(&mut self, ops: &[Op], done: &mut Vec<Completion>, deadline: u64) {
+        let taken = self.submit(ops);
+        debug_assert_eq!(taken, ops.len(), "the driver keeps to the lane's depth");
+        let refused = ops[taken..].iter().map(|op| Completion::new(op.slot, Err(NO_ROOM)));
+        done.extend(refused);
+        self.reap(done, deadline);
+    }
+
+    /// Does one operation while nothing else is in flight. Same rules.
+    fn execute(&mut self, op: &Op) -> Completion;
+
+    /// Closes what `begin` opened. Nothing is in flight.
+    fn end(&mut self) -> Result<(), SetupError>;
+}

@@ -1,0 +1,57 @@
+//! One operation, and how it ended.
+
+use assay_spec::{Fault, OpKind};
+
+/// One operation on one of a lane's objects, or on a part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Op {
+    /// What to do.
+    pub kind: OpKind,
+    /// Buffer slot of the data; comes back in the completion.
+    pub slot: u32,
+    /// Which of the lane's objects: number of a file, name, directory (for `Readdir` and `List` of the page) or object in
+    /// its tree or collection, from 0. Operations on the data of a file or device have only one.
+    pub object: u64,
+    /// Where in the object, in bytes.
+    pub offset: u64,
+    /// Bytes to move: of `Create` the file's contents, of `Stat` and `Head` the size that is expected; for all else 0.
+    /// What is longer than a slot of the buffers is made, or checked, piece by piece (see `Source`).
+    pub length: u64,
+}
+
+/// An operation has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion {
+    /// Slot of the operation.
+    pub slot: u32,
+    /// Bytes moved; for `Stat` and `Head` the size found, for `Readdir` and `List` the entries found (see
+    /// `OpKind::expects`); or why it failed.
+    pub result: Result<u64, Fault>,
+    /// Monotonic time at which the first byte of the answer came; 0 where the protocol does not tell.
+    pub first_byte: u64,
+}
+
+impl Completion {
+    /// Of an operation whose protocol does not tell when the first byte came.
+    #[inline]
+    pub fn new(slot: u32, result: Result<u64, Fault>) -> Self {
+        Completion { slot, result, first_byte: 0 }
+    }
+
+    /// Of an operation that the kernel has done: a number, or errno.
+    #[inline]
+    pub fn of_os(slot: u32, result: Result<u32, i32>) -> Self {
+        Completion::new(slot, result.map(u64::from).map_err(Fault::os))
+    }
+}
+
+/// Makes and checks data for operations that are longer than their slot. The driver makes it and judges it; a lane only
+/// asks, piece by piece, in any order.
+pub trait Source: Send + Sync {
+    /// Writes what belongs into the lane's object at `offset` into `piece`.
+    fn fill(&self, object: u64, offset: u64, piece: &mut [u8]);
+
+    /// Looks at what was read from the lane's object at `offset` by the operation in `slot`. What is wrong with it the
+    /// driver keeps until the operation ends.
+    fn look(&self, slot: u32, object: u64, offset: u64, piece: &[u8]);
+}

@@ -1,0 +1,55 @@
+//! Sizes of objects: a function of the seed and the object's number, so that any host knows them.
+
+use crate::random::mix2;
+use assay_spec::Sizes;
+
+/// Tells sizes from everything else that is drawn from the seed.
+const SALT: u64 = 0x517E_5000;
+
+/// Size in bytes of the object with this number among all.
+pub fn size_of(sizes: &Sizes, seed: u64, object: u64) -> u64 {
+    let word = mix2(mix2(seed, SALT), object);
+    match sizes {
+        Sizes::Listed { sizes } => {
+            let all: u64 = sizes.iter().map(|size| u64::from(size.weight)).sum();
+            let mut rest = word % all.max(1);
+            for size in sizes {
+                if rest < u64::from(size.weight) {
+                    return size.bytes;
+                }
+                rest -= u64::from(size.weight);
+            }
+            0
+        }
+        Sizes::Range { min_bytes, max_bytes } => {
+            let span = u128::from(max_bytes.saturating_sub(*min_bytes)) + 1;
+            min_bytes + (u128::from(word) * span >> 64) as u64
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_spec::WeightedSize;
+
+    #[test]
+    fn listed_sizes_come_as_often_as_they_weigh() {
+        let one = |bytes, weight| WeightedSize { bytes, weight };
+        let sizes = Sizes::Listed { sizes: vec![one(100, 7), one(1 << 20, 2), one(0, 1)] };
+        let count = |wanted| (0..100_000).filter(|object| size_of(&sizes, 3, *object) == wanted).count();
+        for (bytes, share) in [(100, 70_000), (1 << 20, 20_000), (0, 10_000)] {
+            assert!(count(bytes).abs_diff(share) < 1_000, "{bytes}: {}", count(bytes));
+        }
+    }
+
+    #[test]
+    fn a_range_is_reached_from_end_to_end() {
+        let sizes = Sizes::Range { min_bytes: 5, max_bytes: 8 };
+        let found: std::collections::BTreeSet<u64> = (0..100).map(|object| size_of(&sizes, 3, object)).collect();
+        assert_eq!(found, (5..=8).collect());
+        assert_eq!(size_of(&Sizes::Range { min_bytes: 7, max_bytes: 7 }, 1, 1), 7);
+        let all = Sizes::Range { min_bytes: 0, max_bytes: i64::MAX as u64 };
+        assert!((0..1000).all(|object| size_of(&all, 3, object) <= i64::MAX as u64));
+    }
+}

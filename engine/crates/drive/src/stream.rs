@@ -1,0 +1,88 @@
+//! Data of operations that are longer than a buffer: made and checked piece by piece, while the operation is under way.
+
+use crate::data::{Base, Data, Mismatch};
+use assay_core::Source;
+use assay_spec::DataSpec;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A lane's data, and what was found wrong with it by operations that have not been counted yet.
+pub(crate) struct Stream {
+    data: Data,
+    first: u64,
+    /// Per slot: the first mismatch in the object.
+    wrong: Mutex<Vec<Option<Mismatch>>>,
+}
+
+impl Stream {
+    /// Of a lane whose first object is number `first` among all, with so many slots.
+    pub(crate) fn new(base: &Arc<Base>, spec: &DataSpec, seed: u64, first: u64, slots: u32) -> Self {
+        let data = Data::new(base, spec, seed, first);
+        Stream { data, first, wrong: Mutex::new(vec![None; slots as usize]) }
+    }
+
+    fn of(&self, object: u64) -> Data {
+        let mut data = self.data.clone();
+        data.select(self.first + object);
+        data
+    }
+
+    /// What was wrong with what an operation has read, which has ended; it is forgotten.
+    pub(crate) fn wrong(&self, slot: u32) -> Option<Mismatch> {
+        self.wrong.lock().unwrap_or_else(PoisonError::into_inner)[slot as usize].take()
+    }
+}
+
+impl Source for Stream {
+    fn fill(&self, object: u64, offset: u64, piece: &mut [u8]) {
+        self.of(object).fill(offset, piece, &mut None);
+    }
+
+    fn look(&self, slot: u32, object: u64, offset: u64, piece: &[u8]) {
+        let Some(found) = self.of(object).check(offset, piece) else { return };
+        let mut all = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = &mut all[slot as usize];
+        if known.is_none_or(|known| found.offset < known.offset) {
+            *known = Some(found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(spec: DataSpec) -> Stream {
+        Stream::new(&Base::new(&spec, 9), &spec, 9, 5 << 40, 2)
+    }
+
+    /// Pieces of any length and order make the same object, and what is wrong first is found.
+    #[test]
+    fn pieces_are_those_of_the_whole() {
+        for duplicate_percent in [0, 50] {
+            let stream = stream(DataSpec { duplicate_percent, ..DataSpec::default() });
+            let mut whole = vec![0; 3 << 20];
+            stream.fill(7, 0, &mut whole);
+            let mut at = 0;
+            for length in [1, 511, 512, 4096, 100_000, 1 << 20].into_iter().cycle() {
+                let end = (at + length).min(whole.len());
+                let mut piece = vec![0; end - at];
+                stream.fill(7, at as u64, &mut piece);
+                assert!(piece == whole[at..end], "{at} to {end}");
+                stream.look(1, 7, at as u64, &piece);
+                at = end;
+                if at == whole.len() {
+                    break;
+                }
+            }
+            assert_eq!(stream.wrong(1), None);
+            whole[2_000_000] ^= 1;
+            whole[1_000_000] ^= 1;
+            stream.look(0, 7, 1_500_000, &whole[1_500_000..]);
+            stream.look(0, 7, 0, &whole[..1_500_000]);
+            assert_eq!(stream.wrong(0).map(|wrong| wrong.offset), Some(1_000_000));
+            assert_eq!(stream.wrong(0), None);
+            stream.look(0, 8, 0, &whole[..4096]);
+            assert!(stream.wrong(0).is_some(), "another object's data");
+        }
+    }
+}

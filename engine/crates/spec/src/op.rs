@@ -1,0 +1,244 @@
+//! What one operation does to the storage: the kinds that are counted apart.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What an operation does to one object, or to a part of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(title = "OpKind")]
+#[repr(u8)]
+pub enum OpKind {
+    /// Fill the buffer from the file.
+    Read,
+    /// Write the buffer to the file.
+    Write,
+    /// Make everything that a lane has written stable.
+    Sync,
+    /// Make a file that is not there, write its contents, close it.
+    Create,
+    /// Get a file's attributes.
+    Stat,
+    /// Open a file for reading and close it.
+    Open,
+    /// List a directory whole.
+    Readdir,
+    /// Give a file its other name.
+    Rename,
+    /// Remove a file.
+    Unlink,
+    /// Make a directory.
+    Mkdir,
+    /// Remove a directory.
+    Rmdir,
+    /// Store an object whole.
+    Put,
+    /// Fetch an object, or a range of it.
+    Get,
+    /// Get an object's attributes.
+    Head,
+    /// Remove an object.
+    Delete,
+    /// List names of objects, one page.
+    List,
+    /// Begin to store an object in parts.
+    StartUpload,
+    /// Store one part of an object.
+    PutPart,
+    /// Make an object of its parts.
+    CompleteUpload,
+}
+
+/// A pattern of the kinds that work on the bytes of files and devices, so that what handles others need not list them and
+/// yet must be looked at when a kind is added.
+#[macro_export]
+macro_rules! data_kinds {
+    () => {
+        $crate::OpKind::Read | $crate::OpKind::Write | $crate::OpKind::Sync
+    };
+}
+
+/// A pattern of the kinds that work on names of files.
+#[macro_export]
+macro_rules! name_kinds {
+    () => {
+        $crate::OpKind::Create
+            | $crate::OpKind::Stat
+            | $crate::OpKind::Open
+            | $crate::OpKind::Readdir
+            | $crate::OpKind::Rename
+            | $crate::OpKind::Unlink
+            | $crate::OpKind::Mkdir
+            | $crate::OpKind::Rmdir
+    };
+}
+
+/// A pattern of the kinds that work on objects.
+#[macro_export]
+macro_rules! object_kinds {
+    () => {
+        $crate::OpKind::Put
+            | $crate::OpKind::Get
+            | $crate::OpKind::Head
+            | $crate::OpKind::Delete
+            | $crate::OpKind::List
+            | $crate::OpKind::StartUpload
+            | $crate::OpKind::PutPart
+            | $crate::OpKind::CompleteUpload
+    };
+}
+
+/// What the result of an operation that went well is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// The operation's length: bytes moved, or, where it moves none, the size that was found.
+    Length,
+    /// Any number: entries found.
+    Any,
+}
+
+impl OpKind {
+    /// All kinds; a kind's number is its place.
+    pub const ALL: [OpKind; 19] = [
+        OpKind::Read,
+        OpKind::Write,
+        OpKind::Sync,
+        OpKind::Create,
+        OpKind::Stat,
+        OpKind::Open,
+        OpKind::Readdir,
+        OpKind::Rename,
+        OpKind::Unlink,
+        OpKind::Mkdir,
+        OpKind::Rmdir,
+        OpKind::Put,
+        OpKind::Get,
+        OpKind::Head,
+        OpKind::Delete,
+        OpKind::List,
+        OpKind::StartUpload,
+        OpKind::PutPart,
+        OpKind::CompleteUpload,
+    ];
+
+    /// The word used in jobs and events.
+    pub fn name(self) -> &'static str {
+        match self {
+            OpKind::Read => "read",
+            OpKind::Write => "write",
+            OpKind::Sync => "sync",
+            OpKind::Create => "create",
+            OpKind::Stat => "stat",
+            OpKind::Open => "open",
+            OpKind::Readdir => "readdir",
+            OpKind::Rename => "rename",
+            OpKind::Unlink => "unlink",
+            OpKind::Mkdir => "mkdir",
+            OpKind::Rmdir => "rmdir",
+            OpKind::Put => "put",
+            OpKind::Get => "get",
+            OpKind::Head => "head",
+            OpKind::Delete => "delete",
+            OpKind::List => "list",
+            OpKind::StartUpload => "start_upload",
+            OpKind::PutPart => "put_part",
+            OpKind::CompleteUpload => "complete_upload",
+        }
+    }
+
+    /// What its result must be.
+    #[inline]
+    pub const fn expects(self) -> Expected {
+        match self {
+            OpKind::Readdir | OpKind::List => Expected::Any,
+            OpKind::Read
+            | OpKind::Write
+            | OpKind::Sync
+            | OpKind::Create
+            | OpKind::Stat
+            | OpKind::Open
+            | OpKind::Rename
+            | OpKind::Unlink
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Put
+            | OpKind::Get
+            | OpKind::Head
+            | OpKind::Delete
+            | OpKind::StartUpload
+            | OpKind::PutPart
+            | OpKind::CompleteUpload => Expected::Length,
+        }
+    }
+
+    /// Which way an operation's length in bytes goes.
+    #[inline]
+    pub const fn moves(self) -> Moves {
+        match self {
+            OpKind::Read | OpKind::Get => Moves::In,
+            OpKind::Write | OpKind::Create | OpKind::Put | OpKind::PutPart => Moves::Out,
+            OpKind::Sync
+            | OpKind::Stat
+            | OpKind::Open
+            | OpKind::Readdir
+            | OpKind::Rename
+            | OpKind::Unlink
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Head
+            | OpKind::Delete
+            | OpKind::List
+            | OpKind::StartUpload
+            | OpKind::CompleteUpload => Moves::Nothing,
+        }
+    }
+
+    /// Leaves something on the storage that a flush is to make stable.
+    pub const fn changes(self) -> bool {
+        match self {
+            OpKind::Read
+            | OpKind::Sync
+            | OpKind::Stat
+            | OpKind::Open
+            | OpKind::Readdir
+            | OpKind::Get
+            | OpKind::Head
+            | OpKind::List => false,
+            OpKind::Write
+            | OpKind::Create
+            | OpKind::Rename
+            | OpKind::Unlink
+            | OpKind::Mkdir
+            | OpKind::Rmdir
+            | OpKind::Put
+            | OpKind::Delete
+            | OpKind::StartUpload
+            | OpKind::PutPart
+            | OpKind::CompleteUpload => true,
+        }
+    }
+}
+
+/// Which way an operation's bytes go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moves {
+    /// From the storage.
+    In,
+    /// To the storage.
+    Out,
+    /// None are moved.
+    Nothing,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kinds_number_is_its_place_and_its_name_that_of_the_contract() {
+        for (place, kind) in OpKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, place);
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Files below a marked directory.
+
+use super::TargetRules;
+use crate::validate::{absolute_without_dots, ensure, plain_name, ABSOLUTE, PLAIN};
+use crate::{Job, JobError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Files in `root`/`directory`. The engine creates and removes the directory and nothing else.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FileTarget {
+    /// Absolute path of a directory that holds the marker file `.assay-target`.
+    pub root: String,
+    /// Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
+    pub directory: String,
+    /// The `identity` in the marker: a root that another run has claimed is refused. None: a marker without one.
+    #[serde(default)]
+    pub run: Option<String>,
+}
+
+impl TargetRules for FileTarget {
+    fn validate(&self, _job: &Job) -> Result<(), JobError> {
+        ensure(absolute_without_dots(&self.root), "target.root", ABSOLUTE)?;
+        ensure(plain_name(&self.directory), "target.directory", PLAIN)?;
+        ensure(self.run.as_ref().is_none_or(|run| plain_name(run)), "target.run", PLAIN)
+    }
+
+    fn lane_bytes(&self, _job: &Job) -> u64 {
+        0
+    }
+
+    fn kernel_files(&self) -> bool {
+        true
+    }
+
+    fn any_method(&self) -> bool {
+        false
+    }
+}

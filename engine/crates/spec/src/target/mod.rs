@@ -1,0 +1,64 @@
+//! The kinds of places that are measured: one file each, and one line below.
+
+use crate::{Job, JobError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the rules of a job need to know of its target.
+pub trait TargetRules {
+    /// Checks what needs no look at the host.
+    ///
+    /// # Errors
+    /// The first rule that is broken.
+    fn validate(&self, job: &Job) -> Result<(), JobError>;
+
+    /// Bytes of memory that each lane keeps for it, buffers aside.
+    fn lane_bytes(&self, job: &Job) -> u64;
+
+    /// Its data is reached through a file of the host's kernel, by any of the methods.
+    fn kernel_files(&self) -> bool;
+
+    /// It takes a method's name for what it is: nothing blocks.
+    fn any_method(&self) -> bool;
+}
+
+macro_rules! targets {
+    ($($module:ident $kind:ident($target:ident) $word:literal $doc:literal)*) => {
+        $(mod $module;)*
+        $(pub use $module::*;)*
+
+        /// The place that is measured.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "kind", rename_all = "snake_case")]
+        #[schemars(extend("discriminator" = {"propertyName": "kind"}))]
+        pub enum Target {
+            $(
+                #[doc = $doc]
+                #[schemars(title = stringify!($target))]
+                $kind($target),
+            )*
+        }
+
+        impl Target {
+            /// The words of all kinds.
+            pub const KINDS: &'static [&'static str] = &[$($word),*];
+
+            /// The word for its kind, as jobs have it.
+            pub fn kind(&self) -> &'static str {
+                match self { $(Target::$kind(_) => $word),* }
+            }
+
+            /// Its rules.
+            pub fn rules(&self) -> &dyn TargetRules {
+                match self { $(Target::$kind(target) => target),* }
+            }
+        }
+    };
+}
+
+targets! {
+    null Null(NullTarget) "null" "No storage at all: instant, or as scripted."
+    file File(FileTarget) "file" "Files below a marked directory."
+    device Device(DeviceTarget) "device" "A whole block device, which is overwritten."
+    nfs Nfs(NfsTarget) "nfs" "Files below an NFS export, reached without the kernel's client."
+}

@@ -1,0 +1,106 @@
+//! An NFS export.
+
+use super::TargetRules;
+use crate::validate::{absolute_without_dots, ensure, plain_name, ABSOLUTE, PLAIN};
+use crate::{Job, JobError, Tree};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Files in `root`/`directory` of an export, through NFS version 3 over TCP (RFC 1813), spoken by the engine itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NfsTarget {
+    /// Servers of the same kind of export, each `HOST` or `HOST:PORT`; lane i uses the (i modulo n)-th.
+    #[schemars(length(min = 1, max = 1024))]
+    pub servers: Vec<String>,
+    /// Path that the servers export.
+    pub export: String,
+    /// Name of the directory in the export that the engine makes and marks with a file `.assay-target`; one that is
+    /// there without the mark is refused.
+    pub root: String,
+    /// Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
+    pub directory: String,
+    /// Port of the mount service; none: the server's portmapper is asked.
+    #[serde(default)]
+    pub mount_port: Option<u16>,
+    /// TCP connections of each lane (nfs(5) nconnect).
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 16))]
+    pub nconnect: u32,
+    /// Bytes of one READ call at most (nfs(5) rsize); the server may allow less.
+    #[serde(default = "mebibyte")]
+    #[schemars(range(min = 1024, max = 1_073_741_824))]
+    pub rsize: u64,
+    /// Bytes of one WRITE call at most (nfs(5) wsize); the server may allow less.
+    #[serde(default = "mebibyte")]
+    #[schemars(range(min = 1024, max = 1_073_741_824))]
+    pub wsize: u64,
+    /// User that calls are made as (AUTH_SYS); none: the engine's own.
+    #[serde(default)]
+    pub uid: Option<u32>,
+    /// Group that calls are made as; none: the engine's own.
+    #[serde(default)]
+    pub gid: Option<u32>,
+    /// A call without a reply for so long fails (ETIMEDOUT). Until then a broken connection is made anew and what is
+    /// without a reply is sent again, as by a hard mount.
+    #[serde(default = "minute")]
+    #[schemars(range(min = 100_000_000, max = 3_600_000_000_000_u64))]
+    pub timeout_ns: u64,
+}
+
+fn one() -> u32 {
+    1
+}
+fn mebibyte() -> u64 {
+    1 << 20
+}
+fn minute() -> u64 {
+    60_000_000_000
+}
+
+/// A connection's room for replies.
+const CONNECTION_BYTES: u64 = 128 << 10;
+/// Handle of a directory of a tree.
+const HANDLE_BYTES: u64 = 128;
+
+impl TargetRules for NfsTarget {
+    fn validate(&self, _job: &Job) -> Result<(), JobError> {
+        let server = |name: &String| {
+            (1..=255).contains(&name.len())
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-:[]%".contains(&b))
+        };
+        ensure(
+            (1..=1024).contains(&self.servers.len()) && self.servers.iter().all(server),
+            "target.servers",
+            "must be 1 to 1024 names or addresses, each with :PORT if it is not 2049",
+        )?;
+        ensure(absolute_without_dots(&self.export), "target.export", ABSOLUTE)?;
+        ensure(plain_name(&self.root), "target.root", PLAIN)?;
+        ensure(plain_name(&self.directory), "target.directory", PLAIN)?;
+        ensure(self.mount_port != Some(0), "target.mount_port", "must be 1 to 65535")?;
+        ensure((1..=16).contains(&self.nconnect), "target.nconnect", "must be 1 to 16")?;
+        let size = |bytes| (1024..=1_u64 << 30).contains(&bytes);
+        ensure(size(self.rsize), "target.rsize", "must be 1 KiB to 1 GiB")?;
+        ensure(size(self.wsize), "target.wsize", "must be 1 KiB to 1 GiB")?;
+        ensure(
+            (100_000_000..=3_600_000_000_000).contains(&self.timeout_ns),
+            "target.timeout_ns",
+            "must be 100 ms to 1 h",
+        )
+    }
+
+    fn lane_bytes(&self, job: &Job) -> u64 {
+        // Each lane knows the directories of its tree, which may be all.
+        let leaves = job.tree.as_ref().map_or(0, Tree::leaves);
+        let connections = u64::from(self.nconnect).saturating_mul(CONNECTION_BYTES);
+        connections.saturating_add(leaves.saturating_mul(HANDLE_BYTES))
+    }
+
+    fn kernel_files(&self) -> bool {
+        false
+    }
+
+    fn any_method(&self) -> bool {
+        false
+    }
+}
