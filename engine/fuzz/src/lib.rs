@@ -7,7 +7,8 @@ use assay_backend_null::NullBackend;
 use assay_core::{Backend, Buffers, LaneSetup, Op, OpKind, PhasePlan};
 use assay_drive::arrivals::Schedule;
 use assay_drive::control::{next_line, word, Word, MAX_LINE_BYTES};
-use assay_drive::pattern::{Pattern, Share};
+use assay_drive::objects::{ObjectSteps, There};
+use assay_drive::pattern::{Contents, Pattern, Share};
 use assay_spec::{Job, NullTarget, Operation, Phase, Target};
 use std::sync::Arc;
 
@@ -53,16 +54,24 @@ pub fn job(text: &[u8]) -> Fate {
 /// The steps and starts of a lane.
 fn plan(job: &Job, number: u32, phase: &Phase, lane: u32) {
     let share = Share::new(job.layout, lane, job.all_lanes(), job.file_size_bytes, job.record_size_bytes);
-    let mut pattern = match &job.tree {
-        Some(tree) => Pattern::names(phase.operation, tree, 0, tree.files, job.file_size_bytes),
-        None if phase.operation == Operation::Prepare => Pattern::fill(share, 0),
-        None => Pattern::new(phase.operation, share, phase.stride_records, phase.read_percent, job.seed),
+    let mut pattern = match (&job.tree, &job.objects) {
+        (Some(tree), _) => {
+            Pattern::names(phase.operation, tree, 0, tree.files, Contents::Fixed(job.largest_contents()))
+        }
+        (None, Some(objects)) => {
+            // How many there are may take long to add up.
+            let count = objects.count.min(STEPS);
+            Pattern::objects(ObjectSteps::new(job, phase, count, There::first(count), 0, job.seed))
+        }
+        (None, None) if phase.operation == Operation::Prepare => Pattern::fill(share, 0),
+        (None, None) => Pattern::new(phase, share, job.seed),
     };
     assert!(i64::try_from(pattern.bytes()).is_ok());
     for _ in 0..pattern.count().min(STEPS) {
-        let step = pattern.step();
-        let end = step.offset.checked_add(u64::from(step.length)).expect("an offset in the file");
-        assert!(job.tree.is_some() || end <= job.file_size_bytes, "{step:?}");
+        let Some(step) = pattern.next() else { break };
+        let end = step.offset.checked_add(step.length).expect("an offset in the file");
+        assert!(end <= job.file_size_bytes.max(job.largest_contents()), "{step:?}");
+        pattern.ended(step.kind, step.object, step.length, true);
     }
     if let Some(rate) = phase.rate_per_s {
         let mut schedule = Schedule::new(phase.arrivals, rate, lane, job.all_lanes(), u64::from(number));
@@ -88,6 +97,7 @@ fn serve(job: &Job, target: &NullTarget) {
         tuning: job.tuning.clone(),
         direct: job.direct,
         buffers: Arc::new(buffers),
+        source: None,
     };
     let backend = NullBackend::new(target.clone(), job.seed);
     let Ok(mut lane) = backend.open_lane(setup) else { return };
@@ -101,9 +111,9 @@ fn serve(job: &Job, target: &NullTarget) {
         renamed: false,
     };
     lane.begin(&plan).expect("the null device always begins");
-    let length = job.record_size_bytes.min(1 << 20) as u32;
+    let length = job.record_size_bytes.min(1 << 20);
     let ops: Vec<Op> =
-        (0..job.queue_depth.min(8)).map(|slot| Op { kind: OpKind::Read, slot, length, offset: 0 }).collect();
+        (0..job.queue_depth.min(8)).map(|slot| Op { kind: OpKind::Read, slot, object: 0, offset: 0, length }).collect();
     let (mut done, most) = (Vec::new(), ops.len());
     lane.exchange(&ops, &mut done, 0);
     assert!(done.len() <= most, "one completion for each operation");

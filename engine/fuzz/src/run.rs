@@ -66,7 +66,7 @@ impl EventSink for Told {
         match event {
             Event::Ready(_) => self.ready += 1,
             Event::PhaseEnd(end) => {
-                assert!(end.read.ops + end.write.ops + end.meta.ops == end.last_finisher.ops, "{end:?}");
+                assert!(end.all_ops() == end.last_finisher.ops, "{end:?}");
                 self.ends.push(end.status);
             }
             _ => {}

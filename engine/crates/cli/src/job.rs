@@ -1,7 +1,8 @@
 //! Reading a job.
 
 use anyhow::{bail, Context};
-use assay_spec::Job;
+use assay_spec::{Job, SPEC_VERSION};
+use serde_json::Value;
 use std::io::{BufRead, Read};
 
 /// A job line longer than this is refused rather than read into memory.
@@ -25,6 +26,11 @@ pub(crate) fn read(file: &str) -> anyhow::Result<String> {
 
 /// The job in `text`, with every rule checked that needs no look at the host.
 pub(crate) fn parse(text: &str) -> anyhow::Result<Job> {
+    // First, for a job of another version has other fields.
+    let version = serde_json::from_str::<Value>(text).ok().and_then(|job| job["spec_version"].as_u64());
+    if let Some(version) = version.filter(|version| *version != u64::from(SPEC_VERSION)) {
+        bail!("spec_version: this engine speaks version {SPEC_VERSION}, the job version {version}");
+    }
     let job: Job = serde_json::from_str(text).context("the job cannot be read")?;
     job.validate()?;
     crate::backends::check_general(&job)?;

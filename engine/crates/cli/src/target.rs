@@ -27,6 +27,7 @@ pub(crate) fn read(text: &str, directory: Option<&str>) -> anyhow::Result<Target
     if let (Some(directory), true) = (directory, fields.contains_key("root")) {
         fields.entry("directory").or_insert_with(|| json!(directory));
     }
+    serde_json::from_value::<Target>(target.clone()).context("the target cannot be read")?;
     // The rules are a job's: this one does nothing.
     let job = json!({
         "spec_version": SPEC_VERSION, "id": "target", "target": target, "file_size_bytes": 1, "record_size_bytes": 1,

@@ -491,7 +491,7 @@ mod tests {
             let expected = buffer[at];
             buffer[at] ^= flip;
             let fault = Damage::Byte { expected, found: expected ^ flip };
-            prop_assert_eq!(data.check(offset, &buffer), Some(Mismatch { offset: offset + at as u64, fault }));
+            prop_assert_eq!(data.check(offset, &buffer), Some(Mismatch { offset: offset + at as u64, damage: fault }));
         }
 
         /// Also where writes are told apart: then a wrong number is named as a whole.
@@ -514,7 +514,7 @@ mod tests {
             } else {
                 (at, Damage::Byte { expected, found: expected ^ flip })
             };
-            prop_assert_eq!(data.check(offset, &buffer), Some(Mismatch { offset: offset + want.0 as u64, fault: want.1 }));
+            prop_assert_eq!(data.check(offset, &buffer), Some(Mismatch { offset: offset + want.0 as u64, damage: want.1 }));
         }
     }
 
@@ -541,12 +541,12 @@ mod tests {
             // From the future.
             assert!(matches!(
                 reader(0, None).check(0, bytes),
-                Some(Mismatch { offset: 0, fault: Damage::Number { .. } })
+                Some(Mismatch { offset: 0, damage: Damage::Number { .. } })
             ));
         }
         let mut mixed = new;
         mixed[512..1024].copy_from_slice(&first.1[512..1024]);
-        let lost = Mismatch { offset: 512, fault: Damage::Stale { phase: 0 } };
+        let lost = Mismatch { offset: 512, damage: Damage::Stale { phase: 0 } };
         assert_eq!(reader(2, Some(1)).check(0, &mixed), Some(lost));
     }
 

@@ -4,7 +4,7 @@ use crate::arrivals::Schedule;
 use crate::simulated::{above, decoded, queue, takes, Answer, Asked, Played, Scene, Script, MS, RECORD, SECOND};
 use crate::soak::times;
 use assay_core::OpKind;
-use assay_spec::{Arrivals, ErrorKind, LatencySummary, Operation};
+use assay_spec::{Arrivals, ErrorKind, Fault, LatencySummary, Operation};
 use proptest::prelude::*;
 use std::sync::atomic::Ordering;
 
@@ -21,7 +21,7 @@ fn stalls_at(stalled: u64) -> Script {
 
 /// Operations with these numbers fail with EIO, the others take 1 ms.
 fn fails(bad: impl Fn(u64) -> bool + Send + 'static) -> Script {
-    Box::new(move |asked: &Asked<'_>| (MS, if bad(asked.number) { Err(5) } else { Ok(asked.op.length) }))
+    Box::new(move |asked: &Asked<'_>| (MS, if bad(asked.number) { Err(Fault::os(5)) } else { Ok(asked.op.length) }))
 }
 
 fn ends(played: &Played, lane: usize) -> Vec<u64> {
@@ -48,16 +48,16 @@ fn read(records: u64, script: Script) -> Scene {
 fn in_closed_loop_the_end_of_one_operation_is_the_start_of_the_next() {
     let played = read(100, takes(|number| (number + 1) * MS)).play();
     assert_eq!(starts(&played, 0), (0..100).map(|number| number * (number + 1) / 2 * MS).collect::<Vec<_>>());
-    holds(played.end.read_latency.as_ref(), (1..=100).map(|number| number * MS));
+    holds(played.end.latency(OpKind::Read), (1..=100).map(|number| number * MS));
     assert_eq!(played.end.last_finisher.end_ns, 5050 * MS);
-    assert_eq!((played.end.read.ops, played.end.read.bytes), (100, 100 * RECORD));
+    assert_eq!((played.end.ops(OpKind::Read), played.end.bytes(OpKind::Read)), (100, 100 * RECORD));
     assert!(played.end.start_delay.is_none());
 }
 
 #[test]
 fn a_stall_shows_once_in_closed_loop() {
     let end = read(8, stalls_at(500)).runtime(3 * SECOND).play().end;
-    let latency = end.read_latency.unwrap();
+    let latency = end.latency(OpKind::Read).unwrap();
     // What would have been asked for during the stall never was: coordinated omission.
     assert_eq!((latency.count, above(&latency, 500 * MS), above(&latency, 2 * MS)), (2000, 1, 1));
 }
@@ -74,7 +74,7 @@ fn a_stall_shows_whole_in_open_loop() {
         let mut until = 0;
         let script: Script = Box::new(move |asked| fast(asked, &mut until));
         let end = read(8, script).deep(depth, depth).rate(1000.0).runtime(3 * SECOND).play().end;
-        let latency = end.read_latency.unwrap();
+        let latency = end.latency(OpKind::Read).unwrap();
         assert_eq!((latency.count, end.unstarted_ops), (3000, 0), "nothing is skipped");
         assert_eq!(end.last_finisher.end_ns, 3 * SECOND, "the backlog is made up for in time");
         assert!(latency.max_ns >= SECOND);
@@ -95,7 +95,7 @@ fn response_time_is_service_time_and_delay() {
     let served = queue(&due, &(0..10).map(service).collect::<Vec<_>>(), 1);
     assert_eq!(served[4..8].iter().map(|(_, delay, _)| delay / MS).collect::<Vec<_>>(), [25, 16, 7, 0]);
     holds(played.end.start_delay.as_ref(), served.iter().map(|(_, delay, _)| *delay));
-    holds(played.end.read_latency.as_ref(), served.iter().map(|(_, _, response)| *response));
+    holds(played.end.latency(OpKind::Read), served.iter().map(|(_, _, response)| *response));
 }
 
 #[test]
@@ -123,10 +123,10 @@ fn no_operation_starts_at_the_end_of_the_runtime_and_none_is_cut_off() {
     for depth in [1, 3] {
         let played = read(5, takes(|_| 30 * MS)).deep(depth, depth).runtime(100 * MS).play();
         assert_eq!(starts(&played, 0).iter().max(), Some(&(90 * MS)));
-        assert_eq!((played.end.read.ops, played.end.last_finisher.end_ns), (4 * u64::from(depth), 120 * MS));
+        assert_eq!((played.end.ops(OpKind::Read), played.end.last_finisher.end_ns), (4 * u64::from(depth), 120 * MS));
         assert!(!played.work.outcomes[0].as_ref().unwrap().limited, "it is the time that was asked for");
         let exact = read(5, takes(|_| 25 * MS)).deep(depth, depth).runtime(100 * MS).play();
-        assert_eq!((exact.end.read.ops, exact.end.last_finisher.end_ns), (4 * u64::from(depth), 100 * MS));
+        assert_eq!((exact.end.ops(OpKind::Read), exact.end.last_finisher.end_ns), (4 * u64::from(depth), 100 * MS));
     }
 }
 
@@ -145,7 +145,7 @@ fn too_high_a_rate_is_given_up_after_twice_the_time_and_told() {
     for depth in [1, 2] {
         let played = read(9, takes(|_| MS)).deep(depth, depth).rate(10_000.0).runtime(SECOND / 2).play();
         let done = 1000 * u64::from(depth);
-        assert_eq!((played.end.read.ops, played.end.unstarted_ops), (done, 5000 - done));
+        assert_eq!((played.end.ops(OpKind::Read), played.end.unstarted_ops), (done, 5000 - done));
         // The second operation was due 0.1 ms after the first, and so is the last.
         assert_eq!(played.end.last_finisher.end_ns, SECOND + u64::from(depth - 1) * MS / 10);
         assert_eq!(played.end.target_per_s, Some(10_000.0));
@@ -158,32 +158,32 @@ fn very_high_rates_count_every_arrival() {
         let mut scene = read(9, takes(|_| MS)).rate(1e9).runtime(SECOND);
         scene.phase.arrivals = arrivals;
         let end = scene.play().end;
-        assert_eq!((end.read.ops, end.last_finisher.end_ns), (2000, 2 * SECOND));
-        assert!((end.read.ops + end.unstarted_ops).abs_diff(SECOND) <= slack, "{}", end.unstarted_ops);
+        assert_eq!((end.ops(OpKind::Read), end.last_finisher.end_ns), (2000, 2 * SECOND));
+        assert!((end.ops(OpKind::Read) + end.unstarted_ops).abs_diff(SECOND) <= slack, "{}", end.unstarted_ops);
     }
 }
 
 #[test]
 fn a_time_limit_cuts_short_and_is_told() {
     let limited = read(50, takes(|_| 10 * MS)).time_limit(95 * MS).play();
-    assert_eq!((limited.end.read.ops, limited.end.last_finisher.end_ns), (10, 100 * MS));
+    assert_eq!((limited.end.ops(OpKind::Read), limited.end.last_finisher.end_ns), (10, 100 * MS));
     assert!(limited.work.outcomes[0].as_ref().unwrap().limited);
     let whole = read(10, takes(|_| 10 * MS)).time_limit(101 * MS).play();
-    assert_eq!(whole.end.read.ops, 10);
+    assert_eq!(whole.end.ops(OpKind::Read), 10);
     assert!(!whole.work.outcomes[0].as_ref().unwrap().limited);
     // Due were 10 in the time, and 5 of 50 were started.
     let late = read(50, takes(|_| 20 * MS)).rate(100.0).time_limit(100 * MS).play();
-    assert_eq!((late.end.read.ops, late.end.unstarted_ops), (5, 5));
+    assert_eq!((late.end.ops(OpKind::Read), late.end.unstarted_ops), (5, 5));
     // What was never asked for is not missing.
     let few = read(7, takes(|_| 20 * MS)).rate(100.0).time_limit(100 * MS).play();
-    assert_eq!((few.end.read.ops, few.end.unstarted_ops), (5, 2));
+    assert_eq!((few.end.ops(OpKind::Read), few.end.unstarted_ops), (5, 2));
 }
 
 #[test]
 fn the_budget_is_kept_at_any_depth() {
     for (depth, batch) in [(1, 1), (4, 4), (7, 2), (64, 64)] {
         let played = Scene::of(Operation::Write, 50, takes(|number| number % 3 * MS)).deep(depth, batch).play();
-        assert_eq!((played.end.write.ops, played.end.write.bytes), (50, 50 * RECORD));
+        assert_eq!((played.end.ops(OpKind::Write), played.end.bytes(OpKind::Write)), (50, 50 * RECORD));
         let mut offsets: Vec<u64> = played.lanes[0].seen.iter().map(|seen| seen.op.offset / RECORD).collect();
         offsets.sort_unstable();
         assert_eq!(offsets, (0..50).collect::<Vec<_>>());
@@ -200,7 +200,7 @@ fn data_is_gone_over_again_until_the_time_is_up() {
     assert_eq!(records, [0, 1, 2, 3, 0, 1, 2, 3, 0, 1]);
     // Nothing to go over: no time passes.
     let nothing = read(0, takes(|_| MS)).runtime(SECOND).play();
-    assert_eq!((nothing.end.read.ops, nothing.end.last_finisher.end_ns), (0, 0));
+    assert_eq!((nothing.end.ops(OpKind::Read), nothing.end.last_finisher.end_ns), (0, 0));
 }
 
 /// The ramps, before every lane has begun and after one has run out, are left out of the steady window.
@@ -240,7 +240,7 @@ fn a_slow_lane_parts_first_from_last_finisher() {
     // Lanes that end at the same time are told one after the other: the first hears of no other's last operation.
     assert_eq!(end.first_finisher.ops, 256 + 2 * 255 + 4 * 5);
     assert_eq!(end.start_skew_ns, 0);
-    assert_eq!(end.lanes.iter().map(|lane| lane.read.ops).collect::<Vec<_>>(), [256; 4]);
+    assert_eq!(end.lanes.iter().map(|lane| lane.operations[0].ops).collect::<Vec<_>>(), [256; 4]);
 }
 
 #[test]
@@ -252,10 +252,14 @@ fn each_interval_has_what_ended_in_it() {
         let ends = ends(&played, 0);
         for interval in &played.intervals {
             let inside = ends.iter().filter(|end| (interval.start_ns..interval.end_ns).contains(*end)).count() as u64;
-            assert_eq!((interval.read.ops, interval.read.bytes), (inside, inside * RECORD), "{interval:?}");
-            assert_eq!(decoded(interval.read_histogram.as_ref().unwrap()).len(), inside);
+            assert_eq!(
+                (interval.operations[0].ops, interval.operations[0].bytes),
+                (inside, inside * RECORD),
+                "{interval:?}"
+            );
+            assert_eq!(decoded(interval.operations[0].latency.as_ref().unwrap()).len(), inside);
         }
-        assert_eq!(played.intervals.iter().map(|interval| interval.read.ops).sum::<u64>(), 30);
+        assert_eq!(played.intervals.iter().map(|interval| interval.operations[0].ops).sum::<u64>(), 30);
         let expected: Vec<u64> = ends.iter().map(|end| end / (10 * MS)).collect();
         assert!(played.intervals.iter().all(|interval| expected.contains(&interval.index)), "none is empty");
     }
@@ -264,10 +268,11 @@ fn each_interval_has_what_ended_in_it() {
 #[test]
 fn a_failed_operation_is_counted_apart_and_has_no_latency() {
     let played = read(20, fails(|number| number % 4 == 1)).play();
-    assert_eq!((played.end.read.ops, played.end.read.bytes), (15, 15 * RECORD));
-    assert_eq!(played.end.read_latency.unwrap().count, 15);
-    let errors: Vec<_> = played.end.errors.iter().map(|error| (error.kind, error.errno, error.count)).collect();
-    assert_eq!(errors, [(ErrorKind::Os, Some(5), 5)]);
+    assert_eq!((played.end.ops(OpKind::Read), played.end.bytes(OpKind::Read)), (15, 15 * RECORD));
+    assert_eq!(played.end.latency(OpKind::Read).unwrap().count, 15);
+    let errors: Vec<_> =
+        played.end.errors.iter().map(|error| (error.kind, error.fault.and_then(Fault::errno), error.count)).collect();
+    assert_eq!(errors, [(ErrorKind::Fault, Some(5), 5)]);
     let places: Vec<u64> = played.errors.iter().map(|sample| sample.offset / RECORD).collect();
     assert_eq!(places, [1, 5, 9, 13, 17], "five are shown whole");
     assert_eq!(played.end.last_finisher.end_ns, 20 * MS, "none is tried again");
@@ -283,7 +288,7 @@ fn too_many_errors_end_the_lane() {
         assert!(outcome.gave_up && !outcome.limited);
         assert_eq!(played.errors.len(), 5);
         let failed = played.lanes[0].seen.len() as u64 - 10;
-        assert_eq!((played.end.read.ops, outcome.error_count()), (10, failed));
+        assert_eq!((played.end.ops(OpKind::Read), outcome.error_count()), (10, failed));
         // What was in flight then may fail as well.
         assert!((7..7 + u64::from(depth)).contains(&failed), "{failed}");
     }
@@ -302,10 +307,10 @@ fn a_short_operation_is_an_error() {
 
 #[test]
 fn the_flush_is_part_of_the_time() {
-    let flushed = |result: Result<u32, i32>| -> Script {
+    let flushed = |result: Result<u64, Fault>| -> Script {
         Box::new(move |asked| if asked.op.kind == OpKind::Sync { (40 * MS, result) } else { (MS, Ok(asked.op.length)) })
     };
-    let scene = |operation: Operation, result: Result<u32, i32>| {
+    let scene = |operation: Operation, result: Result<u64, Fault>| {
         let mut scene = Scene::of(operation, 10, flushed(result));
         scene.sync_at_end = true;
         scene.play()
@@ -316,9 +321,9 @@ fn the_flush_is_part_of_the_time() {
     assert_eq!(written.lanes[0].operations().len(), 10);
     let looked_at = scene(Operation::Read, Ok(0));
     assert_eq!((looked_at.end.last_finisher.end_ns, looked_at.lanes[0].seen.len()), (10 * MS, 10), "nothing to flush");
-    let lost = scene(Operation::Write, Err(5));
+    let lost = scene(Operation::Write, Err(Fault::os(5)));
     assert!(lost.work.outcomes[0].as_ref().unwrap().gave_up);
-    assert_eq!((lost.errors[0].action.as_str(), lost.errors[0].errno), ("sync", Some(5)));
+    assert_eq!((lost.errors[0].action.as_str(), lost.errors[0].fault.and_then(Fault::errno)), ("sync", Some(5)));
 }
 
 /// Stops the phase while it does the operation of this number.
@@ -335,13 +340,13 @@ fn a_stop_is_heard_by_those_who_work_and_by_those_who_wait() {
     scene.sync_at_end = true;
     let alone = scene.play();
     assert!(alone.stopped);
-    assert_eq!((alone.end.write.ops, alone.end.last_finisher.end_ns), (10, 10 * MS), "and nothing is flushed");
+    assert_eq!((alone.end.ops(OpKind::Write), alone.end.last_finisher.end_ns), (10, 10 * MS), "and nothing is flushed");
     assert_eq!((alone.end.unstarted_ops, alone.work.outcomes[0].as_ref().unwrap().limited), (0, false));
     for depth in [1, 2] {
         // Due are 0 and 100 s in the lane that waits, and 50 s in the one that stops both.
         let idle = read(5, takes(|_| MS)).and(5, stops_at(0)).rate(0.02).runtime(1000 * SECOND).deep(depth, depth);
         let end = idle.play().end;
-        assert_eq!(end.read.ops, 2);
+        assert_eq!(end.ops(OpKind::Read), 2);
         assert!(end.last_finisher.end_ns <= 50 * SECOND + 200 * MS, "{}", end.last_finisher.end_ns);
     }
 }
@@ -383,7 +388,7 @@ proptest! {
         let served = queue(&due, &service, depth as usize);
         prop_assert_eq!(starts(&played, 0), served.iter().map(|(at, _, _)| *at).collect::<Vec<_>>());
         holds(played.end.start_delay.as_ref(), served.iter().map(|(_, delay, _)| *delay));
-        holds(played.end.read_latency.as_ref(), served.iter().map(|(_, _, response)| *response));
+        holds(played.end.latency(OpKind::Read), served.iter().map(|(_, _, response)| *response));
         prop_assert_eq!(played.end.last_finisher.end_ns, served.iter().zip(&due).map(|((_, _, r), due)| r + due).max().unwrap());
     }
 
@@ -398,7 +403,7 @@ proptest! {
         let played = read(records, takes(move |number| times[number as usize])).deep(depth, batch.min(depth)).play();
         let served = queue(&vec![0; service.len()], &service, depth as usize);
         prop_assert_eq!(starts(&played, 0), served.iter().map(|(at, _, _)| *at).collect::<Vec<_>>());
-        holds(played.end.read_latency.as_ref(), service);
+        holds(played.end.latency(OpKind::Read), service);
         prop_assert_eq!(played.end.last_finisher.end_ns, served.iter().map(|(_, _, end)| *end).max().unwrap());
     }
 }

@@ -359,3 +359,170 @@ impl ObjectSteps {
         self.there
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_spec::SPEC_VERSION;
+    use proptest::prelude::*;
+    use serde_json::{json, Value};
+
+    fn job(objects: &Value, sizes: &Value, phase: &Value) -> Job {
+        let job = json!({
+            "spec_version": SPEC_VERSION, "id": "job", "target": {"kind": "null"}, "file_size_bytes": 1000,
+            "record_size_bytes": 4096, "objects": objects, "sizes": sizes, "phases": [phase], "seed": 3,
+        });
+        serde_json::from_value(job).unwrap()
+    }
+
+    fn steps(job: &Job, there: There) -> ObjectSteps {
+        ObjectSteps::new(job, &job.phases[0], job.objects.as_ref().unwrap().count, there, 7 << 40, 11)
+    }
+
+    /// A store that holds the steps to their order: `depth` are in flight, and which one ends is drawn from `seed`.
+    #[derive(Default)]
+    struct Store {
+        objects: BTreeMap<u64, u64>,
+        uploads: BTreeMap<u64, BTreeMap<u64, u64>>,
+        flight: Vec<Step>,
+        done: BTreeMap<OpKind, u64>,
+    }
+
+    impl Store {
+        fn end_one(&mut self, steps: &mut ObjectSteps, word: u64, fails: bool) {
+            let step = self.flight.swap_remove((word % self.flight.len() as u64) as usize);
+            let well = !fails;
+            if well {
+                self.apply(step);
+            }
+            steps.ended(step.kind, step.object, step.length, well);
+            *self.done.entry(step.kind).or_default() += 1;
+        }
+
+        fn apply(&mut self, step: Step) {
+            let Step { kind, object, offset, length } = step;
+            match kind {
+                OpKind::Put => drop(self.objects.insert(object, length)),
+                OpKind::StartUpload => drop(self.uploads.insert(object, BTreeMap::new())),
+                OpKind::PutPart => drop(self.uploads.get_mut(&object).expect("it was begun").insert(offset, length)),
+                OpKind::CompleteUpload => {
+                    let parts = self.uploads.remove(&object).expect("it was begun");
+                    let end = parts.iter().fold(0, |at, (offset, length)| {
+                        assert_eq!(at, *offset, "parts follow each other");
+                        offset + length
+                    });
+                    assert_eq!(end, length, "all parts are there");
+                    self.objects.insert(object, length);
+                }
+                OpKind::Get => assert!(offset + length <= self.objects[&object], "{step:?}"),
+                OpKind::Head => assert_eq!(length, self.objects[&object]),
+                OpKind::Delete => assert!(self.objects.remove(&object).is_some(), "{object} was not there"),
+                OpKind::List | data_kinds!() | name_kinds!() => {}
+            }
+        }
+    }
+
+    /// Plays a phase through; what the store has done, and what is said to be there.
+    fn play(steps: ObjectSteps, store: &mut Store, depth: usize, most: u64, fails: impl Fn(u64) -> bool) -> There {
+        let mut steps = steps;
+        for number in 0..most {
+            while store.flight.len() < depth {
+                let Some(step) = steps.next() else { break };
+                assert!(steps.kinds().contains(&step.kind), "{step:?}");
+                store.flight.push(step);
+            }
+            if store.flight.is_empty() {
+                break;
+            }
+            store.end_one(&mut steps, mix2(5, number), fails(number));
+        }
+        while !store.flight.is_empty() {
+            store.end_one(&mut steps, 0, false);
+        }
+        steps.left()
+    }
+
+    fn sizes_of(least: u64, most: u64) -> Value {
+        json!({"distribution": "range", "min_bytes": least, "max_bytes": most})
+    }
+
+    proptest! {
+        /// Whatever is in flight and ends when: a part waits for its upload, its completion for all parts, nothing is
+        /// fetched that is not there, and in the end all objects are there whole.
+        #[test]
+        fn puts_store_each_object_once(depth in 1_usize..40, count in 1_u64..60, part in prop::option::of(1_u64..5000)) {
+            let objects = json!({"count": count, "part_size_bytes": part});
+            let job = job(&objects, &sizes_of(0, 20_000), &json!({"operation": "put"}));
+            let steps = steps(&job, There::default());
+            let (planned, bytes) = steps.pass();
+            let mut store = Store::default();
+            let sizes: Vec<u64> = (0..count).map(|object| steps.size(object)).collect();
+            let there = play(steps, &mut store, depth, u64::MAX, |_| false);
+            prop_assert_eq!(there, There::first(count));
+            prop_assert_eq!(store.objects.into_values().collect::<Vec<_>>(), sizes);
+            prop_assert_eq!(store.done.values().sum::<u64>(), planned);
+            prop_assert!(bytes <= count * 20_000 && store.uploads.is_empty());
+        }
+
+        #[test]
+        fn a_mix_fetches_and_removes_only_what_is_there(depth in 1_usize..40, count in 1_u64..40, large: bool) {
+            let objects = json!({"count": count, "part_size_bytes": if large { Some(4000) } else { None }});
+            let mix = json!({"operation": "object_mix", "mix": {"get": 45, "put": 15, "delete": 15, "head": 25}});
+            let job = job(&objects, &sizes_of(1, 9000), &mix);
+            let steps = steps(&job, There::first(count));
+            let sizes = (0..count).map(|object| (object, steps.size(object)));
+            let mut store = Store { objects: sizes.collect(), ..Store::default() };
+            let there = play(steps, &mut store, depth, 3000, |_| false);
+            for object in there.low..there.high {
+                prop_assert_eq!(there.has(object), store.objects.contains_key(&object), "{}", object);
+            }
+            prop_assert!(store.objects.keys().all(|object| there.has(*object)));
+        }
+
+        /// What could not be stored is neither fetched nor removed later.
+        #[test]
+        fn what_failed_is_missing(depth in 1_usize..20, count in 1_u64..60, part in prop::option::of(1_u64..5000)) {
+            let objects = json!({"count": count, "part_size_bytes": part});
+            let put = job(&objects, &sizes_of(0, 9000), &json!({"operation": "put"}));
+            let mut store = Store::default();
+            let there = play(steps(&put, There::default()), &mut store, depth, u64::MAX, |number| number % 5 == 3);
+            let stored: BTreeSet<u64> = store.objects.keys().copied().collect();
+            prop_assert_eq!((0..count).filter(|object| there.has(*object)).collect::<BTreeSet<_>>(), stored.clone());
+            for operation in ["get", "head", "delete"] {
+                let job = job(&objects, &sizes_of(0, 9000), &json!({"operation": operation}));
+                let steps = steps(&job, there.clone());
+                let count = steps.pass().0;
+                prop_assert_eq!(count, stored.len() as u64);
+                play(steps, &mut store, depth, count, |_| false);
+                prop_assert_eq!(store.objects.is_empty(), operation == "delete" || stored.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn shares_are_kept() {
+        let mix = json!({"operation": "object_mix", "mix": {"get": 45, "put": 15, "delete": 10, "head": 30}});
+        let job = job(&json!({"count": 1000}), &Value::Null, &mix);
+        let mut store = Store { objects: (0..1000).map(|object| (object, 1000)).collect(), ..Store::default() };
+        play(steps(&job, There::first(1000)), &mut store, 8, 20_000, |_| false);
+        for (kind, share) in [(OpKind::Get, 45), (OpKind::Put, 15), (OpKind::Delete, 10), (OpKind::Head, 30)] {
+            let found = store.done[&kind] as f64 / 200.0;
+            assert!((found - f64::from(share)).abs() < 1.5, "{kind:?}: {found} %");
+        }
+    }
+
+    #[test]
+    fn ranges_lie_in_their_objects_and_vary() {
+        let get = json!({"operation": "get", "range_bytes": 100, "runtime_ns": 1});
+        let job = job(&json!({"count": 50}), &sizes_of(1, 1000), &get);
+        let mut steps = steps(&job, There::first(50));
+        let mut offsets = BTreeSet::new();
+        for _ in 0..500 {
+            let step = steps.next().unwrap();
+            assert_eq!(step.length, steps.size(step.object).min(100));
+            assert!(step.offset + step.length <= steps.size(step.object));
+            offsets.insert((step.object, step.offset));
+        }
+        assert!(offsets.len() > 200, "{}", offsets.len());
+    }
+}

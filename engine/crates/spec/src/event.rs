@@ -531,6 +531,16 @@ impl PhaseEnd {
         self.of(kind).map_or(0, |totals| totals.ops)
     }
 
+    /// Bytes that operations of one kind moved.
+    pub fn bytes(&self, kind: OpKind) -> u64 {
+        self.of(kind).map_or(0, |totals| totals.bytes)
+    }
+
+    /// Latencies of one kind of operation; none if none succeeded.
+    pub fn latency(&self, kind: OpKind) -> Option<&LatencySummary> {
+        self.of(kind).and_then(|totals| totals.latency.as_ref())
+    }
+
     /// Operations of all kinds that succeeded.
     pub fn all_ops(&self) -> u64 {
         self.operations.iter().fold(0, |sum, totals| sum.saturating_add(totals.ops))

@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Files of equal size, one per lane or one for all, or a tree of small files, or a block device.
-pub struct FileBackend {
+pub(crate) struct FileBackend {
     place: Arc<Place>,
     /// Numbers of this process's files.
     files: Range<u32>,
@@ -41,7 +41,7 @@ impl FileBackend {
     ///
     /// # Errors
     /// If the place may not be written to.
-    pub fn directory(target: &FileTarget, files: Range<u32>, file_size: u64) -> Result<Self, SetupError> {
+    pub(crate) fn directory(target: &FileTarget, files: Range<u32>, file_size: u64) -> Result<Self, SetupError> {
         Self::at(Place::directory(&target.root, &target.directory, target.run.as_deref())?, files, file_size)
     }
 
@@ -49,7 +49,7 @@ impl FileBackend {
     ///
     /// # Errors
     /// If the device may not be written to, or is too small.
-    pub fn device(path: &str, file_size: u64) -> Result<Self, SetupError> {
+    pub(crate) fn device(path: &str, file_size: u64) -> Result<Self, SetupError> {
         let backend = FileBackend { foreign: true, ..Self::at(Place::device(path)?, 0..1, file_size)? };
         let size = backend.capabilities.place.as_ref().map_or(0, |place| place.free_bytes);
         if file_size > size {
@@ -77,14 +77,14 @@ impl FileBackend {
 
     /// The files are already there; `prepare` makes nothing.
     #[must_use]
-    pub fn reusing(mut self, reuse: bool) -> Self {
+    pub(crate) fn reusing(mut self, reuse: bool) -> Self {
         self.reuse = reuse;
         self
     }
 
     /// The process is one of several of a job.
     #[must_use]
-    pub fn among(mut self, job: &Job) -> Self {
+    pub(crate) fn among(mut self, job: &Job) -> Self {
         self.accompanied = job.ranks > 1;
         self.empties = job.rank == 0 || job.layout == Layout::Separate;
         self
@@ -92,14 +92,14 @@ impl FileBackend {
 
     /// A tree of small files, on whose names the job's lanes work, takes the place of the files.
     #[must_use]
-    pub fn with_tree(mut self, tree: Tree, job: &Job) -> Self {
+    pub(crate) fn with_tree(mut self, tree: Tree, job: &Job) -> Self {
         let tops = Self::files_for(job);
         self.tree = Some(Arc::new(Forest::new(Arc::clone(&self.place), tree, job.layout, tops)));
         self
     }
 
     /// Numbers of the files of this process; of the top directories, if the job has a tree.
-    pub fn files_for(job: &Job) -> Range<u32> {
+    pub(crate) fn files_for(job: &Job) -> Range<u32> {
         match job.layout {
             Layout::Separate => job.first_lane()..job.first_lane() + job.lanes,
             Layout::Shared => 0..1,
@@ -107,7 +107,7 @@ impl FileBackend {
     }
 
     /// The methods that `auto` takes for each kind of case.
-    pub fn methods(&self, shapes: &[MethodShape]) -> Vec<MethodsFound> {
+    pub(crate) fn methods(&self, shapes: &[MethodShape]) -> Vec<MethodsFound> {
         shapes.iter().map(|shape| auto::find(&self.place, shape)).collect()
     }
 

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 const MEMORY_MAGIC: [i64; 2] = [0x0102_1994, 0x8584_58f6];
 
 /// What files (`kind` file) or devices (`kind` device) can do anywhere.
-pub fn general(kind: &str) -> BackendCapabilities {
+pub(crate) fn general(kind: &str) -> BackendCapabilities {
     let device = kind == "device";
     BackendCapabilities {
         kind: kind.to_owned(),

@@ -400,7 +400,12 @@ fn open_of(
 ///
 /// # Errors
 /// If the marked directory cannot be opened.
-pub fn remove_job(root: &str, name: &str, run: Option<&str>, patience_ns: u64) -> Result<PlaceAnswer, SetupError> {
+pub(crate) fn remove_job(
+    root: &str,
+    name: &str,
+    run: Option<&str>,
+    patience_ns: u64,
+) -> Result<PlaceAnswer, SetupError> {
     let (folder, _) = match open_of(root, run, patience_ns)? {
         Ok(opened) => opened,
         Err(answer) => return Ok(answer),
@@ -415,7 +420,7 @@ pub fn remove_job(root: &str, name: &str, run: Option<&str>, patience_ns: u64) -
 ///
 /// # Errors
 /// If the directory, or the one above it, cannot be opened.
-pub fn release(root: &str, run: Option<&str>, patience_ns: u64) -> Result<PlaceAnswer, SetupError> {
+pub(crate) fn release(root: &str, run: Option<&str>, patience_ns: u64) -> Result<PlaceAnswer, SetupError> {
     let (folder, found) = match open_of(root, run, patience_ns)? {
         Ok(opened) => opened,
         Err(mut answer) => {

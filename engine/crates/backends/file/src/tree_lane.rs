@@ -138,7 +138,7 @@ impl Lane for TreeLane {
 mod tests {
     use super::*;
     use crate::place::Place;
-    use assay_core::{Buffers, OpKind};
+    use assay_core::{Buffers, Fault, OpKind};
     use assay_spec::{CacheAction, Layout, SyncPolicy, Tree, Tuning};
     use std::path::PathBuf;
 
@@ -159,7 +159,7 @@ mod tests {
         fn lane(&self, method: Method, queue_depth: u32) -> TreeLane {
             let buffers = Arc::new(Buffers::new(queue_depth as usize, 100, false).unwrap());
             let tuning = Tuning::default();
-            let setup = LaneSetup { lane: 0, queue_depth, tuning, direct: false, buffers };
+            let setup = LaneSetup { lane: 0, queue_depth, tuning, direct: false, buffers, source: None };
             let mut lane = TreeLane::new(Arc::clone(&self.1), setup);
             lane.choose(method).unwrap();
             lane
@@ -178,12 +178,12 @@ mod tests {
     }
 
     /// Does an operation on each number; results in order of the numbers.
-    fn each(lane: &mut TreeLane, plan: &PhasePlan, kind: OpKind, numbers: u64, length: u32) -> Vec<Result<u32, i32>> {
+    fn each(lane: &mut TreeLane, plan: &PhasePlan, kind: OpKind, numbers: u64, length: u64) -> Vec<Result<u64, Fault>> {
         let depth = u64::from(lane.begin(plan).unwrap().depth);
         let mut results = Vec::new();
         for first in (0..numbers).step_by(depth as usize) {
             let count = depth.min(numbers - first);
-            let op = |slot| Op { kind, slot: slot as u32, length, offset: first + slot };
+            let op = |slot| Op { kind, slot: slot as u32, object: first + slot, offset: 0, length };
             let ops: Vec<Op> = (0..count).map(op).collect();
             assert_eq!(lane.submit(&ops), ops.len());
             let mut done = Vec::new();
@@ -222,15 +222,15 @@ mod tests {
             let mut one = |operation, kind, numbers, length| each(lane, &plan(operation), kind, numbers, length);
             assert_eq!(one(Operation::Create, OpKind::Create, 10, 100), vec![Ok(100); 10]);
             let again = one(Operation::Create, OpKind::Create, 20, 100);
-            assert_eq!(again, [vec![Err(libc::EEXIST); 10], vec![Ok(100); 10]].concat());
+            assert_eq!(again, [vec![Err(Fault::os(libc::EEXIST)); 10], vec![Ok(100); 10]].concat());
             assert_eq!(one(Operation::Stat, OpKind::Stat, 20, 5), vec![Ok(100); 20]);
             assert_eq!(one(Operation::Open, OpKind::Open, 20, 0), vec![Ok(0); 20]);
             assert_eq!(one(Operation::Unlink, OpKind::Unlink, 10, 0), vec![Ok(0); 10]);
-            let (gone, there) = (vec![Err(libc::ENOENT); 10], vec![Ok(0); 10]);
+            let (gone, there) = (vec![Err(Fault::os(libc::ENOENT)); 10], vec![Ok(0); 10]);
             for (operation, kind) in [(Operation::Open, OpKind::Open), (Operation::Rename, OpKind::Rename)] {
                 assert_eq!(one(operation, kind, 20, 0), [gone.clone(), there.clone()].concat());
             }
-            assert_eq!(one(Operation::Stat, OpKind::Stat, 20, 0), vec![Err(libc::ENOENT); 20]);
+            assert_eq!(one(Operation::Stat, OpKind::Stat, 20, 0), vec![Err(Fault::os(libc::ENOENT)); 20]);
             assert_eq!(one(Operation::Mkdir, OpKind::Mkdir, 20, 0), vec![Ok(0); 20]);
             assert_eq!(one(Operation::Rmdir, OpKind::Rmdir, 20, 0), vec![Ok(0); 20]);
             assert_eq!(one(Operation::Create, OpKind::Sync, 1, 0), [Ok(0)]);

@@ -1,9 +1,10 @@
 //! The whole backend on a server in memory.
 
 use super::*;
-use crate::fake::contents;
+use crate::fake::{contents, plain};
 use crate::fake_store::StoreServer;
-use assay_core::{Buffers, Op, OpKind};
+use crate::Exports;
+use assay_core::{Buffers, Kind, Op, OpKind};
 use assay_spec::{Method, SyncPolicy, Target, Tree, Tuning};
 
 fn job(target: &NfsTarget, change: impl FnOnce(&mut Job)) -> Job {
@@ -15,7 +16,7 @@ fn job(target: &NfsTarget, change: impl FnOnce(&mut Job)) -> Job {
 /// The least job; the fields that matter here are the caller's.
 fn least_job() -> Job {
     Job {
-        spec_version: 1,
+        spec_version: assay_spec::SPEC_VERSION,
         id: "test".to_owned(),
         seed: 0,
         target: Target::Null(assay_spec::NullTarget::default()),
@@ -27,6 +28,8 @@ fn least_job() -> Job {
         method: Method::Auto,
         tuning: Tuning::default(),
         tree: None,
+        objects: None,
+        sizes: None,
         direct: false,
         sync: SyncPolicy::Fsync,
         preallocate: false,
@@ -54,8 +57,13 @@ fn plan(operation: Operation) -> PhasePlan {
 fn open_lane(backend: &NfsBackend, lane: u32) -> (Box<dyn Lane>, Arc<Buffers>) {
     let buffers = Arc::new(Buffers::new(5, 50_000, false).unwrap());
     let tuning = Tuning::default();
-    let setup = LaneSetup { lane, queue_depth: 5, tuning, direct: false, buffers: Arc::clone(&buffers) };
+    let setup = LaneSetup { lane, queue_depth: 5, tuning, direct: false, buffers: Arc::clone(&buffers), source: None };
     (backend.open_lane(setup).unwrap(), buffers)
+}
+
+/// What is removed at a target, of kind nfs.
+fn clean(target: &NfsTarget, whole: bool) -> Result<Vec<String>, SetupError> {
+    Exports.clean(&Target::Nfs(target.clone()), whole, 0).map(|answer| answer.removed)
 }
 
 /// Does an operation on each number; results in order of the numbers.
@@ -64,7 +72,7 @@ fn each(lane: &mut dyn Lane, plan: &PhasePlan, kind: OpKind, numbers: u64, lengt
     let mut results = Vec::new();
     for first in (0..numbers).step_by(5) {
         let count = 5.min(numbers - first);
-        let op = |slot| Op { kind, slot: slot as u32, length, offset: first + slot };
+        let op = |slot| Op { kind, slot: slot as u32, object: first + slot, offset: 0, length: u64::from(length) };
         let ops: Vec<Op> = (0..count).map(op).collect();
         assert_eq!(lane.submit(&ops), ops.len());
         let mut done = Vec::new();
@@ -74,7 +82,7 @@ fn each(lane: &mut dyn Lane, plan: &PhasePlan, kind: OpKind, numbers: u64, lengt
         done.sort_unstable_by_key(|completion| completion.slot);
         let slots: Vec<u32> = done.iter().map(|completion| completion.slot).collect();
         assert_eq!(slots, (0..count as u32).collect::<Vec<_>>(), "one completion for each operation");
-        results.extend(done.iter().map(|completion| completion.result));
+        results.extend(done.iter().map(plain));
     }
     lane.end().unwrap();
     results
@@ -102,18 +110,18 @@ fn files_of_several_processes_are_made_written_read_and_removed() {
     let data = contents((50_000, 50_000));
     // SAFETY: nothing is in flight.
     unsafe { buffers.slice(1, 50_000) }.copy_from_slice(&data);
-    let op = |kind, slot, offset| Op { kind, slot, length: 50_000, offset };
-    assert_eq!(lane.execute(&op(OpKind::Write, 1, 50_000)), Ok(50_000));
-    assert_eq!(lane.execute(&Op { length: 0, ..op(OpKind::Sync, 0, 0) }), Ok(0));
-    assert_eq!(lane.execute(&op(OpKind::Read, 2, 50_000)), Ok(50_000));
+    let op = |kind, slot, offset| Op { kind, slot, object: 0, offset, length: 50_000 };
+    assert_eq!(plain(&lane.execute(&op(OpKind::Write, 1, 50_000))), Ok(50_000));
+    assert_eq!(plain(&lane.execute(&Op { length: 0, ..op(OpKind::Sync, 0, 0) })), Ok(0));
+    assert_eq!(plain(&lane.execute(&op(OpKind::Read, 2, 50_000))), Ok(50_000));
     // SAFETY: as above.
     assert_eq!(unsafe { buffers.slice(2, 50_000) }, data);
-    assert_eq!(lane.execute(&op(OpKind::Read, 2, 90_000)), Ok(10_000), "the file ends there");
+    assert_eq!(plain(&lane.execute(&op(OpKind::Read, 2, 90_000))), Ok(10_000), "the file ends there");
     assert_eq!(backends[1].object_name(4), format!("{}:/export/assay/job/f4", server.address));
     backends[1].begin_phase(&plan(Operation::Prepare)).unwrap();
-    assert_eq!(lane.execute(&op(OpKind::Read, 2, 50_000)), Ok(50_000), "nothing was emptied");
+    assert_eq!(plain(&lane.execute(&op(OpKind::Read, 2, 50_000))), Ok(50_000), "nothing was emptied");
     backends[1].begin_phase(&plan(Operation::Write)).unwrap();
-    assert_eq!(lane.execute(&op(OpKind::Read, 2, 50_000)), Ok(0), "it was emptied");
+    assert_eq!(plain(&lane.execute(&op(OpKind::Read, 2, 50_000))), Ok(0), "it was emptied");
     backends[0].cleanup().unwrap();
     assert_eq!(server.store().paths(0), [&made[..3], &made[6..]].concat());
     backends[1].cleanup().unwrap();
@@ -147,7 +155,7 @@ fn what_is_not_ours_is_refused() {
     let root = server.store().add(0, "assay", true);
     server.store().add(root, "precious", false);
     assert!(refusal().contains("is there without .assay-target"), "{}", refusal());
-    assert!(crate::clean(&server.target(), true).is_err());
+    assert!(clean(&server.target(), true).is_err());
     assert_eq!(server.store().paths(root), ["precious"]);
     server.store().add(root, ".assay-target", false);
     alone.prepare().unwrap();
@@ -165,7 +173,7 @@ fn what_is_not_ours_is_refused() {
 fn remains_are_removed_but_no_other_file_system() {
     let server = StoreServer::start();
     let target = server.target();
-    assert_eq!(crate::clean(&target, true).unwrap(), Vec::<String>::new());
+    assert_eq!(clean(&target, true).unwrap(), Vec::<String>::new());
     NfsBackend::open(&target, &job(&target, |_| ())).unwrap().prepare().unwrap();
     let folder = server.store().0.len() - 1;
     for number in 0..50 {
@@ -174,29 +182,29 @@ fn remains_are_removed_but_no_other_file_system() {
         server.store().add(folder, &format!("f{number}"), false);
     }
     let path = format!("{}:/export/assay", server.address);
-    assert_eq!(crate::clean(&target, false).unwrap(), [format!("{path}/job")]);
+    assert_eq!(clean(&target, false).unwrap(), [format!("{path}/job")]);
     assert_eq!(server.store().paths(0), ["assay", "assay/.assay-target"]);
     // Another run's job, in which another file system is mounted.
     let other = server.store().add(1, "other", true);
-    assert_eq!(crate::clean(&target, true).unwrap(), Vec::<String>::new());
+    assert_eq!(clean(&target, true).unwrap(), Vec::<String>::new());
     let foreign = server.store().add(other, "b7", true);
     server.store().0[foreign].file_system = 4;
     server.store().add(foreign, "f7", false);
     let others = NfsTarget { directory: "other".to_owned(), ..target.clone() };
-    let error = crate::clean(&others, false).unwrap_err().to_string();
+    let error = clean(&others, false).unwrap_err().to_string();
     assert!(error.contains("b7"), "{error}");
     assert_eq!(server.store().paths(foreign), ["f7"]);
     server.store().0[foreign].file_system = 3;
     // Something that no job makes.
     let stranger = server.store().add(other, "thesis", true);
     server.store().add(stranger, "f0", false);
-    let error = crate::clean(&others, false).unwrap_err().to_string();
+    let error = clean(&others, false).unwrap_err().to_string();
     assert!(error.contains("thesis: was not made by Assay: left alone"), "{error}");
     assert_eq!(server.store().paths(other), ["thesis", "thesis/f0"]);
     let names = server.store().0[other].names.as_mut().unwrap().remove("thesis");
     assert_eq!(names, Some(stranger));
-    assert_eq!(crate::clean(&others, false).unwrap(), [format!("{path}/other")]);
-    assert_eq!(crate::clean(&target, true).unwrap(), [path]);
+    assert_eq!(clean(&others, false).unwrap(), [format!("{path}/other")]);
+    assert_eq!(clean(&target, true).unwrap(), [path]);
     assert_eq!(server.store().paths(0), Vec::<String>::new());
 }
 

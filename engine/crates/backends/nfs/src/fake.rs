@@ -4,7 +4,7 @@ use crate::lane::FileLane;
 use crate::mount::Server;
 use crate::place::Place;
 use crate::xdr::{padding, put_opaque, put_u32, put_u64, u32_at, Input};
-use assay_core::{Buffers, LaneSetup};
+use assay_core::{Buffers, Completion, LaneSetup};
 use assay_spec::{NfsTarget, Tuning};
 use nfs3_types::nfs3::{fattr3, ftype3, nfstime3, specdata3};
 use std::io::{Read, Write};
@@ -237,6 +237,7 @@ pub(crate) fn lane(address: SocketAddr, wish: &Wish) -> (FileLane, Arc<Buffers>)
         tuning: Tuning::default(),
         direct: false,
         buffers: Arc::clone(&buffers),
+        source: None,
     };
     let place = Arc::new(Place::for_tests(target, vec![server]));
     (FileLane::with_handle(place, setup, b"file"), buffers)
@@ -246,4 +247,9 @@ pub(crate) fn lane(address: SocketAddr, wish: &Wish) -> (FileLane, Arc<Buffers>)
 fn records_are_padded() {
     let results = read_results(b"abcde", true);
     assert_eq!(results.len(), 20 + 5 + padding(5));
+}
+
+/// A result as a number, or the fault's code.
+pub(crate) fn plain(ended: &Completion) -> Result<u32, i32> {
+    ended.result.map(|number| number as u32).map_err(|fault| fault.code)
 }

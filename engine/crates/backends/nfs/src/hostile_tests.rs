@@ -1,7 +1,7 @@
 //! Servers that never come to an end.
 
 use crate::client::Client;
-use crate::fake::{attributes, lane, status, Fake, Got, Wire, Wish};
+use crate::fake::{attributes, lane, plain, status, Fake, Got, Wire, Wish};
 use crate::remove;
 use crate::rpc::Identity;
 use crate::transport::Transport;
@@ -113,6 +113,6 @@ fn a_flood_does_not_keep_a_call_from_its_end() {
         while wire.0.write_all(&flood).is_ok() {}
     });
     let (mut lane, _) = lane(fake.address, &Wish { timeout_ms: 300, ..Wish::default() });
-    let op = Op { kind: OpKind::Read, slot: 0, length: 4096, offset: 0 };
-    assert_eq!(lane.execute(&op), Err(libc::ETIMEDOUT));
+    let op = Op { kind: OpKind::Read, slot: 0, object: 0, offset: 0, length: 4096 };
+    assert_eq!(plain(&lane.execute(&op)), Err(libc::ETIMEDOUT));
 }

@@ -1,7 +1,8 @@
 //! A lane on a scripted server: what goes wrong on the way, and that each operation ends exactly once.
 
 use crate::fake::{
-    accepted, byte_at, commit_results, contents, lane, read_results, status, write_results, Fake, Got, Wire, Wish,
+    accepted, byte_at, commit_results, contents, lane, plain, read_results, status, write_results, Fake, Got, Wire,
+    Wish,
 };
 use crate::xdr::put_u32;
 use assay_core::{clock, Buffers, Completion, Lane, Op, OpKind};
@@ -15,10 +16,10 @@ const WRITE: u32 = 7;
 const COMMIT: u32 = 21;
 /// Longer than any machine takes to answer.
 const LONG_NS: u64 = 600_000_000_000;
-const SYNC: Op = Op { kind: OpKind::Sync, slot: 0, length: 0, offset: 0 };
+const SYNC: Op = Op { kind: OpKind::Sync, slot: 0, object: 0, offset: 0, length: 0 };
 
 fn op(kind: OpKind, slot: u32, length: u32) -> Op {
-    Op { kind, slot, length, offset: u64::from(slot) * 1_000_003 }
+    Op { kind, slot, object: 0, offset: u64::from(slot) * 1_000_003, length: u64::from(length) }
 }
 
 /// Does these operations at once; completions in order of their slots, one for each.
@@ -33,7 +34,7 @@ fn all(lane: &mut dyn Lane, ops: &[Op]) -> Vec<Result<u32, i32>> {
     done.sort_unstable_by_key(|completion| completion.slot);
     let slots: Vec<u32> = done.iter().map(|completion| completion.slot).collect();
     assert_eq!(slots, ops.iter().map(|op| op.slot).collect::<Vec<_>>(), "one completion for each operation");
-    done.iter().map(|completion| completion.result).collect()
+    done.iter().map(plain).collect()
 }
 
 fn reads(count: u32, length: u32) -> Vec<Op> {
@@ -126,7 +127,7 @@ fn short_reads_go_on_until_the_file_ends() {
         }
     });
     let (mut lane, buffers) = lane(fake.address, &Wish::default());
-    let at = |slot, offset, length| Op { kind: OpKind::Read, slot, length, offset };
+    let at = |slot, offset, length| Op { kind: OpKind::Read, slot, object: 0, offset, length };
     let ops = [at(0, 0, 2100), at(1, 1000, 1500), at(2, 2000, 1000), at(3, 9000, 10)];
     assert_eq!(all(&mut lane, &ops), [Ok(2100), Ok(1500), Ok(500), Ok(0)]);
     assert!(right(&buffers, &ops[0], 2100) && right(&buffers, &ops[1], 1500) && right(&buffers, &ops[2], 500));
@@ -286,7 +287,7 @@ fn a_server_that_is_not_there_ends_with_the_time_out() {
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let (mut lane, _) = lane(nobody, &Wish { timeout_ms: 200, links: 2, ..Wish::default() });
     assert_eq!(all(&mut lane, &reads(3, 10)), [Err(libc::ETIMEDOUT); 3]);
-    assert_eq!(lane.execute(&op(OpKind::Write, 0, 10)), Err(libc::ETIMEDOUT));
+    assert_eq!(plain(&lane.execute(&op(OpKind::Write, 0, 10))), Err(libc::ETIMEDOUT));
 }
 
 #[test]
@@ -331,10 +332,10 @@ fn a_restart_of_the_server_is_lost_data() {
         let fake = with_verifiers(verifiers, 0);
         let (mut lane, _) = lane(fake.address, &Wish::default());
         for _ in 0..2 {
-            assert_eq!(lane.execute(&op(OpKind::Write, 1, 100)), Ok(100));
+            assert_eq!(plain(&lane.execute(&op(OpKind::Write, 1, 100))), Ok(100));
         }
-        assert_eq!(lane.execute(&SYNC), outcome, "{verifiers:?}");
-        assert_eq!(lane.execute(&SYNC), Ok(0), "nothing is left to commit");
+        assert_eq!(plain(&lane.execute(&SYNC)), outcome, "{verifiers:?}");
+        assert_eq!(plain(&lane.execute(&SYNC)), Ok(0), "nothing is left to commit");
         drop(lane);
         fake.join();
     }
@@ -344,8 +345,8 @@ fn a_restart_of_the_server_is_lost_data() {
 fn what_the_server_has_made_stable_is_not_committed() {
     let fake = with_verifiers(&[5], 2);
     let (mut lane, _) = lane(fake.address, &Wish::default());
-    assert_eq!(lane.execute(&op(OpKind::Write, 1, 100)), Ok(100));
-    assert_eq!(lane.execute(&SYNC), Ok(0));
+    assert_eq!(plain(&lane.execute(&op(OpKind::Write, 1, 100))), Ok(100));
+    assert_eq!(plain(&lane.execute(&SYNC)), Ok(0));
     drop(lane);
     fake.join();
 }
@@ -362,7 +363,7 @@ fn a_refused_user_has_no_access() {
         wire.record(&denied, usize::MAX);
     });
     let (mut lane, _) = lane(fake.address, &Wish::default());
-    assert_eq!(lane.execute(&op(OpKind::Read, 0, 10)), Err(libc::EACCES));
+    assert_eq!(plain(&lane.execute(&op(OpKind::Read, 0, 10))), Err(libc::EACCES));
     fake.join();
 }
 

@@ -3,7 +3,7 @@
 use crate::lane::{NullLane, Script};
 use crate::soak::times;
 use crate::NullBackend;
-use assay_core::{clock, Backend, Buffers, Completion, Lane, LaneSetup, Op, OpKind, PhasePlan};
+use assay_core::{clock, Backend, Buffers, Completion, Fault, Lane, LaneSetup, Op, OpKind, PhasePlan};
 use assay_spec::{
     CacheAction, LatencyModel, Method, NullTarget, Operation, ScriptedChange, ScriptedError, ScriptedStall, SyncPolicy,
     Tuning,
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MS;
-const LENGTH: u32 = 700;
+const LENGTH: u64 = 700;
 /// All that a lane can be asked to do.
 const KINDS: [OpKind; 11] = [
     OpKind::Read,
@@ -36,6 +36,7 @@ fn setup(lane: u32, queue_depth: u32) -> LaneSetup {
         tuning: Tuning::default(),
         direct: false,
         buffers: Arc::new(Buffers::new(1, 1, false).unwrap()),
+        source: None,
     }
 }
 
@@ -59,7 +60,7 @@ fn lane(target: &NullTarget, depth: u32) -> Box<dyn Lane> {
 }
 
 fn op(kind: OpKind, slot: u32) -> Op {
-    Op { kind, slot, length: LENGTH + slot, offset: 0 }
+    Op { kind, slot, object: 0, offset: 0, length: LENGTH + u64::from(slot) }
 }
 
 /// A target whose operations each take so long.
@@ -68,7 +69,7 @@ fn fixed(ns: u64) -> NullTarget {
 }
 
 /// What lane 0 makes of so many reads, each submitted 1 ms after the other from 10 ms on: when each ends and how.
-fn served(target: &NullTarget, seed: u64, lane: u32, count: u64) -> Vec<(u64, Result<u32, i32>)> {
+fn served(target: &NullTarget, seed: u64, lane: u32, count: u64) -> Vec<(u64, Result<u64, Fault>)> {
     let mut script = Script::new(target, seed, lane).expect("it is scripted");
     script.begin();
     (0..count).map(|number| script.serve(&op(OpKind::Read, 0), (10 + number) * MS)).collect()
@@ -108,8 +109,8 @@ fn every_operation_moves_all_its_bytes_once() {
     for target in [NullTarget::default(), scripted, copying] {
         let mut lane = lane(&target, KINDS.len() as u32);
         let ops: Vec<Op> = KINDS.iter().zip(0..).map(|(kind, slot)| op(*kind, slot)).collect();
-        let all: Vec<_> = ops.iter().map(|op| Completion::of_os(op.slot, Ok(op.length))).collect();
-        assert!(ops.iter().all(|op| lane.execute(op) == Ok(op.length)), "{target:?}");
+        let all: Vec<_> = ops.iter().map(|op| Completion::new(op.slot, Ok(op.length))).collect();
+        assert!(ops.iter().all(|op| lane.execute(op).result == Ok(op.length)), "{target:?}");
         let sorted = |mut done: Vec<Completion>| {
             done.sort_by_key(|completion| completion.slot);
             done
@@ -172,13 +173,13 @@ fn a_scripted_error_is_one_failed_operation_that_takes_its_time() {
     let errors = vec![error(1, 5, None), error(3, 28, Some(0)), error(2, 5, Some(1))];
     let target = NullTarget { errors, ..fixed(MS) };
     let results: Vec<_> = served(&target, 1, 0, 5).into_iter().map(|(_, result)| result).collect();
-    assert_eq!(results, [Ok(LENGTH), Err(5), Ok(LENGTH), Err(28), Ok(LENGTH)]);
+    assert_eq!(results, [Ok(LENGTH), Err(Fault::os(5)), Ok(LENGTH), Err(Fault::os(28)), Ok(LENGTH)]);
     assert_eq!(services(&target, 1, 0, 5), [MS; 5]);
     // The same through the lane, whose flushes are neither counted nor failed.
     let errors = vec![error(1, 5, None)];
     let mut lane = lane(&NullTarget { errors, ..NullTarget::default() }, 3);
     let kinds = [OpKind::Sync, OpKind::Write, OpKind::Sync, OpKind::Write, OpKind::Write];
-    let results: Vec<_> = kinds.iter().map(|kind| lane.execute(&op(*kind, 0)).is_ok()).collect();
+    let results: Vec<_> = kinds.iter().map(|kind| lane.execute(&op(*kind, 0)).result.is_ok()).collect();
     assert_eq!(results, [true, true, true, false, true]);
     lane.begin(&plan(Operation::Write)).unwrap();
     let mut done = Vec::new();
@@ -188,7 +189,7 @@ fn a_scripted_error_is_one_failed_operation_that_takes_its_time() {
     }
     done.sort_by_key(|completion| completion.slot);
     let results: Vec<_> = done.iter().map(|completion| completion.result).collect();
-    assert_eq!(results, [Err(5), Ok(LENGTH + 1), Ok(LENGTH + 2)], "each phase begins anew");
+    assert_eq!(results, [Err(Fault::os(5)), Ok(LENGTH + 1), Ok(LENGTH + 2)], "each phase begins anew");
 }
 
 #[test]
@@ -248,7 +249,7 @@ fn phases_differ_by_a_factor_that_all_lanes_share() {
 fn a_lane_waits_for_the_scripted_end() {
     let mut lane = lane(&fixed(2 * MS), 2);
     let before = clock::now();
-    assert_eq!(lane.execute(&op(OpKind::Read, 0)), Ok(LENGTH));
+    assert_eq!(lane.execute(&op(OpKind::Read, 0)).result, Ok(LENGTH));
     assert!(clock::now() - before >= 2 * MS);
     let target = NullTarget {
         stalls: vec![ScriptedStall { at_op: 1, duration_ns: 3_600 * SECOND, lane: None }],
@@ -257,7 +258,7 @@ fn a_lane_waits_for_the_scripted_end() {
     let mut lane = self::lane(&target, 2);
     let mut done = Vec::new();
     lane.exchange(&[op(OpKind::Read, 0), op(OpKind::Read, 1)], &mut done, u64::MAX);
-    assert_eq!(done, [Completion::of_os(0, Ok(LENGTH))]);
+    assert_eq!(done, [Completion::new(0, Ok(LENGTH))]);
     done.clear();
     for deadline in [clock::now() + MS, 0] {
         lane.reap(&mut done, deadline);
@@ -268,13 +269,13 @@ fn a_lane_waits_for_the_scripted_end() {
 #[test]
 fn copies_are_made_and_memory_that_is_not_there_is_refused() {
     let mut lane = crate::copy::CopyLane::new(1000, 1).unwrap();
-    assert_eq!((lane.copied(), lane.execute(&op(OpKind::Read, 0))), (0, Ok(LENGTH)));
+    assert_eq!((lane.copied(), lane.execute(&op(OpKind::Read, 0)).result), (0, Ok(LENGTH)));
     assert_eq!(lane.copied(), LENGTH as usize);
     // Going on from there, and around.
-    assert_eq!(lane.execute(&op(OpKind::Write, 0)), Ok(LENGTH));
+    assert_eq!(lane.execute(&op(OpKind::Write, 0)).result, Ok(LENGTH));
     assert_eq!(lane.copied(), 1000);
     let large = Op { length: 12_345, ..op(OpKind::Write, 0) };
-    assert_eq!(lane.execute(&large), Ok(12_345));
+    assert_eq!(lane.execute(&large).result, Ok(12_345));
     let error = crate::copy::CopyLane::new(u64::MAX, 1).err().expect("there is not so much memory");
     assert!(error.to_string().contains("not so much memory"), "{error}");
 }
@@ -299,7 +300,7 @@ proptest! {
             lane.exchange(&ops, &mut done, u64::MAX);
             prop_assert!(!done.is_empty(), "what is in flight is waited for");
             for completion in done.drain(..) {
-                prop_assert_eq!(completion.result, Ok(LENGTH + completion.slot));
+                prop_assert_eq!(completion.result, Ok(LENGTH + u64::from(completion.slot)));
                 prop_assert!(!free.contains(&completion.slot));
                 free.push(completion.slot);
                 ended += 1;

@@ -53,7 +53,7 @@ pub fn null_job(change: &Value) -> Value {
 }
 
 fn merged(mut job: Value, change: &Value) -> Value {
-    job["spec_version"] = json!(1);
+    job["spec_version"] = json!(assay_spec::SPEC_VERSION);
     job["id"] = json!("test");
     for (key, value) in change.as_object().unwrap() {
         job[key] = value.clone();

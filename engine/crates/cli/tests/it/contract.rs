@@ -1,7 +1,7 @@
 //! Every operation x layout x direct or buffered x method, on a disk file system and on tmpfs, every byte checked.
 
 use crate::common::{engine, file_job, run, Marked, Said};
-use assay_spec::{Capabilities, Operation, PhaseStatus};
+use assay_spec::{Capabilities, OpKind, Operation, PhaseStatus};
 use serde_json::{json, Value};
 
 const LANES: u64 = 3;
@@ -27,7 +27,8 @@ impl Case {
         if !self.operation.creates() {
             phases.push(json!({"operation": "prepare", "measured": false}));
         }
-        phases.push(json!({"operation": self.operation.name()}));
+        let mix = if self.operation.mixes() { json!({"read": 50, "write": 50}) } else { Value::Null };
+        phases.push(json!({"operation": self.operation.name(), "mix": mix}));
         if self.operation == Operation::RecordRewrite {
             phases.push(json!({"operation": "prepare", "measured": false}));
         }
@@ -56,7 +57,7 @@ impl Case {
 
 fn cases() -> Vec<Case> {
     let mut all = Vec::new();
-    for operation in Operation::DATA {
+    for operation in Operation::of_group(assay_spec::Group::Data) {
         for layout in ["separate", "shared"] {
             for direct in [false, true] {
                 for method in ["sync", "threads", "io_uring", "mmap"] {
@@ -75,14 +76,14 @@ fn check_done(case: &Case, place: &str, said: &Said) {
     let mut measured = said.ends().into_iter().filter(|end| end.measured);
     let (end, check) = (measured.next().unwrap(), measured.next().unwrap());
     assert_eq!(end.status, PhaseStatus::Done, "{context}");
-    assert_eq!(end.read.bytes + end.write.bytes, files * FILE, "{context}");
-    assert_eq!(end.read.ops > 0, case.operation.reads(), "{context}");
-    assert_eq!(end.write.ops > 0, case.operation.writes(), "{context}");
-    assert_eq!(end.verified_bytes, end.read.bytes, "{context}");
+    assert_eq!(end.bytes(OpKind::Read) + end.bytes(OpKind::Write), files * FILE, "{context}");
+    assert_eq!(end.ops(OpKind::Read) > 0, case.operation.reads(), "{context}");
+    assert_eq!(end.ops(OpKind::Write) > 0, case.operation.writes(), "{context}");
+    assert_eq!(end.verified_bytes, end.bytes(OpKind::Read), "{context}");
     assert_eq!(check.verified_bytes, files * FILE, "{context}");
     assert_eq!(end.lanes.len() as u64, LANES, "{context}");
-    let latencies = end.read_latency.iter().chain(&end.write_latency).map(|latency| latency.count);
-    assert_eq!(latencies.sum::<u64>(), end.read.ops + end.write.ops, "{context}");
+    let latencies = end.operations.iter().filter_map(|totals| Some(totals.latency.as_ref()?.count));
+    assert_eq!(latencies.sum::<u64>(), end.ops(OpKind::Read) + end.ops(OpKind::Write), "{context}");
 }
 
 #[test]
@@ -176,7 +177,7 @@ fn a_mapping_survives_what_the_file_does_not_have() {
                 "phases": [{"operation": "read"}]}),
     ));
     let end = said.ends()[0];
-    assert_eq!((end.read.bytes, end.verified_bytes), (FILE / 2, FILE / 2), "{said:?}");
+    assert_eq!((end.bytes(OpKind::Read), end.verified_bytes), (FILE / 2, FILE / 2), "{said:?}");
     assert_eq!(said.errors()[0].kind, assay_spec::ErrorKind::ShortRead, "{said:?}");
     assert_eq!(end.errors[0].count, FILE / 2 / 4096, "{said:?}");
 }

@@ -1,6 +1,7 @@
 //! What the engine tells besides rates: what its host and device did, and what a scripted device shows of it.
 
 use crate::common::{file_job, null_job, run, Marked, Talk};
+use assay_spec::OpKind;
 use serde_json::json;
 
 #[test]
@@ -14,7 +15,7 @@ fn a_changed_service_time_holds_from_its_operation_on_and_in_each_phase_anew() {
     for end in said.ends().into_iter().filter(|end| end.measured) {
         let length = |lane: usize| end.lanes[lane].end_ns - end.lanes[lane].start_ns;
         assert!(length(1) > 100_000_000, "fifty operations of two milliseconds: {}", length(1));
-        let summary = end.read_latency.as_ref().unwrap();
+        let summary = end.latency(OpKind::Read).unwrap();
         assert!(summary.min_ns < 2_000_000, "the others keep their time: {summary:?}");
     }
 }
@@ -39,7 +40,7 @@ fn copies_of_memory_move_less_than_nothing_at_all_does() {
                          "file_size_bytes": 1_u64 << 40});
         let said = run(&null_job(&job));
         // By CPU time, which other processes do not take.
-        said.ends()[0].read.bytes as f64 / (said.ends()[0].resources.user_ns as f64).max(1.0)
+        said.ends()[0].bytes(OpKind::Read) as f64 / (said.ends()[0].resources.user_ns as f64).max(1.0)
     };
     let (copied, free) =
         (rate(&json!({"kind": "null", "memory_copy_bytes": 32 << 20})), rate(&json!({"kind": "null"})));

@@ -43,10 +43,10 @@ fn all_operations_in_all_ways() {
                     assert_eq!(said.ends().len(), ROUND.len(), "{context}");
                     for (end, (_, used_method, reason)) in said.ends().iter().zip(starts(&said)) {
                         let names = if end.operation == Operation::Readdir { used } else { FILES };
-                        assert_eq!((end.status, end.meta.ops), (PhaseStatus::Done, LANES * names), "{context}");
-                        assert_eq!(end.meta_latency.as_ref().unwrap().count, LANES * names, "{context}");
+                        assert_eq!((end.status, end.all_ops()), (PhaseStatus::Done, LANES * names), "{context}");
+                        assert_eq!(end.operations[0].latency.as_ref().unwrap().count, LANES * names, "{context}");
                         let bytes = if end.operation == Operation::Create { LANES * FILES * contents } else { 0 };
-                        assert_eq!(end.meta.bytes, bytes, "{context}");
+                        assert_eq!(end.last_finisher.bytes, bytes, "{context}");
                         let ring = method == "io_uring" && end.operation != Operation::Readdir;
                         let expected = if ring { Method::IoUring } else { Method::Sync };
                         assert_eq!(used_method, expected, "{reason}");
@@ -84,7 +84,7 @@ fn created_files_are_where_and_what_they_should_be() {
         assert_eq!(run(&tree_job(&root, method, &["rename"], &reuse)).code, 0);
         assert_eq!(files(&root), all_places(shared, 'r'), "after one rename");
         let back = tree_job(&root, method, &["unlink"], &reuse);
-        assert_eq!(errors(run(&back).ends()[0]), [(ErrorKind::Os, Some(libc::ENOENT), LANES * FILES)]);
+        assert_eq!(errors(run(&back).ends()[0]), [(ErrorKind::Fault, Some(libc::ENOENT), LANES * FILES)]);
     }
 }
 
@@ -111,10 +111,10 @@ fn a_file_cut_short_is_corrupt() {
         let said = run(&tree_job(&root, method, &["stat", "unlink"], &json!({"reuse_files": true})));
         assert_eq!(said.code, 1);
         let sample = said.errors()[0];
-        assert_eq!((sample.kind, sample.lane, sample.offset), (ErrorKind::Corrupt, Some(1), 17), "{sample:?}");
+        assert_eq!((sample.kind, sample.lane, sample.number), (ErrorKind::Corrupt, Some(1), 17), "{sample:?}");
         assert!(sample.object.ends_with("/job/t1") && sample.message.contains("699"), "{sample:?}");
         assert_eq!(errors(said.ends()[0]), [(ErrorKind::Corrupt, None, 1)]);
-        assert_eq!(said.ends()[0].meta.ops, LANES * FILES - 1);
+        assert_eq!(said.ends()[0].all_ops(), LANES * FILES - 1);
         assert_eq!(root.remains(), NOTHING);
     }
 }
@@ -134,9 +134,9 @@ fn names_that_are_there_are_not_created_again() {
             symlink(&outside, job.join(&taken[2])).unwrap();
         });
         let end = said.ends()[0];
-        assert_eq!(errors(end), [(ErrorKind::Os, Some(libc::EEXIST), 3)], "{said:?}");
-        assert_eq!(end.meta.ops, LANES * FILES - 3);
-        let mut hit: Vec<_> = said.errors().iter().map(|error| (error.lane, error.offset)).collect();
+        assert_eq!(errors(end), [(ErrorKind::Fault, Some(libc::EEXIST), 3)], "{said:?}");
+        assert_eq!(end.all_ops(), LANES * FILES - 3);
+        let mut hit: Vec<_> = said.errors().iter().map(|error| (error.lane, error.number)).collect();
         hit.sort_unstable();
         assert_eq!(hit, [(Some(0), 3), (Some(0), 39), (Some(2), 0)]);
         assert_eq!(fs::read_to_string(root.0.join("job").join(&taken[0])).unwrap(), "precious");
@@ -157,8 +157,8 @@ fn a_time_limit_leaves_just_the_names_that_were_made() {
         assert_eq!(said.code, 0, "{said:?}");
         let ends = said.ends();
         assert_eq!((ends[0].status, ends[1].status), (PhaseStatus::TimeLimit, PhaseStatus::Done));
-        assert!(ends[0].meta.ops > 0 && ends[0].meta.ops < 1000, "{}", ends[0].meta.ops);
-        assert_eq!(ends[1].meta.ops, ends[0].meta.ops);
+        assert!(ends[0].all_ops() > 0 && ends[0].all_ops() < 1000, "{}", ends[0].all_ops());
+        assert_eq!(ends[1].all_ops(), ends[0].all_ops());
         assert_eq!(root.remains(), NOTHING);
     }
 }
@@ -176,11 +176,11 @@ fn looking_can_go_on_for_a_given_time() {
         assert_eq!(said.code, 0, "{said:?}");
         for end in &said.ends()[1..] {
             let names = if end.operation == Operation::Readdir { 8 } else { FILES };
-            let ops = end.meta.ops;
+            let ops = end.all_ops();
             assert!(ops > 2 * LANES * names, "{:?}: {ops} operations are not again and again", end.operation);
             let inside = |event: &&Event| matches!(event, Event::Interval(interval) if interval.phase == end.phase);
             let parts = said.events.iter().filter(inside).map(|event| match event {
-                Event::Interval(interval) => interval.meta.ops,
+                Event::Interval(interval) => interval.operations.iter().map(|part| part.ops).sum(),
                 _ => 0,
             });
             assert_eq!(parts.sum::<u64>(), ops);
@@ -200,8 +200,8 @@ fn each_operation_on_a_missing_name_fails_once() {
             let job = tree_job(&root, method, &["stat", "open", "unlink"], &change);
             let said = run_after(job, |job| names.iter().for_each(|name| fs::remove_file(job.join(name)).unwrap()));
             for end in said.ends() {
-                assert_eq!(errors(end), [(ErrorKind::Os, Some(libc::ENOENT), LANES * FILES)], "{method}: {said:?}");
-                assert_eq!((end.meta.ops, end.meta_latency.is_none()), (0, true), "{method}");
+                assert_eq!(errors(end), [(ErrorKind::Fault, Some(libc::ENOENT), LANES * FILES)], "{method}: {said:?}");
+                assert_eq!((end.all_ops(), end.operations[0].latency.is_none()), (0, true), "{method}");
             }
             assert_eq!(root.remains(), NOTHING);
         }
@@ -230,13 +230,13 @@ fn run_limited(root: &Marked, job: &Value, largest: u64) -> Said {
 #[test]
 fn a_write_that_fails_is_one_failed_create_and_the_file_stays() {
     for method in METHODS {
-        for (largest, expected) in [(0, (ErrorKind::Os, Some(libc::EFBIG))), (500, (ErrorKind::ShortWrite, None))] {
+        for (largest, expected) in [(0, (ErrorKind::Fault, Some(libc::EFBIG))), (500, (ErrorKind::ShortWrite, None))] {
             let root = Marked::new(PLACES[1]);
             let job = tree_job(&root, method, &["create"], &json!({"keep_files": true}));
             let said = run_limited(&root, &job, largest);
             let end = said.ends()[0];
             assert_eq!(errors(end), [(expected.0, expected.1, LANES * FILES)], "{method}: {said:?}");
-            assert_eq!((end.status, end.meta.ops), (PhaseStatus::Failed, 0), "{method}");
+            assert_eq!((end.status, end.all_ops()), (PhaseStatus::Failed, 0), "{method}");
             assert_eq!(files(&root), all_places(false, 'f'));
             let sizes = files(&root).into_iter().map(|name| fs::metadata(root.0.join("job").join(name)).unwrap().len());
             assert!(sizes.clone().all(|size| size == largest), "{:?}", sizes.collect::<Vec<_>>());
@@ -282,7 +282,7 @@ fn leaves_of_one_name_each() {
     let change = json!({"tree": {"files": 300, "depth": 1, "width": 300}, "queue_depth": 128, "lanes": 2});
     let said = run(&tree_job(&root, "io_uring", &ROUND, &change));
     assert_eq!(said.code, 0, "{said:?}");
-    assert!(said.ends().iter().all(|end| end.meta.ops == 600), "{said:?}");
+    assert!(said.ends().iter().all(|end| end.all_ops() == 600), "{said:?}");
     let told =
         |event: &Event| matches!(event, Event::Log(log) if log.message.contains("queue_depth is 128 but only 64"));
     assert!(said.events.iter().any(told), "{said:?}");
@@ -299,9 +299,9 @@ fn the_null_backend_has_names_too() {
         assert_eq!(said.code, 0, "{said:?}");
         for end in said.ends() {
             let names = if end.operation == Operation::Readdir { 9 } else { 1000 };
-            assert_eq!((end.status, end.meta.ops), (PhaseStatus::Done, 2 * names), "{said:?}");
-            assert_eq!(end.meta_latency.as_ref().unwrap().count, 2 * names);
+            assert_eq!((end.status, end.all_ops()), (PhaseStatus::Done, 2 * names), "{said:?}");
+            assert_eq!(end.operations[0].latency.as_ref().unwrap().count, 2 * names);
         }
-        assert_eq!(said.ends()[0].meta.bytes, 2000 * contents);
+        assert_eq!(said.ends()[0].last_finisher.bytes, 2000 * contents);
     }
 }

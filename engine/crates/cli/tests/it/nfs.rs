@@ -20,7 +20,7 @@ fn refused(words: &[&str], target: &Value) -> String {
 /// A target at a port where nobody listens.
 fn nowhere() -> Value {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    json!({"servers": [format!("127.0.0.1:{port}")], "export": "/export", "root": "assay", "directory": "job",
+    json!({"kind": "nfs", "servers": [format!("127.0.0.1:{port}")], "export": "/export", "root": "assay", "directory": "job",
            "mount_port": port})
 }
 
@@ -43,7 +43,19 @@ fn only_what_a_job_may_name_is_cleaned() {
     let mut target = nowhere();
     target.as_object_mut().unwrap().remove("directory");
     assert!(refused(&["clean"], &target).contains("directory"));
-    let device = json!({"kind": "device", "path": "/dev/null", "destroy": true});
-    assert!(refused(&["clean"], &device).contains("must be of kind nfs"), "a device has nothing to clean");
-    assert!(refused(&["clean"], &json!({"kind": "null"})).contains("must be of kind nfs"));
+    let missing = refused(&["clean"], &json!({"root": "/mnt"}));
+    assert!(missing.contains("the target cannot be read: missing field `kind`"), "{missing}");
+    let unknown = refused(&["clean"], &json!({"kind": "tape"}));
+    assert!(unknown.contains("the target cannot be read: unknown variant `tape`"), "{unknown}");
+}
+
+#[test]
+fn where_jobs_leave_nothing_there_is_nothing_to_clean() {
+    let mut child = engine();
+    let child = child.args(["clean", "--root"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = child.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(br#"{"kind": "null"}"#).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((output.status.code(), &answer["removed"], &answer["error"]), (Some(0), &json!([]), &json!("")));
 }

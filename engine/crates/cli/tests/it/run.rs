@@ -1,7 +1,7 @@
 //! Stalls, errors, corruption, control and safety, with the real engine.
 
 use crate::common::{engine, file_job, null_job, run, said, Marked, Talk};
-use assay_spec::{ByeStatus, ErrorKind, Event, PhaseStatus};
+use assay_spec::{ByeStatus, ErrorKind, Event, Fault, OpKind, PhaseStatus};
 use serde_json::{json, Value};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -16,7 +16,7 @@ fn stalled() -> crate::common::Said {
 }
 
 fn slower_than(said: &crate::common::Said, ns: u64) -> u64 {
-    let histogram = &said.ends()[0].read_latency.as_ref().unwrap().histogram;
+    let histogram = &said.ends()[0].latency(OpKind::Read).unwrap().histogram;
     let counts = decode(histogram);
     counts.iter_recorded().filter(|value| value.value_iterated_to() > ns).map(|value| value.count_at_value()).sum()
 }
@@ -32,8 +32,8 @@ fn decode(histogram: &str) -> hdrhistogram::Histogram<u64> {
 fn a_stall_shows_whole_in_open_loop() {
     let said = stalled();
     let end = said.ends()[0];
-    assert_eq!(end.read.ops + end.unstarted_ops, 1000, "nothing is skipped");
-    assert!(end.read_latency.as_ref().unwrap().max_ns >= 299_000_000);
+    assert_eq!(end.ops(OpKind::Read) + end.unstarted_ops, 1000, "nothing is skipped");
+    assert!(end.latency(OpKind::Read).unwrap().max_ns >= 299_000_000);
     // Those that were due evenly over the stall waited for evenly spread times.
     for (waited, late) in [(20_000_000, 279), (150_000_000, 149)] {
         let found = slower_than(&said, waited) + end.unstarted_ops;
@@ -49,7 +49,7 @@ fn too_high_a_rate_is_told() {
     })));
     let end = said.ends()[0];
     assert_eq!(end.target_per_s, Some(10_000.0));
-    assert_eq!(end.read.ops + end.unstarted_ops, 5000, "every operation is done or told as never started");
+    assert_eq!(end.ops(OpKind::Read) + end.unstarted_ops, 5000, "every operation is done or told as never started");
     assert!(end.unstarted_ops > 3500, "{}", end.unstarted_ops);
 }
 
@@ -58,16 +58,17 @@ fn intervals_add_up_to_the_totals() {
     let said = run(&null_job(&json!({
         "target": {"kind": "null", "latency": {"distribution": "exponential", "mean_ns": 100_000}},
         "lanes": 4, "queue_depth": 8, "interval_ns": 20_000_000, "file_size_bytes": 64 << 20,
-        "phases": [{"operation": "random_mix", "read_percent": 70}],
+        "phases": [{"operation": "random_mix", "mix": {"read": 70, "write": 30}}],
     })));
     let (mut ops, mut bytes, mut merged) = (0, 0, hdrhistogram::Histogram::<u64>::new(3).unwrap());
     let mut count = 0;
     for event in &said.events {
         if let Event::Interval(interval) = event {
             count += 1;
-            ops += interval.read.ops;
-            bytes += interval.read.bytes;
-            if let Some(text) = &interval.read_histogram {
+            let reads = interval.operations.iter().find(|part| part.operation == OpKind::Read);
+            ops += reads.map_or(0, |reads| reads.ops);
+            bytes += reads.map_or(0, |reads| reads.bytes);
+            if let Some(text) = reads.and_then(|reads| reads.latency.as_ref()) {
                 merged.add(decode(text)).unwrap();
             }
         }
@@ -75,13 +76,13 @@ fn intervals_add_up_to_the_totals() {
     let end = said.ends()[0];
     // The operations take 0.2 s at least.
     assert!(count >= 2, "{count} intervals");
-    assert_eq!((ops, bytes), (end.read.ops, end.read.bytes));
-    let total = decode(&end.read_latency.as_ref().unwrap().histogram);
+    assert_eq!((ops, bytes), (end.ops(OpKind::Read), end.bytes(OpKind::Read)));
+    let total = decode(&end.latency(OpKind::Read).unwrap().histogram);
     assert_eq!(merged.len(), total.len());
     for percent in [0.1, 50.0, 90.0, 99.0, 99.9, 100.0] {
         assert_eq!(merged.value_at_percentile(percent), total.value_at_percentile(percent));
     }
-    let share = end.read.ops as f64 / (end.read.ops + end.write.ops) as f64;
+    let share = end.ops(OpKind::Read) as f64 / (end.ops(OpKind::Read) + end.ops(OpKind::Write)) as f64;
     assert!((0.65..0.75).contains(&share), "{share}");
 }
 
@@ -115,8 +116,8 @@ fn each_scripted_error_is_one_failed_operation() {
     assert_eq!((said.code, said.bye().status), (1, ByeStatus::Errors));
     for end in said.ends() {
         assert_eq!(end.status, PhaseStatus::Done);
-        assert_eq!(end.read.ops + end.write.ops, 254);
-        let found: Vec<_> = end.errors.iter().map(|error| (error.errno, error.count)).collect();
+        assert_eq!(end.ops(OpKind::Read) + end.ops(OpKind::Write), 254);
+        let found: Vec<_> = end.errors.iter().map(|error| (error.fault.and_then(Fault::errno), error.count)).collect();
         assert_eq!(found, vec![(Some(5), 1), (Some(28), 1)]);
     }
     let sample = said.errors()[0];
@@ -154,7 +155,7 @@ fn a_corrupted_byte_is_found_and_named_later() {
     let (wrong, right) = (format!("0x{:02x}", right ^ 0x40), format!("0x{right:02x}"));
     assert!(error.message.contains(&wrong) && error.message.contains(&right), "{}", error.message);
     let end = said.ends()[0];
-    assert_eq!((end.errors[0].count, end.read.ops), (1, 255));
+    assert_eq!((end.errors[0].count, end.ops(OpKind::Read)), (1, 255));
     assert_eq!(root.remains(), Vec::<String>::new());
 }
 
@@ -168,7 +169,7 @@ fn a_time_limit_leaves_data_that_prepare_completes() {
     assert_eq!(said.code, 0, "{said:?}");
     let ends = said.ends();
     assert_eq!(ends[0].status, PhaseStatus::TimeLimit);
-    assert_eq!(ends[0].write.bytes + ends[1].write.bytes, 64 << 20);
+    assert_eq!(ends[0].bytes(OpKind::Write) + ends[1].bytes(OpKind::Write), 64 << 20);
     assert_eq!(ends[2].verified_bytes, 64 << 20);
 }
 
@@ -235,14 +236,18 @@ fn a_stuck_lane_neither_keeps_the_engine_nor_bends_the_totals() {
     // When both lanes have done a thousand together, the one that stops at a hundred has long been there.
     let mut done = 0;
     while done < 1000 {
-        done += talk.until("interval")["read"]["ops"].as_u64().unwrap();
+        done += talk.until("interval")["operations"][0]["ops"].as_u64().unwrap();
     }
     talk.say(r#"{"stop":true}"#);
     let said = talk.rest();
     let end = said.ends()[0];
-    let sum: u64 = said.events.iter().map(|event| if let Event::Interval(i) = event { i.read.ops } else { 0 }).sum();
-    assert_eq!(sum + done, end.read.ops);
-    assert_eq!(end.read_latency.as_ref().unwrap().count, end.read.ops);
+    let of = |event: &Event| match event {
+        Event::Interval(interval) => interval.operations.iter().map(|part| part.ops).sum(),
+        _ => 0,
+    };
+    let sum: u64 = said.events.iter().map(of).sum();
+    assert_eq!(sum + done, end.ops(OpKind::Read));
+    assert_eq!(end.latency(OpKind::Read).unwrap().count, end.ops(OpKind::Read));
     assert_eq!(end.start_skew_ns, 0, "one lane has ended");
     assert!(end.last_finisher.end_ns < 600 * SECOND, "the stall is not waited for");
     let told = said.events.iter().any(|event| matches!(event, Event::Log(log) if log.message.contains("lane 1")));
@@ -274,8 +279,8 @@ fn a_write_that_fails_at_the_end_is_told() {
     let said = said(&limited.output().unwrap());
     std::fs::remove_file(&file).unwrap();
     assert_eq!((said.code, said.ends()[0].status), (1, PhaseStatus::Failed), "{said:?}");
-    assert_eq!(said.errors()[0].errno, Some(libc::EFBIG));
-    assert_eq!(said.ends()[0].errors[0].errno, Some(libc::EFBIG));
+    assert_eq!(said.errors()[0].fault.and_then(Fault::errno), Some(libc::EFBIG));
+    assert_eq!(said.ends()[0].errors[0].fault.and_then(Fault::errno), Some(libc::EFBIG));
     assert!(said.bye().reason.as_ref().unwrap().contains("File too large"), "{:?}", said.bye());
     assert_eq!(root.remains(), Vec::<String>::new());
 }
@@ -381,7 +386,7 @@ fn lanes_of_all_counts_start_and_end() {
         let said =
             run(&null_job(&json!({"lanes": lanes, "layout": "shared", "file_size_bytes": 64 << 20, "phases": phases})));
         let end = said.ends()[0];
-        assert_eq!(end.read.ops, (64 << 20) / 4096);
+        assert_eq!(end.ops(OpKind::Read), (64 << 20) / 4096);
         assert_eq!(end.lanes.len(), lanes);
     }
 }
@@ -397,4 +402,44 @@ fn two_stops_are_no_error() {
     assert!(last.contains(r#""status":"stopped""#), "{last}");
     assert_eq!(child.wait().unwrap().code(), Some(1));
     assert_eq!(root.remains(), Vec::<String>::new());
+}
+
+/// Each kind of operation has its own counts and latencies, and a scripted fault its domain and name.
+#[test]
+fn a_mix_of_operations_on_objects_is_counted_kind_by_kind() {
+    let job = null_job(&json!({
+        "target": {"kind": "null", "errors": [{"at_op": 3, "errno": 28, "lane": 0}]},
+        "lanes": 2, "queue_depth": 4, "file_size_bytes": 3_000_000, "record_size_bytes": 65_536,
+        "objects": {"count": 100, "part_size_bytes": 1_000_000},
+        "phases": [
+            {"operation": "put"}, {"operation": "get", "range_bytes": 1000}, {"operation": "list"},
+            {"operation": "object_mix", "mix": {"get": 45, "put": 15, "delete": 10, "head": 30}},
+            {"operation": "delete"},
+        ],
+    }));
+    let said = run(&job);
+    let ends = said.ends();
+    assert_eq!(ends.iter().map(|end| end.status).collect::<Vec<_>>(), [PhaseStatus::Done; 5], "{said:?}");
+    let fault = ends[0].errors[0].fault.unwrap();
+    assert_eq!((fault, ends[0].errors[0].name.as_deref()), (Fault::os(28), Some("ENOSPC")));
+    let (parts, whole) = (ends[0].ops(OpKind::PutPart), ends[0].ops(OpKind::CompleteUpload));
+    assert!(parts >= 3 * 199 && whole == 199, "one upload failed: {parts} parts, {whole} objects");
+    assert_eq!((ends[1].ops(OpKind::Get), ends[1].bytes(OpKind::Get)), (198, 198_000), "one fails in each phase");
+    assert_eq!(ends[2].ops(OpKind::List), 2);
+    let kinds: Vec<OpKind> = ends[3].operations.iter().map(|totals| totals.operation).collect();
+    for kind in [OpKind::Get, OpKind::Head, OpKind::Delete, OpKind::PutPart] {
+        assert!(kinds.contains(&kind), "{kinds:?}");
+    }
+    for totals in ends.iter().flat_map(|end| &end.operations) {
+        assert_eq!(totals.latency.as_ref().map_or(0, |latency| latency.count), totals.ops);
+    }
+}
+
+#[test]
+fn a_job_of_another_contract_is_refused_in_one_line() {
+    let mut job = null_job(&json!({"phases": [{"operation": "random_mix", "read_percent": 70}]}));
+    job["spec_version"] = json!(1);
+    let said = run(&job);
+    assert_eq!((said.code, said.events.len()), (2, 0));
+    assert_eq!(said.stderr, "error: spec_version: this engine speaks version 2, the job version 1\n");
 }

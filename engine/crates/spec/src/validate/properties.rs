@@ -2,14 +2,15 @@
 
 use crate::soak::times;
 use crate::{
-    Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Job, LatencyModel, Layout, Method, MethodFound,
-    NfsTarget, NullTarget, Operation, Phase, ScriptedChange, ScriptedError, ScriptedStall, SyncPolicy, Target, Tree,
-    Tuning, SPEC_VERSION,
+    Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Group, Job, LatencyModel, Layout, Method, MethodFound,
+    NfsTarget, NullTarget, Objects, OpKind, Operation, Phase, ScriptedChange, ScriptedError, ScriptedStall, Sizes,
+    SyncPolicy, Target, Tree, Tuning, WeightedSize, SPEC_VERSION,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, TestRunner};
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
 /// Numbers up to `most`, those at the borders of types and rules, and any.
 fn number(most: u64) -> impl Strategy<Value = u64> {
@@ -94,8 +95,16 @@ fn target() -> impl Strategy<Value = Target> {
     prop_oneof![3 => null(), 2 => file, 1 => device, 2 => nfs()]
 }
 
+/// The same on objects.
+fn on_objects(phase: Phase) -> Phase {
+    let number = phase.stride_records as usize % 6;
+    let operation = Operation::of_group(Group::Objects).nth(number).unwrap_or(Operation::Put);
+    Phase { operation, measured: true, mix: mixed(operation, phase.stride_records as u8 % 102), ..phase }
+}
+
 fn phase() -> impl Strategy<Value = Phase> {
-    let operations: Vec<Operation> = Operation::measurable().chain([Operation::Prepare]).collect();
+    let operations: Vec<Operation> =
+        Operation::measurable().filter(|one| !one.objects()).chain([Operation::Prepare]).collect();
     // Of few digits, which are read as they are written.
     let rate = prop_oneof![9 => (1..u32::MAX).prop_map(|rate| f64::from(rate) / 1000.0), 1 => any::<f64>()];
     let times = (prop::option::weighted(0.2, number(SECOND)), prop::option::weighted(0.2, number(SECOND)));
@@ -110,7 +119,7 @@ fn phase() -> impl Strategy<Value = Phase> {
             (runtime_ns, time_limit_ns),
             rate_per_s,
             cache_before,
-            (read_percent, stride_records, poisson),
+            (share, stride_records, poisson),
             method,
         )| {
             let arrivals = if poisson { Arrivals::Poisson } else { Arrivals::Constant };
@@ -124,7 +133,8 @@ fn phase() -> impl Strategy<Value = Phase> {
                 time_limit_ns,
                 rate_per_s,
                 arrivals,
-                read_percent,
+                mix: mixed(operation, share),
+                range_bytes: (operation == Operation::Get && poisson).then_some(u64::from(stride_records)),
                 stride_records,
             }
         },
@@ -132,6 +142,24 @@ fn phase() -> impl Strategy<Value = Phase> {
 }
 
 const SECOND: u64 = 1_000_000_000;
+
+/// Shares of two kinds that a mix may have.
+fn mixed(operation: Operation, share: u8) -> Option<BTreeMap<OpKind, u8>> {
+    let kinds = operation.mixable();
+    let two = [kinds.first()?, kinds.get(1)?];
+    Some(BTreeMap::from([(*two[0], share), (*two[1], 100_u8.saturating_sub(share))]))
+}
+
+/// Objects, and sizes of them or of small files.
+fn contents() -> impl Strategy<Value = (Option<Objects>, Option<Sizes>)> {
+    let objects = (number(1000), prop::option::of(number(1 << 30)));
+    let objects = objects.prop_map(|(count, part_size_bytes)| Objects { count, part_size_bytes });
+    let one = (number(1 << 20), 0..5_u32).prop_map(|(bytes, weight)| WeightedSize { bytes, weight });
+    let listed = prop::collection::vec(one, 0..4).prop_map(|sizes| Sizes::Listed { sizes });
+    let range = (number(1 << 20), number(1 << 30));
+    let range = range.prop_map(|(min_bytes, max_bytes)| Sizes::Range { min_bytes, max_bytes });
+    (prop::option::weighted(0.1, objects), prop::option::weighted(0.1, prop_oneof![listed, range]))
+}
 
 /// Sizes, with the records smaller than the files in most cases.
 fn sizes() -> impl Strategy<Value = (u32, u64, u64, u32, u32, u32)> {
@@ -173,8 +201,14 @@ fn job() -> impl Strategy<Value = Job> {
     );
     let data = (0..102_u8, 0..102_u8, any::<bool>());
     let phases = prop::collection::vec(phase(), 1..4);
-    (target(), sizes(), prop::option::weighted(0.2, tree), switches(), (spans, data), (any::<u64>(), phases)).prop_map(
-        |(target, (lanes, file, record, depth, ranks, rank), tree, switches, (spans, data), (seed, phases))| {
+    let what = (prop::option::weighted(0.2, tree), contents());
+    (target(), sizes(), what, switches(), (spans, data), (any::<u64>(), phases)).prop_map(
+        |(target, (lanes, file, record, depth, ranks, rank), what, switches, (spans, data), (seed, phases))| {
+            let (tree, (objects, sizes)) = what;
+            let (tree, phases) = match &objects {
+                Some(_) => (None, phases.into_iter().map(on_objects).collect()),
+                None => (tree, phases),
+            };
             let ([shared, direct, preallocate, wait_for_go, keep_files, reuse_files], method, sync, tuning) = switches;
             Job {
                 spec_version: SPEC_VERSION,
@@ -189,6 +223,8 @@ fn job() -> impl Strategy<Value = Job> {
                 method,
                 tuning,
                 tree,
+                objects,
+                sizes,
                 direct,
                 sync,
                 preallocate,

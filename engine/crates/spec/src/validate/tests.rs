@@ -6,7 +6,7 @@ use serde_json::{json, Value};
 /// A job that passes, to be changed.
 fn base(name: &str) -> Value {
     let mut job = json!({
-        "spec_version": 1, "id": "job", "target": {"kind": "null"}, "file_size_bytes": 1_048_576,
+        "spec_version": 2, "id": "job", "target": {"kind": "null"}, "file_size_bytes": 1_048_576,
         "record_size_bytes": 4096, "tuning": {"cpus": [0]}, "phases": [{"operation": "read"}],
     });
     let scripted = json!({
@@ -30,6 +30,10 @@ fn base(name: &str) -> Value {
             job["tree"] = json!({"files": 100});
             job["file_size_bytes"] = json!(0);
             job["phases"][0]["operation"] = json!("create");
+        }
+        "objects" => {
+            job["objects"] = json!({"count": 100});
+            job["phases"][0]["operation"] = json!("put");
         }
         other => panic!("no base {other}"),
     }
@@ -79,8 +83,8 @@ fn hold(rules: &str) {
 fn identity() {
     hold(
         r#"
-        null | {} | {"/spec_version": 0} | spec_version: this engine speaks version 1, the job version 0
-        null | {"/spec_version": 1} | {"/spec_version": 2} | spec_version: this engine speaks version 1, the job version 2
+        null | {} | {"/spec_version": 1} | spec_version: this engine speaks version 2, the job version 1
+        null | {"/spec_version": 2} | {"/spec_version": 3} | spec_version: this engine speaks version 2, the job version 3
         null | {"/id": "a"} | {"/id": ""} | id: must be 1 to 128 of A-Z a-z 0-9 . _ - and not start with a dot
         null | {"/id": "@128@"} | {"/id": "@129@"} | id: must be 1 to 128 of A-Z a-z 0-9 . _ - and not start with a dot
         null | {"/id": "Z9._-"} | {"/id": "._-Z9"} | id: must be 1 to 128 of A-Z a-z 0-9 . _ - and not start with a dot
@@ -272,6 +276,27 @@ fn names_are_there_when_they_are_needed() {
 }
 
 #[test]
+fn objects_and_sizes() {
+    hold(
+        r#"
+        objects | {"/objects/count": 1000000000} | {"/objects/count": 0} | objects.count: must be 1 to 1,000,000,000
+        objects | {"/objects/part_size_bytes": 1} | {"/objects/part_size_bytes": 0} | objects.part_size_bytes: must be 1 to 2^63 - 1
+        objects | {} | {"/layout": "shared"} | layout: each lane has objects of its own: set it to separate
+        objects | {} | {"/direct": true} | direct: objects have no O_DIRECT: set direct to false
+        objects | {} | {"/preallocate": true} | preallocate: nothing is preallocated for objects: set it to false
+        objects | {"/file_size_bytes": 0} | {"/file_size_bytes": 9223372036854775808} | file_size_bytes: must be 0 to 2^63 - 1
+        objects | {} | {"/tree": {"files": 1}, "/record_size_bytes": 1048576} | objects: a job works on a tree or on objects: leave one out
+        null | {} | {"/sizes": {"distribution": "range", "min_bytes": 1, "max_bytes": 2}} | sizes: is for the files of a tree or for objects: say file_size_bytes instead
+        objects | {"/sizes": {"distribution": "range", "min_bytes": 7, "max_bytes": 7}} | {"/sizes": {"distribution": "range", "min_bytes": 8, "max_bytes": 7}} | sizes.min_bytes: is above max_bytes, which is 7
+        objects | {} | {"/sizes": {"distribution": "range", "min_bytes": 8, "max_bytes": 9223372036854775808}} | sizes.max_bytes: must be at most 2^63 - 1
+        objects | {"/sizes": {"distribution": "listed", "sizes": [{"bytes": 0}]}} | {"/sizes": {"distribution": "listed", "sizes": []}} | sizes.sizes: must be 1 to 1000
+        objects | {"/sizes": {"distribution": "listed", "sizes": [{"bytes": 1, "weight": 1000000}]}} | {"/sizes": {"distribution": "listed", "sizes": [{"bytes": 1, "weight": 0}]}} | sizes.sizes[0].weight: must be 1 to 1,000,000
+        tree | {"/sizes": {"distribution": "range", "min_bytes": 0, "max_bytes": 4096}} | {"/sizes": {"distribution": "range", "min_bytes": 0, "max_bytes": 4097}} | sizes: the contents of a small file are written at once: at most record_size_bytes
+        "#,
+    );
+}
+
+#[test]
 fn phases() {
     hold(
         r#"
@@ -282,7 +307,21 @@ fn phases() {
         null | {"/phases/0/time_limit_ns": 1} | {"/phases/0/time_limit_ns": 1, "/phases/0/runtime_ns": 1} | phases[0].time_limit_ns: a phase that runs for a given time has no other time limit
         null | {"/phases/0/rate_per_s": 0.001} | {"/phases/0/rate_per_s": 0.000999} | phases[0].rate_per_s: must be 0.001 to 1e9 operations per second
         null | {"/phases/0/rate_per_s": 1e9} | {"/phases/0/rate_per_s": 1000000000.1} | phases[0].rate_per_s: must be 0.001 to 1e9 operations per second
-        null | {"/phases/0/read_percent": 100} | {"/phases/0/read_percent": 101} | phases[0].read_percent: must be 0 to 100
+        null | {"/phases/0": {"operation": "random_mix", "mix": {"read": 100}}} | {"/phases/0": {"operation": "random_mix"}} | phases[0].mix: random_mix needs the shares in percent of read, write
+        null | {"/phases/0": {"operation": "random_mix", "mix": {"read": 70, "write": 30}}} | {"/phases/0": {"operation": "random_mix", "mix": {"read": 70, "write": 31}}} | phases[0].mix: the shares must make 100 percent, not 101
+        null | {} | {"/phases/0": {"operation": "sequential_mix", "mix": {"read": 70, "stat": 30}}} | phases[0].mix: stat cannot be a part of sequential_mix
+        null | {} | {"/phases/0/mix": {"read": 100}} | phases[0].mix: read is no mixture: leave it out
+        null | {} | {"/phases/0/range_bytes": 1} | phases[0].range_bytes: is for get: leave it out
+        objects | {"/phases/1": {"operation": "get", "range_bytes": 1}} | {"/phases/1": {"operation": "get", "range_bytes": 0}} | phases[1].range_bytes: must be at least 1
+        objects | {"/phases/1": {"operation": "object_mix", "mix": {"put": 50, "delete": 50}}} | {"/phases/1": {"operation": "object_mix", "mix": {"put": 49, "delete": 51}}} | phases[1].mix: more would be deleted than put, until nothing is left: make delete at most put
+        objects | {"/phases/1": {"operation": "delete"}} | {"/phases/1": {"operation": "delete", "runtime_ns": 1}} | phases[1].runtime_ns: each object can be deleted only once: leave it out
+        objects | {} | {"/phases/1": {"operation": "delete", "time_limit_ns": 1}} | phases[1].time_limit_ns: delete is done whole: leave it out
+        objects | {"/phases/0/cache_before": "drop"} | {"/phases/0/cache_before": "evict"} | phases[0].cache_before: objects are in no page cache of a host: use drop or keep
+        objects | {} | {"/phases/0": {"operation": "read"}} | phases[0].operation: read: there are no objects: put put or prepare before it
+        objects | {} | {"/phases/1": {"operation": "read"}} | phases[1].operation: does not work on objects: leave objects out
+        null | {} | {"/phases/0": {"operation": "put"}} | phases[0].operation: needs objects: say how many
+        objects | {"/reuse_files": true, "/phases/0": {"operation": "head"}} | {"/phases/0": {"operation": "head"}} | phases[0].operation: head: there are no objects: put put or prepare before it
+        objects | {} | {"/phases/1": {"operation": "delete"}, "/phases/2": {"operation": "list"}} | phases[2].operation: list: there are no objects: put put or prepare before it
         null | {"/phases/0/stride_records": 1} | {"/phases/0/stride_records": 0} | phases[0].stride_records: must be 1 to 1048576
         null | {"/phases/0/stride_records": 1048576} | {"/phases/1": {"operation": "read", "stride_records": 1048577}} | phases[1].stride_records: must be 1 to 1048576
         null | {"/phases/0": {"operation": "prepare", "measured": false}} | {"/phases/0": {"operation": "prepare"}} | phases[0].measured: prepare is never a result

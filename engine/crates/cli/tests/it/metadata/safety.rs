@@ -2,7 +2,7 @@
 
 use super::jobs::{files, run_after, run_until, tree_job, METHODS, NOTHING, PLACES};
 use crate::common::{engine, run, said, Marked};
-use assay_spec::PhaseStatus;
+use assay_spec::{Fault, PhaseStatus};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -76,7 +76,8 @@ fn a_link_in_place_of_a_file_is_not_followed() {
         symlink(outside.0.join("precious"), root.0.join("job/t0/f0.1")).unwrap();
         let change = json!({"reuse_files": true, "lanes": 1, "tree": {"files": 2}, "file_size_bytes": 8});
         let said = run(&tree_job(&root, method, &["stat", "open", "rename", "unlink"], &change));
-        let failed: Vec<_> = said.errors().iter().map(|error| (error.phase, error.offset, error.errno)).collect();
+        let failed: Vec<_> =
+            said.errors().iter().map(|error| (error.phase, error.number, error.fault.and_then(Fault::errno))).collect();
         assert_eq!(failed, [(0, 1, None), (1, 1, Some(libc::ELOOP))], "{said:?}");
         assert_eq!(root.remains(), NOTHING);
         untouched(&outside);
@@ -152,7 +153,7 @@ fn what_a_stopped_job_has_made_is_removed() {
             let job = tree_job(&root, method, &[operation], &change);
             let said = run_until(job, |_| {}, Some(r#""event":"interval""#));
             assert_eq!((said.code, said.ends()[0].status), (1, PhaseStatus::Stopped), "{said:?}");
-            assert!(said.ends()[0].meta.ops > 0);
+            assert!(said.ends()[0].all_ops() > 0);
             assert_eq!(root.remains(), NOTHING);
         }
     }
