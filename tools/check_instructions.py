@@ -50,11 +50,13 @@ def job(case: dict[str, object], operations: int, root: str) -> dict[str, object
     directory = "tree" if case.get("tree") else "data"
     target = {"kind": "null"} if case["kind"] == "null" else {"kind": "file", "root": root, "directory": directory}
     phases: list[dict[str, object]] = [{"operation": case["operation"]}]
+    if case["operation"] == "random_mix":
+        phases[0]["mix"] = {"read": 50, "write": 50}
     made: dict[str, object] = {"reuse_files": True, "file_size_bytes": operations * RECORD}
     if case.get("tree"):
         made = {"reuse_files": True, "file_size_bytes": 0, "tree": {"files": operations}}
     return {
-        "spec_version": 1,
+        "spec_version": 2,
         "id": "count",
         "target": target,
         "record_size_bytes": RECORD,

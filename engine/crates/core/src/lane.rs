@@ -57,6 +57,8 @@ pub struct MethodChoice {
     pub depth: u32,
     /// Operations that are best handed over at once, at least 1.
     pub batch: u32,
+    /// The protocol tells when the first byte of an answer comes.
+    pub tells_first_byte: bool,
 }
 
 /// One worker's connection to the storage: operations go in and come out in batches.
@@ -81,8 +83,14 @@ pub trait Lane {
         self.reap(done, deadline);
     }
 
-    /// Does one operation while nothing else is in flight. Same rules.
-    fn execute(&mut self, op: &Op) -> Completion;
+    /// Does one operation while nothing else is in flight, and returns its result. Same rules.
+    fn execute(&mut self, op: &Op) -> Result<u64, Fault>;
+
+    /// Monotonic time at which the first byte of the answer to the operation came that `execute` has done last; 0 where the
+    /// protocol does not tell. Asked only if `MethodChoice::tells_first_byte`.
+    fn first_byte(&self) -> u64 {
+        0
+    }
 
     /// Closes what `begin` opened. Nothing is in flight.
     fn end(&mut self) -> Result<(), SetupError>;

@@ -29,7 +29,7 @@ const SYNC: Op = Op { kind: OpKind::Sync, slot: 0, object: 0, offset: 0, length:
 
 /// Flushes what the lane has written and waits for it. Nothing else is in flight.
 pub(crate) fn sync(channel: &mut dyn Lane) -> Result<(), Fault> {
-    channel.execute(&SYNC).result.map(|_| ())
+    channel.execute(&SYNC).map(|_| ())
 }
 
 /// What a lane does in a phase.
@@ -55,6 +55,8 @@ pub(crate) struct LanePlan {
     pub(crate) depth: u32,
     /// Operations handed over at once, at most.
     pub(crate) batch: u32,
+    /// The lane knows when the first byte of an answer came.
+    pub(crate) tells_first_byte: bool,
 }
 
 /// What a lane shares with others.
@@ -278,10 +280,14 @@ impl<T: TimeSource> Run<'_, T> {
     /// Does an operation that counts from `start`; returns the time afterwards.
     #[inline(always)]
     fn one(&mut self, op: Op, start: u64) -> u64 {
-        let ended = self.channel.execute(&op);
+        let result = self.channel.execute(&op);
         let now = self.clock.now();
         self.look_up(now);
-        self.count(op, start, &ended, now);
+        self.count(op, start, result, now);
+        if self.plan.tells_first_byte && result == Ok(op.length) {
+            let came = self.channel.first_byte();
+            self.count_first_byte(op.kind, start, came);
+        }
         if self.distracted {
             self.regain(now)
         } else {
@@ -414,9 +420,14 @@ impl<T: TimeSource> Run<'_, T> {
     /// The pattern's next step, and whether data was made for it.
     #[inline(always)]
     fn next_op(&mut self, slot: u32) -> Option<(Op, bool)> {
-        let Some(step) = self.plan.pattern.next() else {
-            self.no_step();
-            return None;
+        let step = if self.follows {
+            let Some(step) = self.plan.pattern.next() else {
+                self.no_step();
+                return None;
+            };
+            step
+        } else {
+            self.plan.pattern.step()
         };
         let op = op_of(step, slot);
         if let Some(left) = &mut self.left {
@@ -481,7 +492,10 @@ impl<T: TimeSource> Run<'_, T> {
         let mut done = std::mem::take(&mut self.done);
         for completion in done.drain(..) {
             let InFlight { op, start } = self.slots[completion.slot as usize];
-            self.count(op, start, &completion, now);
+            self.count(op, start, completion.result, now);
+            if completion.first_byte != 0 && completion.result == Ok(op.length) {
+                self.count_first_byte(op.kind, start, completion.first_byte);
+            }
             self.free.push(completion.slot);
         }
         self.done = done;
@@ -512,12 +526,12 @@ impl<T: TimeSource> Run<'_, T> {
 
     /// Counts one operation that took from `start` to `now`.
     #[inline(always)]
-    fn count(&mut self, op: Op, start: u64, ended: &Completion, now: u64) {
+    fn count(&mut self, op: Op, start: u64, result: Result<u64, Fault>, now: u64) {
         if self.follows {
-            self.tell_pattern(op, ended);
+            self.tell_pattern(op, result);
         }
-        if ended.result != Ok(op.length) && !(op.kind.expects() == Expected::Any && ended.result.is_ok()) {
-            return self.not_as_asked(op, ended.result);
+        if result != Ok(op.length) && !(op.kind.expects() == Expected::Any && result.is_ok()) {
+            return self.not_as_asked(op, result);
         }
         if self.plan.verify && op.kind.moves() == Moves::In && !self.verified(op) {
             return;
@@ -528,14 +542,18 @@ impl<T: TimeSource> Run<'_, T> {
         // Handed over each second, before memory that is only pretended to be moved adds up to 64 bits.
         counts.bytes += if op.kind.moves() == Moves::Nothing { 0 } else { op.length };
         collected.latency.record(now.saturating_sub(start));
-        if ended.first_byte != 0 {
-            collected.note_first_byte(ended.first_byte.saturating_sub(start));
+    }
+
+    #[cold]
+    fn count_first_byte(&mut self, kind: OpKind, start: u64, came: u64) {
+        if came != 0 {
+            self.collector.of(kind).note_first_byte(came.saturating_sub(start));
         }
     }
 
     #[cold]
-    fn tell_pattern(&mut self, op: Op, ended: &Completion) {
-        let well = ended.result == Ok(op.length) || op.kind.expects() == Expected::Any && ended.result.is_ok();
+    fn tell_pattern(&mut self, op: Op, result: Result<u64, Fault>) {
+        let well = result == Ok(op.length) || op.kind.expects() == Expected::Any && result.is_ok();
         self.plan.pattern.ended(op.kind, op.object, op.length, well);
         self.must_wait = false;
     }

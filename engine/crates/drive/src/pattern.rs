@@ -281,7 +281,6 @@ impl Pattern {
     }
 
     /// The next step; none, with objects, if something that is in flight must end first or there is no more to do.
-    #[inline(always)]
     pub fn next(&mut self) -> Option<Step> {
         if let Order::Objects(steps) = &mut self.order {
             return steps.next();
@@ -289,8 +288,9 @@ impl Pattern {
         Some(self.step())
     }
 
+    /// The next step of a pattern that does not follow how operations end.
     #[inline(always)]
-    fn step(&mut self) -> Step {
+    pub(crate) fn step(&mut self) -> Step {
         if self.index == self.count {
             self.index = 0;
             self.pass += 1;

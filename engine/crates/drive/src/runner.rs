@@ -400,6 +400,7 @@ impl Runner<'_> {
             interval_ns: job.interval_ns,
             depth: job.queue_depth,
             batch: job.queue_depth,
+            tells_first_byte: false,
         }
     }
 

@@ -155,11 +155,11 @@ impl Lane for ScriptedLane {
         done.extend(self.in_flight.drain(..ended).map(|(_, completion)| completion));
     }
 
-    fn execute(&mut self, op: &Op) -> Completion {
+    fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
         assert!(self.in_flight.is_empty());
         let (end, result) = self.ask(*op);
         self.clock.pass_to(end);
-        Completion::new(op.slot, result)
+        result
     }
 
     fn end(&mut self) -> Result<(), SetupError> {
@@ -260,6 +260,7 @@ impl Scene {
             interval_ns: self.interval_ns,
             depth: part.depth,
             batch: part.batch,
+            tells_first_byte: false,
         }
     }
 

@@ -104,6 +104,7 @@ impl Worker {
         let began = channel.begin(phase);
         let (depth, at_once) = began.as_ref().map_or((0, 0), |choice| (choice.depth, choice.batch));
         (plan.depth, plan.batch) = (depth, at_once);
+        plan.tells_first_byte = began.as_ref().is_ok_and(|choice| choice.tells_first_byte);
         let laid = lane::lay_first(plan, buffers);
         let _ = links.messages.send(LaneMessage::Began(began));
         let outcome = match (self.commands.recv(), depth) {

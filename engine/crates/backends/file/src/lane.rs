@@ -7,7 +7,7 @@ use crate::stdio::Stdio;
 use crate::sync_io::SyncIo;
 use crate::threads::Threads;
 use crate::uring::{Queue, Ring, Uring};
-use assay_core::{Completion, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, ASKED_FOR};
+use assay_core::{Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, ASKED_FOR};
 use assay_spec::{Method, MethodShape, Operation, SyncPolicy};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -112,7 +112,13 @@ impl Lane for FileLane {
         if plan.operation.stdio() {
             let length = self.setup.buffers.length();
             self.channel = Channel::Stdio(Stdio::open(fd, plan, length, Arc::clone(&self.setup.buffers))?);
-            return Ok(MethodChoice { method: Method::Sync, reason: "C stdio".to_owned(), depth: 1, batch: 1 });
+            return Ok(MethodChoice {
+                method: Method::Sync,
+                reason: "C stdio".to_owned(),
+                depth: 1,
+                batch: 1,
+                tells_first_byte: false,
+            });
         }
         let choice = self.choose(plan)?;
         let data_only = plan.sync == SyncPolicy::Fdatasync;
@@ -136,23 +142,20 @@ impl Lane for FileLane {
         };
         self.channel = channel;
         let batch = if plan.direct { depth.min(DIRECT_BATCH.max(depth / 4)) } else { depth };
-        Ok(MethodChoice { method: choice.method, reason: choice.reason, depth, batch })
+        Ok(MethodChoice { method: choice.method, reason: choice.reason, depth, batch, tells_first_byte: false })
     }
 
     #[inline]
-    fn execute(&mut self, op: &Op) -> Completion {
-        let result = match &mut self.channel {
+    fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
+        let number = |result: Result<u32, i32>| result.map(u64::from).map_err(Fault::os);
+        match &mut self.channel {
             Channel::Calls(calls) => calls.execute(op),
             Channel::Threads(threads) => threads.execute(op),
-            Channel::Mapping(mapping) => mapping.execute(op),
-            Channel::Stdio(stdio) => stdio.execute(op),
-            Channel::Ring => match &mut self.ring {
-                Some(ring) => return ring.execute(op),
-                None => Err(libc::EBADF),
-            },
-            Channel::Closed => Err(libc::EBADF),
-        };
-        Completion::of_os(op.slot, result)
+            Channel::Mapping(mapping) => number(mapping.execute(op)),
+            Channel::Stdio(stdio) => number(stdio.execute(op)),
+            Channel::Ring => self.ring.as_mut().map_or(Err(Fault::os(libc::EBADF)), |ring| ring.execute(op)),
+            Channel::Closed => Err(Fault::os(libc::EBADF)),
+        }
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {
@@ -173,7 +176,8 @@ impl Lane for FileLane {
             _ => {}
         }
         if let Some(op) = self.waiting.take() {
-            done.push(self.execute(&op));
+            let result = self.execute(&op);
+            done.push(Completion::new(op.slot, result));
         }
     }
 

@@ -1,6 +1,6 @@
 //! pread and pwrite.
 
-use assay_core::{Buffers, Op, OpKind};
+use assay_core::{Buffers, Fault, Op, OpKind};
 use assay_spec::{name_kinds, object_kinds};
 use rustix::fd::{AsRawFd, IntoRawFd, OwnedFd};
 use rustix::io::Errno;
@@ -34,12 +34,12 @@ impl SyncIo {
 
     /// Does the operation; bytes moved, or errno.
     #[inline]
-    pub(crate) fn execute(&self, op: &Op) -> Result<u32, i32> {
+    pub(crate) fn execute(&self, op: &Op) -> Result<u64, Fault> {
         let number = match op.kind {
             OpKind::Read => libc::SYS_pread64,
             OpKind::Write => libc::SYS_pwrite64,
-            OpKind::Sync => return Self::flush(&self.fd, self.data_only),
-            name_kinds!() | object_kinds!() => return Err(libc::EINVAL),
+            OpKind::Sync => return Self::flush(&self.fd, self.data_only).map(u64::from).map_err(Fault::os),
+            name_kinds!() | object_kinds!() => return Err(Fault::os(libc::EINVAL)),
         };
         assert!(op.length as usize <= self.buffers.length());
         let data = self.buffers.pointer(op.slot);
@@ -47,9 +47,9 @@ impl SyncIo {
         let moved = unsafe { transfer(number, self.fd.as_raw_fd(), data, op.length as usize, op.offset) };
         // EINTR is the storage's own answer, and a result: after this process's signals the kernel restarts the call.
         if moved >= 0 {
-            Ok(moved as u32)
+            Ok(moved as u64)
         } else {
-            Err(-moved as i32)
+            Err(Fault::os(-moved as i32))
         }
     }
 

@@ -1,7 +1,7 @@
 //! pread and pwrite in threads of a lane's own, one for each operation in flight.
 
 use crate::sync_io::SyncIo;
-use assay_core::{clock, Completion, Op};
+use assay_core::{clock, Completion, Fault, Op};
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -84,7 +84,7 @@ impl Threads {
     }
 
     /// Does one operation while nothing else is in flight.
-    pub(crate) fn execute(&self, op: &Op) -> Result<u32, i32> {
+    pub(crate) fn execute(&self, op: &Op) -> Result<u64, Fault> {
         self.shared.calls.execute(op)
     }
 
@@ -125,7 +125,7 @@ impl Shared {
                 if wakes {
                     self.work.notify_one();
                 }
-                let completion = Completion::of_os(op.slot, self.calls.execute(&op));
+                let completion = Completion::new(op.slot, self.calls.execute(&op));
                 state = self.lock();
                 state.done.push(completion);
                 if std::mem::take(&mut state.lane_waits) {

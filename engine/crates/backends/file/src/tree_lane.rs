@@ -4,7 +4,7 @@ use crate::tree::Forest;
 use crate::tree_calls::Calls;
 use crate::tree_ring::TreeRing;
 use crate::uring::Queue;
-use assay_core::{Completion, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, ASKED_FOR};
+use assay_core::{Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, ASKED_FOR};
 use assay_spec::{data_operations, object_operations};
 use assay_spec::{Method, Operation};
 use std::sync::Arc;
@@ -88,21 +88,26 @@ impl Lane for TreeLane {
             let words = ring.attach(&self.forest, plan)?;
             self.channel = Channel::Ring;
             let reason = format!("{}; {words}", self.reason);
-            return Ok(MethodChoice { method: Method::IoUring, reason, depth: ring.depth(), batch: ring.depth() });
+            return Ok(MethodChoice {
+                method: Method::IoUring,
+                reason,
+                depth: ring.depth(),
+                batch: ring.depth(),
+                tells_first_byte: false,
+            });
         }
         let (forest, buffers) = (Arc::clone(&self.forest), Arc::clone(&self.setup.buffers));
         self.channel = Channel::Calls(Box::new(Calls::open(forest, self.setup.lane, buffers, plan)?));
         let reason = format!("{}; plain calls: {}", obstacle.as_ref().unwrap_or(&self.reason), calls(plan.operation));
-        Ok(MethodChoice { method: Method::Sync, reason, depth: 1, batch: 1 })
+        Ok(MethodChoice { method: Method::Sync, reason, depth: 1, batch: 1, tells_first_byte: false })
     }
 
-    fn execute(&mut self, op: &Op) -> Completion {
-        let result = match (&mut self.channel, &mut self.ring) {
-            (Channel::Calls(calls), _) => calls.execute(op),
-            (Channel::Ring, Some(ring)) => return ring.execute(op),
-            _ => Err(libc::EBADF),
-        };
-        Completion::of_os(op.slot, result)
+    fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
+        match (&mut self.channel, &mut self.ring) {
+            (Channel::Calls(calls), _) => calls.execute(op).map(u64::from).map_err(Fault::os),
+            (Channel::Ring, Some(ring)) => ring.execute(op),
+            _ => Err(Fault::os(libc::EBADF)),
+        }
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {
@@ -120,7 +125,8 @@ impl Lane for TreeLane {
             return;
         }
         if let Some(op) = self.waiting.take() {
-            done.push(self.execute(&op));
+            let result = self.execute(&op);
+            done.push(Completion::new(op.slot, result));
         }
     }
 
@@ -138,7 +144,7 @@ impl Lane for TreeLane {
 mod tests {
     use super::*;
     use crate::place::Place;
-    use assay_core::{Buffers, Fault, OpKind};
+    use assay_core::{Buffers, OpKind};
     use assay_spec::{CacheAction, Layout, SyncPolicy, Tree, Tuning};
     use std::path::PathBuf;
 

@@ -70,16 +70,16 @@ pub(crate) trait Queue {
     }
 
     /// Does one operation while nothing else is in flight.
-    fn execute(&mut self, op: &Op) -> Completion {
+    fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
         let mut done = std::mem::take(&mut self.state().1.early);
         self.submit(std::slice::from_ref(op));
         while done.is_empty() {
             self.reap(&mut done, u64::MAX);
         }
-        let ended = done[0];
+        let result = done[0].result;
         done.clear();
         self.state().1.early = done;
-        ended
+        result
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {

@@ -82,7 +82,7 @@ fn each(lane: &mut dyn Lane, plan: &PhasePlan, kind: OpKind, numbers: u64, lengt
         done.sort_unstable_by_key(|completion| completion.slot);
         let slots: Vec<u32> = done.iter().map(|completion| completion.slot).collect();
         assert_eq!(slots, (0..count as u32).collect::<Vec<_>>(), "one completion for each operation");
-        results.extend(done.iter().map(plain));
+        results.extend(done.iter().map(|ended| plain(ended.result)));
     }
     lane.end().unwrap();
     results
@@ -111,17 +111,17 @@ fn files_of_several_processes_are_made_written_read_and_removed() {
     // SAFETY: nothing is in flight.
     unsafe { buffers.slice(1, 50_000) }.copy_from_slice(&data);
     let op = |kind, slot, offset| Op { kind, slot, object: 0, offset, length: 50_000 };
-    assert_eq!(plain(&lane.execute(&op(OpKind::Write, 1, 50_000))), Ok(50_000));
-    assert_eq!(plain(&lane.execute(&Op { length: 0, ..op(OpKind::Sync, 0, 0) })), Ok(0));
-    assert_eq!(plain(&lane.execute(&op(OpKind::Read, 2, 50_000))), Ok(50_000));
+    assert_eq!(plain(lane.execute(&op(OpKind::Write, 1, 50_000))), Ok(50_000));
+    assert_eq!(plain(lane.execute(&Op { length: 0, ..op(OpKind::Sync, 0, 0) })), Ok(0));
+    assert_eq!(plain(lane.execute(&op(OpKind::Read, 2, 50_000))), Ok(50_000));
     // SAFETY: as above.
     assert_eq!(unsafe { buffers.slice(2, 50_000) }, data);
-    assert_eq!(plain(&lane.execute(&op(OpKind::Read, 2, 90_000))), Ok(10_000), "the file ends there");
+    assert_eq!(plain(lane.execute(&op(OpKind::Read, 2, 90_000))), Ok(10_000), "the file ends there");
     assert_eq!(backends[1].object_name(4), format!("{}:/export/assay/job/f4", server.address));
     backends[1].begin_phase(&plan(Operation::Prepare)).unwrap();
-    assert_eq!(plain(&lane.execute(&op(OpKind::Read, 2, 50_000))), Ok(50_000), "nothing was emptied");
+    assert_eq!(plain(lane.execute(&op(OpKind::Read, 2, 50_000))), Ok(50_000), "nothing was emptied");
     backends[1].begin_phase(&plan(Operation::Write)).unwrap();
-    assert_eq!(plain(&lane.execute(&op(OpKind::Read, 2, 50_000))), Ok(0), "it was emptied");
+    assert_eq!(plain(lane.execute(&op(OpKind::Read, 2, 50_000))), Ok(0), "it was emptied");
     backends[0].cleanup().unwrap();
     assert_eq!(server.store().paths(0), [&made[..3], &made[6..]].concat());
     backends[1].cleanup().unwrap();

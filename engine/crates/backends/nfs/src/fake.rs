@@ -4,7 +4,7 @@ use crate::lane::FileLane;
 use crate::mount::Server;
 use crate::place::Place;
 use crate::xdr::{padding, put_opaque, put_u32, put_u64, u32_at, Input};
-use assay_core::{Buffers, Completion, LaneSetup};
+use assay_core::{Buffers, Fault, LaneSetup};
 use assay_spec::{NfsTarget, Tuning};
 use nfs3_types::nfs3::{fattr3, ftype3, nfstime3, specdata3};
 use std::io::{Read, Write};
@@ -250,6 +250,6 @@ fn records_are_padded() {
 }
 
 /// A result as a number, or the fault's code.
-pub(crate) fn plain(ended: &Completion) -> Result<u32, i32> {
-    ended.result.map(|number| number as u32).map_err(|fault| fault.code)
+pub(crate) fn plain(result: Result<u64, Fault>) -> Result<u32, i32> {
+    result.map(|number| number as u32).map_err(|fault| fault.code)
 }

@@ -114,5 +114,5 @@ fn a_flood_does_not_keep_a_call_from_its_end() {
     });
     let (mut lane, _) = lane(fake.address, &Wish { timeout_ms: 300, ..Wish::default() });
     let op = Op { kind: OpKind::Read, slot: 0, object: 0, offset: 0, length: 4096 };
-    assert_eq!(plain(&lane.execute(&op)), Err(libc::ETIMEDOUT));
+    assert_eq!(plain(lane.execute(&op)), Err(libc::ETIMEDOUT));
 }

@@ -7,7 +7,7 @@ use crate::replies;
 use crate::rpc::Procedure;
 use crate::stability::{Stable, Uncommitted};
 use crate::xdr::{put_opaque, put_u32, put_u64};
-use assay_core::{clock, Buffers, Completion, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
+use assay_core::{clock, Buffers, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
 use assay_spec::{name_kinds, object_kinds};
 use assay_spec::{Method, SyncPolicy};
 use nfs3_types::nfs3::NFS_PROGRAM as P;
@@ -265,7 +265,13 @@ impl Lane for FileLane {
         self.handle = self.place.file(&mut self.client, self.server, self.file)?;
         self.stable = Stable::of(plan.sync);
         let depth = self.setup.queue_depth;
-        Ok(MethodChoice { method: Method::Protocol, reason: self.reason(plan), depth, batch: depth })
+        Ok(MethodChoice {
+            method: Method::Protocol,
+            reason: self.reason(plan),
+            depth,
+            batch: depth,
+            tells_first_byte: false,
+        })
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {
@@ -289,17 +295,17 @@ impl Lane for FileLane {
         }
     }
 
-    fn execute(&mut self, op: &Op) -> Completion {
+    fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
         let mut done = std::mem::take(&mut self.early);
         self.submit(std::slice::from_ref(op));
         done.append(&mut self.early);
         while done.is_empty() {
             self.reap(&mut done, u64::MAX);
         }
-        let ended = done[0];
+        let result = done[0].result;
         done.clear();
         self.early = done;
-        ended
+        result
     }
 
     fn end(&mut self) -> Result<(), SetupError> {

@@ -34,7 +34,7 @@ fn all(lane: &mut dyn Lane, ops: &[Op]) -> Vec<Result<u32, i32>> {
     done.sort_unstable_by_key(|completion| completion.slot);
     let slots: Vec<u32> = done.iter().map(|completion| completion.slot).collect();
     assert_eq!(slots, ops.iter().map(|op| op.slot).collect::<Vec<_>>(), "one completion for each operation");
-    done.iter().map(plain).collect()
+    done.iter().map(|ended| plain(ended.result)).collect()
 }
 
 fn reads(count: u32, length: u32) -> Vec<Op> {
@@ -287,7 +287,7 @@ fn a_server_that_is_not_there_ends_with_the_time_out() {
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let (mut lane, _) = lane(nobody, &Wish { timeout_ms: 200, links: 2, ..Wish::default() });
     assert_eq!(all(&mut lane, &reads(3, 10)), [Err(libc::ETIMEDOUT); 3]);
-    assert_eq!(plain(&lane.execute(&op(OpKind::Write, 0, 10))), Err(libc::ETIMEDOUT));
+    assert_eq!(plain(lane.execute(&op(OpKind::Write, 0, 10))), Err(libc::ETIMEDOUT));
 }
 
 #[test]
@@ -332,10 +332,10 @@ fn a_restart_of_the_server_is_lost_data() {
         let fake = with_verifiers(verifiers, 0);
         let (mut lane, _) = lane(fake.address, &Wish::default());
         for _ in 0..2 {
-            assert_eq!(plain(&lane.execute(&op(OpKind::Write, 1, 100))), Ok(100));
+            assert_eq!(plain(lane.execute(&op(OpKind::Write, 1, 100))), Ok(100));
         }
-        assert_eq!(plain(&lane.execute(&SYNC)), outcome, "{verifiers:?}");
-        assert_eq!(plain(&lane.execute(&SYNC)), Ok(0), "nothing is left to commit");
+        assert_eq!(plain(lane.execute(&SYNC)), outcome, "{verifiers:?}");
+        assert_eq!(plain(lane.execute(&SYNC)), Ok(0), "nothing is left to commit");
         drop(lane);
         fake.join();
     }
@@ -345,8 +345,8 @@ fn a_restart_of_the_server_is_lost_data() {
 fn what_the_server_has_made_stable_is_not_committed() {
     let fake = with_verifiers(&[5], 2);
     let (mut lane, _) = lane(fake.address, &Wish::default());
-    assert_eq!(plain(&lane.execute(&op(OpKind::Write, 1, 100))), Ok(100));
-    assert_eq!(plain(&lane.execute(&SYNC)), Ok(0));
+    assert_eq!(plain(lane.execute(&op(OpKind::Write, 1, 100))), Ok(100));
+    assert_eq!(plain(lane.execute(&SYNC)), Ok(0));
     drop(lane);
     fake.join();
 }
@@ -363,7 +363,7 @@ fn a_refused_user_has_no_access() {
         wire.record(&denied, usize::MAX);
     });
     let (mut lane, _) = lane(fake.address, &Wish::default());
-    assert_eq!(plain(&lane.execute(&op(OpKind::Read, 0, 10))), Err(libc::EACCES));
+    assert_eq!(plain(lane.execute(&op(OpKind::Read, 0, 10))), Err(libc::EACCES));
     fake.join();
 }
 

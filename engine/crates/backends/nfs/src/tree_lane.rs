@@ -5,7 +5,7 @@ use crate::forest::Forest;
 use crate::place::Place;
 use crate::stability::Stable;
 use crate::tree_work::{Context, Work};
-use assay_core::{clock, Completion, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
+use assay_core::{clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
 use assay_spec::{Method, Operation};
 use std::sync::Arc;
 
@@ -124,7 +124,13 @@ impl Lane for TreeLane {
             _ => (b'f', b'r'),
         };
         let depth = self.setup.queue_depth;
-        Ok(MethodChoice { method: Method::Protocol, reason: self.reason(plan.operation), depth, batch: depth })
+        Ok(MethodChoice {
+            method: Method::Protocol,
+            reason: self.reason(plan.operation),
+            depth,
+            batch: depth,
+            tells_first_byte: false,
+        })
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {
@@ -157,13 +163,13 @@ impl Lane for TreeLane {
         }
     }
 
-    fn execute(&mut self, op: &Op) -> Completion {
+    fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
         let mut done = Vec::with_capacity(1);
         self.submit(std::slice::from_ref(op));
         while done.is_empty() {
             self.reap(&mut done, u64::MAX);
         }
-        done[0]
+        done[0].result
     }
 
     fn end(&mut self) -> Result<(), SetupError> {

@@ -1,6 +1,6 @@
 //! A lane whose operations copy memory, and nothing else.
 
-use assay_core::{Completion, Lane, MethodChoice, Op, PhasePlan, SetupError};
+use assay_core::{Completion, Fault, Lane, MethodChoice, Op, PhasePlan, SetupError};
 use assay_spec::Method;
 
 /// Copies from one block of memory to another, on and on.
@@ -53,13 +53,13 @@ impl CopyLane {
 impl Lane for CopyLane {
     fn begin(&mut self, _plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
         let reason = "memory is copied, by no call of the kernel".to_owned();
-        Ok(MethodChoice { method: Method::Sync, reason, depth: self.depth, batch: self.depth })
+        Ok(MethodChoice { method: Method::Sync, reason, depth: self.depth, batch: self.depth, tells_first_byte: false })
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {
         for op in ops {
-            let ended = self.execute(op);
-            self.ended.push(ended);
+            let result = self.execute(op);
+            self.ended.push(Completion::new(op.slot, result));
         }
         ops.len()
     }
@@ -68,9 +68,9 @@ impl Lane for CopyLane {
         done.append(&mut self.ended);
     }
 
-    fn execute(&mut self, op: &Op) -> Completion {
+    fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
         self.copy(op.length as usize);
-        Completion::new(op.slot, Ok(op.length))
+        Ok(op.length)
     }
 
     fn end(&mut self) -> Result<(), SetupError> {

@@ -129,7 +129,7 @@ impl Lane for NullLane {
             script.begin();
         }
         let reason = "the null device needs no kernel".to_owned();
-        Ok(MethodChoice { method: Method::Sync, reason, depth: self.depth, batch: self.depth })
+        Ok(MethodChoice { method: Method::Sync, reason, depth: self.depth, batch: self.depth, tells_first_byte: false })
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {
@@ -155,13 +155,13 @@ impl Lane for NullLane {
         self.reap(done, deadline);
     }
 
-    fn execute(&mut self, op: &Op) -> Completion {
+    fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
         let Some(script) = self.script.as_mut().filter(|_| op.kind != OpKind::Sync) else {
-            return Completion::new(op.slot, Ok(op.length));
+            return Ok(op.length);
         };
         let (end, result) = script.serve(op, clock::now());
         clock::wait_until(end);
-        Completion::new(op.slot, result)
+        result
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {

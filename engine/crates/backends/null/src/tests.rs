@@ -110,7 +110,7 @@ fn every_operation_moves_all_its_bytes_once() {
         let mut lane = lane(&target, KINDS.len() as u32);
         let ops: Vec<Op> = KINDS.iter().zip(0..).map(|(kind, slot)| op(*kind, slot)).collect();
         let all: Vec<_> = ops.iter().map(|op| Completion::new(op.slot, Ok(op.length))).collect();
-        assert!(ops.iter().all(|op| lane.execute(op).result == Ok(op.length)), "{target:?}");
+        assert!(ops.iter().all(|op| lane.execute(op) == Ok(op.length)), "{target:?}");
         let sorted = |mut done: Vec<Completion>| {
             done.sort_by_key(|completion| completion.slot);
             done
@@ -179,7 +179,7 @@ fn a_scripted_error_is_one_failed_operation_that_takes_its_time() {
     let errors = vec![error(1, 5, None)];
     let mut lane = lane(&NullTarget { errors, ..NullTarget::default() }, 3);
     let kinds = [OpKind::Sync, OpKind::Write, OpKind::Sync, OpKind::Write, OpKind::Write];
-    let results: Vec<_> = kinds.iter().map(|kind| lane.execute(&op(*kind, 0)).result.is_ok()).collect();
+    let results: Vec<_> = kinds.iter().map(|kind| lane.execute(&op(*kind, 0)).is_ok()).collect();
     assert_eq!(results, [true, true, true, false, true]);
     lane.begin(&plan(Operation::Write)).unwrap();
     let mut done = Vec::new();
@@ -249,7 +249,7 @@ fn phases_differ_by_a_factor_that_all_lanes_share() {
 fn a_lane_waits_for_the_scripted_end() {
     let mut lane = lane(&fixed(2 * MS), 2);
     let before = clock::now();
-    assert_eq!(lane.execute(&op(OpKind::Read, 0)).result, Ok(LENGTH));
+    assert_eq!(lane.execute(&op(OpKind::Read, 0)), Ok(LENGTH));
     assert!(clock::now() - before >= 2 * MS);
     let target = NullTarget {
         stalls: vec![ScriptedStall { at_op: 1, duration_ns: 3_600 * SECOND, lane: None }],
@@ -269,13 +269,13 @@ fn a_lane_waits_for_the_scripted_end() {
 #[test]
 fn copies_are_made_and_memory_that_is_not_there_is_refused() {
     let mut lane = crate::copy::CopyLane::new(1000, 1).unwrap();
-    assert_eq!((lane.copied(), lane.execute(&op(OpKind::Read, 0)).result), (0, Ok(LENGTH)));
+    assert_eq!((lane.copied(), lane.execute(&op(OpKind::Read, 0))), (0, Ok(LENGTH)));
     assert_eq!(lane.copied(), LENGTH as usize);
     // Going on from there, and around.
-    assert_eq!(lane.execute(&op(OpKind::Write, 0)).result, Ok(LENGTH));
+    assert_eq!(lane.execute(&op(OpKind::Write, 0)), Ok(LENGTH));
     assert_eq!(lane.copied(), 1000);
     let large = Op { length: 12_345, ..op(OpKind::Write, 0) };
-    assert_eq!(lane.execute(&large).result, Ok(12_345));
+    assert_eq!(lane.execute(&large), Ok(12_345));
     let error = crate::copy::CopyLane::new(u64::MAX, 1).err().expect("there is not so much memory");
     assert!(error.to_string().contains("not so much memory"), "{error}");
 }
