@@ -70,8 +70,8 @@ NO_RUN = (
 )
 BOUNDS = {
     "--version": Bound(9, 1, ("rich", "sqlite3", "assay.store", "assay.plan", "assay.launch", *PARSERS, *FAR)),
-    "check": Bound(60, 45, ("rich", *NO_RUN)),
-    "plan": Bound(54, 45, NO_RUN),
+    "check": Bound(78, 45, ("rich", *NO_RUN)),
+    "plan": Bound(68, 45, NO_RUN),
     "list": Bound(
         18, 1, ("assay.model.result.result", "assay.store.run", "assay.plan", "assay.launch", *PARSERS, *FAR[:-1])
     ),

@@ -7,7 +7,6 @@ import typer
 from assay.cli.output import as_path, note, say
 from assay.cli.studyfile import LoadedStudy, load_study_file, refuse_faults
 from assay.model.source import Fault
-from assay.model.study.target import NullTarget
 from assay.model.units import about_size
 from assay.plan.doubts import doubts
 from assay.plan.estimate import StudyEstimate, estimate_study
@@ -34,16 +33,18 @@ def command(study: Path = typer.Argument(parser=as_path, help="Study file.", met
 
 def target_faults(loaded: LoadedStudy) -> list[Fault]:
     """Targets that this machine must not or cannot write to; found by looking only."""
-    from assay.launch.places import inspect_target
+    from assay.kinds.place import keeper_of
+    from assay.launch.looking import MachineLooking
     from assay.launch.placing import patience_of
 
     used = loaded.study.seen_here({case.target for case in loaded.cases})
+    # Whether a device may be overwritten is asked by `run`.
+    looking = MachineLooking(destroy=True, patience=patience_of(loaded.study))
     return [
         Fault(path=("targets", name, "path"), message=message, hint=hint)
         for name, target in loaded.study.targets.items()
-        if name in used and not isinstance(target, NullTarget)
-        # Whether a device may be overwritten is asked by `run`.
-        for message, hint in inspect_target(target.kind, target.path, destroy=True, patience=patience_of(loaded.study))
+        if name in used
+        for message, hint in keeper_of(target).inspect(looking).problems
     ]
 
 

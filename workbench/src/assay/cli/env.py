@@ -106,7 +106,7 @@ def _here(target: str | None) -> "Environment":
         look = _seen(target, path)
         # A directory is looked at no more: its storage may hang.
         device = look is None and path.is_block_device()
-        places[str(path)] = ("device" if device else "file", str(path))
+        places[str(path)] = (device, str(path))
         looks |= {str(path): look} if look is not None else {}
     return {"versions": versions, **capture_environment(places, looks=looks)}
 

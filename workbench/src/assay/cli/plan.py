@@ -10,7 +10,6 @@ from assay.cli.check import summary
 from assay.cli.output import as_path, print_json, print_table, say
 from assay.cli.studyfile import LoadedStudy, load_study_file
 from assay.model.study.repeats import until_words, within_words
-from assay.model.study.target import NullTarget
 from assay.model.units import about_duration, about_size
 from assay.plan.doubts import doubts
 from assay.plan.estimate import StudyEstimate, estimate_study
@@ -100,7 +99,7 @@ def _print_head(loaded: LoadedStudy, estimate: StudyEstimate) -> None:
     if loaded.study.schedule is not None:
         say(f"schedule: the repeats are spread over {about_duration(loaded.study.schedule.over / 1e9)}")
     for name, target in loaded.study.targets.items():
-        place = "no storage" if isinstance(target, NullTarget) else target.path
+        place = target.path or "no storage"
         say(f"target {name}: {target.kind}, {place}" + (f" ({target.description})" if target.description else ""))
 
 

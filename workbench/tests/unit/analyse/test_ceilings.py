@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import MEMORY_PLACE, MIB, make_analysis, make_case, make_ceiling, make_place, make_sample
+from builders import (
+    MEMORY_PLACE,
+    MIB,
+    NO_STORAGE_PLACE,
+    make_analysis,
+    make_case,
+    make_ceiling,
+    make_place,
+    make_sample,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from old_runs import make_old
@@ -241,7 +250,7 @@ def test_which_ceilings_apply(operation: str, parameters: dict[str, Any], expect
 def test_no_device_holds_what_is_in_memory_and_nothing_the_null_target() -> None:
     memory = MEMORY_PLACE.model_copy(update={"target": "disk"})
     assert names_of("read", memory, **LARGE) == STATED_READ | COPIES | {"page cache read"}
-    assert names_of("read", make_place(kind="null", filesystem="null")) == STATED_READ
+    assert names_of("read", NO_STORAGE_PLACE) == STATED_READ
 
 
 def test_engine_ceiling_is_that_of_the_same_kind_of_job() -> None:

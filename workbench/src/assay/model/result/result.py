@@ -11,7 +11,7 @@ from assay.model.money.priced import FrozenPrices
 from assay.model.result.ceiling import Binding, Ceiling
 from assay.model.result.course import Course
 from assay.model.result.decision import Decision
-from assay.model.result.layers import Layer, chain, device_levels
+from assay.model.result.layers import NO_STORAGE, Layer, chain, device_levels
 from assay.model.result.machine import Controls, MachineFinding
 from assay.model.result.method import MethodChoice
 from assay.model.result.network import Network
@@ -285,9 +285,14 @@ class Place(Frozen):
         return device_levels(self.layers)
 
     @property
+    def no_storage(self) -> bool:
+        """There is nothing to measure but engine and workbench: operations end at once, or as scripted."""
+        return self.device is None and bool(self.layers) and self.layers[0].kind in NO_STORAGE
+
+    @property
     def is_memory(self) -> bool:
         """It is a directory of a file system that is memory itself, which whoever names it knows."""
-        return self.kind == "file" and (
+        return self.device != self.path and (
             self.filesystem in IN_MEMORY or (bool(self.layers) and self.layers[0].kind == "memory")
         )
 
