@@ -73,7 +73,7 @@ def measure(
     )
     plan = _plan(sides, _loaded(known, base), blocks, written)
     if plan.prices is not None:
-        from assay.cli.books import warn_stale
+        from assay.cli.money.books import warn_stale
 
         warn_stale(plan.prices.book)
     return start(plan, out, destroy, TerminalListener(), budget)

@@ -22,7 +22,7 @@ def command(study: Path = typer.Argument(parser=as_path, help="Study file.", met
     loaded = load_study_file(study)
     refuse_faults(study, loaded.source, target_faults(loaded))
     if loaded.prices is not None:
-        from assay.cli.books import warn_stale
+        from assay.cli.money.books import warn_stale
 
         warn_stale(loaded.prices.book)
     estimate = estimate_study(loaded.study, loaded.cases)

@@ -44,8 +44,8 @@ def command(
     _print_excluded(loaded)
     _print_foot(loaded, estimate)
     if loaded.prices is not None:
-        from assay.cli.books import warn_stale
-        from assay.cli.plan_cost import plan_cost, print_cost
+        from assay.cli.money.books import warn_stale
+        from assay.cli.money.plan_cost import plan_cost, print_cost
 
         print_cost(plan_cost(loaded.study, estimate, loaded.prices), money)
         warn_stale(loaded.prices.book)
@@ -88,7 +88,7 @@ def plan_document(loaded: LoadedStudy, estimate: StudyEstimate, budget: Budget |
 def _cost(loaded: LoadedStudy, estimate: StudyEstimate, budget: Budget | None) -> dict[str, Any] | None:
     if loaded.prices is None:
         return None
-    from assay.cli.plan_cost import cost_document, plan_cost
+    from assay.cli.money.plan_cost import cost_document, plan_cost
 
     return cost_document(plan_cost(loaded.study, estimate, loaded.prices), budget)
 

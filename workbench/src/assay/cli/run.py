@@ -44,7 +44,7 @@ def command(
 
 
 def _start(study: str, out: Path, destroy: bool, budget: str | None) -> "RunStore":
-    from assay.cli.books import warn_stale
+    from assay.cli.money.books import warn_stale
     from assay.cli.progress import TerminalListener
     from assay.cli.studyfile import load_study_file
     from assay.run.session import Plan, start

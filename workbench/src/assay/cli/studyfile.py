@@ -78,7 +78,7 @@ def check_study(path: Path, data: bytes, made: bool = False) -> LoadedStudy:
     if made:
         _refuse_made(path, loaded)
     if loaded.study is None:
-        from assay.cli.study_prices import faults_beside
+        from assay.cli.money.study_prices import faults_beside
 
         more = [loaded.source.problem(fault) for fault in faults_beside(loaded.source.data, folder)]
         refuse(path, sorted_problems([*loaded.problems, *without_echoes(more, loaded.source)]))
@@ -101,7 +101,7 @@ def check_study(path: Path, data: bytes, made: bool = False) -> LoadedStudy:
         check_testbed(study, cases, folder)
     text = data.decode("utf-8-sig")
     if prices is not None:
-        from assay.cli.study_prices import of_targets
+        from assay.cli.money.study_prices import of_targets
 
         # What cannot be measured here is not paid for.
         prices = of_targets(prices, {case.target for case in cases})
@@ -112,7 +112,7 @@ def _prices(study: Study, folder: Path, used: set[str] | None) -> "tuple[FrozenP
     """As `find_prices`, which is loaded only for a study with prices."""
     if study.prices is None:
         return None, []
-    from assay.cli.study_prices import find_prices
+    from assay.cli.money.study_prices import find_prices
 
     return find_prices(study, folder, used)
 

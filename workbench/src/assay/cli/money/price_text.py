@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from assay.cli.money.price_data import METRICS, MOST_COMPARED
 from assay.cli.output import print_table, say
-from assay.cli.price_data import METRICS, MOST_COMPARED
 from assay.model.money import amount as amounts
 from assay.model.money.amount import EXACT, rounded, total
 from assay.model.money.price import UNITS
