@@ -227,7 +227,7 @@ def make_places(study: Study, backends: dict[str, BackendCapabilities], looks: M
                 filesystem=layers[0].name if filesystem == "unknown" and layers else filesystem,
                 memory_backed=filesystem in IN_MEMORY or in_memory(layers),
                 direct_bypasses_cache=backend.direct_bypasses_cache and stacked_on is None,
-                free_bytes=place.free_bytes if place else 0,
+                free_bytes=place.free_bytes if place else None,
                 device=path if target.whole_device else device_of(layers),
                 limits=tuple(place.limits) if place else (),
                 stacked_on=stacked_on,
@@ -248,7 +248,7 @@ def space_notes(peak_space: Mapping[str, int], places: Iterable[Place]) -> list[
     notes = []
     for place in places:
         size = peak_space.get(place.target, 0)
-        if size > place.free_bytes:
+        if place.free_bytes is not None and size > place.free_bytes:
             what = f"needs {about_size(size)}, {about_size(place.free_bytes)} are free"
             notes.append(f"warning: target {place.target} ({place.path}): {what}: there will be errors")
     return notes

@@ -5,6 +5,6 @@ from assay.model.study.speed import Speed
 from assay.plan.speeds import STORAGE
 
 
-def speed(target: DeviceTarget) -> Speed:  # noqa: ARG001
+def speed(target: DeviceTarget) -> Speed:
     """As `Target.speed`."""
     return STORAGE

@@ -4,12 +4,6 @@ from assay.contract._generated import DeviceTarget as JobTarget
 from assay.kinds.device.study import DeviceTarget
 
 
-def job_target(
-    target: DeviceTarget,
-    directory: str,  # noqa: ARG001
-    run: str | None,  # noqa: ARG001
-    destroy: bool,
-    servers: int | None,  # noqa: ARG001
-) -> JobTarget:
+def job_target(target: DeviceTarget, directory: str, run: str | None, destroy: bool, servers: int | None) -> JobTarget:
     """As `Target.job_target`; the engine refuses a device that the user has not given up."""
     return JobTarget(kind="device", path=target.path, destroy=destroy)

@@ -36,11 +36,11 @@ class DeviceKeeper(Keeper[DeviceTarget]):
             raise AssayError(message, hint)
         return job_target.model_copy(update={"path": looking.node(self.target.path)})
 
-    def clean(self, directory: str, cleaning: Cleaning) -> list[str]:  # noqa: ARG002
+    def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
         """As `Keeper.clean`: what a job has written is overwritten by the next one."""
         return []
 
-    def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:  # noqa: ARG002
+    def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
         """As `Keeper.layers`."""
         return layering.device(self.target.path)
 

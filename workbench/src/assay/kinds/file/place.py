@@ -15,7 +15,7 @@ class FileKeeper(Keeper[FileTarget]):
         """As `Keeper.inspect`."""
         return looking.directory(self.target.path)
 
-    def take(self, taking: Taking) -> list[int]:  # noqa: ARG002
+    def take(self, taking: Taking) -> list[int]:
         """As `Keeper.take`: its mark keeps others away."""
         return []
 
@@ -27,7 +27,7 @@ class FileKeeper(Keeper[FileTarget]):
         """As `Keeper.probe`."""
         return probing.tried(self.target.job_target(run=probing.run), may_hang=True)
 
-    def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:  # noqa: ARG002
+    def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
         """As `Keeper.current`: the engine looks for the mark."""
         return job_target
 

@@ -36,6 +36,6 @@ class FileTarget(Target):
         """None: whatever mounts it is the kernel's business."""
         return ()
 
-    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":  # noqa: ARG002
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
         """Nothing."""
         yield from ()

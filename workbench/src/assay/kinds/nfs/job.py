@@ -4,13 +4,7 @@ from assay.contract._generated import NfsTarget as JobTarget
 from assay.kinds.nfs.study import NfsTarget
 
 
-def job_target(
-    target: NfsTarget,
-    directory: str,
-    run: str | None,  # noqa: ARG001
-    destroy: bool,  # noqa: ARG001
-    servers: int | None,
-) -> JobTarget:
+def job_target(target: NfsTarget, directory: str, run: str | None, destroy: bool, servers: int | None) -> JobTarget:
     """As `Target.job_target`."""
     used = target.servers[:servers]
     return JobTarget(

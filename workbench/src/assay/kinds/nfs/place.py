@@ -11,11 +11,11 @@ from assay.model.result.layers import Layer
 class NfsKeeper(Keeper[NfsTarget]):
     """Looks after an export: only engines reach it, so that they make, mark and remove what is in it."""
 
-    def inspect(self, looking: Looking) -> Seen:  # noqa: ARG002
+    def inspect(self, looking: Looking) -> Seen:
         """As `Keeper.inspect`: this machine need not reach the servers."""
         return Seen()
 
-    def take(self, taking: Taking) -> list[int]:  # noqa: ARG002
+    def take(self, taking: Taking) -> list[int]:
         """As `Keeper.take`: several runs may work in it."""
         return []
 
@@ -27,7 +27,7 @@ class NfsKeeper(Keeper[NfsTarget]):
         """As `Keeper.probe`."""
         return probing.tried(self.target.job_target())
 
-    def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:  # noqa: ARG002
+    def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
         """As `Keeper.current`: the engine looks for its mark."""
         return job_target
 
@@ -36,7 +36,7 @@ class NfsKeeper(Keeper[NfsTarget]):
         cleaning.by_engine(self.target.job_target(directory))
         return []
 
-    def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:  # noqa: ARG002
+    def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
         """As `Keeper.layers`: what is behind the network is not seen."""
         return (Layer(kind="network", name="nfs", detail=f"servers: {', '.join(self.target.host_names)}"),)
 

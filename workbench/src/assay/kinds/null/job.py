@@ -7,11 +7,7 @@ JobLatency = contract.FixedLatency | contract.UniformLatency | contract.Exponent
 
 
 def job_target(
-    target: NullTarget,
-    directory: str,  # noqa: ARG001
-    run: str | None,  # noqa: ARG001
-    destroy: bool,  # noqa: ARG001
-    servers: int | None,  # noqa: ARG001
+    target: NullTarget, directory: str, run: str | None, destroy: bool, servers: int | None
 ) -> contract.NullTarget:
     """As `Target.job_target`; with the script of the study."""
     return contract.NullTarget(

@@ -14,11 +14,11 @@ SCRIPTED_NS = 1000
 class NullKeeper(Keeper[NullTarget]):
     """There is nothing to look after."""
 
-    def inspect(self, looking: Looking) -> Seen:  # noqa: ARG002
+    def inspect(self, looking: Looking) -> Seen:
         """As `Keeper.inspect`."""
         return Seen()
 
-    def take(self, taking: Taking) -> list[int]:  # noqa: ARG002
+    def take(self, taking: Taking) -> list[int]:
         """As `Keeper.take`."""
         return []
 
@@ -29,15 +29,15 @@ class NullKeeper(Keeper[NullTarget]):
         """As `Keeper.probe`: what can be done is the same everywhere."""
         return probing.general(self.target.kind)
 
-    def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:  # noqa: ARG002
+    def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
         """As `Keeper.current`."""
         return job_target
 
-    def clean(self, directory: str, cleaning: Cleaning) -> list[str]:  # noqa: ARG002
+    def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
         """As `Keeper.clean`."""
         return []
 
-    def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:  # noqa: ARG002
+    def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
         """As `Keeper.layers`: it is nothing, or a script: then the study says how long operations take."""
         if max(map(_longest_ns, self.target.latencies), default=0) < SCRIPTED_NS:
             return (Layer(kind="nothing", name="null", detail="no storage: operations end at once"),)

@@ -138,6 +138,6 @@ class NullTarget(Target):
         found = (self.latency, *(change.latency for change in self.changes))
         return tuple(latency for latency in found if latency is not None)
 
-    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":  # noqa: ARG002
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
         """Nothing."""
         yield from ()

@@ -253,6 +253,7 @@ class Place(Frozen):
         filesystem: ext4, tmpfs, ...; `block` for a device; `null` for the null target.
         memory_backed: The store is memory itself, so that a cache in front of it means nothing.
         direct_bypasses_cache: O_DIRECT means what it says here.
+        free_bytes: Space that is left; None where there is no such thing, or it is not told.
         device: Block device below, e.g. /dev/vda; None if there is none.
         limits: What this place cannot do, one line each.
         stacked_on: What lies below the device and may answer from the host's memory, such as `/dev/loop0, a loop
@@ -267,7 +268,7 @@ class Place(Frozen):
     filesystem: str
     memory_backed: bool
     direct_bypasses_cache: bool
-    free_bytes: int
+    free_bytes: int | None
     device: str | None
     limits: tuple[str, ...] = ()
     stacked_on: str | None = None

@@ -29,10 +29,9 @@ def kinds() -> Mapping[str, type[Target]]:
     Raises:
         TypeError: A kind is not complete, and so would be taken for what it is not.
     """
-    (folder,) = import_module(PACKAGE).__path__
-    names = sorted(entry.name for entry in Path(folder).iterdir() if (entry / "__init__.py").is_file())
-    found = sorted((_load(name, Path(folder, name)) for name in names), key=lambda kind: kind.rank)
-    return MappingProxyType({word_of(kind): kind for kind in found})
+    entries = [entry for folder in import_module(PACKAGE).__path__ for entry in sorted(Path(folder).iterdir())]
+    found = [_load(entry.name, entry) for entry in entries if (entry / "__init__.py").is_file()]
+    return MappingProxyType({word_of(kind): kind for kind in sorted(found, key=lambda kind: kind.rank)})
 
 
 def word_of(kind: type[Target]) -> str:
