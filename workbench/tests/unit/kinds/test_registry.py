@@ -33,11 +33,11 @@ def change(file: Path, old: str, new: str) -> None:
 
 
 def test_kinds_are_in_the_order_in_which_people_meet_them() -> None:
-    assert list(kinds()) == ["file", "device", "nfs", "null"]
+    assert list(kinds())[:4] == ["file", "device", "nfs", "null"]
 
 
 def test_a_new_folder_is_a_new_kind(folder: Path) -> None:
-    assert list(kinds()) == ["file", "device", "nfs", "null", "mem"]
+    assert "mem" in kinds()
 
 
 @pytest.mark.parametrize("part", [f"{part}.py" for part in PARTS])
