@@ -18,7 +18,7 @@ sys.exit(main(sys.argv[2:]))
 STUDY = """
 study: new-kind
 question: How fast is memory?
-targets: {memory: {kind: mem, block: 64KiB}, nothing: {kind: "null"}}
+targets: {memory: {kind: ram, block: 64KiB}, nothing: {kind: "null"}}
 workloads: {one: {operations: [write, read], file_size: 1MiB, record_size: 64KiB, runtime: 50ms}}
 repeats: 1
 ceilings: none
@@ -37,7 +37,7 @@ def test_its_fields_are_checked_in_its_own_words(tmp_path: Path) -> None:
     for old, new, told in (
         ("block: 64KiB", "blok: 64KiB", "did you mean `block`?"),
         (", block: 64KiB", "", "add a line such as `block: 1MiB`"),
-        ("kind: mem", "kind: men", "did you mean `mem`?"),
+        ("kind: ram", "kind: ra", "did you mean `ram`?"),
         ("block: 64KiB", "path: /x", "it is only for kind: file and kind: device"),
     ):
         file.write_text(STUDY.replace(old, new))
@@ -53,6 +53,6 @@ def test_it_is_planned_measured_and_reported(tmp_path: Path) -> None:
     code, output = assay(tmp_path, "run", "study.yaml", "--out", "runs")
     assert (code, "complete" in output, "there will be errors" in output) == (0, True, False), output
     code, output = assay(tmp_path, "show", "last", "--out", "runs")
-    assert (code, "memory: memory, blocks of 65536 bytes, mem (memory of the engine)" in output) == (0, True), output
+    assert (code, "memory: memory, blocks of 65536 bytes, ram (memory of the engine)" in output) == (0, True), output
     code, output = assay(tmp_path, "report", "last", "--out", "runs")
     assert code == 0, output

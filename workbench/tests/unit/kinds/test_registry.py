@@ -19,10 +19,10 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     shutil.copytree(NEW, tmp_path, dirs_exist_ok=True)
     assay.kinds.__path__.append(str(tmp_path))
     kinds.cache_clear()
-    yield tmp_path / "mem"
+    yield tmp_path / "ram"
     assay.kinds.__path__.remove(str(tmp_path))
     kinds.cache_clear()
-    for name in [name for name in sys.modules if name.startswith("assay.kinds.mem")]:
+    for name in [name for name in sys.modules if name.startswith("assay.kinds.ram")]:
         del sys.modules[name]
 
 
@@ -37,13 +37,13 @@ def test_kinds_are_in_the_order_in_which_people_meet_them() -> None:
 
 
 def test_a_new_folder_is_a_new_kind(folder: Path) -> None:
-    assert "mem" in kinds()
+    assert "ram" in kinds()
 
 
 @pytest.mark.parametrize("part", [f"{part}.py" for part in PARTS])
 def test_a_kind_without_a_file_is_refused(folder: Path, part: str) -> None:
     (folder / part).unlink()
-    with pytest.raises(TypeError, match=f"assay.kinds.mem has no {part}"):
+    with pytest.raises(TypeError, match=f"assay.kinds.ram has no {part}"):
         kinds()
 
 
@@ -66,13 +66,13 @@ def test_a_kind_that_forgets_a_fact_is_refused(folder: Path, trait: str, line: s
 @pytest.mark.parametrize("member", ["path", "services", "crosscheck"])
 def test_a_kind_that_forgets_a_method_is_refused(folder: Path, member: str) -> None:
     change(folder / "study.py", f"    def {member}(", f"    def other_{member}(")
-    with pytest.raises(TypeError, match=f"MemTarget does not say {member}"):
+    with pytest.raises(TypeError, match=f"RamTarget does not say {member}"):
         kinds()
 
 
 def test_a_kind_is_called_like_its_folder(folder: Path) -> None:
-    change(folder / "study.py", 'Literal["mem"]', 'Literal["memory"]')
-    with pytest.raises(TypeError, match="MemTarget is of kind memory"):
+    change(folder / "study.py", 'Literal["ram"]', 'Literal["memory"]')
+    with pytest.raises(TypeError, match="RamTarget is of kind memory"):
         kinds()
 
 
@@ -80,6 +80,6 @@ def test_a_keeper_that_leaves_something_open_cannot_be_used(folder: Path) -> Non
     from assay.kinds.place import keeper_of
 
     change(folder / "place.py", "def clean(", "def other(")
-    target = kinds()["mem"].model_validate({"kind": "mem", "block": "1MiB"})
+    target = kinds()["ram"].model_validate({"kind": "ram", "block": "1MiB"})
     with pytest.raises(TypeError, match="clean"):
         keeper_of(target)

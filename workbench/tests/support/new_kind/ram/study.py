@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from assay.model.study.study import Workload
 
 
-class MemTarget(Target):
+class RamTarget(Target):
     """Memory of the engine."""
 
     rank: ClassVar[int] = 5
@@ -26,7 +26,7 @@ class MemTarget(Target):
     waits_when_gone: ClassVar[bool] = False
     examples: ClassVar[dict[str, str]] = {"block": "1MiB"}
 
-    kind: Literal["mem"]
+    kind: Literal["ram"]
     block: Annotated[int, Single(axis.size(4096, 2**30))] = Field(description="Bytes that each lane copies.")
     ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
     description: Text = Field("", description="What it is, for the report.")

@@ -1,6 +1,6 @@
 """What a run does with memory."""
 
-from assay.kinds.mem.study import MemTarget
+from assay.kinds.ram.study import RamTarget
 from pydantic import BaseModel
 
 from assay.contract._answers import BackendCapabilities, Look
@@ -8,7 +8,7 @@ from assay.kinds.place import Claiming, Cleaning, Keeper, Layering, Looking, Pro
 from assay.model.result.layers import Layer
 
 
-class MemKeeper(Keeper[MemTarget]):
+class RamKeeper(Keeper[RamTarget]):
     """There is nothing to look after."""
 
     def inspect(self, looking: Looking) -> Seen:
@@ -36,7 +36,7 @@ class MemKeeper(Keeper[MemTarget]):
 
     def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
         """As `Keeper.layers`."""
-        return (Layer(kind="memory", name="mem", detail="memory of the engine"),)
+        return (Layer(kind="memory", name="ram", detail="memory of the engine"),)
 
 
-KEEPER = MemKeeper
+KEEPER = RamKeeper
