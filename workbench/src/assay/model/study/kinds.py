@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Union, get_args
+from typing import Annotated, Any, Union, get_args
 
 from pydantic import Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema
@@ -75,10 +75,4 @@ class OfAnyKind:
     def __get_pydantic_core_schema__(_source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         """The union of all classes, as if it were written out."""
         union: Any = Union[tuple(kinds().values())]  # noqa: UP007
-        return handler.generate_schema(_discriminated(union))
-
-
-def _discriminated(union: Any) -> Any:
-    from typing import Annotated
-
-    return Annotated[union, Field(discriminator="kind")]
+        return handler.generate_schema(Annotated[union, Field(discriminator="kind")])
