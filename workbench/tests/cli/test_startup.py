@@ -71,11 +71,13 @@ NO_RUN = (
 BOUNDS = {
     "--version": Bound(9, 1, ("rich", "sqlite3", "assay.store", "assay.plan", "assay.launch", *PARSERS, *FAR)),
     "check": Bound(60, 45, ("rich", *NO_RUN)),
-    "plan": Bound(54, 45, NO_RUN),
+    "plan": Bound(58, 45, ("rich", *NO_RUN)),
     "list": Bound(
-        18, 1, ("assay.model.result.result", "assay.store.run", "assay.plan", "assay.launch", *PARSERS, *FAR[:-1])
+        20,
+        1,
+        ("rich", "assay.model.result.result", "assay.store.run", "assay.plan", "assay.launch", *PARSERS, *FAR[:-1]),
     ),
-    "show": Bound(51, 77, ("assay.plan", "assay.launch", "assay.model.study.study", *PARSERS, *FAR[:-1])),
+    "show": Bound(55, 77, ("rich", "assay.plan", "assay.launch", "assay.model.study.study", *PARSERS, *FAR[:-1])),
 }
 
 
