@@ -53,7 +53,7 @@ CASES = {
     "prices check": ("aws-us-east-1", 0, "ok: aws-us-east-1"),
     "prices import": (f"table.csv {IMPORT}", 0, "ours.yaml: 1 rows in CHF of 2026-11-01"),
     "prices refresh": ("none", 2, ""),
-    "price": ("s3", 0, "design    s3"),
+    "price": ("s3", 0, "design  s3"),
     "doctor": ("", 0, "assay-engine"),
 }
 """Command -> what follows it, its exit code, and what a line of its standard output has; empty: there is no line."""

@@ -88,7 +88,7 @@ def _bullets(block: doc.Bullets, width: int | None) -> list[Line]:
 
 def _facts(block: doc.Facts, width: int | None) -> list[Line]:
     names = [plain(name, MOST) for name, _ in block.items]
-    wide = max(map(_columns, names), default=0) + 1
+    wide = max(map(_columns, names), default=0) + len(_GAP)
     return [
         line
         for name, (_, value) in zip(names, block.items, strict=True)

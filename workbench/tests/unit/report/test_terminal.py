@@ -55,10 +55,10 @@ def test_wide_letters_take_two_columns() -> None:
 def test_facts_stand_below_each_other_and_text_is_folded() -> None:
     facts = doc.Facts((("target", "one"), ("question", "Which of the two is faster here?"), ("", "more")))
     assert render_terminal([facts], 30).splitlines() == [
-        "target   one",
-        "question Which of the two is",
-        "         faster here?",
-        "         more",
+        "target    one",
+        "question  Which of the two is",
+        "          faster here?",
+        "          more",
     ]
     bullets = doc.Bullets(("read: fast", (doc.Strong("write"), ": slow, slower than anything")))
     assert render_terminal([bullets], 24).splitlines() == ["  read: fast", "  write: slow, slower", "    than anything"]
