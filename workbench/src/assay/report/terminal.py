@@ -36,6 +36,8 @@ def render_terminal(blocks: Iterable[doc.Block], width: int | None = None, style
     before: doc.Block | None = None
     for block in blocks:
         lines = _WRITERS[type(block)](block, width)
+        if isinstance(before, doc.Heading) and isinstance(block, doc.Facts):
+            lines = [(f"  {text}", bold) for text, bold in lines]
         if lines and before is not None and _apart(before, block):
             found.append(("", False))
         found += lines
