@@ -12,7 +12,8 @@ import pytest
 from run_tools import needs_engine, study
 from stored_runs import store_run
 
-from assay.store import Result, RunStore
+from assay.model.result.brief import Result
+from assay.store import RunStore
 
 PROGRAM = """
 import json, sys
@@ -77,7 +78,7 @@ BOUNDS = {
         1,
         ("rich", "assay.model.result.result", "assay.store.run", "assay.plan", "assay.launch", *PARSERS, *FAR[:-1]),
     ),
-    "show": Bound(55, 77, ("rich", "assay.plan", "assay.launch", "assay.model.study.study", *PARSERS, *FAR[:-1])),
+    "show": Bound(58, 77, ("rich", "assay.plan", "assay.launch", "assay.model.study.study", *PARSERS, *FAR[:-1])),
 }
 
 

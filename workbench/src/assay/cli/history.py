@@ -10,10 +10,11 @@ from assay.model.base import AssayError
 from assay.model.named import look
 
 if TYPE_CHECKING:
+    from assay.model.result.brief import Result
     from assay.model.result.comparison import History, HistoryPoint, HistoryRow
     from assay.model.result.result import RunInfo
     from assay.report.document import Table
-    from assay.store import Result, RunStore
+    from assay.store import RunStore
 
 FIRST_ROWS = 40
 MOST_DRAWN = 40
