@@ -76,7 +76,7 @@ def test_a_resumed_run_goes_on_with_its_controls(tmp_path: Path, monkeypatch: py
 
 def test_a_killed_run_keeps_the_controls_it_had(tmp_path: Path) -> None:
     file = study(tmp_path, record="64KiB", repeats=60)
-    program = f"from assay.cli import control, main; control.CONTROL_SHARE = {OFTEN}; main.main()"
+    program = f"from assay.cli import main; from assay.run import control; control.CONTROL_SHARE = {OFTEN}; main.main()"
     command = [sys.executable, "-c", program, "run", str(file)]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     kept: tuple[object, ...] = ()
