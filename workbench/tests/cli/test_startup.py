@@ -71,8 +71,8 @@ NO_RUN = (
 )
 BOUNDS = {
     "--version": Bound(9, 1, ("rich", "sqlite3", "assay.store", "assay.plan", "assay.launch", *PARSERS, *FAR)),
-    "check": Bound(60, 45, ("rich", *NO_RUN)),
-    "plan": Bound(58, 45, ("rich", *NO_RUN)),
+    "check": Bound(63, 45, ("rich", *NO_RUN)),
+    "plan": Bound(60, 45, ("rich", *NO_RUN)),
     "list": Bound(
         20,
         1,
