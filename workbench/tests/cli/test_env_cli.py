@@ -165,7 +165,7 @@ def test_env_diff_prints_only_what_differs_in_three_parts(tmp_path: Path, store:
     first, second = store("20270101-000000-s", OLD), store("20270102-000000-s", NEW)
     text = assay(tmp_path, "env", "--diff", first, "last").stdout
     lines = [line.split() for line in text.splitlines() if line.strip() and "─" not in line]
-    heading = ["section", "name", first, second]
+    heading = ["Section", "Name", first, second]
     assert [line[:4] for line in lines] == [
         ["These", "commonly", "change", "results:"],
         heading,

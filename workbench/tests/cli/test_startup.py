@@ -12,8 +12,9 @@ import pytest
 from run_tools import needs_engine, study
 from stored_runs import store_run
 
+from assay.model.result.brief import Result
 from assay.model.study.kinds import PARTS, kinds
-from assay.store import Result, RunStore
+from assay.store import RunStore
 
 PROGRAM = """
 import json, sys
@@ -73,12 +74,14 @@ NO_RUN = (
 )
 BOUNDS = {
     "--version": Bound(9, 1, ("rich", "sqlite3", "assay.store", "assay.plan", "assay.launch", *PARSERS, *FAR)),
-    "check": Bound(68, 35, ("rich", *NO_RUN)),
-    "plan": Bound(58, 34, NO_RUN),
+    "check": Bound(71, 35, ("rich", *NO_RUN)),
+    "plan": Bound(66, 34, ("rich", *NO_RUN)),
     "list": Bound(
-        18, 1, ("assay.model.result.result", "assay.store.run", "assay.plan", "assay.launch", *PARSERS, *FAR[:-1])
+        20,
+        1,
+        ("rich", "assay.model.result.result", "assay.store.run", "assay.plan", "assay.launch", *PARSERS, *FAR[:-1]),
     ),
-    "show": Bound(51, 77, ("assay.plan", "assay.launch", "assay.model.study.study", *PARSERS, *FAR[:-1])),
+    "show": Bound(58, 77, ("rich", "assay.plan", "assay.launch", "assay.model.study.study", *PARSERS, *FAR[:-1])),
 }
 
 

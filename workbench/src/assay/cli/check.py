@@ -5,11 +5,12 @@ from pathlib import Path
 import typer
 
 from assay.cli.output import as_path, note, say
-from assay.cli.studyfile import LoadedStudy, load_study_file, refuse_faults
+from assay.cli.studyfile import load_study_file, refuse_faults
 from assay.model.source import Fault
 from assay.model.units import about_size
 from assay.plan.doubts import doubts
 from assay.plan.estimate import StudyEstimate, estimate_study
+from assay.run.planned import Plan
 
 
 def command(study: Path = typer.Argument(parser=as_path, help="Study file.", metavar="STUDY")) -> None:
@@ -31,7 +32,7 @@ def command(study: Path = typer.Argument(parser=as_path, help="Study file.", met
         note(f"warning: {line}")
 
 
-def target_faults(loaded: LoadedStudy) -> list[Fault]:
+def target_faults(loaded: Plan) -> list[Fault]:
     """Targets that this machine must not or cannot write to; found by looking only."""
     from assay.kinds.place import keeper_of
     from assay.launch.looking import MachineLooking
@@ -48,7 +49,7 @@ def target_faults(loaded: LoadedStudy) -> list[Fault]:
     ]
 
 
-def summary(loaded: LoadedStudy, estimate: StudyEstimate) -> str:
+def summary(loaded: Plan, estimate: StudyEstimate) -> str:
     """One line: cases, repeats, exclusions, time and bytes."""
     left_out = f", {len(loaded.excluded)} excluded" if loaded.excluded else ""
     up_to = "up to " if estimate.least_seconds < estimate.seconds else ""

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -14,42 +13,19 @@ from assay.launch.abilities import leave_out_impossible
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
 from assay.model.named import UnreadableError, read_named
 from assay.model.source import Fault, Problem, Source, sorted_problems, without_echoes
-from assay.model.study.case import Case, Excluded
+from assay.model.study.case import Excluded
 from assay.model.study.study import Study
 from assay.model.written import MOST_BYTES
 from assay.plan.capable import Backends, capability_faults, read_capabilities
 from assay.plan.expand import expand
 from assay.plan.load import Loaded, load_study
+from assay.run.planned import Plan
 
 if TYPE_CHECKING:
     from assay.model.money.priced import FrozenPrices
 
 
-@dataclass(frozen=True)
-class LoadedStudy:
-    """A study file without problems.
-
-    Attributes:
-        path: As given on the command line.
-        text: The file as it is.
-        source: Where each value stands in it.
-        cases: All cases, in plan order.
-        excluded: Points that the study leaves out, or that are optional and cannot be done on this machine.
-        backends: Kind of target -> what its backend can do anywhere.
-        prices: Of the designs that its targets stand for; None if it names none.
-    """
-
-    path: Path
-    text: str
-    study: Study
-    source: Source
-    cases: tuple[Case, ...]
-    excluded: tuple[Excluded, ...]
-    backends: Backends
-    prices: "FrozenPrices | None" = None
-
-
-def load_study_file(path: Path) -> LoadedStudy:
+def load_study_file(path: Path) -> Plan:
     """The study in `path`, expanded and checked against the backends' general capabilities.
 
     What this machine cannot do of optional workloads is left out, with a note.
@@ -62,7 +38,7 @@ def load_study_file(path: Path) -> LoadedStudy:
     return check_study(path, read_study(path))
 
 
-def check_study(path: Path, data: bytes, made: bool = False) -> LoadedStudy:
+def check_study(path: Path, data: bytes, made: bool = False) -> Plan:
     """As `load_study_file`, of a study that was read.
 
     Args:
@@ -105,7 +81,7 @@ def check_study(path: Path, data: bytes, made: bool = False) -> LoadedStudy:
 
         # What cannot be measured here is not paid for.
         prices = of_targets(prices, {case.target for case in cases})
-    return LoadedStudy(path, text, study, loaded.source, cases, expansion.excluded + impossible, backends, prices)
+    return Plan(study, text, loaded.source, path, cases, expansion.excluded + impossible, prices)
 
 
 def _prices(study: Study, folder: Path, used: set[str] | None) -> "tuple[FrozenPrices | None, list[Fault]]":

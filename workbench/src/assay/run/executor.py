@@ -286,7 +286,7 @@ class Executor:
                 return cap.explain(outcome) if cap else outcome
         except _ImpossibleError as error:
             # The engine never got its job: a result like any other, and the other cases go on.
-            return Outcome("refused", error.reason, "", started_at, time.time() - started_at, False)
+            return Outcome("refused", error.reason, started_at, time.time() - started_at, False)
 
     def _checked(self, planned: PlannedJob, name: str) -> PlannedJob:
         """The job with its target as it is now: since the last repeat somebody may have mounted it."""
@@ -321,7 +321,7 @@ class Executor:
                 self.silent.add(path)
             elif path in self.silent:
                 status, reason = "incomplete", f"storage does not answer: something still waits for it: {reason}"
-            return Outcome(status, reason, "", started_at, time.time() - started_at, False)
+            return Outcome(status, reason, started_at, time.time() - started_at, False)
         self.silent.discard(path)
         return None
 

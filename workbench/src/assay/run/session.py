@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay import __version__
@@ -24,18 +23,13 @@ from assay.launch.placing import patience_of
 from assay.launch.remote_places import mount_facts
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
-from assay.model.money.priced import FrozenPrices
-from assay.model.source import Source
 from assay.model.study.blocks import Blocks
-from assay.model.study.case import Case, Excluded
-from assay.model.study.study import Study
 from assay.model.units import about_duration, about_size
-from assay.plan.blocks import block_order, pairs_of
 from assay.plan.ceilings import stated_ceilings
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.load import load_study
 from assay.plan.methods import open_shapes
-from assay.plan.schedule import Job, due_times, timetable
+from assay.plan.schedule import Job, due_times
 from assay.run import claims, targets
 from assay.run import meter as meters
 from assay.run.analysis import with_seen
@@ -51,6 +45,7 @@ from assay.run.gather import gathered, keep_companions
 from assay.run.judging import judged_results
 from assay.run.listener import Listener, Progress, TimeLeft
 from assay.run.methods import find_methods
+from assay.run.planned import Plan
 from assay.run.rounds import run_rounds
 from assay.run.series import run_rows
 from assay.run.settle import settle_all, spent
@@ -64,49 +59,6 @@ CLAIMED: dict[str, type] = {claims.DIRECTORY: str, claims.REMOTE: dict}
 """Kind of the journal's entries -> what `claimed` and `above` are in its details, once they are known."""
 ENGINE_WAIT_SECONDS = 30.0
 """How long to wait for the engine of a workbench that died; it ends by itself when it notices."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A study and what follows from it.
-
-    Attributes:
-        file: Its name for messages.
-        folder: Where the file is; names of other files in it start there.
-        prices: Of the designs that the study names.
-        blocks: How its two sides are measured in turns; None if it is no comparison.
-        engines: Target -> the engine that measures there, if it is not the one of this workbench. All these targets
-            are one place.
-    """
-
-    study: Study
-    text: str
-    source: Source
-    file: str
-    folder: Path
-    cases: tuple[Case, ...]
-    excluded: tuple[Excluded, ...]
-    prices: FrozenPrices | None = None
-    blocks: Blocks | None = None
-    engines: Mapping[str, Engine] = field(default_factory=dict)
-
-    @property
-    def order(self) -> tuple[Job, ...]:
-        """All repeats in the order of execution."""
-        if self.blocks is None:
-            return timetable(self.study, self.cases).order
-        pairs = pairs_of(self.cases, self.blocks.base, self.blocks.other)
-        return block_order(pairs, self.blocks.most, self.study.seed)
-
-    @property
-    def twins(self) -> tuple[str, ...]:
-        """Targets that are the place of another one."""
-        return tuple(self.engines)[1:]
-
-    @property
-    def places(self) -> list[str]:
-        """Names of the targets that are used, each place once."""
-        return [name for name in targets.used_targets(self.study, self.cases) if name not in self.twins]
 
 
 def start(plan: Plan, out: Path, destroy: bool, listener: Listener, budget: str | None = None) -> RunStore:
@@ -157,9 +109,8 @@ def resume(folder: Path, destroy: bool, listener: Listener, budget: str | None =
         if loaded.study is None:
             problem = loaded.problems[0]
             raise AssayError(problem.text(str(folder / "study.yaml")).splitlines()[0], problem.hint)
-        file = str(folder / "study.yaml")
-        cases, excluded = store.cases(), store.excluded()
-        plan = Plan(loaded.study, store.study_text(), loaded.source, file, folder, cases, excluded, blocks=blocks)
+        file, cases, excluded = folder / "study.yaml", store.cases(), store.excluded()
+        plan = Plan(loaded.study, store.study_text(), loaded.source, file, cases, excluded, blocks=blocks)
         _check_unchanged(store, plan)
         estimate = estimate_study(plan.study, plan.cases, measured_seconds(store))
         targets.inspect_targets(plan.study, plan.places, destroy, claims.owner_of(store))

@@ -1,54 +1,57 @@
 """What `assay price` says to people."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
-from assay.cli.money.price_data import METRICS, MOST_COMPARED
-from assay.cli.output import print_table, say
-from assay.model.money import amount as amounts
-from assay.model.money.amount import EXACT, rounded, total
-from assay.model.money.price import UNITS
-from assay.model.units import about_duration, about_size
+from assay.cli.money.price_data import MOST_COMPARED
+from assay.cli.output import show
+from assay.model.money.amount import EXACT, money, rounded
+from assay.model.units import about_size
 from assay.money.advice.words import counted
+from assay.money.cost.frozen import design_ceilings
+from assay.money.cost.limits import METRICS, Metric
 from assay.money.cost.metrics import OnTerm, Option, Pair, compare
+from assay.report.document import Block, Bullets, Cell, Column, Facts, Heading, Note, Num, Paragraph, Table
+from assay.report.pricing import (
+    amount_cells,
+    amount_columns,
+    bill_table,
+    limit_facts,
+    limit_table,
+    money_cell,
+    rate,
+    what,
+)
 
-if TYPE_CHECKING:
-    from assay.money.cost.cost import Charge, Cost
-    from assay.money.cost.limits import Metric
-
-_NAMES = {"read": "read", "write": "write", "read_iops": "read ops", "write_iops": "write ops"}
-
-
-def money(amount: Decimal | None, currency: str = "") -> str:
-    """As `assay.model.money.amount.money`; nothing for None."""
-    return "" if amount is None else amounts.money(amount, currency)
+_READING = "TB-month, GB/s and 1,000 IOPS: what a month costs for each of them. A rate is what is kept for ever."
 
 
 def print_options(options: Sequence[Option], months: int | None, bill: bool) -> None:
     """Each design alone, or several in a table, and where they meet."""
-    if len(options) == 1:
-        _alone(options[0], months)
-    else:
-        labels = _labels(options)
-        _side_by_side(options, labels, months)
+    alone = len(options) == 1
+    blocks = _alone(options[0], months) if alone else _side_by_side(options, months)
     if bill:
         for option in options:
-            _bill(option, titled=len(options) > 1)
-    if len(options) == 1:
-        _terms(options[0])
-    elif len(options) <= MOST_COMPARED:
-        say("Where designs meet:")
-        names = {option.label: label for option, label in zip(options, labels, strict=True)}
-        _meet([pair.renamed(names) for pair in compare(options)])
-        losing = [label for option, label in zip(options, labels, strict=True) if option.loses_when_off]
-        if losing:
-            say(f"The data goes when it is switched off: {', '.join(losing)}")
-    else:
-        say(f"Where designs meet is worked out for up to {MOST_COMPARED} of them.")
+            title = "Bill" if alone else f"Bill of {option.label}"
+            blocks += [Heading(title, "bill"), bill_table("bill", option.cost, option.book)]
+    show(*blocks, *(_terms(options[0]) if alone else _meeting(options)))
 
 
-def _alone(option: Option, months: int | None) -> None:
+def _meeting(options: Sequence[Option]) -> list[Block]:
+    """Where several designs meet."""
+    if len(options) > MOST_COMPARED:
+        return [Paragraph(f"Where designs meet is worked out for up to {MOST_COMPARED} of them.")]
+    labels = _labels(options)
+    names = {option.label: label for option, label in zip(options, labels, strict=True)}
+    met = _meet([pair.renamed(names) for pair in compare(options)])
+    blocks: list[Block] = [Heading("Where designs meet:", "meet"), met]
+    losing = [label for option, label in zip(options, labels, strict=True) if option.loses_when_off]
+    if losing:
+        blocks.append(Paragraph(f"The data goes when it is switched off: {', '.join(losing)}"))
+    return blocks
+
+
+def _alone(option: Option, months: int | None) -> list[Block]:
     cost, limits, currency = option.cost, option.limits, option.cost.currency
     hour = f"{money(cost.hour)} an hour, " if cost.duty else ""
     lines = [
@@ -73,13 +76,16 @@ def _alone(option: Option, months: int | None) -> None:
     lines += [
         ("usable", f"{about_size(limits.usable)} ({limits.how_usable})"),
         ("", f"{money(option.per_tb_month, currency)} for each usable TB and month"),
-        *_limits(option),
         *_job(option),
         ("keeps", f"{option.design.durability}; fails together: {option.design.failure_domain}"),
         *(("note", text) for text in option.design.notes),
     ]
-    for name, text in lines:
-        say(f"{name:<10}{text}".rstrip())
+    ceilings = design_ceilings(limits)
+    blocks: list[Block] = [Facts(tuple(lines))]
+    if ceilings:
+        table = limit_table("limits", ceilings, cost)
+        blocks += [Heading("What it can do at most", "limits"), table, limit_facts(ceilings)]
+    return [*blocks, *_unknown(option)]
 
 
 def prices_words(option: Option) -> str:
@@ -90,46 +96,17 @@ def prices_words(option: Option) -> str:
     return f"{book.book} of {book.date}, {cost.hours_per_month} hours a month, {term}"
 
 
-def _limits(option: Option) -> list[tuple[str, str]]:
-    """Of each metric; how a layer's limit comes about, only once."""
-    lines: list[tuple[str, str]] = []
-    told: set[str] = set()
+def _unknown(option: Option) -> Iterator[Note]:
+    """The layers whose rates are not known, which therefore limit nothing."""
+    layers: dict[str, list[str]] = {}
     for metric in METRICS:
-        binding = option.limits.binding(metric)
-        name = _NAMES[metric]
-        for text in _limit(option, metric):
-            lines.append((name, text))
-            name = ""
-        if binding is not None and binding.how and binding.layer not in told:
-            told.add(binding.layer)
-            lines.append(("", f"  {binding.layer}: {binding.how}"))
-    return lines
-
-
-def _limit(option: Option, metric: "Metric") -> list[str]:
-    limits, currency = option.limits, option.cost.currency
-    binding, keeps = limits.binding(metric), limits.sustained(metric)
-    if binding is None or keeps is None:
-        unknown = ", ".join(layer.layer for layer in limits.layers)
-        return [f"not known of {unknown or 'any layer'}; measure it"]
-    words = f"{rate(keeps, metric)} sustained, bound by {binding.layer}"
-    more = limits.burst(metric)
-    if more is not None:
-        lasts = about_duration(more[1]) if more[1] else "a while, how long is not published"
-        words += f"; {rate(more[0], metric)} for {lasts}"
-    per = (
-        f"{money(option.per_gbs_month(metric), currency)} for each GB/s and month"
-        if metric in ("read", "write")
-        else f"{money(option.per_kiops_month(metric), currency)} for each 1,000 IOPS and month"
-    )
-    silent = [layer.layer for layer in limits.layers if layer.keeps(metric) is None and metric in ("read", "write")]
-    extra = [f"not known of {', '.join(silent)}"] if silent else []
-    return [words, *(f"  {text}" for text in (per, *extra))]
-
-
-def rate(value: float, metric: "Metric") -> str:
-    """With its unit."""
-    return f"{about_size(value)}/s" if metric in ("read", "write") else f"{value:,.0f} IOPS"
+        bound = option.limits.binding(metric) is not None
+        silent = [layer.layer for layer in option.limits.layers if layer.keeps(metric) is None]
+        if not bound or (silent and metric in METRICS[:2]):
+            words = ", ".join(silent) or "any layer"
+            layers.setdefault(words if bound else f"{words}; measure it", []).append(what(metric))
+    for words, metrics in layers.items():
+        yield Note(f"{', '.join(metrics)}: not known of {words}")
 
 
 def _job(option: Option) -> list[tuple[str, str]]:
@@ -139,6 +116,7 @@ def _job(option: Option) -> list[tuple[str, str]]:
     hours = f"{rounded(job.hours, 2):f} h" + (" at the rate that it keeps" if job.by_rate else "")
     if job.expected is None:
         return [("job", f"{hours}; its cost is not known, since the book does not say how often spot is interrupted")]
+    assert job.money is not None and job.interrupted is not None, "they are known if the expected hours are"
     words = f"{money(job.money, currency)} in {hours}"
     if job.expected != job.hours:
         words = (
@@ -159,7 +137,7 @@ def exceeded(option: Option) -> list[str]:
     if job is None or not job.exceeds:
         return []
     keeps = [
-        f"{rate(limits.sustained(metric) or 0, metric)} of {_NAMES[metric].removesuffix('e')}ing"
+        f"{rate(limits.sustained(metric) or 0, metric)} of {'reading' if metric == 'read' else 'writing'}"
         for metric in METRICS[:2]
         if metric in job.exceeds
     ]
@@ -169,27 +147,36 @@ def exceeded(option: Option) -> list[str]:
     return found
 
 
-def _side_by_side(options: Sequence[Option], labels: Sequence[str], months: int | None) -> None:
+def _side_by_side(options: Sequence[Option], months: int | None) -> list[Block]:
+    currency, labels = options[0].cost.currency, _labels(options)
     same = {prices_words(option) for option in options}
-    say(f"Prices in {options[0].cost.currency}: {'; '.join(sorted(same))}")
+    blocks: list[Block] = [Paragraph(f"Prices in {currency}: {'; '.join(sorted(same))}")]
     shared = _shared(options)
     if shared:
-        say(f"All are {options[0].chosen.design} with {' '.join(f'{key}={shared[key]}' for key in shared)}")
-    headings = ["design", "an hour", "a month", "a year", "three years", "usable", "TB-month", "read", "write"]
-    headings += ["GB/s read", "GB/s write"]
+        words = " ".join(f"{key}={value}" for key, value in shared.items())
+        blocks.append(Paragraph(f"All are {options[0].chosen.design} with {words}"))
     with_iops = any(option.limits.sustained("read_iops") for option in options)
-    headings += ["read IOPS", "1,000 IOPS"] if with_iops else []
-    headings += [f"paid, {months} m"] if months is not None else []
-    headings += ["job"] if any(option.job for option in options) else []
-    rows = [
-        [label, *_row(option, months, with_iops, "job" in headings), _bound(option)]
-        for label, option in zip(labels, options, strict=True)
+    metrics = METRICS[:3] if with_iops else METRICS[:2]
+    columns = [
+        *(Column("Design"), *amount_columns(currency)),
+        *(Column(name, numeric=True) for name in ("Read", "Write", "Read IOPS")[: len(metrics)]),
+        *(Column(name, currency, numeric=True) for name in ("GB/s read", "GB/s write", "1,000 IOPS")[: len(metrics)]),
+        *([Column(f"Paid, {months} m", currency, numeric=True)] if months is not None else []),
+        *([Column("Job", currency, numeric=True)] if any(option.job for option in options) else []),
+        Column("Bound by"),
     ]
-    print_table([*headings, "bound by"], rows, right=headings[1:])
+    rows: list[tuple[Cell, ...]] = []
     for label, option in zip(labels, options, strict=True):
-        for text in exceeded(option):
-            say(f"The job is too much for {label}: {text}")
-    say("TB-month, GB/s and 1,000 IOPS: what a month costs for each of them. A rate is what is kept for ever.")
+        paid = [money_cell(option.cost.paid(months))] if months is not None else []
+        job = [money_cell(option.job.money if option.job else None)] if any(one.job for one in options) else []
+        amounts = amount_cells(option.cost, option.limits.usable)
+        rates = (_rate(option, metric) for metric in metrics)
+        per = (money_cell(option.per_month(metric)) for metric in metrics)
+        rows.append((label, *amounts, *rates, *per, *paid, *job, _bound(option)))
+    blocks.append(Table("designs", tuple(columns), tuple(rows), _READING))
+    for label, option in zip(labels, options, strict=True):
+        blocks += [Paragraph(f"The job is too much for {label}: {text}") for text in exceeded(option)]
+    return blocks
 
 
 def _shared(options: Sequence[Option]) -> dict[str, object]:
@@ -215,107 +202,43 @@ def _bound(option: Option) -> str:
     return ", ".join(dict.fromkeys(layer.layer for layer in found if layer is not None))
 
 
-def _row(option: Option, months: int | None, with_iops: bool, with_job: bool) -> list[str]:
-    cost, limits = option.cost, option.limits
-    cells = [
-        money(cost.hour) if cost.duty else "",
-        *(money(amount) for amount in (cost.month, cost.year, cost.three_years)),
-        about_size(limits.usable),
-        money(option.per_tb_month),
-        *(_cell(option, metric) for metric in METRICS[:2]),
-        money(option.per_gbs_month("read")),
-        money(option.per_gbs_month("write")),
-    ]
-    if with_iops:
-        iops = limits.sustained("read_iops")
-        cells += [f"{iops:,.0f}" if iops else "", money(option.per_kiops_month("read_iops"))]
-    if months is not None:
-        cells.append(money(cost.paid(months)))
-    if with_job:
-        cells.append(money(option.job.money) if option.job else "")
-    return cells
-
-
-def _cell(option: Option, metric: "Metric") -> str:
+def _rate(option: Option, metric: Metric) -> Num:
     keeps = option.limits.sustained(metric)
-    return "not known" if keeps is None else rate(keeps, metric)
+    return Num("not known" if keeps is None else rate(keeps, metric).removesuffix(" IOPS"), keeps)
 
 
-def _bill(option: Option, titled: bool) -> None:
-    duty, currency = option.cost.duty, option.cost.currency
-    say(f"Bill of {option.label}:" if titled else "Bill:")
-    rows = [
-        [
-            charge.line.what,
-            amount_words(charge),
-            price_words(charge),
-            money(charge.month(duty)) if charge.line.per != "job" else f"{money(charge.job)} a job",
-            f"{option.book.date_of(charge.row)}: {charge.row.source}",
-        ]
-        for charge in option.cost.charges
-    ]
-    rows.append(["all", "", "", money(total(charge.month(duty) for charge in option.cost.charges)), ""])
-    print_table(["what", "how much", f"price in {currency}", "a month", "source"], rows, right=("a month",))
-
-
-def amount_words(charge: "Charge") -> str:
-    """Pieces, and one piece's quantity in the unit that its price is in."""
-    unit, pieces = charge.row.unit, f"{charge.line.pieces:f}"
-    if unit in ("hour", "unit-hour", "piece"):
-        return pieces
-    quantity = EXACT.divide(charge.line.each, Decimal(UNITS[unit].factor))
-    each = f"{pieces} x {rounded(quantity, 3).normalize():,f} {unit}"
-    return f"{each} an hour" if charge.line.per == "hour" else each
-
-
-def price_words(charge: "Charge") -> str:
-    """A row's price with its unit."""
-    row = charge.row
-    words = f"{row.price.normalize():f}" if row.price is not None else tiers_words(charge)
-    words += f" per {row.unit}"
-    if row.free:
-        words += f", {row.free:f} free"
-    return words + (f", {money(row.upfront)} upfront" if row.upfront else "")
-
-
-def tiers_words(charge: "Charge") -> str:
-    """`0.09 to 10240, then 0.085`."""
-    parts = [f"{tier.price:f}" + (f" to {tier.up_to:f}" if tier.up_to else "") for tier in charge.row.tiers]
-    return ", then ".join(parts)
-
-
-def _terms(option: Option) -> None:
+def _terms(option: Option) -> list[Block]:
     if len(option.terms) < 2:
-        return
-    say("")
-    rows = [[term.name, *_costs(term), percent_off(term.cost, option.terms[0].cost)] for term in option.terms]
-    headings = ["term", "a month", "a year", "three years", "less than the first"]
-    print_table(headings, rows, right=headings[1:])
-    _meet(option.term_pairs)
+        return []
+    money_columns = amount_columns(option.cost.currency)[1:4]
+    columns = (Column("Term"), *money_columns, Column("Less than the first", numeric=True))
+    rows: list[tuple[Cell, ...]] = [
+        (term.name, *amount_cells(term.cost, None)[1:4], percent_off(term, option.terms[0])) for term in option.terms
+    ]
+    return [Heading("On other terms", "terms"), Table("terms", columns, tuple(rows)), _meet(option.term_pairs)]
 
 
-def _costs(term: OnTerm) -> list[str]:
-    return [money(term.cost.month), money(term.cost.year), money(term.cost.three_years)]
+def percent_off(term: OnTerm, first: OnTerm) -> Num:
+    """How much less a month on the one term costs."""
+    before, month = first.cost.month, term.cost.month
+    if not before or month == before:
+        return Num("", None)
+    share = 1 - EXACT.divide(month, before)
+    return Num(percent(share), float(share))
 
 
-def percent_off(cost: "Cost", first: "Cost") -> str:
-    """How much less the one is."""
-    if not first.month or cost.month == first.month:
-        return ""
-    return percent(1 - EXACT.divide(cost.month, first.month))
-
-
-def _meet(found: Sequence[Pair]) -> None:
+def _meet(found: Sequence[Pair]) -> Bullets:
     """Pairs that never meet are told together for the one that is cheaper."""
     dearer: dict[str, list[str]] = {}
+    lines: list[str] = []
     for pair in found:
         if pair.never and pair.months is None:
             names = (pair.first, pair.second)
             dearer.setdefault(names[pair.duty.above], []).append(names[1 - pair.duty.above])
         else:
-            say(f"  {pair_words(pair)}")
-    for cheaper, others in dearer.items():
-        say(f"  {cheaper} is cheaper at every duty cycle than {', '.join(others)}")
+            lines.append(pair_words(pair))
+    lines += [f"{one} is cheaper at every duty cycle than {', '.join(others)}" for one, others in dearer.items()]
+    return Bullets(tuple(lines))
 
 
 def pair_words(pair: Pair) -> str:
