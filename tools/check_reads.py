@@ -17,7 +17,7 @@ KERNEL, OWN = "files that the kernel makes", "files that come with Assay"
 ALLOWED = {
     "cli/init.py": {"read_text": OWN},
     "cli/studyfile.py": {"read_text": OWN},
-    "cli/prices.py": {"read_bytes": OWN},
+    "cli/money/prices.py": {"read_bytes": OWN},
     "launch/abilities.py": {"read_text": KERNEL},
     "launch/binary.py": {"open": "the engine, hashed piece by piece"},
     "launch/cgroup.py": {"read_text": KERNEL},

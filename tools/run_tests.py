@@ -87,6 +87,8 @@ PHASES: list[list[list[Step]]] = [
             Step("instructions", [PYTHON, "tools/check_instructions.py"]),
             Step("size budget", [PYTHON, "tools/check_size.py"]),
             Step("reads of files", [PYTHON, "tools/check_reads.py"]),
+            Step("kinds of target", [PYTHON, "tools/check_kinds.py"]),
+            Step("files in folders", [PYTHON, "tools/check_folders.py"]),
             Step("python lints", [str(BIN / "ruff"), "check", "--quiet", *ALL_PYTHON], "workbench"),
             Step("python format", [str(BIN / "ruff"), "format", "--check", "--quiet", *ALL_PYTHON], "workbench"),
             Step("python imports", [str(BIN / "lint-imports"), "--no-cache"], "workbench"),

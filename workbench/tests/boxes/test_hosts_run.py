@@ -68,7 +68,7 @@ def test_a_run_brings_its_box_up_uses_its_hosts_and_takes_it_down(boxes: Path, t
         assert most.skew_ns < 100_000_000 and most.clock_uncertainty_ns < 20_000_000
     assert (only_run(work) / "testbed.yaml").read_text() == BOX
     shown = assay(work, "show", "last", "c0003").stdout
-    assert re.search(r"operation +host +rate", shown)
+    assert re.search(r"Operation +Host +Rate", shown)
     assert all(re.search(rf"read +{name} ", shown) for name in names)
     assay(work, "report", "last")
     page = (only_run(work) / "report.html").read_text()
@@ -175,7 +175,7 @@ def test_this_machine_alone_is_as_ever(tmp_path: Path) -> None:
             assert '"event":"host"' not in store.events("c0001", 1)
             (job,) = store.jobs()
             assert (job.job["ranks"], job.job["wait_for_go"]) == (1, False)
-        assert "until the first ended" not in assay(work, "show", "last", "c0001").stdout
+        assert "Until the first ended" not in assay(work, "show", "last", "c0001").stdout
 
 
 @pytest.mark.parametrize("rest", ["", "hosts: localhost"])

@@ -6,7 +6,7 @@ from run_tools import assay
 from stored_runs import noisy, store_run
 
 from assay.analyse.estimate import estimate
-from assay.cli.evidence import evidence_of, gather_evidence
+from assay.cli.money.evidence import evidence_of, gather_evidence
 from assay.model.base import AssayError
 from assay.model.money.priced import FrozenPrices
 from assay.model.money.use import Chosen, Use

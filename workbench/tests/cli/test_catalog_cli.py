@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from run_tools import assay
 
-from assay.cli.catalog import show
+from assay.cli.money.catalog import show
 from assay.money.cost.catalog import catalog
 
 TIB, MIB = 2**40, 2**20

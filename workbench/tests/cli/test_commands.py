@@ -32,7 +32,7 @@ CASES = {
     "plan": ("study.yaml", 0, "tiny: Does it start?"),
     "run": ("study.yaml", 0, "c0001"),
     "list": ("", 0, "run-3"),
-    "show": ("run-3", 0, "run      run-3 (complete"),
+    "show": ("run-3", 0, "run       run-3 (complete"),
     "report": ("run-3", 0, "report.html"),
     "export": ("run-3 -f csv -o -", 0, "case,target,workload,operation,verdict"),
     "compare": ("run-0 run-1", 0, "run-0"),
@@ -53,7 +53,7 @@ CASES = {
     "prices check": ("aws-us-east-1", 0, "ok: aws-us-east-1"),
     "prices import": (f"table.csv {IMPORT}", 0, "ours.yaml: 1 rows in CHF of 2026-11-01"),
     "prices refresh": ("none", 2, ""),
-    "price": ("s3", 0, "design    s3"),
+    "price": ("s3", 0, "design  s3"),
     "doctor": ("", 0, "assay-engine"),
 }
 """Command -> what follows it, its exit code, and what a line of its standard output has; empty: there is no line."""

@@ -165,7 +165,7 @@ def test_env_diff_prints_only_what_differs_in_three_parts(tmp_path: Path, store:
     first, second = store("20270101-000000-s", OLD), store("20270102-000000-s", NEW)
     text = assay(tmp_path, "env", "--diff", first, "last").stdout
     lines = [line.split() for line in text.splitlines() if line.strip() and "─" not in line]
-    heading = ["section", "name", first, second]
+    heading = ["Section", "Name", first, second]
     assert [line[:4] for line in lines] == [
         ["These", "commonly", "change", "results:"],
         heading,
@@ -213,7 +213,7 @@ def test_env_refuses_in_one_line(tmp_path: Path, arguments: tuple[str, ...], err
 def test_env_of_this_machine_needs_no_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_ENGINE", "/nowhere")
     found = json.loads(assay(tmp_path, "env", "--target", ".", "--json").stdout)
-    here: Environment = capture_environment({str(tmp_path): ("file", str(tmp_path))})
+    here: Environment = capture_environment({str(tmp_path): (False, str(tmp_path))})
     versions = found.pop("versions")
     differences = (item for item in environment_diff(found, here) if not item.section.startswith("network"))
     assert [item for item in differences if item.matters or item.name == WHOLE_SECTION] == []
@@ -236,7 +236,7 @@ def test_hash_of_the_sources_follows_every_byte_and_name(tmp_path: Path) -> None
 
 
 def test_report_shows_the_environment_in_brief_and_folds_all_of_it() -> None:
-    here = capture_environment({"Disk": ("file", "/")})
+    here = capture_environment({"Disk": (False, "/")})
     here["target Disk"]["scheduler"] = "none"
     analysis = make_analysis()
     run = analysis.run.model_copy(update={"environment": here})

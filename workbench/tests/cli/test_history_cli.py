@@ -29,19 +29,20 @@ def test_a_change_has_its_date_its_size_and_what_differs_around_it(tmp_path: Pat
     lines = assay(tmp_path, "history", "nightly").stdout.splitlines()
     assert lines[:2] == ["study nightly: 9 runs, from 2026-11-21 to 2026-11-29", "1 of 2 results changed"]
     assert lines[3].split() == ["result", "runs", "first", "last", "changes"]
-    first, second = lines[4:6]
+    first, second = lines[5:7]
     assert first.startswith("disk / grid / record_size=65536, write  ")
     (change,) = [words for words in first.split("  ") if "2026-11-26" in words]
     assert change.strip() == "2026-11-26 -19.2% (p<0.001)"
     chart = next(word for word in first.split() if set(word) <= set("▁▂▃▄▅▆▇█"))
     assert len(chart) == 9 and min(chart[:5]) > max(chart[5:])
     assert second.startswith("disk / grid / record_size=65536, read  ") and "2026-" not in second
-    place = lines.index("from run-04 (complete, 2026-11-25 19:15 UTC)")
-    assert lines[place + 1 : place + 4] == [
-        "to   run-05 (complete, 2026-11-26 19:15 UTC)",
-        "  kernel release: 6.1 -> 6.2",
-        "  more: assay compare run-04 run-05",
+    place = lines.index("What is new with the run of 2026-11-26")
+    assert lines[place + 1 : place + 3] == [
+        "  from  run-04 (complete, 2026-11-25 19:15 UTC)",
+        "  to    run-05 (complete, 2026-11-26 19:15 UTC)",
     ]
+    assert [line.split() for line in lines[place:] if "kernel" in line] == [["kernel", "release", "6.1", "6.2"]]
+    assert lines[-1] == "more: assay compare run-04 run-05"
 
 
 def test_a_level_that_is_left_and_returned_to_shows_twice(tmp_path: Path) -> None:
@@ -60,7 +61,7 @@ def test_a_level_that_is_left_and_returned_to_shows_twice(tmp_path: Path) -> Non
 def test_noise_is_no_change(tmp_path: Path) -> None:
     nightly(tmp_path, [1.0] * 12)
     text = assay(tmp_path, "history", "nightly").stdout
-    assert "0 of 2 results changed" in text and "\nfrom " not in text
+    assert "0 of 2 results changed" in text and "What is new" not in text
 
 
 def test_two_runs_on_each_side_are_enough_for_a_great_change(tmp_path: Path) -> None:
@@ -147,6 +148,6 @@ def test_of_many_results_the_first_are_shown_and_chance_is_told(tmp_path: Path) 
         store_run(tmp_path / "assay-runs", f"run-{day}", speeds, created_at=STARTED + day * DAY)
     done = assay(tmp_path, "history", "nightly")
     lines = done.stdout.splitlines()
-    assert lines[4].startswith("t59 / grid") and any(line == "20 more results: --all" for line in lines)
+    assert lines[5].startswith("t59 / grid") and any(line == "20 more results: --all" for line in lines)
     assert "about 1 would show a change by chance" in done.stderr
     assert "t58 / grid" in assay(tmp_path, "history", "nightly", "--all").stdout

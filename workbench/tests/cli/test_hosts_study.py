@@ -10,10 +10,10 @@ from paths import REPOSITORY
 from plan_tools import load, study, written
 from run_tools import assay
 
+from assay.kinds.nfs.study import NfsTarget
 from assay.launch.hosts import resolve_hosts
 from assay.model.study.hosts import Hosts
 from assay.model.study.study import Study
-from assay.model.study.target import NfsTarget
 from assay.plan.estimate import estimate_case, estimate_study
 from assay.plan.expand import expand
 from assay.plan.jobs import LEASE_NS, plan_job, rank_job, together

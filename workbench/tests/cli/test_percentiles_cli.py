@@ -14,7 +14,7 @@ from run_tools import assay
 from stored_runs import DAY, STARTED, store_run
 
 from assay.analyse import histograms
-from assay.cli.evidence import _p99
+from assay.cli.money.evidence import _p99
 from assay.model.result.result import HostShare
 from assay.report.build import build_document
 from assay.report.document import Bullets, Document, Num, Paragraph, Table
@@ -85,10 +85,10 @@ def test_a_tail_that_repeats_do_not_agree_on_stands_with_a_remark_beside_ok(tmp_
     text = assay(tmp_path, "show", "a", "c0001").stdout
     assert "read: ok" in text
     (line,) = [line for line in text.splitlines() if line.startswith("p99 of read: ")]
-    assert line.startswith("p99 of read: 4.5 ms (") and line.endswith(
-        " uncertain: p99 of the 5 repeats: 1.8 ms to 114 ms"
+    assert line.startswith("p99 of read: 4.50 ms (") and line.endswith(
+        " uncertain: p99 of the 5 repeats: 1.80 ms to 114 ms"
     )
-    assert "p50 of read: 1 ms (1 ms to 1 ms)\n" in text
+    assert "p50 of read: 1.00 ms (1.00 ms to 1.00 ms)\n" in text
     assert "p99.9 of read: 114 ms, no interval: of all repeats together, because one has 2,000 operations" in text
     assert "p99.99 of read: too few operations: 10,000 in all repeats, p99.99 takes 100,000" in text
     page = document(tmp_path)
@@ -207,5 +207,5 @@ def test_a_host_with_few_operations_has_no_p99(tmp_path: Path, ops: int, shown: 
     store_tails(tmp_path / "assay-runs", "a", {"disk": EVEN}, hosts=shares)
     lines = assay(tmp_path, "show", "a", "c0001").stdout.splitlines()
     first, second = (next(line for line in lines if f" {name} " in line) for name in ("h1", "h2"))
-    assert "1 us" in first and ("5 us" in first) is shown
-    assert "1 us" not in second and "5 us" not in second
+    assert "1.00" in first.split() and ("5.00" in first.split()) is shown
+    assert "1.00" not in second.split() and "5.00" not in second.split()

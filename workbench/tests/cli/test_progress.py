@@ -102,7 +102,7 @@ def test_engine_killed_for_its_memory_says_so(tmp_path: Path, monkeypatch: pytes
     with RunStore.create(tmp_path / "runs", meta, (CASE,), (), [("c0001", 1)], "") as store:
         cap = _Cap(store, 64 << 20)
         group = cap.group.path
-        killed = Outcome("crashed", "the engine was killed by SIGKILL", "", 0.0, 1.0, False)
+        killed = Outcome("crashed", "the engine was killed by SIGKILL", 0.0, 1.0, False)
         assert cap.explain(killed) == killed
         counts = group / ("memory.events" if version == 2 else "memory.oom_control")
         counts.write_text("under_oom 0\noom_kill 0\n")

@@ -12,7 +12,9 @@ import pytest
 from run_tools import needs_engine, study
 from stored_runs import store_run
 
-from assay.store import Result, RunStore
+from assay.model.result.brief import Result
+from assay.model.study.kinds import PARTS, kinds
+from assay.store import RunStore
 
 PROGRAM = """
 import json, sys
@@ -47,7 +49,8 @@ class Bound:
     """What a command may load.
 
     Attributes:
-        modules: Of Assay itself, at most. A new one that all commands need is no mistake: raise the number then.
+        modules: Of Assay itself, at most, without kinds of target. A new one that all commands need is no mistake:
+            raise the number then.
         classes: Of pydantic, which are built when their module is loaded and are the dearest of all.
         never: Modules, with all below them, besides `LARGE`.
     """
@@ -57,6 +60,7 @@ class Bound:
     never: tuple[str, ...]
 
 
+KINDS = tuple(f"assay.kinds.{kind}" for kind in kinds())
 PARSERS = ("yaml", "assay.contract")
 NO_RUN = (
     "sqlite3",
@@ -70,12 +74,14 @@ NO_RUN = (
 )
 BOUNDS = {
     "--version": Bound(9, 1, ("rich", "sqlite3", "assay.store", "assay.plan", "assay.launch", *PARSERS, *FAR)),
-    "check": Bound(60, 45, ("rich", *NO_RUN)),
-    "plan": Bound(54, 45, NO_RUN),
+    "check": Bound(71, 35, ("rich", *NO_RUN)),
+    "plan": Bound(66, 34, ("rich", *NO_RUN)),
     "list": Bound(
-        18, 1, ("assay.model.result.result", "assay.store.run", "assay.plan", "assay.launch", *PARSERS, *FAR[:-1])
+        20,
+        1,
+        ("rich", "assay.model.result.result", "assay.store.run", "assay.plan", "assay.launch", *PARSERS, *FAR[:-1]),
     ),
-    "show": Bound(51, 77, ("assay.plan", "assay.launch", "assay.model.study.study", *PARSERS, *FAR[:-1])),
+    "show": Bound(58, 77, ("rich", "assay.plan", "assay.launch", "assay.model.study.study", *PARSERS, *FAR[:-1])),
 }
 
 
@@ -119,10 +125,15 @@ def place(tmp_path: Path) -> Path:
 def test_a_quick_command_loads_little(place: Path, words: tuple[str, ...]) -> None:
     bound, found = BOUNDS[words[0]], loaded(place, *words)
     assert below(found["modules"], (*LARGE, *bound.never)) == []
-    mine = below(found["modules"], ["assay"])
+    mine, classes = (_without_kinds(found[what]) for what in ("modules", "classes"))
     assert len(mine) <= bound.modules, mine
-    classes = below(found["classes"], ["assay"])
     assert len(classes) <= bound.classes, classes
+    used = set(below(found["modules"], KINDS)) - {f"{kind}.study" for kind in KINDS} - set(KINDS)
+    assert used <= {f"assay.kinds.file.{part}" for part in PARTS}, "of kinds that a study has not, only what is written"
+
+
+def _without_kinds(names: Sequence[str]) -> list[str]:
+    return [name for name in below(names, ["assay"]) if not below([name], KINDS)]
 
 
 def test_what_is_never_loaded_has_its_right_name() -> None:

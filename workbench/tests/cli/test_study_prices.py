@@ -22,8 +22,8 @@ from plan_tools import load, study, written
 from priced import BOOK, DISKS, VOLUMES, book, prices
 from run_tools import ASSAY, needs_engine
 
-from assay.cli.plan_cost import plan_cost
-from assay.cli.study_prices import current_book, find_prices, of_targets
+from assay.cli.money.plan_cost import plan_cost
+from assay.cli.money.study_prices import current_book, find_prices, of_targets
 from assay.model.base import EXIT_INTERRUPTED, AssayError
 from assay.model.money.amount import money
 from assay.model.money.priced import FrozenPrices

@@ -8,10 +8,10 @@ import pytest
 from judge_large import OPERATIONS, build, judged_apart
 from run_tools import assay
 
+from assay.model.result.brief import brief
 from assay.run.analysis import analyse_store, judged_rows
 from assay.run.judging import judged_results
 from assay.store import RunStore
-from assay.store.records import brief
 
 
 def test_10_000_cases_are_judged_listed_and_shown_in_little_memory_and_time(tmp_path: Path) -> None:

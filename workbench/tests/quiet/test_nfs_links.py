@@ -14,9 +14,9 @@ import pytest
 from nfs_tools import Run, boxes_below
 from soak import times
 
+from assay.model.result.brief import Result
 from assay.model.result.verdict import Verdict
 from assay.store import RunStore
-from assay.store.records import Result
 
 MBIT = int(os.environ.get("ASSAY_LINK", "1000"))
 CLIENTS = 4

@@ -76,7 +76,7 @@ def test_a_resumed_run_goes_on_with_its_controls(tmp_path: Path, monkeypatch: py
 
 def test_a_killed_run_keeps_the_controls_it_had(tmp_path: Path) -> None:
     file = study(tmp_path, record="64KiB", repeats=60)
-    program = f"from assay.cli import control, main; control.CONTROL_SHARE = {OFTEN}; main.main()"
+    program = f"from assay.cli import main; from assay.run import control; control.CONTROL_SHARE = {OFTEN}; main.main()"
     command = [sys.executable, "-c", program, "run", str(file)]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     kept: tuple[object, ...] = ()
@@ -133,7 +133,7 @@ def test_the_verdict_on_the_machine_is_shown_and_exported(tmp_path: Path, monkey
         told = Controls.model_validate(found.model_dump() | {"waited": 0.4})
         store.describe_machine(told, MachineFinding(text="It was busy.", remedy="Wait."))
     shown = assay(tmp_path, "show", "last").stdout
-    assert shown.count("machine  It was busy.") == 1
+    assert shown.count("machine   It was busy.") == 1
     assay(tmp_path, "export", "last", "--format", "json", "--output", "found.json")
     exported = json.loads((tmp_path / "found.json").read_text())
     assert exported["machine"]["text"] == "It was busy."

@@ -41,7 +41,7 @@ def file_kind(folder: Path) -> str:
 def test_null_target_end_to_end(tmp_path: Path) -> None:
     extra = "file_size: [0, 4KiB]\n    lanes: 2\n    depth: 1\n    width: 4\n    runtime: 20ms"
     done = assay(tmp_path, "run", str(study(tmp_path, extra=extra)))
-    assert "ops/s" in done.stdout and "stat" in done.stderr
+    assert "operations/s" in done.stdout and "stat" in done.stderr
     check_whole(tmp_path, phases=len(METADATA))
     shown = json.loads(assay(tmp_path, "show", "last", "--json").stdout)["results"]
     assert [row["operation"] for row in shown] == [*METADATA, *METADATA]

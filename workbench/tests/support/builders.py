@@ -12,6 +12,7 @@ from assay.analyse.decide import decide
 from assay.analyse.estimate import estimate
 from assay.analyse.rows import analyse
 from assay.model.result.ceiling import Ceiling
+from assay.model.result.layers import Layer
 from assay.model.result.result import ErrorTally, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.case import Case, Parameters
@@ -105,6 +106,14 @@ def make_place(target: str = "disk", **fields: Any) -> Place:
 
 
 MEMORY_PLACE = make_place("memory", filesystem="tmpfs", memory_backed=True, direct_bypasses_cache=False, device=None)
+NO_STORAGE_PLACE = make_place(
+    kind="null",
+    path="",
+    filesystem="null",
+    direct_bypasses_cache=False,
+    device=None,
+    layers=(Layer(kind="nothing", name="null"),),
+)
 
 
 def make_ceiling(name: Any = "device read", value: float | None = 1e9, target: str = "disk", **fields: Any) -> Ceiling:

@@ -19,11 +19,11 @@ from statistics import median
 from builders import MS, hdr, make_ceiling, make_place, make_sample
 from judge_tools import fill, make_change, make_course
 
+from assay.model.result.brief import Result
 from assay.model.result.ceiling import Ceiling
 from assay.model.study.case import Case, Parameters, job_kind
 from assay.run.judging import judged_results
 from assay.store import RunMeta, RunStore
-from assay.store.records import Result
 
 OPERATIONS = ("write", "random_read")
 REPEATS = 5

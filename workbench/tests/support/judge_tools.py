@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from builders import GIB, MS, make_case, make_names, make_place, make_sample
+from builders import GIB, MS, NO_STORAGE_PLACE, make_case, make_names, make_place, make_sample
 
 from assay.analyse.estimate import estimate
 from assay.analyse.usable import usable
@@ -19,7 +19,7 @@ from assay.model.study.names import is_metadata
 
 Rule = Callable[[Evidence], Answer]
 
-NULL_PLACE = make_place("null", kind="null", filesystem="null", path="", device=None, direct_bypasses_cache=False)
+NULL_PLACE = NO_STORAGE_PLACE.model_copy(update={"target": "null"})
 NFS_PLACE = make_place("nfs", filesystem="nfs4", device=None)
 LOOP_PLACE = make_place(
     "loop",

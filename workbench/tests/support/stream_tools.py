@@ -200,7 +200,7 @@ def through(base: Base, text: str, report: bool) -> tuple[Outcome, tuple[Sample,
     """
     text = text.encode("utf-8", "replace").decode("utf-8", "replace")
     outcome, samples = read_repeat(
-        "c0001", 1, base.job, Outcome("ok", "", text, 1.0, SECONDS, stop_requested=False), base.hosts
+        "c0001", 1, base.job, Outcome("ok", "", 1.0, SECONDS, stop_requested=False, events=text), base.hosts
     )
     assert outcome.status in ("ok", "errors", "crashed") and outcome.reason.isprintable()
     assert (outcome.status == "ok") == (not outcome.reason) and "\n" not in outcome.reason

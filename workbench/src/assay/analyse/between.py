@@ -11,9 +11,9 @@ from itertools import pairwise
 from statistics import fmean
 from typing import NamedTuple
 
-from assay.analyse.changes import change_points
-from assay.analyse.moderate import moderate
-from assay.analyse.significance import t_quantile
+from assay.analyse.statistics.changes import change_points
+from assay.analyse.statistics.moderate import moderate
+from assay.analyse.statistics.significance import t_quantile
 
 LEVEL = 0.05
 """Greatest chance of calling any difference where there is none."""
@@ -52,8 +52,8 @@ class Between(NamedTuple):
 def between(series: Mapping[Key, Sequence[float]]) -> Between | None:
     """What the runs of a study show of themselves.
 
-    Where a row went from one level to another (`assay.analyse.changes`), something was changed: only what is left on
-    either side counts.
+    Where a row went from one level to another (`assay.analyse.statistics.changes`), something was changed: only what is
+    left on either side counts.
 
     Args:
         series: Row -> its median in each run that has it, in time order, any unit, above 0.

@@ -228,7 +228,7 @@ class Ceilings:
         """Target, name and kind of each ceiling that holds for an operation of a case, whether it is known or not."""
         parameters, target = case.parameters, case.target
         # What one engine does at most says nothing of several.
-        if place is not None and place.kind != "null" and parameters.hosts == 1:
+        if place is not None and not place.no_storage and parameters.hosts == 1:
             kind = job_kind(parameters, operation)
             if kind is not None:
                 yield HOST_WIDE, "engine", kind
@@ -242,7 +242,7 @@ class Ceilings:
         if writes:
             yield target, "stated write", ""
             yield target, "stated write IOPS", ""
-        if place is None or place.kind == "null" or operation in MIXES:
+        if place is None or place.no_storage or operation in MIXES:
             return
         for key in _of_storage(case, operation, place):
             # Versions that did not measure them apart measured new files.

@@ -7,9 +7,9 @@ from looking like a difference.
   falls out of the difference. What it did to one only, such as to stand still for a while, makes a few differences very
   large: of `LEAST_TRIMMED` rounds or more the fifth at either end is cut off (Yuen 1974, "The two-sample trimmed t for
   unequal population variances", Biometrika 61).
-* Noise is learnt from all comparisons of the same two targets together (`assay.analyse.moderate`): four repeats alone
-  would tell little of it.
-* Repeats that resemble their neighbours count for less (`assay.analyse.alike`).
+* Noise is learnt from all comparisons of the same two targets together (`assay.analyse.statistics.moderate`): four
+  repeats alone would tell little of it.
+* Repeats that resemble their neighbours count for less (`assay.analyse.statistics.alike`).
 * A p-value counts times the number of comparisons made together (Bonferroni), and times the number of looks at them.
   Without that one of 20 comparisons of equal things would be called different. Holm's adjustment would call a few more,
   but without an interval that leaves out equality, and so without a word of how much the difference is at least.
@@ -32,11 +32,11 @@ from itertools import combinations
 from statistics import median
 from typing import Literal
 
-from assay.analyse.alike import alike, freedom, shrinking, widening
 from assay.analyse.between import LEAST_RUNS, LEVEL, Between, Key
-from assay.analyse.moderate import moderate
 from assay.analyse.percentiles import of_repeats
-from assay.analyse.significance import cliffs_delta, t_p, t_quantile
+from assay.analyse.statistics.alike import alike, freedom, shrinking, widening
+from assay.analyse.statistics.moderate import moderate
+from assay.analyse.statistics.significance import cliffs_delta, t_p, t_quantile
 from assay.analyse.usable import usable
 from assay.model.result.result import Compared, Comparison, Row
 from assay.model.result.verdict import SOUND

@@ -14,7 +14,7 @@ waited, or by more than the others' part of what the device did. A number that i
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from assay.analyse.alike import GREATEST, widening
+from assay.analyse.statistics.alike import GREATEST, widening
 from assay.model.result.decision import Decision, Outcome, PointDecision
 from assay.model.result.result import Comparison, Row
 from assay.model.result.verdict import Finding, Verdict

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
-from assay.analyse.alike import freedom, shrinking, widening
-from assay.analyse.levels import levels
+from assay.analyse.statistics.alike import freedom, shrinking, widening
+from assay.analyse.statistics.levels import levels
 from assay.model.result.result import Estimate
 
 # fmt: off

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from assay.analyse.changes import change_points
 from assay.analyse.environment_diff import environment_diff
+from assay.analyse.statistics.changes import change_points
 from assay.model.result.comparison import Boundary, History, HistoryChange, HistoryPoint, HistoryRow, RunName
 from assay.model.result.result import RunInfo
 from assay.model.result.verdict import NO_RESULT

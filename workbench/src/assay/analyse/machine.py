@@ -20,7 +20,7 @@ from assay.model.site.cpus import cpu_numbers
 from assay.model.study.case import Case
 
 if TYPE_CHECKING:
-    from assay.analyse.explained import Series
+    from assay.analyse.statistics.explained import Series
 
 LEAST_CONTROLS = 3
 """With fewer, nothing is said."""
@@ -82,7 +82,7 @@ def summarise(readings: Sequence[Reading], measured: Sequence[Measured]) -> Cont
     """
     if len(readings) < LEAST_CONTROLS:
         return None
-    from assay.analyse.explained import explain, parts_of
+    from assay.analyse.statistics.explained import explain, parts_of
 
     stolen, error = _stolen(measured)
     rows = _rows(measured)
@@ -113,7 +113,7 @@ def _rows(measured: Sequence[Measured]) -> list[list[Measured]]:
 
 def _series(row: Sequence[Measured], taken: bool) -> "Series":
     """A result in its repeats, with what they got of the CPUs if something else had taken them."""
-    from assay.analyse.explained import Series
+    from assay.analyse.statistics.explained import Series
 
     got = [math.log(one.got) for one in row if one.got] if taken else []
     return Series(

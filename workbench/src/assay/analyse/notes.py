@@ -112,7 +112,7 @@ def _other_method(row: Row, place: Place | None) -> Iterator[str]:
     """Plain system calls where io_uring was asked for, or several operations in flight."""
     parameters = row.case.parameters
     found = next((sample for sample in row.samples if sample.method == "sync"), None)
-    without_kernel = place is not None and place.kind == "null"
+    without_kernel = place is not None and place.no_storage
     if found is None or without_kernel or row.operation.split(" ", 1)[0] in _STDIO:
         return
     why = f" ({found.method_reason})" if found.method_reason else ""
@@ -126,7 +126,7 @@ def _other_method(row: Row, place: Place | None) -> Iterator[str]:
 
 
 def _cache_untouched(row: Row, place: Place | None) -> Iterator[str]:
-    if place is not None and (place.memory_backed or place.kind == "null"):
+    if place is not None and (place.memory_backed or place.no_storage):
         return
     asked = row.case.parameters.cache
     if asked in ("drop", "evict") and any(not sample.cache_done for sample in usable(row.samples)):

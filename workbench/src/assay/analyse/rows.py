@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from assay.analyse.alike import alike_notes
 from assay.analyse.ceilings import Ceilings
 from assay.analyse.compare import LATENCIES, compare
 from assay.analyse.decide import decide, mean_seconds
@@ -13,6 +12,7 @@ from assay.analyse.estimate import estimate
 from assay.analyse.machine import machine_notes, set_aside
 from assay.analyse.notes import notes
 from assay.analyse.percentiles import percentiles
+from assay.analyse.statistics.alike import alike_notes
 from assay.analyse.usable import usable
 from assay.model.base import AssayError
 from assay.model.foreign import plain

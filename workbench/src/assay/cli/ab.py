@@ -9,7 +9,7 @@ from assay.cli.output import note
 from assay.cli.progress import TerminalListener
 from assay.cli.run import study_path
 from assay.cli.sides import Side, find_sides
-from assay.cli.studyfile import LoadedStudy, check_study, load_study_file
+from assay.cli.studyfile import check_study, load_study_file
 from assay.launch.abilities import leave_out_impossible
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.study.blocks import Blocks, looks_within
@@ -21,7 +21,8 @@ from assay.plan.blocks import pairs_of
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
 from assay.plan.sides import of_places, of_targets, study_text, twin, with_rounds
-from assay.run.session import Plan, start
+from assay.run.planned import Plan
+from assay.run.session import start
 
 if TYPE_CHECKING:
     from assay.store import RunStore
@@ -73,7 +74,7 @@ def measure(
     )
     plan = _plan(sides, _loaded(known, base), blocks, written)
     if plan.prices is not None:
-        from assay.cli.books import warn_stale
+        from assay.cli.money.books import warn_stale
 
         warn_stale(plan.prices.book)
     return start(plan, out, destroy, TerminalListener(), budget)
@@ -91,7 +92,7 @@ def _seconds(written: str) -> float:
     return seconds
 
 
-def _loaded(known: LoadedStudy | None, base: Side) -> LoadedStudy:
+def _loaded(known: Plan | None, base: Side) -> Plan:
     """The study; of two places Assay's own if none is named."""
     if known is not None:
         return known
@@ -102,7 +103,7 @@ def _loaded(known: LoadedStudy | None, base: Side) -> LoadedStudy:
     return check_study(Path(PRESET), preset_text(PRESET).encode())
 
 
-def _plan(sides: tuple[Side, Side], known: LoadedStudy, blocks: Blocks, written: Sequence[str]) -> Plan:
+def _plan(sides: tuple[Side, Side], known: Plan, blocks: Blocks, written: Sequence[str]) -> Plan:
     """What is to be measured."""
     made, head = _made(sides, known, blocks), [f"{' and '.join(written)} in turns, by {known.path}"]
     loaded = check_study(known.path, study_text(made, head).encode(), made=True)
@@ -116,8 +117,7 @@ def _plan(sides: tuple[Side, Side], known: LoadedStudy, blocks: Blocks, written:
         with_rounds(study, blocks),
         study_text({**made, "repeats": blocks.most}, head),
         loaded.source,
-        str(known.path),
-        known.path.absolute().parent,
+        known.path,
         cases,
         excluded,
         loaded.prices,
@@ -126,7 +126,7 @@ def _plan(sides: tuple[Side, Side], known: LoadedStudy, blocks: Blocks, written:
     )
 
 
-def _made(sides: tuple[Side, Side], known: LoadedStudy, blocks: Blocks) -> dict[str, Any]:
+def _made(sides: tuple[Side, Side], known: Plan, blocks: Blocks) -> dict[str, Any]:
     """The study with the sides as its targets; of engines with the one target that both measure."""
     base, other = sides
     data = known.source.data
@@ -146,7 +146,7 @@ def _made(sides: tuple[Side, Side], known: LoadedStudy, blocks: Blocks) -> dict[
     return of_places(data, {base.name: data["targets"][_only_target(known)]}, blocks)
 
 
-def _only_target(known: LoadedStudy) -> str:
+def _only_target(known: Plan) -> str:
     used = list(dict.fromkeys(case.target for case in known.cases))
     if len(used) > 1:
         message = f"{known.path} has {len(used)} targets, {', '.join(used)}: two engines are compared at one"

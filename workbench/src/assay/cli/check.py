@@ -5,12 +5,12 @@ from pathlib import Path
 import typer
 
 from assay.cli.output import as_path, note, say
-from assay.cli.studyfile import LoadedStudy, load_study_file, refuse_faults
+from assay.cli.studyfile import load_study_file, refuse_faults
 from assay.model.source import Fault
-from assay.model.study.target import NullTarget
 from assay.model.units import about_size
 from assay.plan.doubts import doubts
 from assay.plan.estimate import StudyEstimate, estimate_study
+from assay.run.planned import Plan
 
 
 def command(study: Path = typer.Argument(parser=as_path, help="Study file.", metavar="STUDY")) -> None:
@@ -23,7 +23,7 @@ def command(study: Path = typer.Argument(parser=as_path, help="Study file.", met
     loaded = load_study_file(study)
     refuse_faults(study, loaded.source, target_faults(loaded))
     if loaded.prices is not None:
-        from assay.cli.books import warn_stale
+        from assay.cli.money.books import warn_stale
 
         warn_stale(loaded.prices.book)
     estimate = estimate_study(loaded.study, loaded.cases)
@@ -32,22 +32,24 @@ def command(study: Path = typer.Argument(parser=as_path, help="Study file.", met
         note(f"warning: {line}")
 
 
-def target_faults(loaded: LoadedStudy) -> list[Fault]:
+def target_faults(loaded: Plan) -> list[Fault]:
     """Targets that this machine must not or cannot write to; found by looking only."""
-    from assay.launch.places import inspect_target
+    from assay.kinds.place import keeper_of
+    from assay.launch.looking import MachineLooking
     from assay.launch.placing import patience_of
 
     used = loaded.study.seen_here({case.target for case in loaded.cases})
+    # Whether a device may be overwritten is asked by `run`.
+    looking = MachineLooking(destroy=True, patience=patience_of(loaded.study))
     return [
         Fault(path=("targets", name, "path"), message=message, hint=hint)
         for name, target in loaded.study.targets.items()
-        if name in used and not isinstance(target, NullTarget)
-        # Whether a device may be overwritten is asked by `run`.
-        for message, hint in inspect_target(target.kind, target.path, destroy=True, patience=patience_of(loaded.study))
+        if name in used
+        for message, hint in keeper_of(target).inspect(looking).problems
     ]
 
 
-def summary(loaded: LoadedStudy, estimate: StudyEstimate) -> str:
+def summary(loaded: Plan, estimate: StudyEstimate) -> str:
     """One line: cases, repeats, exclusions, time and bytes."""
     left_out = f", {len(loaded.excluded)} excluded" if loaded.excluded else ""
     up_to = "up to " if estimate.least_seconds < estimate.seconds else ""

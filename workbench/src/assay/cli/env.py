@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.output import note, say
+from assay.cli.output import note, say, show
 from assay.model.base import AssayError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from assay.contract._answers import Look
     from assay.model.result.environment import EnvironmentDifference
+    from assay.report.document import Block
 
     Environment = Mapping[str, Mapping[str, str]]
 
@@ -106,7 +107,7 @@ def _here(target: str | None) -> "Environment":
         look = _seen(target, path)
         # A directory is looked at no more: its storage may hang.
         device = look is None and path.is_block_device()
-        places[str(path)] = ("device" if device else "file", str(path))
+        places[str(path)] = (device, str(path))
         looks |= {str(path): look} if look is not None else {}
     return {"versions": versions, **capture_environment(places, looks=looks)}
 
@@ -138,20 +139,22 @@ def _seen(target: str, path: Path) -> "Look | None":
 
 
 def _print(environment: "Environment") -> None:
-    for place, (section, values) in enumerate(environment.items()):
-        say(("\n" if place else "") + section)
-        width = max((len(name) for name in values), default=0)
-        for name, value in values.items():
-            say(f"  {name:<{width}}  {value}")
+    from assay.report.document import Facts, Heading
+
+    show(
+        *(block for name, values in environment.items() for block in (Heading(name, ""), Facts(tuple(values.items()))))
+    )
 
 
 def _show_difference(first: str, second: str, out: Path, as_json: bool) -> None:
     from assay.analyse.environment_diff import environment_diff, varying_values
+    from assay.report.document import Heading
+    from assay.report.environments import differences_table
 
     folders = _folder(first, out), _folder(second, out)
     before, after = (stored_environment(folder) for folder in folders)
     differences, varying = environment_diff(before, after), varying_values(before, after)
-    names = [folder.resolve().name for folder in folders]
+    names = (folders[0].resolve().name, folders[1].resolve().name)
     if as_json:
         from assay.cli.output import print_json
 
@@ -164,20 +167,15 @@ def _show_difference(first: str, second: str, out: Path, as_json: bool) -> None:
         say(f"the environments are the same: {items} items in {len(before)} sections")
     elif not matters:
         say("nothing that commonly changes results differs")
-    _print_differences("These commonly change results:", matters, names)
-    _print_differences("These seldom do, or one side does not know:", others, names)
-    _print_differences("These vary by nature, and are no sign of another environment:", list(varying), names)
+    groups: dict[str, Sequence[EnvironmentDifference]] = {
+        "These commonly change results:": matters,
+        "These seldom do, or one side does not know:": others,
+        "These vary by nature, and are no sign of another environment:": varying,
+    }
+    blocks: list[Block] = []
+    for title, group in groups.items():
+        blocks += [Heading(title, "environment"), differences_table(group, names)] if group else []
+    show(*blocks)
     for name, environment in zip(names, (before, after), strict=True):
         if len(environment) < 2:
             note(f"warning: run {name} holds no description of its environment")
-
-
-def _print_differences(title: str, differences: "list[EnvironmentDifference]", names: list[str]) -> None:
-    from assay.cli.output import print_table
-
-    if differences:
-        absent = "(not recorded)"
-        rows = [[item.section, item.name, item.before or absent, item.after or absent] for item in differences]
-        # A title of the table's own would be folded to the table's width.
-        say(title)
-        print_table(["section", "name", *names], rows)

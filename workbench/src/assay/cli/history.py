@@ -5,14 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.cli.output import note, say
+from assay.cli.output import note, show
 from assay.model.base import AssayError
 from assay.model.named import look
 
 if TYPE_CHECKING:
+    from assay.model.result.brief import Result
     from assay.model.result.comparison import History, HistoryPoint, HistoryRow
     from assay.model.result.result import RunInfo
-    from assay.store import Result, RunStore
+    from assay.report.document import Table
+    from assay.store import RunStore
 
 FIRST_ROWS = 40
 MOST_DRAWN = 40
@@ -142,45 +144,33 @@ def _named(series: "dict[str, dict[str, list[HistoryPoint]]]") -> "dict[str, lis
 
 
 def _print(found: "History", limit: int | None) -> None:
-    from assay.cli.compare_text import print_differences, run_words
+    from assay.cli.compare_text import differences_blocks, run_words
+    from assay.report.document import Block, Facts, Heading, Paragraph
 
     changed = sum(bool(row.changes) for row in found.rows)
     first, last = found.runs[0], found.runs[-1]
-    say(f"study {found.study}: {len(found.runs)} runs, from {_date(first.created_at)} to {_date(last.created_at)}")
-    say(f"{changed} of {len(found.rows)} results changed")
-    _print_rows(found, limit)
+    runs = f"{len(found.runs)} runs, from {_date(first.created_at)} to {_date(last.created_at)}"
+    blocks: list[Block] = [Paragraph(f"study {found.study}: {runs}")]
+    blocks += [Paragraph(f"{changed} of {len(found.rows)} results changed"), _table(found, limit)]
+    if limit is not None and limit < len(found.rows):
+        blocks.append(Paragraph(f"{len(found.rows) - limit} more results: --all"))
     for boundary in found.boundaries:
         before, after = found.runs[boundary.before], found.runs[boundary.after]
-        matter = [difference for difference in boundary.differences if difference.matters]
-        say(f"\nfrom {run_words(before)}")
-        say(f"to   {run_words(after)}")
-        if matter:
-            print_differences(matter)
-        else:
-            say("  nothing that commonly changes results differs in the environment")
-        say(f"  more: assay compare {before.id} {after.id}")
+        title = f"What is new with the run of {_date(after.created_at)}"
+        blocks += [Heading(title, "new"), Facts((("from", run_words(before)), ("to", run_words(after))))]
+        blocks += differences_blocks(boundary.differences)
+        blocks.append(Paragraph(f"more: assay compare {before.id} {after.id}"))
+    show(*blocks)
     if len(found.rows) >= 50 and changed:
         expected = max(1, round(len(found.rows) / 100))
         note(f"note: of {len(found.rows)} results that never change, about {expected} would show a change by chance")
 
 
-def _print_rows(found: "History", limit: int | None) -> None:
-    shown = found.rows if limit is None else found.rows[:limit]
-    lines = [("result", "runs", "first", "last", "", "changes"), *(_cells(row, found) for row in shown)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    say("")
-    for name, count, first, last, chart, changes in lines:
-        words = (
-            name.ljust(widths[0]),
-            count.rjust(widths[1]),
-            first.rjust(widths[2]),
-            last.rjust(widths[3]),
-            chart.ljust(widths[4]),
-            changes,
-        )
-        say("  ".join(words).rstrip())
-    if len(shown) < len(found.rows):
-        say(f"{len(found.rows) - len(shown)} more results: --all")
+def _table(found: "History", limit: int | None) -> "Table":
+    from assay.report.document import Table
+
+    columns = ("result", "runs", "first", "last", "", "changes")
+    return Table.of(columns, [_cells(row, found) for row in found.rows[:limit]], right=columns[1:4])
 
 
 def _cells(row: "HistoryRow", found: "History") -> tuple[str, ...]:

@@ -39,6 +39,9 @@ COMMANDS = (
     "price",
     "doctor",
 )
+"""In the order in which a user meets them."""
+OF_MONEY = frozenset({"catalog", "advise", "prices", "price"})
+"""Those in the folder `money`."""
 
 
 class LazyGroup(typer.core.TyperGroup):
@@ -62,7 +65,8 @@ class LazyGroup(typer.core.TyperGroup):
         """The command of that name, from the module of that name."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"assay.cli.{cmd_name}")
+        folder = "assay.cli.money" if cmd_name in OF_MONEY else "assay.cli"
+        module = importlib.import_module(f"{folder}.{cmd_name}")
         if hasattr(module, "app"):
             group = typer.main.get_group(module.app)
             group.name = cmd_name

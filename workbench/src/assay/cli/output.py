@@ -6,6 +6,7 @@ import errno
 import io
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,9 +20,12 @@ from assay.model.units import about_rate
 
 if TYPE_CHECKING:
     from assay.model.source import Problem
+    from assay.report.document import Block
 
 MOST_LINE = 100_000
 """Characters of a line."""
+_POOR = str.maketrans({"─": "-", "–": "-", "−": "-", "µ": "u", "×": "x", "δ": "d", "±": "+"})
+"""For terminals that know few letters."""
 
 
 class _Sink(io.FileIO):
@@ -103,8 +107,8 @@ class _Raw:
         return getattr(self._stream, name)
 
 
-def for_rich(stream: TextIO) -> TextIO:
-    """What a console of rich must write to, to show its colours on one of our streams."""
+def unguarded(stream: TextIO) -> TextIO:
+    """What a writer of colours must write to, such as a console of rich: its text must be safe before."""
     return cast("TextIO", getattr(stream, "rich_proxied_file", stream))
 
 
@@ -143,28 +147,38 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def show(*blocks: "Block") -> None:
+    """Print blocks of a document on standard output: as wide as a terminal is, each row of a table one line otherwise.
+
+    The renderer has made all text safe, and its marks must not be spelled out: so it goes round the guard.
+    """
+    from assay.report.terminal import render_terminal
+
+    terminal = sys.stdout.isatty()
+    text = render_terminal(blocks, shutil.get_terminal_size().columns if terminal else None, styled=terminal)
+    try:
+        text.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        text = text.translate(_POOR)
+    unguarded(sys.stdout).write(text)
+
+
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "", right: Sequence[str] = ()
 ) -> None:
-    """Print a table with rich on a terminal, tab-aligned plain text otherwise.
+    """Print a table of its own, with an empty line before and after it.
 
     Args:
-        columns: Headings.
+        columns: Titles.
         rows: Cells as text.
         title: Printed above.
-        right: Headings whose column is right-aligned.
+        right: Titles whose column is right-aligned.
     """
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
+    from assay.report.document import Heading, Table
 
-    table = Table(title=lines(title) or None, title_justify="left", box=SIMPLE_HEAD, highlight=False, pad_edge=False)
-    for name in columns:
-        table.add_column(lines(name), justify="right" if name in right else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*map(lines, row))
-    console = Console(width=None if sys.stdout.isatty() else 200, markup=False, highlight=False, soft_wrap=False)
-    console.print(table)
+    say()
+    show(*([Heading(title, "")] if title else []), Table.of(columns, rows, right))
+    say()
 
 
 def ceiling_text(value: float | None, unit: str) -> str:

@@ -8,15 +8,15 @@ import typer
 
 from assay.cli.check import summary
 from assay.cli.output import as_path, print_json, print_table, say
-from assay.cli.studyfile import LoadedStudy, load_study_file
+from assay.cli.studyfile import load_study_file
 from assay.model.study.repeats import until_words, within_words
-from assay.model.study.target import NullTarget
 from assay.model.units import about_duration, about_size
 from assay.plan.doubts import doubts
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.phases import job_id, plan_phases
 from assay.plan.schedule import timetable
 from assay.run.budget import Budget, read_budget
+from assay.run.planned import Plan
 
 FIRST_CASES = 20
 
@@ -45,14 +45,14 @@ def command(
     _print_excluded(loaded)
     _print_foot(loaded, estimate)
     if loaded.prices is not None:
-        from assay.cli.books import warn_stale
-        from assay.cli.plan_cost import plan_cost, print_cost
+        from assay.cli.money.books import warn_stale
+        from assay.cli.money.plan_cost import plan_cost, print_cost
 
         print_cost(plan_cost(loaded.study, estimate, loaded.prices), money)
         warn_stale(loaded.prices.book)
 
 
-def plan_document(loaded: LoadedStudy, estimate: StudyEstimate, budget: Budget | None = None) -> dict[str, Any]:
+def plan_document(loaded: Plan, estimate: StudyEstimate, budget: Budget | None = None) -> dict[str, Any]:
     """The plan for programs: sizes in bytes, times in seconds, durations of the study in nanoseconds."""
     study = loaded.study
     order, due = timetable(study, loaded.cases)
@@ -86,25 +86,25 @@ def plan_document(loaded: LoadedStudy, estimate: StudyEstimate, budget: Budget |
     }
 
 
-def _cost(loaded: LoadedStudy, estimate: StudyEstimate, budget: Budget | None) -> dict[str, Any] | None:
+def _cost(loaded: Plan, estimate: StudyEstimate, budget: Budget | None) -> dict[str, Any] | None:
     if loaded.prices is None:
         return None
-    from assay.cli.plan_cost import cost_document, plan_cost
+    from assay.cli.money.plan_cost import cost_document, plan_cost
 
     return cost_document(plan_cost(loaded.study, estimate, loaded.prices), budget)
 
 
-def _print_head(loaded: LoadedStudy, estimate: StudyEstimate) -> None:
+def _print_head(loaded: Plan, estimate: StudyEstimate) -> None:
     say(f"{loaded.study.name}: {loaded.study.question}")
     say(summary(loaded, estimate))
     if loaded.study.schedule is not None:
         say(f"schedule: the repeats are spread over {about_duration(loaded.study.schedule.over / 1e9)}")
     for name, target in loaded.study.targets.items():
-        place = "no storage" if isinstance(target, NullTarget) else target.path
+        place = target.path or "no storage"
         say(f"target {name}: {target.kind}, {place}" + (f" ({target.description})" if target.description else ""))
 
 
-def _print_cases(loaded: LoadedStudy, estimate: StudyEstimate, most: int) -> None:
+def _print_cases(loaded: Plan, estimate: StudyEstimate, most: int) -> None:
     rows = [
         (
             case.id,
@@ -124,14 +124,14 @@ def _print_cases(loaded: LoadedStudy, estimate: StudyEstimate, most: int) -> Non
         say(f"... and {len(loaded.cases) - most} more; --all shows them")
 
 
-def _print_excluded(loaded: LoadedStudy) -> None:
+def _print_excluded(loaded: Plan) -> None:
     counts = Counter((item.workload, item.rule, item.reason) for item in loaded.excluded)
     if counts:
         rows = [(workload, rule, str(count), reason) for (workload, rule, reason), count in counts.items()]
         print_table(("workload", "rule", "cases", "reason"), rows, title="Left out", right=("cases",))
 
 
-def _print_foot(loaded: LoadedStudy, estimate: StudyEstimate) -> None:
+def _print_foot(loaded: Plan, estimate: StudyEstimate) -> None:
     study = loaded.study
     rounds, cases = f"the {study.repeats} rounds", "every case"
     repeating = study.repeating

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from assay.cli.output import MOST_LINE, for_rich, note
+from assay.cli.output import MOST_LINE, note, unguarded
 from assay.model.foreign import plain
 from assay.model.result.result import Sample
 from assay.model.study.case import Case
@@ -109,7 +109,7 @@ class BarProgress:
             TextColumn("{task.fields[left]} left", markup=False, table_column=Column(no_wrap=True)),
             TextColumn("{task.fields[rate]}", markup=False, table_column=Column(no_wrap=True, min_width=9)),
             TextColumn("{task.description}", markup=False, table_column=label),
-            console=Console(file=for_rich(sys.stderr), highlight=False),
+            console=Console(file=unguarded(sys.stderr), highlight=False),
             transient=True,
             expand=True,
         )

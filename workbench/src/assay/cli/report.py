@@ -42,9 +42,9 @@ def _today(analysis: RunAnalysis, written: str | None) -> Book | None:
         return None
     if analysis.run.prices is None:
         raise AssayError(f"run {analysis.run.id} carries no prices", "only runs of studies with `prices:` have costs")
-    from assay.cli.books import warn_stale
+    from assay.cli.money.books import warn_stale
+    from assay.cli.money.study_prices import current_book, unpriced_lines
     from assay.cli.output import note
-    from assay.cli.study_prices import current_book, unpriced_lines
 
     book = current_book(analysis.run.prices, written)
     used = {row.key for row in analysis.run.prices.book.rows}

@@ -44,28 +44,17 @@ def command(
 
 
 def _start(study: str, out: Path, destroy: bool, budget: str | None) -> "RunStore":
-    from assay.cli.books import warn_stale
+    from assay.cli.money.books import warn_stale
     from assay.cli.progress import TerminalListener
     from assay.cli.studyfile import load_study_file
-    from assay.run.session import Plan, start
+    from assay.run.session import start
 
     if not study:
         raise AssayError("there is no study to run", "name one: `assay run STUDY`; `assay init` writes one")
     loaded = load_study_file(study_path(study))
-    folder = loaded.path.absolute().parent
-    plan = Plan(
-        loaded.study,
-        loaded.text,
-        loaded.source,
-        str(loaded.path),
-        folder,
-        loaded.cases,
-        loaded.excluded,
-        loaded.prices,
-    )
     if loaded.prices is not None:
         warn_stale(loaded.prices.book)
-    return start(plan, out, destroy, TerminalListener(), budget)
+    return start(loaded, out, destroy, TerminalListener(), budget)
 
 
 def _resume(study: str, out: Path, destroy: bool, budget: str | None) -> "RunStore":

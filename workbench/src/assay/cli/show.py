@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.cli.output import say
+from assay.cli.output import say, show
 from assay.model.base import AssayError
 from assay.model.units import about_rate
 from assay.run.brief import answers_of, results_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from assay.model.result.brief import Result
     from assay.model.result.ceiling import Ceiling
-    from assay.model.result.result import JobRecord, Row, Sample
-    from assay.store import Result, RunStore
+    from assay.model.result.result import JobRecord, Row, RunInfo, Sample
+    from assay.store import RunStore
 
 FIRST_ROWS = 40
 PERCENTILES = ("p50", "p99", "p99.9", "max")
@@ -47,7 +48,7 @@ def command(
 
 def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     from assay.cli.output import print_json
-    from assay.model.study.repeats import is_settled, until_words
+    from assay.report.document import Facts
 
     info = store.info()
     if as_json:
@@ -59,33 +60,40 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
         value["results"] = [result_json(result) for result in results_of(store)]
         print_json(value)
         return
-    say(f"run      {info.id} ({info.status}, {info.finished} of {info.planned} repeats done)")
-    say(f"question {info.question}")
+    show(Facts(tuple(_head(store, info))))
+    print_results(store, limit)
+    counts = store.verdict_counts()
+    verdicts = [("verdicts", verdict_text(counts, store.count_as_far_as_seen()))] if counts else []
+    show(Facts((*(("answer", line) for line in answers_of(store)), *verdicts)))
+
+
+def _head(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
+    """What a run is, where it was, and what came of its repeats."""
+    from assay.model.study.repeats import is_settled, until_words
+
+    yield "run", f"{info.id} ({info.status}, {info.finished} of {info.planned} repeats done)"
+    yield "question", info.question
     for place in info.places:
-        say(f"target   {place.target}: {', '.join(filter(None, (place.path, place.lies_on)))}")
+        yield "target", f"{place.target}: {', '.join(filter(None, (place.path, place.lies_on)))}"
     for line in _ceiling_lines(info.ceilings):
-        say(f"ceilings {line}")
+        yield "ceilings", line
     if info.adaptive and info.blocks is None:
         reasons = store.settled().values()
         unknown = sum(not is_settled(reason) for reason in reasons)
         stopped = f"{len(reasons)} of {len(store.cases())} cases ended before"
         stopped += f", {unknown} of them without an answer" if unknown else ""
         until = until_words(info.repeats_within, info.repeats_decide)
-        say(f"repeats  {info.repeats_least} to {info.repeats} of each case, {until}: {stopped}")
+        yield "repeats", f"{info.repeats_least} to {info.repeats} of each case, {until}: {stopped}"
     if info.blocks is not None:
-        say(f"sides    {info.blocks.base} and {info.blocks.other} in turns; `assay compare {info.id}` compares them")
+        sides = f"{info.blocks.base} and {info.blocks.other} in turns"
+        yield "sides", f"{sides}; `assay compare {info.id}` compares them"
     for status, count in store.outcome_counts().items():
         if status != "ok":
-            say(f"repeats  {count} {status}")
+            yield "repeats", f"{count} {status}"
     if info.machine is not None:
-        say(f"machine  {info.machine.text}")
+        yield "machine", info.machine.text
     for workload, rule, reason, count in store.left_out():
-        say(f"left out {count} {'case' if count == 1 else 'cases'} of {workload} ({rule}): {reason}")
-    print_results(store, limit)
-    for line in answers_of(store):
-        say(f"answer   {line}")
-    if store.verdict_counts():
-        say(f"verdicts {verdict_text(store.verdict_counts(), store.count_as_far_as_seen())}")
+        yield "left out", f"{count} {'case' if count == 1 else 'cases'} of {workload} ({rule}): {reason}"
 
 
 def _prices_json(store: "RunStore") -> "dict[str, Any] | None":
@@ -119,64 +127,18 @@ def print_results(store: "RunStore", limit: int | None) -> None:
         store: The run.
         limit: Rows at most; None for all.
     """
-    from assay.cli.output import print_table
-
     results = results_of(store)
     if not results:
         say("no results yet; of a large study they come at the end of the run")
         return
+    from assay.report.brief import result_tables
+
     shown = results if limit is None else results[:limit]
-    per_second = _per_second(shown)
-    rates: dict[str, Callable[[Result], str]] = {
-        "throughput": lambda result: about_rate(result.throughput, metadata=False),
-        "95 % interval": _interval,
-        per_second: lambda result: f"{result.iops:,.0f}" if result.iops is not None else "",
-    }
-    if any(result.metadata for result in shown):
-        # The interval stands beside what it is of.
-        rates = dict(reversed(rates.items()))
-        if all(result.throughput is None for result in shown):
-            del rates["throughput"]
-    columns: dict[str, Callable[[Result], str]] = {
-        "case": lambda result: result.case,
-        "what": lambda result: result.label,
-        "operation": lambda result: result.operation,
-        **rates,
-        "n": lambda result: str(result.n),
-        "closest ceiling": lambda result: _closest(result.ceiling, result.share),
-        "verdict": lambda result: ", ".join(filter(None, (_verdict(result), result.also))),
-    }
-    if not any(result.ceiling for result in shown):
-        del columns["closest ceiling"]
-    rows = [[cell(result) for cell in columns.values()] for result in shown]
-    print_table(list(columns), rows, right=("throughput", per_second, "n"))
+    say()
+    show(*result_tables(shown))
+    say()
     if len(results) > len(shown):
         say(f"{len(results) - len(shown)} more results: assay show {store.folder} --all")
-
-
-def _verdict(result: "Result") -> str:
-    """The verdict; a star says that `ok` goes as far as seen only."""
-    return f"{result.verdict} *" if result.as_far_as_seen else result.verdict
-
-
-def _per_second(found: "Sequence[Result | Sample]") -> str:
-    """Heading of operations per second: input and output operations, or others too."""
-    return "ops/s" if any(item.metadata for item in found) else "IOPS"
-
-
-def _interval(result: "Result") -> str:
-    if result.low is None or result.high is None:
-        return ""
-    return f"{about_rate(result.low, result.metadata)} to {about_rate(result.high, result.metadata)}"
-
-
-def _closest(ceiling: str, share: float | None) -> str:
-    """A ceiling and the share of it: `device read 93 %`."""
-    from assay.report import numbers
-
-    if share is None:
-        return "none known"
-    return f"{ceiling} {numbers.share(share)}" + (" (above it)" if share > 1 else "")
 
 
 def verdict_text(counts: dict[str, int], as_far_as_seen: int = 0) -> str:
@@ -210,6 +172,7 @@ def result_json(result: "Result") -> dict[str, Any]:
 
 def _show_case(store: "RunStore", case_id: str, as_json: bool) -> None:
     from assay.cli.output import print_json
+    from assay.report.sections.hosts import host_tables
     from assay.run.analysis import analyse_store
 
     if not store.cases(case_id):
@@ -234,7 +197,10 @@ def _show_case(store: "RunStore", case_id: str, as_json: bool) -> None:
     samples = [sample for row in analysis.rows for sample in row.samples]
     _print_samples(samples)
     _print_percentiles(analysis.rows)
-    _print_hosts(analysis.rows)
+    if tables := host_tables(analysis.rows):
+        say()
+        show(*tables)
+        say()
     _print_start_delays(analysis.rows)
     _print_methods(samples)
     for attempt in attempts:
@@ -257,6 +223,7 @@ def _row_json(row: "Row") -> dict[str, Any]:
 
 def _print_findings(row: "Row") -> None:
     from assay.report import reasons
+    from assay.report.document import Share
 
     say(f"{row.operation}: {row.verdict_words}")
     for finding in row.findings:
@@ -266,7 +233,7 @@ def _print_findings(row: "Row") -> None:
     for finding in row.machine:
         say(f"  the machine's, not the storage's ({finding.rule}): {finding.text}")
     if row.ceilings:
-        say(f"  ceilings: {', '.join(_closest(item.name, item.share) for item in row.ceilings)}")
+        say(f"  ceilings: {', '.join(f'{item.name} {Share(item.share).words}' for item in row.ceilings)}")
     for lack in reasons.grouped([row]):
         words = "not evaluated" if lack.applies else "not applicable"
         say(f"  {words}: {', '.join(lack.rules)}: {lack.reason}")
@@ -279,9 +246,9 @@ def _print_samples(samples: "list[Sample]") -> None:
     from assay.cli.output import print_table
 
     def percentile(name: str) -> "Callable[[Sample], str]":
-        return lambda sample: _latency(sample.latency_said.get(name)) or (_FEW if sample.latency else "")
+        return lambda sample: _latency(sample.latency_said.get(name), _FEW if sample.latency else "")
 
-    per_second = _per_second(samples)
+    per_second = "ops/s" if any(sample.metadata for sample in samples) else "IOPS"
     columns: dict[str, Callable[[Sample], str]] = {
         "repeat": lambda sample: str(sample.repeat),
         "operation": lambda sample: sample.operation,
@@ -307,41 +274,17 @@ def _print_percentiles(rows: "tuple[Row, ...]") -> None:
         few = [item for item in row.percentiles if item.standing is Standing.TOO_FEW]
         for item in row.percentiles:
             if item not in few:
-                say(f"{item.name} of {row.operation}: {percentiles.words(item, _latency)}")
+                say(f"{item.name} of {row.operation}: {percentiles.words(item)}")
         if few:
             names = ", ".join(item.name for item in few)
-            say(f"{names} of {row.operation}: {percentiles.words(few[0], _latency)}")
-
-
-def _print_hosts(rows: "tuple[Row, ...]") -> None:
-    """Where several hosts made a result: what each had of it, medians over repeats."""
-    from assay.analyse.hosts import lines
-    from assay.cli.output import print_table
-
-    cells = [
-        [
-            row.operation,
-            line.host,
-            about_rate(line.rate, row.metadata),
-            about_rate(line.bytes, metadata=False).removesuffix("/s"),
-            about_rate(line.stonewall_bytes, metadata=False).removesuffix("/s"),
-            _latency(line.p50_ns),
-            _latency(line.p99_ns),
-            f"{line.cpu_share:.2f}",
-        ]
-        for row in rows
-        for line in lines(row)
-    ]
-    if cells:
-        heads = ["operation", "host", "rate", "moved", "until the first ended", "p50", "p99", "CPUs used"]
-        print_table(heads, cells, right=tuple(heads[2:]))
+            say(f"{names} of {row.operation}: {percentiles.words(few[0])}")
 
 
 def _print_start_delays(rows: "tuple[Row, ...]") -> None:
     """Open loop: how long after their intended starts operations were submitted, over all repeats."""
     for row in rows:
         if row.start_delay:
-            delays = [(name, _latency(row.start_delay.get(name)) or _FEW) for name in PERCENTILES]
+            delays = [(name, _latency(row.start_delay.get(name), _FEW)) for name in PERCENTILES]
             say(f"start delay of {row.operation}: {', '.join(f'{name} {words}' for name, words in delays)}")
 
 
@@ -355,13 +298,10 @@ def _print_methods(samples: "list[Sample]") -> None:
         say(f"method of {', '.join(dict.fromkeys(operations))}: {method} ({reason})")
 
 
-def _latency(nanoseconds: float | None) -> str:
-    if nanoseconds is None:
-        return ""
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if nanoseconds >= size:
-            return f"{nanoseconds / size:.3g} {unit}"
-    return f"{nanoseconds:.0f} ns"
+def _latency(nanoseconds: float | None, otherwise: str) -> str:
+    from assay.report import numbers
+
+    return otherwise if nanoseconds is None else numbers.latency(nanoseconds)
 
 
 def _print_job(jobs: "tuple[JobRecord, ...]") -> None:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -14,42 +13,19 @@ from assay.launch.abilities import leave_out_impossible
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
 from assay.model.named import UnreadableError, read_named
 from assay.model.source import Fault, Problem, Source, sorted_problems, without_echoes
-from assay.model.study.case import Case, Excluded
+from assay.model.study.case import Excluded
 from assay.model.study.study import Study
 from assay.model.written import MOST_BYTES
 from assay.plan.capable import Backends, capability_faults, read_capabilities
 from assay.plan.expand import expand
 from assay.plan.load import Loaded, load_study
+from assay.run.planned import Plan
 
 if TYPE_CHECKING:
     from assay.model.money.priced import FrozenPrices
 
 
-@dataclass(frozen=True)
-class LoadedStudy:
-    """A study file without problems.
-
-    Attributes:
-        path: As given on the command line.
-        text: The file as it is.
-        source: Where each value stands in it.
-        cases: All cases, in plan order.
-        excluded: Points that the study leaves out, or that are optional and cannot be done on this machine.
-        backends: Kind of target -> what its backend can do anywhere.
-        prices: Of the designs that its targets stand for; None if it names none.
-    """
-
-    path: Path
-    text: str
-    study: Study
-    source: Source
-    cases: tuple[Case, ...]
-    excluded: tuple[Excluded, ...]
-    backends: Backends
-    prices: "FrozenPrices | None" = None
-
-
-def load_study_file(path: Path) -> LoadedStudy:
+def load_study_file(path: Path) -> Plan:
     """The study in `path`, expanded and checked against the backends' general capabilities.
 
     What this machine cannot do of optional workloads is left out, with a note.
@@ -62,7 +38,7 @@ def load_study_file(path: Path) -> LoadedStudy:
     return check_study(path, read_study(path))
 
 
-def check_study(path: Path, data: bytes, made: bool = False) -> LoadedStudy:
+def check_study(path: Path, data: bytes, made: bool = False) -> Plan:
     """As `load_study_file`, of a study that was read.
 
     Args:
@@ -78,7 +54,7 @@ def check_study(path: Path, data: bytes, made: bool = False) -> LoadedStudy:
     if made:
         _refuse_made(path, loaded)
     if loaded.study is None:
-        from assay.cli.study_prices import faults_beside
+        from assay.cli.money.study_prices import faults_beside
 
         more = [loaded.source.problem(fault) for fault in faults_beside(loaded.source.data, folder)]
         refuse(path, sorted_problems([*loaded.problems, *without_echoes(more, loaded.source)]))
@@ -101,18 +77,18 @@ def check_study(path: Path, data: bytes, made: bool = False) -> LoadedStudy:
         check_testbed(study, cases, folder)
     text = data.decode("utf-8-sig")
     if prices is not None:
-        from assay.cli.study_prices import of_targets
+        from assay.cli.money.study_prices import of_targets
 
         # What cannot be measured here is not paid for.
         prices = of_targets(prices, {case.target for case in cases})
-    return LoadedStudy(path, text, study, loaded.source, cases, expansion.excluded + impossible, backends, prices)
+    return Plan(study, text, loaded.source, path, cases, expansion.excluded + impossible, prices)
 
 
 def _prices(study: Study, folder: Path, used: set[str] | None) -> "tuple[FrozenPrices | None, list[Fault]]":
     """As `find_prices`, which is loaded only for a study with prices."""
     if study.prices is None:
         return None, []
-    from assay.cli.study_prices import find_prices
+    from assay.cli.money.study_prices import find_prices
 
     return find_prices(study, folder, used)
 

@@ -57,7 +57,7 @@ class Evidence:
     @property
     def no_storage(self) -> bool:
         """The null target: there is nothing that could be cached."""
-        return self.place is not None and self.place.kind == "null"
+        return self.place is not None and self.place.no_storage
 
     @property
     def across_network(self) -> bool:

@@ -204,7 +204,7 @@ def network_bound(evidence: Evidence) -> Answer:
     """
     links = [item for item in evidence.ceilings if item.name in LINKS]
     found, place = max(links, key=lambda item: item.share, default=None), evidence.place
-    if found is None and place is not None and (place.device or place.memory_backed or place.kind == "null"):
+    if found is None and place is not None and (place.device or place.memory_backed or place.no_storage):
         # There is no network on the way.
         return None
     if found is None:

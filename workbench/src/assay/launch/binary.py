@@ -100,7 +100,7 @@ def probe_device(engine: Path, path: str) -> BackendCapabilities:
     """
     capabilities = parse_capabilities(str(engine), _ask(engine, "--device", path))
     for backend in capabilities.backends:
-        if backend.kind == "device" and backend.place is not None:
+        if backend.place is not None:
             return backend
     raise AssayError(
         f"{engine}: says nothing of {path}", "install engine and workbench of the same release", EXIT_REFUSED

@@ -14,25 +14,34 @@ SPEAK_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """How a job went.
+class Ended:
+    """How a job ended, whether of one engine or of several.
 
     Attributes:
         status: `ok`, `errors`, `refused`, `stopped` as the engine said, `incomplete` if storage does not
             answer, or `crashed` if it did not take its leave.
         reason: Why it did not end well; empty if it did.
-        events: What the engine said on its standard output, NDJSON.
-        seconds: How long it took.
         started_at: Seconds since 1970.
+        seconds: How long it took.
         stop_requested: We had asked it to stop.
     """
 
     status: str
     reason: str
-    events: str
     started_at: float
     seconds: float
     stop_requested: bool
+
+
+@dataclass(frozen=True)
+class Outcome(Ended):
+    """How a job went.
+
+    Attributes:
+        events: What the engine said on its standard output, NDJSON.
+    """
+
+    events: str = ""
 
 
 def run_job(
@@ -70,4 +79,4 @@ def run_job(
     finally:
         talk.end()
     status, reason = talk.verdict()
-    return Outcome(status, reason, talk.said, started_at, time.monotonic() - clock, talk.stop_requested)
+    return Outcome(status, reason, started_at, time.monotonic() - clock, talk.stop_requested, talk.said)

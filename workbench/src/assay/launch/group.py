@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from assay.contract.bounds import Bounds, bounds_of
 from assay.contract.names import BarrierEvent, Event, HelloEvent, Job, PhaseEndEvent, PongEvent
 from assay.launch.conversation import Conversation, Grace, converse
+from assay.launch.engine import Ended
 from assay.launch.launcher import Launcher
 
 PING_SECONDS = 0.5
@@ -60,14 +61,9 @@ class Part:
 
 
 @dataclass(frozen=True)
-class GroupOutcome:
-    """How a job of several engines went; the first four as of `assay.launch.engine.Outcome`."""
+class GroupOutcome(Ended):
+    """How a job of several engines went, and what each of them said."""
 
-    status: str
-    reason: str
-    started_at: float
-    seconds: float
-    stop_requested: bool
     parts: tuple[Part, ...]
 
 

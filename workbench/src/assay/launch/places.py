@@ -14,7 +14,6 @@ from pathlib import Path
 
 from assay.contract._answers import Claim, Look, Mark, PlaceAnswer, PlaceState
 from assay.launch import placing
-from assay.launch.devices import inspect_device
 from assay.launch.launcher import Launcher
 from assay.launch.placing import PATIENCE_SECONDS
 from assay.model.base import EXIT_REFUSED, AssayError
@@ -65,43 +64,6 @@ def _machine() -> str:
         return Path("/etc/machine-id").read_text(encoding="ascii").strip() or platform.node()
     except (OSError, ValueError):
         return platform.node()
-
-
-def inspect_target(
-    kind: str,
-    path: str,
-    destroy: bool,
-    owner: Owner | None = None,
-    launcher: Launcher | None = None,
-    patience: float = PATIENCE_SECONDS,
-) -> list[Problem]:
-    """Look at a target of this machine without changing anything.
-
-    Args:
-        kind: `file`, `device` or `null`.
-        path: As in the study.
-        destroy: The user has confirmed that devices may be overwritten.
-        owner: The run that is resumed, whose data is no obstacle.
-        launcher: Starts the engine that looks; the engine of this machine if left out.
-        patience: Seconds after which storage that does not answer counts as hung.
-
-    Returns:
-        Why Assay must not write there; empty if it may.
-
-    Raises:
-        SilentError: The storage does not answer.
-    """
-    if kind == "null":
-        return []
-    written = inspect_text(path)
-    if kind == "device" or written:
-        return written or inspect_device(path, destroy)
-    try:
-        return look_problems(look_at(path, launcher, patience), owner)
-    except placing.SilentError:
-        raise
-    except AssayError as error:
-        return [(f"{path}: {error.message}", error.hint or "choose another place, or change the rights")]
 
 
 def inspect_text(path: str) -> list[Problem]:

@@ -94,7 +94,7 @@ def _cache(case: Case, backend: BackendCapabilities, kind: str) -> Iterator[Brok
     if parameters.cache != "direct":
         return
     if not backend.direct:
-        hint = _elsewhere("use cache: keep" if backend.kind == "null" else "use cache: drop or evict")
+        hint = _elsewhere("use cache: drop or evict" if CacheAction.evict in backend.cache else "use cache: keep")
         yield Broken("cache", "direct", f"a {kind} target has no O_DIRECT", hint)
         return
     step = backend.direct_alignment_bytes

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from assay.model.study.case import Case, job_kind
 from assay.model.study.study import Study
-from assay.model.study.target import Target
 
 PASS_SECONDS = 1.5
 """About what a pass over a device takes; on slow ones longer."""
@@ -14,13 +13,7 @@ SHARE = 20
 """Between two passes at least so many times the time of a pass goes by."""
 MOST_KINDS = 100
 """Kinds of job whose engine ceiling is measured, the most frequent first."""
-_MEMORY_PATHS = ("/dev/shm/", "/run/")
 _HOST_SECONDS, _MEMORY_SECONDS, _KIND_SECONDS = 0.6, 1.0, 0.16
-
-
-def is_memory(target: Target) -> bool:
-    """Its path is one where systems commonly have memory; what is there in truth is found out when it is used."""
-    return target.kind == "file" and target.path.startswith(_MEMORY_PATHS)
 
 
 def interval_seconds(run_seconds: float, pass_seconds: float) -> float:
@@ -47,13 +40,13 @@ def ceiling_times(study: Study, cases: Iterable[Case], run_seconds: float) -> tu
     names: dict[str, None] = {}
     for case in cases:
         names[case.target] = None
-        if study.targets[case.target].kind != "null":
+        if study.targets[case.target].keeps_data:
             kinds.update(job_kind(case.parameters, operation) for operation in case.operations)
     engine = _KIND_SECONDS * min(len(kinds - {None}), MOST_KINDS)
-    places = [study.targets[name] for name in names if study.targets[name].kind in ("file", "device")]
+    places = [study.targets[name] for name in names if study.targets[name].through_kernel]
     if not places or not study.local:
         return engine, 0.0
-    memory = sum(is_memory(place) for place in places)
+    memory = sum(place.in_memory for place in places)
     once = PASS_SECONDS * (len(places) - memory)
     before = _HOST_SECONDS + engine + _MEMORY_SECONDS * memory + 2 * once
     between = min(BETWEEN, int(run_seconds / interval_seconds(run_seconds, once)))

@@ -16,7 +16,6 @@ from assay.model.result.ceiling import COPY_BLOCK, HOST_WIDE, Ceiling, CeilingNa
 from assay.model.study.case import Case, Parameters, job_kind
 from assay.model.study.names import is_metadata
 from assay.model.study.study import Study
-from assay.model.study.target import NullTarget as StudyNullTarget
 from assay.plan.ceiling_times import MOST_KINDS
 
 ENGINE_PASS_NS = 40_000_000
@@ -77,7 +76,7 @@ def engine_jobs(study: Study, cases: Iterable[Case]) -> tuple[list[CeilingJob], 
     """Jobs without storage, one for each kind of job that the study has, and how many kinds had to be left out."""
     kinds: dict[str, tuple[Case, str, int]] = {}
     for case in cases:
-        if isinstance(study.targets[case.target], StudyNullTarget):
+        if not study.targets[case.target].keeps_data:
             continue
         for operation in case.operations:
             kind = job_kind(case.parameters, operation)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from assay.model.source import Fault
 from assay.model.study.names import METADATA, TREE_FIELDS
 from assay.model.study.study import KINDS, Study, Workload
-from assay.model.study.target import FileTarget, NfsTarget, NullTarget
 from assay.model.units import one_of
 from assay.plan.tree import order_fault
 from assay.plan.where import Condition, ExpressionError
@@ -23,18 +22,18 @@ def crosscheck(study: Study) -> Iterator[Fault]:
     for name, workload in study.workloads.items():
         yield from _targets_named(study, name, workload)
         yield from _kind_of_work(name, workload)
-        yield from _servers(study, name, workload)
+        yield from _kinds(study, name, workload)
         yield from _zipped(name, workload)
         yield from _expressions(study, name, workload)
 
 
 def _target_paths(study: Study) -> Iterator[Fault]:
-    placed = {name: target for name, target in study.targets.items() if not isinstance(target, NullTarget | NfsTarget)}
+    placed = {name: target for name, target in study.targets.items() if target.on_machine}
     for (first, one), (second, other) in itertools.combinations(placed.items(), 2):
         if one.path == other.path:
             message = f"{other.path} is already target `{first}`"
             yield Fault(path=("targets", second, "path"), message=message, hint="name each place once")
-        elif isinstance(one, FileTarget) and isinstance(other, FileTarget) and _nested(one.path, other.path):
+        elif one.is_directory and other.is_directory and _nested(one.path, other.path):
             message = f"{other.path} and target `{first}` ({one.path}) lie in each other"
             yield Fault(
                 path=("targets", second, "path"), message=message, hint="give each target a directory of its own"
@@ -65,21 +64,11 @@ def _targets_named(study: Study, name: str, workload: Workload) -> Iterator[Faul
         seen.add(target)
 
 
-def _servers(study: Study, name: str, workload: Workload) -> Iterator[Fault]:
-    """No more servers than a target has: a case would be sold as what it is not."""
-    most = max((int(count) for count in workload.servers.values() if count is not None), default=0)
+def _kinds(study: Study, name: str, workload: Workload) -> Iterator[Fault]:
+    """What the kinds of its targets have to say."""
     for target in workload.targets or study.targets:
-        place = study.targets.get(target)
-        if isinstance(place, NfsTarget) and most > len(place.servers):
-            message = f"{most} servers, but target {target} has {len(place.servers)}"
-            yield Fault(
-                path=("workloads", name, "servers"), message=message, hint="name more servers there, or use fewer"
-            )
-        used = most or (len(place.servers) if isinstance(place, NfsTarget) else 1)
-        if isinstance(place, NfsTarget) and used > 1 and "shared" in workload.layout.values():
-            message = f"one file shared by all lanes cannot lie on the {used} servers of target {target}"
-            hint = "write `layout: separate`, or `servers: 1`"
-            yield Fault(path=("workloads", name, "layout"), message=message, hint=hint)
+        if target in study.targets:
+            yield from study.targets[target].crosscheck(target, name, workload)
 
 
 def _kind_of_work(name: str, workload: Workload) -> Iterator[Fault]:

@@ -9,14 +9,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from assay.contract._answers import BackendCapabilities, CacheAction
-from assay.contract._generated import DataSpec, DeviceTarget, FileTarget, Job, Operation, Phase
+from assay.contract._generated import DataSpec, Job, Operation, Phase
 from assay.model.result.ceiling import SMALL_RECORD, Ceiling, CeilingName
 from assay.model.result.result import IN_MEMORY
 from assay.model.study.case import Case
 from assay.model.study.names import READS
 from assay.model.study.study import Study
-from assay.model.study.target import DeviceTarget as StudyDeviceTarget
-from assay.model.study.target import FileTarget as StudyFileTarget
 from assay.model.units import format_size
 from assay.plan.ceilings import LARGE, CeilingJob, make_job, timed
 
@@ -269,13 +267,7 @@ def _evicted(operation: str) -> Phase:
 def _job(
     job: str, study: Study, name: str, destroy: bool, way: Way, size: int, phases: list[Phase], **fields: Any
 ) -> Job:
-    target = study.targets[name]
-    assert isinstance(target, StudyFileTarget | StudyDeviceTarget)
-    place: FileTarget | DeviceTarget
-    if isinstance(target, StudyFileTarget):
-        place = FileTarget(kind="file", root=target.path, directory=DIRECTORY)
-    else:
-        place = DeviceTarget(kind="device", path=target.path, destroy=destroy)
+    place = study.targets[name].job_target(DIRECTORY, destroy=destroy)
     values = {
         "lanes": way.lanes,
         "queue_depth": way.depth,

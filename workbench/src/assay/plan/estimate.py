@@ -5,42 +5,18 @@ The expected time rests on assumed speeds, which are stated with it; bytes and s
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from assay.model.base import Frozen
 from assay.model.study.case import Case, Parameters
 from assay.model.study.names import LOOKUPS, METADATA, MIXES, READS, WRITES
 from assay.model.study.repeats import Repeats
+from assay.model.study.speed import Speed
 from assay.model.study.study import Study
-from assay.model.study.target import ExponentialLatency, FixedLatency, NfsTarget, NullTarget, Target, UniformLatency
+from assay.model.study.target import Target
 from assay.model.units import about_duration, about_size
-from assay.plan.ceiling_times import ceiling_times, is_memory
+from assay.plan.ceiling_times import ceiling_times
 from assay.plan.phases import plan_phases, times_of
 
-
-class Speed(NamedTuple):
-    """What a kind of place is assumed to do.
-
-    Attributes:
-        bandwidth: Bytes per second.
-        operation: Seconds of one operation that reaches the place.
-        change: Seconds to change a name; what is changed is written back later, or by the flush.
-        parallel: Operations that help when in flight together.
-        words: What it stands for.
-    """
-
-    bandwidth: float
-    operation: float
-    change: float
-    parallel: float
-    words: str
-
-
-STORAGE = Speed(1e9, 100e-6, 30e-6, 16, "a disk")
-MEMORY = Speed(2e9, 5e-6, 5e-6, 2, "memory-backed")
-NETWORK = Speed(1.1e8, 500e-6, 500e-6, 16, "servers behind a link of 1 Gbit/s")
-NULL_OPERATION = 1e-6
-"""Seconds of an operation without storage."""
 BUFFERED = 5e-6
 """Seconds of an operation that ends in the page cache, or looks at a name in the kernel's caches."""
 ENTRY_SECONDS = 0.3e-6
@@ -185,11 +161,11 @@ def _at_most(estimates: Sequence[CaseEstimate], repeating: Repeats) -> float | N
 
 
 def _peak_space(study: Study, cases: Sequence[Case], estimates: Sequence[CaseEstimate]) -> dict[str, int]:
-    peak = {name: 0 for name, target in study.targets.items() if not isinstance(target, NullTarget)}
+    peak = {name: 0 for name, target in study.targets.items() if target.keeps_data}
     for case, item in zip(cases, estimates, strict=True):
         if case.target not in peak:
             continue
-        if study.output.keep_files and study.targets[case.target].kind == "file":
+        if study.output.keep_files and study.targets[case.target].adds_up:
             peak[case.target] += item.space * study.repeats
         else:
             peak[case.target] = max(peak[case.target], item.space)
@@ -197,9 +173,9 @@ def _peak_space(study: Study, cases: Sequence[Case], estimates: Sequence[CaseEst
 
 
 def estimate_case(target: Target, case: Case) -> CaseEstimate:
-    """The estimate of one repeat, by the assumed speed of the target's kind of place."""
+    """The estimate of one repeat, by the assumed speed of the target."""
     parameters = case.parameters
-    speed = _speed(target)
+    speed = target.speed()
     seconds, at_most = JOB_SECONDS, JOB_SECONDS
     bounded = True
     written = read = 0.0
@@ -224,14 +200,13 @@ def estimate_case(target: Target, case: Case) -> CaseEstimate:
             present = min(amount, data)
         if operation == "unlink":
             present = 0.0
-    null = isinstance(target, NullTarget)
     return CaseEstimate.model_construct(
         case=case.id,
         seconds=seconds,
         at_most_seconds=at_most if bounded else None,
-        written=0 if null else math.ceil(written),
-        read=0 if null else math.ceil(read),
-        space=0 if null else _space(case, data),
+        written=math.ceil(written) if target.keeps_data else 0,
+        read=math.ceil(read) if target.keeps_data else 0,
+        space=_space(case, data) if target.keeps_data else 0,
     )
 
 
@@ -290,7 +265,7 @@ def _operation_seconds(operation: str, parameters: Parameters, speed: Speed) -> 
         return _name_seconds(operation, parameters, speed)
     direct = parameters.cache == "direct" or (operation in WRITES and parameters.sync in ("o_sync", "o_dsync"))
     scattered = operation in _SCATTERED and parameters.cache != "keep"
-    reaches = direct or scattered or speed.words == "null"
+    reaches = direct or scattered or not speed.words
     start = speed.operation if reaches else min(BUFFERED, speed.operation)
     depth = parameters.all_lanes * parameters.queue_depth
     return start / min(depth, speed.parallel) + (parameters.record_size or 0) / speed.bandwidth
@@ -298,7 +273,7 @@ def _operation_seconds(operation: str, parameters: Parameters, speed: Speed) -> 
 
 def _name_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:
     """Likewise for a metadata operation: a guess, as file systems differ by a hundred times."""
-    if speed.words == "null":
+    if not speed.words:
         return speed.operation / (parameters.all_lanes * parameters.queue_depth)
     look = speed.operation if parameters.cache == "drop" else BUFFERED
     start = look if operation in LOOKUPS else speed.change
@@ -308,31 +283,11 @@ def _name_seconds(operation: str, parameters: Parameters, speed: Speed) -> float
     return start / min(parameters.all_lanes * parameters.queue_depth, speed.parallel) + contents / speed.bandwidth
 
 
-def _speed(target: Target) -> Speed:
-    if isinstance(target, NullTarget):
-        each = max(_scripted_seconds(target), NULL_OPERATION)
-        return Speed(math.inf, each, each, math.inf, "null")
-    if isinstance(target, NfsTarget):
-        return NETWORK._replace(bandwidth=NETWORK.bandwidth * len(target.servers))
-    return MEMORY if is_memory(target) else STORAGE
-
-
-def _scripted_seconds(target: NullTarget) -> float:
-    match target.latency:
-        case FixedLatency():
-            return target.latency.time / 1e9
-        case UniformLatency():
-            return (target.latency.min + target.latency.max) / 2e9
-        case ExponentialLatency():
-            return target.latency.mean / 1e9
-    return 0.0
-
-
 def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tuple[str, ...]:
     lines: list[str] = []
     for name in dict.fromkeys(case.target for case in cases if case.id not in measured):
-        speed = _speed(study.targets[name])
-        if speed.words == "null":
+        speed = study.targets[name].speed()
+        if not speed.words:
             lines.append(f"{name}: no storage, {speed.operation * 1e6:.3g} us per operation.")
             continue
         lines.append(

@@ -6,26 +6,15 @@ from collections.abc import Iterator, Sequence
 from assay.contract import SPEC_VERSION
 from assay.contract._generated import (
     DataSpec,
-    DeviceTarget,
-    ExponentialLatency,
-    FileTarget,
-    FixedLatency,
     Job,
-    NfsTarget,
-    NullTarget,
     Operation,
     Phase,
-    ScriptedChange,
-    ScriptedError,
-    ScriptedStall,
     Tree,
     Tuning,
-    UniformLatency,
 )
 from assay.model.base import Frozen
 from assay.model.result.layers import Layer
 from assay.model.site.cpus import cpu_numbers
-from assay.model.study import target as model
 from assay.model.study.case import Case, Parameters
 from assay.model.study.study import Study
 from assay.plan.phases import cache_action, job_id, plan_phases, times_of
@@ -74,7 +63,9 @@ def together(job: Job, ranks: int) -> Job:
 
 
 def in_directory(job: Job, name: str) -> Job:
-    """The job in another directory of its own below the target's."""
+    """The job in another directory of its own below the target's, if its target has directories."""
+    if "directory" not in type(job.target).model_fields:
+        return job
     return job.model_copy(update={"target": job.target.model_copy(update={"directory": name})})
 
 
@@ -98,12 +89,12 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
         destroy: The user confirmed that devices named in the study may be overwritten; the engine refuses without.
     """
     parameters = case.parameters
-    name = job_id(case.id, repeat)
+    name, target = job_id(case.id, repeat), study.targets[case.target]
     job = Job(
         spec_version=SPEC_VERSION,
         id=name,
         seed=data_seed(study.seed, case.id, repeat),
-        target=_target(study.targets[case.target], name, destroy, parameters.servers),
+        target=target.job_target(name, destroy=destroy, servers=parameters.servers),
         lanes=parameters.lanes,
         layout=parameters.layout,
         file_size_bytes=parameters.file_size,
@@ -122,8 +113,7 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
         ),
         phases=[_phase(planned, case) for planned in plan_phases(case)],
         interval_ns=study.output.interval_for(parameters.runtime),
-        # Each operation on a server that is gone waits for the time-out.
-        error_limit=1 if isinstance(study.targets[case.target], model.NfsTarget) else ERROR_LIMIT,
+        error_limit=1 if target.waits_when_gone else ERROR_LIMIT,
         keep_files=study.output.keep_files,
     )
     if parameters.hosts > 1:
@@ -174,39 +164,6 @@ def _phase(planned: PhasePlan, case: Case) -> Phase:
     )
 
 
-def _target(
-    target: model.Target, name: str, destroy: bool, servers: int | None
-) -> FileTarget | DeviceTarget | NfsTarget | NullTarget:
-    if isinstance(target, model.NfsTarget):
-        return nfs_target(target, name, servers)
-    if isinstance(target, model.FileTarget):
-        return FileTarget(kind="file", root=target.path, directory=name)
-    if isinstance(target, model.DeviceTarget):
-        return DeviceTarget(kind="device", path=target.path, destroy=destroy)
-    return NullTarget(
-        kind="null",
-        latency=_latency(target.latency),
-        stalls=[ScriptedStall(at_op=item.at_op, duration_ns=item.duration, lane=item.lane) for item in target.stalls],
-        errors=[ScriptedError(at_op=item.at_op, errno=item.errno, lane=item.lane) for item in target.errors],
-        changes=[
-            ScriptedChange(at_op=item.at_op, latency=_latency(item.latency), lane=item.lane) for item in target.changes
-        ],
-        vary_percent=target.vary_percent,
-        clock_step_ns=target.clock_step,
-    )
-
-
-def marked_target(target: model.FileTarget, run: str, name: str = "any") -> FileTarget:
-    """A directory as the engine is told of it.
-
-    Args:
-        target: The target.
-        run: Identity of the run that has claimed it.
-        name: Name of the job's own directory.
-    """
-    return FileTarget(kind="file", root=target.path, directory=name, run=run)
-
-
 def watching(job: Job, layers: Sequence[Layer]) -> Job:
     """The job with the block devices below its target, whose requests are counted meanwhile."""
     numbers = dict.fromkeys(layer.number for layer in layers if layer.number)
@@ -214,7 +171,7 @@ def watching(job: Job, layers: Sequence[Layer]) -> Job:
 
 
 def guarded(job: Job, run: str, stall_limit: float) -> Job:
-    """The job as it may be executed: only where this run has put its mark, and not for ever.
+    """The job as it may be executed: only where this run has put its mark, if there are marks, and not for ever.
 
     Args:
         job: The job.
@@ -222,44 +179,6 @@ def guarded(job: Job, run: str, stall_limit: float) -> Job:
         stall_limit: Seconds without anything ending after which the storage counts as hung.
     """
     target = job.target
-    if isinstance(target, FileTarget):
+    if "run" in type(target).model_fields:
         target = target.model_copy(update={"run": run})
     return job.model_copy(update={"target": target, "stall_limit_ns": max(10**9, int(stall_limit * 1e9))})
-
-
-def nfs_target(target: model.NfsTarget, name: str, servers: int | None = None) -> NfsTarget:
-    """An export as the engine is told of it.
-
-    Args:
-        target: The target.
-        name: Name of the job's own directory.
-        servers: How many of its servers are used; None means all.
-    """
-    used = target.servers[:servers]
-    return NfsTarget(
-        kind="nfs",
-        servers=[f"{server}:{target.port}" if target.port else server for server in used],
-        export=target.export,
-        root=target.directory,
-        directory=name,
-        mount_port=target.mount_port,
-        nconnect=target.nconnect,
-        rsize=target.rsize,
-        wsize=target.wsize,
-        uid=target.uid,
-        gid=target.gid,
-        timeout_ns=target.timeout,
-    )
-
-
-def _latency(
-    latency: model.FixedLatency | model.UniformLatency | model.ExponentialLatency | None,
-) -> FixedLatency | UniformLatency | ExponentialLatency | None:
-    match latency:
-        case model.FixedLatency():
-            return FixedLatency(distribution="fixed", ns=latency.time)
-        case model.UniformLatency():
-            return UniformLatency(distribution="uniform", min_ns=latency.min, max_ns=latency.max)
-        case model.ExponentialLatency():
-            return ExponentialLatency(distribution="exponential", mean_ns=latency.mean)
-    return None

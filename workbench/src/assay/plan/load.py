@@ -1,7 +1,8 @@
 """From the text of a study file to a Study, or to all that is wrong with it."""
 
 import difflib
-from typing import Any, NamedTuple, get_args
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -19,22 +20,10 @@ from assay.model.source import (
     sorted_problems,
     without_echoes,
 )
+from assay.model.study.kinds import kinds
 from assay.model.study.names import DATA_FIELDS, TREE_FIELDS
 from assay.model.study.schedule import Schedule
 from assay.model.study.study import Exclusion, Output, Study, Workload, on_names
-from assay.model.study.target import (
-    DeviceTarget,
-    ExponentialLatency,
-    FileTarget,
-    FixedLatency,
-    NfsTarget,
-    NullTarget,
-    ScriptedChange,
-    ScriptedError,
-    Stall,
-    StatedCeilings,
-    UniformLatency,
-)
 from assay.model.units import one_of, shown
 from assay.plan.crosscheck import crosscheck
 
@@ -46,13 +35,7 @@ _EXAMPLES = {
     "operations": "[write, read]",
     "file_size": "64MiB",
     "record_size": "4KiB",
-    "path": "/var/tmp/assay-test",
-    "servers": "server1",
-    "export": "/export",
     "over": "24h",
-    "at_op": "1000",
-    "errno": "EIO",
-    "latency": "{distribution: fixed, time: 1ms}",
     "when": "record_size == 4KiB",
     "why": "takes an hour",
     "book": "aws-eu-west-1",
@@ -188,11 +171,11 @@ def _words(detail: ErrorDetails, path: Path) -> tuple[str, str]:
     kind, given, context = detail["type"], detail["input"], detail.get("ctx", {})
     if kind == "missing":
         field = str(path[-1])
-        return f"`{field}` is missing", f"add a line such as `{field}: {_EXAMPLES.get(field, '...')}`"
+        return f"`{field}` is missing", f"add a line such as `{field}: {_example(field)}`"
     if kind == "extra_forbidden":
         return f"unknown key `{path[-1]}`", _key_hint(path, detail["loc"])
     if kind in ("union_tag_not_found", "union_tag_invalid"):
-        return _tag_words(given, context)
+        return _tag_words(given, context, path)
     common = shape_words(detail)
     if common is not None:
         return common
@@ -201,9 +184,15 @@ def _words(detail: ErrorDetails, path: Path) -> tuple[str, str]:
     return detail["msg"].lower(), "see docs/guides/write-a-study.md"
 
 
-def _tag_words(given: Any, context: dict[str, Any]) -> tuple[str, str]:
+def _example(field: str) -> str:
+    """How a field may be written that is missing."""
+    found = [kind.examples[field] for kind in kinds().values() if field in kind.examples]
+    return _EXAMPLES.get(field) or (found[0] if found else "...")
+
+
+def _tag_words(given: Any, context: dict[str, Any], path: Path) -> tuple[str, str]:
     tag = context["discriminator"].strip("'")
-    words = ("fixed", "uniform", "exponential") if tag == "distribution" else ("file", "device", "nfs", "null")
+    words = [_tag_value(model) for model in _models((*path, tag))]
     if not isinstance(given, dict):
         return f"{shown(given)} is not a mapping", f"write {{{tag}: {words[0]}, ...}}"
     if tag not in given:
@@ -218,24 +207,29 @@ def _key_hint(path: Path, location: tuple[int | str, ...]) -> str:
     if others:
         return f"it is only for {' and '.join(map(_tag, others))}"
     # Where the kind is known, words of the other kinds are of no use.
-    same = [model for model in _models(path) if len(_models(path)) > 1 and _tag(model) == _tag_of(location)]
+    word = str(location[-2]) if len(location) > 1 else ""
+    models = _models(path)
+    same = [model for model in models if len(models) > 1 and _tag_value(model) == word]
     known = _keys(same[0]) if same else _known_keys(path)
     near = difflib.get_close_matches(str(path[-1]), known, n=1)
     return f"did you mean `{near[0]}`?" if near else f"known here: {', '.join(known)}"
 
 
-def _tag_of(location: tuple[int | str, ...]) -> str:
-    """As `_tag`, from the part of pydantic's location that is before the key."""
-    value = str(location[-2]) if len(location) > 1 else ""
-    name = "distribution" if value in ("fixed", "uniform", "exponential") else "kind"
-    return f'{name}: "null"' if value == "null" else f"{name}: {value}"
-
-
 def _tag(model: type[BaseModel]) -> str:
-    """What says in the file that a mapping is of this kind: `kind: file`."""
-    name = "kind" if "kind" in model.model_fields else "distribution"
-    (value,) = get_args(model.model_fields[name].annotation)
-    return f'{name}: "null"' if value == "null" else f"{name}: {value}"
+    """What says in the file that a mapping is of this class: `kind: file`."""
+    value = _tag_value(model)
+    # YAML takes this word for nothing, unless it is quoted.
+    return f'{_tag_field(model)}: "null"' if value == "null" else f"{_tag_field(model)}: {value}"
+
+
+def _tag_field(model: type[BaseModel]) -> str:
+    """The field that tells a class from others that may stand in its place; empty if it is the only one."""
+    return next((name for name, field in model.model_fields.items() if get_origin(field.annotation) is Literal), "")
+
+
+def _tag_value(model: type[BaseModel]) -> str:
+    field = _tag_field(model)
+    return str(get_args(model.model_fields[field].annotation)[0]) if field else ""
 
 
 def _meant(path: Path) -> list[str]:
@@ -255,18 +249,8 @@ def _keys(model: type[BaseModel]) -> list[str]:
 def _models(path: Path) -> tuple[type[BaseModel], ...]:
     """What the mapping that holds the last part of a path may be."""
     match path[:-1]:
-        case ("targets", _):
-            return (FileTarget, DeviceTarget, NfsTarget, NullTarget)
-        case ("targets", _, "ceilings"):
-            return (StatedCeilings,)
-        case ("targets", _, "latency") | ("targets", _, "changes", _, "latency"):
-            return (FixedLatency, UniformLatency, ExponentialLatency)
-        case ("targets", _, "stalls", _):
-            return (Stall,)
-        case ("targets", _, "errors", _):
-            return (ScriptedError,)
-        case ("targets", _, "changes", _):
-            return (ScriptedChange,)
+        case ("targets", _, *fields):
+            return _within(tuple(kinds().values()), fields)
         case ("workloads", _):
             return (Workload,)
         case ("workloads", _, "exclude", _):
@@ -282,3 +266,20 @@ def _models(path: Path) -> tuple[type[BaseModel], ...]:
         case ("prices", "designs", _):
             return (StudyDesign,)
     return (Study,)
+
+
+def _within(models: tuple[type[BaseModel], ...], fields: list[int | str]) -> tuple[type[BaseModel], ...]:
+    """What a field of a field ... of one of these classes may be; numbers are places in lists."""
+    for field in fields:
+        if isinstance(field, str):
+            found = [model.model_fields[field].annotation for model in models if field in model.model_fields]
+            models = tuple(dict.fromkeys(inner for annotation in found for inner in _classes(annotation)))
+    return models
+
+
+def _classes(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The classes that a type is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _classes(part)

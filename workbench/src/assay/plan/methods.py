@@ -9,9 +9,6 @@ from assay.model.study.case import Case
 from assay.model.study.names import CREATES, STDIO, WRITES
 from assay.model.study.study import Study
 
-KINDS = ("file", "device")
-"""Kinds of target that are reached through the kernel."""
-
 
 class Shape(NamedTuple):
     """A kind of case, as far as the way to the kernel depends on it; fields as of `MethodChoice`."""
@@ -46,7 +43,9 @@ def open_shapes(
     found: dict[str, dict[Shape, None]] = {}
     for case in cases:
         shape = shape_of(case)
-        if shape is not None and study.targets[case.target].kind in KINDS and (case.target, shape) not in there:
+        if shape is None or not study.targets[case.target].through_kernel:
+            continue
+        if (case.target, shape) not in there:
             found.setdefault(case.target, {})[shape] = None
     return {target: tuple(shapes) for target, shapes in found.items()}
 

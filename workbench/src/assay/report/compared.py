@@ -1,13 +1,13 @@
 """From a comparison of two runs to the document."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from assay.analyse.between import LEAST_RUNS
 from assay.analyse.runs import HOW_TO_TELL, geometric_means
 from assay.model.result.comparison import ComparedRow, RunsComparison, Side
-from assay.model.result.environment import EnvironmentDifference
 from assay.model.result.result import Comparison
+from assay.model.study.repeats import LEAST_COMPARED
 from assay.report import latencies, numbers, percentiles
 from assay.report.charts.differences import difference_chart
 from assay.report.document import (
@@ -24,8 +24,8 @@ from assay.report.document import (
     Paragraph,
     Section,
     Table,
-    Text,
 )
+from assay.report.environments import differences_table
 from assay.report.measure import DATA, METADATA, measure_of
 from assay.report.sections.comparison import EFFECT, RULE
 
@@ -35,7 +35,8 @@ _MOST_POINTS = 40
 _READING = (
     "The difference is that of the medians, as a share of the one before, with its 95 % interval, of each row by "
     "itself. p is adjusted for the number of rows. p50 and p99 of latency are the medians of the repeats' own. Their "
-    "differences are tested as those of rates are, where both sides have enough operations, each adjusted by itself."
+    "differences are tested as those of rates are, where both sides have enough operations, each adjusted by itself. "
+    "~ stands before what is no significant difference."
 )
 _RUNS = (
     "Repeats of a run share its day: where the files came to lie, what else the machine did. So each run counts as one "
@@ -66,37 +67,56 @@ def _run(found: RunsComparison, place: int) -> str:
 
 
 def _answer(found: RunsComparison) -> Section:
-    sound = [row for row in found.rows if not row.no_result]
-    differ = [row.comparison.ratio for row in sound if row.comparison.separable]
-    faster, slower = sum(ratio > 1 for ratio in differ), sum(ratio < 1 for ratio in differ)
-    words = f"{faster:,} faster, {slower:,} slower, {len(sound) - len(differ):,} without a significant difference, "
-    words += f"of {numbers.plural(len(sound), 'row')}."
-    items: list[Text] = []
+    items = (f"{numbers.titled(line)}." for line in (*means(found.rows), *latencies.lines(found), *caveats(found)))
+    return Section("answer", "Short answer", (Paragraph(f"{counts(found)}.", lead=True), Bullets(tuple(items))))
+
+
+def counts(found: RunsComparison) -> str:
+    """How many rows differ, and how many are none."""
+    sound = [row.comparison for row in found.rows if not row.no_result]
+    differ = [pair for pair in sound if pair.separable]
+    slower = sum(pair.ratio < 1 for pair in differ)
+    same = len(sound) - len(differ)
+    words = f"{len(differ) - slower:,} faster, {slower:,} slower, {same:,} without a significant difference (~)"
+    none = len(found.rows) - len(sound)
+    words += f", {none:,} with a side that is cached, impossible or incomplete" if none else ""
+    return f"{numbers.plural(len(found.rows), 'row')}: {words}"
+
+
+def means(rows: Sequence[ComparedRow]) -> list[str]:
+    """Geometric means of the rates of bytes and of those of metadata operations, which have none in common."""
+    lines = []
     for measure in (DATA, METADATA):
-        means = geometric_means(row for row in sound if row.metadata == measure.metadata)
-        if means:
-            before, after, count = means
-            change = f"{numbers.signed(100 * (after / before - 1), 1)} %"
-            rates = f"{measure.text(before)} before, {measure.text(after)} after, {change}"
-            items.append(f"{measure.title}, geometric mean of {numbers.plural(count, 'row')}: {rates}.")
-    for name in latencies.latency_rows(found):
-        items.append(f"{name} of latency: {latencies.latency_words(found, name)}.")
-    few = sum(row.comparison.too_few and row.comparison.unit == "repeat" for row in sound)
-    if any(row.comparison.too_few and row.comparison.unit == "run" for row in sound):
-        items.append(f"Two runs alone do not tell a change from what days do. To find out: {HOW_TO_TELL}.")
-    elif found.typical is not None and min(found.runs) < LEAST_RUNS:
-        apart = f"Two runs of a typical row are less than {numbers.share(found.typical)} apart in 95 of 100 cases"
-        items.append(f"{apart}, as {found.known_runs} runs of this study, all but those after, show.")
-    left = len(found.rows) - len(sound)
-    lone = len(found.uncompared)
-    for count, why in (
-        (few, "with too few repeats on a side for any difference to be called"),
-        (left, "not counted here: a side is cached, impossible or incomplete"),
-        (lone, "not compared: they have a result on one side only"),
-    ):
-        if count:
-            items.append(f"{numbers.plural(count, 'row')} {why}.")
-    return Section("answer", "Short answer", (Paragraph(words, lead=True), Bullets(tuple(items))))
+        known = geometric_means(row for row in rows if row.metadata == measure.metadata)
+        if known:
+            before, after, count = known
+            rates = f"{measure.text(before)}, then {measure.text(after)}, {_change(after / before)} %"
+            lines.append(f"geometric mean of {numbers.plural(count, 'row')}: {rates}")
+    return lines
+
+
+def caveats(found: RunsComparison) -> list[str]:
+    """What tells a change from chance, and which rows call no difference or are not compared."""
+    lines = []
+    if found.before.id != found.after.id:
+        lines += _knowledge(found)
+    few = sum(row.comparison.too_few and row.comparison.unit == "repeat" for row in found.rows if not row.no_result)
+    if few:
+        words = f"fewer than {LEAST_COMPARED} repeats on a side, so that no difference is called"
+        lines.append(f"{numbers.plural(few, 'row')} with {words}")
+    if found.uncompared:
+        lines.append(f"{numbers.plural(len(found.uncompared), 'row')} not compared, as listed below")
+    return lines
+
+
+def _knowledge(found: RunsComparison) -> list[str]:
+    if min(found.runs) >= LEAST_RUNS:
+        return [f"each run counts as one: {found.runs[0]} before, {found.runs[1]} after"]
+    if found.typical is not None:
+        words = f"two runs of a typical row are less than {100 * found.typical:.2g} % apart in 95 of 100 cases"
+        return [f"{found.known_runs} runs of this study, all but those after, tell what chance does: {words}"]
+    known = "two runs alone do not tell a change from what days do, so that no difference is called"
+    return [known, f"to find out: {HOW_TO_TELL}"]
 
 
 def _differences(found: RunsComparison) -> Section:
@@ -104,31 +124,43 @@ def _differences(found: RunsComparison) -> Section:
     groups = groupby(found.rows, key=lambda row: (row.comparison.base, row.comparison.other))
     for place, ((base, other), grouped) in enumerate(groups):
         rows = list(grouped)
-        title = base if base == other else f"{base} (before) and {other} (after)"
-        blocks.append(Heading(title, f"target-{place}"))
+        blocks.append(Heading(sides_words(base, other), f"target-{place}"))
         drawn = [row for row in rows if not row.no_result][:_MOST_POINTS]
         if drawn:
             caption = "Difference of the medians with its 95 % interval; grey where it is not significant."
             if len(drawn) < len(rows):
                 caption += f" {len(drawn)} of {len(rows):,} rows are drawn; false results never are."
             blocks.append(Chart(f"differences-{place}", "Differences", caption, difference_chart(drawn), wide=True))
-        for measure in (DATA, METADATA):
-            mine = [row for row in rows if row.metadata == measure.metadata]
-            blocks += [_table(mine, f"rows-{place}{'-metadata' * measure.metadata}")] if mine else []
+        blocks += tables(rows, f"rows-{place}")
     if not blocks:
         blocks.append(Note("No row has a result on both sides.", "warning"))
     return Section("differences", "Differences", tuple(blocks))
 
 
-def _table(rows: list[ComparedRow], name: str) -> Table:
-    unit = measure_of(rows[0].comparison.operation).unit
+def sides_words(base: str, other: str) -> str:
+    """The heading of a pair of targets."""
+    return base if base == other else f"{other} against {base}"
+
+
+def tables(rows: Sequence[ComparedRow], name: str) -> list[Table]:
+    """The rows of one pair of targets: those of bytes, then those of metadata operations; `name` is that of an id."""
+    found = []
+    for measure in (DATA, METADATA):
+        mine = [row for row in rows if row.metadata == measure.metadata]
+        found += [_table(mine, f"{name}{'-metadata' * measure.metadata}")] if mine else []
+    return found
+
+
+def _table(rows: Sequence[ComparedRow], name: str) -> Table:
+    pair, unit = rows[0].comparison, measure_of(rows[0].comparison.operation).unit
     timed = any(row.before.p50 is not None or row.after.p50 is not None for row in rows)
+    names = ("Before", "After") if pair.base == pair.other else (pair.base, pair.other)
     columns = (
         Column("What"),
-        Column("Result", facet=True),
-        Column("Before", unit, numeric=True),
+        Column("Result", facet=True, detail=True),
+        Column(names[0], unit, numeric=True),
         Column("±", "%", numeric=True),
-        Column("After", unit, numeric=True),
+        Column(names[1], unit, numeric=True),
         Column("±", "%", numeric=True),
         Column("Difference", "%", numeric=True),
         Column("95 % from", "%", numeric=True),
@@ -136,14 +168,14 @@ def _table(rows: list[ComparedRow], name: str) -> Table:
         Column("p", "adjusted", numeric=True),
         Column("Effect", "δ", numeric=True),
         Column("n"),
-        Column("Verdict before"),
-        Column("after"),
+        Column("Remark"),
+        Column("Verdict before", detail=True),
+        Column("after", detail=True),
         *_latency_columns(timed),
     )
     caption = f"The first {_MOST_ROWS:,} of {len(rows):,}." if len(rows) > _MOST_ROWS else ""
-    return Table(
-        name, columns, tuple(_cells(row, timed) for row in rows[:_MOST_ROWS]), caption, interactive=len(rows) > 8
-    )
+    cells = tuple(_cells(row, timed) for row in rows[:_MOST_ROWS])
+    return Table(name, columns, cells, caption, interactive=len(rows) > 8)
 
 
 def _latency_columns(timed: bool) -> tuple[Column, ...]:
@@ -153,10 +185,10 @@ def _latency_columns(timed: bool) -> tuple[Column, ...]:
         column
         for name in latencies.NAMES
         for column in (
-            Column(f"{name} before", "µs", numeric=True),
-            Column("after", "µs", numeric=True),
-            Column(f"{name} difference", facet=True),
-            Column("by", "%", numeric=True),
+            Column(f"{name} before", "µs", numeric=True, detail=True),
+            Column("after", "µs", numeric=True, detail=True),
+            Column(f"{name} difference", facet=True, detail=True),
+            Column("by", "%", numeric=True, detail=True),
         )
     )
 
@@ -187,10 +219,12 @@ def _cells(row: ComparedRow, timed: bool) -> tuple[Cell, ...]:
         _result(row),
         *_rate(row.before, pair.operation),
         *_rate(row.after, pair.operation),
-        *(_percent(ratio) for ratio in (pair.ratio, pair.low, pair.high)),
+        _percent(pair.ratio, "" if pair.separable else "~ "),
+        *map(_percent, (pair.low, pair.high)),
         Num(numbers.p_value(pair.p_adjusted), pair.p_adjusted),
         Num(numbers.signed(pair.effect), pair.effect),
         numbers.repeats(pair.n_base, pair.n_other),
+        remarks(row),
         Badge(row.before.verdict, row.before.finding),
         Badge(row.after.verdict, row.after.finding),
         *(_latencies(row) if timed else ()),
@@ -215,14 +249,25 @@ def _rate(side: Side, operation: str) -> tuple[Cell, Cell]:
     )
 
 
-def _percent(ratio: float | None) -> Num:
-    change = None if ratio is None else 100 * (ratio - 1)
-    return Num(numbers.signed(change, 1), change)
+def remarks(row: ComparedRow) -> str:
+    """Why the figures should be taken with care; empty if nothing speaks against them."""
+    few = "too few repeats" if row.comparison.too_few and row.comparison.unit == "repeat" else ""
+    return "; ".join(words for words in (row.comparison.caveat, few) if words)
 
 
-def _uncompared(found: RunsComparison) -> Section | None:
-    if not found.uncompared:
-        return None
+def _percent(ratio: float | None, mark: str = "") -> Num:
+    if ratio is None:
+        return Num(numbers.NONE, None)
+    return Num(f"{mark}{_change(ratio)}", 100 * (ratio - 1))
+
+
+def _change(ratio: float) -> str:
+    """The difference in percent, without the unit."""
+    return numbers.signed(100 * (ratio - 1), 1)
+
+
+def uncompared_table(found: RunsComparison) -> Table:
+    """The rows that cannot be compared, and why."""
     columns = (Column("What"), Column("Before"), Column("After"), Column("Why"))
     rows: list[tuple[Cell, ...]] = [
         (
@@ -233,21 +278,16 @@ def _uncompared(found: RunsComparison) -> Section | None:
         )
         for row in found.uncompared[:_MOST_ROWS]
     ]
-    return Section("uncompared", "Not compared", (Table("uncompared-table", columns, tuple(rows)),))
+    return Table("uncompared-table", columns, tuple(rows))
+
+
+def _uncompared(found: RunsComparison) -> Section | None:
+    return Section("uncompared", "Not compared", (uncompared_table(found),)) if found.uncompared else None
 
 
 def _environment(found: RunsComparison) -> Section:
     title = "What differs in the environment"
     if not found.differences:
         return Section("environment", title, (Note("Nothing does."),))
-    facets = Column("Matters", facet=True), Column("Section", facet=True)
-    columns = (*facets, Column("Name"), Column("Before"), Column("After"))
-    rows = tuple(_difference(item) for item in found.differences[:_MOST_ROWS])
     caption = "Matters: commonly changes results."
-    table = Table("environment-table", columns, rows, caption, interactive=len(rows) > 8)
-    return Section("environment", title, (table,))
-
-
-def _difference(item: EnvironmentDifference) -> tuple[Cell, ...]:
-    before, after = item.before or "not recorded", item.after or "not recorded"
-    return ("yes" if item.matters else "no", item.section, item.name, before, after)
+    return Section("environment", title, (differences_table(found.differences[:_MOST_ROWS], caption=caption),))

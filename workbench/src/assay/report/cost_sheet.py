@@ -12,8 +12,10 @@ from assay.model.money.price import UNITS, Tier
 from assay.model.money.priced import FrozenPrices
 from assay.model.result.result import RunAnalysis
 from assay.money.cost.cost import Charge
-from assay.report.costs import METRICS, TargetCost, scale, target_costs, what
+from assay.money.cost.limits import METRICS
+from assay.report.costs import TargetCost, scale, target_costs
 from assay.report.numbers import NONE
+from assay.report.pricing import what
 from assay.report.view import View
 
 NAME = "Cost"

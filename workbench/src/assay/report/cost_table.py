@@ -4,7 +4,9 @@ from decimal import Decimal
 
 from assay.model.money.amount import rounded
 from assay.model.result.result import RunAnalysis
-from assay.report.costs import METRICS, Metric, TargetCost, target_costs, what
+from assay.money.cost.limits import METRICS, Metric
+from assay.report.costs import TargetCost, target_costs
+from assay.report.pricing import what
 from assay.report.tables import Column, Record, Table, Value
 from assay.report.view import View
 

@@ -6,43 +6,32 @@ from decimal import Decimal
 from typing import Literal
 
 from assay.model.base import AssayError
-from assay.model.money.amount import EXACT, money
+from assay.model.money.amount import money
 from assay.model.money.price import Book
 from assay.model.money.priced import DesignCeiling, FrozenPrices, PricedDesign
 from assay.model.result.result import Estimate, Row
 from assay.model.study.names import MIXES, READS, WRITES
 from assay.money.cost.cost import Cost
 from assay.money.cost.frozen import design_cost
+from assay.money.cost.limits import METRICS, Metric
+from assay.money.cost.metrics import per_unit
 from assay.report import numbers
 from assay.report.document import Span, Strong, Text
+from assay.report.pricing import per_terabyte, what
 from assay.report.view import View, sound
 
-Metric = Literal["read", "write", "read_iops", "write_iops"]
-METRICS: tuple[Metric, ...] = ("read", "write", "read_iops", "write_iops")
-TERABYTE = Decimal(10) ** 12
 SMALL = 16 * 1024
 """Operations per second are those of records up to this size."""
-_UNITS: dict[Metric, tuple[float, str, str]] = {
-    "read": (1e9, "GB/s", "GB/s of reading"),
-    "write": (1e9, "GB/s", "GB/s of writing"),
-    "read_iops": (1e3, "1,000 IOPS", "1,000 read IOPS"),
-    "write_iops": (1e3, "1,000 IOPS", "1,000 write IOPS"),
-}
 
 
 def scale(metric: Metric) -> float:
     """How many bytes or operations per second cost is counted for."""
-    return _UNITS[metric][0]
+    return 1e3 if metric.endswith("iops") else 1e9
 
 
 def unit(metric: Metric) -> str:
     """`GB/s` or `1,000 IOPS`."""
-    return _UNITS[metric][1]
-
-
-def what(metric: Metric) -> str:
-    """`GB/s of reading`."""
-    return _UNITS[metric][2]
+    return "1,000 IOPS" if metric.endswith("iops") else "GB/s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +89,8 @@ class TargetCost:
         found = self.best.get(metric)
         if found is None or found.value <= 0:
             return None
-        low, high = (_per(self.cost.month, end, metric) for end in (found.high, found.low))
-        value = _per(self.cost.month, found.value, metric)
+        low, high = (per_unit(self.cost.month, end, metric) for end in (found.high, found.low))
+        value = per_unit(self.cost.month, found.value, metric)
         return None if value is None else Ratio(value, low, high)
 
     @property
@@ -112,9 +101,7 @@ class TargetCost:
     @property
     def per_terabyte(self) -> Decimal | None:
         """A month of a usable terabyte (10^12 bytes)."""
-        if not self.item.usable:
-            return None
-        return EXACT.divide(EXACT.multiply(self.cost.month, TERABYTE), Decimal(self.item.usable))
+        return per_terabyte(self.cost, self.item.usable)
 
     @property
     def beyond(self) -> list[Metric]:
@@ -131,12 +118,6 @@ class TargetCost:
     def ceiling(self, metric: Metric) -> DesignCeiling | None:
         """What the design can do at most; None if unknown."""
         return next((item for item in self.item.ceilings if item.metric == metric), None)
-
-
-def _per(month: Decimal, rate: float | None, metric: Metric) -> Decimal | None:
-    if rate is None or rate <= 0:
-        return None
-    return EXACT.divide(EXACT.multiply(month, Decimal(repr(scale(metric)))), Decimal(repr(rate)))
 
 
 def target_costs(view: View) -> list[TargetCost]:

@@ -4,10 +4,14 @@ It holds no HTML. Charts are Vega-Lite specifications with their data, surfaces 
 All text is plain and unescaped: it may come from a study file, so a writer must escape it.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from assay.model.result.verdict import Verdict
+from assay.report import numbers
+
+if TYPE_CHECKING:
+    from assay.model.result.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +38,9 @@ class Badge:
         partly: It is `ok` as far as seen only.
     """
 
-    verdict: Verdict
+    verdict: "Verdict"
     hint: str = ""
-    also: tuple[Verdict, ...] = ()
+    also: "tuple[Verdict, ...]" = ()
     partly: bool = False
 
 
@@ -72,6 +76,11 @@ class Share(NamedTuple):
     value: float | None
     more: str = ""
 
+    @property
+    def words(self) -> str:
+        """`93 %`, or `130 %, above it`."""
+        return numbers.share(self.value) + (", above it" if self.value is not None and self.value > 1 else "")
+
 
 Cell = str | Num | Badge | Mono | Share
 
@@ -84,12 +93,14 @@ class Column:
         unit: Printed under the title; empty if the column has none.
         numeric: Right-aligned, sorts by value.
         facet: Few different values, so that a writer can offer them as a filter.
+        detail: A page has room for it, a terminal has not.
     """
 
     title: str
     unit: str = ""
     numeric: bool = False
     facet: bool = False
+    detail: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +116,17 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
     interactive: bool = False
+
+    @classmethod
+    def of(cls, columns: Iterable[str], rows: Iterable[Sequence[Cell]], right: Sequence[str] = ()) -> "Table":
+        """A table of its own, outside of a page.
+
+        Args:
+            columns: Titles.
+            rows: Cells.
+            right: Titles of the columns that hold numbers.
+        """
+        return cls("", tuple(Column(title, numeric=title in right) for title in columns), tuple(map(tuple, rows)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from typing import Any
 
 from assay.model.foreign import lines
 from assay.report import document as doc
-from assay.report import numbers
 from assay.report.surface import surface_svg
 
 Writer = Callable[[Any], str]
@@ -159,10 +158,6 @@ def _bar(share: doc.Share) -> str:
     return f'<i class="bar{" over" if share.value > 1 else ""}" style="--s:{min(100 * share.value, 999):.3g}"></i>'
 
 
-def _share_words(share: doc.Share) -> str:
-    return numbers.share(share.value) + (", above it" if share.value is not None and share.value > 1 else "")
-
-
 def _heading(block: doc.Heading) -> str:
     return f'<h{block.level} id="{block.id}">{escape(block.text)}</h{block.level}>'
 
@@ -214,7 +209,7 @@ def _cell(cell: doc.Cell) -> str:
     if isinstance(cell, doc.Share):
         place = "" if cell.value is None else f" data-v={cell.value:.4g}"
         more = f"<small>{escape(cell.more)}</small>" if cell.more else ""
-        return f"<td{place}>{_share_words(cell)}{_bar(cell)}{more}"
+        return f"<td{place}>{escape(cell.words)}{_bar(cell)}{more}"
     return f"<td>{escape(cell) if isinstance(cell, str) else _span(cell)}"
 
 

@@ -50,6 +50,23 @@ def _recorded(row: ComparedRow) -> bool:
     return row.before.p50 is not None and row.after.p50 is not None
 
 
+def row_words(row: LatencyRow) -> str:
+    """Such as `disk / grid, read: 4.08 ms -> 7.97 ms, +95.4 % (+56.1 to +151.9 %), p 0.003`."""
+    pair = row.pair
+    change, low, high = (
+        None if ratio is None else numbers.signed(100 * (ratio - 1), 1) for ratio in (pair.ratio, pair.low, pair.high)
+    )
+    interval = "" if low is None or high is None else f" ({low} to {high} %)"
+    caveat = f"; {pair.caveat}" if pair.caveat else ""
+    times = f"{numbers.latency(row.before)} -> {numbers.latency(row.after)}"
+    return f"{row.name}: {times}, {change} %{interval}, p {numbers.p_value(pair.p_adjusted)}{caveat}"
+
+
+def lines(found: RunsComparison) -> list[str]:
+    """A line for each percentile that is compared."""
+    return [f"{name} of latency: {latency_words(found, name)}" for name in latency_rows(found)]
+
+
 def latency_words(found: RunsComparison, name: Compared) -> str:
     """Such as `0 shorter, 2 longer, 10 without a significant difference; too few operations in 3 rows`."""
     pairs = [row.pair for row in latency_rows(found).get(name, [])]

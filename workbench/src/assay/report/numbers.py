@@ -5,8 +5,10 @@ MB and GB are powers of ten, MiB and GiB powers of two.
 
 import math
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from assay.model.study.case import AxisValue
+if TYPE_CHECKING:
+    from assay.model.study.case import AxisValue
 
 NONE = "–"
 """Printed where there is no value."""
@@ -151,7 +153,7 @@ def axis_title(name: str) -> str:
     return _AXIS_TITLES.get(name, name.replace("_", " ").capitalize())
 
 
-def axis_value(name: str, value: AxisValue) -> str:
+def axis_value(name: str, value: "AxisValue") -> str:
     """A value of the axis `name` with its unit."""
     if value is None:
         return "none"

@@ -1,7 +1,7 @@
 """Percentiles of latency in words and in cells: never a number without what it is worth."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from assay.model.result.percentile import WIDEST, Standing
 from assay.model.result.result import Percentile, Row
@@ -16,25 +16,20 @@ READING = (
 )
 
 
-def words(item: Percentile, time: Callable[[float], str] = numbers.latency) -> str:
-    """A percentile, what it is worth, and what was seen, without its name.
-
-    Args:
-        item: The percentile.
-        time: Nanoseconds as text.
-    """
+def words(item: Percentile) -> str:
+    """A percentile, what it is worth, and what was seen, without its name."""
     if item.value is None:
         return f"{Standing.TOO_FEW}: {item.ops:,} in all repeats, {item.name} takes {item.needed:,}"
     low, high = item.interval
-    middle = time(item.value)
+    middle = numbers.latency(item.value)
     if low is not None and high is not None:
-        middle += f" ({time(low)} to {time(high)})"
+        middle += f" ({numbers.latency(low)} to {numbers.latency(high)})"
     if item.standing is Standing.KNOWN:
         return middle
-    return f"{middle}, {item.standing}: {_why(item, time)}"
+    return f"{middle}, {item.standing}: {_why(item)}"
 
 
-def _why(item: Percentile, time: Callable[[float], str]) -> str:
+def _why(item: Percentile) -> str:
     """What makes it less than known."""
     if item.estimate is None or item.lowest is None or item.highest is None:
         least = numbers.plural(item.least_ops, "operation")
@@ -42,7 +37,8 @@ def _why(item: Percentile, time: Callable[[float], str]) -> str:
         return f"of all repeats together{few if item.least_ops < item.needed else ''}"
     if item.estimate.n == 1:
         return "one repeat"
-    return f"{item.name} of the {item.estimate.n} repeats: {time(item.lowest)} to {time(item.highest)}"
+    ends = f"{numbers.latency(item.lowest)} to {numbers.latency(item.highest)}"
+    return f"{item.name} of the {item.estimate.n} repeats: {ends}"
 
 
 def cell(item: Percentile | None, interval: bool = False) -> Num:

@@ -5,9 +5,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from assay.analyse.alike import known_likeness
 from assay.analyse.exceeded import Key, Rate, exceeding, raised
 from assay.analyse.rows import RowMaker, analyse
+from assay.analyse.statistics.alike import known_likeness
 from assay.judge.evidence import Evidence
 from assay.judge.judge import judge
 from assay.model.base import AssayError

@@ -8,56 +8,22 @@ from assay.launch.layers import layers_of_device, layers_of_path, layers_of_type
 from assay.launch.mapped import table_of
 from assay.model.result.layers import UNSEEN, Layer
 from assay.model.result.result import Place
-from assay.model.study.target import (
-    DeviceTarget,
-    ExponentialLatency,
-    FixedLatency,
-    NfsTarget,
-    NullTarget,
-    Target,
-    UniformLatency,
-)
-
-SCRIPTED_NS = 1000
-"""A null target whose operations take less is nothing but the engine."""
 
 
-def layers_below(target: Target, filesystem: str, look: Look | None, here: bool) -> tuple[Layer, ...]:
-    """What lies below a target, from the top.
+class MachineLayering:
+    """Walks this machine for kinds of target (`assay.kinds.place.Layering`)."""
 
-    Args:
-        target: The target.
-        filesystem: Type of its file system as the engine says.
-        look: What an engine has seen of its directory; None if that is on another host.
-        here: It is on this machine. Of other hosts only what the type of the file system tells is known.
-    """
-    if isinstance(target, NullTarget):
-        return (_null_layer(target),)
-    if isinstance(target, NfsTarget):
-        return (Layer(kind="network", name="nfs", detail=f"servers: {', '.join(target.host_names)}"),)
-    if not here:
-        return layers_of_type(filesystem)
-    if isinstance(target, DeviceTarget):
-        return layers_of_device(target.path, table=table_of)
-    if look is None:
-        return layers_of_type(filesystem)
-    device = look.identity.partition(":")[0]
-    number = f"{os.major(int(device))}:{os.minor(int(device))}" if device.isdigit() else ""
-    return layers_of_path(look.real_path, number, table=table_of)
+    def directory(self, filesystem: str, look: Look | None) -> tuple[Layer, ...]:
+        """Below a directory; of other hosts only what the type of the file system tells is known."""
+        if look is None:
+            return layers_of_type(filesystem)
+        device = look.identity.partition(":")[0]
+        number = f"{os.major(int(device))}:{os.minor(int(device))}" if device.isdigit() else ""
+        return layers_of_path(look.real_path, number, table=table_of)
 
-
-def _null_layer(target: NullTarget) -> Layer:
-    """The null target is nothing, or a script: then the study says how long operations take."""
-    times = [target.latency, *(change.latency for change in target.changes)]
-    if max((_longest_ns(latency) for latency in times if latency is not None), default=0) < SCRIPTED_NS:
-        return Layer(kind="nothing", name="null", detail="no storage: operations end at once")
-    return Layer(kind="script", name="null", detail="no storage: operations take the time that the study says")
-
-
-def _longest_ns(latency: FixedLatency | UniformLatency | ExponentialLatency) -> int:
-    if isinstance(latency, FixedLatency):
-        return latency.time
-    return latency.max if isinstance(latency, UniformLatency) else latency.mean
+    def device(self, path: str) -> tuple[Layer, ...]:
+        """Below a device, and itself."""
+        return layers_of_device(path, table=table_of)
 
 
 def layer_notes(places: Iterable[Place]) -> list[str]:

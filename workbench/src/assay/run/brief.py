@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.store import Result, RunStore
+    from assay.model.result.brief import Result
+    from assay.store import RunStore
 
 FEW_REPEATS = 2000
 """An unfinished run with at most so many repeats done is judged on the spot."""
@@ -16,8 +17,8 @@ def results_of(store: "RunStore", limit: int = -1) -> "list[Result]":
     kept = store.results(limit=limit)
     if kept or store.info().finished > FEW_REPEATS:
         return kept
+    from assay.model.result.brief import brief
     from assay.run.analysis import analyse_store
-    from assay.store.records import brief
 
     found = [brief(row) for row in analyse_store(store, quick=True).rows if row.samples]
     return found if limit < 0 else found[:limit]

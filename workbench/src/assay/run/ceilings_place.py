@@ -10,19 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.contract._answers import PlaceState
+from assay.kinds.place import keeper_of
 from assay.launch.binary import Engine, load_engine
-from assay.launch.devices import device_words, inspect_device
 from assay.launch.launcher import LocalLauncher
-from assay.launch.locks import close_all, hold_device
+from assay.launch.locks import close_all
 from assay.launch.places import inspect_text, look_at
 from assay.launch.placing import SilentError
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.result import Place
 from assay.model.study.study import Study
-from assay.model.study.target import DeviceTarget
 from assay.plan.load import load_study
-from assay.run import targets
+from assay.run import claims, targets
 from assay.run.ceilings_run import CeilingMeter
 from assay.run.executor import Interruption
 from assay.run.listener import Say
@@ -168,19 +167,17 @@ def _measure(
 ) -> Measured:
     """Claim the target, measure, and give it back whatever happens."""
     devices: list[int] = []
-    path = targets.target_path(study, NAME)
-    device = isinstance(study.targets[NAME], DeviceTarget)
+    target = study.targets[NAME]
     try:
-        if device:
-            devices = hold_device(path)
-            targets.refuse(inspect_device(path, destroy))
-            say(f"will be overwritten: {device_words(path)}")
-        targets.claim_targets(study, [NAME], store, say)
+        devices = keeper_of(target).take(targets.MachineTaking(destroy, say))
+        claims.claim_targets(study, [NAME], store, say)
         launcher = LocalLauncher(engine.path, (store.engine_lock_fd, *devices))
-        owner = targets.owner_of(store)
+        owner = claims.owner_of(store)
         backends = targets.probe_targets(study, [NAME], engine, launcher, owner)
         places = targets.make_places(study, backends, targets.looks_at(study, [NAME]))
-        on = f"on the first 128 MiB of {path}" if device else f"in {path}, with a file of at most 128 MiB"
+        on = f"in {target.path}, with a file of at most 128 MiB"
+        if target.whole_device:
+            on = f"on the first 128 MiB of {target.path}"
         say(f"measuring for about 5 s, {on}")
         meter = CeilingMeter(
             study, launcher, owner, destroy, backends, say, (), places, stop=lambda: interruption.count
@@ -192,7 +189,7 @@ def _measure(
 
 
 def _release(store: RunStore, say: Say) -> None:
-    for line in targets.release_targets(store):
+    for line in claims.release_targets(store):
         say(f"warning: could not be removed: {line}")
 
 

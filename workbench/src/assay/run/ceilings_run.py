@@ -7,20 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from assay.analyse.ceilings import Pass, measured_ceilings, merged
 from assay.analyse.exceeded import Key
 from assay.contract._answers import BackendCapabilities
-from assay.launch.devices import inspect_device, taken_node
+from assay.kinds.place import keeper_of
 from assay.launch.engine import SPEAK_SECONDS, run_job
 from assay.launch.launcher import Launcher
-from assay.launch.places import Owner, remove_case_directory
+from assay.launch.looking import MachineLooking
+from assay.launch.places import Owner
 from assay.model.base import AssayError
 from assay.model.result.ceiling import HOST_WIDE, Ceiling, CeilingName, Exceeding, When
 from assay.model.result.result import IN_MEMORY, Place, Sample
 from assay.model.study.case import Case
 from assay.model.study.study import Study
-from assay.model.study.target import DeviceTarget, FileTarget
 from assay.plan import ceilings as plan
 from assay.plan import device_ceilings as device
 from assay.plan.ceiling_times import MOST_KINDS
 from assay.plan.jobs import guarded
+from assay.run.cleaning import RunCleaning
 from assay.run.heard import read_repeat
 from assay.run.listener import Say
 from assay.run.targets import target_path
@@ -85,7 +86,7 @@ class CeilingMeter:
         self.patience = min(SILENCE_LIMIT, (study.patience or 0) / 1e9 or SILENCE_LIMIT)
         self.silent = set() if silent is None else silent
         self.cpus = min(8, len(os.sched_getaffinity(0)))
-        self.stored = [name for name, place in places.items() if place.kind not in ("null", "nfs") and here]
+        self.stored = [name for name in places if study.targets[name].through_kernel and here]
         where = {place.target: place for place in known}
         self._reasons = {name: _no_device(where.get(name)) for name in self.stored}
         self._written: dict[str, int] = {}
@@ -206,11 +207,12 @@ class CeilingMeter:
         if self._is_silent(job.target):
             return (), "the storage did not answer"
         sent = guarded(job.job, self.owner.identity, self.patience)
-        if isinstance(target, DeviceTarget):
-            for message, _ in inspect_device(target.path, self.destroy):
-                return (), message
-            node = sent.target.model_copy(update={"path": taken_node(target.path)})
-            sent = sent.model_copy(update={"target": node})
+        if target is not None:
+            try:
+                now = keeper_of(target).current(sent.target, MachineLooking(self.destroy, self.owner))
+            except AssayError as error:
+                return (), error.message
+            sent = sent.model_copy(update={"target": now})
         outcome = run_job(self.launcher, sent.model_dump_json(), self.patience + SPEAK_SECONDS, stop=self.stop)
         outcome, samples = read_repeat("ceiling", 1, sent, outcome, hosts=False)
         if outcome.status == "incomplete":
@@ -219,10 +221,9 @@ class CeilingMeter:
 
     def _clean_up(self, name: str) -> None:
         target = self.study.targets[name]
-        if isinstance(target, FileTarget):
-            try:
-                left = remove_case_directory(target.path, device.DIRECTORY, self.owner)
-            except AssayError as error:
-                left = [f"{target.path}/{device.DIRECTORY}: {error.message}"]
-            for line in left:
-                self.say(f"warning: could not be removed: {line}")
+        try:
+            left = keeper_of(target).clean(device.DIRECTORY, RunCleaning(self.owner, (self.launcher,)))
+        except AssayError as error:
+            left = [f"{target.path}/{device.DIRECTORY}: {error.message}"]
+        for line in left:
+            self.say(f"warning: could not be removed: {line}")

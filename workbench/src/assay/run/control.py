@@ -81,7 +81,7 @@ class Control:
             else:
                 outcome = run_job(self._launcher, job.model_dump_json(), limit, stop=self._stop)
         except AssayError as error:
-            outcome = Outcome("crashed", error.message, "", time.time(), 0.0, False)
+            outcome = Outcome("crashed", error.message, time.time(), 0.0, False)
         outcome, samples = read_repeat("control", 1, job, outcome, hosts)
         counted = [sample for sample in usable(samples) if sample.rate > 0]
         if outcome.status == "ok" and counted:

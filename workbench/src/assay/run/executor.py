@@ -8,32 +8,30 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from assay.contract._generated import FileTarget as JobFileTarget
 from assay.contract._generated import IntervalEvent
-from assay.contract._generated import NfsTarget as JobNfsTarget
 from assay.contract.bounds import bounds_of
 from assay.contract.names import Event, PhaseStartEvent
+from assay.kinds.place import keeper_of
 from assay.launch.cgroup import MemoryCap
-from assay.launch.devices import inspect_device, taken_node
 from assay.launch.engine import SPEAK_SECONDS, Outcome, run_job
 from assay.launch.launcher import Launcher
-from assay.launch.places import remove_case_directory
+from assay.launch.looking import MachineLooking
 from assay.launch.placing import SilentError, patience_of
-from assay.launch.questions import clean_target
 from assay.model.base import AssayError
 from assay.model.study.case import Case
 from assay.model.study.study import Study
-from assay.model.study.target import DeviceTarget, FileTarget, NfsTarget
 from assay.model.units import about_duration, about_rate, format_size
-from assay.plan.jobs import PlannedJob, guarded, in_directory, nfs_target, plan_job, together, watching
+from assay.plan.jobs import PlannedJob, guarded, in_directory, plan_job, together, watching
 from assay.plan.methods import by_shape, with_methods
+from assay.run.claims import CGROUP, owner_of
+from assay.run.cleaning import RunCleaning
 from assay.run.control import Control
 from assay.run.fleet import Fleet
 from assay.run.heard import read_repeat
 from assay.run.listener import Progress, TimeLeft
 from assay.run.meter import Meter
 from assay.run.settle import Rounds, settle
-from assay.run.targets import CGROUP, owner_of, target_path
+from assay.run.targets import target_path
 from assay.store import RunStore
 
 LEAST_SILENCE = 120.0
@@ -256,14 +254,12 @@ class Executor:
         progress.finish(case, repeat, outcome.status, outcome.reason, outcome.seconds, samples)
 
     def _plan(self, case: Case, repeat: int, estimated: float) -> PlannedJob:
-        """The job; in a place that several runs may use at once, its directory has the name of the run."""
+        """The job, with all that the run knows of its place."""
         planned = plan_job(self.study, case, repeat, self.destroy)
         job = with_methods(planned.job, case, self.methods)
         if self.fleet is not None:
             job = together(job, case.parameters.hosts)
-        shared = self.fleet is not None and isinstance(job.target, JobFileTarget)
-        if shared or isinstance(job.target, JobNfsTarget):
-            job = in_directory(job, f"{self.store.folder.name}-{planned.id}")
+        job = in_directory(job, self._directory(case, planned.id))
         limit = (self.study.patience or 0) / 1e9 or silence_limit(job.interval_ns, estimated)
         job = guarded(job, self.owner.identity, limit)
         job = watching(job, self.layers.get(case.target, ()))
@@ -290,20 +286,16 @@ class Executor:
                 return cap.explain(outcome) if cap else outcome
         except _ImpossibleError as error:
             # The engine never got its job: a result like any other, and the other cases go on.
-            return Outcome("refused", error.reason, "", started_at, time.time() - started_at, False)
+            return Outcome("refused", error.reason, started_at, time.time() - started_at, False)
 
     def _checked(self, planned: PlannedJob, name: str) -> PlannedJob:
-        """Look at a device again: since the last repeat somebody may have mounted it.
-
-        The engine is told the kernel's own name for it, and opens what was taken, wherever links lead by then.
-        """
-        target = self.study.targets[name]
-        if not isinstance(target, DeviceTarget):
-            return planned
-        for message, _ in inspect_device(target.path, self.destroy):
-            raise _ImpossibleError(message)
-        device = planned.job.target.model_copy(update={"path": taken_node(target.path)})
-        return planned.model_copy(update={"job": planned.job.model_copy(update={"target": device})})
+        """The job with its target as it is now: since the last repeat somebody may have mounted it."""
+        keeper = keeper_of(self.study.targets[name])
+        try:
+            now = keeper.current(planned.job.target, MachineLooking(self.destroy, self.owner))
+        except AssayError as error:
+            raise _ImpossibleError(error.message) from None
+        return planned.model_copy(update={"job": planned.job.model_copy(update={"target": now})})
 
     @contextlib.contextmanager
     def _capped(self, memory_limit: int | None) -> Iterator["_Cap | None"]:
@@ -329,7 +321,7 @@ class Executor:
                 self.silent.add(path)
             elif path in self.silent:
                 status, reason = "incomplete", f"storage does not answer: something still waits for it: {reason}"
-            return Outcome(status, reason, "", started_at, time.time() - started_at, False)
+            return Outcome(status, reason, started_at, time.time() - started_at, False)
         self.silent.discard(path)
         return None
 
@@ -344,29 +336,20 @@ class Executor:
     def _clean_up(self, case: Case, name: str) -> list[str]:
         """Remove what a killed engine left of this repeat, now or earlier; returns what is still there."""
         target = self.study.targets[case.target]
-        if isinstance(target, FileTarget):
-            patience = patience_of(self.study, target.path in self.silent)
-            if self.interruption.count:
-                patience = min(patience, LEAVING_SECONDS)
-            if self.fleet is None:
-                return remove_case_directory(target.path, name, self.owner, patience=patience)
-            hosts = [host.name for host in self.fleet.hosts[: case.parameters.hosts]]
-            reached = dict(zip(hosts, self.fleet.launchers, strict=False))
-            directory = f"{self.store.folder.name}-{name}"
-            return remove_case_directory(target.path, directory, self.owner, reached, patience)
-        if isinstance(target, NfsTarget):
-            directory = f"{self.store.folder.name}-{name}"
-            self._clean_export(nfs_target(target, directory).model_dump_json())
-        return []
+        patience = patience_of(self.study, target.path in self.silent)
+        if self.interruption.count:
+            patience = min(patience, LEAVING_SECONDS)
+        hosts = None
+        if self.fleet is not None:
+            names = [host.name for host in self.fleet.hosts[: case.parameters.hosts]]
+            hosts = dict(zip(names, self.fleet.launchers, strict=False))
+        launchers = self.fleet.launchers if self.fleet is not None else (self.launcher,)
+        cleaning = RunCleaning(self.owner, launchers, hosts, patience)
+        return keeper_of(target).clean(self._directory(case, name), cleaning)
 
-    def _clean_export(self, target: str) -> None:
-        """From the first host that can."""
-        *others, last = self.fleet.launchers if self.fleet is not None else (self.launcher,)
-        for launcher in others:
-            with contextlib.suppress(AssayError):
-                clean_target(launcher, target)
-                return
-        clean_target(last, target)
+    def _directory(self, case: Case, name: str) -> str:
+        """Directory of a job; in a place that several runs may use at once it has the name of the run."""
+        return self.study.targets[case.target].directory_of(name, self.store.folder.name, self.fleet is None)
 
 
 class _ImpossibleError(Exception):

@@ -67,7 +67,7 @@ class Fleet:
         ]
         done = run_group(members, silence_limit, on_event, stop=stop, bounds=bounds)
         events = join_parts(_part(part) for part in done.parts)
-        return Outcome(done.status, done.reason, events, done.started_at, done.seconds, done.stop_requested)
+        return Outcome(done.status, done.reason, done.started_at, done.seconds, done.stop_requested, events)
 
 
 def _part(part: Part) -> HostPart:

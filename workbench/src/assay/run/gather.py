@@ -16,7 +16,6 @@ from assay.model.site.host import Host
 from assay.model.study.case import Case
 from assay.model.study.hosts import Hosts
 from assay.model.study.study import Study
-from assay.model.study.target import DeviceTarget
 from assay.run.boxes import box_hosts, brought_up, chosen_hosts, clients_of
 from assay.run.fleet import Fleet
 from assay.run.listener import Say
@@ -137,7 +136,7 @@ def _load(study: Study, file: str, base: Path, needed: int) -> "Box":
 
 def _refuse_local_targets(study: Study, cases: Sequence[Case]) -> None:
     for name in sorted({case.target for case in cases}):
-        if isinstance(study.targets[name], DeviceTarget):
+        if study.targets[name].whole_device:
             raise AssayError(
                 f"target {name}: devices are measured on this machine only", "leave hosts and testbed out", EXIT_REFUSED
             )

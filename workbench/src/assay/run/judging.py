@@ -8,9 +8,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from assay.model.base import AssayError
+from assay.model.result.brief import Result, brief
 from assay.run.analysis import judged_rows
 from assay.store import RunStore
-from assay.store.records import Result, brief
 
 LEAST_CASES = 2000
 """A further process takes half a second to start, in which some 2,000 cases are judged."""

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from assay.contract._generated import DeviceTarget as JobDeviceTarget
-from assay.contract._generated import FileTarget as JobFileTarget
 from assay.contract._generated import (
     MethodAnswer,
     MethodFound,
@@ -12,16 +10,15 @@ from assay.contract._generated import (
     MethodShape,
     SyncPolicy,
 )
-from assay.launch.devices import taken_node
+from assay.kinds.place import keeper_of
 from assay.launch.launcher import Launcher
+from assay.launch.looking import MachineLooking
 from assay.launch.places import Owner
 from assay.launch.placing import answered, patience_of
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
 from assay.model.result.method import Direction, MethodChoice
 from assay.model.study.study import Study
-from assay.model.study.target import DeviceTarget, FileTarget, Target
-from assay.plan.jobs import marked_target
 from assay.plan.methods import Shape
 
 
@@ -41,23 +38,18 @@ def find_methods(
         AssayError: The storage does not answer, or the engine refuses the place.
     """
     found: list[MethodChoice] = []
+    looking = MachineLooking(destroy, owner)
     for name, asked in shapes.items():
-        place = _place(study.targets[name], owner, destroy)
-        question = MethodQuestion(target=place, shapes=[_asked_shape(one) for one in asked])
+        target = study.targets[name]
         try:
+            place = keeper_of(target).current(target.job_target(run=owner.identity, destroy=destroy), looking)
+            question = MethodQuestion(target=place, shapes=[_asked_shape(one) for one in asked])
             answer = answered(launcher, ["methods"], question.model_dump_json(), patience_of(study), MethodAnswer)
         except AssayError as error:
             raise AssayError(f"target {name}: {error.message}", error.hint, EXIT_REFUSED) from None
         for shape, several in zip(asked, answer.found, strict=True):
             found += _choices(name, shape, several)
     return found
-
-
-def _place(target: Target, owner: Owner, destroy: bool) -> JobFileTarget | JobDeviceTarget:
-    if isinstance(target, FileTarget):
-        return marked_target(target, owner.identity)
-    assert isinstance(target, DeviceTarget)
-    return JobDeviceTarget(kind="device", path=taken_node(target.path), destroy=destroy)
 
 
 def _choices(target: str, shape: Shape, found: MethodsFound) -> Iterator[MethodChoice]:

@@ -13,12 +13,9 @@ from assay.launch.shell import make_shell
 from assay.model.base import AssayError
 from assay.model.site.host import LOCALHOST, THIS_HOST, Host
 from assay.model.study.study import Study
-from assay.model.study.target import NfsTarget
 from assay.model.units import one_of, shown
 from assay.run.boxes import CLIENT, SERVER, box_hosts, brought_up, chosen_hosts
 from assay.run.listener import Say
-
-NFS_PORT = 2049
 
 _PLACE = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.%a-z]+)\]|(?P<name>[^:\[\]]+))(?::(?P<port>[0-9]{1,5}))?")
 
@@ -133,12 +130,7 @@ def from_study(study: Study, hosts: Sequence[Host]) -> tuple[Server, ...]:
     known = {host.name: host for host in hosts} | {host.address: host for host in hosts}
     found: dict[str, Server] = {}
     for target in study.targets.values():
-        if not isinstance(target, NfsTarget):
-            continue
-        for written in target.servers:
-            place = _PLACE.fullmatch(written)
-            name = (place["v6"] or place["name"]) if place else written
-            port = int(place["port"]) if place and place["port"] else target.port or NFS_PORT
+        for name, port in target.services:
             host = known.get(name)
             link = target.ceilings.link or (host.link if host is not None else None)
             if host is None:
@@ -155,7 +147,7 @@ def study_places(study: Study, base: Path, say: Say) -> Iterator[Places]:
     Raises:
         AssayError: It has no network target, or its hosts cannot be found.
     """
-    if not any(isinstance(target, NfsTarget) for target in study.targets.values()):
+    if not any(target.services for target in study.targets.values()):
         raise AssayError("no target of the study is reached over a network", "name servers: --servers LIST")
     with _hosts(study, base, say) as (clients, others):
         yield Places(clients, from_study(study, [*clients, *others]))

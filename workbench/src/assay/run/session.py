@@ -8,37 +8,30 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay import __version__
 from assay.analyse.environment_diff import environment_diff
 from assay.contract._answers import BackendCapabilities, Look
+from assay.kinds.place import keeper_of
 from assay.launch.binary import Engine, load_engine
 from assay.launch.cgroup import remove_leftovers
-from assay.launch.devices import device_words, inspect_device
 from assay.launch.environment import capture_environment, sources_sha256
 from assay.launch.launcher import Launcher, LocalLauncher
-from assay.launch.locks import close_all, hold_device
+from assay.launch.locks import close_all
 from assay.launch.placing import patience_of
 from assay.launch.remote_places import mount_facts
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
-from assay.model.money.priced import FrozenPrices
-from assay.model.source import Source
 from assay.model.study.blocks import Blocks
-from assay.model.study.case import Case, Excluded
-from assay.model.study.study import Study
-from assay.model.study.target import DeviceTarget, FileTarget
 from assay.model.units import about_duration, about_size
-from assay.plan.blocks import block_order, pairs_of
 from assay.plan.ceilings import stated_ceilings
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.load import load_study
 from assay.plan.methods import open_shapes
-from assay.plan.schedule import Job, due_times, timetable
+from assay.plan.schedule import Job, due_times
+from assay.run import claims, targets
 from assay.run import meter as meters
-from assay.run import targets
 from assay.run.analysis import with_seen
 from assay.run.answers import answers
 from assay.run.below import layer_notes
@@ -52,6 +45,7 @@ from assay.run.gather import gathered, keep_companions
 from assay.run.judging import judged_results
 from assay.run.listener import Listener, Progress, TimeLeft
 from assay.run.methods import find_methods
+from assay.run.planned import Plan
 from assay.run.rounds import run_rounds
 from assay.run.series import run_rows
 from assay.run.settle import settle_all, spent
@@ -61,53 +55,10 @@ from assay.store.entries import ENGINE_LOCK, RUN_LOCK
 from assay.store.heartbeat import Heartbeat
 from assay.store.lock import is_locked
 
-CLAIMED: dict[str, type] = {targets.DIRECTORY: str, targets.REMOTE: dict}
+CLAIMED: dict[str, type] = {claims.DIRECTORY: str, claims.REMOTE: dict}
 """Kind of the journal's entries -> what `claimed` and `above` are in its details, once they are known."""
 ENGINE_WAIT_SECONDS = 30.0
 """How long to wait for the engine of a workbench that died; it ends by itself when it notices."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A study and what follows from it.
-
-    Attributes:
-        file: Its name for messages.
-        folder: Where the file is; names of other files in it start there.
-        prices: Of the designs that the study names.
-        blocks: How its two sides are measured in turns; None if it is no comparison.
-        engines: Target -> the engine that measures there, if it is not the one of this workbench. All these targets
-            are one place.
-    """
-
-    study: Study
-    text: str
-    source: Source
-    file: str
-    folder: Path
-    cases: tuple[Case, ...]
-    excluded: tuple[Excluded, ...]
-    prices: FrozenPrices | None = None
-    blocks: Blocks | None = None
-    engines: Mapping[str, Engine] = field(default_factory=dict)
-
-    @property
-    def order(self) -> tuple[Job, ...]:
-        """All repeats in the order of execution."""
-        if self.blocks is None:
-            return timetable(self.study, self.cases).order
-        pairs = pairs_of(self.cases, self.blocks.base, self.blocks.other)
-        return block_order(pairs, self.blocks.most, self.study.seed)
-
-    @property
-    def twins(self) -> tuple[str, ...]:
-        """Targets that are the place of another one."""
-        return tuple(self.engines)[1:]
-
-    @property
-    def places(self) -> list[str]:
-        """Names of the targets that are used, each place once."""
-        return [name for name in targets.used_targets(self.study, self.cases) if name not in self.twins]
 
 
 def start(plan: Plan, out: Path, destroy: bool, listener: Listener, budget: str | None = None) -> RunStore:
@@ -158,12 +109,11 @@ def resume(folder: Path, destroy: bool, listener: Listener, budget: str | None =
         if loaded.study is None:
             problem = loaded.problems[0]
             raise AssayError(problem.text(str(folder / "study.yaml")).splitlines()[0], problem.hint)
-        file = str(folder / "study.yaml")
-        cases, excluded = store.cases(), store.excluded()
-        plan = Plan(loaded.study, store.study_text(), loaded.source, file, folder, cases, excluded, blocks=blocks)
+        file, cases, excluded = folder / "study.yaml", store.cases(), store.excluded()
+        plan = Plan(loaded.study, store.study_text(), loaded.source, file, cases, excluded, blocks=blocks)
         _check_unchanged(store, plan)
         estimate = estimate_study(plan.study, plan.cases, measured_seconds(store))
-        targets.inspect_targets(plan.study, plan.places, destroy, targets.owner_of(store))
+        targets.inspect_targets(plan.study, plan.places, destroy, claims.owner_of(store))
         meter = meters.make_meter(amount, prices, store, estimate)
         store.close_lost_attempts("the workbench died")
         store.begin_session(meters.now())
@@ -394,9 +344,8 @@ class _Session:
     def _prepare(self) -> None:
         study, plan = self.plan.study, self.plan
         for name in plan.places:
-            if isinstance(study.targets[name], DeviceTarget):
-                self.devices += self._taken(name)
-        targets.claim_targets(study, plan.places, self.store, self.say, self.fleet, self.silent)
+            self.devices += keeper_of(study.targets[name]).take(targets.MachineTaking(self.destroy, self.say, name))
+        claims.claim_targets(study, plan.places, self.store, self.say, self.fleet, self.silent)
         backends = self._probed()
         targets.check_capable(study, plan.cases, backends, plan.source, plan.file)
         looks = targets.looks_at(study, self.names)
@@ -414,7 +363,7 @@ class _Session:
 
     def _probed(self) -> dict[str, BackendCapabilities]:
         """What can be done at each target, by the engine that measures there."""
-        study, owner = self.plan.study, targets.owner_of(self.store)
+        study, owner = self.plan.study, claims.owner_of(self.store)
         found: dict[str, BackendCapabilities] = {}
         for name in self.names:
             own = self.plan.engines.get(name)
@@ -428,23 +377,11 @@ class _Session:
         missing = open_shapes(self.plan.study, self.plan.cases, known)
         missing = {name: shapes for name, shapes in missing.items() if name not in self.plan.twins}
         if missing:
-            owner = targets.owner_of(self.store)
+            owner = claims.owner_of(self.store)
             found = find_methods(self.plan.study, missing, self._first_launcher(), owner, self.destroy)
             # Engines are compared, not the ways to the kernel that each would choose.
             same = [choice.model_copy(update={"target": name}) for name in self.plan.twins for choice in found]
             self.store.describe(methods=(*known, *found, *same))
-
-    def _taken(self, name: str) -> list[int]:
-        """Take a device, and look at it again: the path may lead to another one by now."""
-        path = targets.target_path(self.plan.study, name)
-        held = hold_device(path)
-        try:
-            targets.refuse([(f"target {name}: {text}", hint) for text, hint in inspect_device(path, self.destroy)])
-        except AssayError:
-            close_all(held)
-            raise
-        self.say(f"target {name}: will be overwritten: {device_words(path)}")
-        return held
 
     def _measure_ceilings(self, backends: dict[str, BackendCapabilities]) -> None:
         """Ceilings come first (DESIGN, section 4, item 5); a run that goes on adds to those it began with."""
@@ -456,7 +393,7 @@ class _Session:
         meter = CeilingMeter(
             study,
             self._first_launcher(),
-            targets.owner_of(self.store),
+            claims.owner_of(self.store),
             self.destroy,
             {name: backend for name, backend in backends.items() if name not in self.plan.twins},
             self.say,
@@ -499,7 +436,7 @@ class _Session:
         info = self.store.info()
         study = self.plan.study
         local = study.seen_here(self.names)
-        found = {name: (study.targets[name].kind, targets.target_path(study, name)) for name in local}
+        found = {name: (study.targets[name].whole_device, targets.target_path(study, name)) for name in local}
         versions = {
             "assay": __version__,
             "assay_sha256": sources_sha256(),
@@ -514,7 +451,7 @@ class _Session:
         if self.fleet is not None:
             environment |= self.fleet.environment()
             for name in self.names:
-                if isinstance(study.targets[name], FileTarget):
+                if study.targets[name].is_directory:
                     environment[f"target {name}"] = mount_facts(self.fleet.shells, targets.target_path(study, name))
         if not info.versions:
             self.store.describe(versions=versions, environment=environment)
@@ -592,7 +529,7 @@ class _Session:
     def _patience_text(self, seconds: Mapping[str, float]) -> str:
         """How long storage may be silent at most; nothing where there is no storage."""
         study = self.plan.study
-        if all(study.targets[name].kind == "null" for name in self.names):
+        if not any(study.targets[name].keeps_data for name in self.names):
             return ""
         longest = max(seconds.values(), default=0.0)
         interval = max(study.output.interval_for(case.parameters.runtime) for case in self.plan.cases)
@@ -604,7 +541,7 @@ class _Session:
         patience = patience_of(self.plan.study)
         if self.interruption.count:
             patience = min(patience, LEAVING_SECONDS)
-        left = targets.release_targets(
+        left = claims.release_targets(
             self.store, self.plan.study, self._first_launcher(), self.fleet, keep, self.silent, patience
         )
         for line in left:

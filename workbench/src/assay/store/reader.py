@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from assay.model.foreign import plain
 from assay.model.money.priced import FrozenPrices
+from assay.model.result.brief import Result
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.machine import Controls, MachineFinding, Reading
 from assay.model.result.method import MethodChoice
@@ -26,7 +27,7 @@ from assay.store.entries import STUDY
 from assay.store.heartbeat import last_alive
 from assay.store.lock import RunLock, run_is_alive
 from assay.store.prices import read_prices
-from assay.store.records import Attempt, JournalEntry, Result
+from assay.store.records import Attempt, JournalEntry
 
 SAMPLE = "s.case_id, s.repeat, s.phase, s.operation, s.document"
 RETRIED = ("crashed", "incomplete", "stopped")

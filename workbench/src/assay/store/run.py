@@ -14,6 +14,7 @@ from typing import Any
 
 from assay.model.base import EXIT_INCOMPLETE, AssayError
 from assay.model.money.priced import FrozenPrices
+from assay.model.result.brief import Result
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.machine import Controls, MachineFinding, Reading
 from assay.model.result.method import MethodChoice
@@ -33,7 +34,7 @@ from assay.store.entries import (
 )
 from assay.store.lock import RunLock, is_locked
 from assay.store.reader import RETRIED, RunReader
-from assay.store.records import Result, RunMeta
+from assay.store.records import RunMeta
 from assay.store.schema import connect, create
 from assay.store.series import write_parquet
 

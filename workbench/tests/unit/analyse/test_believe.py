@@ -37,7 +37,9 @@ def good(name: str = "good-run") -> tuple[Job, list[dict[str, Any]]]:
 
 def reason(job: Job, events: list[dict[str, Any]], seconds: float = 3600.0) -> str:
     text = "\n".join([*map(json.dumps, events), ""])
-    outcome, _ = read_repeat("c0001", 1, job, Outcome("ok", "", text, 1.0, seconds, stop_requested=False), hosts=False)
+    outcome, _ = read_repeat(
+        "c0001", 1, job, Outcome("ok", "", 1.0, seconds, stop_requested=False, events=text), hosts=False
+    )
     return outcome.reason.removeprefix("the engine said what cannot be: ")
 
 

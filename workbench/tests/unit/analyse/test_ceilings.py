@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import MEMORY_PLACE, MIB, make_analysis, make_case, make_ceiling, make_place, make_sample
+from builders import (
+    MEMORY_PLACE,
+    MIB,
+    NO_STORAGE_PLACE,
+    make_analysis,
+    make_case,
+    make_ceiling,
+    make_place,
+    make_sample,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from old_runs import make_old
@@ -14,6 +23,7 @@ from plan_tools import backend, load, study, written
 from run_tools import ENGINE, assay, needs_engine
 
 from assay.analyse.ceilings import Ceilings, Pass, measured_ceilings
+from assay.model.result.brief import brief
 from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling
 from assay.model.result.result import EXCEEDED, Estimate, Place
 from assay.model.result.verdict import Finding, Verdict
@@ -23,7 +33,6 @@ from assay.plan import ceilings as plan
 from assay.plan import device_ceilings as device
 from assay.plan.expand import expand
 from assay.store import RunMeta, RunStore
-from assay.store.records import brief
 
 BEFORE = Pass(1.8e9, "before")
 COMMON: dict[str, Any] = {
@@ -241,7 +250,7 @@ def test_which_ceilings_apply(operation: str, parameters: dict[str, Any], expect
 def test_no_device_holds_what_is_in_memory_and_nothing_the_null_target() -> None:
     memory = MEMORY_PLACE.model_copy(update={"target": "disk"})
     assert names_of("read", memory, **LARGE) == STATED_READ | COPIES | {"page cache read"}
-    assert names_of("read", make_place(kind="null", filesystem="null")) == STATED_READ
+    assert names_of("read", NO_STORAGE_PLACE) == STATED_READ
 
 
 def test_engine_ceiling_is_that_of_the_same_kind_of_job() -> None:
@@ -304,9 +313,9 @@ def stored(root: Path) -> Path:
 def test_show_has_the_closest_ceiling_of_each_result(tmp_path: Path) -> None:
     folder = stored(tmp_path)
     text = assay(tmp_path, "show", folder).stdout
-    assert "ceilings disk: device read 400 MB/s" in text
+    assert "ceilings  disk: device read 400 MB/s" in text
     read = next(line for line in text.splitlines() if "c0001" in line and " read " in line)
-    assert "device read 51 %" in read
+    assert "device read" in read and " 51 %" in read
     assert "none known" in next(line for line in text.splitlines() if "c0001" in line and " write " in line)
     shown = json.loads(assay(tmp_path, "show", folder, "--json").stdout)
     results = {(item["case"], item["operation"]): item for item in shown["results"]}

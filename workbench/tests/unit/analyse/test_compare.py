@@ -12,7 +12,7 @@ from scipy import stats
 
 from assay.analyse.compare import LEAST_TRIMMED, LEVEL, TRIMMED, compare, compare_rounds
 from assay.analyse.rows import analyse
-from assay.analyse.significance import cliffs_delta, t_p, t_quantile
+from assay.analyse.statistics.significance import cliffs_delta, t_p, t_quantile
 from assay.model.result.result import Comparison, Row
 from assay.run.analysis import judge_row
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from assay.analyse.changes import change_points
 from assay.analyse.course import IntervalRate, course, course_of, effective_size, whole_intervals
+from assay.analyse.statistics.changes import change_points
 from assay.contract.names import IntervalEvent, PhaseEndEvent, Window
 from assay.model.result.course import Course
 

@@ -12,10 +12,10 @@ from noise import Floats, heavy, wandering
 from soak import times
 
 from assay.analyse.adaptive import enough
-from assay.analyse.changes import change_points
 from assay.analyse.compare import compare_rounds
 from assay.analyse.course import IntervalRate, course
 from assay.analyse.estimate import estimate
+from assay.analyse.statistics.changes import change_points
 from assay.model.result.result import Comparison, Estimate, Row
 
 Noise = Callable[[np.random.Generator, tuple[int, ...], float], Floats]

@@ -34,7 +34,13 @@ LOOP = ("loop", "/dev/loop3", "a loop device with direct I/O, its file /i")
 TMPFS = ("memory", "tmpfs", "memory")
 ON_DISK = place(EXT4, DISK)
 ON_MEMORY = place(EXT4, LOOP, TMPFS, memory_backed=True)
-ZRAM = place(("memory", "/dev/zram0", "memory, compressed", "does"), kind="device", memory_backed=True)
+ZRAM = place(
+    ("memory", "/dev/zram0", "memory, compressed", "does"),
+    kind="device",
+    path="/dev/zram0",
+    device="/dev/zram0",
+    memory_backed=True,
+)
 FUSE = place(("program", "fuse.sshfs", "a program answers"), device=None, filesystem="fuse.sshfs")
 SHARED = place(("shared", "virtiofs"), device=None)
 ZFS = place(("cache", "zfs", "tank", "may"), device=None)

@@ -38,7 +38,7 @@ MOUNTS = """\
 
 
 def test_this_machine_is_described_without_a_gap(tmp_path: Path) -> None:
-    found = capture_environment({"disk": ("file", str(tmp_path / "new")), "none": ("null", "")})
+    found = capture_environment({"disk": (False, str(tmp_path / "new"))})
     interfaces = {name for name in found if name.startswith("network ")}
     assert set(found) == SECTIONS | interfaces | {"target disk"}
     assert [name for section in found.values() for name, value in section.items() if not value.strip()] == []
@@ -51,7 +51,7 @@ def test_this_machine_is_described_without_a_gap(tmp_path: Path) -> None:
 
 
 def test_a_machine_that_tells_nothing_is_no_error(tmp_path: Path) -> None:
-    found = capture_environment({"disk": ("file", "/x"), "raw": ("device", "/dev/nothing")}, Files(tmp_path))
+    found = capture_environment({"disk": (False, "/x"), "raw": (True, "/dev/nothing")}, Files(tmp_path))
     assert set(found) == SECTIONS | {"target disk", "target raw"}
     silent = {name: found[name] for name in ("cloud", "sysctl", "network")}
     values = [value for section in silent.values() for value in section.values()]
@@ -127,7 +127,7 @@ def test_mount_of_prefers_the_longest_mount_point(tmp_path: Path) -> None:
     assert mount_of("/procession", files)["mount_point"] == "/"
     assert mount_of("/srv/größe/x", files)["mount_point"] == "/srv/größe"
     assert (mount_of("/bare/x", files)["number"], mount_of("/bare/x", files)["source"]) == ("0:11", "none")
-    section = capture_environment({"disk": ("file", "/procession")}, files)["target disk"]
+    section = capture_environment({"disk": (False, "/procession")}, files)["target disk"]
     assert (section["mount_point"], section["filesystem"], section["source"]) == ("/", "ext4", "/dev/vda1")
 
 
@@ -142,7 +142,7 @@ def test_without_a_mount_that_fits_it_says_so(tmp_path: Path) -> None:
     files = machine(tmp_path, {"/proc/self/mountinfo": MOUNTS.partition("\n")[2]})
     with pytest.raises(LookupError):
         mount_of(str(tmp_path), files)
-    section = capture_environment({"disk": ("file", str(tmp_path))}, files)["target disk"]
+    section = capture_environment({"disk": (False, str(tmp_path))}, files)["target disk"]
     assert section["mount"] == f"unknown: {tmp_path}: no mount found"
 
 
@@ -201,7 +201,7 @@ def test_devices_below_a_stacked_one_are_found_at_any_depth(tmp_path: Path) -> N
 def test_device_of_a_real_loop_device(tmp_path: Path) -> None:
     assert describe_device("0:99999")["device"].startswith("none")
     with small_ext4(tmp_path, 16 << 20) as (device, point):
-        found = capture_environment({"disk": ("file", str(point)), "raw": ("device", device)})
+        found = capture_environment({"disk": (False, str(point)), "raw": (True, device)})
         assert found["target disk"]["device"] == found["target raw"]["device"] == device
         assert found["target disk"]["stacked"] == f"loop device of {tmp_path}/image, direct I/O off"
         assert found["target raw"]["bytes"] == str(16 << 20)

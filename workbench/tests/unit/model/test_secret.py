@@ -99,7 +99,7 @@ def test_nothing_captured_has_a_password(tmp_path: Path) -> None:
             "/proc/cmdline": "quiet nfsroot=//u:S3cret@h/x luks.key='S3c ret' pass=S3cret",
         },
     )
-    found = capture_environment({"a": ("file", "/mnt/a/x"), "b": ("file", "/mnt/b/x")}, files)
+    found = capture_environment({"a": (False, "/mnt/a/x"), "b": (False, "/mnt/b/x")}, files)
     assert "S3c" not in str(found)
     assert "ret@" not in str(found)
     assert found["target a"]["source"] == "//...@server/share"

@@ -68,16 +68,15 @@ def test_money_for_capacity_rate_and_operations() -> None:
     assert one.usable_tb == 10
     assert one.per_tb_month == MONTH / 10
     assert one.limits.sustained("read") == 125 * 2**20
-    assert float(one.per_gbs_month("read") or 0) == pytest.approx(float(MONTH) / 0.131072)
-    assert float(one.per_gbs_hour("write") or 0) == pytest.approx(float(MONTH) / HOURS / 0.131072)
-    assert one.per_kiops_month("read_iops") == pytest.approx(MONTH / 3)
+    assert float(one.per_month("read") or 0) == pytest.approx(float(MONTH) / 0.131072)
+    assert one.per_month("read_iops") == pytest.approx(MONTH / 3)
 
 
 def test_what_is_not_known_has_no_price() -> None:
     chosen = Chosen(design="direct-disks", set={})
     one = price_design(chosen, load_template("direct-disks").build(), load_book("aws-us-east-1"))
-    assert one.per_gbs_month("read") is None
-    assert one.per_kiops_month("read_iops") is None
+    assert one.per_month("read") is None
+    assert one.per_month("read_iops") is None
     assert one.per_tb_month > 0
 
 

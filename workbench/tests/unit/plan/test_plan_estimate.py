@@ -9,11 +9,11 @@ from assay.plan.estimate import (
     CONTROL_SHARE,
     JOB_SECONDS,
     PHASE_SECONDS,
-    STORAGE,
     estimate_study,
     with_controls,
 )
 from assay.plan.expand import expand
+from assay.plan.speeds import STORAGE
 
 MIB = 2**20
 

@@ -12,6 +12,7 @@ from sample_run import estimate, sample_run
 from soak import times
 
 from assay.judge import cache, course, lanes, limits, names, rules, tenant
+from assay.model.result.brief import brief
 from assay.model.result.ceiling import Binding, Ceiling, CeilingPass, Exceeding
 from assay.model.result.result import EXCEEDED, Row, RunAnalysis
 from assay.model.result.verdict import RANK, Finding, Verdict
@@ -22,7 +23,6 @@ from assay.report.html import render_html
 from assay.report.sections import answer, ceilings, results, verdicts
 from assay.report.tables import results_table
 from assay.report.view import FALSE, View, false, plausible, sound
-from assay.store.records import brief
 
 
 def finding(verdict: Verdict, text: str = "seen", remedy: str = "do this") -> Finding:

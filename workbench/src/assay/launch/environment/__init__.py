@@ -33,7 +33,7 @@ __all__ = [
 
 
 def capture_environment(
-    targets: Mapping[str, tuple[str, str]],
+    targets: Mapping[str, tuple[bool, str]],
     files: Files = THIS_MACHINE,
     service: str = SERVICE,
     looks: Mapping[str, Look] = MappingProxyType({}),
@@ -41,7 +41,7 @@ def capture_environment(
     """Look at this machine.
 
     Args:
-        targets: Name -> (kind, path) of each target.
+        targets: Name -> whether it is a block device, and its path, of each target that this machine can look at.
         files: Where the kernel tells.
         service: Base address of a cloud's metadata service; asked only if the firmware names a cloud.
         looks: Name of a target -> what an engine has seen of its directory, which is not touched then.
@@ -49,7 +49,7 @@ def capture_environment(
     Returns:
         Section -> name -> value, without what looks like a password: `host`, `cloud`, `kernel`, `cpu`, `memory`,
         `control groups`, `limits`, `sysctl`, `network` and `network NAME` for each interface that is up, and
-        `target NAME` for each target but null ones.
+        `target NAME` for each target.
     """
     found = {
         "host": describe_host(files),
@@ -63,7 +63,6 @@ def capture_environment(
         "network": describe_network(files),
         **describe_interfaces(files),
     }
-    for name, (kind, path) in targets.items():
-        if kind != "null":
-            found[f"target {name}"] = describe_target(kind, path, files, looks.get(name))
+    for name, (device, path) in targets.items():
+        found[f"target {name}"] = describe_target(device, path, files, looks.get(name))
     return {section: {name: redacted(value) for name, value in values.items()} for section, values in found.items()}

@@ -44,10 +44,10 @@ MERGES = {"0": "all", "1": "simple ones only", "2": "none"}
 COMPLETION = {"0": "any", "1": "of the same group", "2": "the one that asked"}
 
 
-def describe_target(kind: str, path: str, files: Files, look: Look | None = None) -> Section:
-    """Where a target of this kind and path lies; a directory that an engine has looked at is not touched."""
+def describe_target(is_device: bool, path: str, files: Files, look: Look | None = None) -> Section:
+    """Where a device or directory lies; a directory that an engine has looked at is not touched."""
     section = {"path": path}
-    if kind == "file":
+    if not is_device:
         real = look.real_path if look is not None else os.path.realpath(path)
         section |= _mount(real, files) | (_space(path) if look is None else _told_space(look.space))
         number = attempt(lambda: _number_below(mount_at(real, files), files))

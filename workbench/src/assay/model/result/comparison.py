@@ -149,7 +149,7 @@ class HistoryChange(Frozen):
         before: Number of the last run of the old level.
         after: Number of the first run of the new one.
         ratio: Geometric mean of the new level's medians divided by that of the old one's.
-        p: See `assay.analyse.changes`.
+        p: See `assay.analyse.statistics.changes`.
     """
 
     before: int

@@ -46,6 +46,8 @@ BLOCK = frozenset({"partition", "disk", "virtual disk", "network disk", "loop", 
 """Kinds of block devices; `memory`, `program` and `nothing` may be block devices, too."""
 UNSEEN = frozenset({"program", "shared", "cache", "unknown"})
 """Kinds that may answer from memory, or from elsewhere, without a count of this machine that shows it."""
+NO_STORAGE = frozenset({"nothing", "script"})
+"""Kinds that nothing is kept in; where there is no device either, only engine and workbench are measured."""
 
 
 class Layer(Frozen):

@@ -11,7 +11,7 @@ from assay.model.money.priced import FrozenPrices
 from assay.model.result.ceiling import Binding, Ceiling
 from assay.model.result.course import Course
 from assay.model.result.decision import Decision
-from assay.model.result.layers import Layer, chain, device_levels
+from assay.model.result.layers import NO_STORAGE, Layer, chain, device_levels
 from assay.model.result.machine import Controls, MachineFinding
 from assay.model.result.method import MethodChoice
 from assay.model.result.network import Network
@@ -253,6 +253,7 @@ class Place(Frozen):
         filesystem: ext4, tmpfs, ...; `block` for a device; `null` for the null target.
         memory_backed: The store is memory itself, so that a cache in front of it means nothing.
         direct_bypasses_cache: O_DIRECT means what it says here.
+        free_bytes: Space that is left; None where there is no such thing, or it is not told.
         device: Block device below, e.g. /dev/vda; None if there is none.
         limits: What this place cannot do, one line each.
         stacked_on: What lies below the device and may answer from the host's memory, such as `/dev/loop0, a loop
@@ -267,7 +268,7 @@ class Place(Frozen):
     filesystem: str
     memory_backed: bool
     direct_bypasses_cache: bool
-    free_bytes: int
+    free_bytes: int | None
     device: str | None
     limits: tuple[str, ...] = ()
     stacked_on: str | None = None
@@ -285,9 +286,14 @@ class Place(Frozen):
         return device_levels(self.layers)
 
     @property
+    def no_storage(self) -> bool:
+        """There is nothing to measure but engine and workbench: operations end at once, or as scripted."""
+        return self.device is None and bool(self.layers) and self.layers[0].kind in NO_STORAGE
+
+    @property
     def is_memory(self) -> bool:
         """It is a directory of a file system that is memory itself, which whoever names it knows."""
-        return self.kind == "file" and (
+        return self.device != self.path and (
             self.filesystem in IN_MEMORY or (bool(self.layers) and self.layers[0].kind == "memory")
         )
 

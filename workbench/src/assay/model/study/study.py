@@ -16,6 +16,7 @@ from assay.model.study import axis, names
 from assay.model.study.axis import Axis, Kind, Single, Sweep, fault
 from assay.model.study.case import Parameters
 from assay.model.study.hosts import Hosts, HostsField
+from assay.model.study.kinds import OfAnyKind
 from assay.model.study.repeats import STANDARD, Repeats, RepeatsField
 from assay.model.study.schedule import Schedule
 from assay.model.study.target import YEAR_NS, Flag, Target, Text
@@ -304,7 +305,7 @@ class Study(Frozen):
     name: Name = Field(alias="study", description="Name of the study; part of each run's name.")
     question: Text = Field(description="What it is to answer, in one sentence.")
     description: Text = Field("", description="More about it, for the report.")
-    targets: dict[Name, Target] = Field(description="Name -> place under test.", min_length=1)
+    targets: dict[Name, Annotated[Target, OfAnyKind]] = Field(description="Name -> place under test.", min_length=1)
     workloads: dict[Name, Workload] = Field(description="Name -> what is done.", min_length=1)
     repeating: Annotated[Repeats, RepeatsField()] = Field(
         STANDARD,
@@ -402,8 +403,7 @@ class Study(Frozen):
 
     def seen_here(self, targets: Iterable[str]) -> list[str]:
         """Those of `targets` that are this machine's: no exports, and no directories of other hosts."""
-        kinds = {name: self.targets[name].kind for name in targets}
-        return [name for name, kind in kinds.items() if kind != "nfs" and (self.local or kind != "file")]
+        return [name for name in dict.fromkeys(targets) if self.targets[name].seen_here(self.local)]
 
 
 def study_schema() -> dict[str, Any]:

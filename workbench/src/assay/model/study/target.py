@@ -1,19 +1,28 @@
-"""Places under test, as a study file names them."""
+"""A place under test: what every kind of target says of itself, and what their study files have in common."""
 
-import errno
 import posixpath
-import re
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
-from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationInfo, WithJsonSchema
 
 from assay.model.base import Frozen
 from assay.model.study import axis
 from assay.model.study.axis import Single, fault
-from assay.model.study.hosts import expanded
+from assay.model.study.speed import Speed
 from assay.model.units import shown
 
+if TYPE_CHECKING:
+    from assay.model.source import Fault
+    from assay.model.study.study import Workload
+
 YEAR_NS = 365 * 86400 * 10**9
+MEMORY_PATHS = ("/dev/shm/", "/run/")
+"""Where systems commonly have memory."""
+ANY_JOB = "any"
+"""Stands for the directory of a job where no job is meant."""
 
 
 def _text(written: object) -> str:
@@ -40,84 +49,12 @@ def _path(written: object, info: ValidationInfo) -> str:
     return path
 
 
-def _errno(written: object) -> int:
-    if isinstance(written, int) and not isinstance(written, bool) and 1 <= written <= 4095:
-        return written
-    known = {name: number for number, name in errno.errorcode.items()}
-    if isinstance(written, str) and written in known:
-        return known[written]
-    raise fault(f"{shown(written)} is not an errno", "write a name such as EIO or ENOSPC, or a number from 1 to 4095")
-
-
 Text = Annotated[str, BeforeValidator(_text)]
 Path = Annotated[str, BeforeValidator(_path), WithJsonSchema({"type": "string", "minLength": 1})]
 Duration = Annotated[int, Single(axis.duration(0, YEAR_NS))]
-Count = Annotated[int, Single(axis.whole(0, 2**63 - 1))]
-Lane = Annotated[int | None, Single(axis.whole(0, 1023, optional=True))]
-Percent = Annotated[int, Single(axis.whole(0, 99))]
-ClockStep = Annotated[int, Single(axis.duration(0, YEAR_NS))]
 Throughput = Annotated[float | None, Single(axis.throughput())]
 Rate = Annotated[float | None, Single(axis.rate(0.001, 1e12))]
 Flag = Annotated[bool, Single(axis.flag())]
-Errno = Annotated[
-    int,
-    BeforeValidator(_errno),
-    WithJsonSchema({"anyOf": [{"enum": sorted(errno.errorcode.values())}, {"type": "integer", "minimum": 1}]}),
-]
-
-
-class FixedLatency(Frozen):
-    """Every operation of the null target takes the same time."""
-
-    distribution: Literal["fixed"]
-    time: Duration = Field(description="Service time.")
-
-
-class UniformLatency(Frozen):
-    """Times equally likely between two bounds."""
-
-    distribution: Literal["uniform"]
-    min: Duration = Field(description="Least service time.")
-    max: Duration = Field(description="Greatest service time.")
-
-    @model_validator(mode="after")
-    def _ordered(self) -> "UniformLatency":
-        if self.min > self.max:
-            raise fault("min is above max", "swap them")
-        return self
-
-
-class ExponentialLatency(Frozen):
-    """Memoryless times."""
-
-    distribution: Literal["exponential"]
-    mean: Duration = Field(description="Mean service time.")
-
-
-class Stall(Frozen):
-    """From its n-th operation on the null target stands still."""
-
-    at_op: Count = Field(description="Number of the operation in the phase, from 0, counted per lane.")
-    duration: Duration = Field(description="How long.")
-    lane: Lane = Field(None, description="Only this lane; every lane if left out.")
-
-
-class ScriptedError(Frozen):
-    """The n-th operation on the null target fails."""
-
-    at_op: Count = Field(description="Number of the operation in the phase, from 0, counted per lane.")
-    errno: Errno = Field(description="The error: EIO, ENOSPC ..., or its number.")
-    lane: Lane = Field(None, description="Only this lane; every lane if left out.")
-
-
-class ScriptedChange(Frozen):
-    """From its n-th operation on the null target takes another time."""
-
-    at_op: Count = Field(description="Number of the operation in the phase, from 0, counted per lane.")
-    latency: Annotated[FixedLatency | UniformLatency | ExponentialLatency, Field(discriminator="distribution")] = Field(
-        description="Service time from then on."
-    )
-    lane: Lane = Field(None, description="Only this lane; every lane if left out.")
 
 
 class StatedCeilings(Frozen):
@@ -133,123 +70,138 @@ class StatedCeilings(Frozen):
     link: Throughput = Field(None, description="Bytes per second of the network link to it, either way.")
 
 
-class FileTarget(Frozen):
-    """A directory that Assay creates, marks, and alone writes in."""
+class Service(NamedTuple):
+    """A server of a target: its name or address, and the TCP port where it answers."""
 
-    kind: Literal["file"]
-    path: Path = Field(
-        description="The directory. Its parent must exist; the directory itself must be new, empty or Assay's."
-    )
-    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
-    description: Text = Field("", description="What it is, for the report.")
+    name: str
+    port: int
 
 
-class DeviceTarget(Frozen):
-    """A whole block device, which is overwritten."""
+class Target(Frozen):
+    """A place under test as a study names it; each kind is a class of its own, in `assay.kinds`.
 
-    kind: Literal["device"]
-    path: Path = Field(description="The device, for example /dev/sdx. Everything on it is lost.")
-    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
-    description: Text = Field("", description="What it is, for the report.")
+    The class variables have no defaults: a kind says every one of them, or it is not loaded (`model.study.kinds`).
+    What else a kind does stands in the further files of its folder, and is loaded when it is needed.
 
+    Attributes:
+        rank: Where the kind stands when kinds are listed for people, the commonest first.
+        keeps_data: There is storage, which has a size, can be cached, and may exceed no ceiling. False: the engine only
+            does as if.
+        through_kernel: Operations go through the kernel of the machine that generates the load: its page cache may
+            answer, there are several ways to it, and the device below can be measured.
+        is_directory: It is a directory of the machines that generate the load: Assay makes and marks it, and no other
+            target may lie in it.
+        whole_device: It is a block device of this machine, all of which is overwritten.
+        made_by_engines: What is made there only an engine can reach, so that engines remove it; several runs may work
+            there at once.
+        waits_when_gone: Each operation on storage that is gone waits for a time-out, so that one failure is enough.
+        examples: Field -> an example, for whoever has left it out.
+    """
 
-class NullTarget(Frozen):
-    """No storage: operations end at once, or as scripted."""
+    rank: ClassVar[int]
+    keeps_data: ClassVar[bool]
+    through_kernel: ClassVar[bool]
+    is_directory: ClassVar[bool]
+    whole_device: ClassVar[bool]
+    made_by_engines: ClassVar[bool]
+    waits_when_gone: ClassVar[bool]
+    examples: ClassVar[Mapping[str, str]]
 
-    kind: Literal["null"]
-    latency: Annotated[
-        FixedLatency | UniformLatency | ExponentialLatency | None, Field(discriminator="distribution")
-    ] = Field(None, description="Service time of each operation; none if left out.")
-    stalls: tuple[Stall, ...] = Field((), description="Times at which it stands still.")
-    errors: tuple[ScriptedError, ...] = Field((), description="Operations that fail.")
-    changes: tuple[ScriptedChange, ...] = Field((), description="Moments from which another service time holds.")
-    vary_percent: Percent = Field(
-        0, description="Service times of each phase differ by up to this many percent from those of another."
-    )
-    clock_step: ClockStep = Field(0, description="The wall clock is seen to jump by this much during each phase.")
-    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
-    description: Text = Field("", description="What it is, for the report.")
+    if TYPE_CHECKING:
+        # Every kind has these: fields in an order of its own, properties, methods.
+        @property
+        def kind(self) -> str:
+            """Its word in study files, which is the name of its folder."""
 
+        @property
+        def path(self) -> str:
+            """Where it is: directory, device, or for people `server:export/directory`; empty if it is nowhere."""
 
-_ADDRESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(:[0-9]{1,5})?|\[[0-9A-Fa-f:.%a-z]+\](:[0-9]{1,5})?")
+        @property
+        def ceilings(self) -> "StatedCeilings":
+            """What it cannot exceed, from a catalogue."""
 
+        @property
+        def description(self) -> str:
+            """What it is, for the report."""
 
-def _servers(written: object) -> tuple[str, ...]:
-    """Names or addresses, each with :PORT or not; node sets are written out: `server[1-4]` is four servers."""
-    texts = [written] if isinstance(written, str) else written
-    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) and text for text in texts):
-        hint = "write a name, a node set such as server[1-4], or a list of such"
-        raise fault(f"{shown(written)} names no servers", hint)
-    found = [name for text in texts for name in ((text,) if _ADDRESS.fullmatch(text) else expanded((text,), "server"))]
-    if len(set(found)) < len(found):
-        twice = next(name for name in found if found.count(name) > 1)
-        raise fault(f"server {twice} comes twice", "name each server once")
-    return tuple(found)
+        @property
+        def services(self) -> tuple[Service, ...]:
+            """Its servers across a network, each once, in order; none if there is no network on the way."""
 
+        def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+            """What a workload asks of it that no target of this kind can do, whatever the engine says of itself.
 
-def _export(written: object) -> str:
-    hint = "write the path as the server exports it, such as /export"
-    if not isinstance(written, str) or not written.startswith("/") or not written.isprintable():
-        raise fault(f"{shown(written)} is not an exported path", hint)
-    if any(part in ("..", ".") for part in written.split("/")):
-        raise fault(f"`{written}` has a `.` or `..` part", hint)
-    return "/" + posixpath.normpath(written).lstrip("/")
-
-
-def _plain(written: object) -> str:
-    if isinstance(written, str) and re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}", written):
-        return written
-    raise fault(f"{shown(written)} is not a plain name", "use letters, digits, `.`, `_` and `-`")
-
-
-Servers = Annotated[
-    tuple[str, ...],
-    BeforeValidator(_servers),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
-]
-Export = Annotated[str, BeforeValidator(_export), WithJsonSchema({"type": "string", "pattern": "^/"})]
-PlainName = Annotated[str, BeforeValidator(_plain), WithJsonSchema({"type": "string", "minLength": 1})]
-Port = Annotated[int | None, Single(axis.whole(1, 65535, optional=True))]
-Identity = Annotated[int | None, Single(axis.whole(0, 2**32 - 2, optional=True))]
-Connections = Annotated[int, Single(axis.whole(1, 16))]
-CallSize = Annotated[int, Single(axis.size(1024, 2**30))]
-Timeout = Annotated[int, Single(axis.duration(10**8, 3600 * 10**9))]
-
-
-class NfsTarget(Frozen):
-    """An NFS export, reached with version 3 over TCP by the engine itself: no mount, and no cache of the client."""
-
-    kind: Literal["nfs"]
-    servers: Servers = Field(
-        description="One server, or several with an export each; lanes take turns among them. Node sets as in hosts."
-    )
-    export: Export = Field(description="Path that the servers export.")
-    directory: PlainName = Field(
-        "assay", description="Directory in the export that Assay makes, marks and removes; it must be new or Assay's."
-    )
-    port: Port = Field(None, description="Port of the NFS service; 2049 if left out.")
-    mount_port: Port = Field(None, description="Port of the mount service; the portmapper is asked if left out.")
-    nconnect: Connections = Field(1, description="TCP connections of each lane.")
-    rsize: CallSize = Field(1 << 20, description="Bytes of one READ call at most; the server may allow less.")
-    wsize: CallSize = Field(1 << 20, description="Bytes of one WRITE call at most; the server may allow less.")
-    uid: Identity = Field(None, description="User that calls are made as; the engine's own if left out.")
-    gid: Identity = Field(None, description="Group that calls are made as; the engine's own if left out.")
-    timeout: Timeout = Field(
-        60 * 10**9, description="A call without a reply for so long fails; until then it is sent again, as by a mount."
-    )
-    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
-    description: Text = Field("", description="What it is, for the report.")
+            Args:
+                name: Of this target.
+                workload: Name of the workload.
+                work: The workload.
+            """
 
     @property
     def host_names(self) -> tuple[str, ...]:
-        """The servers without ports."""
-        return tuple(re.sub(r":[0-9]+$", "", server).strip("[]") for server in self.servers)
+        """Names or addresses of its servers."""
+        return tuple(service.name for service in self.services)
 
     @property
-    def path(self) -> str:
-        """Where it is, for people: server:export/directory."""
-        first, more = self.servers[0], len(self.servers) - 1
-        return f"{first}{f' and {more} more' if more else ''}:{self.export.rstrip('/')}/{self.directory}"
+    def on_machine(self) -> bool:
+        """It has a path that the kernel knows: a directory or a device."""
+        return self.is_directory or self.whole_device
+
+    @property
+    def adds_up(self) -> bool:
+        """Each job has a place of its own in it: data that is kept adds up."""
+        return self.is_directory or self.made_by_engines
+
+    @property
+    def in_memory(self) -> bool:
+        """Its path is one where systems commonly have memory; what is there in truth is found out when it is used."""
+        return self.is_directory and self.path.startswith(MEMORY_PATHS)
+
+    def seen_here(self, local: bool) -> bool:
+        """Whether this machine can look at it.
+
+        Args:
+            local: This machine alone generates the load.
+        """
+        return self.whole_device or (self.is_directory and local)
+
+    def directory_of(self, job: str, run: str, local: bool) -> str:
+        """Directory of a job: where several runs may be at work it has the name of the run, too.
+
+        Args:
+            job: Id of the job.
+            run: Id of the run.
+            local: This machine alone generates the load.
+        """
+        return f"{run}-{job}" if self.made_by_engines or (self.is_directory and not local) else job
+
+    def job_target(
+        self, directory: str = ANY_JOB, run: str | None = None, destroy: bool = False, servers: int | None = None
+    ) -> BaseModel:
+        """The target as an engine is told of it; `job.py` of the kind.
+
+        Args:
+            directory: Name of the job's own directory.
+            run: Identity of the run that has claimed it; None while none has.
+            destroy: The user has confirmed that devices may be overwritten.
+            servers: How many of its servers are used; None: all.
+        """
+        found: BaseModel = self.part("job").job_target(self, directory, run, destroy, servers)
+        return found
+
+    def speed(self) -> Speed:
+        """What it is assumed to do; `estimate.py` of the kind."""
+        found: Speed = self.part("estimate").speed(self)
+        return found
+
+    @classmethod
+    def part(cls, name: str) -> ModuleType:
+        """A file of the kind's folder. Plans look at targets only, so that they need not load how one is claimed."""
+        return import_module(f"{cls.__module__.rpartition('.')[0]}.{name}")
 
 
-Target = Annotated[FileTarget | DeviceTarget | NfsTarget | NullTarget, Field(discriminator="kind")]
+TRAITS: tuple[str, ...] = tuple(name for name, kind in Target.__annotations__.items() if "ClassVar" in str(kind))
+"""What a kind has to say of itself as class variables."""
+MEMBERS = ("kind", "path", "ceilings", "description", "services", "crosscheck")
+"""What it has to have as fields, properties or methods."""

@@ -35,15 +35,20 @@ def priced_design(chosen: Chosen, design: Design, use: Use) -> PricedDesign:
         AssayError: The catalogue has no such thing, or it cannot be had in that size.
     """
     limits = design_limits(design)
-    found = (_ceiling(limits, metric) for metric in METRICS)
     return PricedDesign(
         chosen=chosen,
         design=design,
         bill=make_bill(design, use),
         usable=limits.usable,
         how_usable=limits.how_usable,
-        ceilings=tuple(ceiling for ceiling in found if ceiling is not None),
+        ceilings=design_ceilings(limits),
     )
+
+
+def design_ceilings(limits: Limits) -> tuple[DesignCeiling, ...]:
+    """What holds a design in each respect of which something is known."""
+    found = (_ceiling(limits, metric) for metric in METRICS)
+    return tuple(ceiling for ceiling in found if ceiling is not None)
 
 
 def _ceiling(limits: Limits, metric: Metric) -> DesignCeiling | None:

@@ -137,17 +137,9 @@ class Option:
         """Of a month, for each usable TB."""
         return EXACT.divide(self.cost.month, self.usable_tb)
 
-    def per_gbs_month(self, metric: Metric) -> Decimal | None:
-        """Of a month, for each GB/s (10^9 bytes) that it keeps; None if that is unknown."""
-        return _per(self.cost.month, self.limits.sustained(metric), GB)
-
-    def per_gbs_hour(self, metric: Metric) -> Decimal | None:
-        """Of an hour, for each GB/s that it keeps; None if that is unknown."""
-        return _per(self.cost.hour, self.limits.sustained(metric), GB)
-
-    def per_kiops_month(self, metric: Metric) -> Decimal | None:
-        """Of a month, for each 1,000 operations per second that it keeps; None if that is unknown."""
-        return _per(self.cost.month, self.limits.sustained(metric), THOUSAND)
+    def per_month(self, metric: Metric) -> Decimal | None:
+        """Of a month, for each GB/s (10^9 bytes) or 1,000 operations per second that it keeps; None: unknown."""
+        return per_unit(self.cost.month, self.limits.sustained(metric), metric)
 
     @property
     def loses_when_off(self) -> bool:
@@ -293,7 +285,9 @@ def _pair(first: str, first_cost: Cost, second: str, second_cost: Cost) -> Pair:
     return Pair(first, second, break_even_duty(first_cost, second_cost), months, stays, sooner, equal)
 
 
-def _per(money: Decimal, rate: float | None, unit: Decimal) -> Decimal | None:
-    if rate is None or rate <= ZERO:
+def per_unit(money: Decimal, rate: float | None, metric: Metric) -> Decimal | None:
+    """Money for each GB/s (10^9 bytes) or each 1,000 operations per second; None if the rate is unknown or 0."""
+    if rate is None or rate <= 0:
         return None
-    return EXACT.divide(money, EXACT.divide(Decimal(rate), unit))
+    unit = THOUSAND if metric.endswith("iops") else GB
+    return EXACT.divide(money, EXACT.divide(Decimal(repr(rate)), unit))

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from assay.model.money.amount import money
+from assay.money.cost.limits import Metric
 from assay.report.charts.theme import FAINT, Spec, colour, finish, magnitude
-from assay.report.costs import Metric, Point, scale, unit
+from assay.report.costs import Point, scale, unit
 from assay.report.numbers import significant
 
 _HEIGHT = 260

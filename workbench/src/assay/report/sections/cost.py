@@ -1,15 +1,14 @@
 """What the targets would cost as the designs they stand for, beside what was measured of them."""
 
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 
 from assay.model.money.amount import EXACT, money
-from assay.model.money.price import UNITS, Book, Row
-from assay.model.money.priced import DesignCeiling, FrozenPrices
-from assay.money.cost.cost import Charge, Cost
+from assay.model.money.price import Book, Row
+from assay.model.money.priced import FrozenPrices
+from assay.money.cost.limits import METRICS, Metric
 from assay.report import numbers
 from assay.report.charts.pareto import pareto_chart
-from assay.report.costs import METRICS, Metric, Ratio, TargetCost, cheapest, front, scale, target_costs, unit, what
+from assay.report.costs import Ratio, TargetCost, cheapest, front, scale, target_costs
 from assay.report.document import (
     Block,
     Cell,
@@ -25,6 +24,16 @@ from assay.report.document import (
     Section,
     Share,
     Table,
+)
+from assay.report.pricing import (
+    amount_cells,
+    amount_columns,
+    bill_table,
+    ceiling_share,
+    limit_facts,
+    limit_table,
+    money_cell,
+    what,
 )
 from assay.report.view import View
 
@@ -101,31 +110,9 @@ def _dates(book: Book, rows: Iterable[Row]) -> str:
 
 
 def _table(costs: Sequence[TargetCost], currency: str) -> Table:
-    columns = (
-        Column("Target"),
-        Column("Design"),
-        *(Column(name, currency, numeric=True) for name in ("Hour", "Month", "Year", "Three years")),
-        Column("Usable", "TB", numeric=True),
-        Column("Usable TB, a month", currency, numeric=True),
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for item in costs:
-        usable = None if not item.item.usable else item.item.usable / 1e12
-        amounts = (item.hour, item.cost.month, item.cost.year, item.cost.three_years)
-        rows.append(
-            (
-                item.target,
-                item.item.chosen.label,
-                *(_money(amount) for amount in amounts),
-                Num(numbers.NONE if usable is None else numbers.significant(usable), usable),
-                _money(item.per_terabyte),
-            )
-        )
+    columns = (Column("Target"), Column("Design"), *amount_columns(currency))
+    rows = tuple((item.target, item.item.chosen.label, *amount_cells(item.cost, item.item.usable)) for item in costs)
     return Table("cost-table", columns, tuple(rows), _HOURS)
-
-
-def _money(amount: Decimal | None) -> Num:
-    return Num(numbers.NONE, None) if amount is None else Num(money(amount), float(amount))
 
 
 def _today(view: View, costs: Sequence[TargetCost]) -> list[Block]:
@@ -153,14 +140,14 @@ def _today(view: View, costs: Sequence[TargetCost]) -> list[Block]:
 def _differences(item: TargetCost) -> tuple[Cell, ...]:
     before = item.cost.month
     if item.today is None:
-        return (item.target, _money(before), _money(None), _money(None), _money(None), item.no_today)
+        return (item.target, money_cell(before), money_cell(None), money_cell(None), money_cell(None), item.no_today)
     more = EXACT.subtract(item.today.month, before)
     share = None if not before else float(EXACT.divide(more, before)) * 100
     sign = "+" if more > 0 else ""
     return (
         item.target,
-        _money(before),
-        _money(item.today.month),
+        money_cell(before),
+        money_cell(item.today.month),
         Num(f"{sign}{money(more)}", float(more)),
         Num(numbers.NONE if share is None else f"{share:+.1f}", share),
         "",
@@ -185,16 +172,12 @@ def _speeds(view: View, costs: Sequence[TargetCost], currency: str) -> Table:
 
 def _speed(view: View, item: TargetCost, metric: Metric) -> tuple[Cell, ...]:
     rate, ratio, size = item.best.get(metric), item.per(metric), scale(metric)
-    limit = item.ceiling(metric)
     if rate is None:
         return (item.target, what(metric), Num("nothing sound", None), "", "", *_ends(None), Share(None))
     interval = numbers.NONE
     if rate.low is not None and rate.high is not None:
         interval = f"{numbers.significant(rate.low / size)} to {numbers.significant(rate.high / size)}"
     where = view.point_of(rate.row) or rate.row.case.workload
-    share = Share(None)
-    if limit is not None:
-        share = Share(rate.value / limit.value, f"{limit.layer}: {_rate(limit.value, metric)}")
     return (
         item.target,
         what(metric),
@@ -202,18 +185,14 @@ def _speed(view: View, item: TargetCost, metric: Metric) -> tuple[Cell, ...]:
         interval,
         f"{numbers.operation_title(rate.row.operation)}, {where}",
         *_ends(ratio),
-        share,
+        ceiling_share(rate.value, item.ceiling(metric)),
     )
 
 
 def _ends(ratio: Ratio | None) -> tuple[Num, Num, Num]:
     if ratio is None:
-        return _money(None), _money(None), _money(None)
-    return _money(ratio.value), _money(ratio.low), _money(ratio.high)
-
-
-def _rate(value: float, metric: Metric) -> str:
-    return f"{numbers.significant(value / scale(metric))} {unit(metric).replace('1,000', 'thousand')}"
+        return money_cell(None), money_cell(None), money_cell(None)
+    return money_cell(ratio.value), money_cell(ratio.low), money_cell(ratio.high)
 
 
 def _charts(view: View, costs: Sequence[TargetCost], currency: str) -> list[Chart]:
@@ -239,87 +218,9 @@ def _fold(item: TargetCost, prices: FrozenPrices) -> Fold:
             ("Durability", f"class {design.durability}; fails as one: {design.failure_domain}"),
         )
     )
-    ceilings: tuple[Block, ...] = (_ceilings(item), _how(item)) if item.item.ceilings else ()
-    return Fold(f"Bill of {item.target}: {item.item.chosen.label}", (facts, _bill(item, prices), *ceilings))
-
-
-def _how(item: TargetCost) -> Facts:
-    """How the ceilings were computed, layer by layer."""
-    found = {ceiling.layer: f"{ceiling.how} ({ceiling.source})" for ceiling in item.item.ceilings}
-    return Facts(tuple(found.items()))
-
-
-def _bill(item: TargetCost, prices: FrozenPrices) -> Table:
-    currency = prices.book.currency
-    columns = (
-        Column("What"),
-        Column("Pieces", numeric=True),
-        Column("Each"),
-        Column("Price"),
-        Column("Month", currency, numeric=True),
-        Column("Share", numeric=True),
-        Column("Prices of"),
-        Column("Source"),
-    )
-    rows = tuple(_charge(charge, item.cost, prices) for charge in item.cost.charges)
-    return Table(f"bill-{item.target}", columns, rows)
-
-
-def _charge(charge: Charge, cost: Cost, prices: FrozenPrices) -> tuple[Cell, ...]:
-    line, row = charge.line, charge.row
-    month = charge.month(cost.duty)
-    share = float(EXACT.divide(month, cost.month)) if cost.month else None
-    each = EXACT.divide(line.each, Decimal(UNITS[row.unit].factor))
-    per = {"job": " for each job", "once": " once"}.get(line.per, "")
-    return (
-        line.what,
-        Num(f"{line.pieces.normalize():,f}", float(line.pieces)),
-        f"{each.normalize():,f} {row.unit}{per}",
-        price_words(charge, prices.book.currency),
-        _money(month),
-        Num(numbers.share(share), share),
-        str(prices.book.date_of(row)),
-        f"{row.source}{f'; {row.note}' if row.note else ''}",
-    )
-
-
-def price_words(charge: Charge, currency: str) -> str:
-    """A row's price as it is in the book."""
-    row = charge.row
-    words = [f"{row.price.normalize():f} {currency} per {row.unit}"] if row.price is not None else []
-    for tier in row.tiers:
-        end = f"up to {tier.up_to.normalize():f}" if tier.up_to is not None else "above"
-        words.append(f"{end}: {tier.price.normalize():f}")
-    if row.tiers:
-        words.append(f"{currency} per {row.unit}")
-    if row.free:
-        words.append(f"the first {row.free.normalize():f} of each free")
-    if row.upfront:
-        words.append(f"{row.upfront.normalize():f} {currency} upfront for {charge.once_months} months")
-    return ", ".join(words)
-
-
-def _ceilings(item: TargetCost) -> Table:
-    columns = (
-        Column("Of"),
-        Column("For ever at most", numeric=True),
-        Column("For a while", numeric=True),
-        Column("How long"),
-        Column("Set by"),
-    )
-    rows = tuple(_ceiling(found) for found in item.item.ceilings)
-    return Table(f"design-ceilings-{item.target}", columns, rows)
-
-
-def _ceiling(found: DesignCeiling) -> tuple[Cell, ...]:
-    burst = Num(numbers.NONE, None) if found.burst is None else Num(_rate(found.burst, found.metric), found.burst)
-    long = "" if found.burst is None else "not published"
-    if found.burst is not None and found.burst_seconds is not None:
-        long = numbers.seconds(found.burst_seconds)
-    return (
-        what(found.metric),
-        Num(_rate(found.value, found.metric), found.value),
-        burst,
-        long,
-        found.layer,
-    )
+    ceilings = item.item.ceilings
+    limits: tuple[Block, ...] = ()
+    if ceilings:
+        limits = (limit_table(f"design-ceilings-{item.target}", ceilings, item.cost), limit_facts(ceilings))
+    bill = bill_table(f"bill-{item.target}", item.cost, prices.book)
+    return Fold(f"Bill of {item.target}: {item.item.chosen.label}", (facts, bill, *limits))

@@ -1,12 +1,14 @@
 """The hosts: how a result of several is shared out among them, and how the total grows with their number."""
 
 import math
+from collections.abc import Sequence
 
 from assay.analyse import hosts
 from assay.analyse.scaling import BINDS, Scaling, scalings
 from assay.analyse.usl import Law, Range, fit_law
 from assay.model.result.result import Row
 from assay.report import numbers
+from assay.report.brief import rate_cell
 from assay.report.document import (
     Badge,
     Block,
@@ -21,7 +23,7 @@ from assay.report.document import (
     Table,
     Text,
 )
-from assay.report.measure import measure_of
+from assay.report.measure import Measure, measure_of
 from assay.report.view import View
 
 _WORDS = (
@@ -156,10 +158,18 @@ def _total(view: View, row: Row) -> tuple[Cell, ...]:
 
 
 def _host_columns(unit: str) -> tuple[Column, ...]:
+    return (Column("Target", facet=True), Column("Operation", facet=True), Column("At"), *_line_columns(unit))
+
+
+def _hosts(view: View, row: Row) -> list[tuple[Cell, ...]]:
+    measure, where = measure_of(row.operation), view.point_of(row) or row.case.workload
+    head = (row.case.target, numbers.operation_title(row.operation), where)
+    return [(*head, *_line_cells(line, measure)) for line in hosts.lines(row)]
+
+
+def _line_columns(unit: str) -> tuple[Column, ...]:
+    """Of what `_line_cells` says."""
     return (
-        Column("Target", facet=True),
-        Column("Operation", facet=True),
-        Column("At"),
         Column("Host", facet=True),
         Column("Rate", unit, numeric=True),
         Column("Moved", numeric=True),
@@ -170,20 +180,25 @@ def _host_columns(unit: str) -> tuple[Column, ...]:
     )
 
 
-def _hosts(view: View, row: Row) -> list[tuple[Cell, ...]]:
-    measure, where = measure_of(row.operation), view.point_of(row) or row.case.workload
-    return [
-        (
-            row.case.target,
-            numbers.operation_title(row.operation),
-            where,
-            line.host,
-            Num(measure.number(line.rate), line.rate),
-            Num(numbers.size(line.bytes), line.bytes),
-            Num(numbers.size(line.stonewall_bytes), line.stonewall_bytes),
-            Num(numbers.microseconds(line.p50_ns), line.p50_ns),
-            Num(numbers.microseconds(line.p99_ns), line.p99_ns),
-            Num(f"{line.cpu_share:.2f}", line.cpu_share),
-        )
-        for line in hosts.lines(row)
-    ]
+def _line_cells(line: hosts.HostLine, measure: Measure) -> tuple[Cell, ...]:
+    """What a host had of a result."""
+    return (
+        line.host,
+        rate_cell(line.rate, measure),
+        Num(numbers.size(line.bytes), line.bytes),
+        Num(numbers.size(line.stonewall_bytes), line.stonewall_bytes),
+        Num(numbers.microseconds(line.p50_ns), line.p50_ns),
+        Num(numbers.microseconds(line.p99_ns), line.p99_ns),
+        Num(f"{line.cpu_share:.2f}", line.cpu_share),
+    )
+
+
+def host_tables(rows: Sequence[Row]) -> list[Table]:
+    """What each host had of results that several made, medians over repeats; none for results of one host."""
+    found = []
+    for row in rows:
+        measure = measure_of(row.operation)
+        cells: list[tuple[Cell, ...]] = [(row.operation, *_line_cells(line, measure)) for line in hosts.lines(row)]
+        if cells:
+            found.append(Table("host-table", (Column("Operation"), *_line_columns(measure.unit)), tuple(cells)))
+    return found

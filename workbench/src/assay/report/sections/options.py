@@ -22,6 +22,12 @@ def _below(place: Place) -> tuple[str, ...]:
     return (f"lies on {place.stacked_on}",) if place.stacked_on else ()
 
 
+def _free(place: Place) -> Num:
+    if place.free_bytes is None:
+        return Num(numbers.NONE, None)
+    return Num(numbers.size(place.free_bytes), float(place.free_bytes))
+
+
 def section(view: View) -> Section:
     """Targets, one row each."""
     rows: list[tuple[Cell, ...]] = []
@@ -33,7 +39,7 @@ def section(view: View) -> Section:
                 Mono(place.path),
                 place.filesystem,
                 Mono(place.device) if place.device else numbers.NONE,
-                Num(numbers.size(place.free_bytes), float(place.free_bytes)),
+                _free(place),
                 "yes" if place.memory_backed else "no",
                 "yes" if place.direct_bypasses_cache else "no",
                 "; ".join((*place.limits, *_below(place))) or numbers.NONE,

@@ -1,8 +1,9 @@
 """The results: charts per workload, then every result in one table."""
 
 from assay.model.result.percentile import WIDEST
-from assay.model.result.result import Estimate, Row
+from assay.model.result.result import Row
 from assay.report import figures, numbers, percentiles
+from assay.report.brief import ceiling_cells, interval_cell, other_measure, rate_cell
 from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Share, Table
 from assay.report.measure import DATA, METADATA, Measure, measure_of, measures_of
 from assay.report.view import View, Workload, unseen
@@ -61,7 +62,7 @@ def results_tables(view: View) -> list[Table]:
 
 def _table(rows: list[Row], workloads: list[Workload], measure: Measure) -> Table:
     axes = list(dict.fromkeys(axis for workload in workloads for axis in workload.swept))
-    other = _other(rows, measure)
+    other = other_measure(measure, any(row.throughput for row in rows))
     columns = (
         Column("Verdict", facet=True),
         Column("Case"),
@@ -75,7 +76,7 @@ def _table(rows: list[Row], workloads: list[Workload], measure: Measure) -> Tabl
         Column("95 % interval", measure.unit, numeric=True),
         Column("n", numeric=True),
         Column("Spread", "%", numeric=True),
-        *other,
+        *((other,) if other else ()),
         Column("p50", "µs", numeric=True),
         Column("p99", "µs", numeric=True),
     )
@@ -87,14 +88,7 @@ def _table(rows: list[Row], workloads: list[Workload], measure: Measure) -> Tabl
         "ceiling, the mark in it is the ceiling itself; what is above it is hatched."
     )
     name = "metadata-table" if measure.metadata else "results-table"
-    return Table(name, columns, tuple(_cells(row, axes, bool(other)) for row in rows), caption, interactive=True)
-
-
-def _other(rows: list[Row], measure: Measure) -> tuple[Column, ...]:
-    """The column of the other measure: operations of data, and the contents of new files if there are any."""
-    if not measure.metadata:
-        return (Column("Operations", "1/s", numeric=True),)
-    return (Column("Contents", "MB/s", numeric=True),) if any(row.throughput for row in rows) else ()
+    return Table(name, columns, tuple(_cells(row, axes, other is not None) for row in rows), caption, interactive=True)
 
 
 def _cells(row: Row, axes: list[str], with_other: bool) -> tuple[Cell, ...]:
@@ -113,14 +107,14 @@ def _cells(row: Row, axes: list[str], with_other: bool) -> tuple[Cell, ...]:
         row.case.workload,
         numbers.operation_title(row.operation),
         *swept,
-        _speed(value, measure),
+        rate_cell(value.median if value else None, measure),
         *closest(row),
-        _interval(value, measure),
+        interval_cell(value.low if value else None, value.high if value else None, measure),
         Num(str(value.n) if value else "0", float(value.n) if value else 0.0),
         Num(numbers.NONE, None)
         if value is None or value.spread is None
         else Num(f"{100 * value.spread:.1f}", value.spread),
-        *([_speed(beside, unit)] if with_other else []),
+        *([rate_cell(beside.median if beside else None, unit)] if with_other else []),
         percentiles.cell(row.percentile("p50")),
         percentiles.cell(row.percentile("p99")),
     )
@@ -128,18 +122,6 @@ def _cells(row: Row, axes: list[str], with_other: bool) -> tuple[Cell, ...]:
 
 def closest(row: Row) -> tuple[str, Share]:
     """The ceiling that binds, and the share of it, with the ceiling that was exceeded most besides."""
-    if row.binding is None:
-        return "none known", Share(None)
     above = row.exceeded[0] if row.exceeded else None
     words = f"above {above.name}: {numbers.share(above.share)}" if above else ""
-    return row.binding.name, Share(row.binding.share, words)
-
-
-def _speed(value: Estimate | None, measure: Measure) -> Num:
-    return Num(measure.number(value.median), value.median) if value else Num(numbers.NONE, None)
-
-
-def _interval(value: Estimate | None, measure: Measure) -> Num:
-    if value is None or value.low is None or value.high is None:
-        return Num(numbers.NONE, None)
-    return Num(f"{measure.number(value.low)} – {measure.number(value.high)}", value.low)
+    return ceiling_cells(row.binding.name, row.binding.share, words) if row.binding else ceiling_cells("", None)

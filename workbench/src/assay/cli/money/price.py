@@ -49,7 +49,7 @@ def command(
     elif preset:
         if designs or fixed or varied or use or books:
             raise AssayError("a preset has its own designs, book and use", "leave all but --json or --csv out")
-        from assay.cli.price_preset import show_preset
+        from assay.cli.money.price_preset import show_preset
 
         show_preset(preset, as_json, as_csv)
     else:
@@ -61,7 +61,7 @@ def command(
 def _options(
     designs: list[str], fixed: list[str], varied: list[str], book: str, term: str, payment: str, use: list[str]
 ) -> "list[Option]":
-    from assay.cli.price_choose import choose, read_use
+    from assay.cli.money.price_choose import choose, read_use
     from assay.model.money.amount import TERM_MONTHS, TERMS, Payment
     from assay.model.money.price import one_currency
     from assay.money.books.books import load_book
@@ -116,9 +116,9 @@ def _months(months: int) -> int | None:
 
 def _warn(options: "list[Option]", use: list[str]) -> None:
     """Of each book once, of the rows that were used; and of use that changes nothing."""
-    from assay.cli.books import warn_stale
+    from assay.cli.money.books import warn_stale
+    from assay.cli.money.price_choose import unused
     from assay.cli.output import note
-    from assay.cli.price_choose import unused
 
     for text in unused(options, use):
         note(f"note: {text}")
@@ -129,16 +129,16 @@ def _warn(options: "list[Option]", use: list[str]) -> None:
 
 def _show(options: "list[Option]", months: int | None, bill: bool, as_json: bool, as_csv: bool) -> None:
     if as_json:
+        from assay.cli.money.price_data import as_data
         from assay.cli.output import print_json
-        from assay.cli.price_data import as_data
 
         print_json(as_data(options, months))
     elif as_csv:
-        from assay.cli.price_data import print_csv
+        from assay.cli.money.price_data import print_csv
 
         print_csv(options, months)
     else:
-        from assay.cli.price_text import print_options
+        from assay.cli.money.price_text import print_options
 
         print_options(options, months, bill)
 

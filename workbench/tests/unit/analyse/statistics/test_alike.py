@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from soak import times
 
-from assay.analyse.alike import GREATEST, alike, freedom, shrinking, widening
-from assay.analyse.moderate import moderate
+from assay.analyse.statistics.alike import GREATEST, alike, freedom, shrinking, widening
+from assay.analyse.statistics.moderate import moderate
 
 SEED = 11
 COUNTS = st.integers(4, 60)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from noise import wandering
 
-from assay.analyse.explained import LEAST_ROUNDS, Series, explain
+from assay.analyse.statistics.explained import LEAST_ROUNDS, Series, explain
 from assay.model.result.machine import Explained, Reading
 
 ROWS = 12

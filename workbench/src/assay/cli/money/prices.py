@@ -93,7 +93,7 @@ def show(
     """
     from fnmatch import fnmatchcase
 
-    from assay.cli.books import warn_stale
+    from assay.cli.money.books import warn_stale
     from assay.cli.output import print_json, print_table
     from assay.model.money.price import DIMENSIONS
     from assay.model.units import one_of
@@ -144,7 +144,7 @@ def check(
 
     Example: `assay prices check own.yaml --max-age 180`
     """
-    from assay.cli.books import warn_stale
+    from assay.cli.money.books import warn_stale
     from assay.cli.output import note
 
     wrong = False
@@ -266,8 +266,8 @@ def refresh(
 
     Example: `assay prices refresh aws-us-east-1 --out aws-now.yaml`, `assay prices refresh mine.yaml --from index.csv`
     """
+    from assay.cli.money.prices_fetch import read_files
     from assay.cli.output import print_json
-    from assay.cli.prices_fetch import read_files
     from assay.money.books.books import load_book
     from assay.money.books.refresh import needed_files, wanted_of
     from assay.money.books.refresh import refresh as renew

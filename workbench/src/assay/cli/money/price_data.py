@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.foreign import safe_row
 from assay.model.money.amount import rounded
+from assay.money.cost.limits import METRICS, Metric
 from assay.money.cost.metrics import OnTerm, Option, Pair, compare
 
 if TYPE_CHECKING:
     from assay.money.cost.cost import Charge
-    from assay.money.cost.limits import Metric
 
-METRICS: tuple["Metric", ...] = ("read", "write", "read_iops", "write_iops")
 DIGITS = 6
 MOST_COMPARED = 20
 """Designs of one call whose break-evens are worked out."""
@@ -68,19 +67,18 @@ def _option(option: Option, months: int | None) -> dict[str, Any]:
     }
 
 
-def _limit(option: Option, metric: "Metric") -> dict[str, Any] | None:
+def _limit(option: Option, metric: Metric) -> dict[str, Any] | None:
     limits = option.limits
     keeps, binding, burst = limits.sustained(metric), limits.binding(metric), limits.burst(metric)
     if keeps is None or binding is None:
         return None
-    per = option.per_gbs_month(metric) if metric in ("read", "write") else option.per_kiops_month(metric)
     return {
         "sustained": keeps,
         "binds": binding.layer,
         "how": binding.how,
         "burst": burst[0] if burst else None,
         "burst_seconds": burst[1] if burst else None,
-        "per_gb_s_month" if metric in ("read", "write") else "per_1000_iops_month": plain(per),
+        "per_gb_s_month" if metric in ("read", "write") else "per_1000_iops_month": plain(option.per_month(metric)),
     }
 
 
@@ -183,9 +181,9 @@ def _csv_row(option: Option, months: int | None) -> dict[str, object]:
             f"{metric}_burst_seconds": burst[1] if burst else None,
         }
     for metric in METRICS[:2]:
-        row[f"cost_per_gb_s_{metric}_month"] = plain(option.per_gbs_month(metric))
+        row[f"cost_per_gb_s_{metric}_month"] = plain(option.per_month(metric))
     for metric in METRICS[2:]:
-        row[f"cost_per_1000_{metric}_month"] = plain(option.per_kiops_month(metric))
+        row[f"cost_per_1000_{metric}_month"] = plain(option.per_month(metric))
     job = option.job
     return {
         **row,

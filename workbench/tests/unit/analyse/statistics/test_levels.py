@@ -9,9 +9,9 @@ from builders import make_case, make_sample
 from noise import Floats, wandering
 from noise import heavy as heavy_tailed
 
-from assay.analyse.alike import alike_notes, known_likeness
 from assay.analyse.estimate import estimate
-from assay.analyse.levels import LEAST, levels
+from assay.analyse.statistics.alike import alike_notes, known_likeness
+from assay.analyse.statistics.levels import LEAST, levels
 from assay.judge.evidence import Evidence, NotEvaluated
 from assay.judge.rules import KNOWN, unstable
 from assay.model.result.verdict import Finding, Verdict

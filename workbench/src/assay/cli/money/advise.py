@@ -42,8 +42,8 @@ def command(
 
     Example: `assay advise need.yaml`, `assay advise need.yaml --evidence last --book aws-eu-west-1 --json`
     """
-    from assay.cli.advise_text import print_advice
-    from assay.cli.books import warn_stale
+    from assay.cli.money.advise_text import print_advice
+    from assay.cli.money.books import warn_stale
     from assay.cli.output import print_json
     from assay.model.money.need import DEFAULT_BOOK
     from assay.money.advice.advise import advise
@@ -141,7 +141,7 @@ def _at(error: AssayError, source: "Source", path: Path, key: tuple[str | int, .
 
 def _evidence(refs: list[str], runs: Path) -> "tuple[Evidence, ...]":
     """What is published and what the user names; what does not count of that is said."""
-    from assay.cli.evidence import gather_evidence
+    from assay.cli.money.evidence import gather_evidence
     from assay.money.advice.published import published
 
     found = [*published()]

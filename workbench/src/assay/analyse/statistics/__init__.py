@@ -1,0 +1,1 @@
+"""Statistics of plain numbers, which know nothing of studies and samples."""

@@ -1,0 +1,1 @@
+"""Commands of money, and what they share: prices, catalogues, advice."""

@@ -1,0 +1,269 @@
+"""What `assay price` says to people."""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from assay.cli.money.price_data import MOST_COMPARED
+from assay.cli.output import show
+from assay.model.money.amount import EXACT, money, rounded
+from assay.model.units import about_size
+from assay.money.advice.words import counted
+from assay.money.cost.frozen import design_ceilings
+from assay.money.cost.limits import METRICS, Metric
+from assay.money.cost.metrics import OnTerm, Option, Pair, compare
+from assay.report.document import Block, Bullets, Cell, Column, Facts, Heading, Note, Num, Paragraph, Table
+from assay.report.pricing import (
+    amount_cells,
+    amount_columns,
+    bill_table,
+    limit_facts,
+    limit_table,
+    money_cell,
+    rate,
+    what,
+)
+
+_READING = "TB-month, GB/s and 1,000 IOPS: what a month costs for each of them. A rate is what is kept for ever."
+
+
+def print_options(options: Sequence[Option], months: int | None, bill: bool) -> None:
+    """Each design alone, or several in a table, and where they meet."""
+    alone = len(options) == 1
+    blocks = _alone(options[0], months) if alone else _side_by_side(options, months)
+    if bill:
+        for option in options:
+            title = "Bill" if alone else f"Bill of {option.label}"
+            blocks += [Heading(title, "bill"), bill_table("bill", option.cost, option.book)]
+    show(*blocks, *(_terms(options[0]) if alone else _meeting(options)))
+
+
+def _meeting(options: Sequence[Option]) -> list[Block]:
+    """Where several designs meet."""
+    if len(options) > MOST_COMPARED:
+        return [Paragraph(f"Where designs meet is worked out for up to {MOST_COMPARED} of them.")]
+    labels = _labels(options)
+    names = {option.label: label for option, label in zip(options, labels, strict=True)}
+    met = _meet([pair.renamed(names) for pair in compare(options)])
+    blocks: list[Block] = [Heading("Where designs meet:", "meet"), met]
+    losing = [label for option, label in zip(options, labels, strict=True) if option.loses_when_off]
+    if losing:
+        blocks.append(Paragraph(f"The data goes when it is switched off: {', '.join(losing)}"))
+    return blocks
+
+
+def _alone(option: Option, months: int | None) -> list[Block]:
+    cost, limits, currency = option.cost, option.limits, option.cost.currency
+    hour = f"{money(cost.hour)} an hour, " if cost.duty else ""
+    lines = [
+        ("design", option.label),
+        ("", option.design.about),
+        ("prices", prices_words(option)),
+        (
+            "cost",
+            f"{hour}{money(cost.month)} a month, {money(cost.year)} a year, "
+            f"{money(cost.three_years)} in three years ({currency})",
+        ),
+    ]
+    if cost.duty != 1:
+        hours = EXACT.multiply(cost.duty, cost.hours_per_month)
+        lines.append(("on", f"{percent(cost.duty)} of the time, {rounded(hours, 1):f} hours of a month"))
+        if option.loses_when_off:
+            lines.append(("", "its data goes each time it is switched off"))
+    if option.by_use:
+        lines.append(("of it", f"{money(option.by_use, currency)} a month for transfer, requests and access"))
+    if months is not None:
+        lines.append(("paid", f"{money(cost.paid(months), currency)} after {counted(months, 'month')}"))
+    lines += [
+        ("usable", f"{about_size(limits.usable)} ({limits.how_usable})"),
+        ("", f"{money(option.per_tb_month, currency)} for each usable TB and month"),
+        *_job(option),
+        ("keeps", f"{option.design.durability}; fails together: {option.design.failure_domain}"),
+        *(("note", text) for text in option.design.notes),
+    ]
+    ceilings = design_ceilings(limits)
+    blocks: list[Block] = [Facts(tuple(lines))]
+    if ceilings:
+        table = limit_table("limits", ceilings, cost)
+        blocks += [Heading("What it can do at most", "limits"), table, limit_facts(ceilings)]
+    return [*blocks, *_unknown(option)]
+
+
+def prices_words(option: Option) -> str:
+    """Which book and term."""
+    book, cost = option.book, option.cost
+    payments = sorted({charge.row.payment for charge in cost.charges if charge.row.payment})
+    term = ", ".join([cost.term, *payments])
+    return f"{book.book} of {book.date}, {cost.hours_per_month} hours a month, {term}"
+
+
+def _unknown(option: Option) -> Iterator[Note]:
+    """The layers whose rates are not known, which therefore limit nothing."""
+    layers: dict[str, list[str]] = {}
+    for metric in METRICS:
+        bound = option.limits.binding(metric) is not None
+        silent = [layer.layer for layer in option.limits.layers if layer.keeps(metric) is None]
+        if not bound or (silent and metric in METRICS[:2]):
+            words = ", ".join(silent) or "any layer"
+            layers.setdefault(words if bound else f"{words}; measure it", []).append(what(metric))
+    for words, metrics in layers.items():
+        yield Note(f"{', '.join(metrics)}: not known of {words}")
+
+
+def _job(option: Option) -> list[tuple[str, str]]:
+    job, currency = option.job, option.cost.currency
+    if job is None:
+        return []
+    hours = f"{rounded(job.hours, 2):f} h" + (" at the rate that it keeps" if job.by_rate else "")
+    if job.expected is None:
+        return [("job", f"{hours}; its cost is not known, since the book does not say how often spot is interrupted")]
+    assert job.money is not None and job.interrupted is not None, "they are known if the expected hours are"
+    words = f"{money(job.money, currency)} in {hours}"
+    if job.expected != job.hours:
+        words = (
+            f"{money(job.money, currency)}: {rounded(job.expected, 2):f} h expected for {hours}, since an interrupted "
+            f"job starts again; that costs {money(job.interrupted, currency)}"
+        )
+    if job.per_tb is not None:
+        words += f"; {money(job.per_tb, currency)} for each TB"
+    lines = [("job", words)]
+    if job.needs is not None:
+        lines.append(("", f"  its bytes in that time need {rate(float(job.needs), 'read')}"))
+    return lines + [("", f"  {text}") for text in exceeded(option)]
+
+
+def exceeded(option: Option) -> list[str]:
+    """What a design cannot do of its job."""
+    job, limits = option.job, option.limits
+    if job is None or not job.exceeds:
+        return []
+    keeps = [
+        f"{rate(limits.sustained(metric) or 0, metric)} of {'reading' if metric == 'read' else 'writing'}"
+        for metric in METRICS[:2]
+        if metric in job.exceeds
+    ]
+    found = [f"that is more than it keeps: {', '.join(keeps)}"] if keeps else []
+    if "capacity" in job.exceeds:
+        found.append(f"its {about_size(option.use.job_bytes)} are more than the {about_size(limits.usable)} for data")
+    return found
+
+
+def _side_by_side(options: Sequence[Option], months: int | None) -> list[Block]:
+    currency, labels = options[0].cost.currency, _labels(options)
+    same = {prices_words(option) for option in options}
+    blocks: list[Block] = [Paragraph(f"Prices in {currency}: {'; '.join(sorted(same))}")]
+    shared = _shared(options)
+    if shared:
+        words = " ".join(f"{key}={value}" for key, value in shared.items())
+        blocks.append(Paragraph(f"All are {options[0].chosen.design} with {words}"))
+    with_iops = any(option.limits.sustained("read_iops") for option in options)
+    metrics = METRICS[:3] if with_iops else METRICS[:2]
+    columns = [
+        *(Column("Design"), *amount_columns(currency)),
+        *(Column(name, numeric=True) for name in ("Read", "Write", "Read IOPS")[: len(metrics)]),
+        *(Column(name, currency, numeric=True) for name in ("GB/s read", "GB/s write", "1,000 IOPS")[: len(metrics)]),
+        *([Column(f"Paid, {months} m", currency, numeric=True)] if months is not None else []),
+        *([Column("Job", currency, numeric=True)] if any(option.job for option in options) else []),
+        Column("Bound by"),
+    ]
+    rows: list[tuple[Cell, ...]] = []
+    for label, option in zip(labels, options, strict=True):
+        paid = [money_cell(option.cost.paid(months))] if months is not None else []
+        job = [money_cell(option.job.money if option.job else None)] if any(one.job for one in options) else []
+        amounts = amount_cells(option.cost, option.limits.usable)
+        rates = (_rate(option, metric) for metric in metrics)
+        per = (money_cell(option.per_month(metric)) for metric in metrics)
+        rows.append((label, *amounts, *rates, *per, *paid, *job, _bound(option)))
+    blocks.append(Table("designs", tuple(columns), tuple(rows), _READING))
+    for label, option in zip(labels, options, strict=True):
+        blocks += [Paragraph(f"The job is too much for {label}: {text}") for text in exceeded(option)]
+    return blocks
+
+
+def _shared(options: Sequence[Option]) -> dict[str, object]:
+    """Values that all designs have, if they differ in nothing but values."""
+    first = options[0].chosen
+    if any(option.chosen.design != first.design for option in options):
+        return {}
+    return {key: value for key, value in first.set.items() if all(one.chosen.set.get(key) == value for one in options)}
+
+
+def _labels(options: Sequence[Option]) -> list[str]:
+    """Each design without the values that all have."""
+    shared = _shared(options)
+    if not shared:
+        return [option.label for option in options]
+    own = [[f"{key}={value}" for key, value in one.chosen.set.items() if key not in shared] for one in options]
+    return [" ".join(words) or option.label for words, option in zip(own, options, strict=True)]
+
+
+def _bound(option: Option) -> str:
+    """What binds reading, and writing if that is something else."""
+    found = [option.limits.binding(metric) for metric in METRICS[:2]]
+    return ", ".join(dict.fromkeys(layer.layer for layer in found if layer is not None))
+
+
+def _rate(option: Option, metric: Metric) -> Num:
+    keeps = option.limits.sustained(metric)
+    return Num("not known" if keeps is None else rate(keeps, metric).removesuffix(" IOPS"), keeps)
+
+
+def _terms(option: Option) -> list[Block]:
+    if len(option.terms) < 2:
+        return []
+    money_columns = amount_columns(option.cost.currency)[1:4]
+    columns = (Column("Term"), *money_columns, Column("Less than the first", numeric=True))
+    rows: list[tuple[Cell, ...]] = [
+        (term.name, *amount_cells(term.cost, None)[1:4], percent_off(term, option.terms[0])) for term in option.terms
+    ]
+    return [Heading("On other terms", "terms"), Table("terms", columns, tuple(rows)), _meet(option.term_pairs)]
+
+
+def percent_off(term: OnTerm, first: OnTerm) -> Num:
+    """How much less a month on the one term costs."""
+    before, month = first.cost.month, term.cost.month
+    if not before or month == before:
+        return Num("", None)
+    share = 1 - EXACT.divide(month, before)
+    return Num(percent(share), float(share))
+
+
+def _meet(found: Sequence[Pair]) -> Bullets:
+    """Pairs that never meet are told together for the one that is cheaper."""
+    dearer: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for pair in found:
+        if pair.never and pair.months is None:
+            names = (pair.first, pair.second)
+            dearer.setdefault(names[pair.duty.above], []).append(names[1 - pair.duty.above])
+        else:
+            lines.append(pair_words(pair))
+    lines += [f"{one} is cheaper at every duty cycle than {', '.join(others)}" for one, others in dearer.items()]
+    return Bullets(tuple(lines))
+
+
+def pair_words(pair: Pair) -> str:
+    """Which of two is cheaper, and when."""
+    names = (pair.first, pair.second)
+    duty = pair.duty
+    if pair.equal:
+        return f"{names[0]} and {names[1]} cost the same"
+    if duty.duty is None or duty.hours is None:
+        words = f"{names[duty.above]} is cheaper than {names[1 - duty.above]} at every duty cycle"
+    else:
+        words = (
+            f"{names[duty.below]} is cheaper than {names[1 - duty.below]} below a duty cycle of {percent(duty.duty)} "
+            f"({rounded(duty.hours, 0):f} hours of a month), and dearer above"
+        )
+    if pair.months is None:
+        return words
+    if pair.stays == pair.months:
+        return f"{words}; {pair.sooner} has cost less in all from month {pair.months} on, though it is dearer at first"
+    words += f"; {pair.sooner}, dearer at first, has cost less in all after month {pair.months} for the first time"
+    if pair.stays is None:
+        return f"{words}, but not for good within 20 years: what it pays at once comes again"
+    return f"{words}, and for good from month {pair.stays} on; between them not always, since it pays at once again"
+
+
+def percent(share: Decimal) -> str:
+    """`37.5 %`."""
+    return f"{rounded(share * 100, 1).normalize():f} %"

@@ -1,0 +1,39 @@
+"""A block device as a study file names it."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from assay.model.study.target import Path, Service, StatedCeilings, Target, Text
+
+if TYPE_CHECKING:
+    from assay.model.source import Fault
+    from assay.model.study.study import Workload
+
+
+class DeviceTarget(Target):
+    """A whole block device, which is overwritten."""
+
+    rank: ClassVar[int] = 2
+    keeps_data: ClassVar[bool] = True
+    through_kernel: ClassVar[bool] = True
+    is_directory: ClassVar[bool] = False
+    whole_device: ClassVar[bool] = True
+    made_by_engines: ClassVar[bool] = False
+    waits_when_gone: ClassVar[bool] = False
+    examples: ClassVar[dict[str, str]] = {"path": "/var/tmp/assay-test"}
+
+    kind: Literal["device"]
+    path: Path = Field(description="The device, for example /dev/sdx. Everything on it is lost.")
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
+    description: Text = Field("", description="What it is, for the report.")
+
+    @property
+    def services(self) -> tuple[Service, ...]:
+        """None, as far as the kernel tells."""
+        return ()
+
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+        """Nothing."""
+        yield from ()

@@ -1,0 +1,1 @@
+"""Directories that Assay makes, marks, and alone writes in."""

@@ -1,0 +1,10 @@
+"""What a directory is assumed to do."""
+
+from assay.kinds.file.study import FileTarget
+from assay.model.study.speed import Speed
+from assay.plan.speeds import MEMORY, STORAGE
+
+
+def speed(target: FileTarget) -> Speed:
+    """As `Target.speed`."""
+    return MEMORY if target.in_memory else STORAGE

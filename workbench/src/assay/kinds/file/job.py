@@ -1,0 +1,9 @@
+"""A directory as an engine is told of it."""
+
+from assay.contract._generated import FileTarget as JobTarget
+from assay.kinds.file.study import FileTarget
+
+
+def job_target(target: FileTarget, directory: str, run: str | None, destroy: bool, servers: int | None) -> JobTarget:
+    """As `Target.job_target`; the engine works only where it finds the mark of the run."""
+    return JobTarget(kind="file", root=target.path, directory=directory, run=run)

@@ -1,0 +1,41 @@
+"""A directory as a study file names it."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from assay.model.study.target import Path, Service, StatedCeilings, Target, Text
+
+if TYPE_CHECKING:
+    from assay.model.source import Fault
+    from assay.model.study.study import Workload
+
+
+class FileTarget(Target):
+    """A directory that Assay creates, marks, and alone writes in."""
+
+    rank: ClassVar[int] = 1
+    keeps_data: ClassVar[bool] = True
+    through_kernel: ClassVar[bool] = True
+    is_directory: ClassVar[bool] = True
+    whole_device: ClassVar[bool] = False
+    made_by_engines: ClassVar[bool] = False
+    waits_when_gone: ClassVar[bool] = False
+    examples: ClassVar[dict[str, str]] = {"path": "/var/tmp/assay-test"}
+
+    kind: Literal["file"]
+    path: Path = Field(
+        description="The directory. Its parent must exist; the directory itself must be new, empty or Assay's."
+    )
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
+    description: Text = Field("", description="What it is, for the report.")
+
+    @property
+    def services(self) -> tuple[Service, ...]:
+        """None: whatever mounts it is the kernel's business."""
+        return ()
+
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+        """Nothing."""
+        yield from ()

@@ -1,0 +1,1 @@
+"""NFS exports, which the engine reaches by itself."""

@@ -1,0 +1,23 @@
+"""An NFS export as an engine is told of it."""
+
+from assay.contract._generated import NfsTarget as JobTarget
+from assay.kinds.nfs.study import NfsTarget
+
+
+def job_target(target: NfsTarget, directory: str, run: str | None, destroy: bool, servers: int | None) -> JobTarget:
+    """As `Target.job_target`."""
+    used = target.servers[:servers]
+    return JobTarget(
+        kind="nfs",
+        servers=[f"{server}:{target.port}" if target.port else server for server in used],
+        export=target.export,
+        root=target.directory,
+        directory=directory,
+        mount_port=target.mount_port,
+        nconnect=target.nconnect,
+        rsize=target.rsize,
+        wsize=target.wsize,
+        uid=target.uid,
+        gid=target.gid,
+        timeout_ns=target.timeout,
+    )

@@ -1,0 +1,120 @@
+"""An NFS export, as a study file names it."""
+
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from assay.model.study import axis
+from assay.model.study.axis import Single, fault
+from assay.model.study.hosts import expanded
+from assay.model.study.target import Service, StatedCeilings, Target, Text
+from assay.model.units import shown
+
+if TYPE_CHECKING:
+    from assay.model.source import Fault
+    from assay.model.study.study import Workload
+
+PORT = 2049
+"""Where NFS servers answer unless they say otherwise (IANA)."""
+
+_ADDRESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(:[0-9]{1,5})?|\[[0-9A-Fa-f:.%a-z]+\](:[0-9]{1,5})?")
+
+
+def _servers(written: object) -> tuple[str, ...]:
+    """Names or addresses, each with :PORT or not; node sets are written out: `server[1-4]` is four servers."""
+    texts = [written] if isinstance(written, str) else written
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) and text for text in texts):
+        hint = "write a name, a node set such as server[1-4], or a list of such"
+        raise fault(f"{shown(written)} names no servers", hint)
+    found = [name for text in texts for name in ((text,) if _ADDRESS.fullmatch(text) else expanded((text,), "server"))]
+    if len(set(found)) < len(found):
+        twice = next(name for name in found if found.count(name) > 1)
+        raise fault(f"server {twice} comes twice", "name each server once")
+    return tuple(found)
+
+
+def _export(written: object) -> str:
+    hint = "write the path as the server exports it, such as /export"
+    if not isinstance(written, str) or not written.startswith("/") or not written.isprintable():
+        raise fault(f"{shown(written)} is not an exported path", hint)
+    if any(part in ("..", ".") for part in written.split("/")):
+        raise fault(f"`{written}` has a `.` or `..` part", hint)
+    return "/" + posixpath.normpath(written).lstrip("/")
+
+
+def _plain(written: object) -> str:
+    if isinstance(written, str) and re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}", written):
+        return written
+    raise fault(f"{shown(written)} is not a plain name", "use letters, digits, `.`, `_` and `-`")
+
+
+Servers = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_servers),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
+]
+Export = Annotated[str, BeforeValidator(_export), WithJsonSchema({"type": "string", "pattern": "^/"})]
+PlainName = Annotated[str, BeforeValidator(_plain), WithJsonSchema({"type": "string", "minLength": 1})]
+Port = Annotated[int | None, Single(axis.whole(1, 65535, optional=True))]
+Identity = Annotated[int | None, Single(axis.whole(0, 2**32 - 2, optional=True))]
+Connections = Annotated[int, Single(axis.whole(1, 16))]
+CallSize = Annotated[int, Single(axis.size(1024, 2**30))]
+Timeout = Annotated[int, Single(axis.duration(10**8, 3600 * 10**9))]
+
+
+class NfsTarget(Target):
+    """An NFS export, reached with version 3 over TCP by the engine itself: no mount, and no cache of the client."""
+
+    rank: ClassVar[int] = 3
+    keeps_data: ClassVar[bool] = True
+    through_kernel: ClassVar[bool] = False
+    is_directory: ClassVar[bool] = False
+    whole_device: ClassVar[bool] = False
+    made_by_engines: ClassVar[bool] = True
+    waits_when_gone: ClassVar[bool] = True
+    examples: ClassVar[dict[str, str]] = {"servers": "server1", "export": "/export"}
+
+    kind: Literal["nfs"]
+    servers: Servers = Field(
+        description="One server, or several with an export each; lanes take turns among them. Node sets as in hosts."
+    )
+    export: Export = Field(description="Path that the servers export.")
+    directory: PlainName = Field(
+        "assay", description="Directory in the export that Assay makes, marks and removes; it must be new or Assay's."
+    )
+    port: Port = Field(None, description="Port of the NFS service; 2049 if left out.")
+    mount_port: Port = Field(None, description="Port of the mount service; the portmapper is asked if left out.")
+    nconnect: Connections = Field(1, description="TCP connections of each lane.")
+    rsize: CallSize = Field(1 << 20, description="Bytes of one READ call at most; the server may allow less.")
+    wsize: CallSize = Field(1 << 20, description="Bytes of one WRITE call at most; the server may allow less.")
+    uid: Identity = Field(None, description="User that calls are made as; the engine's own if left out.")
+    gid: Identity = Field(None, description="Group that calls are made as; the engine's own if left out.")
+    timeout: Timeout = Field(
+        60 * 10**9, description="A call without a reply for so long fails; until then it is sent again, as by a mount."
+    )
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
+    description: Text = Field("", description="What it is, for the report.")
+
+    @property
+    def services(self) -> tuple[Service, ...]:
+        """Its servers, with the port of the NFS service."""
+        return tuple(self._service(server) for server in self.servers)
+
+    def _service(self, written: str) -> Service:
+        name, colon, port = written.rpartition(":")
+        if not colon or written.endswith("]"):
+            name, port = written, ""
+        return Service(name.strip("[]"), int(port or self.port or PORT))
+
+    @property
+    def path(self) -> str:
+        """Where it is, for people: server:export/directory."""
+        first, more = self.servers[0], len(self.servers) - 1
+        return f"{first}{f' and {more} more' if more else ''}:{self.export.rstrip('/')}/{self.directory}"
+
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+        """Of servers; `crosscheck.py`."""
+        yield from self.part("crosscheck").crosscheck(self, name, workload, work)

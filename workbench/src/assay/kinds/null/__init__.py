@@ -1,0 +1,1 @@
+"""No storage: what the engine and the workbench do without any."""

@@ -1,0 +1,143 @@
+"""No storage, as a study file names it: operations end at once, or as scripted."""
+
+import errno
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from assay.model.base import Frozen
+from assay.model.study import axis
+from assay.model.study.axis import Single, fault
+from assay.model.study.target import YEAR_NS, Duration, Service, StatedCeilings, Target, Text
+from assay.model.units import shown
+
+if TYPE_CHECKING:
+    from assay.model.source import Fault
+    from assay.model.study.study import Workload
+
+
+def _errno(written: object) -> int:
+    if isinstance(written, int) and not isinstance(written, bool) and 1 <= written <= 4095:
+        return written
+    known = {name: number for number, name in errno.errorcode.items()}
+    if isinstance(written, str) and written in known:
+        return known[written]
+    raise fault(f"{shown(written)} is not an errno", "write a name such as EIO or ENOSPC, or a number from 1 to 4095")
+
+
+Count = Annotated[int, Single(axis.whole(0, 2**63 - 1))]
+Lane = Annotated[int | None, Single(axis.whole(0, 1023, optional=True))]
+Percent = Annotated[int, Single(axis.whole(0, 99))]
+ClockStep = Annotated[int, Single(axis.duration(0, YEAR_NS))]
+Errno = Annotated[
+    int,
+    BeforeValidator(_errno),
+    WithJsonSchema({"anyOf": [{"enum": sorted(errno.errorcode.values())}, {"type": "integer", "minimum": 1}]}),
+]
+
+
+class FixedLatency(Frozen):
+    """Every operation of the null target takes the same time."""
+
+    distribution: Literal["fixed"]
+    time: Duration = Field(description="Service time.")
+
+
+class UniformLatency(Frozen):
+    """Times equally likely between two bounds."""
+
+    distribution: Literal["uniform"]
+    min: Duration = Field(description="Least service time.")
+    max: Duration = Field(description="Greatest service time.")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "UniformLatency":
+        if self.min > self.max:
+            raise fault("min is above max", "swap them")
+        return self
+
+
+class ExponentialLatency(Frozen):
+    """Memoryless times."""
+
+    distribution: Literal["exponential"]
+    mean: Duration = Field(description="Mean service time.")
+
+
+Latency = FixedLatency | UniformLatency | ExponentialLatency
+
+
+class Stall(Frozen):
+    """From its n-th operation on the null target stands still."""
+
+    at_op: Count = Field(description="Number of the operation in the phase, from 0, counted per lane.")
+    duration: Duration = Field(description="How long.")
+    lane: Lane = Field(None, description="Only this lane; every lane if left out.")
+
+
+class ScriptedError(Frozen):
+    """The n-th operation on the null target fails."""
+
+    at_op: Count = Field(description="Number of the operation in the phase, from 0, counted per lane.")
+    errno: Errno = Field(description="The error: EIO, ENOSPC ..., or its number.")
+    lane: Lane = Field(None, description="Only this lane; every lane if left out.")
+
+
+class ScriptedChange(Frozen):
+    """From its n-th operation on the null target takes another time."""
+
+    at_op: Count = Field(description="Number of the operation in the phase, from 0, counted per lane.")
+    latency: Annotated[Latency, Field(discriminator="distribution")] = Field(description="Service time from then on.")
+    lane: Lane = Field(None, description="Only this lane; every lane if left out.")
+
+
+class NullTarget(Target):
+    """No storage: operations end at once, or as scripted."""
+
+    rank: ClassVar[int] = 4
+    keeps_data: ClassVar[bool] = False
+    through_kernel: ClassVar[bool] = False
+    is_directory: ClassVar[bool] = False
+    whole_device: ClassVar[bool] = False
+    made_by_engines: ClassVar[bool] = False
+    waits_when_gone: ClassVar[bool] = False
+    examples: ClassVar[dict[str, str]] = {
+        "at_op": "1000",
+        "errno": "EIO",
+        "latency": "{distribution: fixed, time: 1ms}",
+    }
+
+    kind: Literal["null"]
+    latency: Annotated[Latency | None, Field(discriminator="distribution")] = Field(
+        None, description="Service time of each operation; none if left out."
+    )
+    stalls: tuple[Stall, ...] = Field((), description="Times at which it stands still.")
+    errors: tuple[ScriptedError, ...] = Field((), description="Operations that fail.")
+    changes: tuple[ScriptedChange, ...] = Field((), description="Moments from which another service time holds.")
+    vary_percent: Percent = Field(
+        0, description="Service times of each phase differ by up to this many percent from those of another."
+    )
+    clock_step: ClockStep = Field(0, description="The wall clock is seen to jump by this much during each phase.")
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
+    description: Text = Field("", description="What it is, for the report.")
+
+    @property
+    def path(self) -> str:
+        """It is nowhere."""
+        return ""
+
+    @property
+    def services(self) -> tuple[Service, ...]:
+        """None."""
+        return ()
+
+    @property
+    def latencies(self) -> tuple[Latency, ...]:
+        """All service times that it may have."""
+        found = (self.latency, *(change.latency for change in self.changes))
+        return tuple(latency for latency in found if latency is not None)
+
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+        """Nothing."""
+        yield from ()

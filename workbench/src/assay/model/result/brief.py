@@ -1,0 +1,74 @@
+"""A result in brief: what is kept of it for lists, without the samples."""
+
+from dataclasses import dataclass
+
+from assay.model.result.result import Row
+from assay.model.result.verdict import AS_FAR_AS_SEEN, Verdict
+from assay.model.study.names import is_metadata
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of one operation of one case in brief, as the analysis left it at the end of the run.
+
+    Attributes:
+        throughput: Median in bytes per second; None without a usable repeat, and where no data is moved.
+        low: Lower end of the interval of the rate: of the throughput, with metadata operations of `iops`; likewise
+            `high`.
+        iops: Median of operations per second.
+        n: Number of usable repeats.
+        finding: The worst finding in words; if the verdict is ok as far as seen only, which rules lacked evidence;
+            else empty.
+        also: Its other verdicts, the worst first, with commas between; empty if it has one only.
+        ceiling: Name of the ceiling that it is closest to; empty if none is known.
+        share: Measured / that ceiling.
+    """
+
+    case: str
+    label: str
+    operation: str
+    verdict: str
+    throughput: float | None
+    low: float | None
+    high: float | None
+    iops: float | None
+    n: int
+    finding: str
+    also: str = ""
+    ceiling: str = ""
+    share: float | None = None
+
+    @property
+    def metadata(self) -> bool:
+        """It is about names and attributes, so that its rate is operations per second."""
+        return is_metadata(self.operation)
+
+    @property
+    def as_far_as_seen(self) -> bool:
+        """Its verdict is ok, but a rule that might have spoken against it lacked evidence."""
+        return self.verdict == Verdict.OK and bool(self.finding)
+
+
+def _unseen(row: Row) -> str:
+    return f"{AS_FAR_AS_SEEN}: {', '.join(row.unseen)} lacked evidence" if row.as_far_as_seen else ""
+
+
+def brief(row: Row) -> Result:
+    """A row of the analysis in brief."""
+    throughput, rate, binding = row.throughput, row.rate, row.binding
+    others = dict.fromkeys(finding.verdict for finding in row.findings if finding.verdict is not row.verdict)
+    return Result(
+        case=row.case.id,
+        label=row.case.label,
+        operation=row.operation,
+        verdict=str(row.verdict),
+        throughput=throughput.median if throughput else None,
+        low=rate.low if rate else None,
+        high=rate.high if rate else None,
+        iops=row.iops.median if row.iops else None,
+        n=rate.n if rate else 0,
+        finding=row.findings[0].text if row.findings else _unseen(row),
+        also=", ".join(others),
+        ceiling=binding.name if binding else "",
+        share=binding.share if binding else None,
+    )

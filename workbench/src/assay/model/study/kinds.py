@@ -1,0 +1,78 @@
+"""The kinds of target there are: one folder each in `assay.kinds`, found by its name.
+
+Imports point from the kinds to here, so that they are loaded by name, as plug-ins are: a new one needs no line anywhere
+else. A folder in which something is missing is an error at once, whatever command runs.
+"""
+
+import functools
+import inspect
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, Union, get_args
+
+from pydantic import Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema
+
+from assay.model.study.target import MEMBERS, TRAITS, Target
+
+PACKAGE = "assay.kinds"
+PARTS = ("study", "job", "estimate", "place")
+"""Files that the folder of each kind has."""
+
+
+@functools.cache
+def kinds() -> Mapping[str, type[Target]]:
+    """Word in study files -> class of the targets, the commonest first.
+
+    Raises:
+        TypeError: A kind is not complete, and so would be taken for what it is not.
+    """
+    entries = [entry for folder in import_module(PACKAGE).__path__ for entry in sorted(Path(folder).iterdir())]
+    found = [_load(entry.name, entry) for entry in entries if (entry / "__init__.py").is_file()]
+    return MappingProxyType({word_of(kind): kind for kind in sorted(found, key=lambda kind: kind.rank)})
+
+
+def word_of(kind: type[Target]) -> str:
+    """What stands in a study file for targets of this class."""
+    (word,) = get_args(kind.model_fields["kind"].annotation)
+    return str(word)
+
+
+def _load(name: str, folder: Path) -> type[Target]:
+    """The class of a kind.
+
+    Args:
+        name: Of its folder.
+        folder: Where it is.
+    """
+    missing = [f"{part}.py" for part in PARTS if not (folder / f"{part}.py").is_file()]
+    if missing:
+        raise TypeError(f"{PACKAGE}.{name} has no {', '.join(missing)}")
+    module = import_module(f"{PACKAGE}.{name}.study")
+    own = [
+        item
+        for item in vars(module).values()
+        if inspect.isclass(item) and issubclass(item, Target) and item.__module__ == module.__name__
+    ]
+    if len(own) != 1:
+        raise TypeError(f"{PACKAGE}.{name}.study has {len(own)} classes of targets, not one")
+    (kind,) = own
+    lacking = [trait for trait in TRAITS if not hasattr(kind, trait)]
+    lacking += [item for item in MEMBERS if item not in kind.model_fields and not hasattr(kind, item)]
+    if lacking:
+        raise TypeError(f"{PACKAGE}.{name}.study.{kind.__name__} does not say {', '.join(lacking)}")
+    if word_of(kind) != name:
+        raise TypeError(f"{PACKAGE}.{name}.study.{kind.__name__} is of kind {word_of(kind)}")
+    return kind
+
+
+class OfAnyKind:
+    """Annotation of a field that takes targets of all kinds, told apart by `kind`."""
+
+    @staticmethod
+    def __get_pydantic_core_schema__(_source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """The union of all classes, as if it were written out."""
+        union: Any = Union[tuple(kinds().values())]  # noqa: UP007
+        return handler.generate_schema(Annotated[union, Field(discriminator="kind")])

@@ -1,0 +1,69 @@
+"""Results as cells and as tables of a few columns: the same on the page of a run and on a terminal."""
+
+from collections.abc import Sequence
+
+from assay.model.result.brief import Result
+from assay.model.result.verdict import Verdict
+from assay.report import numbers
+from assay.report.document import Badge, Cell, Column, Num, Share, Table
+from assay.report.measure import DATA, METADATA, Measure
+
+
+def rate_cell(per_second: float | None, measure: Measure) -> Num:
+    """A rate without its unit."""
+    return Num(measure.number(per_second), per_second)
+
+
+def interval_cell(low: float | None, high: float | None, measure: Measure) -> Num:
+    """Both ends of an interval, without the unit."""
+    if low is None or high is None:
+        return Num(numbers.NONE, None)
+    return Num(f"{measure.number(low)} – {measure.number(high)}", low)
+
+
+def ceiling_cells(name: str, share: float | None, more: str = "") -> tuple[str, Share]:
+    """The ceiling that binds, and the share of it; `more` is what else is to be said."""
+    return ("none known", Share(None)) if share is None else (name, Share(share, more))
+
+
+def other_measure(measure: Measure, contents: bool) -> Column | None:
+    """The column of the measure beside: operations of data; of metadata the contents of new files, if there are any."""
+    if not measure.metadata:
+        return Column("Operations", "1/s", numeric=True)
+    return Column("Contents", "MB/s", numeric=True) if contents else None
+
+
+def result_tables(results: Sequence[Result]) -> list[Table]:
+    """A line for each result; those of metadata operations, which are counted otherwise, in a table of their own."""
+    groups = ([one for one in results if one.metadata == measure.metadata] for measure in (DATA, METADATA))
+    return [_table(group, measure) for group, measure in zip(groups, (DATA, METADATA), strict=True) if group]
+
+
+def _table(results: Sequence[Result], measure: Measure) -> Table:
+    other = other_measure(measure, any(one.throughput for one in results))
+    limited = any(one.ceiling for one in results)
+    columns = (
+        *map(Column, ("Case", "What", "Operation")),
+        Column(measure.title, measure.unit, numeric=True),
+        Column("95 % interval", measure.unit, numeric=True),
+        Column("n", numeric=True),
+        *((other,) if other else ()),
+        *((Column("Closest ceiling"), Column("Share of it", numeric=True)) if limited else ()),
+        Column("Verdict"),
+    )
+    rows = tuple(_cells(one, measure, other is not None, limited) for one in results)
+    return Table("metadata-table" if measure.metadata else "results-table", columns, rows)
+
+
+def _cells(one: Result, measure: Measure, with_other: bool, limited: bool) -> tuple[Cell, ...]:
+    rate, beside = (one.iops, one.throughput) if one.metadata else (one.throughput, one.iops)
+    also = tuple(Verdict(name) for name in one.also.split(", ") if name)
+    return (
+        *(one.case, one.label, one.operation),
+        rate_cell(rate, measure),
+        interval_cell(one.low, one.high, measure),
+        Num(str(one.n), one.n),
+        *((rate_cell(beside, DATA if one.metadata else METADATA),) if with_other else ()),
+        *(ceiling_cells(one.ceiling, one.share) if limited else ()),
+        Badge(Verdict(one.verdict), one.finding, also, one.as_far_as_seen),
+    )

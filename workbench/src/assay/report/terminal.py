@@ -1,0 +1,200 @@
+"""The document as lines of text: for a terminal, whose width it keeps to, or for a pipe, where a row is one line.
+
+Columns that are marked as detail are left out, and nothing is drawn: charts are for pages. What a terminal would obey
+is spelled out, since text may come from a study file.
+"""
+
+import textwrap
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from assay.model.foreign import plain
+from assay.report import document as doc
+
+MOST = 100_000
+"""Characters of a line."""
+LEAST_WIDTH = 12
+"""Columns of text are not made narrower; then the terminal has to break the lines."""
+_GAP = "  "
+_BOLD, _END = "\x1b[1m", "\x1b[0m"
+
+Line = tuple[str, bool]
+"""Its text, and whether it stands out."""
+
+
+def render_terminal(blocks: Iterable[doc.Block], width: int | None = None, styled: bool = False) -> str:
+    """Blocks of a document as text that ends in a line break; empty without blocks.
+
+    Args:
+        blocks: What is to be shown, one below the other.
+        width: Columns of the terminal; None: lines may be as long as they are.
+        styled: Mark headings with ANSI codes, which only a terminal understands.
+    """
+    found: list[Line] = []
+    before: doc.Block | None = None
+    for block in blocks:
+        lines = _WRITERS[type(block)](block, width)
+        if isinstance(before, doc.Heading) and isinstance(block, doc.Facts):
+            lines = [(f"  {text}", bold) for text, bold in lines]
+        if lines and before is not None and _apart(before, block):
+            found.append(("", False))
+        found += lines
+        before = block if lines else before
+    return "".join(f"{_BOLD}{text}{_END}\n" if bold and styled else f"{text}\n" for text, bold in found)
+
+
+def _apart(before: doc.Block, block: doc.Block) -> bool:
+    """An empty line belongs between them."""
+    if isinstance(before, doc.Heading):
+        return False
+    return isinstance(before, doc.Table) or isinstance(block, doc.Heading | doc.Table | doc.Fold)
+
+
+def text_of(cell: doc.Cell) -> str:
+    """A cell of a table without its marks."""
+    match cell:
+        case doc.Badge():
+            return ", ".join((f"{cell.verdict}{' *' if cell.partly else ''}", *cell.also))
+        case doc.Share():
+            return f"{cell.words}; {cell.more}" if cell.more else cell.words
+        case doc.Num() | doc.Mono():
+            return cell.text
+    return cell
+
+
+def _folded(text: str, width: int | None, first: str = "", rest: str = "") -> list[Line]:
+    """A text in lines of at most `width` columns, broken between words only."""
+    line = plain(text, MOST)
+    if width is None or _columns(line) + len(first) <= width:
+        return [(f"{first}{line}".rstrip(), False)]
+    room = max(width, len(rest) + LEAST_WIDTH)
+    parts = textwrap.wrap(
+        line, room, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )
+    return [(part, False) for part in parts]
+
+
+def _heading(block: doc.Heading, width: int | None) -> list[Line]:
+    return [(text, True) for text, _ in _folded(block.text, width)]
+
+
+def _paragraph(block: doc.Paragraph, width: int | None) -> list[Line]:
+    return _folded(doc.words(block.text), width)
+
+
+def _bullets(block: doc.Bullets, width: int | None) -> list[Line]:
+    return [line for item in block.items for line in _folded(doc.words(item), width, "  ", "    ")]
+
+
+def _facts(block: doc.Facts, width: int | None) -> list[Line]:
+    names = [plain(name, MOST) for name, _ in block.items]
+    wide = max(map(_columns, names), default=0) + len(_GAP)
+    return [
+        line
+        for name, (_, value) in zip(names, block.items, strict=True)
+        for line in _folded(doc.words(value), width, _padded(name, wide), " " * wide)
+    ]
+
+
+def _key_figures(block: doc.KeyFigures, width: int | None) -> list[Line]:
+    return [line for item in block.items for line in _folded(f"{item.label}: {item.value} {item.claim}", width)]
+
+
+def _code(block: doc.Code, _width: int | None) -> list[Line]:
+    return [(plain(line, MOST), False) for line in block.text.splitlines()]
+
+
+def _note(block: doc.Note, width: int | None) -> list[Line]:
+    return _folded(f"{'warning' if block.kind == 'warning' else 'note'}: {doc.words(block.text)}", width)
+
+
+def _fold(block: doc.Fold, width: int | None) -> list[Line]:
+    inner = render_terminal(block.blocks, width).splitlines()
+    return [(plain(block.summary, MOST), True), *((line, False) for line in inner)]
+
+
+def _nothing(_block: object, _width: int | None) -> list[Line]:
+    return []
+
+
+def _table(table: doc.Table, width: int | None) -> list[Line]:
+    shown = [place for place, column in enumerate(table.columns) if not column.detail]
+    columns = [table.columns[place] for place in shown]
+    heads = [[plain(column.title, MOST) for column in columns]]
+    if any(column.unit for column in columns):
+        heads.append([plain(column.unit, MOST) for column in columns])
+    rows = [[plain(text_of(row[place]), MOST) for place in shown] for row in table.rows]
+    widths = [max(map(_columns, cells)) for cells in zip(*heads, *rows, strict=True)]
+    if width is not None:
+        widths = _narrowed(widths, columns, width)
+    rule = "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
+    lines = [(line, True) for head in heads for line in _row(head, columns, widths)]
+    lines += [(rule, False), *((line, False) for row in rows for line in _row(row, columns, widths))]
+    return lines + (_folded(table.caption, width) if table.caption else [])
+
+
+def _narrowed(widths: list[int], columns: Sequence[doc.Column], width: int) -> list[int]:
+    """The widest columns of text made narrower until the table fits, or none can be."""
+    found = list(widths)
+    while sum(found) + len(_GAP) * (len(found) - 1) > width:
+        text = [place for place, column in enumerate(columns) if not column.numeric and found[place] > LEAST_WIDTH]
+        if not text:
+            break
+        found[max(text, key=lambda place: found[place])] -= 1
+    return found
+
+
+def _row(cells: Sequence[str], columns: Sequence[doc.Column], widths: Sequence[int]) -> list[str]:
+    """One row, which takes several lines where a cell is wider than its column."""
+    parts = [_cut(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    found = []
+    for line in zip_longest(*parts, fillvalue=""):
+        words = [
+            _padded(text, width, right=column.numeric)
+            for text, column, width in zip(line, columns, widths, strict=True)
+        ]
+        found.append(_GAP.join(words).rstrip())
+    return found
+
+
+def _cut(text: str, width: int) -> list[str]:
+    """Pieces of a cell, broken between words if that can be."""
+    if _columns(text) <= width:
+        return [text]
+    return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
+
+
+def _padded(text: str, width: int, right: bool = False) -> str:
+    blanks = " " * (width - _columns(text))
+    return blanks + text if right else text + blanks
+
+
+def _columns(text: str) -> int:
+    """How wide a terminal shows a text: East Asian letters take two columns, combining marks none.
+
+    Source: Unicode Standard Annex 11.
+    """
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        for letter in text
+    )
+
+
+_WRITERS: dict[type[Any], Callable[[Any, int | None], list[Line]]] = {
+    doc.Heading: _heading,
+    doc.Paragraph: _paragraph,
+    doc.Bullets: _bullets,
+    doc.Facts: _facts,
+    doc.KeyFigures: _key_figures,
+    doc.Table: _table,
+    doc.Chart: _nothing,
+    doc.Surface: _nothing,
+    doc.Gallery: _nothing,
+    doc.Code: _code,
+    doc.Note: _note,
+    doc.Fold: _fold,
+}

@@ -1,0 +1,228 @@
+"""What a run makes outside its folder: claimed before it is measured, and given back whatever happens."""
+
+import contextlib
+from collections.abc import Collection, Sequence
+
+from assay.contract._answers import PlaceAnswer, PlaceState
+from assay.kinds.place import keeper_of
+from assay.launch.cgroup import release_group
+from assay.launch.launcher import Launcher
+from assay.launch.places import (
+    Owner,
+    above_of,
+    claim_target,
+    inspect_text,
+    look_at,
+    release_target,
+    remains,
+)
+from assay.launch.placing import PATIENCE_SECONDS, SHORT_PATIENCE_SECONDS, SilentError, patience_of
+from assay.launch.questions import clean_target
+from assay.model.base import AssayError
+from assay.model.foreign import plain
+from assay.model.study.study import Study
+from assay.run.fleet import Fleet
+from assay.run.listener import Say
+from assay.store import JournalEntry, RunStore, foreign_run_state
+
+EXPORT = "export"
+"""Kind of the journal's entries for directories in exports."""
+REMOTE = "directory of hosts"
+"""Kind of the journal's entries for directories on other hosts."""
+DIRECTORY = "directory"
+"""Kind of the journal's entries for claimed directories."""
+CGROUP = "cgroup"
+"""Kind of the journal's entries for memory groups."""
+
+
+def owner_of(store: RunStore) -> Owner:
+    """The run as the owner of directories."""
+    return Owner(store.folder.name, store.folder)
+
+
+def claim_targets(
+    study: Study,
+    names: Sequence[str],
+    store: RunStore,
+    say: Say,
+    fleet: Fleet | None = None,
+    silent: set[str] | None = None,
+) -> None:
+    """Make and mark the directories; each is recorded in the journal before it is made.
+
+    Args:
+        study: The study.
+        names: The targets that are used.
+        store: The run.
+        say: Takes what there is to say.
+        fleet: The hosts on which they are; None for this machine.
+        silent: Takes the path of a target whose storage does not answer.
+
+    Raises:
+        AssayError: A directory cannot be made or marked.
+    """
+    claiming = RunClaiming(study, store, say, fleet)
+    for name in names:
+        target = study.targets[name]
+        try:
+            keeper_of(target).claim(claiming)
+        except SilentError as error:
+            if silent is not None:
+                silent.add(target.path)
+            raise AssayError(f"target {name}: {error.message}", error.hint, error.exit_code) from None
+
+
+class RunClaiming:
+    """What kinds of target make and mark places with (`assay.kinds.place.Claiming`)."""
+
+    def __init__(self, study: Study, store: RunStore, say: Say, fleet: Fleet | None) -> None:
+        """Nothing is made yet; arguments as of `claim_targets`."""
+        self.study = study
+        self.store = store
+        self.say = say
+        self.fleet = fleet
+        self.before = {
+            entry.name: entry.details.get("claimed") for entry in store.journal() if entry.kind in (DIRECTORY, REMOTE)
+        }
+        """Directory -> what this run had claimed before it went on."""
+
+    def directory(self, path: str) -> None:
+        """Make and mark a directory, on each of the machines that generate the load."""
+        before = self.before.get(path)
+        if self.fleet is not None:
+            _claim_elsewhere(path, self.store, self.fleet, patience_of(self.study), before, self.say)
+        else:
+            _claim_here(self.study, path, self.store, before, self.say)
+
+    def by_engines(self, path: str) -> None:
+        """Record that engines will make something there."""
+        self.store.record(EXPORT, path, {})
+
+
+def _claim_here(study: Study, path: str, store: RunStore, before: object, say: Say) -> None:
+    keep, patience = study.output.keep_files, patience_of(study)
+    known: dict[str, object] = {"above": above_of(path, patience=patience)} | ({"claimed": before} if before else {})
+    entry = store.record(DIRECTORY, path, known)
+    store.amend(entry, known)
+    claimed = claim_target(path, owner_of(store), foreign_run_state, keep, patience=patience)
+    store.amend(entry, {**known, "claimed": claimed.identity})
+    _warn(claimed, say)
+    _warn_other(path, before, claimed, say)
+
+
+def _claim_elsewhere(path: str, store: RunStore, fleet: Fleet, patience: float, before: object, say: Say) -> None:
+    entry = store.record(REMOTE, path, {})
+    above: dict[str, str] = {}
+    earlier = before if isinstance(before, dict) else {}
+    found: dict[str, object] = dict(earlier)
+    for host, launcher in zip(fleet.hosts, fleet.launchers, strict=True):
+        try:
+            above[host.name] = above_of(path, launcher, patience)
+            store.amend(entry, {"claimed": dict(found), "above": dict(above)})
+            claimed = claim_target(path, owner_of(store), foreign_run_state, False, launcher, True, patience)
+        except AssayError as error:
+            raise AssayError(f"host {host.name}: {error.message}", error.hint, error.exit_code) from None
+        found[host.name] = claimed.identity
+        store.amend(entry, {"claimed": dict(found), "above": dict(above)})
+        _warn(claimed, say)
+        _warn_other(f"host {host.name}: {path}", earlier.get(host.name), claimed, say)
+
+
+def _warn_other(path: str, before: object, claimed: PlaceAnswer, say: Say) -> None:
+    """Say that a run goes on in another directory than it had claimed, whose file system may be mounted no more."""
+    if before and before != claimed.identity:
+        say(f"warning: {path}: is not the directory that this run had claimed before: what that one holds stays")
+
+
+def _warn(claimed: PlaceAnswer, say: Say) -> None:
+    for line in remains(claimed):
+        say(f"warning: could not be removed: {line}")
+
+
+def release_targets(
+    store: RunStore,
+    study: Study | None = None,
+    launcher: Launcher | None = None,
+    fleet: Fleet | None = None,
+    keep: bool = False,
+    silent: Collection[str] = (),
+    patience: float = PATIENCE_SECONDS,
+) -> list[str]:
+    """Remove everything that the run made outside its folder; returns what could not be removed, one line each.
+
+    Args:
+        store: The run, open for writing.
+        study: Its study, which names the exports; left out where there are none.
+        launcher: Where exports can be reached from; left out where there can be none.
+        fleet: The other hosts, if there are any.
+        keep: Data on other hosts stays where it is.
+        silent: Paths of targets whose storage did not answer.
+        patience: Seconds after which storage that does not answer counts as hung.
+    """
+    left = []
+    for entry in store.journal():
+        seconds = min(patience, SHORT_PATIENCE_SECONDS) if entry.name in silent else patience
+        if entry.kind == EXPORT:
+            # Only engines make anything in an export.
+            problems: list[str] | None = _release_export(entry, study, launcher) if store.attempts() else []
+        elif entry.kind == REMOTE:
+            problems = None if keep or fleet is None else _release_elsewhere(entry, store, fleet, seconds)
+        else:
+            problems = _release(entry, store, seconds)
+        if entry.name in silent:
+            problems = problems and [f"{line} (its storage did not answer)" for line in problems]
+        left += problems or []
+        if problems == []:
+            # A results disk that is full must not keep the next target from being given back.
+            with contextlib.suppress(AssayError):
+                store.removed(entry.id)
+    return left
+
+
+def _release_elsewhere(entry: JournalEntry, store: RunStore, fleet: Fleet, patience: float) -> list[str]:
+    claimed, above = (entry.details.get(key) or {} for key in ("claimed", "above"))
+    left, released = [], False
+    for host, launcher in zip(fleet.hosts, fleet.launchers, strict=True):
+        numbers = str(claimed.get(host.name, ""))
+        over = str(above.get(host.name, ""))
+        lines = release_target(entry.name, owner_of(store), numbers, launcher, patience, over)
+        if lines and released and _given_back(entry.name, numbers, launcher, patience):
+            lines = []
+        released |= lines == []
+        left += [f"host {host.name}: {line}" for line in lines or []]
+    return left
+
+
+def _given_back(path: str, claimed: str, launcher: Launcher, patience: float) -> bool:
+    """Whether a directory that hosts share is the one that was claimed, and another host has taken all out of it."""
+    try:
+        look = look_at(path, launcher, patience)
+    except AssayError:
+        return False
+    unmarked = look.mark is None and not look.bad_mark and not look.has_work
+    return look.state == PlaceState.directory and look.identity == claimed and unmarked
+
+
+def _release_export(entry: JournalEntry, study: Study | None, launcher: Launcher | None) -> list[str]:
+    """A journal is a claim, not an order: only an export that the study names is cleaned."""
+    targets = study.targets.values() if study is not None else ()
+    target = next((one for one in targets if one.made_by_engines and one.path == entry.name), None)
+    if target is None:
+        return [plain(f"{entry.name}: is no export of this study: left alone")]
+    if launcher is None:
+        return [f"{entry.name}: no host can reach it"]
+    try:
+        clean_target(launcher, target.job_target().model_dump_json(), whole=True)
+    except AssayError as error:
+        return [f"{entry.name}: {error.message}"]
+    return []
+
+
+def _release(entry: JournalEntry, store: RunStore, patience: float) -> list[str] | None:
+    """Remove one thing of the journal; returns why it is still there, None if it is to stay."""
+    if entry.kind == CGROUP:
+        return release_group(entry.name, store.folder.name)
+    if entry.kind != DIRECTORY or inspect_text(entry.name):
+        return [plain(f"{entry.name}: nothing that a run makes: left alone")]
+    claimed, above = (entry.details.get(key, "") for key in ("claimed", "above"))
+    return release_target(entry.name, owner_of(store), claimed, patience=patience, above=str(above))

@@ -1,0 +1,1 @@
+"""Memory of the engine: the least that a kind of target has to say."""

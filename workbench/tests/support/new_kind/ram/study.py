@@ -1,0 +1,46 @@
+"""Memory of the engine, as a study file names it."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from assay.model.study import axis
+from assay.model.study.axis import Single
+from assay.model.study.target import Service, StatedCeilings, Target, Text
+
+if TYPE_CHECKING:
+    from assay.model.source import Fault
+    from assay.model.study.study import Workload
+
+
+class RamTarget(Target):
+    """Memory of the engine."""
+
+    rank: ClassVar[int] = 5
+    keeps_data: ClassVar[bool] = True
+    through_kernel: ClassVar[bool] = False
+    is_directory: ClassVar[bool] = False
+    whole_device: ClassVar[bool] = False
+    made_by_engines: ClassVar[bool] = False
+    waits_when_gone: ClassVar[bool] = False
+    examples: ClassVar[dict[str, str]] = {"block": "1MiB"}
+
+    kind: Literal["ram"]
+    block: Annotated[int, Single(axis.size(4096, 2**30))] = Field(description="Bytes that each lane copies.")
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
+    description: Text = Field("", description="What it is, for the report.")
+
+    @property
+    def path(self) -> str:
+        """Where it is, for people."""
+        return f"memory, blocks of {self.block} bytes"
+
+    @property
+    def services(self) -> tuple[Service, ...]:
+        """None."""
+        return ()
+
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+        """Nothing."""
+        yield from ()
