@@ -89,6 +89,7 @@ PHASES: list[list[list[Step]]] = [
             Step("reads of files", [PYTHON, "tools/check_reads.py"]),
             Step("kinds of target", [PYTHON, "tools/check_kinds.py"]),
             Step("files in folders", [PYTHON, "tools/check_folders.py"]),
+            Step("operations named", [PYTHON, "tools/check_operations.py"]),
             Step("python lints", [str(BIN / "ruff"), "check", "--quiet", *ALL_PYTHON], "workbench"),
             Step("python format", [str(BIN / "ruff"), "format", "--check", "--quiet", *ALL_PYTHON], "workbench"),
             Step("python imports", [str(BIN / "lint-imports"), "--no-cache"], "workbench"),

@@ -584,7 +584,26 @@ impl Operation {
         match self {
             Operation::RandomMix | Operation::SequentialMix => &[OpKind::Read, OpKind::Write],
             Operation::ObjectMix => &[OpKind::Put, OpKind::Get, OpKind::Head, OpKind::Delete],
-            _ => &[],
+            Operation::Prepare
+            | Operation::Write
+            | Operation::Rewrite
+            | Operation::Read
+            | Operation::Reread
+            | Operation::RandomRead
+            | Operation::RandomWrite
+            | Operation::BackwardRead
+            | Operation::RecordRewrite
+            | Operation::StrideRead
+            | Operation::Fwrite
+            | Operation::ReFwrite
+            | Operation::Fread
+            | Operation::ReFread
+            | Operation::Put
+            | Operation::Get
+            | Operation::Head
+            | Operation::Delete
+            | Operation::List
+            | name_operations!() => &[],
         }
     }
 

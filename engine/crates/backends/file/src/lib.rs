@@ -18,7 +18,6 @@ mod tree_calls;
 mod tree_entries;
 mod tree_lane;
 mod tree_leaves;
-mod tree_names;
 mod tree_remove;
 mod tree_ring;
 mod uring;

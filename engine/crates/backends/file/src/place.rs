@@ -293,7 +293,7 @@ impl Place {
     pub(crate) fn open(&self, file: u32, flags: OFlags) -> Result<OwnedFd, SetupError> {
         let opened = match self {
             Place::Directory { .. } => {
-                self.open_folder().and_then(|folder| open_plain(&folder, &format!("f{file}"), flags))
+                self.open_folder().and_then(|folder| open_plain(&folder, &assay_core::names::file_name(file), flags))
             }
             Place::Device { path, .. } => {
                 let kept = flags.difference(OFlags::CREATE | OFlags::TRUNC);
@@ -336,7 +336,7 @@ impl Place {
         };
         for file in files {
             pulse::beat();
-            match fs::unlinkat(folder.as_fd(), format!("f{file}"), AtFlags::empty()) {
+            match fs::unlinkat(folder.as_fd(), assay_core::names::file_name(file), AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => {}
                 Err(errno) => return Err(SetupError::os("remove", self.object_name(file), errno)),
             }

@@ -1,13 +1,12 @@
 //! The directories of a tree, and where in them a lane's names are.
 
 use crate::place::{self, Place};
-use assay_core::SetupError;
+use assay_core::{names, SetupError};
 use assay_spec::{Layout, Tree};
 use rustix::fd::OwnedFd;
 use rustix::fs::{self, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::CStr;
-use std::io::Write;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -32,17 +31,13 @@ impl Forest {
         Forest { place, tree, layout, tops, made: AtomicBool::new(false) }
     }
 
-    /// Number of the top directory in which a lane works.
     fn top(&self, lane: u32) -> u32 {
-        match self.layout {
-            Layout::Separate => lane,
-            Layout::Shared => 0,
-        }
+        names::top_of(self.layout, lane)
     }
 
     /// Path of a lane's top directory, for messages.
     pub(crate) fn object_name(&self, lane: u32) -> String {
-        format!("{}/t{}", self.place.folder(), self.top(lane))
+        format!("{}/{}", self.place.folder(), names::top_name(self.top(lane)))
     }
 
     /// The job's directory, open for flushing what is in it.
@@ -74,8 +69,8 @@ impl Forest {
         let opened = self.leaf_of(folder, lane, 0, &mut Vec::new());
         opened.map_err(|errno| {
             let mut path = Vec::new();
-            write_path(self.top(lane), &self.tree, 0, &mut path);
-            let path = String::from_utf8_lossy(&path[..path.len() - 1]).into_owned();
+            names::put_leaf(self.top(lane), &self.tree, 0, &mut path);
+            let path = String::from_utf8_lossy(&path).into_owned();
             place::directory_error(format!("{}/{path}", self.place.folder()), errno)
         })
     }
@@ -89,7 +84,8 @@ impl Forest {
         flags: OFlags,
         path: &mut Vec<u8>,
     ) -> Result<OwnedFd, Errno> {
-        write_path(self.top(lane), &self.tree, leaf, path);
+        names::put_leaf(self.top(lane), &self.tree, leaf, path);
+        path.push(0);
         let path = CStr::from_bytes_with_nul(path).map_err(|_| Errno::INVAL)?;
         place::open_below(folder, path, flags | OFlags::DIRECTORY)
     }
@@ -101,8 +97,9 @@ impl Forest {
         }
         let folder = self.folder()?;
         for top in self.tops.clone() {
-            let path = format!("{}/t{top}", self.place.folder());
-            self.make_one(&folder, &format!("t{top}"), self.tree.depth, &path)?;
+            let name = names::top_name(top);
+            let path = format!("{}/{name}", self.place.folder());
+            self.make_one(&folder, &name, self.tree.depth, &path)?;
         }
         self.made.store(true, Ordering::Relaxed);
         Ok(())
@@ -122,44 +119,10 @@ impl Forest {
         let here = place::open_inside(parent, name, LOOKUP, Mode::empty()).map_err(refused)?;
         if levels > 0 {
             for branch in 0..self.tree.width {
-                let name = format!("b{branch}");
+                let name = names::branch_name(branch);
                 self.make_one(&here, &name, levels - 1, &format!("{path}/{name}"))?;
             }
         }
         Ok(())
-    }
-}
-
-/// `t<top>/b<n>/...` with a closing zero; the last number changes fastest from leaf to leaf.
-fn write_path(top: u32, tree: &Tree, leaf: u64, path: &mut Vec<u8>) {
-    path.clear();
-    // Writing to a Vec cannot fail.
-    let _ = write!(path, "t{top}");
-    let width = u64::from(tree.width);
-    for level in (0..tree.depth).rev() {
-        let _ = write!(path, "/b{}", leaf / width.saturating_pow(level) % width);
-    }
-    path.push(0);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn paths(top: u32, depth: u32, width: u32) -> Vec<String> {
-        let tree = Tree { files: 100, depth, width };
-        let mut path = Vec::new();
-        let text = |leaf| {
-            write_path(top, &tree, leaf, &mut path);
-            CStr::from_bytes_with_nul(&path).unwrap().to_str().unwrap().to_owned()
-        };
-        (0..tree.leaves()).map(text).collect()
-    }
-
-    #[test]
-    fn leaves_follow_each_other() {
-        assert_eq!(paths(3, 0, 5), ["t3"]);
-        assert_eq!(paths(0, 1, 2), ["t0/b0", "t0/b1"]);
-        assert_eq!(paths(10, 2, 2), ["t10/b0/b0", "t10/b0/b1", "t10/b1/b0", "t10/b1/b1"]);
     }
 }

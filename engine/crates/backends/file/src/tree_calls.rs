@@ -1,7 +1,7 @@
 //! Operations on the names of a tree by plain system calls, one at a time.
 
 use crate::tree::Forest;
-use crate::tree_names::Names;
+use assay_core::names::Names;
 use assay_core::{Buffers, Op, OpKind, PhasePlan, SetupError};
 use assay_spec::{data_kinds, object_kinds};
 use assay_spec::{Operation, SyncPolicy};

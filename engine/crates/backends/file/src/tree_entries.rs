@@ -4,7 +4,7 @@
 //! is that of the operation's slot: openat, write where there are contents, close. Every other operation is one entry.
 
 use crate::tree_calls::{size, DIRECTORY_MODE, FILE_MODE, OPEN};
-use crate::tree_names::{Name, Names};
+use assay_core::names::{Name, Names};
 use assay_core::{Buffers, Op, OpKind};
 use assay_spec::Operation;
 use assay_spec::{data_kinds, data_operations, object_kinds, object_operations};

@@ -5,7 +5,7 @@ use crate::forest::Forest;
 use crate::lane::FileLane;
 use crate::place::Place;
 use crate::tree_lane::TreeLane;
-use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
+use assay_core::{names, Backend, Lane, LaneSetup, PhasePlan, SetupError};
 use assay_spec::{BackendCapabilities, CacheAction, Job, Layout, NfsTarget, Operation};
 use std::ops::Range;
 use std::sync::Arc;
@@ -152,7 +152,7 @@ impl Backend for NfsBackend {
     fn object_name(&self, lane: u32) -> String {
         let (server, number) = (self.place.server_of(self.file_of(lane)), self.file_of(lane));
         let name = match self.forest {
-            Some(_) => Forest::top_name(number),
+            Some(_) => names::top_name(number),
             None => Place::file_name(number),
         };
         format!("{}/{name}", self.place.folder_path(server))
@@ -161,7 +161,7 @@ impl Backend for NfsBackend {
     fn cleanup(&self) -> Result<(), SetupError> {
         self.on_each(|server, numbers| {
             let name = |number: &u32| match self.forest {
-                Some(_) => Forest::top_name(*number),
+                Some(_) => names::top_name(*number),
                 None => Place::file_name(*number),
             };
             self.place.remove_folder(server, &numbers.iter().map(name).collect::<Vec<_>>())

@@ -2,6 +2,7 @@
 
 use crate::client::{put_attributes, put_name, Client, Handle, DIRECTORY_MODE};
 use crate::replies::{created, looked_up};
+use assay_core::names;
 use assay_spec::{Layout, Tree};
 use nfs3_types::nfs3::NFS_PROGRAM as P;
 use std::ops::Range;
@@ -20,23 +21,12 @@ impl Forest {
 
     /// Number of the top directory in which a lane works.
     pub(crate) fn top(&self, lane: u32) -> u32 {
-        match self.layout {
-            Layout::Separate => lane,
-            Layout::Shared => 0,
-        }
+        names::top_of(self.layout, lane)
     }
 
     /// Top directories of lanes.
     pub(crate) fn tops(&self, lanes: Range<u32>) -> Range<u32> {
-        match self.layout {
-            Layout::Separate => lanes,
-            Layout::Shared => 0..1,
-        }
-    }
-
-    /// Name of a top directory.
-    pub(crate) fn top_name(top: u32) -> String {
-        format!("t{top}")
+        names::tops_of(self.layout, lanes)
     }
 
     /// Names of a lane in a full leaf.
@@ -55,9 +45,9 @@ impl Forest {
     }
 
     fn go_down(&self, client: &mut Client, folder: &[u8], tops: &[u32], make: bool) -> Result<Vec<Handle>, i32> {
-        let tops: Vec<String> = tops.iter().map(|top| Self::top_name(*top)).collect();
+        let tops: Vec<String> = tops.iter().map(|top| names::top_name(*top)).collect();
         let mut here = level(client, &[folder.to_vec()], &tops, make)?;
-        let branches: Vec<String> = (0..self.tree.width).map(|branch| format!("b{branch}")).collect();
+        let branches: Vec<String> = (0..self.tree.width).map(names::branch_name).collect();
         for _ in 0..self.tree.depth {
             here = level(client, &here, &branches, make)?;
         }

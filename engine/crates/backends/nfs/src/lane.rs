@@ -181,7 +181,7 @@ impl FileLane {
                 let verifier = replies::committed(results).ok_or(libc::EBADMSG)?;
                 self.uncommitted.commit(verifier).map(|()| (0, true))
             }
-            _ => Err(libc::EBADMSG),
+            OpKind::Read | name_kinds!() | object_kinds!() => Err(libc::EBADMSG),
         }
     }
 

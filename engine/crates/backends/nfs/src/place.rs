@@ -193,7 +193,7 @@ impl Place {
 
     /// Name of a file, as in the file backend.
     pub(crate) fn file_name(file: u32) -> String {
-        format!("f{file}")
+        assay_core::names::file_name(file)
     }
 
     /// Opens a file: only a plain one with one name, as what somebody has put in its place is not written to.

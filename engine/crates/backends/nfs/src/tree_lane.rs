@@ -5,7 +5,9 @@ use crate::forest::Forest;
 use crate::place::Place;
 use crate::stability::Stable;
 use crate::tree_work::{Context, Work};
+use assay_core::names::{top_name, Name, Names};
 use assay_core::{clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
+use assay_spec::{data_operations, object_operations};
 use assay_spec::{Method, Operation};
 use std::sync::Arc;
 
@@ -19,8 +21,8 @@ pub(crate) struct TreeLane {
     /// Handles of the leaves; found once, as they stay.
     leaves: Vec<Handle>,
     stable: Stable,
-    /// First letters of the names, and of what they become.
-    letters: (u8, u8),
+    /// Those that the phase works on.
+    names: Names,
     slots: Vec<Work>,
     early: Vec<Completion>,
     in_flight: usize,
@@ -37,7 +39,7 @@ impl TreeLane {
             server,
             leaves: Vec::new(),
             stable: Stable::Unstable,
-            letters: (b'f', b'r'),
+            names: Names { current: Name::new(b'f', setup.lane), other: Name::new(b'r', setup.lane) },
             slots: (0..setup.buffers.count()).map(|_| Work::default()).collect(),
             early: Vec::with_capacity(setup.buffers.count()),
             in_flight: 0,
@@ -53,7 +55,7 @@ impl TreeLane {
         let folder = self.place.folder(&mut self.client, self.server)?;
         let top = self.forest.top(self.setup.lane);
         let found = self.forest.leaves(&mut self.client, &folder, top);
-        let path = || format!("{}/{}", self.place.folder_path(self.server), Forest::top_name(top));
+        let path = || format!("{}/{}", self.place.folder_path(self.server), top_name(top));
         self.leaves = found.map_err(|errno| self.place.error("open", path(), errno))?;
         Ok(())
     }
@@ -79,8 +81,7 @@ impl TreeLane {
         let context = Context {
             leaves: &self.leaves,
             names_per_leaf: self.forest.names_per_leaf(),
-            lane: self.setup.lane,
-            letters: self.letters,
+            names: &self.names,
             stable: self.stable,
             write_bytes: self.place.sizes(self.server).1,
             listing_bytes: self.place.servers[self.server].listing_bytes,
@@ -104,10 +105,11 @@ impl TreeLane {
             Operation::Unlink => "REMOVE".to_owned(),
             Operation::Mkdir => "MKDIR".to_owned(),
             Operation::Rmdir => "RMDIR".to_owned(),
-            _ => {
+            Operation::Prepare | Operation::Create => {
                 let kind = self.stable.name();
                 format!("CREATE, and {kind} WRITE if there are contents; nothing is committed at the end")
             }
+            data_operations!() | object_operations!() => "none".to_owned(),
         };
         let (address, links) = (self.place.servers[self.server].shown(), self.place.target.nconnect);
         format!("NFSv3 over TCP to {address}, connections: {links}, {calls}; handles of directories are kept")
@@ -118,11 +120,7 @@ impl Lane for TreeLane {
     fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
         self.find_leaves()?;
         self.stable = Stable::of_tree(plan.sync);
-        self.letters = match plan.operation {
-            Operation::Mkdir | Operation::Rmdir => (b'd', b'd'),
-            _ if plan.renamed => (b'r', b'f'),
-            _ => (b'f', b'r'),
-        };
+        self.names = Names::new(self.setup.lane, plan);
         let depth = self.setup.queue_depth;
         Ok(MethodChoice {
             method: Method::Protocol,

@@ -7,47 +7,22 @@ use crate::rpc::Procedure;
 use crate::stability::Stable;
 use crate::transport::Transport;
 use crate::xdr::{put_opaque, put_u32, put_u64, Input};
+use assay_core::names::Names;
 use assay_core::{Buffers, Op, OpKind};
-use assay_spec::{data_kinds, object_kinds};
+use assay_spec::{data_kinds, name_kinds, object_kinds};
 use nfs3_types::nfs3::{ACCESS3_READ, NFS_PROGRAM as P};
-use std::io::Write;
-
-/// Two letters and two numbers of up to 20 digits always fit.
-const NAME_BYTES: usize = 48;
 
 /// What the lane knows of its names.
 pub(crate) struct Context<'a> {
     pub(crate) leaves: &'a [Handle],
     pub(crate) names_per_leaf: u64,
-    pub(crate) lane: u32,
-    /// First letters of the names, and of what RENAME makes of them.
-    pub(crate) letters: (u8, u8),
+    /// Names, and what RENAME makes of them.
+    pub(crate) names: &'a Names,
     pub(crate) stable: Stable,
     /// Bytes of a WRITE, and of a page of a listing.
     pub(crate) write_bytes: u32,
     pub(crate) listing_bytes: u32,
     pub(crate) buffers: &'a Buffers,
-}
-
-/// `<letter><lane>.<number>`: files are f, or r once renamed, directories d.
-struct Name {
-    bytes: [u8; NAME_BYTES],
-    length: usize,
-}
-
-impl Name {
-    fn new(letter: u8, lane: u32, number: u64) -> Self {
-        let mut bytes = [0; NAME_BYTES];
-        let mut rest = &mut bytes[..];
-        // There is room by the constant's definition.
-        let _ = write!(rest, "{}{lane}.{number}", letter as char);
-        let length = NAME_BYTES - rest.len();
-        Name { bytes, length }
-    }
-
-    fn get(&self) -> &[u8] {
-        &self.bytes[..self.length]
-    }
 }
 
 /// Which call comes next, or was last made.
@@ -114,7 +89,9 @@ impl Work {
 
     fn call_name(&self, op: Op, context: &Context<'_>, transport: &mut Transport) -> Result<(), i32> {
         let leaf = context.leaves.get((op.object / context.names_per_leaf) as usize).ok_or(libc::ENOENT)?;
-        let name = Name::new(context.letters.0, context.lane, op.object);
+        let (mut name, mut other) = (context.names.current, context.names.other);
+        name.set(op.object);
+        other.set(op.object);
         let procedure = match (self.step, op.kind) {
             (Step::Find, _) | (_, OpKind::Stat | OpKind::Open) => P::NFSPROC3_LOOKUP,
             (_, OpKind::Create) => P::NFSPROC3_CREATE,
@@ -126,16 +103,16 @@ impl Work {
         };
         let about = (u64::from(op.slot), self.deadline);
         transport.start(Procedure::nfs(procedure), about, Payload::None, |out| match procedure {
-            P::NFSPROC3_CREATE => put_create(out, leaf, name.get(), Existing::Refused),
+            P::NFSPROC3_CREATE => put_create(out, leaf, name.bytes(), Existing::Refused),
             P::NFSPROC3_MKDIR => {
-                put_name(out, leaf, name.get());
+                put_name(out, leaf, name.bytes());
                 put_attributes(out, Some(DIRECTORY_MODE), None);
             }
             P::NFSPROC3_RENAME => {
-                put_name(out, leaf, name.get());
-                put_name(out, leaf, Name::new(context.letters.1, context.lane, op.object).get());
+                put_name(out, leaf, name.bytes());
+                put_name(out, leaf, other.bytes());
             }
-            _ => put_name(out, leaf, name.get()),
+            _ => put_name(out, leaf, name.bytes()),
         });
         Ok(())
     }
@@ -221,7 +198,7 @@ impl Work {
         match (kind, attributes) {
             (OpKind::Stat, Some(attributes)) => return Ok(Some(size(attributes))),
             (OpKind::Stat, None) => self.step = Step::Attributes,
-            _ => self.step = Step::Access,
+            (data_kinds!() | object_kinds!() | name_kinds!(), _) => self.step = Step::Access,
         }
         self.keep(handle);
         Ok(None)
@@ -278,12 +255,5 @@ mod tests {
         assert_eq!(ends, Some(Err(libc::ELOOP)));
         work.begin(&op, u64::MAX);
         assert!((0..100_u64).all(|step| work.ended(Ok(&page(1 + step))).is_none()));
-    }
-
-    #[test]
-    fn names_are_those_of_the_file_backend() {
-        assert_eq!(Name::new(b'f', 3, 12).get(), b"f3.12");
-        let longest = format!("d{}.{}", u32::MAX, u64::MAX);
-        assert_eq!(Name::new(b'd', u32::MAX, u64::MAX).get(), longest.as_bytes());
     }
 }

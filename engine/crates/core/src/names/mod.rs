@@ -1,5 +1,11 @@
 //! Names that the engine gives. What has another name is somebody else's, wherever it lies.
 
+mod name;
+mod tree;
+
+pub use name::Name;
+pub use tree::{branch_name, file_name, put_leaf, top_name, top_of, tops_of, Names};
+
 /// Mark of a directory that a run has claimed.
 pub const MARKER: &str = ".assay-target";
 

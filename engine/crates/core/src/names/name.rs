@@ -1,15 +1,13 @@
-//! Names of a lane's files and directories, made without allocating.
+//! One of a lane's names, made without allocating.
 
-use assay_core::PhasePlan;
-use assay_spec::Operation;
 use std::ffi::c_char;
 
 /// Two letters, two numbers of up to 20 digits, a dot and the closing zero always fit.
 const ROOM: usize = 48;
 
-/// `<letter><lane>.<number>` with a closing zero.
+/// `<letter><lane>.<number>` with a closing zero: of a file, a directory or an object. Any kind of storage has the same.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Name {
+pub struct Name {
     bytes: [u8; ROOM],
     /// Where the digits of the number start.
     digits: usize,
@@ -20,7 +18,7 @@ pub(crate) struct Name {
 
 impl Name {
     /// The lane's name with number 0. The lane is part of it because lanes may share a directory.
-    pub(crate) fn new(letter: u8, lane: u32) -> Self {
+    pub fn new(letter: u8, lane: u32) -> Self {
         let mut name = Name { bytes: [0; ROOM], digits: 1, end: 1, number: 0 };
         name.bytes[0] = letter;
         name.write(u64::from(lane));
@@ -32,7 +30,7 @@ impl Name {
 
     /// Makes it the name with this number. The next number is the usual case, and changes one digit nine times of ten.
     #[inline]
-    pub(crate) fn set(&mut self, number: u64) {
+    pub fn set(&mut self, number: u64) {
         let last = &mut self.bytes[self.end - 1];
         if self.number.checked_add(1) == Some(number) && *last != b'9' {
             *last += 1;
@@ -74,29 +72,16 @@ impl Name {
         self.bytes[self.end] = 0;
     }
 
+    /// Its bytes, without the closing zero.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.end]
+    }
+
     /// For system calls; valid until the name is changed or moved.
     #[inline]
-    pub(crate) fn as_ptr(&self) -> *const c_char {
+    pub fn as_ptr(&self) -> *const c_char {
         self.bytes.as_ptr().cast()
-    }
-}
-
-/// The names that a phase works on: what it makes or finds, and what `Rename` makes of that.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Names {
-    pub(crate) current: Name,
-    pub(crate) other: Name,
-}
-
-impl Names {
-    /// Directories are `d<lane>.<number>`, files `f<lane>.<number>` or, once renamed, `r<lane>.<number>`.
-    pub(crate) fn new(lane: u32, plan: &PhasePlan) -> Self {
-        let (current, other) = match plan.operation {
-            Operation::Mkdir | Operation::Rmdir => (b'd', b'd'),
-            _ if plan.renamed => (b'r', b'f'),
-            _ => (b'f', b'r'),
-        };
-        Names { current: Name::new(current, lane), other: Name::new(other, lane) }
     }
 }
 
@@ -106,7 +91,8 @@ mod tests {
     use std::ffi::CStr;
 
     fn text(name: &Name) -> &str {
-        CStr::from_bytes_until_nul(&name.bytes).unwrap().to_str().unwrap()
+        assert_eq!(CStr::from_bytes_until_nul(&name.bytes).unwrap().to_bytes(), name.bytes());
+        std::str::from_utf8(name.bytes()).unwrap()
     }
 
     #[test]

@@ -1,0 +1,107 @@
+//! Names in a tree of files, and which of them a phase works on. Every kind of storage has the same, so that one can check
+//! what another has made.
+
+use super::Name;
+use crate::PhasePlan;
+use assay_spec::{data_operations, object_operations, Layout, Operation, Tree};
+use std::ops::Range;
+
+/// Number of the top directory in which a lane works.
+pub fn top_of(layout: Layout, lane: u32) -> u32 {
+    match layout {
+        Layout::Separate => lane,
+        Layout::Shared => 0,
+    }
+}
+
+/// Top directories of lanes.
+pub fn tops_of(layout: Layout, lanes: Range<u32>) -> Range<u32> {
+    match layout {
+        Layout::Separate => lanes,
+        Layout::Shared => 0..1,
+    }
+}
+
+/// Name of a top directory.
+pub fn top_name(top: u32) -> String {
+    format!("t{top}")
+}
+
+/// Name of a directory on a level below.
+pub fn branch_name(branch: u32) -> String {
+    format!("b{branch}")
+}
+
+/// Name of the file of a lane, or of all lanes, that data operations work on.
+pub fn file_name(file: u32) -> String {
+    format!("f{file}")
+}
+
+/// Path of one of the deepest directories below the job's: `t<top>/b<n>/...`; the last number changes fastest from leaf to
+/// leaf. It replaces what is in `path`.
+pub fn put_leaf(top: u32, tree: &Tree, leaf: u64, path: &mut Vec<u8>) {
+    path.clear();
+    path.extend_from_slice(top_name(top).as_bytes());
+    let width = u64::from(tree.width);
+    for level in (0..tree.depth).rev() {
+        path.push(b'/');
+        let branch = leaf / width.saturating_pow(level) % width;
+        path.extend_from_slice(branch_name(branch as u32).as_bytes());
+    }
+}
+
+/// The names that a phase works on: what it makes or finds, and what `Rename` makes of that.
+#[derive(Debug, Clone, Copy)]
+pub struct Names {
+    /// What is there, or is made.
+    pub current: Name,
+    /// What it is renamed to.
+    pub other: Name,
+}
+
+impl Names {
+    /// Directories are `d<lane>.<number>`, files `f<lane>.<number>` or, once renamed, `r<lane>.<number>`.
+    pub fn new(lane: u32, plan: &PhasePlan) -> Self {
+        let (current, other) = match plan.operation {
+            Operation::Mkdir | Operation::Rmdir => (b'd', b'd'),
+            Operation::Prepare
+            | Operation::Create
+            | Operation::Stat
+            | Operation::Open
+            | Operation::Readdir
+            | Operation::Rename
+            | Operation::Unlink
+            | data_operations!()
+            | object_operations!() => {
+                if plan.renamed {
+                    (b'r', b'f')
+                } else {
+                    (b'f', b'r')
+                }
+            }
+        };
+        Names { current: Name::new(current, lane), other: Name::new(other, lane) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(top: u32, depth: u32, width: u32) -> Vec<String> {
+        let tree = Tree { files: 100, depth, width };
+        let mut path = Vec::new();
+        let text = |leaf| {
+            put_leaf(top, &tree, leaf, &mut path);
+            std::str::from_utf8(&path).unwrap().to_owned()
+        };
+        (0..tree.leaves()).map(text).collect()
+    }
+
+    #[test]
+    fn leaves_follow_each_other() {
+        assert_eq!(paths(3, 0, 5), ["t3"]);
+        assert_eq!(paths(0, 1, 2), ["t0/b0", "t0/b1"]);
+        assert_eq!(paths(10, 2, 2), ["t10/b0/b0", "t10/b0/b1", "t10/b1/b0", "t10/b1/b1"]);
+    }
+}
