@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from assay.model.money.price import Book
 from assay.model.result.result import Comparison, Place, Row, RunAnalysis
 from assay.model.result.verdict import AS_FAR_AS_SEEN, FALSE, SOUND
-from assay.model.study.case import AxisValue
+from assay.model.study.axis import AxisValue
 from assay.report import numbers
 from assay.report.measure import Measure, measure_of
 

@@ -1,8 +1,12 @@
 """The method: what was done, in words and parameters, so that a reader can judge and repeat it."""
 
+from collections.abc import Iterable
+
 from assay.analyse.machine import moved_words
 from assay.model.result.result import RunInfo
-from assay.model.study.case import AxisValue, Case
+from assay.model.study.axis import AxisValue
+from assay.model.study.case import Case
+from assay.model.study.parameters import DEFAULTS, DEFINITIONS
 from assay.model.study.repeats import within_words
 from assay.report import numbers, percentiles
 from assay.report.document import Block, Bullets, Cell, Column, Heading, Section, Table, Text
@@ -36,9 +40,6 @@ _NAMES_SYNC_WORDS = {
     "fsync": f"Flush fsync, metadata operations: {_FLUSHED}",
     "fdatasync": f"Flush fdatasync, metadata operations: {_FLUSHED}",
 }
-_OPTIONAL = ("memory_limit", "rate", "runtime", "time_limit", "cpus", "numa_node")
-_TREE = ("files", "depth", "width")
-_FLAGS = ("sqpoll", "iopoll", "huge_pages")
 _MOST_VALUES = 16
 _NFS_WORDS = (
     "NFS: the engine speaks to the servers itself, so that no cache of this side is between; what servers answer from "
@@ -152,13 +153,13 @@ def _facts(workload: Workload) -> dict[str, str]:
     cases = list({row.case.id: row.case for row in workload.rows}.values())
     operations = [numbers.operation_title(name).lower() for name in workload.operations]
     found = {"Targets": ", ".join(dict.fromkeys(case.target for case in cases)), "Operations": ", ".join(operations)}
-    tree = _TREE if workload.measure.metadata else ()
-    hosts = ("hosts",) if _values(cases, "hosts") != [1] else ()
-    for name in ("file_size", "record_size", *tree, *hosts, "lanes", "queue_depth", *workload.swept, *_OPTIONAL):
+    tree = workload.measure.metadata
+    for name in _in_order(workload.swept, tree):
         values = _values(cases, name)
-        if values != [None]:
+        told = name in workload.swept or DEFINITIONS[name].shown not in ("limit", "setting")
+        usual = None if told else DEFAULTS[name]
+        if values != [usual]:
             found.setdefault(numbers.axis_title(name), _shortened(name, values))
-    found |= {numbers.axis_title(name): "yes" for name in _FLAGS if _values(cases, name) == [True]}
     p = cases[0].parameters
     if p.all_lanes > 1:
         thing = "Directory trees" if tree else "Files"
@@ -172,6 +173,18 @@ def _facts(workload: Workload) -> dict[str, str]:
     if not tree:
         found["Verified on read"] = _shortened("verify", _values(cases, "verify"))
     return found
+
+
+def _in_order(swept: Iterable[str], tree: bool) -> list[str]:
+    """Parameters that the table may have by themselves: the load, axes, limits, settings; what is on or off is last."""
+    shown = {name: item.shown for name, item in DEFINITIONS.items()}
+    load = [name for name in shown if shown[name] == "always" or (shown[name] == "names" and tree) or name == "hosts"]
+    settings = sorted((name for name in shown if shown[name] == "setting"), key=_on_or_off)
+    return [*load, *swept, *(name for name in shown if shown[name] == "limit"), *settings]
+
+
+def _on_or_off(name: str) -> bool:
+    return DEFINITIONS[name].kind.column == "boolean"
 
 
 def _calls(view: View) -> Table:
