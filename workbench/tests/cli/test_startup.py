@@ -74,8 +74,8 @@ NO_RUN = (
 )
 BOUNDS = {
     "--version": Bound(9, 1, ("rich", "sqlite3", "assay.store", "assay.plan", "assay.launch", *PARSERS, *FAR)),
-    "check": Bound(73, 38, ("rich", *NO_RUN)),
-    "plan": Bound(68, 38, ("rich", *NO_RUN)),
+    "check": Bound(74, 38, ("rich", *NO_RUN)),
+    "plan": Bound(69, 38, ("rich", *NO_RUN)),
     "list": Bound(
         20,
         1,

@@ -108,13 +108,14 @@ def _times(values: Mapping[str, Any]) -> Iterator[Broken]:
 
 
 _NEEDS = [(name, *need) for name, item in DEFINITIONS.items() for need in item.needs]
-"""Parameter, and another one with the value that it needs."""
+"""Parameter, and another one with the values of which it needs one."""
 
 
 def _needs(values: Mapping[str, Any]) -> Iterator[Broken]:
     for field, other, needed in _NEEDS:
-        if values[field] != DEFAULTS[field] and values[other] != needed:
-            yield Broken(field, f"{field} {other}", f"{field} needs {other}: {needed}", f"set {other}: {needed}")
+        if values[field] != DEFAULTS[field] and values[other] not in needed:
+            said = f"{other}: {' or '.join(needed)}"
+            yield Broken(field, f"{field} {other}", f"{field} needs {said}", f"set {said}")
     if values["iopoll"] and values["cache"] != "direct":
         message = "iopoll needs cache: direct: only O_DIRECT can be polled for"
         yield Broken("iopoll", "iopoll direct", message, "set cache: direct, or iopoll: false")

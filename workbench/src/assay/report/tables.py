@@ -13,6 +13,7 @@ from assay.model.result.result import Estimate, Percentile, Row, RunAnalysis, Sa
 from assay.model.result.verdict import Verdict
 from assay.model.study.axis import ColumnKind as Kind
 from assay.model.study.parameters import DEFINITIONS
+from assay.model.told import NOT_TOLD
 
 Value = str | int | float | bool | None
 Record = dict[str, Value]
@@ -133,7 +134,8 @@ def _high(item: Percentile) -> float | None:
 def _parameters() -> list[_Spec]:
     def value(name: str, kind: Kind) -> _Getter:
         missing = "" if kind == "text" else None
-        return lambda row: missing if (found := row.case.parameters.get(name)) is None else found
+        untold = NOT_TOLD if kind == "text" else None
+        return lambda row: missing if (found := row.case.parameters.known(name, untold)) is None else found
 
     return [
         (item.column or name, item.kind.column, item.heading, value(name, item.kind.column))
@@ -179,6 +181,7 @@ _RESULTS: tuple[_Spec, ...] = (
     ("machine_findings", "text", "What was found that is the machine's", _machine_findings),
     ("not_evaluated", "text", "Rules that were not evaluated, and why", lambda row: " | ".join(row.not_evaluated)),
     ("label", "text", "Case in words", lambda row: row.case.label),
+    ("not_told", "text", "Parameters that nobody has told", lambda row: " ".join(row.case.parameters.not_told)),
 )
 
 
@@ -187,7 +190,8 @@ def _errors(sample: Sample) -> str:
 
 
 def _field(name: str, kind: Kind, title: str, field: str = "") -> _Spec:
-    return (name, kind, title, lambda sample: getattr(sample, field or name))
+    field, untold = field or name, NOT_TOLD if kind == "text" else None
+    return (name, kind, title, lambda sample: untold if field in sample.not_told else getattr(sample, field))
 
 
 def _throughput(name: str, title: str, field: str) -> _Spec:

@@ -24,7 +24,7 @@ class Parameter:
         heading: What it is, over a column of results.
         column: Name of that column, with the unit; the parameter's own if empty.
         title: Its name in reports; the parameter's own if empty.
-        untold: What nobody has told of evidence from elsewhere if this is not told, after "nobody told".
+        untold: What nobody has told where this is not told, after "nobody told".
         shown: When a report's table of workloads has it.
         job: Where the value goes in the engine's job: a field, or after a dot a field of `tuning`, `tree`, `data` or
             `phase`. Empty where more than the value decides it: `assay.plan.jobs` says how.
@@ -32,7 +32,7 @@ class Parameter:
         needed: It must be written, whatever its default.
         of_names: The default of metadata operations, where it is another one; a tuple of that one value.
         only: Means something for operations on data, or on names, alone.
-        needs: Other parameters, each with the value without which this one may not be set.
+        needs: Other parameters, each with the values of which it needs one where this one is not its default.
     """
 
     kind: Kind
@@ -47,16 +47,4 @@ class Parameter:
     needed: bool = False
     of_names: tuple[AxisValue, ...] = ()
     only: Literal["", "data", "names"] = ""
-    needs: tuple[tuple[str, str], ...] = ()
-
-
-class NotTold(Exception):  # noqa: N818
-    """A parameter of evidence from elsewhere was asked for that nobody has told. Who can do without catches it.
-
-    Attributes:
-        name: The parameter.
-    """
-
-    def __init__(self, name: str, untold: str) -> None:
-        super().__init__(f"nobody told {untold} ({name})")
-        self.name = name
+    needs: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -6,16 +6,15 @@ job, the columns of exported tables, the words of reports, the schema of studies
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Literal, get_args
 
-from pydantic import SerializerFunctionWrapHandler, ValidatorFunctionWrapHandler, model_serializer, model_validator
 from pydantic.fields import FieldInfo
 
-from assay.model.base import Frozen
 from assay.model.site.cpus import cpu_numbers
 from assay.model.study import axis
 from assay.model.study.axis import AxisValue
-from assay.model.study.parameter import NotTold, Parameter
+from assay.model.study.parameter import Parameter
+from assay.model.told import Telling
 
 CachePolicy = Literal["direct", "drop", "evict", "limit", "keep"]
 """How the page cache is kept out of (or in) a result.
@@ -37,12 +36,11 @@ def _cpu_list(value: str | None) -> list[int]:
     return list(cpu_numbers(value)) if value is not None else []
 
 
-class Parameters(Frozen):
+class Parameters(Telling):
     """Everything that decides what a case does, resolved. Sizes in bytes, times in nanoseconds.
 
     Metadata operations have no `record_size`, data operations no `files`; None means that it is not set. A case of a
-    study has a value for each. Of evidence from elsewhere some may be *not told*: whoever reads one of those gets
-    `NotTold`, so that nothing is ever concluded from a default that nobody has chosen.
+    study has a value for each; of evidence from elsewhere any may be not told (`Telling`).
     """
 
     file_size: Annotated[
@@ -198,7 +196,7 @@ class Parameters(Frozen):
             title="SQPOLL",
             shown="setting",
             job="tuning.sqpoll",
-            needs=(("method", "io_uring"),),
+            needs=(("method", ("io_uring",)),),
         ),
     ] = False
     iopoll: Annotated[
@@ -211,7 +209,7 @@ class Parameters(Frozen):
             title="IOPOLL",
             shown="setting",
             job="tuning.iopoll",
-            needs=(("method", "io_uring"),),
+            needs=(("method", ("io_uring",)),),
         ),
     ] = False
     huge_pages: Annotated[
@@ -421,22 +419,6 @@ class Parameters(Frozen):
         """The deepest directories of a tree, which hold its files: width to the power of depth."""
         return int(self.width**self.depth)
 
-    @classmethod
-    def told(cls, **values: AxisValue) -> Self:
-        """Those of evidence from elsewhere: what is not among `values` nobody has told.
-
-        Raises:
-            pydantic.ValidationError: A value is of the wrong type.
-        """
-        return cls.model_validate({**values, _NOT_TOLD: [name for name in cls.model_fields if name not in values]})
-
-    @property
-    def not_told(self) -> tuple[str, ...]:
-        """What nobody has told, in the order of the definitions."""
-        if len(self.__dict__) == len(DEFINITIONS):
-            return ()
-        return tuple(name for name in DEFINITIONS if name not in self.__dict__)
-
     def get(self, name: str) -> AxisValue:
         """The value of a parameter by its name.
 
@@ -445,35 +427,6 @@ class Parameters(Frozen):
         """
         value: AxisValue = getattr(self, name)
         return value
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Only what is not there is looked for here."""
-            if name in DEFINITIONS:
-                raise NotTold(name, DEFINITIONS[name].untold)
-            return super().__getattr__(name)
-
-    @model_validator(mode="wrap")
-    @classmethod
-    def _without_what_is_not_told(cls, given: Any, handler: ValidatorFunctionWrapHandler) -> Self:
-        names = given.get(_NOT_TOLD) if isinstance(given, dict) else None
-        if not names:
-            found: Self = handler(given)
-            return found
-        known = {name: value for name, value in given.items() if name != _NOT_TOLD and name not in names}
-        found = handler({"file_size": 0, **known})
-        for name in names:
-            del found.__dict__[name]
-        return found
-
-    @model_serializer(mode="wrap")
-    def _with_what_is_not_told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        values: dict[str, Any] = handler(self)
-        return {**values, _NOT_TOLD: list(self.not_told)} if self.not_told else values
-
-
-_NOT_TOLD = "not_told"
 
 
 def _defined(field: FieldInfo) -> Parameter:
@@ -484,6 +437,7 @@ DEFINITIONS: Mapping[str, Parameter] = MappingProxyType(
     {name: _defined(field) for name, field in Parameters.model_fields.items()}
 )
 """Parameter -> its definition, in the order of columns and of the reference."""
+Parameters.may_be_untold = {name: item.untold for name, item in DEFINITIONS.items()}
 DEFAULTS: Mapping[str, AxisValue] = MappingProxyType(
     {name: None if field.is_required() else field.default for name, field in Parameters.model_fields.items()}
 )

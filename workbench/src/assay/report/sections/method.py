@@ -6,8 +6,9 @@ from assay.analyse.machine import moved_words
 from assay.model.result.result import RunInfo
 from assay.model.study.axis import AxisValue
 from assay.model.study.case import Case
-from assay.model.study.parameters import DEFAULTS, DEFINITIONS
+from assay.model.study.parameters import DEFAULTS, DEFINITIONS, Parameters
 from assay.model.study.repeats import within_words
+from assay.model.told import NOT_TOLD
 from assay.report import numbers, percentiles
 from assay.report.document import Block, Bullets, Cell, Column, Heading, Section, Table, Text
 from assay.report.view import View, Workload
@@ -161,18 +162,25 @@ def _facts(workload: Workload) -> dict[str, str]:
         if values != [usual]:
             found.setdefault(numbers.axis_title(name), _shortened(name, values))
     p = cases[0].parameters
-    if p.all_lanes > 1:
+    if not (p.tells("lanes") and p.tells("hosts")) or p.all_lanes > 1:
         thing = "Directory trees" if tree else "Files"
-        found[thing] = "one per lane" if p.layout == "separate" else "one, shared by all lanes"
-    if p.rate is not None:
-        found["Arrivals"] = f"{p.arrivals}; latency counts from the intended start"
+        layouts = {"separate": "one per lane", "shared": "one, shared by all lanes"}
+        found[thing] = layouts.get(p.known("layout"), NOT_TOLD)
+    if p.known("rate") is not None:
+        found["Arrivals"] = f"{p.known('arrivals', NOT_TOLD)}; latency counts from the intended start"
     found["Cache"] = _shortened("cache", _values(cases, "cache"))
     found["Flush"] = _shortened("sync", _values(cases, "sync"))
-    data = f"{p.compressible} % compressible, {p.duplicate} % duplicate"
-    found["Data"] = data if p.compressible or p.duplicate else "incompressible"
+    found["Data"] = _data(p)
     if not tree:
         found["Verified on read"] = _shortened("verify", _values(cases, "verify"))
     return found
+
+
+def _data(p: Parameters) -> str:
+    if not (p.tells("compressible") and p.tells("duplicate")):
+        return NOT_TOLD
+    data = f"{p.compressible} % compressible, {p.duplicate} % duplicate"
+    return data if p.compressible or p.duplicate else "incompressible"
 
 
 def _in_order(swept: Iterable[str], tree: bool) -> list[str]:
@@ -194,7 +202,8 @@ def _calls(view: View) -> Table:
         case = row.case
         for sample in row.samples:
             if sample.method:
-                about = (case.workload, case.target, case.parameters.method, sample.method, sample.method_reason)
+                asked = case.parameters.known("method", NOT_TOLD)
+                about = (case.workload, case.target, asked, sample.method, sample.method_reason)
                 groups.setdefault(about, {})[sample.operation] = None
     rows: list[tuple[Cell, ...]] = []
     for (workload, target, asked, used, reason), named in groups.items():
@@ -206,7 +215,7 @@ def _calls(view: View) -> Table:
 
 def _values(cases: list[Case], name: str) -> list[AxisValue]:
     """The different values of a parameter in plan order."""
-    return list(dict.fromkeys(getattr(case.parameters, name) for case in cases))
+    return list(dict.fromkeys(case.parameters.known(name, NOT_TOLD) for case in cases))
 
 
 def _shortened(name: str, values: list[AxisValue]) -> str:
