@@ -171,21 +171,39 @@ def size(least: int, most: int, optional: bool = False) -> Kind:
         "anyOf": [{"type": "string", "pattern": units.SIZE_PATTERN}, {"type": "integer", "minimum": least}],
         "description": "A size such as 64KiB or 1MB, or a whole number of bytes.",
     }
-    return Kind(units.parse_size, units.format_size, schema, least, most, (), optional, "a size", "integer", "bytes")
+    return Kind(
+        units.parse_size,
+        units.format_size,
+        schema,
+        least,
+        most,
+        optional=optional,
+        what="a size",
+        column="integer",
+        unit="bytes",
+    )
 
 
 def duration(least: int, most: int, optional: bool = False) -> Kind:
     """A length of time in nanoseconds."""
     schema = {"type": "string", "pattern": units.DURATION_PATTERN, "description": "A duration such as 100ms, 5s or 2m."}
     return Kind(
-        units.parse_duration, units.format_duration, schema, least, most, (), optional, "a duration", "integer", "ns"
+        units.parse_duration,
+        units.format_duration,
+        schema,
+        least,
+        most,
+        optional=optional,
+        what="a duration",
+        column="integer",
+        unit="ns",
     )
 
 
 def rate(least: float, most: float) -> Kind:
     """Operations per second; may be left out."""
     schema = {"type": "string", "pattern": units.RATE_PATTERN, "description": "A rate such as 1000/s."}
-    return Kind(units.parse_rate, units.format_rate, schema, least, most, (), True, "a rate", "number")
+    return Kind(units.parse_rate, units.format_rate, schema, least, most, optional=True, what="a rate", column="number")
 
 
 def throughput() -> Kind:
@@ -195,13 +213,22 @@ def throughput() -> Kind:
         "pattern": units.THROUGHPUT_PATTERN,
         "description": "A throughput such as 500MB/s, or in bits 10Gb/s.",
     }
-    return Kind(units.parse_throughput, units.format_throughput, schema, 1.0, 1e15, (), True, "a throughput", "number")
+    return Kind(
+        units.parse_throughput,
+        units.format_throughput,
+        schema,
+        1.0,
+        1e15,
+        optional=True,
+        what="a throughput",
+        column="number",
+    )
 
 
 def whole(least: int, most: int, optional: bool = False) -> Kind:
     """A whole number."""
     schema = {"type": "integer", "minimum": least, "maximum": most}
-    return Kind(_read_whole, str, schema, least, most, (), optional, "a whole number", "integer")
+    return Kind(_read_whole, str, schema, least, most, optional=optional, what="a whole number", column="integer")
 
 
 def flag() -> Kind:
