@@ -82,6 +82,34 @@ def command_reference() -> str:
     return "\n".join(parts)
 
 
+def parameter_reference() -> str:
+    """All parameters of a workload, in one page."""
+    from assay.model.study.parameters import DEFAULTS, DEFINITIONS
+
+    lines = [
+        "# Parameters of a workload",
+        "",
+        "Generated from their definitions by `make generate`. [Write a study](../guides/write-a-study.md) says how",
+        "they go together. Each may be one value, a list of values, or a range if it is a number; a list or range",
+        "makes it an axis. The column is that of the results in `assay export`.",
+        "",
+        "| parameter | meaning | values | if left out | column |",
+        "|---|---|---|---|---|",
+    ]
+    for name, item in DEFINITIONS.items():
+        there = "needed there" if item.only == "names" and DEFAULTS[name] is None else ""
+        usual = "needed" if item.needed else there or _usual(item.kind, DEFAULTS[name])
+        if item.of_names:
+            usual += f"; with metadata operations {_usual(item.kind, item.of_names[0])}"
+        lines.append(f"| `{name}` | {item.about} | {item.kind.values} | {usual} | `{item.column or name}` |")
+    return "\n".join([*lines, ""])
+
+
+def _usual(kind, value) -> str:
+    """A default, as it may be written."""
+    return "not set" if value is None else f"`{kind.text(value)}`"
+
+
 def subcommands(name: str) -> list[str]:
     """Names of the commands below a command, if it has any."""
     from assay.cli.main import LazyGroup
@@ -103,6 +131,7 @@ def generated() -> Iterator[tuple[str, str]]:
 
     yield "contract/study.schema.json", json.dumps(study_schema(), indent=2) + "\n"
     yield "docs/reference/commands.md", command_reference()
+    yield "docs/reference/parameters.md", parameter_reference()
 
 
 def main() -> int:

@@ -9,7 +9,8 @@ from assay.cli.progress import LineProgress, finish_text
 from assay.launch.cgroup import Hierarchy
 from assay.launch.engine import Outcome
 from assay.model.result.result import Sample
-from assay.model.study.case import Case, Parameters
+from assay.model.study.case import Case
+from assay.model.study.parameters import Parameters
 from assay.run.executor import _Cap, silence_limit
 from assay.run.listener import TimeLeft
 from assay.store import RunMeta, RunStore

@@ -15,8 +15,9 @@ from assay.model.result.ceiling import Ceiling
 from assay.model.result.layers import Layer
 from assay.model.result.result import ErrorTally, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
 from assay.model.result.verdict import Finding, Verdict
-from assay.model.study.case import Case, Parameters
+from assay.model.study.case import Case
 from assay.model.study.names import is_metadata
+from assay.model.study.parameters import Parameters
 from assay.run.analysis import judge_row
 
 MIB = 1 << 20

@@ -21,7 +21,8 @@ from judge_tools import fill, make_change, make_course
 
 from assay.model.result.brief import Result
 from assay.model.result.ceiling import Ceiling
-from assay.model.study.case import Case, Parameters, job_kind
+from assay.model.study.case import Case, job_kind
+from assay.model.study.parameters import Parameters
 from assay.run.judging import judged_results
 from assay.store import RunMeta, RunStore
 

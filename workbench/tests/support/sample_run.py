@@ -25,7 +25,8 @@ from assay.model.result.result import (
     Sample,
 )
 from assay.model.result.verdict import Finding, Verdict
-from assay.model.study.case import Case, Excluded, Parameters
+from assay.model.study.case import Case, Excluded
+from assay.model.study.parameters import Parameters
 
 KIB, MIB = 1024, 1024 * 1024
 OPERATIONS = ("write", "rewrite", "read", "reread", "random_read", "random_write")

@@ -1,7 +1,7 @@
 """Ceilings from what was measured, and how close a result comes to those that apply to it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from assay.analyse.estimate import estimate
 from assay.analyse.links import link_ceilings, link_limits
@@ -19,8 +19,12 @@ from assay.model.result.network import Direction, Network
 from assay.model.result.result import COMPRESSING, Estimate, Place, Sample
 from assay.model.study.case import Case, job_kind
 from assay.model.study.names import CREATES, MIXES, READS, is_metadata
+from assay.model.told import NotTold
 
 Unit = Literal["bytes/s", "operations/s"]
+Key = tuple[str, CeilingName, str]
+"""Target, name and kind of a ceiling."""
+Item = TypeVar("Item")
 
 COUNTED: tuple[CeilingName, ...] = ("engine", "device random read", "device random write")
 """Measured in operations per second; all others in bytes per second."""
@@ -183,7 +187,7 @@ class Ceilings:
         """
         if iops is None:
             return ()
-        found = list(self._network(case, operation, place, throughput))
+        found, _ = _as_far_as_told(self._network(case, operation, place, throughput))
         rates = {"bytes/s": throughput.median if throughput else 0.0, "operations/s": iops.median}
         for target, name, kind in self.applying(case, operation, place):
             ceiling = self._known.get((target, name, kind))
@@ -205,10 +209,9 @@ class Ceilings:
         self, case: Case, operation: str, place: Place | None, throughput: Estimate | None
     ) -> Iterator[Binding]:
         """The tightest of the links that the data takes, in each direction on its own: links carry both at once."""
-        if place is None or not place.servers or not self._links or throughput is None:
+        if throughput is None or (path := self._path(case, operation, place)) is None:
             return
-        clients, servers = self._hosts[: case.parameters.hosts], place.servers[: case.parameters.servers]
-        reads = case.parameters.read_percent / 100 if operation in MIXES else float(operation in READS)
+        clients, servers, reads = path
         shares: tuple[tuple[Direction, float], ...] = (("write", 1 - reads), ("read", reads))
         for direction, share in shares:
             limits = link_limits(self._links, clients, servers, direction)
@@ -224,33 +227,80 @@ class Ceilings:
                     how=f"{names}, {direction}: {limit.how}" if names else f"{direction}: {limit.how}",
                 )
 
-    def applying(self, case: Case, operation: str, place: Place | None) -> Iterator[tuple[str, CeilingName, str]]:
+    def _path(
+        self, case: Case, operation: str, place: Place | None
+    ) -> tuple[Sequence[str], Sequence[str], float] | None:
+        """Clients and servers between which the data goes, and the share that is read; None without known links."""
+        if place is None or not place.servers or not self._links:
+            return None
+        clients, servers = self._hosts[: case.parameters.hosts], place.servers[: case.parameters.servers]
+        reads = case.parameters.read_percent / 100 if operation in MIXES else float(operation in READS)
+        return clients, servers, reads
+
+    def applying(self, case: Case, operation: str, place: Place | None) -> Iterator[Key]:
         """Target, name and kind of each ceiling that holds for an operation of a case, whether it is known or not."""
-        parameters, target = case.parameters, case.target
-        # What one engine does at most says nothing of several.
-        if place is not None and not place.no_storage and parameters.hosts == 1:
-            kind = job_kind(parameters, operation)
-            if kind is not None:
-                yield HOST_WIDE, "engine", kind
-        if is_metadata(operation):
-            return
-        yield target, "link", ""
-        reads, writes = operation in READS, (operation in READS and operation in MIXES) or operation not in READS
-        if reads:
-            yield target, "stated read", ""
-            yield target, "stated read IOPS", ""
-        if writes:
-            yield target, "stated write", ""
-            yield target, "stated write IOPS", ""
+        for part in self._parts(case, operation, place):
+            yield from _as_far_as_told(part)[0]
+
+    def unsure(self, case: Case, operation: str, place: Place | None) -> NotTold | None:
+        """What nobody has told of a case that decides which of the known ceilings hold; None if that is known."""
+        if not case.parameters.not_told:
+            return None
+        untold = [_as_far_as_told(part)[1] for part in self._parts(case, operation, place)]
+        if not any(target in (case.target, HOST_WIDE) and not is_stated(name) for target, name, _ in self._known):
+            untold = []
+        try:
+            self._path(case, operation, place)
+        except NotTold as missing:
+            untold.append(missing)
+        return next((missing for missing in untold if missing is not None), None)
+
+    def _parts(self, case: Case, operation: str, place: Place | None) -> Iterator[Iterator[Key]]:
+        yield _of_engine(case, operation, place)
+        if not is_metadata(operation):
+            yield _of_study(case.target, operation)
+            yield self._of_storage(case, operation, place)
+
+    def _of_storage(self, case: Case, operation: str, place: Place | None) -> Iterator[Key]:
         if place is None or place.no_storage or operation in MIXES:
             return
         for key in _of_storage(case, operation, place):
             # Versions that did not measure them apart measured new files.
             old = key[1] == "device rewrite" and key not in self._known
-            yield (target, "device write", "") if old else key
+            yield (case.target, "device write", "") if old else key
 
 
-def _of_storage(case: Case, operation: str, place: Place) -> Iterator[tuple[str, CeilingName, str]]:
+def _as_far_as_told(items: Iterator[Item]) -> tuple[list[Item], NotTold | None]:
+    """What comes before something is asked for that nobody has told, and what that is."""
+    found: list[Item] = []
+    try:
+        for item in items:
+            found.append(item)
+    except NotTold as missing:
+        return found, missing
+    return found, None
+
+
+def _of_engine(case: Case, operation: str, place: Place | None) -> Iterator[Key]:
+    # What one engine does at most says nothing of several.
+    if place is not None and not place.no_storage and case.parameters.hosts == 1:
+        kind = job_kind(case.parameters, operation)
+        if kind is not None:
+            yield HOST_WIDE, "engine", kind
+
+
+def _of_study(target: str, operation: str) -> Iterator[Key]:
+    yield target, "link", ""
+    reads, writes = operation in READS, (operation in READS and operation in MIXES) or operation not in READS
+    if reads:
+        yield target, "stated read", ""
+        yield target, "stated read IOPS", ""
+    if writes:
+        yield target, "stated write", ""
+        yield target, "stated write IOPS", ""
+
+
+def _of_storage(case: Case, operation: str, place: Place) -> Iterator[Key]:
     parameters, target = case.parameters, case.target
     direct = parameters.cache == "direct" and place.direct_bypasses_cache
     if not direct:

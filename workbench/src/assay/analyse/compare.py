@@ -40,8 +40,11 @@ from assay.analyse.statistics.significance import cliffs_delta, t_p, t_quantile
 from assay.analyse.usable import usable
 from assay.model.result.result import Compared, Comparison, Row
 from assay.model.result.verdict import SOUND
+from assay.model.study.parameters import DEFINITIONS
 from assay.model.study.repeats import LEAST_COMPARED
 
+MOST_NAMED = 3
+"""So many parameters that nobody told are named."""
 TRIMMED = 0.2
 """Share of the rounds at either end that is cut off."""
 LEAST_TRIMMED = 12
@@ -387,10 +390,19 @@ def _factor(logarithm: float) -> float:
 
 
 def caveat(base: Row, other: Row, names: tuple[str, str] | None = None) -> str:
-    """Which of two rows has a verdict that speaks against comparing them; empty if none."""
+    """Which of two rows has a verdict that speaks against comparing them, or what nobody has told; empty if none."""
     called = names or (base.case.target, other.case.target)
     pairs = zip(called, (base, other), strict=True)
-    return " and ".join(f"{name} is {' and '.join(bad)}" for name, row in pairs if (bad := _unsound(row)))
+    unsound = " and ".join(f"{name} is {' and '.join(bad)}" for name, row in pairs if (bad := _unsound(row)))
+    return "; ".join(words for words in (unsound, not_told(base, other)) if words)
+
+
+def not_told(base: Row, other: Row) -> str:
+    """What may differ between two rows although nobody has told that it does; empty if all is told."""
+    names = dict.fromkeys((*base.case.parameters.not_told, *other.case.parameters.not_told))
+    whats = [f"{DEFINITIONS[name].untold} ({name})" for name in names]
+    more = f", nor {len(whats) - MOST_NAMED} more" if len(whats) > MOST_NAMED else ""
+    return f"nobody told {', '.join(whats[:MOST_NAMED])}{more}" if whats else ""
 
 
 def _unsound(row: Row) -> list[str]:

@@ -14,6 +14,7 @@ waited, or by more than the others' part of what the device did. A number that i
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from assay.analyse.compare import not_told
 from assay.analyse.statistics.alike import GREATEST, widening
 from assay.model.result.decision import Decision, Outcome, PointDecision
 from assay.model.result.result import Comparison, Row
@@ -111,6 +112,8 @@ def _timed(point: PointDecision, pair: Comparison, base: Row, other: Row, took: 
 
 def _point(pair: Comparison, base: Row, other: Row, within: float, alike: Collection[Verdict]) -> PointDecision:
     barred = [f"{row.case.target} is {row.verdict}" for row in (base, other) if row.no_result]
+    if untold := not_told(base, other):
+        barred.append(untold)
     if barred:
         why = "; ".join(barred)
         return PointDecision(axes=pair.axes, outcome=Outcome.BARRED, ratio=pair.ratio, why=why)

@@ -6,13 +6,11 @@ from functools import cache
 from typing import NamedTuple
 
 from assay.analyse.ceilings import Ceilings, is_stated, served_by_device
+from assay.analyse.ceilings import Key as Key
 from assay.analyse.usable import usable
-from assay.model.result.ceiling import Ceiling, CeilingName, Exceeding
+from assay.model.result.ceiling import Ceiling, Exceeding
 from assay.model.result.result import Place, Sample
 from assay.model.study.case import Case
-
-Key = tuple[str, CeilingName, str]
-"""Target, name and kind of a ceiling."""
 
 RAISED = (
     "device read",
@@ -104,6 +102,8 @@ def exceeding(
 
 def _served(case: Case, sample: Sample, places: dict[str, Place]) -> bool:
     place = places.get(case.target)
+    if not (case.parameters.tells("cache") and case.parameters.tells("sync")):
+        return False
     direct = case.parameters.cache == "direct" and place is not None and place.direct_bypasses_cache
     return served_by_device(sample, direct, flushed=case.parameters.sync != "none")
 

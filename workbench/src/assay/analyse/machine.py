@@ -18,6 +18,7 @@ from assay.model.result.result import Sample
 from assay.model.result.verdict import Finding
 from assay.model.site.cpus import cpu_numbers
 from assay.model.study.case import Case
+from assay.model.told import NotTold
 
 if TYPE_CHECKING:
     from assay.analyse.statistics.explained import Series
@@ -229,9 +230,12 @@ def set_aside(
     if controls is None or not findings:
         return tuple(findings), ()
     rules = {finding.rule for finding in findings}
-    theirs = rules.intersection(NOT_RUN) if all(_cpu_each(case, sample) for sample in samples) else set()
-    if theirs or _kept_share(case, samples) > KEPT:
-        theirs.update(FOLLOWS)
+    try:
+        theirs = rules.intersection(NOT_RUN) if all(_cpu_each(case, sample) for sample in samples) else set()
+        if theirs or _kept_share(case, samples) > KEPT:
+            theirs.update(FOLLOWS)
+    except NotTold:
+        return tuple(findings), ()
     if theirs & {"late_engine", "stopped_engine"}:
         theirs.add("unsustained")
     kept = tuple(finding for finding in findings if finding.rule not in theirs)

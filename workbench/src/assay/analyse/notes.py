@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from statistics import median
 
@@ -9,6 +10,7 @@ from assay.analyse.trend import trend_notes
 from assay.analyse.usable import usable
 from assay.model.result.result import Place, Row
 from assay.model.result.verdict import Verdict
+from assay.model.told import NotTold
 from assay.model.units import about_size, format_size
 
 MOST_PER_KIND = 5
@@ -39,12 +41,18 @@ def notes(rows: Sequence[Row], places: Mapping[str, Place]) -> tuple[str, ...]:
     found: list[str] = []
     for kind in _PER_ROW:
         told = (row for row in rows if not (row.machine and kind in _DISTURBED))
-        found += _capped(note for row in told for note in kind(row, places.get(row.case.target)))
+        found += _capped(note for row in told for note in _as_far_as_told(kind(row, places.get(row.case.target))))
     found += trend_notes(rows)
     found += _capped(_faster_than_direct(rows))
     found += _capped(_drops_over_record_size(rows))
     found += _capped(_untested_tails(rows))
     return tuple(found)
+
+
+def _as_far_as_told(several: Iterator[str]) -> Iterator[str]:
+    """What asks for something that nobody has told has nothing to note."""
+    with suppress(NotTold):
+        yield from several
 
 
 def _capped(several: Iterator[str]) -> list[str]:
@@ -217,6 +225,7 @@ _DISTURBED = (_outliers, _slow_first_repeat, _uneven_lanes, _late_starts)
 def _faster_than_direct(rows: Sequence[Row]) -> Iterator[str]:
     """Through the cache more than twice as fast as the fastest direct result of that operation on that target."""
     fastest: dict[tuple[str, str], float] = {}
+    rows = [row for row in rows if row.case.parameters.tells("cache")]
     for row in rows:
         if row.case.parameters.cache == "direct" and row.throughput is not None:
             key = row.case.target, row.operation
@@ -255,10 +264,10 @@ def _drops_over_record_size(rows: Sequence[Row]) -> Iterator[str]:
 def _untested_tails(rows: Sequence[Row]) -> Iterator[str]:
     """Files that are no whole number of records, once a case: only whole records are written and read."""
     for case in {row.case.id: row.case for row in rows}.values():
-        record = case.parameters.record_size
-        tail = case.parameters.file_size % record if record else 0
+        record, size = case.parameters.known("record_size"), case.parameters.known("file_size")
+        tail = size % record if record and size is not None else 0
         if record and tail:
             yield (
-                f"{case.label}: the last {format_size(tail)} of each file of {format_size(case.parameters.file_size)} "
+                f"{case.label}: the last {format_size(tail)} of each file of {format_size(size)} "
                 f"are not tested, because they are less than a record of {format_size(record)}."
             )

@@ -23,6 +23,7 @@ from assay.model.result.result import Estimate, JobRecord, Place, Row, RunAnalys
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.case import Case, Excluded
 from assay.model.study.names import is_metadata
+from assay.model.told import NotTold
 from assay.model.units import UnitError, parse_size
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Judge(Protocol):
         planned: int,
         reasons: tuple[str, ...],
         within: float | None,
+        unsure: NotTold | None,
     ) -> tuple[Verdict, tuple[Finding, ...], tuple[str, ...]]:
         """Verdict, findings (the worst first) and rules that lacked evidence; see `assay.judge.evidence.Evidence`."""
         ...
@@ -164,6 +166,7 @@ class RowMaker:
             planned=planned,
             reasons=_reasons(samples, jobs) if len(samples) < planned else (),
             within=self._within,
+            unsure=self._ceilings.unsure(case, operation, place),
         )
         pooled = () if self._quick else counted
         tell = partial(self._unread, case, label)

@@ -65,9 +65,13 @@ def scalings(rows: Sequence[Row]) -> list[Scaling]:
     for row in rows:
         others = tuple((name, value) for name, value in row.case.axes.items() if name not in ("hosts", "streams"))
         verdicts = {finding.verdict for finding in row.findings}
-        if row.rate is not None and not verdicts & _UNUSABLE and "hosts" in row.case.axes:
+        if row.rate is not None and not verdicts & _UNUSABLE and "hosts" in row.case.axes and _told(row):
             groups.setdefault((row.case.target, row.case.workload, row.operation, others), []).append(row)
     return [found for group in groups.values() if (found := _scaling(group)) is not None]
+
+
+def _told(row: Row) -> bool:
+    return row.case.parameters.tells("hosts")
 
 
 def _scaling(rows: Sequence[Row]) -> Scaling | None:

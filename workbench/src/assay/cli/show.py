@@ -244,6 +244,7 @@ def _print_findings(row: "Row") -> None:
 
 def _print_samples(samples: "list[Sample]") -> None:
     from assay.cli.output import print_table
+    from assay.model.told import NOT_TOLD
 
     def percentile(name: str) -> "Callable[[Sample], str]":
         return lambda sample: _latency(sample.latency_said.get(name), _FEW if sample.latency else "")
@@ -257,7 +258,7 @@ def _print_samples(samples: "list[Sample]") -> None:
         per_second: lambda sample: f"{sample.iops:,.0f}",
         **{name: percentile(name) for name in PERCENTILES},
         "method": lambda sample: sample.method,
-        "cache": lambda sample: sample.cache_done,
+        "cache": lambda sample: str(sample.known("cache_done", NOT_TOLD)),
     }
     if not any(sample.moves_data for sample in samples):
         del columns["throughput"]

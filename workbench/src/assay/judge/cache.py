@@ -49,7 +49,7 @@ def above_device(evidence: Evidence) -> Answer:
         return None
     if evidence.may_compress:
         return COMPRESSIBLE
-    devices = [item for item in evidence.ceilings if item.name in ("device read", "device random read")]
+    devices = [item for item in evidence.every_ceiling if item.name in ("device read", "device random read")]
     if not devices:
         return NotEvaluated("the device's own rate is not known")
     worst = max(devices, key=lambda item: item.share)
@@ -163,9 +163,9 @@ def absorbed_writes(evidence: Evidence) -> Answer:
     device further down got so little: what is between, such as a loop device without direct I/O, kept it in memory.
     Source: the device's own count of sectors written (iostats of the kernel); DESIGN, section 4, item 2.
     """
-    parameters = evidence.case.parameters
-    flushed = parameters.sync in ("fsync", "fdatasync")
-    if evidence.operation not in WRITES or not flushed or evidence.no_storage or evidence.bypasses_cache:
+    if evidence.operation not in WRITES or evidence.no_storage:
+        return None
+    if evidence.case.parameters.sync not in ("fsync", "fdatasync") or evidence.bypasses_cache:
         return None
     if evidence.in_memory:
         return MEMORY_ITSELF
@@ -212,8 +212,7 @@ def flush_without_effect(evidence: Evidence) -> Answer:
     Source: the device's own count of sectors written (iostats of the kernel); DESIGN, section 4, item 2.
     """
     parameters = evidence.case.parameters
-    flushed = parameters.sync != "none"
-    if evidence.operation not in WRITES or not flushed or evidence.no_storage or not evidence.usable:
+    if evidence.operation not in WRITES or evidence.no_storage or not evidence.usable or parameters.sync == "none":
         return None
     if evidence.in_memory:
         return MEMORY_ITSELF

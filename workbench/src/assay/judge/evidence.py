@@ -9,6 +9,7 @@ from assay.model.result.result import BlockDeviceUse, Estimate, Place, Sample
 from assay.model.result.verdict import NOT_APPLICABLE, Finding
 from assay.model.site.cpus import cpu_numbers
 from assay.model.study.case import Case
+from assay.model.told import NotTold
 
 
 class LevelUse(NamedTuple):
@@ -39,6 +40,7 @@ class Evidence:
         planned: Repeats that are asked for: of a case that was known well enough before the last one, only those that
             were executed.
         reasons: Why repeats left no sample, one line each.
+        unsure: What nobody has told that decides which further ceilings apply; None if these are all of them.
         within: The study repeats each case until `estimate.reach` is at most this share; None if it does not.
     """
 
@@ -53,6 +55,18 @@ class Evidence:
     ceilings: tuple[Binding, ...] = ()
     reasons: tuple[str, ...] = ()
     within: float | None = None
+    unsure: NotTold | None = None
+
+    @property
+    def every_ceiling(self) -> tuple[Binding, ...]:
+        """As `ceilings`, for whoever concludes something from there being no other.
+
+        Raises:
+            NotTold: It is not known which ones apply.
+        """
+        if self.unsure is not None:
+            raise self.unsure
+        return self.ceilings
 
     @property
     def no_storage(self) -> bool:

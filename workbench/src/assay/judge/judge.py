@@ -1,8 +1,17 @@
 """All rules together."""
 
-from assay.judge.evidence import Evidence, NotEvaluated
-from assay.judge.rules import RULES
+from assay.judge.evidence import Answer, Evidence, NotEvaluated
+from assay.judge.rules import RULES, Rule
 from assay.model.result.verdict import RANK, Finding, Verdict
+from assay.model.told import NotTold
+
+
+def _answer(rule: Rule, evidence: Evidence) -> Answer:
+    """What a rule says; one that looks at what nobody has told has no answer."""
+    try:
+        return rule(evidence)
+    except NotTold as missing:
+        return NotEvaluated(str(missing))
 
 
 def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[str, ...]]:
@@ -15,7 +24,7 @@ def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[str, 
     findings: list[Finding] = []
     not_evaluated: list[str] = []
     for rule in RULES:
-        answer = rule(evidence)
+        answer = _answer(rule, evidence)
         if isinstance(answer, NotEvaluated):
             not_evaluated.append(f"{rule.__name__}: {answer.words}")
         elif answer is not None:

@@ -48,9 +48,11 @@ def impossible(evidence: Evidence) -> Answer:
     Source: DESIGN, section 4, item 6.
     """
     hard = [item for item in evidence.ceilings if item.name in HARD or _stated(item)]
+    broken = [item for item in hard if item.share > (STATED if _stated(item) else EXCEEDED)]
+    if not broken:
+        hard = [item for item in evidence.every_ceiling if item.name in HARD or _stated(item)]
     if not hard:
         return NO_STORAGE if evidence.no_storage else NO_CEILINGS
-    broken = [item for item in hard if item.share > (STATED if _stated(item) else EXCEEDED)]
     if not broken:
         return None
     worst = max(broken, key=lambda item: item.share)
@@ -70,7 +72,7 @@ def engine_bound(evidence: Evidence) -> Answer:
     """
     if evidence.no_storage:
         return NO_STORAGE
-    found = _named(evidence.ceilings, "engine")
+    found = _named(evidence.every_ceiling, "engine")
     if found is None:
         return NO_CEILINGS
     if found.share < ENGINE_SHARE:
@@ -132,7 +134,7 @@ def starved_client(evidence: Evidence) -> Answer:
     samples = [sample for sample in evidence.usable if sample.elapsed_ns >= LEAST_NS]
     if not samples:
         return TOO_SHORT if evidence.usable else None
-    if any(item.name in LINKS and item.share >= LINK_SHARE for item in evidence.ceilings):
+    if any(item.name in LINKS and item.share >= LINK_SHARE for item in evidence.every_ceiling):
         return None
     lanes = evidence.case.parameters.all_lanes
     closed = evidence.case.parameters.rate is None
@@ -202,7 +204,7 @@ def network_bound(evidence: Evidence) -> Answer:
     Of links that were measured the tightest is among the ceilings, for each direction on its own.
     Source: DESIGN, section 4, item 5.
     """
-    links = [item for item in evidence.ceilings if item.name in LINKS]
+    links = [item for item in evidence.every_ceiling if item.name in LINKS]
     found, place = max(links, key=lambda item: item.share, default=None), evidence.place
     if found is None and place is not None and (place.device or place.memory_backed or place.no_storage):
         # There is no network on the way.

@@ -106,9 +106,10 @@ def unflushed_names(evidence: Evidence) -> Answer:
 
     Source: DESIGN, section 4, item 2.
     """
-    operation, sync = evidence.operation, evidence.case.parameters.sync
+    operation = evidence.operation
     if not is_metadata(operation) or operation in LOOKUPS or evidence.no_storage or not evidence.usable:
         return None
+    sync = evidence.case.parameters.sync
     if sync in ("fsync", "fdatasync"):
         return None
     if evidence.in_memory:

@@ -341,7 +341,8 @@ def _rate(value: float | None, evidence: Evidence) -> str:
     return f"{value or 0.0:,.0f} operations/s" if evidence.case.metadata else f"{about_size(value or 0.0)}/s"
 
 
-RULES: tuple[Callable[[Evidence], Answer], ...] = (
+Rule = Callable[[Evidence], Answer]
+RULES: tuple[Rule, ...] = (
     limits.impossible,
     incomplete,
     cached_read,

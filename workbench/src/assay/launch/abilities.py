@@ -6,7 +6,8 @@ from pathlib import Path
 
 from assay.launch.cgroup import limit_fault
 from assay.model.site.cpus import cpu_numbers
-from assay.model.study.case import Case, Excluded, Parameters
+from assay.model.study.case import Case, Excluded
+from assay.model.study.parameters import Parameters
 from assay.model.study.study import Study
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from assay.contract._answers import BackendCapabilities, CacheAction, Capabilities
 from assay.model.source import Fault
-from assay.model.study.case import Case, Parameters
+from assay.model.study.case import Case
+from assay.model.study.parameters import Parameters
 from assay.model.study.study import Study
 from assay.model.units import format_size
 from assay.plan.broken import Broken

@@ -13,8 +13,9 @@ from assay.contract._generated import (
 )
 from assay.model.base import Frozen
 from assay.model.result.ceiling import COPY_BLOCK, HOST_WIDE, Ceiling, CeilingName
-from assay.model.study.case import Case, Parameters, job_kind
+from assay.model.study.case import Case, job_kind
 from assay.model.study.names import is_metadata
+from assay.model.study.parameters import Parameters
 from assay.model.study.study import Study
 from assay.plan.ceiling_times import MOST_KINDS
 

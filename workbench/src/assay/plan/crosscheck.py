@@ -5,7 +5,8 @@ import posixpath
 from collections.abc import Iterator
 
 from assay.model.source import Fault
-from assay.model.study.names import METADATA, TREE_FIELDS
+from assay.model.study.names import METADATA
+from assay.model.study.parameters import TREE_FIELDS
 from assay.model.study.study import KINDS, Study, Workload
 from assay.model.units import one_of
 from assay.plan.tree import order_fault
@@ -86,9 +87,9 @@ def _kind_of_work(name: str, workload: Workload) -> Iterator[Fault]:
         message = f"a workload is about names ({names}) or about data ({', '.join(other)}), not both"
         yield Fault(path=(*path, "operations"), message=message, hint="write two workloads")
         return
-    if None in workload.files.values():
+    if None in workload.axis("files").values():
         yield Fault(path=path, message="`files` is missing", hint="add a line such as `files: 10000`")
-    if workload.record_size.values() != (None,):
+    if workload.axis("record_size").values() != (None,):
         message = "metadata operations have no records: file_size is the contents of each file"
         yield Fault(path=(*path, "record_size"), message=message, hint="remove it")
     wrong = order_fault(workload.operations)

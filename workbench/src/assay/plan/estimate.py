@@ -7,8 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 
 from assay.model.base import Frozen
-from assay.model.study.case import Case, Parameters
+from assay.model.study.case import Case
 from assay.model.study.names import LOOKUPS, METADATA, MIXES, READS, WRITES
+from assay.model.study.parameters import Parameters
 from assay.model.study.repeats import Repeats
 from assay.model.study.speed import Speed
 from assay.model.study.study import Study

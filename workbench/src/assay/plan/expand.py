@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from assay.model.source import Fault
-from assay.model.study.case import AxisValue, Case, Excluded, Parameters
+from assay.model.study.axis import AxisValue
+from assay.model.study.case import Case, Excluded
+from assay.model.study.parameters import Parameters
 from assay.model.study.study import KINDS, MOST_CASES, MOST_JOBS, Study, Workload
 from assay.plan.broken import Broken
 from assay.plan.rules import broken_rules
@@ -120,7 +122,7 @@ class _Expander:
     def _parameters(self, workload: Workload, fixed: Values, axes: Values) -> Parameters:
         values = {**fixed, **axes}
         # With cache among the axes, a common memory_limit belongs to the `limit` cases only.
-        if values["cache"] != "limit" and workload.cache.swept and "memory_limit" not in axes:
+        if values["cache"] != "limit" and workload.axis("cache").swept and "memory_limit" not in axes:
             values["memory_limit"] = None
         if values["streams"] is not None:
             # What does not come out even is refused by a rule.

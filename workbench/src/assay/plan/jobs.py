@@ -1,7 +1,9 @@
 """From a case and a repeat to the job that the engine gets."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from assay.contract import SPEC_VERSION
 from assay.contract._generated import (
@@ -14,11 +16,19 @@ from assay.contract._generated import (
 )
 from assay.model.base import Frozen
 from assay.model.result.layers import Layer
-from assay.model.site.cpus import cpu_numbers
-from assay.model.study.case import Case, Parameters
+from assay.model.study.case import Case
+from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.model.study.study import Study
 from assay.plan.phases import cache_action, job_id, plan_phases, times_of
 from assay.plan.tree import PhasePlan
+
+
+class _Place(NamedTuple):
+    """Where a parameter goes."""
+
+    name: str
+    field: str
+    convert: Callable[[Any], Any] | None
 
 
 class PlannedJob(Frozen):
@@ -95,26 +105,16 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
         id=name,
         seed=data_seed(study.seed, case.id, repeat),
         target=target.job_target(name, destroy=destroy, servers=parameters.servers),
-        lanes=parameters.lanes,
-        layout=parameters.layout,
-        file_size_bytes=parameters.file_size,
         record_size_bytes=parameters.record_size or max(parameters.file_size, 1),
-        queue_depth=parameters.queue_depth,
-        method=parameters.method,
-        tuning=_tuning(parameters),
-        tree=_tree(parameters),
+        tuning=Tuning(**_placed(parameters, "tuning")),
+        tree=Tree(**_placed(parameters, "tree")) if parameters.files is not None else None,
         direct=parameters.cache == "direct",
-        sync=parameters.sync,
-        preallocate=parameters.preallocate,
-        data=DataSpec(
-            compressible_percent=parameters.compressible,
-            duplicate_percent=parameters.duplicate,
-            verify=parameters.verify,
-        ),
+        data=DataSpec(**_placed(parameters, "data")),
         phases=[_phase(planned, case) for planned in plan_phases(case)],
         interval_ns=study.output.interval_for(parameters.runtime),
         error_limit=1 if target.waits_when_gone else ERROR_LIMIT,
         keep_files=study.output.keep_files,
+        **_placed(parameters),
     )
     if parameters.hosts > 1:
         job = together(job, parameters.hosts)
@@ -131,20 +131,25 @@ def plan_jobs(
         yield plan_job(study, by_id[case], repeat, destroy)
 
 
-def _tuning(parameters: Parameters) -> Tuning:
-    return Tuning(
-        sqpoll=parameters.sqpoll,
-        iopoll=parameters.iopoll,
-        huge_pages=parameters.huge_pages,
-        cpus=list(cpu_numbers(parameters.cpus)) if parameters.cpus is not None else [],
-        numa_node=parameters.numa_node,
-    )
+def _places() -> Mapping[str, tuple[_Place, ...]]:
+    found: dict[str, list[_Place]] = defaultdict(list)
+    for name, item in DEFINITIONS.items():
+        part, _, field = item.job.rpartition(".")
+        if field:
+            found[part].append(_Place(name, field, item.to_job))
+    return {part: tuple(places) for part, places in found.items()}
 
 
-def _tree(parameters: Parameters) -> Tree | None:
-    if parameters.files is None:
-        return None
-    return Tree(files=parameters.files, depth=parameters.depth, width=parameters.width)
+_PLACES = _places()
+"""Part of a job, "" for the job itself -> what goes there as it is."""
+
+
+def _placed(parameters: Parameters, part: str = "") -> dict[str, Any]:
+    """Field -> value, of the parameters that go into a part of a job by their definition."""
+    return {
+        place.field: parameters.get(place.name) if place.convert is None else place.convert(parameters.get(place.name))
+        for place in _PLACES[part]
+    }
 
 
 def _phase(planned: PhasePlan, case: Case) -> Phase:
@@ -157,10 +162,7 @@ def _phase(planned: PhasePlan, case: Case) -> Phase:
         cache_before=cache_action(parameters.cache, case.metadata),
         runtime_ns=runtime,
         time_limit_ns=time_limit,
-        rate_per_s=parameters.rate,
-        arrivals=parameters.arrivals,
-        read_percent=parameters.read_percent,
-        stride_records=parameters.stride,
+        **_placed(parameters, "phase"),
     )
 
 

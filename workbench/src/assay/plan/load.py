@@ -21,7 +21,7 @@ from assay.model.source import (
     without_echoes,
 )
 from assay.model.study.kinds import kinds
-from assay.model.study.names import DATA_FIELDS, TREE_FIELDS
+from assay.model.study.parameters import DATA_FIELDS, TREE_FIELDS
 from assay.model.study.schedule import Schedule
 from assay.model.study.study import Exclusion, Output, Study, Workload, on_names
 from assay.model.units import one_of, shown

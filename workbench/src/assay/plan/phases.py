@@ -1,8 +1,9 @@
 """What a repeat of a case does, phase by phase: all that is known of its job before the job is made."""
 
 from assay.contract._answers import CacheAction
-from assay.model.study.case import CachePolicy, Case, Parameters
+from assay.model.study.case import Case
 from assay.model.study.names import CREATES, LOOKUPS, WHOLE
+from assay.model.study.parameters import CachePolicy, Parameters
 from assay.plan.tree import PhasePlan, tree_phases
 
 _ACTIONS: dict[CachePolicy, CacheAction] = {

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.model.study.names import STDIO, is_metadata
+from assay.model.study.parameters import DEFAULTS, DEFINITIONS
 from assay.model.units import format_size
 from assay.plan.broken import Broken
 from assay.plan.tree import tree_rules
@@ -33,7 +34,7 @@ def buffer_bytes(values: Mapping[str, Any]) -> int:
 
 def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list[Broken]:
     """All rules that a combination of parameters breaks."""
-    common = (*_streams(values), *_buffers(values), *_times(values), *_memory(values), *_ring(values), *_data(values))
+    common = (*_streams(values), *_buffers(values), *_times(values), *_memory(values), *_needs(values), *_data(values))
     if is_metadata(operations[0]):
         return [*tree_rules(values, operations), *common]
     return [*_sizes(values), *common, *_mapping(values), *_stdio(values, operations)]
@@ -106,10 +107,15 @@ def _times(values: Mapping[str, Any]) -> Iterator[Broken]:
         yield Broken("time_limit", "two times", message, "set runtime (by time) or time_limit (by amount), not both")
 
 
-def _ring(values: Mapping[str, Any]) -> Iterator[Broken]:
-    for field in ("sqpoll", "iopoll"):
-        if values[field] and values["method"] != "io_uring":
-            yield Broken(field, f"{field} method", f"{field} needs method: io_uring", "set method: io_uring")
+_NEEDS = [(name, *need) for name, item in DEFINITIONS.items() for need in item.needs]
+"""Parameter, and another one with the values of which it needs one."""
+
+
+def _needs(values: Mapping[str, Any]) -> Iterator[Broken]:
+    for field, other, needed in _NEEDS:
+        if values[field] != DEFAULTS[field] and values[other] not in needed:
+            said = f"{other}: {' or '.join(needed)}"
+            yield Broken(field, f"{field} {other}", f"{field} needs {said}", f"set {said}")
     if values["iopoll"] and values["cache"] != "direct":
         message = "iopoll needs cache: direct: only O_DIRECT can be polled for"
         yield Broken("iopoll", "iopoll direct", message, "set cache: direct, or iopoll: false")

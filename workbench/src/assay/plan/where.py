@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from assay.model import units
-from assay.model.study.case import AxisValue
+from assay.model.study.axis import AxisValue
 from assay.model.study.study import KINDS
 
 Values = Mapping[str, AxisValue]

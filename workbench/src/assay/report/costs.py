@@ -159,7 +159,7 @@ def _best(rows: Iterable[Row], metric: Metric) -> Rate | None:
 def _estimate(row: Row, metric: Metric) -> Estimate | None:
     if not metric.endswith("iops"):
         return row.throughput
-    return row.iops if (row.case.parameters.record_size or SMALL + 1) <= SMALL else None
+    return row.iops if (row.case.parameters.known("record_size") or SMALL + 1) <= SMALL else None
 
 
 Standing = Literal["on the front", "not separable from it", "dominated"]

@@ -5,7 +5,7 @@ from itertools import islice
 
 from assay.model.result.percentile import LEAST_BEYOND, WIDEST
 from assay.model.result.result import Row
-from assay.model.study.case import AxisValue
+from assay.model.study.axis import AxisValue
 from assay.report import numbers
 from assay.report.charts.dots import plain_chart
 from assay.report.charts.heat import heat_map

@@ -8,38 +8,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.model.study.case import AxisValue
+    from assay.model.study.axis import AxisValue
 
 NONE = "–"
 """Printed where there is no value."""
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
-_BYTE_AXES = frozenset({"file_size", "record_size", "memory_limit"})
-_TIME_AXES = frozenset({"runtime", "time_limit"})
-_AXIS_TITLES = {
-    "file_size": "File size",
-    "record_size": "Record size",
-    "files": "Files per lane",
-    "depth": "Levels of directories",
-    "width": "Directories in each",
-    "hosts": "Hosts",
-    "servers": "Servers",
-    "streams": "Streams",
-    "lanes": "Lanes",
-    "queue_depth": "Queue depth",
-    "sqpoll": "SQPOLL",
-    "iopoll": "IOPOLL",
-    "cpus": "CPUs",
-    "numa_node": "NUMA node",
-    "memory_limit": "Memory limit",
-    "rate": "Rate asked for (operations/s)",
-    "runtime": "Run time",
-    "time_limit": "Time limit",
-    "read_percent": "Reads (%)",
-    "stride": "Stride (records)",
-    "compressible": "Compressible (%)",
-    "duplicate": "Duplicate (%)",
-}
 OPERATION_TITLES = {
     "write": "Write",
     "rewrite": "Rewrite",
@@ -150,7 +124,10 @@ def moment(since_1970: float) -> str:
 
 def axis_title(name: str) -> str:
     """An axis by its name for people."""
-    return _AXIS_TITLES.get(name, name.replace("_", " ").capitalize())
+    from assay.model.study.parameters import DEFINITIONS
+
+    known = DEFINITIONS.get(name)
+    return (known.title if known else "") or name.replace("_", " ").capitalize()
 
 
 def axis_value(name: str, value: "AxisValue") -> str:
@@ -161,10 +138,11 @@ def axis_value(name: str, value: "AxisValue") -> str:
         return "yes" if value else "no"
     if isinstance(value, str):
         return value
-    if name in _BYTE_AXES:
-        return size(value)
-    if name in _TIME_AXES:
-        return seconds(value / 1e9)
+    from assay.model.study.parameters import DEFINITIONS
+
+    known = DEFINITIONS.get(name)
+    if known and known.kind.unit:
+        return size(value) if known.kind.unit == "bytes" else seconds(value / 1e9)
     return f"{value:,.12g}"
 
 

@@ -5,14 +5,16 @@ Units are in the column names: bytes, nanoseconds (`_ns`), bytes per second. A m
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.percentile import LEAST_OPS
 from assay.model.result.result import Estimate, Percentile, Row, RunAnalysis, Sample
 from assay.model.result.verdict import Verdict
+from assay.model.study.axis import ColumnKind as Kind
+from assay.model.study.parameters import DEFINITIONS
+from assay.model.told import NOT_TOLD
 
-Kind = Literal["text", "integer", "number", "boolean"]
 Value = str | int | float | bool | None
 Record = dict[str, Value]
 
@@ -129,46 +131,16 @@ def _high(item: Percentile) -> float | None:
     return item.interval[1]
 
 
-_PARAMETERS: tuple[tuple[str, str, Kind, str], ...] = (
-    ("file_size_bytes", "file_size", "integer", "Size of each file"),
-    ("record_size_bytes", "record_size", "integer", "Bytes of one operation on data"),
-    ("files", "files", "integer", "Metadata operations: files of each lane"),
-    ("depth", "depth", "integer", "Metadata operations: levels of directories"),
-    ("width", "width", "integer", "Metadata operations: directories in each that is not one of the deepest"),
-    ("hosts", "hosts", "integer", "Machines that generated the load"),
-    ("servers", "servers", "integer", "Servers of the target that were used; empty: all"),
-    ("streams", "streams", "integer", "Worker threads of all hosts together, if the study counts so"),
-    ("lanes", "lanes", "integer", "Worker threads of each host"),
-    ("layout", "layout", "text", "File per lane, or one shared file"),
-    ("queue_depth", "queue_depth", "integer", "Operations each lane keeps in flight"),
-    ("method_asked", "method", "text", "How operations were to reach the kernel"),
-    ("sqpoll", "sqpoll", "boolean", "A kernel thread took the submissions"),
-    ("iopoll", "iopoll", "boolean", "Completions were polled for"),
-    ("huge_pages", "huge_pages", "boolean", "I/O buffers in huge pages"),
-    ("cpus", "cpus", "text", "CPUs that lanes were pinned to"),
-    ("numa_node", "numa_node", "integer", "NUMA node of the buffers"),
-    ("cache", "cache", "text", "What was done about the page cache"),
-    ("memory_limit_bytes", "memory_limit", "integer", "Memory the engine was confined to"),
-    ("sync", "sync", "text", "What makes writes stable"),
-    ("preallocate", "preallocate", "boolean", "Space reserved before the first write"),
-    ("rate_per_s", "rate", "number", "Open loop: operations per second asked for"),
-    ("arrivals", "arrivals", "text", "Open loop: spacing of the intended starts"),
-    ("runtime_ns", "runtime", "integer", "Run for this long"),
-    ("time_limit_ns", "time_limit", "integer", "Stop early after this long"),
-    ("read_percent", "read_percent", "integer", "Share of reads in mixed operations"),
-    ("stride_records", "stride", "integer", "Distance of records in stride_read"),
-    ("verify", "verify", "boolean", "Every byte read was checked"),
-    ("compressible_percent", "compressible", "integer", "Share of the data that is zeros"),
-    ("duplicate_percent", "duplicate", "integer", "Share of the data that are copies"),
-)
-
-
 def _parameters() -> list[_Spec]:
-    def value(field: str, kind: Kind) -> _Getter:
+    def value(name: str, kind: Kind) -> _Getter:
         missing = "" if kind == "text" else None
-        return lambda row: missing if (found := getattr(row.case.parameters, field)) is None else found
+        untold = NOT_TOLD if kind == "text" else None
+        return lambda row: missing if (found := row.case.parameters.known(name, untold)) is None else found
 
-    return [(name, kind, title, value(field, kind)) for name, field, kind, title in _PARAMETERS]
+    return [
+        (item.column or name, item.kind.column, item.heading, value(name, item.kind.column))
+        for name, item in DEFINITIONS.items()
+    ]
 
 
 def _findings(row: Row) -> str:
@@ -209,6 +181,7 @@ _RESULTS: tuple[_Spec, ...] = (
     ("machine_findings", "text", "What was found that is the machine's", _machine_findings),
     ("not_evaluated", "text", "Rules that were not evaluated, and why", lambda row: " | ".join(row.not_evaluated)),
     ("label", "text", "Case in words", lambda row: row.case.label),
+    ("not_told", "text", "Parameters that nobody has told", lambda row: " ".join(row.case.parameters.not_told)),
 )
 
 
@@ -217,7 +190,8 @@ def _errors(sample: Sample) -> str:
 
 
 def _field(name: str, kind: Kind, title: str, field: str = "") -> _Spec:
-    return (name, kind, title, lambda sample: getattr(sample, field or name))
+    field, untold = field or name, NOT_TOLD if kind == "text" else None
+    return (name, kind, title, lambda sample: untold if field in sample.not_told else getattr(sample, field))
 
 
 def _throughput(name: str, title: str, field: str) -> _Spec:

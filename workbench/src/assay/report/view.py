@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from assay.model.money.price import Book
 from assay.model.result.result import Comparison, Place, Row, RunAnalysis
 from assay.model.result.verdict import AS_FAR_AS_SEEN, FALSE, SOUND
-from assay.model.study.case import AxisValue
+from assay.model.study.axis import AxisValue
 from assay.report import numbers
 from assay.report.measure import Measure, measure_of
 
@@ -103,7 +103,7 @@ class Workload:
         operations keep the caches as a rule, which answer those that look at names but not those that change them.
         """
         untrue = [row for row in self.rows if false(row)]
-        if untrue and all(row.case.parameters.cache == "keep" and not row.metadata for row in self.rows):
+        if untrue and all(row.case.parameters.known("cache") == "keep" and not row.metadata for row in self.rows):
             return True
         rest = {row.case.target for row in self.rows if not false(row)}
         return any(row.case.target not in rest for row in untrue)

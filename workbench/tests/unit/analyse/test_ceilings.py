@@ -27,8 +27,9 @@ from assay.model.result.brief import brief
 from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling
 from assay.model.result.result import EXCEEDED, Estimate, Place
 from assay.model.result.verdict import Finding, Verdict
-from assay.model.study.case import Case, Parameters, job_kind
+from assay.model.study.case import Case, job_kind
 from assay.model.study.names import DATA, METADATA, MIXES, READS
+from assay.model.study.parameters import Parameters
 from assay.plan import ceilings as plan
 from assay.plan import device_ceilings as device
 from assay.plan.expand import expand

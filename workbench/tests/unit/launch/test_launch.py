@@ -23,7 +23,8 @@ from assay.launch.doctor import examine
 from assay.launch.engine import Outcome, run_job
 from assay.launch.launcher import LocalLauncher
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.study.case import Case, Parameters
+from assay.model.study.case import Case
+from assay.model.study.parameters import Parameters
 from assay.model.study.study import Study
 from assay.plan.expand import expand
 from assay.plan.load import load_study

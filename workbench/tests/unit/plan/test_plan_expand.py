@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from plan_tools import load, study, written
 from soak import times
 
-from assay.model.study.case import Parameters
+from assay.model.study.parameters import Parameters
 from assay.model.study.study import MOST_CASES, MOST_JOBS
 from assay.plan.expand import count_cases, expand
 

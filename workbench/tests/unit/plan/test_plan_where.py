@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from soak import times
 
-from assay.model.study.case import Parameters
+from assay.model.study.parameters import Parameters
 from assay.plan.where import MOST_CHARACTERS, MOST_DEPTH, Condition, ExpressionError
 
 VALUES = {**Parameters(file_size=2**20, record_size=4096).__dict__, "target": "disk", "workload": "grid"}

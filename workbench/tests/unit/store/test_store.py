@@ -18,7 +18,8 @@ import pytest
 
 from assay.model.base import EXIT_INCOMPLETE, EXIT_REFUSED, AssayError
 from assay.model.result.result import ErrorTally, Place, Sample
-from assay.model.study.case import Case, Excluded, Parameters
+from assay.model.study.case import Case, Excluded
+from assay.model.study.parameters import Parameters
 from assay.store import RunMeta, RunStore, find_run, list_runs, lock_holders, new_run_id, run_is_alive
 from assay.store.schema import SCHEMA_VERSION
 

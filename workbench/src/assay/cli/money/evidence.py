@@ -113,8 +113,8 @@ def _evidence(row: "Row", chosen: Chosen, run: str) -> Iterator[Evidence]:
             metric=metric,
             measured=measured,
             pattern="random" if random else "sequential",
-            record=row.case.parameters.record_size,
-            clients=row.case.parameters.hosts,
+            record=row.case.parameters.known("record_size"),
+            clients=row.case.parameters.known("hosts"),
             source=f"run {run}, {row.case.id} {row.operation}",
         )
 

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from assay.model.base import Frozen
-from assay.model.study.case import AxisValue
+from assay.model.study.axis import AxisValue
 
 
 class Outcome(StrEnum):

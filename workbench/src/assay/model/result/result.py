@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -22,6 +22,7 @@ from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case, Excluded
 from assay.model.study.names import is_metadata
 from assay.model.study.repeats import EQUAL_WITHIN, LEAST_COMPARED, looks, repeats_words
+from assay.model.told import Telling
 
 EXCEEDED = 1.25
 """A ceiling was measured in a short time on a machine that is never quite quiet: up to this share it may still bind."""
@@ -108,7 +109,7 @@ class HostShare(Frozen):
     uncertainty_ns: int | None = None
 
 
-class Sample(Frozen):
+class Sample(Telling):
     """One measured phase of one repeat of one case. Rates are per second of wall time, flush included.
 
     Attributes:
@@ -152,6 +153,20 @@ class Sample(Frozen):
         failed_writes: Of a phase that reads: writes that failed in earlier phases, of records that none has written
             since. What it read there is not what it was to read.
     """
+
+    may_be_untold: ClassVar[dict[str, str]] = {
+        "elapsed_ns": "how long it took",
+        "skew_ns": "how far apart the lanes started",
+        "finish_spread_ns": "how far apart the lanes ended",
+        "cache_done": "what was done to the cache before",
+        "unstarted_ops": "how many operations never started",
+        "verified_bytes": "how much was checked",
+        "cpu_user_ns": "what CPU time it took",
+        "cpu_system_ns": "what CPU time it took in the kernel",
+        "flush_ns": "how long the flush took",
+        "wall_shift_ns": "whether the clock was set meanwhile",
+    }
+    """Here 0, or an empty text, means none."""
 
     case: str
     repeat: int

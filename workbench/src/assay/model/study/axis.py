@@ -3,14 +3,17 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from assay.model import units
 from assay.model.base import Frozen
 from assay.model.site.cpus import CPUS_PATTERN, read_cpus
-from assay.model.study.case import AxisValue
+
+AxisValue = int | float | str | bool | None
+ColumnKind = Literal["text", "integer", "number", "boolean"]
+Unit = Literal["", "bytes", "ns"]
 
 
 def fault(message: str, hint: str, *inner: str | int) -> PydanticCustomError:
@@ -97,6 +100,9 @@ class Kind:
         most: Upper bound, included.
         choices: The words allowed, if it is a word.
         optional: Whether `null` is allowed and means: not set.
+        what: What it is, in a word or two.
+        column: What a column of such values holds.
+        unit: What a number counts; empty if it counts nothing, or the parameter says what.
     """
 
     read: Callable[[object], AxisValue]
@@ -106,6 +112,9 @@ class Kind:
     most: int | float | None = None
     choices: tuple[str, ...] = ()
     optional: bool = False
+    what: str = "a word"
+    column: ColumnKind = "text"
+    unit: Unit = ""
 
     def value(self, written: object) -> AxisValue:
         """The value of what is written.
@@ -124,6 +133,13 @@ class Kind:
     def _bounds(self) -> str:
         least, most = self.least or 0, self.most or 0
         return f"at least {self.show(least)}" if most >= 2**53 else f"{self.show(least)} to {self.show(most)}"
+
+    @property
+    def values(self) -> str:
+        """What may be written, in words."""
+        if self.choices:
+            return ", ".join(self.choices)
+        return f"{self.what}, {self._bounds()}" if self.ranged else self.what
 
     def text(self, value: AxisValue) -> str:
         """The value for people."""
@@ -155,19 +171,39 @@ def size(least: int, most: int, optional: bool = False) -> Kind:
         "anyOf": [{"type": "string", "pattern": units.SIZE_PATTERN}, {"type": "integer", "minimum": least}],
         "description": "A size such as 64KiB or 1MB, or a whole number of bytes.",
     }
-    return Kind(units.parse_size, units.format_size, schema, least, most, optional=optional)
+    return Kind(
+        units.parse_size,
+        units.format_size,
+        schema,
+        least,
+        most,
+        optional=optional,
+        what="a size",
+        column="integer",
+        unit="bytes",
+    )
 
 
 def duration(least: int, most: int, optional: bool = False) -> Kind:
     """A length of time in nanoseconds."""
     schema = {"type": "string", "pattern": units.DURATION_PATTERN, "description": "A duration such as 100ms, 5s or 2m."}
-    return Kind(units.parse_duration, units.format_duration, schema, least, most, optional=optional)
+    return Kind(
+        units.parse_duration,
+        units.format_duration,
+        schema,
+        least,
+        most,
+        optional=optional,
+        what="a duration",
+        column="integer",
+        unit="ns",
+    )
 
 
 def rate(least: float, most: float) -> Kind:
     """Operations per second; may be left out."""
     schema = {"type": "string", "pattern": units.RATE_PATTERN, "description": "A rate such as 1000/s."}
-    return Kind(units.parse_rate, units.format_rate, schema, least, most, optional=True)
+    return Kind(units.parse_rate, units.format_rate, schema, least, most, optional=True, what="a rate", column="number")
 
 
 def throughput() -> Kind:
@@ -177,18 +213,29 @@ def throughput() -> Kind:
         "pattern": units.THROUGHPUT_PATTERN,
         "description": "A throughput such as 500MB/s, or in bits 10Gb/s.",
     }
-    return Kind(units.parse_throughput, units.format_throughput, schema, 1.0, 1e15, optional=True)
+    return Kind(
+        units.parse_throughput,
+        units.format_throughput,
+        schema,
+        1.0,
+        1e15,
+        optional=True,
+        what="a throughput",
+        column="number",
+    )
 
 
 def whole(least: int, most: int, optional: bool = False) -> Kind:
     """A whole number."""
     schema = {"type": "integer", "minimum": least, "maximum": most}
-    return Kind(_read_whole, str, schema, least, most, optional=optional)
+    return Kind(_read_whole, str, schema, least, most, optional=optional, what="a whole number", column="integer")
 
 
 def flag() -> Kind:
     """True or false."""
-    return Kind(_read_flag, lambda value: str(value).lower(), {"type": "boolean"})
+    return Kind(
+        _read_flag, lambda value: str(value).lower(), {"type": "boolean"}, what="true or false", column="boolean"
+    )
 
 
 def cpus() -> Kind:
@@ -197,7 +244,7 @@ def cpus() -> Kind:
         "anyOf": [{"type": "string", "pattern": CPUS_PATTERN}, {"type": "integer", "minimum": 0}],
         "description": "CPUs such as 0-3,6.",
     }
-    return Kind(read_cpus, str, schema, optional=True)
+    return Kind(read_cpus, str, schema, optional=True, what="CPUs such as 0-3,6")
 
 
 def choice(words: tuple[str, ...]) -> Kind:

@@ -45,12 +45,6 @@ WRITES = frozenset({"write", "rewrite", "random_write", "record_rewrite", "fwrit
 READS = frozenset(DATA) - WRITES | MIXES
 """Issue reads."""
 
-DATA_FIELDS = frozenset({"record_size"})
-"""Fields of a workload that mean nothing for metadata operations."""
-
-TREE_FIELDS = frozenset({"files", "depth", "width"})
-"""Fields of a workload that mean something for metadata operations only."""
-
 
 def is_metadata(operation: str) -> bool:
     """Whether an operation works on names and attributes; a label such as `stat (2)` counts as its operation."""

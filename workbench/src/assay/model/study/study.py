@@ -6,17 +6,18 @@ nanoseconds, rates per second.
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, field_validator, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, create_model, field_validator, model_validator
 
 from assay.model.base import Frozen
 from assay.model.money.study_prices import StudyPrices
 from assay.model.study import axis, names
 from assay.model.study.axis import Axis, Kind, Single, Sweep, fault
-from assay.model.study.case import Parameters
 from assay.model.study.hosts import Hosts, HostsField
 from assay.model.study.kinds import OfAnyKind
+from assay.model.study.parameter import Parameter
+from assay.model.study.parameters import DEFAULTS, DEFINITIONS
 from assay.model.study.repeats import STANDARD, Repeats, RepeatsField
 from assay.model.study.schedule import Schedule
 from assay.model.study.target import YEAR_NS, Flag, Target, Text
@@ -33,38 +34,7 @@ LEAST_INTERVAL, MOST_INTERVAL = 50_000_000, 1_000_000_000
 MOST_OPERATIONS = 30
 """So that a job stays within 64 phases when each operation needs data to be prepared."""
 
-KINDS: Mapping[str, Kind] = {
-    "file_size": axis.size(0, 2**63 - 1),
-    "record_size": axis.size(1, 2**30),
-    "files": axis.whole(1, 10**9, optional=True),
-    "depth": axis.whole(0, 16),
-    "width": axis.whole(1, 10_000),
-    "hosts": axis.whole(1, 4096),
-    "servers": axis.whole(1, 1024, optional=True),
-    "streams": axis.whole(1, 2**20, optional=True),
-    "lanes": axis.whole(1, 1024),
-    "layout": axis.choice(("separate", "shared")),
-    "queue_depth": axis.whole(1, 4096),
-    "method": axis.choice(("auto", "io_uring", "threads", "sync", "mmap")),
-    "sqpoll": axis.flag(),
-    "iopoll": axis.flag(),
-    "huge_pages": axis.flag(),
-    "cpus": axis.cpus(),
-    "numa_node": axis.whole(0, 1023, optional=True),
-    "cache": axis.choice(("direct", "drop", "evict", "limit", "keep")),
-    "memory_limit": axis.size(1, 2**63 - 1, optional=True),
-    "sync": axis.choice(("none", "fsync", "fdatasync", "o_sync", "o_dsync")),
-    "preallocate": axis.flag(),
-    "rate": axis.rate(0.001, 1e9),
-    "arrivals": axis.choice(("constant", "poisson")),
-    "runtime": axis.duration(1, YEAR_NS, optional=True),
-    "time_limit": axis.duration(1, YEAR_NS, optional=True),
-    "read_percent": axis.whole(0, 100),
-    "stride": axis.whole(1, 2**20),
-    "verify": axis.flag(),
-    "compressible": axis.whole(0, 100),
-    "duplicate": axis.whole(0, 100),
-}
+KINDS: Mapping[str, Kind] = {name: item.kind for name, item in DEFINITIONS.items()}
 """Field of a workload that may be an axis -> how its values are read. The bounds are the engine's."""
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -109,20 +79,7 @@ class Exclusion(Frozen):
     why: Text = Field(description="The reason, for the report.")
 
 
-def _parameter(name: str, description: str) -> Any:
-    default = Parameters.model_fields[name].default
-    return Field(
-        default_factory=lambda: Axis(listed=(default,)),
-        description=description,
-        json_schema_extra={"default": default},
-    )
-
-
-_METADATA_DEFAULTS = {
-    "file_size": Axis(listed=(0,)),
-    "record_size": Axis(listed=(None,)),
-    "cache": Axis(listed=("keep",)),
-}
+_METADATA_DEFAULTS = {name: Axis(listed=item.of_names) for name, item in DEFINITIONS.items() if item.of_names}
 """What a workload of metadata operations has where it does not say otherwise."""
 
 
@@ -132,109 +89,34 @@ def on_names(workload: Mapping[str, Any]) -> bool:
     return isinstance(operations, list) and any(word in names.METADATA for word in operations)
 
 
-class Workload(Frozen):
-    """What is done to a target. Each field with a default may be one value, a list or a range; the latter are axes."""
-
+class _Operations(Frozen):
     operations: Annotated[tuple[OperationName, ...], BeforeValidator(_listed)] = Field(
         description="The phases of one case, in order.", min_length=1, max_length=MOST_OPERATIONS
     )
-    file_size: Annotated[Axis, Sweep(KINDS["file_size"])] = Field(
-        description="Size of each file, or of the part of the device that is used. With metadata operations the "
-        "contents of each small file; 0, which is the default there, means empty."
+
+
+def _swept(name: str, item: Parameter) -> tuple[Any, Any]:
+    """The field of a workload that holds the values of a parameter."""
+    kind = Annotated[Axis, Sweep(item.kind)]
+    if item.needed:
+        return kind, Field(description=item.about)
+    default = DEFAULTS[name]
+    usual = Axis(listed=(default,))
+    extra: dict[str, Any] = {"default": default}
+    return kind, Field(default_factory=lambda: usual, description=item.about, json_schema_extra=extra)
+
+
+if TYPE_CHECKING:
+    _Swept = _Operations
+else:
+    _Swept = create_model(
+        "_Swept", __base__=_Operations, **{name: _swept(name, item) for name, item in DEFINITIONS.items()}
     )
-    record_size: Annotated[Axis, Sweep(KINDS["record_size"])] = Field(
-        description="Bytes of one operation. Not with metadata operations."
-    )
-    files: Annotated[Axis, Sweep(KINDS["files"])] = _parameter(
-        "files", "Metadata operations: files of each lane, or directories where directories are made."
-    )
-    depth: Annotated[Axis, Sweep(KINDS["depth"])] = _parameter(
-        "depth", "Metadata operations: levels of directories below the top."
-    )
-    width: Annotated[Axis, Sweep(KINDS["width"])] = _parameter(
-        "width", "Metadata operations: directories in each directory that is not one of the deepest."
-    )
-    hosts: Annotated[Axis, Sweep(KINDS["hosts"])] = _parameter(
-        "hosts", "Machines that generate the load together: the first so many of the study's hosts."
-    )
-    servers: Annotated[Axis, Sweep(KINDS["servers"])] = _parameter(
-        "servers", "Servers of the target that are used, the first so many. Left out: all it has."
-    )
-    streams: Annotated[Axis, Sweep(KINDS["streams"])] = _parameter(
-        "streams", "Worker threads of all hosts together, instead of lanes; a multiple of hosts."
-    )
-    lanes: Annotated[Axis, Sweep(KINDS["lanes"])] = _parameter("lanes", "Worker threads of each host.")
-    layout: Annotated[Axis, Sweep(KINDS["layout"])] = _parameter(
-        "layout",
-        "separate: one file per lane; shared: one file, of which each lane has a part. With metadata operations: a "
-        "tree of directories per lane, or one for all.",
-    )
-    queue_depth: Annotated[Axis, Sweep(KINDS["queue_depth"])] = _parameter(
-        "queue_depth", "Operations each lane keeps in flight."
-    )
-    method: Annotated[Axis, Sweep(KINDS["method"])] = _parameter(
-        "method",
-        "How operations reach the kernel: io_uring, threads (pread and pwrite in as many threads as operations are in "
-        "flight), sync (pread and pwrite), mmap (copies from and to a mapping of the file), or auto.",
-    )
-    sqpoll: Annotated[Axis, Sweep(KINDS["sqpoll"])] = _parameter(
-        "sqpoll", "With method: io_uring, a kernel thread takes the submissions; it keeps a CPU busy."
-    )
-    iopoll: Annotated[Axis, Sweep(KINDS["iopoll"])] = _parameter(
-        "iopoll", "With method: io_uring and cache: direct, completions are polled for."
-    )
-    huge_pages: Annotated[Axis, Sweep(KINDS["huge_pages"])] = _parameter(
-        "huge_pages", "I/O buffers in huge pages, which the host must have reserved."
-    )
-    cpus: Annotated[Axis, Sweep(KINDS["cpus"])] = _parameter(
-        "cpus", "CPUs to pin lanes to, such as 0-3,6: lane i runs on the (i modulo n)-th. Left out: wherever it is put."
-    )
-    numa_node: Annotated[Axis, Sweep(KINDS["numa_node"])] = _parameter(
-        "numa_node", "NUMA node whose memory holds the buffers and, without cpus, on whose CPUs the lanes run."
-    )
-    cache: Annotated[Axis, Sweep(KINDS["cache"])] = _parameter(
-        "cache",
-        "direct: O_DIRECT; drop: the host's caches are dropped before each phase; evict: the case's files are taken "
-        "out of the cache before each phase; limit: the engine gets memory_limit bytes; keep: left alone on purpose. "
-        "Metadata operations have keep (the default there), drop and limit.",
-    )
-    memory_limit: Annotated[Axis, Sweep(KINDS["memory_limit"])] = _parameter(
-        "memory_limit", "Memory of the engine and of the cache it fills, with cache: limit."
-    )
-    sync: Annotated[Axis, Sweep(KINDS["sync"])] = _parameter(
-        "sync", "What makes writes stable: fsync or fdatasync at the end of a phase, o_sync or o_dsync, or none."
-    )
-    preallocate: Annotated[Axis, Sweep(KINDS["preallocate"])] = _parameter(
-        "preallocate", "Reserve the file's space before it is written."
-    )
-    rate: Annotated[Axis, Sweep(KINDS["rate"])] = _parameter(
-        "rate", "Open loop: operations per second of all lanes together. Left out: as fast as possible."
-    )
-    arrivals: Annotated[Axis, Sweep(KINDS["arrivals"])] = _parameter(
-        "arrivals", "Spacing of the operations at a rate: constant or poisson."
-    )
-    runtime: Annotated[Axis, Sweep(KINDS["runtime"])] = _parameter(
-        "runtime",
-        "Run each phase for this long, over the data as often as needed. Left out: once over the data. Of the metadata "
-        "operations only stat, open and readdir go round; the others are done once.",
-    )
-    time_limit: Annotated[Axis, Sweep(KINDS["time_limit"])] = _parameter(
-        "time_limit",
-        "Stop a phase after this long; the result then covers the part done. rename, unlink and rmdir are done whole.",
-    )
-    read_percent: Annotated[Axis, Sweep(KINDS["read_percent"])] = _parameter(
-        "read_percent", "Share of reads in random_mix and sequential_mix."
-    )
-    stride: Annotated[Axis, Sweep(KINDS["stride"])] = _parameter(
-        "stride", "Distance of successive records in stride_read, in records."
-    )
-    verify: Annotated[Axis, Sweep(KINDS["verify"])] = _parameter("verify", "Check every byte that is read.")
-    compressible: Annotated[Axis, Sweep(KINDS["compressible"])] = _parameter(
-        "compressible", "Percent of the data that is zeros."
-    )
-    duplicate: Annotated[Axis, Sweep(KINDS["duplicate"])] = _parameter(
-        "duplicate", "Percent of the data that is copies of a few blocks."
-    )
+
+
+class Workload(_Swept):
+    """What is done to a target. Each field with a default may be one value, a list or a range; the latter are axes."""
+
     targets: Annotated[tuple[Name, ...], BeforeValidator(_listed)] | None = Field(
         None, description="Names of the targets it runs on; all if left out."
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay.model.result.result import Row
-from assay.model.study.case import AxisValue
+from assay.model.study.axis import AxisValue
 from assay.report import numbers
 from assay.report.charts.theme import INK, TOOLTIP, VERDICT_COLOURS, Spec, decades, finish, measured
 from assay.report.measure import measure_of

@@ -5,7 +5,7 @@ from typing import Literal
 
 from assay.model.result.percentile import Standing
 from assay.model.result.result import Row
-from assay.model.study.case import AxisValue
+from assay.model.study.axis import AxisValue
 from assay.report import numbers, percentiles
 from assay.report.charts.theme import Spec, colour, finish, magnitude, marks, measured, setting, swept
 from assay.report.measure import measure_of

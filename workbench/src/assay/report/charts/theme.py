@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from assay.model.result.result import Row
 from assay.model.result.verdict import NO_RESULT, Verdict
-from assay.model.study.case import AxisValue
+from assay.model.study.axis import AxisValue
 from assay.report import numbers
 from assay.report.measure import measure_of
 

@@ -194,7 +194,7 @@ def _speed(kind: str, target: str, rows: list[Row], view: View) -> KeyFigure:
     speeds = sorted(row.rate.median for row in rows if row.rate)
     span = f"{measure.number(speeds[0])} to {measure.text(speeds[-1])}"
     details = [f"range {span}, {numbers.plural(len(speeds), 'point')}"]
-    small = [r.iops.median for r in rows if r.iops and (r.case.parameters.record_size or _SMALL + 1) <= _SMALL]
+    small = [r.iops.median for r in rows if r.iops and (r.case.parameters.known("record_size") or _SMALL + 1) <= _SMALL]
     if small:
         details.append(f"up to {numbers.count(max(small))} operations/s with records up to 16 KiB")
     value = measure.text(numbers.median(speeds))

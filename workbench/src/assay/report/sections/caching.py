@@ -3,6 +3,7 @@
 import math
 
 from assay.model.result.result import Row
+from assay.model.told import NOT_TOLD
 from assay.report import numbers
 from assay.report.charts.dots import cache_chart
 from assay.report.document import Badge, Block, Cell, Chart, Column, Gallery, Mono, Num, Paragraph, Section, Table
@@ -47,17 +48,13 @@ def _honest(row: Row, view: View) -> Row | None:
 
     def distance(other: Row) -> float:
         a, b = row.case.parameters, other.case.parameters
-        pairs = (
-            (a.file_size, b.file_size),
-            (a.record_size or 0, b.record_size or 0),
-            (a.files or 0, b.files or 0),
-            (a.lanes, b.lanes),
-            (a.queue_depth, b.queue_depth),
-        )
+        names = ("file_size", "record_size", "files", "lanes", "queue_depth")
+        pairs = ((a.known(name) or 0, b.known(name) or 0) for name in names)
         return sum(abs(math.log2(max(x, 1) / max(y, 1))) for x, y in pairs)
 
-    found = [other for other in view.analysis.rows if other.operation == row.operation and sound(other)]
-    found = [other for other in found if other.case.target == row.case.target and other.case.parameters.cache != "keep"]
+    rows = [other for other in view.analysis.rows if other.operation == row.operation and sound(other)]
+    there = [other for other in rows if other.case.target == row.case.target]
+    found = [other for other in there if _cache(other) not in ("keep", NOT_TOLD)]
     return min(found, key=distance, default=None)
 
 
@@ -110,11 +107,11 @@ def _table(pairs: list[tuple[Row, Row | None]], total: int) -> Table:
                 row.case.target,
                 numbers.operation_title(row.operation),
                 _sizes(row),
-                Mono(row.case.parameters.cache),
+                Mono(_cache(row)),
                 _number(row),
                 _number(honest),
                 Num(numbers.ratio(factor), factor) if factor is not None else Num(numbers.NONE, None),
-                f"{_sizes(honest)}, {honest.case.parameters.cache}" if honest else numbers.NONE,
+                f"{_sizes(honest)}, {_cache(honest)}" if honest else numbers.NONE,
                 " ".join(finding.text for finding in row.findings) or numbers.NONE,
             )
         )
@@ -129,6 +126,13 @@ def _number(row: Row | None) -> Num:
 def _sizes(row: Row) -> str:
     """File and record size; of metadata operations number and size of the files."""
     p = row.case.parameters
-    if p.record_size is None:
-        return f"{p.all_files:,} files of {numbers.size(p.file_size)}"
-    return f"{numbers.size(p.file_size)} / {numbers.size(p.record_size)}"
+    file, record = (numbers.axis_value(name, p.known(name, NOT_TOLD)) for name in ("file_size", "record_size"))
+    if not row.metadata:
+        return f"{file} / {record}"
+    told = all(p.tells(name) for name in ("files", "lanes", "hosts"))
+    return f"{p.all_files:,} files of {file}" if told else f"files of {file}, how many is {NOT_TOLD}"
+
+
+def _cache(row: Row) -> str:
+    found: str = row.case.parameters.known("cache", NOT_TOLD)
+    return found

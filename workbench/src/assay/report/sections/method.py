@@ -1,9 +1,14 @@
 """The method: what was done, in words and parameters, so that a reader can judge and repeat it."""
 
+from collections.abc import Iterable
+
 from assay.analyse.machine import moved_words
 from assay.model.result.result import RunInfo
-from assay.model.study.case import AxisValue, Case
+from assay.model.study.axis import AxisValue
+from assay.model.study.case import Case
+from assay.model.study.parameters import DEFAULTS, DEFINITIONS, Parameters
 from assay.model.study.repeats import within_words
+from assay.model.told import NOT_TOLD
 from assay.report import numbers, percentiles
 from assay.report.document import Block, Bullets, Cell, Column, Heading, Section, Table, Text
 from assay.report.view import View, Workload
@@ -36,9 +41,6 @@ _NAMES_SYNC_WORDS = {
     "fsync": f"Flush fsync, metadata operations: {_FLUSHED}",
     "fdatasync": f"Flush fdatasync, metadata operations: {_FLUSHED}",
 }
-_OPTIONAL = ("memory_limit", "rate", "runtime", "time_limit", "cpus", "numa_node")
-_TREE = ("files", "depth", "width")
-_FLAGS = ("sqpoll", "iopoll", "huge_pages")
 _MOST_VALUES = 16
 _NFS_WORDS = (
     "NFS: the engine speaks to the servers itself, so that no cache of this side is between; what servers answer from "
@@ -152,26 +154,45 @@ def _facts(workload: Workload) -> dict[str, str]:
     cases = list({row.case.id: row.case for row in workload.rows}.values())
     operations = [numbers.operation_title(name).lower() for name in workload.operations]
     found = {"Targets": ", ".join(dict.fromkeys(case.target for case in cases)), "Operations": ", ".join(operations)}
-    tree = _TREE if workload.measure.metadata else ()
-    hosts = ("hosts",) if _values(cases, "hosts") != [1] else ()
-    for name in ("file_size", "record_size", *tree, *hosts, "lanes", "queue_depth", *workload.swept, *_OPTIONAL):
+    tree = workload.measure.metadata
+    for name in _in_order(workload.swept, tree):
         values = _values(cases, name)
-        if values != [None]:
+        told = name in workload.swept or DEFINITIONS[name].shown not in ("limit", "setting")
+        usual = None if told else DEFAULTS[name]
+        if values != [usual]:
             found.setdefault(numbers.axis_title(name), _shortened(name, values))
-    found |= {numbers.axis_title(name): "yes" for name in _FLAGS if _values(cases, name) == [True]}
     p = cases[0].parameters
-    if p.all_lanes > 1:
+    if not (p.tells("lanes") and p.tells("hosts")) or p.all_lanes > 1:
         thing = "Directory trees" if tree else "Files"
-        found[thing] = "one per lane" if p.layout == "separate" else "one, shared by all lanes"
-    if p.rate is not None:
-        found["Arrivals"] = f"{p.arrivals}; latency counts from the intended start"
+        layouts = {"separate": "one per lane", "shared": "one, shared by all lanes"}
+        found[thing] = layouts.get(p.known("layout"), NOT_TOLD)
+    if p.known("rate") is not None:
+        found["Arrivals"] = f"{p.known('arrivals', NOT_TOLD)}; latency counts from the intended start"
     found["Cache"] = _shortened("cache", _values(cases, "cache"))
     found["Flush"] = _shortened("sync", _values(cases, "sync"))
-    data = f"{p.compressible} % compressible, {p.duplicate} % duplicate"
-    found["Data"] = data if p.compressible or p.duplicate else "incompressible"
+    found["Data"] = _data(p)
     if not tree:
         found["Verified on read"] = _shortened("verify", _values(cases, "verify"))
     return found
+
+
+def _data(p: Parameters) -> str:
+    if not (p.tells("compressible") and p.tells("duplicate")):
+        return NOT_TOLD
+    data = f"{p.compressible} % compressible, {p.duplicate} % duplicate"
+    return data if p.compressible or p.duplicate else "incompressible"
+
+
+def _in_order(swept: Iterable[str], tree: bool) -> list[str]:
+    """Parameters that the table may have by themselves: the load, axes, limits, settings; what is on or off is last."""
+    shown = {name: item.shown for name, item in DEFINITIONS.items()}
+    load = [name for name in shown if shown[name] == "always" or (shown[name] == "names" and tree) or name == "hosts"]
+    settings = sorted((name for name in shown if shown[name] == "setting"), key=_on_or_off)
+    return [*load, *swept, *(name for name in shown if shown[name] == "limit"), *settings]
+
+
+def _on_or_off(name: str) -> bool:
+    return DEFINITIONS[name].kind.column == "boolean"
 
 
 def _calls(view: View) -> Table:
@@ -181,7 +202,8 @@ def _calls(view: View) -> Table:
         case = row.case
         for sample in row.samples:
             if sample.method:
-                about = (case.workload, case.target, case.parameters.method, sample.method, sample.method_reason)
+                asked = case.parameters.known("method", NOT_TOLD)
+                about = (case.workload, case.target, asked, sample.method, sample.method_reason)
                 groups.setdefault(about, {})[sample.operation] = None
     rows: list[tuple[Cell, ...]] = []
     for (workload, target, asked, used, reason), named in groups.items():
@@ -193,7 +215,7 @@ def _calls(view: View) -> Table:
 
 def _values(cases: list[Case], name: str) -> list[AxisValue]:
     """The different values of a parameter in plan order."""
-    return list(dict.fromkeys(getattr(case.parameters, name) for case in cases))
+    return list(dict.fromkeys(case.parameters.known(name, NOT_TOLD) for case in cases))
 
 
 def _shortened(name: str, values: list[AxisValue]) -> str:

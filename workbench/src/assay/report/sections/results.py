@@ -96,7 +96,7 @@ def _cells(row: Row, axes: list[str], with_other: bool) -> tuple[Cell, ...]:
     beside, unit = (row.throughput, DATA) if row.metadata else (row.iops, METADATA)
     swept: list[Cell] = []
     for axis in axes:
-        setting = getattr(row.case.parameters, axis, row.case.axes.get(axis))
+        setting = row.case.parameters.known(axis, row.case.axes.get(axis))
         text = numbers.axis_value(axis, setting)
         swept.append(Num(text, float(setting)) if isinstance(setting, int | float) else text)
     hint = " ".join(finding.text for finding in row.findings) or unseen(row)

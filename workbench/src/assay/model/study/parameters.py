@@ -1,0 +1,448 @@
+"""The parameters of a workload: all that is to be said of one is said here, once.
+
+From these definitions follow what may be written in a workload, what may be an axis, where a value goes in the engine's
+job, the columns of exported tables, the words of reports, the schema of studies and the reference in docs.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Literal, get_args
+
+from pydantic.fields import FieldInfo
+
+from assay.model.site.cpus import cpu_numbers
+from assay.model.study import axis
+from assay.model.study.axis import AxisValue
+from assay.model.study.parameter import Parameter
+from assay.model.told import Telling
+
+CachePolicy = Literal["direct", "drop", "evict", "limit", "keep"]
+"""How the page cache is kept out of (or in) a result.
+
+direct: O_DIRECT; drop: the host's cache is dropped before each phase; evict: the case's files are taken out
+of the cache before each phase; limit: the engine runs in a memory cgroup of `memory_limit` bytes; keep: the
+cache is left alone on purpose.
+"""
+Layout = Literal["separate", "shared"]
+Method = Literal["auto", "io_uring", "threads", "sync", "mmap"]
+Sync = Literal["none", "fsync", "fdatasync", "o_sync", "o_dsync"]
+Arrivals = Literal["constant", "poisson"]
+
+MOST_NS = 365 * 86400 * 10**9
+"""The engine's bound of a time: a year."""
+
+
+def _cpu_list(value: str | None) -> list[int]:
+    return list(cpu_numbers(value)) if value is not None else []
+
+
+class Parameters(Telling):
+    """Everything that decides what a case does, resolved. Sizes in bytes, times in nanoseconds.
+
+    Metadata operations have no `record_size`, data operations no `files`; None means that it is not set. A case of a
+    study has a value for each; of evidence from elsewhere any may be not told (`Telling`).
+    """
+
+    file_size: Annotated[
+        int,
+        Parameter(
+            kind=axis.size(0, 2**63 - 1),
+            about="Size of each file, or of the part of the device that is used. With metadata operations the contents "
+            "of each small file; 0, which is the default there, means empty.",
+            heading="Size of each file",
+            untold="how large the files were",
+            column="file_size_bytes",
+            shown="always",
+            job="file_size_bytes",
+            needed=True,
+            of_names=(0,),
+        ),
+    ]
+    record_size: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.size(1, 2**30),
+            about="Bytes of one operation. Not with metadata operations.",
+            heading="Bytes of one operation on data",
+            untold="how large the records were",
+            column="record_size_bytes",
+            shown="always",
+            only="data",
+            needed=True,
+            of_names=(None,),
+        ),
+    ] = None
+    files: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.whole(1, 10**9, optional=True),
+            about="Metadata operations: files of each lane, or directories where directories are made.",
+            heading="Metadata operations: files of each lane",
+            untold="how many files there were",
+            title="Files per lane",
+            shown="names",
+            job="tree.files",
+            only="names",
+        ),
+    ] = None
+    depth: Annotated[
+        int,
+        Parameter(
+            kind=axis.whole(0, 16),
+            about="Metadata operations: levels of directories below the top.",
+            heading="Metadata operations: levels of directories",
+            untold="how deep the directories were",
+            title="Levels of directories",
+            shown="names",
+            job="tree.depth",
+            only="names",
+        ),
+    ] = 0
+    width: Annotated[
+        int,
+        Parameter(
+            kind=axis.whole(1, 10_000),
+            about="Metadata operations: directories in each directory that is not one of the deepest.",
+            heading="Metadata operations: directories in each that is not one of the deepest",
+            untold="how wide the tree of directories was",
+            title="Directories in each",
+            shown="names",
+            job="tree.width",
+            only="names",
+        ),
+    ] = 1
+    hosts: Annotated[
+        int,
+        Parameter(
+            kind=axis.whole(1, 4096),
+            about="Machines that generate the load together: the first so many of the study's hosts.",
+            heading="Machines that generated the load",
+            untold="how many machines made the load",
+            shown="setting",
+        ),
+    ] = 1
+    servers: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.whole(1, 1024, optional=True),
+            about="Servers of the target that are used, the first so many. Left out: all it has.",
+            heading="Servers of the target that were used; empty: all",
+            untold="how many servers were used",
+        ),
+    ] = None
+    streams: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.whole(1, 2**20, optional=True),
+            about="Worker threads of all hosts together, instead of lanes; a multiple of hosts.",
+            heading="Worker threads of all hosts together, if the study counts so",
+            untold="how many worker threads there were in all",
+        ),
+    ] = None
+    lanes: Annotated[
+        int,
+        Parameter(
+            kind=axis.whole(1, 1024),
+            about="Worker threads of each host.",
+            heading="Worker threads of each host",
+            untold="how many worker threads there were",
+            shown="always",
+            job="lanes",
+        ),
+    ] = 1
+    layout: Annotated[
+        Layout,
+        Parameter(
+            kind=axis.choice(get_args(Layout)),
+            about="separate: one file per lane; shared: one file, of which each lane has a part. With metadata "
+            "operations: a tree of directories per lane, or one for all.",
+            heading="File per lane, or one shared file",
+            untold="whether the lanes shared a file",
+            shown="words",
+            job="layout",
+        ),
+    ] = "separate"
+    queue_depth: Annotated[
+        int,
+        Parameter(
+            kind=axis.whole(1, 4096),
+            about="Operations each lane keeps in flight.",
+            heading="Operations each lane keeps in flight",
+            untold="how many operations were in flight",
+            shown="always",
+            job="queue_depth",
+        ),
+    ] = 1
+    method: Annotated[
+        Method,
+        Parameter(
+            kind=axis.choice(get_args(Method)),
+            about="How operations reach the kernel: io_uring, threads (pread and pwrite in as many threads as "
+            "operations are in flight), sync (pread and pwrite), mmap (copies from and to a mapping of the file), or "
+            "auto.",
+            heading="How operations were to reach the kernel",
+            untold="how operations reached the kernel",
+            column="method_asked",
+            job="method",
+        ),
+    ] = "auto"
+    sqpoll: Annotated[
+        bool,
+        Parameter(
+            kind=axis.flag(),
+            about="With method: io_uring, a kernel thread takes the submissions; it keeps a CPU busy.",
+            heading="A kernel thread took the submissions",
+            untold="whether a kernel thread took the submissions",
+            title="SQPOLL",
+            shown="setting",
+            job="tuning.sqpoll",
+            needs=(("method", ("io_uring",)),),
+        ),
+    ] = False
+    iopoll: Annotated[
+        bool,
+        Parameter(
+            kind=axis.flag(),
+            about="With method: io_uring and cache: direct, completions are polled for.",
+            heading="Completions were polled for",
+            untold="whether completions were polled for",
+            title="IOPOLL",
+            shown="setting",
+            job="tuning.iopoll",
+            needs=(("method", ("io_uring",)),),
+        ),
+    ] = False
+    huge_pages: Annotated[
+        bool,
+        Parameter(
+            kind=axis.flag(),
+            about="I/O buffers in huge pages, which the host must have reserved.",
+            heading="I/O buffers in huge pages",
+            untold="whether the buffers were in huge pages",
+            shown="setting",
+            job="tuning.huge_pages",
+        ),
+    ] = False
+    cpus: Annotated[
+        str | None,
+        Parameter(
+            kind=axis.cpus(),
+            about="CPUs to pin lanes to, such as 0-3,6: lane i runs on the (i modulo n)-th. Left out: wherever it is "
+            "put.",
+            heading="CPUs that lanes were pinned to",
+            untold="whether lanes were pinned to CPUs",
+            title="CPUs",
+            shown="setting",
+            job="tuning.cpus",
+            to_job=_cpu_list,
+        ),
+    ] = None
+    numa_node: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.whole(0, 1023, optional=True),
+            about="NUMA node whose memory holds the buffers and, without cpus, on whose CPUs the lanes run.",
+            heading="NUMA node of the buffers",
+            untold="on which NUMA node the buffers were",
+            title="NUMA node",
+            shown="setting",
+            job="tuning.numa_node",
+        ),
+    ] = None
+    cache: Annotated[
+        CachePolicy,
+        Parameter(
+            kind=axis.choice(get_args(CachePolicy)),
+            about="direct: O_DIRECT; drop: the host's caches are dropped before each phase; evict: the case's files "
+            "are taken out of the cache before each phase; limit: the engine gets memory_limit bytes; keep: left alone "
+            "on purpose. Metadata operations have keep (the default there), drop and limit.",
+            heading="What was done about the page cache",
+            untold="what was done about the page cache",
+            shown="words",
+            of_names=("keep",),
+        ),
+    ] = "direct"
+    memory_limit: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.size(1, 2**63 - 1, optional=True),
+            about="Memory of the engine and of the cache it fills, with cache: limit.",
+            heading="Memory the engine was confined to",
+            untold="whether memory was confined",
+            column="memory_limit_bytes",
+            shown="limit",
+        ),
+    ] = None
+    sync: Annotated[
+        Sync,
+        Parameter(
+            kind=axis.choice(get_args(Sync)),
+            about="What makes writes stable: fsync or fdatasync at the end of a phase, o_sync or o_dsync, or none.",
+            heading="What makes writes stable",
+            untold="whether writes were flushed",
+            shown="words",
+            job="sync",
+        ),
+    ] = "fsync"
+    preallocate: Annotated[
+        bool,
+        Parameter(
+            kind=axis.flag(),
+            about="Reserve the file's space before it is written.",
+            heading="Space reserved before the first write",
+            untold="whether space was reserved before",
+            job="preallocate",
+        ),
+    ] = False
+    rate: Annotated[
+        float | None,
+        Parameter(
+            kind=axis.rate(0.001, 1e9),
+            about="Open loop: operations per second of all lanes together. Left out: as fast as possible.",
+            heading="Open loop: operations per second asked for",
+            untold="whether a rate was asked for",
+            column="rate_per_s",
+            title="Rate asked for (operations/s)",
+            shown="limit",
+            job="phase.rate_per_s",
+        ),
+    ] = None
+    arrivals: Annotated[
+        Arrivals,
+        Parameter(
+            kind=axis.choice(get_args(Arrivals)),
+            about="Spacing of the operations at a rate: constant or poisson.",
+            heading="Open loop: spacing of the intended starts",
+            untold="how the operations were spaced",
+            shown="words",
+            job="phase.arrivals",
+        ),
+    ] = "constant"
+    runtime: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.duration(1, MOST_NS, optional=True),
+            about="Run each phase for this long, over the data as often as needed. Left out: once over the data. Of "
+            "the metadata operations only stat, open and readdir go round; the others are done once.",
+            heading="Run for this long",
+            untold="whether it ran for a fixed time",
+            column="runtime_ns",
+            title="Run time",
+            shown="limit",
+        ),
+    ] = None
+    time_limit: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.duration(1, MOST_NS, optional=True),
+            about="Stop a phase after this long; the result then covers the part done. rename, unlink and rmdir are "
+            "done whole.",
+            heading="Stop early after this long",
+            untold="whether it was stopped early",
+            column="time_limit_ns",
+            shown="limit",
+        ),
+    ] = None
+    read_percent: Annotated[
+        int,
+        Parameter(
+            kind=axis.whole(0, 100),
+            about="Share of reads in random_mix and sequential_mix.",
+            heading="Share of reads in mixed operations",
+            untold="the share of reads",
+            title="Reads (%)",
+            job="phase.read_percent",
+        ),
+    ] = 50
+    stride: Annotated[
+        int,
+        Parameter(
+            kind=axis.whole(1, 2**20),
+            about="Distance of successive records in stride_read, in records.",
+            heading="Distance of records in stride_read",
+            untold="the stride",
+            column="stride_records",
+            title="Stride (records)",
+            job="phase.stride_records",
+        ),
+    ] = 17
+    verify: Annotated[
+        bool,
+        Parameter(
+            kind=axis.flag(),
+            about="Check every byte that is read.",
+            heading="Every byte read was checked",
+            untold="whether what was read was checked",
+            shown="words",
+            job="data.verify",
+        ),
+    ] = False
+    compressible: Annotated[
+        int,
+        Parameter(
+            kind=axis.whole(0, 100),
+            about="Percent of the data that is zeros.",
+            heading="Share of the data that is zeros",
+            untold="whether the data could be compressed",
+            column="compressible_percent",
+            title="Compressible (%)",
+            shown="words",
+            job="data.compressible_percent",
+        ),
+    ] = 0
+    duplicate: Annotated[
+        int,
+        Parameter(
+            kind=axis.whole(0, 100),
+            about="Percent of the data that is copies of a few blocks.",
+            heading="Share of the data that are copies",
+            untold="whether the data repeated itself",
+            column="duplicate_percent",
+            title="Duplicate (%)",
+            shown="words",
+            job="data.duplicate_percent",
+        ),
+    ] = 0
+
+    @property
+    def all_lanes(self) -> int:
+        """Lanes of all hosts together."""
+        return self.lanes * self.hosts
+
+    @property
+    def all_files(self) -> int:
+        """Small files of all lanes together; 0 with data operations."""
+        return (self.files or 0) * self.all_lanes
+
+    @property
+    def leaves(self) -> int:
+        """The deepest directories of a tree, which hold its files: width to the power of depth."""
+        return int(self.width**self.depth)
+
+    def get(self, name: str) -> AxisValue:
+        """The value of a parameter by its name.
+
+        Raises:
+            NotTold: Nobody has told it.
+        """
+        value: AxisValue = getattr(self, name)
+        return value
+
+
+def _defined(field: FieldInfo) -> Parameter:
+    return next(item for item in field.metadata if isinstance(item, Parameter))
+
+
+DEFINITIONS: Mapping[str, Parameter] = MappingProxyType(
+    {name: _defined(field) for name, field in Parameters.model_fields.items()}
+)
+"""Parameter -> its definition, in the order of columns and of the reference."""
+Parameters.may_be_untold = {name: item.untold for name, item in DEFINITIONS.items()}
+DEFAULTS: Mapping[str, AxisValue] = MappingProxyType(
+    {name: None if field.is_required() else field.default for name, field in Parameters.model_fields.items()}
+)
+"""Parameter -> its value where a workload of data operations does not say otherwise."""
+DATA_FIELDS = frozenset(name for name, item in DEFINITIONS.items() if item.only == "data")
+"""Those that mean nothing for metadata operations."""
+TREE_FIELDS = frozenset(name for name, item in DEFINITIONS.items() if item.only == "names")
+"""Those that mean something for metadata operations only."""

@@ -1,0 +1,114 @@
+"""Results of another tool, of which not everything is told: judged, compared, shown."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import make_run, make_sample
+
+from assay.analyse.rows import RowMaker, analyse
+from assay.model.result.decision import Outcome
+from assay.model.result.result import RunAnalysis, Sample
+from assay.model.study.case import Case
+from assay.model.study.parameters import DEFINITIONS, Parameters
+from assay.model.told import NOT_TOLD
+from assay.report.build import build_document
+from assay.report.html import render_html
+from assay.report.tables import results_table, samples_table
+from assay.run.analysis import judge_row
+
+GOLDEN = Path(__file__).resolve().parents[2] / "golden/not_told"
+WHOLE = Parameters(file_size=1 << 24, record_size=65536, lanes=2)
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)
+def test_results_of_fio(path: Path) -> None:
+    """What a tool of others tells, and the verdict with its reasons."""
+    told = json.loads(path.read_text())
+    case = Case.model_validate(told["case"] | {"parameters": Parameters.told(**told["case"]["parameters"])})
+    samples = [Sample.told(**item) for item in told["samples"]]
+    memory = {"memory": {"total": f"{told['memory_bytes']}B"}}
+    run = make_run(repeats=len(samples), environment=memory, places=())
+    (row,) = RowMaker(run, judge_row).rows(case, samples, [])
+    said = [f"verdict: {row.verdict_words}"]
+    said += [f"{finding.rule}: {finding.text}" for finding in row.findings]
+    said += row.not_evaluated
+    expected = path.with_suffix(".txt")
+    assert "\n".join(said) + "\n" == expected.read_text()
+
+
+def cases_of(**told: Any) -> tuple[Case, ...]:
+    return tuple(
+        Case(
+            id=f"c000{number}",
+            target=target,
+            workload="fio",
+            operations=("read", "write"),
+            parameters=Parameters.told(**told),
+            axes={},
+            label=f"{target} / fio",
+        )
+        for number, target in enumerate(("disk", "memory"), start=1)
+    )
+
+
+def analysed(*cases: Case) -> RunAnalysis:
+    samples = [
+        make_sample(case.id, repeat, 1e8 * number + repeat * 1e5, operation, phase=phase)
+        for number, case in enumerate(cases, start=1)
+        for phase, operation in enumerate(case.operations)
+        for repeat in range(1, 6)
+    ]
+    spare = [
+        Sample.told(**{name: value for name, value in sample.__dict__.items() if name not in Sample.may_be_untold})
+        for sample in samples
+    ]
+    return analyse(make_run(repeats=5), cases, (), spare, (), judge_row)
+
+
+@cache
+def without(name: str) -> RunAnalysis:
+    """A run that tells all but one parameter."""
+    return analysed(*cases_of(**{field: value for field, value in WHOLE.__dict__.items() if field != name}))
+
+
+def words(analysis: RunAnalysis) -> str:
+    """The report without its programs."""
+    return re.sub(r"<script.*?</script>", "", render_html(build_document(analysis)), flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_what_is_not_told_is_never_shown_as_a_default(name: str) -> None:
+    analysis, column = without(name), DEFINITIONS[name].column or name
+    for record in results_table(analysis).records:
+        assert record[column] == (NOT_TOLD if DEFINITIONS[name].kind.column == "text" else None)
+        assert record["not_told"] == name
+    for record in samples_table(analysis).records:
+        assert (record["elapsed_ns"], record["start_skew_ns"], record["cache_done"]) == (None, None, NOT_TOLD)
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_nothing_is_decided_between_what_may_differ(name: str) -> None:
+    analysis = without(name)
+    assert {point.outcome for item in analysis.decisions for point in item.points} == {Outcome.BARRED}
+    for pair in analysis.comparisons:
+        assert pair.caveat.endswith(f"nobody told {DEFINITIONS[name].untold} ({name})")
+    told = analysed(*cases_of(**WHOLE.__dict__))
+    assert not any("nobody told" in pair.caveat for pair in told.comparisons)
+
+
+def test_a_report_says_what_is_not_told() -> None:
+    text = words(analysed(*cases_of(record_size=4096)))
+    assert NOT_TOLD in text and "None" not in text
+    for name in ("cache", "file_size", "lanes", "compressible"):
+        assert words(without(name)).count(NOT_TOLD) > 0, name
+
+
+def test_evidence_survives_its_store() -> None:
+    (case, _) = cases_of(record_size=4096, queue_depth=8)
+    again = Case.model_validate_json(case.model_dump_json())
+    assert again == case and again.parameters.not_told == case.parameters.not_told
+    assert not again.parameters.tells("cache") and again.parameters.queue_depth == 8
