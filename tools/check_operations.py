@@ -2,9 +2,9 @@
 """Fail where a `match` on operations has an arm for all others: a new operation would fall into it, unseen by the
 compiler.
 
-A `match` counts if one of its arms names an operation, or one of the patterns `data_kinds!()`, `name_operations!()` and
-so on. An arm that catches all others is `_`, or a name in small letters, without a condition. `matches!` asks one question
-and is left alone.
+A `match` counts if one of its arms names an operation, or one of the patterns `data_kinds!()`, `name_operations!()`
+and so on. An arm that catches all others is `_`, or a name in small letters, without a condition. `matches!` asks one
+question and is left alone.
 """
 
 import re

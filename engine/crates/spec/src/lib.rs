@@ -37,10 +37,7 @@ pub use place::{
     Claim, Look, Mark, MethodAnswer, MethodFound, MethodQuestion, MethodShape, MethodsFound, PlaceAnswer, PlaceState,
     Remains, Space,
 };
-pub use target::{
-    DeviceTarget, FileTarget, LatencyModel, NfsTarget, NullTarget, ScriptedChange, ScriptedError, ScriptedStall,
-    Target, TargetRules,
-};
+pub use target::*;
 pub use validate::{JobError, MAX_LANES, MAX_QUEUE_DEPTH, MAX_RANKS, MAX_RECORD_BYTES};
 
 /// Version of the contract. A job with another one is refused.
