@@ -604,7 +604,8 @@ impl<T: TimeSource> Run<'_, T> {
             self.outcome.verified_bytes = self.outcome.verified_bytes.saturating_add(op.length);
             return true;
         };
-        self.fail(op, wrong.offset, ErrorKind::Corrupt, None, wrong.to_string());
+        let message = wrong.to_string().replace("the file", self.noun());
+        self.fail(op, wrong.offset, ErrorKind::Corrupt, None, message);
         false
     }
 

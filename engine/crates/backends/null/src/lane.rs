@@ -1,10 +1,13 @@
 //! One worker's null device.
 
 use assay_core::random::{exponential, mix2, unit};
-use assay_core::{clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
-use assay_spec::{LatencyModel, Method, NullTarget, ScriptedChange};
+use assay_core::{
+    clock, Buffers, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError, Source,
+};
+use assay_spec::{LatencyModel, Method, Moves, NullTarget, ScriptedChange};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
 
 /// What a script does at given operations.
 pub(crate) struct Script {
@@ -102,6 +105,8 @@ pub(crate) struct NullLane {
     ended: Vec<Completion>,
     waiting: BinaryHeap<Reverse<(u64, u32)>>,
     results: Vec<Result<u64, Fault>>,
+    /// What is longer than a slot is made piece by piece, as for storage that keeps it.
+    long: Option<(Arc<dyn Source>, Arc<Buffers>)>,
 }
 
 impl NullLane {
@@ -113,6 +118,24 @@ impl NullLane {
             ended: Vec::with_capacity(slots),
             waiting: BinaryHeap::with_capacity(slots),
             results: vec![Ok(0); slots],
+            long: setup.source.clone().zip(Some(Arc::clone(&setup.buffers))),
+        }
+    }
+
+    /// Makes the data of an operation that is longer than its slot.
+    #[cold]
+    fn make_long(&self, op: &Op) {
+        let Some((source, buffers)) = &self.long else { return };
+        let piece = buffers.length() as u64;
+        if op.kind.moves() != Moves::Out || op.length <= piece {
+            return;
+        }
+        let mut at = 0;
+        while at < op.length {
+            let length = piece.min(op.length - at);
+            // SAFETY: the slot belongs to this operation until its completion.
+            source.fill(op.object, op.offset + at, unsafe { buffers.slice(op.slot, length as usize) });
+            at += length;
         }
     }
 
@@ -134,6 +157,9 @@ impl Lane for NullLane {
 
     fn submit(&mut self, ops: &[Op]) -> usize {
         for op in ops {
+            if self.long.is_some() {
+                self.make_long(op);
+            }
             match &mut self.script {
                 Some(script) if op.kind != OpKind::Sync => {
                     let (end, result) = script.serve(op, clock::now());
@@ -147,7 +173,7 @@ impl Lane for NullLane {
     }
 
     fn exchange(&mut self, ops: &[Op], done: &mut Vec<Completion>, deadline: u64) {
-        if self.script.is_none() {
+        if self.script.is_none() && self.long.is_none() {
             done.extend(ops.iter().map(|op| Completion::new(op.slot, Ok(op.length))));
             return;
         }
@@ -156,6 +182,9 @@ impl Lane for NullLane {
     }
 
     fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
+        if self.long.is_some() {
+            self.make_long(op);
+        }
         let Some(script) = self.script.as_mut().filter(|_| op.kind != OpKind::Sync) else {
             return Ok(op.length);
         };

@@ -443,3 +443,16 @@ fn a_job_of_another_contract_is_refused_in_one_line() {
     assert_eq!((said.code, said.events.len()), (2, 0));
     assert_eq!(said.stderr, "error: spec_version: this engine speaks version 2, the job version 1\n");
 }
+
+/// Bodies are made piece by piece: what is in flight may be a thousand times larger than the memory for it.
+#[test]
+fn large_objects_take_little_memory() {
+    let job = null_job(&json!({
+        "target": {"kind": "null", "make_data": true}, "queue_depth": 64, "file_size_bytes": 64 << 20,
+        "record_size_bytes": 1 << 16, "objects": {"count": 64}, "phases": [{"operation": "put"}],
+    }));
+    let said = run(&job);
+    let end = said.ends()[0];
+    assert_eq!((end.ops(OpKind::Put), end.bytes(OpKind::Put)), (64, 4 << 30), "{said:?}");
+    assert!(said.bye().max_rss_bytes < 64 << 20, "{}", said.bye().max_rss_bytes);
+}
