@@ -42,6 +42,16 @@ pub(crate) fn checked(target: &Target) -> anyhow::Result<Target> {
     read(&serde_json::to_string(target)?, "file", None)
 }
 
+/// A target of any kind. The directory may be left out, and of an export its root.
+pub(crate) fn any(text: &str, root: &str, directory: &str) -> anyhow::Result<Target> {
+    let mut target: Value = serde_json::from_str(text).context("the target cannot be read")?;
+    if target["kind"] == "nfs" {
+        target.as_object_mut().map(|fields| fields.entry("root").or_insert_with(|| json!(root)));
+    }
+    let named = matches!(target["kind"].as_str(), None | Some("file" | "nfs"));
+    read(&target.to_string(), "file", named.then_some(directory))
+}
+
 /// The same of an NFS target.
 pub(crate) fn nfs(text: &str, directory: Option<&str>) -> anyhow::Result<NfsTarget> {
     match read(text, "nfs", directory)? {

@@ -1,0 +1,142 @@
+//! The storage that `conform` checks: claimed before, given back afterwards.
+
+use crate::{backends, target};
+use anyhow::{bail, Context};
+use assay_backend_file::FileBackend;
+use assay_conform::Subject;
+use assay_core::{clock, Backend, SetupError};
+use assay_spec::{BackendCapabilities, Claim, Job, Look, Mark, Target};
+use std::sync::Arc;
+
+/// What marks say of runs of `conform`.
+const RUN: &str = "conform";
+/// Directory in an export, unless the target names one.
+const ROOT: &str = "assay-conform";
+/// Longest wait for a directory that another process works on.
+const LOCK_NS: u64 = 10_000_000_000;
+
+/// A target that checks may work on.
+pub(crate) struct Storage {
+    target: Target,
+    able: BackendCapabilities,
+    /// Marked by this process, which takes the mark away again.
+    claimed: bool,
+}
+
+/// Name of a directory of checks: such as jobs have, so that what a killed process has left can be cleaned.
+fn directory(number: u32) -> String {
+    format!("c{number:04}-r1")
+}
+
+/// What tells this process from any other: host, process, time.
+fn identity() -> String {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    let host: String = host.chars().take(60).map(plain).collect();
+    format!("{RUN}_{host}_{}_{}", std::process::id(), clock::wall())
+}
+
+/// Whether the mark is of a run of `conform` on this host that is over.
+fn is_over(mark: &Mark) -> bool {
+    let own = identity();
+    let (mut theirs, mut ours) = (mark.identity.split('_'), own.split('_'));
+    let host = (theirs.next(), theirs.next()) == (ours.next(), ours.next());
+    let process = theirs.next().and_then(|text| text.parse::<u32>().ok());
+    let dead = |id| !std::path::Path::new(&format!("/proc/{id}")).exists();
+    mark.run == RUN && host && process.is_some_and(dead)
+}
+
+/// Whether the directory may be used as it is: by hand it has been marked, or for the run that the target names.
+fn is_marked_for(look: &Look, run: Option<&str>) -> bool {
+    look.mark.as_ref().is_some_and(|mark| mark.identity == run.unwrap_or_default())
+}
+
+/// Marks a directory, which is made if it is not there; the identity in its mark, unless it has a mark already.
+fn claim(root: &str, run: Option<&str>) -> anyhow::Result<Option<String>> {
+    let look = assay_backend_file::inspect(root)?;
+    if is_marked_for(&look, run) {
+        return Ok(None);
+    }
+    let identity = identity();
+    let mark = Mark { run: RUN.to_owned(), identity: identity.clone(), ..Mark::default() };
+    let claim = Claim { root: root.to_owned(), mark, over: look.mark.filter(is_over) };
+    let answer = assay_backend_file::claim(&claim, LOCK_NS)?;
+    if !answer.foreign {
+        return Ok(Some(identity));
+    }
+    match look.names.first() {
+        Some(name) => bail!("{root} holds something that is not Assay's, such as {name}: name a new directory in it"),
+        None => bail!("{root} is claimed by another run of Assay: name another directory, or that run in `run`"),
+    }
+}
+
+impl Storage {
+    /// Makes a target ready.
+    pub(crate) fn claim(text: &str) -> anyhow::Result<Self> {
+        let mut target = target::any(text, ROOT, &directory(0))?;
+        let mut claimed = false;
+        if let Target::File(file) = &mut target {
+            let made = claim(&file.root, file.run.as_deref()).with_context(|| format!("claim {}", file.root))?;
+            claimed = made.is_some();
+            file.run = made.or(file.run.take());
+        }
+        let found = match &target {
+            Target::Null(_) => bail!("a target of kind null keeps no data: there is nothing to check"),
+            Target::File(file) => FileBackend::directory(file, 0..1, 1).map(|backend| backend.capabilities()),
+            Target::Device(device) => FileBackend::device(&device.path, 1).map(|backend| backend.capabilities()),
+            Target::Nfs(nfs) => assay_backend_nfs::probe(nfs),
+        };
+        let storage = |able| Storage { target: target.clone(), able, claimed };
+        found.map(storage).map_err(|error| {
+            if let (Target::File(file), true) = (&target, claimed) {
+                let _ = assay_backend_file::release(&file.root, file.run.as_deref(), LOCK_NS);
+            }
+            error.into()
+        })
+    }
+
+    /// What it can do.
+    pub(crate) fn able(&self) -> &BackendCapabilities {
+        &self.able
+    }
+
+    /// Takes away what marks it; what could not be removed, and why.
+    pub(crate) fn release(&mut self) -> Vec<String> {
+        match &self.target {
+            Target::File(file) if std::mem::take(&mut self.claimed) => {
+                match assay_backend_file::release(&file.root, file.run.as_deref(), LOCK_NS) {
+                    Ok(answer) => answer.left.iter().map(|left| format!("{}: {}", left.path, left.why)).collect(),
+                    Err(error) => vec![error.to_string()],
+                }
+            }
+            // An export's root stays as long as something else than its mark is in it.
+            Target::Nfs(nfs) => {
+                assay_backend_nfs::clean(nfs, true).err().map(|error| error.to_string()).into_iter().collect()
+            }
+            Target::File(_) | Target::Device(_) | Target::Null(_) => Vec::new(),
+        }
+    }
+}
+
+impl Subject for Storage {
+    fn capabilities(&self) -> &BackendCapabilities {
+        &self.able
+    }
+
+    fn target(&self, number: u32) -> Target {
+        let mut target = self.target.clone();
+        match &mut target {
+            Target::File(file) => file.directory = directory(number),
+            Target::Nfs(nfs) => nfs.directory = directory(number),
+            Target::Device(_) | Target::Null(_) => {}
+        }
+        target
+    }
+
+    fn open(&self, job: &Job) -> Result<Arc<dyn Backend>, SetupError> {
+        let backend = backends::open(job)?;
+        let refused = |error: anyhow::Error| SetupError::new("check", "the job", error.to_string());
+        backends::check(job, &backend.capabilities()).map_err(refused)?;
+        Ok(backend)
+    }
+}
