@@ -3,7 +3,7 @@
 use crate::{backends, target};
 use anyhow::{bail, Context};
 use assay_backend_file::FileBackend;
-use assay_conform::Subject;
+use assay_conform::{Subject, LEAST_FREE_BYTES};
 use assay_core::{clock, Backend, SetupError};
 use assay_spec::{BackendCapabilities, Claim, Job, Look, Mark, Target};
 use std::sync::Arc;
@@ -21,6 +21,8 @@ pub(crate) struct Storage {
     able: BackendCapabilities,
     /// Marked by this process, which takes the mark away again.
     claimed: bool,
+    /// A device is claimed once for all jobs, as nobody else may use it meanwhile; each lane opens it anew.
+    device: Option<Arc<dyn Backend>>,
 }
 
 /// Name of a directory of checks: such as jobs have, so that what a killed process has left can be cleaned.
@@ -48,7 +50,8 @@ fn is_over(mark: &Mark) -> bool {
 
 /// Whether the directory may be used as it is: by hand it has been marked, or for the run that the target names.
 fn is_marked_for(look: &Look, run: Option<&str>) -> bool {
-    look.mark.as_ref().is_some_and(|mark| mark.identity == run.unwrap_or_default())
+    let by_hand = look.bad_mark && run.is_none();
+    by_hand || look.mark.as_ref().is_some_and(|mark| mark.identity == run.unwrap_or_default())
 }
 
 /// Marks a directory, which is made if it is not there; the identity in its mark, unless it has a mark already.
@@ -74,7 +77,7 @@ impl Storage {
     /// Makes a target ready.
     pub(crate) fn claim(text: &str) -> anyhow::Result<Self> {
         let mut target = target::any(text, ROOT, &directory(0))?;
-        let mut claimed = false;
+        let (mut claimed, mut held) = (false, None);
         if let Target::File(file) = &mut target {
             let made = claim(&file.root, file.run.as_deref()).with_context(|| format!("claim {}", file.root))?;
             claimed = made.is_some();
@@ -83,13 +86,19 @@ impl Storage {
         let found = match &target {
             Target::Null(_) => bail!("a target of kind null keeps no data: there is nothing to check"),
             Target::File(file) => FileBackend::directory(file, 0..1, 1).map(|backend| backend.capabilities()),
-            Target::Device(device) => FileBackend::device(&device.path, 1).map(|backend| backend.capabilities()),
+            Target::Device(device) => FileBackend::device(&device.path, LEAST_FREE_BYTES).map(|backend| {
+                let able = backend.capabilities();
+                held = Some(Arc::new(backend) as Arc<dyn Backend>);
+                able
+            }),
             Target::Nfs(nfs) => assay_backend_nfs::probe(nfs),
         };
-        let storage = |able| Storage { target: target.clone(), able, claimed };
+        let storage = |able| Storage { target: target.clone(), able, claimed, device: held };
         found.map(storage).map_err(|error| {
             if let (Target::File(file), true) = (&target, claimed) {
                 let _ = assay_backend_file::release(&file.root, file.run.as_deref(), LOCK_NS);
+                let words = "a mark was just written there: the storage does not keep even that";
+                return anyhow::Error::from(error).context(words);
             }
             error.into()
         })
@@ -134,7 +143,7 @@ impl Subject for Storage {
     }
 
     fn open(&self, job: &Job) -> Result<Arc<dyn Backend>, SetupError> {
-        let backend = backends::open(job)?;
+        let backend = self.device.clone().map_or_else(|| backends::open(job), Ok)?;
         let refused = |error: anyhow::Error| SetupError::new("check", "the job", error.to_string());
         backends::check(job, &backend.capabilities()).map_err(refused)?;
         Ok(backend)

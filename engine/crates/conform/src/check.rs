@@ -15,7 +15,7 @@ pub trait Subject {
     /// has one target for all.
     fn target(&self, directory: u32) -> Target;
 
-    /// Opens the target of a job. Each call is a new opening: nothing is shared with earlier ones.
+    /// Opens the target of a job. Lanes of it open the files anew: they share nothing with earlier ones.
     ///
     /// # Errors
     /// If it cannot be opened, or cannot do what the job asks for.

@@ -52,8 +52,8 @@ fn has_files(able: &BackendCapabilities) -> bool {
     able.layouts.contains(&Layout::Separate)
 }
 
-fn recipe() -> Recipe {
-    Recipe::plain(2 * FAR, RECORD as u64)
+fn recipe(session: &Session<'_>) -> Recipe {
+    Recipe::plain(2 * FAR, RECORD as u64).fitting(session.able())
 }
 
 fn contents(seed: u64, offset: usize, length: usize) -> Vec<u8> {
@@ -62,7 +62,7 @@ fn contents(seed: u64, offset: usize, length: usize) -> Vec<u8> {
 
 /// A file of `SIZE` bytes, made new, in which a script does its work.
 fn with_file(session: &Session<'_>, script: Script) -> Vec<Finding> {
-    let recipe = recipe();
+    let recipe = recipe(session);
     session.and_tidy(&recipe, |_| {
         let (backend, job) = session.open(&recipe)?;
         backend.prepare()?;
@@ -164,7 +164,7 @@ fn reopened(session: &Session<'_>, recipe: &Recipe) -> Result<(std::sync::Arc<dy
 }
 
 fn absent(session: &Session<'_>) -> Vec<Finding> {
-    let recipe = recipe();
+    let recipe = recipe(session);
     session.and_tidy(&recipe, |_| {
         let (backend, job) = session.open(&recipe)?;
         backend.prepare()?;

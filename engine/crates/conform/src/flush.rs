@@ -74,7 +74,7 @@ fn seen(
     (writer, reader): (bool, bool),
     sync: SyncPolicy,
 ) -> Vec<Finding> {
-    let first = Recipe { direct: writer, sync, ..Recipe::plain(RECORDS * record, record) };
+    let first = Recipe { direct: writer, sync, ..Recipe::plain(RECORDS * record, record) }.fitting(session.able());
     let other = Recipe { direct: reader, reuse: true, ..first.clone() };
     session.and_tidy(&first, |findings| {
         let (backend, job) = session.open(&first)?;

@@ -1,6 +1,8 @@
 //! The jobs that checks run. The only place that knows how a job is written.
 
-use assay_spec::{DataSpec, Job, Layout, Method, Operation, SyncPolicy, Target, Tree, SPEC_VERSION};
+use assay_spec::{
+    BackendCapabilities, DataSpec, Job, Layout, Method, Operation, SyncPolicy, Target, Tree, SPEC_VERSION,
+};
 use serde_json::{json, Value};
 
 /// What a job of a check is made of.
@@ -43,6 +45,12 @@ impl Recipe {
             phases: vec![phase(Operation::Read)],
             reuse: false,
         }
+    }
+
+    /// The same in a layout that is offered.
+    pub(crate) fn fitting(self, able: &BackendCapabilities) -> Self {
+        let layout = if able.layouts.contains(&self.layout) { self.layout } else { Layout::Separate };
+        Recipe { layout, ..self }
     }
 
     /// The job. It leaves its files where they are: whoever looks at them afterwards removes them.

@@ -29,5 +29,5 @@ mod table;
 
 pub use check::Subject;
 pub use finding::{Finding, Symptom};
-pub use report::{NotOffered, Report, Row, Verdict};
+pub use report::{Report, Row, Verdict};
 pub use suite::{run, LEAST_FREE_BYTES};

@@ -57,7 +57,8 @@ fn with_names(session: &Session<'_>, script: Script) -> Vec<Finding> {
     let (sync, largest) = (SyncPolicy::None, LARGEST as u64);
     // What phases there are does not matter: the operations are done by hand.
     let phases = vec![phase(Operation::Mkdir)];
-    let recipe = Recipe { seed: NEW, sync, tree: Some(tree), phases, ..Recipe::plain(largest, largest) };
+    let recipe =
+        Recipe { seed: NEW, sync, tree: Some(tree), phases, ..Recipe::plain(largest, largest) }.fitting(session.able());
     session.and_tidy(&recipe, |_| {
         let (backend, job) = session.open(&recipe)?;
         backend.prepare()?;

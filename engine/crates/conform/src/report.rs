@@ -32,15 +32,6 @@ pub struct Row {
     pub findings: Vec<Finding>,
 }
 
-/// Something that the storage does not offer, so that it is not checked.
-#[derive(Debug, Clone, Serialize)]
-pub struct NotOffered {
-    /// Operation, layout, method, ...
-    pub what: String,
-    /// Why, as far as it is known.
-    pub why: String,
-}
-
 /// A run of the suite.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
@@ -52,8 +43,10 @@ pub struct Report {
     pub filesystem: String,
     /// All checks, in their order.
     pub rows: Vec<Row>,
-    /// What is not checked, and why.
-    pub not_offered: Vec<NotOffered>,
+    /// What the target does not offer, so that it is not checked.
+    pub not_offered: Vec<String>,
+    /// What is said of the target, such as why something is not offered.
+    pub remarks: Vec<String>,
     /// How long it took.
     pub elapsed_ns: u64,
     /// It was stopped before the last check.

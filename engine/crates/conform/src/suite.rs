@@ -2,9 +2,9 @@
 
 use crate::check::{Check, Subject};
 use crate::finding::Finding;
-use crate::report::{NotOffered, Report, Row, Verdict};
+use crate::report::{Report, Row, Verdict};
 use crate::session::Session;
-use crate::{data, ends, flush, names, names_by_hand};
+use crate::{data, data_ways, ends, flush, names, names_by_hand};
 use assay_core::{clock, pulse};
 use assay_drive::StopFlag;
 use assay_spec::{BackendCapabilities, Layout, Method, Operation, SyncPolicy};
@@ -48,6 +48,7 @@ pub fn run(subject: &dyn Subject, only: &str, stop: &StopFlag, told: &mut dyn Fn
         stopped: rows.iter().any(|row| row.verdict == Verdict::NotDone),
         rows,
         not_offered: not_offered(able),
+        remarks: place.map_or_else(Vec::new, |place| place.limits.clone()),
         elapsed_ns: clock::now().saturating_sub(begin),
     }
 }
@@ -85,29 +86,22 @@ fn removal(remains: Vec<Finding>) -> Row {
 }
 
 /// What is left out of the suite, since the storage does not offer it.
-fn not_offered(able: &BackendCapabilities) -> Vec<NotOffered> {
-    let mut all: Vec<NotOffered> = Vec::new();
-    let mut list = |what: &str, missing: Vec<&str>, why: &str| {
+fn not_offered(able: &BackendCapabilities) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let mut list = |what: &str, missing: Vec<&str>| {
         if !missing.is_empty() {
-            all.push(NotOffered { what: format!("{what} {}", missing.join(", ")), why: why.to_owned() });
+            all.push(format!("{what} {}", missing.join(", ")));
         }
     };
     let operations = Operation::measurable().filter(|one| !able.operations.contains(one)).map(Operation::name);
-    list("operations", operations.collect(), "");
+    list("operations", operations.collect());
     let layouts = [(Layout::Separate, "separate files"), (Layout::Shared, "a file that lanes share")];
-    list("layouts", without(&layouts, &able.layouts), "");
-    let methods = [Method::IoUring, Method::Sync, Method::Threads, Method::Mmap, Method::Protocol];
+    list("layouts", without(&layouts, &able.layouts));
+    // Where the engine speaks the protocol itself, no call of the kernel's is missing.
+    let methods =
+        [Method::IoUring, Method::Sync, Method::Threads, Method::Mmap].map(|one| (one, data_ways::method(one)));
     if !able.methods.contains(&Method::Protocol) {
-        let methods = &methods[..methods.len() - 1];
-        list(
-            "methods",
-            methods
-                .iter()
-                .filter(|one| !able.methods.contains(one))
-                .map(|one| crate::data_ways::method(*one))
-                .collect(),
-            "",
-        );
+        list("methods", without(&methods, &able.methods));
     }
     let policies = [
         (SyncPolicy::None, "none"),
@@ -116,15 +110,13 @@ fn not_offered(able: &BackendCapabilities) -> Vec<NotOffered> {
         (SyncPolicy::OSync, "O_SYNC"),
         (SyncPolicy::ODsync, "O_DSYNC"),
     ];
-    list("sync", without(&policies, &able.sync), "");
+    list("sync", without(&policies, &able.sync));
     if !able.direct {
-        list("direct I/O", vec!["(O_DIRECT)"], "");
+        list("direct I/O", vec!["(O_DIRECT)"]);
     }
     if !able.preallocate {
-        list("reserved space", vec!["(fallocate)"], "");
+        list("reserved space", vec!["(fallocate)"]);
     }
-    let limits = able.place.iter().flat_map(|place| &place.limits);
-    all.extend(limits.map(|limit| NotOffered { what: "here".to_owned(), why: limit.clone() }));
     all
 }
 

@@ -67,12 +67,13 @@ impl std::fmt::Display for Report {
             writeln!(out, "  {:name$}  {:expects$}  {}", line.check, line.expects, line.result())?;
         }
         out.write_str(&wrong(self, &lines))?;
-        if !self.not_offered.is_empty() {
-            writeln!(out, "\nNot offered, so not checked:")?;
-            for one in &self.not_offered {
-                let why = if one.why.is_empty() { String::new() } else { format!(": {}", one.why) };
-                writeln!(out, "  {}{why}", one.what)?;
+        for (title, texts) in
+            [("Not offered, so not checked:", &self.not_offered), ("Known of this target:", &self.remarks)]
+        {
+            if !texts.is_empty() {
+                writeln!(out, "\n{title}")?;
             }
+            texts.iter().try_for_each(|text| writeln!(out, "  {text}"))?;
         }
         let count = |verdict| self.count(verdict);
         let (holds, wrong, undone) = (count(Verdict::Holds), count(Verdict::DoesNotHold), count(Verdict::NotDone));
