@@ -80,7 +80,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     });
     let stop = stop_after(Duration::from_secs(arguments.limit));
     let mut storage = Storage::claim(&text)?;
-    let report = check_room(&storage).map(|()| assay_conform::run(&storage, &arguments.only, &stop, &mut |_| {}));
+    let report = check_room(&storage).map(|()| assay_conform::run(&storage, &arguments.only, &stop));
     assay_core::pulse::begin("giving the target back", 0);
     let left = storage.release();
     let report = report?;

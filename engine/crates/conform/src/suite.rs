@@ -25,16 +25,14 @@ fn checks(subject: &dyn Subject, only: &str) -> Vec<Check> {
     all.into_iter().flatten().filter(wanted).collect()
 }
 
-/// Runs all checks whose words (`group: check (way)`) have `only` in them, until `stop` is set from outside. `told` gets
-/// each row when it is known. What the checks make they remove, also when they are stopped.
-pub fn run(subject: &dyn Subject, only: &str, stop: &StopFlag, told: &mut dyn FnMut(&Row)) -> Report {
+/// Runs all checks whose words (`group: check (way)`) have `only` in them, until `stop` is set from outside.
+/// What the checks make they remove, also when they are stopped.
+pub fn run(subject: &dyn Subject, only: &str, stop: &StopFlag) -> Report {
     let begin = clock::now();
     let session = Session::new(subject, stop);
     let mut rows = Vec::new();
     for check in checks(subject, only) {
-        let row = one(&session, check);
-        told(&row);
-        rows.push(row);
+        rows.push(one(&session, check));
     }
     if !rows.is_empty() {
         rows.push(removal(session.take_remains()));

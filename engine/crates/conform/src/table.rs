@@ -99,7 +99,7 @@ fn wrong(report: &Report, lines: &[Line<'_>]) -> String {
         }
         let more = line.count(Verdict::DoesNotHold).saturating_sub(MOST_WAYS);
         if more > 0 {
-            let _ = writeln!(text, "    and in {more} more ways");
+            let _ = writeln!(text, "    and in {more} more {}", if more == 1 { "way" } else { "ways" });
         }
     }
     for row in &report.rows {

@@ -35,7 +35,7 @@ fn everything_holds_of_a_server_that_does_what_it_should() {
     let server = StoreServer::start();
     let target = server.target();
     let export = Export { able: crate::probe(&target).unwrap(), target };
-    let report = assay_conform::run(&export, "", &StopFlag::default(), &mut |_| {});
+    let report = assay_conform::run(&export, "", &StopFlag::default());
     assert_eq!(report.count(Verdict::Holds), report.rows.len(), "{report}");
     let names: Vec<&str> = report.rows.iter().map(|row| row.check.as_str()).collect();
     for operation in &export.able.operations {
