@@ -110,6 +110,12 @@ impl Reader {
     }
 }
 
+/// Whether a signal has asked to stop; from now on none ends the process at once.
+pub(crate) fn signalled() -> impl Fn() -> bool {
+    catch_signals();
+    || SIGNALLED.load(Ordering::Relaxed)
+}
+
 fn catch_signals() {
     let handler = on_signal as extern "C" fn(libc::c_int) as libc::sighandler_t;
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {

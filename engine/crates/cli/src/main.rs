@@ -3,6 +3,7 @@
 mod backends;
 mod capabilities;
 mod check;
+mod conform;
 mod control;
 mod hello;
 mod job;
@@ -10,6 +11,7 @@ mod methods;
 mod places;
 mod run;
 mod schema;
+mod subject;
 mod target;
 mod watch;
 
@@ -58,6 +60,19 @@ enum Command {
     ///
     /// Example: assay-engine clean --root target.json
     Clean(places::Clean),
+    /// Check whether storage does what it should, byte for byte, and print a table.
+    ///
+    /// FILE holds a target as JSON: a directory, an NFS export, or a device, which is overwritten and needs
+    /// `"destroy": true`. A directory must be new, empty or marked by Assay. The checks are those that the target's
+    /// capabilities allow: every operation in every way, what another reader finds before and after a flush and when
+    /// the file is opened anew, ends of files, and names. What they make is removed, also after SIGINT. What only a loss
+    /// of power would show is not seen.
+    ///
+    /// Exit codes: 0 all holds, 1 something does not, 2 it could not be checked.
+    ///
+    /// Example: echo '{"kind": "file", "root": "/mnt/x/assay-conform"}' | assay-engine conform -
+    #[command(verbatim_doc_comment)]
+    Conform(conform::Arguments),
     /// Find out which method `auto` takes for several operations in flight, by trying.
     ///
     /// The same kind of case then gets the same method on all hosts and in all repeats.
@@ -80,6 +95,7 @@ fn main() -> ExitCode {
         Command::Inspect(arguments) => places::inspect(&arguments),
         Command::Claim(arguments) => places::claim(&arguments),
         Command::Clean(arguments) => places::clean(&arguments),
+        Command::Conform(arguments) => conform::main(&arguments),
         Command::Methods(arguments) => methods::main(&arguments),
         Command::Schema(arguments) => schema::main(&arguments),
     };

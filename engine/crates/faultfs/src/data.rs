@@ -29,6 +29,36 @@ impl Before {
     }
 }
 
+/// What writes through one opening have replaced, for what is to vanish when that is closed.
+#[derive(Debug, Default)]
+pub(crate) struct Undo {
+    /// Offset and bytes, oldest first.
+    replaced: Vec<(u64, Vec<u8>)>,
+    /// Bytes that the file had before the first of them.
+    size: Option<u64>,
+}
+
+impl Undo {
+    /// Keep what is about to be overwritten.
+    pub(crate) fn note(&mut self, file: &File, offset: u64, length: usize) -> io::Result<()> {
+        let size = file.metadata()?.len();
+        self.size.get_or_insert(size);
+        let mut old = vec![0; length];
+        let there = read_full(file, &mut old, offset)?;
+        old.truncate(there);
+        self.replaced.push((offset, old));
+        Ok(())
+    }
+
+    /// Put everything back, the last write first.
+    pub(crate) fn apply(&mut self, file: &File) -> io::Result<()> {
+        for (offset, old) in self.replaced.drain(..).rev() {
+            file.write_all_at(&old, offset)?;
+        }
+        self.size.take().map_or(Ok(()), |size| file.set_len(size))
+    }
+}
+
 /// Read, and do the fault to it.
 pub(crate) fn read(
     file: &File,

@@ -94,12 +94,15 @@ pub(crate) fn second_name(nodes: &Nodes, node: &Node, parent: &Node, name: &OsSt
     nodes.look_up(parent, name)
 }
 
-pub(crate) fn list(node: &Node) -> Result<Vec<Vec<u8>>, Errno> {
+/// The names in a directory, or all but the last of them.
+pub(crate) fn list(node: &Node, forgets: bool) -> Result<Vec<Vec<u8>>, Errno> {
     let fd = node.open(OFlags::DIRECTORY.bits() as i32)?;
     let mut names = Vec::new();
     for entry in rustix::fs::Dir::read_from(&fd)? {
         names.push(entry?.file_name().to_bytes().to_vec());
     }
+    let last = names.iter().max().filter(|name| forgets && ![b".".to_vec(), b"..".to_vec()].contains(name)).cloned();
+    names.retain(|name| Some(name) != last.as_ref());
     Ok(names)
 }
 

@@ -31,6 +31,8 @@ pub(crate) struct Passed {
 }
 
 type Answer<T> = Result<T, Errno>;
+/// A file or directory, and what is to go wrong with it.
+type Faulty = (Arc<Node>, Option<Fault>);
 
 impl Passed {
     pub(crate) fn new(backing: &str, control: Arc<Control>, cached: bool) -> Outcome<Self> {
@@ -41,14 +43,42 @@ impl Passed {
 
     /// A call about a name in a directory; what has disappeared has no names.
     fn by_name(&self, req: &Request, operation: &'static str, parent: INodeNo, name: &OsStr) -> Answer<Arc<Node>> {
+        self.by_name_with(req, operation, parent, name).map(|(node, _)| node)
+    }
+
+    /// The same, with a fault of what is to be done.
+    fn by_name_with(&self, req: &Request, operation: &'static str, parent: INodeNo, name: &OsStr) -> Answer<Faulty> {
         let node = self.nodes.get(parent)?;
-        self.meet(req, operation, &node.below(name), 0, 0, Errno::NOENT).map(|_| node)
+        let fault = self.meet(req, operation, &node.below(name), 0, 0, Errno::NOENT)?;
+        Ok((node, fault))
+    }
+
+    /// The same of what changes names, unless the change is to be lost.
+    fn unless_lost(
+        &self,
+        req: &Request,
+        operation: &'static str,
+        parent: INodeNo,
+        name: &OsStr,
+        change: impl FnOnce(&Node) -> Answer<()>,
+    ) -> Answer<()> {
+        let (node, fault) = self.by_name_with(req, operation, parent, name)?;
+        if fault == Some(Fault::Lost) {
+            return Ok(());
+        }
+        change(&node)
     }
 
     /// A call about a file the kernel knows.
     fn by_node(&self, req: &Request, operation: &'static str, number: INodeNo) -> Answer<Arc<Node>> {
+        self.by_node_with(req, operation, number).map(|(node, _)| node)
+    }
+
+    /// The same, with a fault of what is to be done.
+    fn by_node_with(&self, req: &Request, operation: &'static str, number: INodeNo) -> Answer<Faulty> {
         let node = self.nodes.get(number)?;
-        self.meet(req, operation, &node.path(), 0, 0, Errno::STALE).map(|_| node)
+        let fault = self.meet(req, operation, &node.path(), 0, 0, Errno::STALE)?;
+        Ok((node, fault))
     }
 
     /// A call about an open file.
@@ -93,6 +123,9 @@ impl Passed {
         let (handle, fault) = self.by_handle(req, "write", fh, offset, bytes.len() as u64)?;
         let file = handle.file.as_ref().ok_or(Errno::ISDIR)?;
         let mut before = lock(&handle.node.before);
+        if fault == Some(Fault::Vanish) {
+            lock(&handle.undo).note(file, offset, bytes.len()).map_err(|error| errno(&error))?;
+        }
         data::write(file, &mut before, offset, bytes, fault).map(|size| size as u32).map_err(|error| errno(&error))
     }
 
@@ -110,7 +143,7 @@ impl Passed {
         let mut names = match self.meet(req, "readdir", &handle.node.path(), offset, 0, Errno::NOENT) {
             Err(Errno::NOENT) => vec![b".".to_vec(), b"..".to_vec()],
             Err(error) => return Err(error),
-            Ok(_) => entries::list(&handle.node)?,
+            Ok(fault) => entries::list(&handle.node, fault == Some(Fault::Forget))?,
         };
         // In an order of its own, so that a place in it stays one while names come and go.
         names.sort();
@@ -138,8 +171,19 @@ fn code(errno: Errno) -> Code {
     Code::from_i32(errno.raw_os_error())
 }
 
+/// A file's attributes, with the size that is to be told.
+fn told((node, fault): &Faulty) -> Answer<fuser::FileAttr> {
+    let found = node.attributes()?;
+    let wrong = *fault == Some(Fault::Size) && found.kind == fuser::FileType::RegularFile;
+    Ok(fuser::FileAttr { size: found.size + u64::from(wrong), ..found })
+}
+
 fn answer_entry(reply: ReplyEntry, found: Answer<Arc<Node>>) {
-    match found.and_then(|node| node.attributes()) {
+    answer_faulty_entry(reply, found.map(|node| (node, None)));
+}
+
+fn answer_faulty_entry(reply: ReplyEntry, found: Answer<Faulty>) {
+    match found.and_then(|faulty| told(&faulty)) {
         Ok(attributes) => reply.entry(&TTL, &attributes, Generation(0)),
         Err(error) => reply.error(code(error)),
     }
@@ -161,7 +205,8 @@ fn answer(reply: ReplyEmpty, done: Answer<()>) {
 
 impl Filesystem for Passed {
     fn lookup(&self, req: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        answer_entry(reply, self.by_name(req, "lookup", parent, name).and_then(|dir| self.nodes.look_up(&dir, name)));
+        let dir = self.by_name_with(req, "lookup", parent, name);
+        answer_faulty_entry(reply, dir.and_then(|(dir, fault)| Ok((self.nodes.look_up(&dir, name)?, fault))));
     }
 
     fn forget(&self, _req: &Request, ino: INodeNo, nlookup: u64) {
@@ -169,7 +214,7 @@ impl Filesystem for Passed {
     }
 
     fn getattr(&self, req: &Request, ino: INodeNo, _fh: Option<FileHandle>, reply: ReplyAttr) {
-        answer_attributes(reply, self.by_node(req, "getattr", ino).and_then(|node| node.attributes()));
+        answer_attributes(reply, self.by_node_with(req, "getattr", ino).and_then(|faulty| told(&faulty)));
     }
 
     fn setattr(
@@ -216,13 +261,13 @@ impl Filesystem for Passed {
     }
 
     fn unlink(&self, req: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        let dir = self.by_name(req, "unlink", parent, name);
-        answer(reply, dir.and_then(|dir| rustix::fs::unlinkat(&dir.fd, name, AtFlags::empty())));
+        let remove = |dir: &Node| rustix::fs::unlinkat(&dir.fd, name, AtFlags::empty());
+        answer(reply, self.unless_lost(req, "unlink", parent, name, remove));
     }
 
     fn rmdir(&self, req: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        let dir = self.by_name(req, "rmdir", parent, name);
-        answer(reply, dir.and_then(|dir| rustix::fs::unlinkat(&dir.fd, name, AtFlags::REMOVEDIR)));
+        let remove = |dir: &Node| rustix::fs::unlinkat(&dir.fd, name, AtFlags::REMOVEDIR);
+        answer(reply, self.unless_lost(req, "rmdir", parent, name, remove));
     }
 
     fn symlink(&self, req: &Request, parent: INodeNo, name: &OsStr, target: &Path, reply: ReplyEntry) {
@@ -241,9 +286,11 @@ impl Filesystem for Passed {
         flags: RenameFlags,
         reply: ReplyEmpty,
     ) {
-        let both = self.by_name(req, "rename", parent, name).and_then(|from| Ok((from, self.nodes.get(new_parent)?)));
-        let done = both.and_then(|(from, to)| entries::rename(&self.nodes, (&from, name), (&to, new_name), flags));
-        answer(reply, done);
+        let move_it = |from: &Node| {
+            let to = self.nodes.get(new_parent)?;
+            entries::rename(&self.nodes, (from, name), (&to, new_name), flags)
+        };
+        answer(reply, self.unless_lost(req, "rename", parent, name, move_it));
     }
 
     fn link(&self, req: &Request, ino: INodeNo, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {

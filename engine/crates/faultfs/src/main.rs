@@ -26,8 +26,8 @@ const USAGE: &str = "usage: assay-faultfs BACKING MOUNTPOINT LOG [--cached]
   release     calls that hang are done
   state       `rules=N injected=N waiting=N`
   quit        unmount and end, as does the end of standard input
-FAULT: an errno in small letters, such as enospc, edquot, eio, eintr, estale; short, torn, lost, corrupt, stale,
-  disappear, latency, hang.
+FAULT: an errno in small letters, such as enospc, edquot, eio, eintr, estale; short, torn, lost, vanish (at
+  the close), corrupt, stale, size (told wrong), forget (a name of a directory), disappear, latency, hang.
 OPERATION: lookup getattr setattr readlink mknod mkdir unlink rmdir symlink rename link open create read write flush
   fsync release opendir readdir fsyncdir statfs fallocate, or `any`.";
 

@@ -1,6 +1,6 @@
 //! What the kernel knows by number: files by an open descriptor each, and what it has open of them.
 
-use crate::data::Before;
+use crate::data::{Before, Undo};
 use crate::Outcome;
 use fuser::{FileAttr, FileType, INodeNo};
 use rustix::fs::{AtFlags, Mode, OFlags};
@@ -72,6 +72,17 @@ pub(crate) struct Handle {
     pub(crate) node: Arc<Node>,
     /// None for a directory.
     pub(crate) file: Option<File>,
+    /// What is to vanish when it is closed.
+    pub(crate) undo: Mutex<Undo>,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if let Some(file) = &self.file {
+            // A file that cannot be put back stays as it is: nobody can be told any more.
+            let _ = lock(&self.undo).apply(file);
+        }
+    }
 }
 
 /// The tables of nodes and handles.
@@ -135,7 +146,7 @@ impl Nodes {
         let mut handles = lock(&self.handles);
         handles.1 += 1;
         let number = handles.1;
-        handles.0.insert(number, Arc::new(Handle { node, file }));
+        handles.0.insert(number, Arc::new(Handle { node, file, undo: Mutex::default() }));
         number
     }
 

@@ -57,8 +57,14 @@ pub(crate) enum Fault {
     Short,
     /// The first half is stored, the answer says all is.
     Torn,
-    /// Nothing is stored, the answer says all is.
+    /// Nothing is stored, removed or renamed, the answer says it is.
     Lost,
+    /// All is stored, but only until the file is closed: a flush changes nothing about that.
+    Vanish,
+    /// A file is told to be one byte longer than it is.
+    Size,
+    /// The last name of a directory is left out.
+    Forget,
     /// One byte is changed on the way.
     Corrupt,
     /// A read gets what the last write of these bytes has replaced.
@@ -77,6 +83,9 @@ impl Fault {
             "short" => Self::Short,
             "torn" => Self::Torn,
             "lost" => Self::Lost,
+            "vanish" => Self::Vanish,
+            "size" => Self::Size,
+            "forget" => Self::Forget,
             "corrupt" => Self::Corrupt,
             "stale" => Self::Stale,
             "disappear" => Self::Disappear,
@@ -96,6 +105,9 @@ impl Fault {
             Self::Short => "short",
             Self::Torn => "torn",
             Self::Lost => "lost",
+            Self::Vanish => "vanish",
+            Self::Size => "size",
+            Self::Forget => "forget",
             Self::Corrupt => "corrupt",
             Self::Stale => "stale",
             Self::Disappear => "disappear",
@@ -108,7 +120,10 @@ impl Fault {
     fn fits(self, operation: &str) -> bool {
         match self {
             Self::Short | Self::Corrupt => matches!(operation, "read" | "write"),
-            Self::Torn | Self::Lost => operation == "write",
+            Self::Torn | Self::Vanish => operation == "write",
+            Self::Lost => matches!(operation, "write" | "unlink" | "rmdir" | "rename"),
+            Self::Size => matches!(operation, "getattr" | "lookup"),
+            Self::Forget => operation == "readdir",
             Self::Stale => operation == "read",
             _ => true,
         }

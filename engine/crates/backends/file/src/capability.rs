@@ -6,6 +6,7 @@ use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, Operation, Pl
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{self, Access, AtFlags, Mode, OFlags, CWD};
 use rustix::io::Errno;
+use rustix::mm::{self, MapFlags, ProtFlags};
 
 /// File systems that keep their data in memory: tmpfs and ramfs (statfs(2)).
 const MEMORY_MAGIC: [i64; 2] = [0x0102_1994, 0x8584_58f6];
@@ -76,6 +77,10 @@ fn at_directory(place: &Place, root: &str) -> Result<BackendCapabilities, SetupE
             "the file system is memory itself: O_DIRECT bypasses nothing, and there is no cache to empty".to_owned(),
         );
     }
+    if !can_be_mapped(root_fd, root)? {
+        found.methods.retain(|method| *method != Method::Mmap);
+        limits.push("no mmap: the file system has no shared mappings of files".to_owned());
+    }
     match direct_alignment(root_fd, root)? {
         Some(bytes) => found.direct_alignment_bytes = bytes,
         None => {
@@ -112,6 +117,24 @@ fn direct_alignment(root: &OwnedFd, path: &str) -> Result<Option<u64>, SetupErro
         }
     }
     Ok(None)
+}
+
+/// Whether files here can be mapped for writing; some file systems in user space refuse it (ENODEV).
+fn can_be_mapped(root: &OwnedFd, path: &str) -> Result<bool, SetupError> {
+    let error = |errno| SetupError::os("probe", path, errno);
+    let file = nameless(root, OFlags::RDWR).map_err(error)?;
+    let (length, protection) = (rustix::param::page_size(), ProtFlags::READ | ProtFlags::WRITE);
+    // SAFETY: a mapping at an address of the kernel's choice touches nothing of ours, and nothing is read from it.
+    match unsafe { mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, &file, 0) } {
+        Ok(mapping) => {
+            // SAFETY: it was made just now, and nothing refers to it.
+            let _ = unsafe { mm::munmap(mapping, length) };
+            Ok(true)
+        }
+        Err(Errno::NODEV) => Ok(false),
+        // Anything else says nothing about the file system.
+        Err(_) => Ok(true),
+    }
 }
 
 /// Type of the file system from /proc/self/mountinfo, by device number.

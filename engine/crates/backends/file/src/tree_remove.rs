@@ -20,6 +20,7 @@ const MAX_NAMED: usize = 20;
 /// Why something is left alone that lies behind a mount or a link.
 const MOUNT: &str = "is a mount: left alone";
 const ELSEWHERE: &str = "leads elsewhere (a link or a mount): left alone";
+const STILL_THERE: &str = "is still there, although the storage says that it was removed";
 const FOREIGN: &str = "was not made by Assay: left alone";
 const UNMARKED: &str = "has no mark of this run's jobs: left alone";
 
@@ -77,7 +78,10 @@ pub(crate) fn remove(parent: &OwnedFd, name: &str, run: Option<&str>) -> Vec<Lef
         Err(errno) => return refused(&c_name, errno),
     }
     let mut walk = Walk { top: folder.try_clone().ok(), level: 0, moved: 0, mark: marked.as_bytes(), left: Vec::new() };
-    while walk.empty(&folder, name) > 0 {}
+    let mut again = false;
+    while walk.empty(&folder, name, again) > 0 {
+        again = true;
+    }
     if !walk.left.is_empty() {
         return walk.left;
     }
@@ -121,8 +125,9 @@ impl Walk<'_> {
     }
 
     /// Goes once through a directory and removes what it finds; returns how much that was. Some file systems pass over
-    /// entries when others are removed meanwhile, so this is done until nothing more goes.
-    fn empty(&mut self, folder: &OwnedFd, path: &str) -> u64 {
+    /// entries when others are removed meanwhile, so this is done until nothing more goes. When it is done `again`,
+    /// storage is not believed that it has removed something: there would be no end where it says so and does not.
+    fn empty(&mut self, folder: &OwnedFd, path: &str, again: bool) -> u64 {
         self.level += 1;
         let mut room = Vec::with_capacity(ENTRIES_BYTES);
         let _ = fs::seek(folder, fs::SeekFrom::Start(0));
@@ -130,7 +135,11 @@ impl Walk<'_> {
         let mut removed = 0;
         while let Some(entry) = entries.next() {
             match entry {
-                Ok(entry) => removed += u64::from(self.entry(folder, path, entry.file_name(), entry.file_type())),
+                Ok(entry) => {
+                    let name = entry.file_name();
+                    let gone = self.entry(folder, path, name, entry.file_type());
+                    removed += u64::from(gone && !(again && self.is_still_there(folder, path, name)));
+                }
                 // Somebody else has removed it.
                 Err(Errno::NOENT) => break,
                 Err(errno) => {
@@ -141,6 +150,14 @@ impl Walk<'_> {
         }
         self.level -= 1;
         removed
+    }
+
+    fn is_still_there(&mut self, folder: &OwnedFd, path: &str, name: &CStr) -> bool {
+        let there = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        if there {
+            self.keep(format!("{path}/{}", name.to_string_lossy()), STILL_THERE, false);
+        }
+        there
     }
 
     /// Whether the entry is gone now, by our doing.
@@ -171,6 +188,7 @@ impl Walk<'_> {
     }
 
     fn directory(&mut self, parent: &OwnedFd, path: &str, name: &CStr) -> bool {
+        let mut again = false;
         loop {
             match remove_directory(parent, name) {
                 Ok(true) => return true,
@@ -197,7 +215,9 @@ impl Walk<'_> {
                     return false;
                 }
             };
-            if self.empty(&folder, path) == 0 {
+            let removed = self.empty(&folder, path, again);
+            again = true;
+            if removed == 0 {
                 let below = format!("{path}/");
                 if !self.left.iter().any(|left| left.path.starts_with(&below)) {
                     self.keep(path.to_owned(), words(Errno::NOTEMPTY), true);

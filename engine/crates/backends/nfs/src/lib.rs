@@ -7,6 +7,8 @@ mod calls;
 mod capability;
 mod client;
 #[cfg(test)]
+mod conform_tests;
+#[cfg(test)]
 mod fake;
 #[cfg(test)]
 mod fake_store;

@@ -117,6 +117,18 @@ pub fn run(job: &Value) -> Said {
     said(&output)
 }
 
+/// Exit code and report of the contract suite on a target.
+pub fn conform(target: &Value, words: &[&str]) -> (i32, Value) {
+    let mut child = engine();
+    let child = child.args(["conform", "--json"]).args(words).arg("-").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = child.stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(target.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let told = serde_json::from_slice(&output.stdout);
+    let stderr = || Value::String(String::from_utf8_lossy(&output.stderr).into_owned());
+    (output.status.code().unwrap_or(-1), told.unwrap_or_else(|_| stderr()))
+}
+
 /// An engine whose standard input and output are at hand.
 pub struct Talk {
     pub child: std::process::Child,

@@ -1,8 +1,9 @@
-//! Every operation x layout x direct or buffered x method, on a disk file system and on tmpfs, every byte checked.
+//! The contract suite on a disk file system and on tmpfs, and what the engine says of what cannot be done there.
 
-use crate::common::{engine, file_job, run, Marked, Said};
-use assay_spec::{Capabilities, OpKind, Operation, PhaseStatus};
+use crate::common::{conform, engine, file_job, run, Marked};
+use assay_spec::{Capabilities, Group, OpKind, Operation};
 use serde_json::{json, Value};
+use std::collections::BTreeSet;
 
 const LANES: u64 = 3;
 const FILE: u64 = 1 << 20;
@@ -10,40 +11,35 @@ const FILE: u64 = 1 << 20;
 /// Directories on a disk and in memory. /var/tmp is on a disk on any usual system.
 const PLACES: [&str; 2] = ["/var/tmp", "/dev/shm"];
 
-struct Case {
+/// An operation on data in one way: layout, past the cache, method.
+#[derive(Clone, Copy)]
+struct Way {
     operation: Operation,
     layout: &'static str,
     direct: bool,
     method: &'static str,
 }
 
-impl Case {
-    fn name(&self) -> String {
-        format!("{} {} direct={} {}", self.operation.name(), self.layout, self.direct, self.method)
+impl Way {
+    /// As the suite names it.
+    fn words(&self) -> String {
+        let cache = if self.direct { "direct" } else { "buffered" };
+        format!("{} {}, {cache}, {}", self.operation.name(), self.layout, self.method)
     }
 
     fn job(&self, root: &Marked) -> Value {
-        let mut phases = Vec::new();
-        if !self.operation.creates() {
-            phases.push(json!({"operation": "prepare", "measured": false}));
-        }
-        let mix = if self.operation.mixes() { json!({"read": 50, "write": 50}) } else { Value::Null };
-        phases.push(json!({"operation": self.operation.name(), "mix": mix}));
-        if self.operation == Operation::RecordRewrite {
-            phases.push(json!({"operation": "prepare", "measured": false}));
-        }
-        phases.push(json!({"operation": "stride_read"}));
-        file_job(
+        let mut job = file_job(
             root,
             &json!({
-                "layout": self.layout, "direct": self.direct, "lanes": LANES, "seed": 5,
-                "queue_depth": if ["io_uring", "threads"].contains(&self.method) { 4 } else { 1 },
-                "method": self.method, "data": {"verify": true}, "phases": phases,
+                "layout": self.layout, "direct": self.direct, "lanes": LANES, "method": self.method,
+                "phases": [{"operation": "prepare", "measured": false}, {"operation": self.operation.name()}],
             }),
-        )
+        );
+        job["queue_depth"] = json!(if ["io_uring", "threads"].contains(&self.method) { 4 } else { 1 });
+        job
     }
 
-    /// The reason that the engine has to give, if this cannot be done.
+    /// The reason that the engine has to give, if this cannot be done anywhere.
     fn refusal(&self) -> Option<&'static str> {
         match (self.operation.stdio(), self.direct, self.method) {
             (_, true, "mmap") => Some("mmap goes through the page cache"),
@@ -55,13 +51,13 @@ impl Case {
     }
 }
 
-fn cases() -> Vec<Case> {
+fn ways() -> Vec<Way> {
     let mut all = Vec::new();
-    for operation in Operation::of_group(assay_spec::Group::Data) {
+    for operation in Operation::of_group(Group::Data) {
         for layout in ["separate", "shared"] {
             for direct in [false, true] {
                 for method in ["sync", "threads", "io_uring", "mmap"] {
-                    all.push(Case { operation, layout, direct, method });
+                    all.push(Way { operation, layout, direct, method });
                 }
             }
         }
@@ -69,48 +65,55 @@ fn cases() -> Vec<Case> {
     all
 }
 
-fn check_done(case: &Case, place: &str, said: &Said) {
-    let context = format!("{} in {place}: {said:?}", case.name());
-    assert_eq!(said.code, 0, "{context}");
-    let files = if case.layout == "shared" { 1 } else { LANES };
-    let mut measured = said.ends().into_iter().filter(|end| end.measured);
-    let (end, check) = (measured.next().unwrap(), measured.next().unwrap());
-    assert_eq!(end.status, PhaseStatus::Done, "{context}");
-    assert_eq!(end.bytes(OpKind::Read) + end.bytes(OpKind::Write), files * FILE, "{context}");
-    assert_eq!(end.ops(OpKind::Read) > 0, case.operation.reads(), "{context}");
-    assert_eq!(end.ops(OpKind::Write) > 0, case.operation.writes(), "{context}");
-    assert_eq!(end.verified_bytes, end.bytes(OpKind::Read), "{context}");
-    assert_eq!(check.verified_bytes, files * FILE, "{context}");
-    assert_eq!(end.lanes.len() as u64, LANES, "{context}");
-    let latencies = end.operations.iter().filter_map(|totals| Some(totals.latency.as_ref()?.count));
-    assert_eq!(latencies.sum::<u64>(), end.ops(OpKind::Read) + end.ops(OpKind::Write), "{context}");
+/// What can be done in a directory.
+fn able(root: &Marked) -> assay_spec::BackendCapabilities {
+    let answer = engine().args(["capabilities", "--root", root.path()]).output().unwrap();
+    let can: Capabilities = serde_json::from_slice(&answer.stdout).unwrap();
+    can.backends[0].clone()
+}
+
+/// The suite holds, and has every operation in every way that the directory offers.
+#[test]
+fn everything_holds_in_directories_on_disks_and_in_memory() {
+    for below in PLACES {
+        let root = Marked::new(below);
+        let (code, answer) = conform(&json!({"kind": "file", "root": root.path()}), &[]);
+        assert_eq!((code, answer["counts"]["does_not_hold"].as_u64()), (0, Some(0)), "{below}: {answer}");
+        let rows = answer["report"]["rows"].as_array().unwrap();
+        let text = |row: &Value, key: &str| row[key].as_str().unwrap().to_owned();
+        let of_data = rows.iter().filter(|row| row["group"] == "data");
+        let done: BTreeSet<String> =
+            of_data.map(|row| format!("{} {}", text(row, "check"), text(row, "way"))).collect();
+        let can_be_past = able(&root).direct;
+        for way in ways().iter().filter(|way| way.refusal().is_none() && (can_be_past || !way.direct)) {
+            assert!(done.contains(&way.words()), "{below}: {}", way.words());
+        }
+        for operation in Operation::of_group(Group::Names) {
+            let named = |row: &&Value| row["group"] == "names" && row["check"] == operation.name();
+            assert_eq!(rows.iter().filter(named).count(), 8, "{below}: {operation:?}");
+        }
+        assert_eq!(root.remains(), Vec::<String>::new(), "{below}");
+        println!("{below}: {} checks hold", rows.len());
+    }
 }
 
 #[test]
-fn all_operations_in_all_ways() {
-    let (mut done, mut refused, mut missing_here) = (0, 0, 0);
+fn what_cannot_be_done_is_refused_with_the_reason() {
+    let mut refused = 0;
     for below in PLACES {
         let root = Marked::new(below);
-        let answer = engine().args(["capabilities", "--root", root.path()]).output().unwrap();
-        let can: Capabilities = serde_json::from_slice(&answer.stdout).unwrap();
-        for case in cases() {
-            let missing = case.direct && !can.backends[0].direct;
-            let said = run(&case.job(&root));
-            if let Some(reason) = case.refusal().or(missing.then_some("has no O_DIRECT")) {
-                assert_eq!(said.code, 2, "{} in {below}", case.name());
-                assert!(said.stderr.contains(reason), "{}: {}", case.name(), said.stderr);
-                refused += 1;
-                missing_here += usize::from(case.refusal().is_none());
-            } else {
-                check_done(&case, below, &said);
-                done += 1;
-            }
-            assert_eq!(root.remains(), Vec::<String>::new(), "{} in {below}", case.name());
+        let past = able(&root).direct;
+        for way in ways() {
+            let missing = (way.direct && !past).then_some("has no O_DIRECT");
+            let Some(reason) = way.refusal().or(missing) else { continue };
+            let said = run(&way.job(&root));
+            assert_eq!(said.code, 2, "{} in {below}", way.words());
+            assert!(said.stderr.contains(reason), "{}: {}", way.words(), said.stderr);
+            assert_eq!(root.remains(), Vec::<String>::new(), "{} in {below}", way.words());
+            refused += 1;
         }
     }
-    let possible = PLACES.len() * cases().iter().filter(|case| case.refusal().is_none()).count();
-    assert_eq!(done + missing_here, possible);
-    println!("{done} combinations done and checked, {refused} refused with the right reason");
+    println!("{refused} combinations refused with the right reason");
 }
 
 #[test]
@@ -183,29 +186,9 @@ fn a_mapping_survives_what_the_file_does_not_have() {
 }
 
 #[test]
-fn odd_sizes_keep_their_data() {
-    let root = Marked::new(PLACES[1]);
-    for (file, record, lanes, layout) in
-        [(1_000_003, 777, 3, "shared"), (99_999, 13, 2, "separate"), (5, 5, 1, "shared")]
-    {
-        let said = run(&file_job(
-            &root,
-            &json!({"file_size_bytes": file, "record_size_bytes": record, "lanes": lanes, "layout": layout,
-                    "data": {"verify": true, "compressible_percent": 30, "duplicate_percent": 20},
-                    "phases": [{"operation": "write"}, {"operation": "random_read"}, {"operation": "fread"}]}),
-        ));
-        assert_eq!(said.code, 0, "{said:?}");
-        let files = if layout == "shared" { 1 } else { lanes };
-        assert_eq!(said.ends()[1].verified_bytes, files * (file / record) * record);
-    }
-}
-
-#[test]
 fn cache_actions_are_done_and_told() {
     let root = Marked::new(PLACES[0]);
-    let answer = engine().args(["capabilities", "--root", root.path()]).output().unwrap();
-    let can: Capabilities = serde_json::from_slice(&answer.stdout).unwrap();
-    if !can.backends[0].direct_bypasses_cache {
+    if !able(&root).direct_bypasses_cache {
         println!("SKIPPED: {} is memory itself, there is no cache to empty", PLACES[0]);
         return;
     }

@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::print_stdout)]
 
 mod common;
+mod conform;
 mod contract;
 mod control;
 mod evidence;

@@ -28,6 +28,8 @@ impl TargetRules for DeviceTarget {
         0
     }
 
+    fn set_directory(&mut self, _name: &str) {}
+
     fn kernel_files(&self) -> bool {
         true
     }

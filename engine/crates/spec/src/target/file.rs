@@ -30,6 +30,10 @@ impl TargetRules for FileTarget {
         0
     }
 
+    fn set_directory(&mut self, name: &str) {
+        name.clone_into(&mut self.directory);
+    }
+
     fn kernel_files(&self) -> bool {
         true
     }

@@ -15,6 +15,9 @@ pub trait TargetRules {
     /// Bytes of memory that each lane keeps for it, buffers aside.
     fn lane_bytes(&self, job: &Job) -> u64;
 
+    /// Gives the directory of a job another name, if it has one.
+    fn set_directory(&mut self, name: &str);
+
     /// Its data is reached through a file of the host's kernel, by any of the methods.
     fn kernel_files(&self) -> bool;
 
@@ -46,6 +49,13 @@ macro_rules! targets {
             /// The word for its kind, as jobs have it.
             pub fn kind(&self) -> &'static str {
                 match self { $(Target::$kind(_) => $word),* }
+            }
+
+            /// The same, with another name of the job's directory, if it has one.
+            #[must_use]
+            pub fn in_directory(mut self, name: &str) -> Self {
+                match &mut self { $(Target::$kind(target) => target.set_directory(name)),* }
+                self
             }
 
             /// Its rules.

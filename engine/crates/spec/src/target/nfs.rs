@@ -96,6 +96,10 @@ impl TargetRules for NfsTarget {
         connections.saturating_add(leaves.saturating_mul(HANDLE_BYTES))
     }
 
+    fn set_directory(&mut self, name: &str) {
+        name.clone_into(&mut self.directory);
+    }
+
     fn kernel_files(&self) -> bool {
         false
     }

@@ -1,0 +1,151 @@
+//! The storage that `conform` checks: claimed before, given back afterwards.
+
+use crate::{backends, target};
+use anyhow::{bail, Context};
+use assay_conform::{Subject, LEAST_FREE_BYTES};
+use assay_core::{clock, Backend, SetupError};
+use assay_spec::{BackendCapabilities, Claim, Job, Look, Mark, Target, SPEC_VERSION};
+use serde_json::json;
+use std::sync::Arc;
+
+/// What marks say of runs of `conform`.
+const RUN: &str = "conform";
+/// Directory in an export, unless the target names one.
+const ROOT: &str = "assay-conform";
+/// Longest wait for a directory that another process works on.
+const LOCK_NS: u64 = 10_000_000_000;
+
+/// A target that checks may work on.
+pub(crate) struct Storage {
+    target: Target,
+    able: BackendCapabilities,
+    /// Marked by this process, which takes the mark away again.
+    claimed: bool,
+    /// A device is claimed once for all jobs, as nobody else may use it meanwhile; each lane opens it anew.
+    device: Option<Arc<dyn Backend>>,
+}
+
+/// Name of a directory of checks: such as jobs have, so that what a killed process has left can be cleaned.
+fn directory(number: u32) -> String {
+    format!("c{number:04}-r1")
+}
+
+/// What tells this process from any other: host, process, time.
+fn identity() -> String {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    let host: String = host.chars().take(60).map(plain).collect();
+    format!("{RUN}_{host}_{}_{}", std::process::id(), clock::wall())
+}
+
+/// Whether the mark is of a run of `conform` on this host that is over.
+fn is_over(mark: &Mark) -> bool {
+    let own = identity();
+    let (mut theirs, mut ours) = (mark.identity.split('_'), own.split('_'));
+    let host = (theirs.next(), theirs.next()) == (ours.next(), ours.next());
+    let process = theirs.next().and_then(|text| text.parse::<u32>().ok());
+    let dead = |id| !std::path::Path::new(&format!("/proc/{id}")).exists();
+    mark.run == RUN && host && process.is_some_and(dead)
+}
+
+/// Whether the directory may be used as it is: by hand it has been marked, or for the run that the target names.
+fn is_marked_for(look: &Look, run: Option<&str>) -> bool {
+    let by_hand = look.bad_mark && run.is_none();
+    by_hand || look.mark.as_ref().is_some_and(|mark| mark.identity == run.unwrap_or_default())
+}
+
+/// Marks a directory, which is made if it is not there; the identity in its mark, unless it has a mark already.
+fn claim(root: &str, run: Option<&str>) -> anyhow::Result<Option<String>> {
+    let look = assay_backend_file::inspect(root)?;
+    if is_marked_for(&look, run) {
+        return Ok(None);
+    }
+    let identity = identity();
+    let mark = Mark { run: RUN.to_owned(), identity: identity.clone(), ..Mark::default() };
+    let claim = Claim { root: root.to_owned(), mark, over: look.mark.filter(is_over) };
+    let answer = assay_backend_file::claim(&claim, LOCK_NS)?;
+    if !answer.foreign {
+        return Ok(Some(identity));
+    }
+    match look.names.first() {
+        Some(name) => bail!("{root} holds something that is not Assay's, such as {name}: name a new directory in it"),
+        None => bail!("{root} is claimed by another run of Assay: name another directory, or that run in `run`"),
+    }
+}
+
+impl Storage {
+    /// Makes a target ready.
+    pub(crate) fn claim(text: &str) -> anyhow::Result<Self> {
+        let mut target = target::any(text, ROOT, &directory(0))?;
+        let (mut claimed, mut held) = (false, None);
+        if let Target::File(file) = &mut target {
+            let made = claim(&file.root, file.run.as_deref()).with_context(|| format!("claim {}", file.root))?;
+            claimed = made.is_some();
+            file.run = made.or(file.run.take());
+        }
+        let kind = backends::kind(&target);
+        if !kind.general().verify {
+            bail!("a target of kind {} keeps no data: there is nothing to check", target.kind());
+        }
+        let found = match &target {
+            Target::Device(_) => kind.open(&least_job(&target)?).map(|backend| {
+                let able = backend.capabilities();
+                held = Some(backend);
+                able
+            }),
+            other => kind.probe(other),
+        };
+        let storage = |able| Storage { target: target.clone(), able, claimed, device: held };
+        found.map(storage).map_err(|error| {
+            if claimed {
+                let _ = backends::kind(&target).clean(&target, true, LOCK_NS);
+                let words = "a mark was just written there: the storage does not keep even that";
+                return anyhow::Error::from(error).context(words);
+            }
+            error.into()
+        })
+    }
+
+    /// What it can do.
+    pub(crate) fn able(&self) -> &BackendCapabilities {
+        &self.able
+    }
+
+    /// Takes away what marks it; what could not be removed, and why.
+    pub(crate) fn release(&mut self) -> Vec<String> {
+        // A directory that was marked by somebody else stays his.
+        if matches!(self.target, Target::File(_)) && !std::mem::take(&mut self.claimed) {
+            return Vec::new();
+        }
+        match backends::kind(&self.target).clean(&self.target, true, LOCK_NS) {
+            Ok(answer) => answer.left.iter().map(|left| format!("{}: {}", left.path, left.why)).collect(),
+            Err(error) => vec![error.to_string()],
+        }
+    }
+}
+
+/// A job that a device is opened with.
+fn least_job(target: &Target) -> anyhow::Result<Job> {
+    let job = json!({
+        "spec_version": SPEC_VERSION, "id": "checks", "target": target, "file_size_bytes": LEAST_FREE_BYTES,
+        "record_size_bytes": 1, "phases": [{"operation": "read"}], "layout": "shared",
+    });
+    Ok(serde_json::from_value(job)?)
+}
+
+impl Subject for Storage {
+    fn capabilities(&self) -> &BackendCapabilities {
+        &self.able
+    }
+
+    fn target(&self, number: u32) -> Target {
+        self.target.clone().in_directory(&directory(number))
+    }
+
+    fn open(&self, job: &Job) -> Result<Arc<dyn Backend>, SetupError> {
+        let backend = self.device.clone().map_or_else(|| backends::open(job), Ok)?;
+        let refused = |error: anyhow::Error| SetupError::new("check", "the job", error.to_string());
+        backends::check(job, &backend.capabilities()).map_err(refused)?;
+        Ok(backend)
+    }
+}

@@ -1,0 +1,124 @@
+//! `assay-engine conform`: where it writes, what it leaves, what it refuses.
+
+use crate::common::{conform, engine, Marked};
+use serde_json::{json, Value};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+/// A path at which nothing is, below /dev/shm; whatever comes there is removed at the end.
+struct Nothing(PathBuf);
+
+impl Nothing {
+    fn new(name: &str) -> Self {
+        Nothing(Path::new("/dev/shm").join(format!("assay-conform-{name}-{}", std::process::id())))
+    }
+
+    fn target(&self) -> Value {
+        json!({"root": self.0})
+    }
+}
+
+impl Drop for Nothing {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_directory_is_made_and_goes_again() {
+    let place = Nothing::new("made");
+    let (code, answer) = conform(&place.target(), &["--only", "ends"]);
+    assert_eq!((code, answer["left"].as_array().map(Vec::len)), (0, Some(0)), "{answer}");
+    assert!(answer["counts"]["holds"].as_u64().unwrap() >= 6, "{answer}");
+    assert!(!place.0.exists());
+}
+
+#[test]
+fn an_empty_directory_stays_and_loses_its_mark() {
+    let place = Nothing::new("empty");
+    fs::create_dir(&place.0).unwrap();
+    assert_eq!(conform(&place.target(), &["--only", "ends: holes"]).0, 0);
+    assert_eq!(fs::read_dir(&place.0).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_somebody_elses_is_refused_and_stays() {
+    let place = Nothing::new("taken");
+    fs::create_dir(&place.0).unwrap();
+    fs::write(place.0.join("precious"), "x").unwrap();
+    let (code, said) = conform(&place.target(), &[]);
+    assert_eq!(code, 2);
+    assert!(said.as_str().unwrap().contains("holds something that is not Assay's, such as precious"), "{said}");
+    assert_eq!(fs::read_dir(&place.0).unwrap().count(), 1);
+    let claimed = Marked::new("/dev/shm");
+    let mark = json!({"run": "other", "run_folder": "", "identity": "other-1", "created_by_assay": false}).to_string();
+    fs::write(claimed.0.join(".assay-target"), mark).unwrap();
+    let (code, said) = conform(&json!({"root": claimed.path()}), &[]);
+    assert_eq!(code, 2);
+    assert!(said.as_str().unwrap().contains("is claimed by another run"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_checked_is_refused() {
+    for (target, reason) in [
+        (json!({"kind": "null"}), "keeps no data"),
+        (json!({"kind": "device", "path": "/dev/null", "destroy": true}), "is not a block device"),
+        (json!({"kind": "device", "path": "/dev/loop0", "destroy": false}), "must be true"),
+        (json!({"kind": "file", "root": "relative"}), "absolute path"),
+        (json!({"kind": "cloud"}), "unknown variant"),
+        (json!({"kind": "nfs", "servers": ["127.0.0.1:1"], "export": "/x", "mount_port": 1}), "connect 127.0.0.1"),
+        (json!([]), "must be a JSON object"),
+    ] {
+        let (code, said) = conform(&target, &[]);
+        assert_eq!(code, 2, "{target}: {said}");
+        let said = said.as_str().unwrap();
+        assert!(said.contains(reason) && said.trim_end().lines().count() == 1, "{target}: {said}");
+    }
+    let place = Nothing::new("none");
+    assert_eq!(conform(&place.target(), &["--only", "no such check"]).0, 2);
+    assert!(!place.0.exists());
+}
+
+/// Starts the whole suite, and waits until it works.
+fn at_work(place: &Nothing) -> std::process::Child {
+    let mut command = engine();
+    let command = command.args(["conform", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(place.target().to_string().as_bytes()).unwrap();
+    while !place.0.join("c0001-r1").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it has ended before it began");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child
+}
+
+fn signal(child: &std::process::Child, name: &str) {
+    let sent = std::process::Command::new("kill").args([name, &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+#[test]
+fn a_signal_ends_it_and_leaves_nothing() {
+    let place = Nothing::new("signal");
+    let child = at_work(&place);
+    signal(&child, "-INT");
+    let output = child.wait_with_output().unwrap();
+    let (table, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(2), "{table}{said}");
+    assert!(table.contains("were not done") && said.contains("stopped before the last check"), "{table}{said}");
+    assert!(!place.0.exists());
+}
+
+#[test]
+fn the_next_one_removes_what_a_killed_one_has_left() {
+    let place = Nothing::new("killed");
+    let mut child = at_work(&place);
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    assert!(place.0.join(".assay-target").exists());
+    assert_eq!(conform(&place.target(), &["--only", "ends"]).0, 0);
+    assert!(!place.0.exists());
+}

@@ -1,0 +1,197 @@
+//! What is written is there, for whoever opens it anew; every operation on data, in every way.
+
+use crate::check::{Act, Check, Subject};
+use crate::data_ways::{self, Way};
+use crate::events::{Done, Heard};
+use crate::finding::{Finding, Symptom};
+use crate::job::{phase, Recipe};
+use crate::look;
+use crate::session::Session;
+use assay_spec::{CacheAction, DataSpec, Layout, Operation, SyncPolicy};
+use serde_json::json;
+
+pub(crate) const LANES: u32 = 3;
+/// Whoever looks afterwards divides a shared file otherwise.
+const OTHER_LANES: u32 = 2;
+const RECORDS: u64 = 64;
+pub(crate) const OLD: u64 = 7;
+pub(crate) const NEW: u64 = 11;
+
+/// Files of a size, record size, lanes and layout that fit nothing.
+const ODD: [(u64, u64, u32, Layout); 5] = [
+    (1_000_003, 777, 3, Layout::Shared),
+    (99_999, 13, 2, Layout::Separate),
+    (5, 5, 1, Layout::Shared),
+    (1_000_003, 37_777, 3, Layout::Separate),
+    (3 << 20, (1 << 20) - 1, 2, Layout::Separate),
+];
+
+/// The operation writes each record exactly once.
+fn writes_all(operation: Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Write | Operation::Rewrite | Operation::RandomWrite | Operation::Fwrite | Operation::ReFwrite
+    )
+}
+
+fn recipe(way: &Way, record: u64, phases: &[Operation]) -> Recipe {
+    Recipe {
+        seed: NEW,
+        lanes: LANES,
+        layout: way.layout,
+        depth: way.depth(),
+        method: way.method,
+        direct: way.direct,
+        sync: way.sync,
+        phases: phases.iter().copied().map(phase).collect(),
+        ..Recipe::plain(RECORDS * record, record)
+    }
+}
+
+/// Bytes of the whole records of all files of a job.
+fn total(recipe: &Recipe) -> u64 {
+    let files = if recipe.layout == Layout::Shared { 1 } else { u64::from(recipe.lanes) };
+    files * (recipe.file / recipe.record) * recipe.record
+}
+
+/// All checks of this kind that make sense for what the storage can do.
+pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
+    let able = subject.capabilities();
+    let record = able.direct_alignment_bytes.max(4096);
+    let mut all = Vec::new();
+    let mut add = |group, name: &str, way: String, expects, act: Act| {
+        all.push(Check { group, name: name.to_owned(), way, expects, act });
+    };
+    for operation in able.operations.iter().copied().filter(|operation| !operation.metadata()) {
+        for way in data_ways::of(able) {
+            let one = recipe(&way, record, &[operation]);
+            if one.job(&subject.target(1)).is_ok() {
+                let act = Box::new(move |session: &Session<'_>| operate(session, operation, &way, record));
+                add("data", operation.name(), way.words(), expects(operation), act);
+            }
+        }
+    }
+    for way in data_ways::of_sync(able) {
+        let (name, operation) = (format!("sync {}", way.sync_word()), Operation::RandomWrite);
+        let act = Box::new(move |session: &Session<'_>| operate(session, operation, &way, record));
+        add("data", &name, way.words(), "another reader finds what was written over", act);
+    }
+    for (file, size, lanes, layout) in ODD {
+        if able.layouts.contains(&layout) {
+            let way = format!("files of {file} bytes, records of {size}");
+            let act = Box::new(move |session: &Session<'_>| odd(session, file, size, lanes, layout));
+            add("data", "odd sizes", way, "records that begin and end anywhere keep their bytes", act);
+        }
+    }
+    if able.preallocate {
+        let act = Box::new(move |session: &Session<'_>| reserved(session, record));
+        add("data", "reserved space", String::new(), "space that was reserved takes and keeps data", act);
+    }
+    for cache in able.cache.iter().copied().filter(|cache| *cache != CacheAction::Keep) {
+        let way = if cache == CacheAction::Evict { "evicted" } else { "dropped" };
+        let act = Box::new(move |session: &Session<'_>| uncached(session, record, cache));
+        add("data", "emptied cache", way.to_owned(), "what was flushed is read when the cache is empty", act);
+    }
+    all
+}
+
+fn expects(operation: Operation) -> &'static str {
+    match (operation.reads(), operation.writes()) {
+        (true, false) => "brings each record as it was written",
+        _ if writes_all(operation) => "another reader finds all of the new, none of the old",
+        (true, true) => "reads what was written; another reader, too",
+        _ => "another reader finds what was written last",
+    }
+}
+
+/// Does an operation, and has another opening look at what came of it.
+fn operate(session: &Session<'_>, operation: Operation, way: &Way, record: u64) -> Vec<Finding> {
+    let over = writes_all(operation);
+    let phases = if over { vec![operation] } else { vec![Operation::Prepare, operation] };
+    let one = Recipe { reuse: over, ..recipe(way, record, &phases) };
+    session.and_tidy(&one, |findings| {
+        let before = over.then_some(OLD);
+        if over {
+            let old = Recipe { direct: false, ..recipe(&way.plain(), record, &[Operation::Write]) };
+            let old = Recipe { seed: OLD, ..old };
+            findings.extend(whole(session, &old, &session.play(&old)?, None));
+        }
+        findings.extend(whole(session, &one, &session.play(&one)?, before));
+        if operation.writes() && findings.is_empty() {
+            findings.extend(read_anew(session, &one, before)?);
+        }
+        Ok(())
+    })
+}
+
+/// Another opening reads everything: another number of lanes where that is possible, by the other way past the cache.
+fn read_anew(session: &Session<'_>, written: &Recipe, before: Option<u64>) -> Result<Vec<Finding>, Finding> {
+    let able = session.able();
+    let fits = written.record.is_multiple_of(able.direct_alignment_bytes.max(1));
+    let reader = Recipe {
+        reuse: true,
+        lanes: if written.layout == Layout::Shared { OTHER_LANES.min(written.lanes) } else { written.lanes },
+        direct: !written.direct && able.direct && fits,
+        sync: SyncPolicy::Fsync,
+        method: assay_spec::Method::Auto,
+        preallocate: false,
+        phases: vec![phase(Operation::StrideRead)],
+        ..written.clone()
+    };
+    Ok(whole(session, &reader, &session.play(&reader)?, before))
+}
+
+/// What is wrong with a job that should have gone over all of its data, with every byte that it read checked.
+fn whole(session: &Session<'_>, recipe: &Recipe, heard: &Heard, before: Option<u64>) -> Vec<Finding> {
+    let mut findings = look::findings(session, recipe, heard, before);
+    if findings.is_empty() {
+        let wanted = total(recipe);
+        let measured = heard.phases.iter().filter(|done| done.operation != Operation::Prepare);
+        findings.extend(measured.filter_map(|done| undone(done, wanted)));
+    }
+    findings
+}
+
+/// A phase that says of itself that all was well, but did not do what it should.
+fn undone(done: &Done, wanted: u64) -> Option<Finding> {
+    let operation = done.operation;
+    let ways = (done.reads > 0) == operation.reads() && (done.writes > 0) == operation.writes();
+    let checked = done.verified_bytes == done.read_bytes;
+    if done.whole && done.failed == 0 && done.bytes == wanted && ways && checked {
+        return None;
+    }
+    let found = format!("{} bytes, {} of them read and {} checked", done.bytes, done.read_bytes, done.verified_bytes);
+    Some(Finding::new(Symptom::Undone, operation.name(), "all files").values(format!("{wanted} bytes"), found))
+}
+
+/// Records of an odd size, whose data are partly compressible and partly copies.
+fn odd(session: &Session<'_>, file: u64, size: u64, lanes: u32, layout: Layout) -> Vec<Finding> {
+    let data = DataSpec { verify: true, compressible_percent: 30, duplicate_percent: 20 };
+    let phases = [Operation::Write, Operation::RandomRead, Operation::Rewrite].map(phase).to_vec();
+    let one = Recipe { seed: NEW, lanes, layout, data, phases, ..Recipe::plain(file, size) };
+    session.and_tidy(&one, |findings| {
+        findings.extend(whole(session, &one, &session.play(&one)?, None));
+        findings.extend(read_anew(session, &one, None)?);
+        Ok(())
+    })
+}
+
+fn reserved(session: &Session<'_>, record: u64) -> Vec<Finding> {
+    let way = Way::least(session.able());
+    let one = Recipe { preallocate: true, ..recipe(&way, record, &[Operation::Write, Operation::RandomWrite]) };
+    session.and_tidy(&one, |findings| {
+        findings.extend(whole(session, &one, &session.play(&one)?, None));
+        findings.extend(read_anew(session, &one, None)?);
+        Ok(())
+    })
+}
+
+fn uncached(session: &Session<'_>, record: u64, cache: CacheAction) -> Vec<Finding> {
+    let way = Way::least(session.able());
+    let mut one = recipe(&way, record, &[Operation::Write, Operation::RandomRead]);
+    one.phases[1]["cache_before"] = json!(cache);
+    session.and_tidy(&one, |findings| {
+        findings.extend(whole(session, &one, &session.play(&one)?, None));
+        Ok(())
+    })
+}

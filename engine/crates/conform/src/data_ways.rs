@@ -1,0 +1,98 @@
+//! In which ways data can be read and written: layouts, caches, methods, what makes writes stable.
+
+use assay_spec::{BackendCapabilities, Layout, Method, SyncPolicy};
+
+/// Operations in flight where a method allows several.
+const DEPTH: u32 = 4;
+
+/// One of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Way {
+    pub(crate) layout: Layout,
+    pub(crate) direct: bool,
+    pub(crate) method: Method,
+    pub(crate) sync: SyncPolicy,
+}
+
+impl Way {
+    /// The first of all.
+    pub(crate) fn least(able: &BackendCapabilities) -> Self {
+        let layout = able.layouts.first().copied().unwrap_or(Layout::Shared);
+        Way { layout, direct: false, method: Method::Auto, sync: SyncPolicy::Fsync }
+    }
+
+    /// The same files in the simplest way.
+    pub(crate) fn plain(self) -> Self {
+        Way { direct: false, method: Method::Auto, sync: SyncPolicy::Fsync, ..self }
+    }
+
+    pub(crate) fn depth(self) -> u32 {
+        match self.method {
+            Method::IoUring | Method::Threads | Method::Protocol => DEPTH,
+            Method::Auto | Method::Sync | Method::Mmap => 1,
+        }
+    }
+
+    /// As jobs have it.
+    pub(crate) fn sync_word(self) -> &'static str {
+        match self.sync {
+            SyncPolicy::None => "none",
+            SyncPolicy::Fsync => "fsync",
+            SyncPolicy::Fdatasync => "fdatasync",
+            SyncPolicy::OSync => "o_sync",
+            SyncPolicy::ODsync => "o_dsync",
+        }
+    }
+
+    /// For people.
+    pub(crate) fn words(self) -> String {
+        let files = if self.layout == Layout::Shared { "shared" } else { "separate" };
+        let cache = if self.direct { "direct" } else { "buffered" };
+        [files, cache, method(self.method)].join(", ")
+    }
+}
+
+/// As jobs have it.
+pub(crate) fn method(method: Method) -> &'static str {
+    match method {
+        Method::Auto => "auto",
+        Method::IoUring => "io_uring",
+        Method::Sync => "sync",
+        Method::Threads => "threads",
+        Method::Mmap => "mmap",
+        Method::Protocol => "protocol",
+    }
+}
+
+/// Past the cache or through it. Where the engine speaks the protocol itself there is no cache to be past.
+pub(crate) fn directs(able: &BackendCapabilities) -> Vec<bool> {
+    let cached = able.methods.iter().any(|method| *method != Method::Protocol);
+    if able.direct && cached {
+        vec![false, true]
+    } else {
+        vec![false]
+    }
+}
+
+/// Every layout, through the cache and past it, by every method.
+pub(crate) fn of(able: &BackendCapabilities) -> Vec<Way> {
+    let mut all = Vec::new();
+    for layout in able.layouts.iter().copied() {
+        for direct in directs(able) {
+            let sync = SyncPolicy::Fsync;
+            all.extend(able.methods.iter().map(|method| Way { layout, direct, method: *method, sync }));
+        }
+    }
+    all
+}
+
+/// Every policy of stable writes, by every method that can have it.
+pub(crate) fn of_sync(able: &BackendCapabilities) -> Vec<Way> {
+    let each = |sync: SyncPolicy| matches!(sync, SyncPolicy::OSync | SyncPolicy::ODsync);
+    let mut all = Vec::new();
+    for sync in able.sync.iter().copied() {
+        let methods = able.methods.iter().copied().filter(|method| !(each(sync) && *method == Method::Mmap));
+        all.extend(methods.map(|method| Way { method, sync, ..Way::least(able) }));
+    }
+    all
+}

@@ -1,0 +1,113 @@
+//! What a check found wrong.
+
+use serde::Serialize;
+
+/// What something that is wrong looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Symptom {
+    /// What was there before is read, not what was written over it.
+    Stale,
+    /// Zeros are read where something was written.
+    Zeros,
+    /// Of one record a part is new and a part is not.
+    Torn,
+    /// Bytes are read that were never written there.
+    Corrupt,
+    /// Fewer or more bytes come back than there are.
+    Length,
+    /// What was flushed is there as long as the file is open, but not when it is opened anew.
+    Unstable,
+    /// A file is told to be of another size than was written.
+    Size,
+    /// A directory lists more or fewer names than are in it.
+    Listing,
+    /// A name is there that should not be, or is missing.
+    Name,
+    /// An operation fails, or cannot be begun.
+    Refused,
+    /// Less was done than was asked for, without an error.
+    Undone,
+    /// What a check made cannot be removed.
+    Remains,
+}
+
+impl Symptom {
+    /// One line for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Symptom::Stale => "old data is read where new data was written",
+            Symptom::Zeros => "zeros are read where data was written",
+            Symptom::Torn => "records are torn: a part of one is new, a part is not",
+            Symptom::Corrupt => "bytes are read that were never written there",
+            Symptom::Length => "reads bring fewer or more bytes than there are",
+            Symptom::Unstable => "flushed data is gone when the file is opened anew",
+            Symptom::Size => "files are told to have another size than they have",
+            Symptom::Listing => "directories list fewer or more names than they have",
+            Symptom::Name => "names are there that should not be, or are missing",
+            Symptom::Refused => "operations fail",
+            Symptom::Undone => "less is done than was asked for, without an error",
+            Symptom::Remains => "what was made cannot be removed",
+        }
+    }
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What it looks like.
+    pub symptom: Symptom,
+    /// What was being done: read, stat, readdir, open, ...
+    pub action: String,
+    /// File, directory or device.
+    pub object: String,
+    /// Where in it, in bytes, if it is about data.
+    pub offset: Option<u64>,
+    /// What should be.
+    pub expected: String,
+    /// What is.
+    pub found: String,
+    /// What else is known; may be empty.
+    pub remark: String,
+}
+
+impl Finding {
+    pub(crate) fn new(symptom: Symptom, action: impl Into<String>, object: impl Into<String>) -> Self {
+        Finding {
+            symptom,
+            action: action.into(),
+            object: object.into(),
+            offset: None,
+            expected: String::new(),
+            found: String::new(),
+            remark: String::new(),
+        }
+    }
+
+    pub(crate) fn at(self, offset: u64) -> Self {
+        Finding { offset: Some(offset), ..self }
+    }
+
+    /// With both values.
+    pub(crate) fn values(self, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Finding { expected: expected.into(), found: found.into(), ..self }
+    }
+
+    pub(crate) fn remark(self, remark: impl Into<String>) -> Self {
+        Finding { remark: remark.into(), ..self }
+    }
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} {}", self.action, self.object)?;
+        if let Some(offset) = self.offset {
+            write!(out, " at {offset}")?;
+        }
+        write!(out, ": expected {}, found {}", self.expected, self.found)?;
+        if !self.remark.is_empty() {
+            write!(out, " ({})", self.remark)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,149 @@
+//! One lane by hand: one operation after the other, in an order that no job has. The only place that knows operations
+//! and completions.
+
+use assay_core::{fault_message, pulse, Backend, Buffers, Fault, Lane, LaneSetup, Op, OpKind, PhasePlan, SetupError};
+use assay_spec::{data_kinds, name_kinds, object_kinds, CacheAction, Job, Operation};
+use std::sync::Arc;
+
+/// An operation that failed: what the storage said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Failed(Fault);
+
+impl Failed {
+    /// There is no such name.
+    pub(crate) fn is_missing(self) -> bool {
+        self.0.errno() == Some(libc::ENOENT)
+    }
+
+    /// There is such a name already.
+    pub(crate) fn is_taken(self) -> bool {
+        self.0.errno() == Some(libc::EEXIST)
+    }
+}
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&fault_message(self.0))
+    }
+}
+
+/// What is done to a name.
+pub(crate) use assay_core::OpKind as Kind;
+
+/// A lane that is open.
+pub(crate) struct Hand {
+    lane: Box<dyn Lane>,
+    buffers: Arc<Buffers>,
+    plan: PhasePlan,
+    object: String,
+}
+
+/// What a phase of this operation would be in a job.
+fn plan(job: &Job, operation: Operation) -> PhasePlan {
+    PhasePlan {
+        operation,
+        method: job.method,
+        cache: CacheAction::Keep,
+        direct: job.direct,
+        sync: job.sync,
+        preallocate: job.preallocate,
+        renamed: false,
+    }
+}
+
+/// Makes what the job's operations on files or names need; `Write` empties the files.
+pub(crate) fn make(backend: &dyn Backend, job: &Job, operation: Operation) -> Result<(), SetupError> {
+    backend.begin_phase(&plan(job, operation)).map(drop)
+}
+
+impl Hand {
+    /// Opens a lane of the job, ready for the operations of a phase. `length` is the largest of them, in bytes.
+    pub(crate) fn open(
+        backend: &dyn Backend,
+        job: &Job,
+        lane: u32,
+        operation: Operation,
+        length: usize,
+    ) -> Result<Self, SetupError> {
+        let made = Buffers::new(1, length.max(1), false);
+        let buffers = Arc::new(made.map_err(|errno| SetupError::os("allocate", "a buffer", errno))?);
+        let setup = LaneSetup {
+            lane,
+            queue_depth: 1,
+            tuning: job.tuning.clone(),
+            direct: job.direct,
+            buffers: Arc::clone(&buffers),
+            source: None,
+        };
+        let mut hand = Hand {
+            lane: backend.open_lane(setup)?,
+            buffers,
+            plan: plan(job, operation),
+            object: backend.object_name(lane),
+        };
+        hand.lane.begin(&hand.plan)?;
+        Ok(hand)
+    }
+
+    /// Goes on with operations of another phase; the files of a tree have their second name if they are `renamed`.
+    pub(crate) fn turn(&mut self, operation: Operation, renamed: bool) -> Result<(), SetupError> {
+        self.lane.end()?;
+        (self.plan.operation, self.plan.renamed) = (operation, renamed);
+        self.lane.begin(&self.plan).map(drop)
+    }
+
+    /// Closes what is open.
+    pub(crate) fn close(mut self) -> Result<(), SetupError> {
+        self.lane.end()
+    }
+
+    /// Name of what it works on, for people.
+    pub(crate) fn object(&self) -> &str {
+        &self.object
+    }
+
+    fn execute(&mut self, kind: OpKind, place: u64, length: usize) -> Result<u64, Failed> {
+        // A name's number is that of its object; the data of a file has one object.
+        let (object, offset) = match kind {
+            data_kinds!() => (0, place),
+            name_kinds!() | object_kinds!() => (place, 0),
+        };
+        let op = Op { kind, slot: 0, object, offset, length: length as u64 };
+        let done = self.lane.execute(&op).map_err(Failed);
+        pulse::beat();
+        done
+    }
+
+    /// Writes bytes; how many were taken.
+    pub(crate) fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<u64, Failed> {
+        // SAFETY: nothing is in flight, and the slice ends here.
+        unsafe { self.buffers.slice(0, bytes.len()) }.copy_from_slice(bytes);
+        self.execute(OpKind::Write, offset, bytes.len())
+    }
+
+    /// Reads so many bytes, or as many as there are.
+    pub(crate) fn read(&mut self, offset: u64, length: usize) -> Result<Vec<u8>, Failed> {
+        // SAFETY: nothing is in flight, and the slice ends here.
+        unsafe { self.buffers.slice(0, length) }.fill(0xEE);
+        let got = self.execute(OpKind::Read, offset, length)? as usize;
+        // SAFETY: as above.
+        Ok(unsafe { self.buffers.slice(0, length) }[..got.min(length)].to_vec())
+    }
+
+    /// Makes what was written stable.
+    pub(crate) fn sync(&mut self) -> Result<(), Failed> {
+        self.execute(OpKind::Sync, 0, 0).map(drop)
+    }
+
+    /// Makes a file with these contents.
+    pub(crate) fn create(&mut self, number: u64, contents: &[u8]) -> Result<u64, Failed> {
+        // SAFETY: nothing is in flight, and the slice ends here.
+        unsafe { self.buffers.slice(0, contents.len()) }.copy_from_slice(contents);
+        self.execute(OpKind::Create, number, contents.len())
+    }
+
+    /// Does something else to the name of this number: the size for `Stat`, how many names for `Readdir`.
+    pub(crate) fn name(&mut self, kind: Kind, number: u64) -> Result<u64, Failed> {
+        self.execute(kind, number, 0)
+    }
+}

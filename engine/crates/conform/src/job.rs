@@ -1,0 +1,81 @@
+//! The jobs that checks run. The only place that knows how a job is written.
+
+use assay_spec::{
+    BackendCapabilities, DataSpec, Job, Layout, Method, Operation, SyncPolicy, Target, Tree, SPEC_VERSION,
+};
+use serde_json::{json, Value};
+
+/// What a job of a check is made of.
+#[derive(Clone)]
+pub(crate) struct Recipe {
+    pub(crate) seed: u64,
+    pub(crate) lanes: u32,
+    pub(crate) layout: Layout,
+    /// Bytes of each file; in a tree, contents of each.
+    pub(crate) file: u64,
+    pub(crate) record: u64,
+    pub(crate) depth: u32,
+    pub(crate) method: Method,
+    pub(crate) direct: bool,
+    pub(crate) sync: SyncPolicy,
+    pub(crate) preallocate: bool,
+    pub(crate) data: DataSpec,
+    pub(crate) tree: Option<Tree>,
+    pub(crate) phases: Vec<Value>,
+    /// The files are there from an earlier job.
+    pub(crate) reuse: bool,
+}
+
+impl Recipe {
+    /// One lane that does one operation after the other on one file of so many bytes.
+    pub(crate) fn plain(file: u64, record: u64) -> Self {
+        Recipe {
+            seed: 0,
+            lanes: 1,
+            layout: Layout::Shared,
+            file,
+            record,
+            depth: 1,
+            method: Method::Auto,
+            direct: false,
+            sync: SyncPolicy::Fsync,
+            preallocate: false,
+            data: DataSpec { verify: true, ..DataSpec::default() },
+            tree: None,
+            phases: vec![phase(Operation::Read)],
+            reuse: false,
+        }
+    }
+
+    /// The same in a layout that is offered.
+    pub(crate) fn fitting(self, able: &BackendCapabilities) -> Self {
+        let layout = if able.layouts.contains(&self.layout) { self.layout } else { Layout::Separate };
+        Recipe { layout, ..self }
+    }
+
+    /// The job. It leaves its files where they are: whoever looks at them afterwards removes them.
+    ///
+    /// # Errors
+    /// What the contract has against it, in words.
+    pub(crate) fn job(&self, target: &Target) -> Result<Job, String> {
+        let fields = json!({
+            "spec_version": SPEC_VERSION, "id": "conform", "target": target,
+            "seed": self.seed, "lanes": self.lanes, "layout": self.layout,
+            "file_size_bytes": self.file, "record_size_bytes": self.record, "queue_depth": self.depth,
+            "method": self.method, "direct": self.direct, "sync": self.sync, "preallocate": self.preallocate,
+            "data": self.data, "tree": self.tree, "phases": self.phases,
+            "keep_files": true, "reuse_files": self.reuse,
+            // Whatever fails, all of it is to be seen.
+            "error_limit": i64::MAX,
+        });
+        let job: Job = serde_json::from_value(fields).map_err(|error| error.to_string())?;
+        job.validate().map_err(|error| error.to_string())?;
+        Ok(job)
+    }
+}
+
+/// A phase that goes once over the data.
+pub(crate) fn phase(operation: Operation) -> Value {
+    let mix = operation.mixes().then(|| json!({ "read": 50, "write": 50 }));
+    json!({ "operation": operation, "measured": operation != Operation::Prepare, "mix": mix })
+}

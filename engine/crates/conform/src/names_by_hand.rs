@@ -1,0 +1,295 @@
+//! What names mean, operation by operation: taken, missing, replaced, gone, listed.
+
+use crate::check::{Check, Subject};
+use crate::data::NEW;
+use crate::finding::{Finding, Symptom};
+use crate::hand::{make, Failed, Hand, Kind};
+use crate::job::{phase, Recipe};
+use crate::pattern::Pattern;
+use crate::session::Session;
+use assay_spec::{DataSpec, Operation, SyncPolicy, Tree};
+
+/// The largest contents of a file.
+const LARGEST: usize = 65_537;
+const SIZES: [u64; 6] = [0, 1, 511, 512, 4096, LARGEST as u64];
+/// So many names a directory has one after the other: none, few, and more than come with one call.
+const LISTED: [u64; 5] = [0, 1, 2, 61, 1000];
+const FEW: u64 = 10;
+
+type Script = fn(&mut Names<'_>) -> Result<(), Finding>;
+
+const SCRIPTS: [(&str, &str, &[Operation], Script); 7] = [
+    ("sizes", "a size is told as it was written, from 0 bytes on", &[Operation::Stat], sizes),
+    ("a name that is taken", "is not made again, and its file stays as it was", &[Operation::Stat], taken),
+    ("a name that is not there", "cannot be looked at, opened, renamed or removed", &[Operation::Unlink], missing),
+    ("a name that is given up", "is gone at once, and what has it anew is new", &[Operation::Unlink], given_up),
+    ("renaming", "moves the file, and takes the place of another", &[Operation::Rename, Operation::Stat], renaming),
+    ("directories", "can be made once and removed once", &[Operation::Mkdir, Operation::Rmdir], directories),
+    ("listing", "lists as many names as there are, whoever lists", &[Operation::Readdir, Operation::Unlink], listing),
+];
+
+/// All checks of this kind that make sense for what the storage can do.
+pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
+    let able = subject.capabilities();
+    let can = |operation: &Operation| able.operations.contains(operation);
+    let mut all: Vec<Check> = Vec::new();
+    for (name, expects, needs, script) in SCRIPTS {
+        if can(&Operation::Create) && needs.iter().all(can) {
+            let act = Box::new(move |session: &Session<'_>| with_names(session, script));
+            all.push(Check { group: "names", name: name.to_owned(), way: String::new(), expects, act });
+        }
+    }
+    all
+}
+
+/// Names in one directory, and two openings that work on them.
+struct Names<'a> {
+    session: &'a Session<'a>,
+    recipe: Recipe,
+    hand: Hand,
+    contents: Vec<u8>,
+}
+
+/// Makes an empty tree, in which a script does its work, and removes what that has left, name by name: a directory that
+/// does not list all of its names could not be removed otherwise.
+fn with_names(session: &Session<'_>, script: Script) -> Vec<Finding> {
+    let tree = Tree { files: *LISTED.last().unwrap_or(&1), depth: 0, width: 1 };
+    let (sync, largest) = (SyncPolicy::None, LARGEST as u64);
+    // What phases there are does not matter: the operations are done by hand.
+    let phases = vec![phase(Operation::Mkdir)];
+    let recipe =
+        Recipe { seed: NEW, sync, tree: Some(tree), phases, ..Recipe::plain(largest, largest) }.fitting(session.able());
+    session.and_tidy(&recipe, |_| {
+        let (backend, job) = session.open(&recipe)?;
+        backend.prepare()?;
+        make(backend.as_ref(), &job, Operation::Create)?;
+        let hand = Hand::open(backend.as_ref(), &job, 0, Operation::Create, LARGEST)?;
+        let contents = Pattern::new(NEW, DataSpec::default()).bytes(0, 0, LARGEST);
+        let mut names = Names { session, recipe: recipe.clone(), hand, contents };
+        let found = script(&mut names);
+        names.remove_all();
+        names.hand.close()?;
+        found
+    })
+}
+
+impl Names<'_> {
+    /// Another opening, whose names are the same.
+    fn other(&self, operation: Operation) -> Result<Hand, Finding> {
+        let (backend, job) = self.session.open(&Recipe { reuse: true, ..self.recipe.clone() })?;
+        Ok(Hand::open(backend.as_ref(), &job, 0, operation, LARGEST)?)
+    }
+
+    fn finding(&self, symptom: Symptom, action: &str, number: u64) -> Finding {
+        Finding::new(symptom, format!("{action} number {number}"), self.hand.object())
+    }
+
+    /// Creates a file of this size.
+    fn create(&mut self, number: u64, size: u64) -> Result<(), Finding> {
+        self.hand.turn(Operation::Create, false)?;
+        match self.hand.create(number, &self.contents[..size as usize]) {
+            Ok(taken) if taken == size => Ok(()),
+            done => Err(self.finding(Symptom::Refused, "create", number).values(format!("{size} bytes"), words(done))),
+        }
+    }
+
+    /// Does something to names, which must go well.
+    fn each(
+        &mut self,
+        (operation, kind): (Operation, Kind),
+        renamed: bool,
+        numbers: impl IntoIterator<Item = u64>,
+    ) -> Result<(), Finding> {
+        self.hand.turn(operation, renamed)?;
+        for number in numbers {
+            if let Err(failed) = self.hand.name(kind, number) {
+                let symptom = if failed.is_missing() || failed.is_taken() { Symptom::Name } else { Symptom::Refused };
+                let finding = self.finding(symptom, operation.name(), number);
+                return Err(finding.values("no error", failed.to_string()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Does something to names that are not there.
+    fn none(
+        &mut self,
+        (operation, kind): (Operation, Kind),
+        renamed: bool,
+        numbers: impl IntoIterator<Item = u64>,
+    ) -> Result<(), Finding> {
+        self.hand.turn(operation, renamed)?;
+        for number in numbers {
+            match self.hand.name(kind, number) {
+                Err(failed) if failed.is_missing() => {}
+                done => {
+                    let finding = self.finding(Symptom::Name, operation.name(), number);
+                    return Err(finding.values("no such name", words(done)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The size of a file, as both openings are told.
+    fn size(&mut self, number: u64, renamed: bool, wanted: u64) -> Result<(), Finding> {
+        self.hand.turn(Operation::Stat, renamed)?;
+        let own = self.hand.name(Kind::Stat, number);
+        let mut other = self.other(Operation::Stat)?;
+        other.turn(Operation::Stat, renamed)?;
+        let others = other.name(Kind::Stat, number);
+        other.close()?;
+        for told in [own, others] {
+            let symptom = match told {
+                Ok(size) if size == wanted => continue,
+                Ok(_) => Symptom::Size,
+                Err(failed) if failed.is_missing() => Symptom::Name,
+                Err(_) => Symptom::Refused,
+            };
+            return Err(self.finding(symptom, "stat", number).values(format!("{wanted} bytes"), words(told)));
+        }
+        Ok(())
+    }
+
+    /// How many names are listed, by both openings.
+    fn listed(&mut self, wanted: u64) -> Result<(), Finding> {
+        self.hand.turn(Operation::Readdir, false)?;
+        let own = self.hand.name(Kind::Readdir, 0);
+        let mut other = self.other(Operation::Readdir)?;
+        let others = other.name(Kind::Readdir, 0);
+        other.close()?;
+        for listed in [own, others] {
+            if listed != Ok(wanted) {
+                let symptom = if listed.is_ok() { Symptom::Listing } else { Symptom::Refused };
+                let finding = Finding::new(symptom, "readdir", self.hand.object());
+                return Err(finding.values(format!("{wanted} names"), words(listed)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whatever has been left.
+    fn remove_all(&mut self) {
+        let all = self.recipe.tree.as_ref().map_or(0, |tree| tree.files);
+        for (operation, kind, renamed) in [
+            (Operation::Unlink, Kind::Unlink, false),
+            (Operation::Unlink, Kind::Unlink, true),
+            (Operation::Rmdir, Kind::Rmdir, false),
+        ] {
+            let few = if operation == Operation::Unlink && !renamed { all } else { 2 * FEW };
+            if self.hand.turn(operation, renamed).is_ok() {
+                for number in 0..few {
+                    let _ = self.hand.name(kind, number);
+                }
+            }
+        }
+    }
+}
+
+const STAT: (Operation, Kind) = (Operation::Stat, Kind::Stat);
+const OPEN: (Operation, Kind) = (Operation::Open, Kind::Open);
+const RENAME: (Operation, Kind) = (Operation::Rename, Kind::Rename);
+const UNLINK: (Operation, Kind) = (Operation::Unlink, Kind::Unlink);
+const MKDIR: (Operation, Kind) = (Operation::Mkdir, Kind::Mkdir);
+const RMDIR: (Operation, Kind) = (Operation::Rmdir, Kind::Rmdir);
+
+fn words(done: Result<u64, Failed>) -> String {
+    done.map_or_else(|failed| failed.to_string(), |number| number.to_string())
+}
+
+fn sizes(names: &mut Names<'_>) -> Result<(), Finding> {
+    for (number, size) in (0..).zip(SIZES) {
+        names.create(number, size)?;
+    }
+    for (number, size) in (0..).zip(SIZES) {
+        names.size(number, false, size)?;
+    }
+    Ok(())
+}
+
+fn taken(names: &mut Names<'_>) -> Result<(), Finding> {
+    for number in 0..FEW {
+        names.create(number, 700)?;
+    }
+    names.hand.turn(Operation::Create, false)?;
+    for number in 0..FEW {
+        match names.hand.create(number, &names.contents[..100]) {
+            Err(failed) if failed.is_taken() => {}
+            done => {
+                return Err(names.finding(Symptom::Name, "create", number).values("such a name exists", words(done)))
+            }
+        }
+    }
+    (0..FEW).try_for_each(|number| names.size(number, false, 700))
+}
+
+fn missing(names: &mut Names<'_>) -> Result<(), Finding> {
+    names.create(0, 1)?;
+    for what in [STAT, OPEN, RENAME, UNLINK, RMDIR] {
+        names.none(what, false, 1..FEW)?;
+    }
+    names.size(0, false, 1)
+}
+
+fn given_up(names: &mut Names<'_>) -> Result<(), Finding> {
+    for number in 0..FEW {
+        names.create(number, 700)?;
+    }
+    names.each(UNLINK, false, (0..FEW).step_by(2))?;
+    names.none(STAT, false, (0..FEW).step_by(2))?;
+    names.none(OPEN, false, (0..FEW).step_by(2))?;
+    names.each(OPEN, false, (1..FEW).step_by(2))?;
+    names.create(2, 5)?;
+    names.size(2, false, 5)?;
+    names.size(3, false, 700)
+}
+
+fn renaming(names: &mut Names<'_>) -> Result<(), Finding> {
+    for number in 0..FEW {
+        names.create(number, 700 + number)?;
+    }
+    names.each(RENAME, false, (0..FEW).step_by(2))?;
+    names.none(STAT, false, (0..FEW).step_by(2))?;
+    names.none(STAT, true, (1..FEW).step_by(2))?;
+    for number in (0..FEW).step_by(2) {
+        names.size(number, true, 700 + number)?;
+    }
+    // A second file of the same name takes the first one's place.
+    names.create(4, 33)?;
+    names.each(RENAME, false, [4])?;
+    names.size(4, true, 33)?;
+    names.none(STAT, false, [4])?;
+    names.each(RENAME, true, [6])?;
+    names.size(6, false, 706)
+}
+
+fn directories(names: &mut Names<'_>) -> Result<(), Finding> {
+    names.each(MKDIR, false, 0..FEW)?;
+    for number in 0..FEW {
+        match names.hand.name(Kind::Mkdir, number) {
+            Err(failed) if failed.is_taken() => {}
+            done => {
+                return Err(names.finding(Symptom::Name, "mkdir", number).values("such a name exists", words(done)))
+            }
+        }
+    }
+    names.each(RMDIR, false, 0..FEW)?;
+    names.none(RMDIR, false, 0..FEW)?;
+    names.each(MKDIR, false, [0])?;
+    names.each(RMDIR, false, [0])
+}
+
+fn listing(names: &mut Names<'_>) -> Result<(), Finding> {
+    let mut there = 0;
+    for count in LISTED {
+        for number in there..count {
+            names.create(number, 0)?;
+        }
+        there = count;
+        names.listed(there)?;
+    }
+    names.each(UNLINK, false, (0..there).step_by(2))?;
+    names.listed(there / 2)?;
+    names.each(UNLINK, false, (1..there).step_by(2))?;
+    names.listed(0)
+}

@@ -1,0 +1,121 @@
+//! The report as a table for people.
+
+use crate::finding::{Finding, Symptom};
+use crate::report::{Report, Row, Verdict};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Ways of a check that fail and are told.
+const MOST_WAYS: usize = 3;
+/// Things that are wrong in one way and are told.
+const MOST_FINDINGS: usize = 3;
+
+/// All ways of one check.
+struct Line<'a> {
+    group: &'a str,
+    check: &'a str,
+    expects: &'a str,
+    rows: Vec<&'a Row>,
+}
+
+impl Line<'_> {
+    fn count(&self, verdict: Verdict) -> usize {
+        self.rows.iter().filter(|row| row.verdict == verdict).count()
+    }
+
+    fn failing(&self) -> impl Iterator<Item = &&Row> {
+        self.rows.iter().filter(|row| row.verdict == Verdict::DoesNotHold)
+    }
+
+    fn result(&self) -> String {
+        let ways = self.rows.len();
+        let of = |count: usize| if ways == 1 { String::new() } else { format!(" in {count} of {ways} ways") };
+        match (self.count(Verdict::DoesNotHold), self.count(Verdict::NotDone)) {
+            (0, 0) if ways == 1 => "holds".to_owned(),
+            (0, 0) => format!("holds in {ways} ways"),
+            (0, undone) if undone == ways => "not done".to_owned(),
+            (0, undone) => format!("holds{}", of(ways - undone)),
+            (wrong, _) => format!("DOES NOT HOLD{}", of(wrong)),
+        }
+    }
+}
+
+fn lines(report: &Report) -> Vec<Line<'_>> {
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    for row in &report.rows {
+        match lines.iter_mut().find(|line| (line.group, line.check) == (&row.group, &row.check)) {
+            Some(line) => line.rows.push(row),
+            None => lines.push(Line { group: &row.group, check: &row.check, expects: &row.expects, rows: vec![row] }),
+        }
+    }
+    lines
+}
+
+impl std::fmt::Display for Report {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let seconds = self.elapsed_ns as f64 / 1e9;
+        writeln!(out, "{} ({}), {} checks in {seconds:.1} s", self.place, self.filesystem, self.rows.len())?;
+        let lines = lines(self);
+        let width = |text: fn(&Line<'_>) -> usize| lines.iter().map(text).max().unwrap_or(0);
+        let (name, expects) = (width(|line| line.check.len()), width(|line| line.expects.len()));
+        let mut group = "";
+        for line in &lines {
+            if line.group != group {
+                group = line.group;
+                writeln!(out, "\n{group}")?;
+            }
+            writeln!(out, "  {:name$}  {:expects$}  {}", line.check, line.expects, line.result())?;
+        }
+        out.write_str(&wrong(self, &lines))?;
+        for (title, texts) in
+            [("Not offered, so not checked:", &self.not_offered), ("Known of this target:", &self.remarks)]
+        {
+            if !texts.is_empty() {
+                writeln!(out, "\n{title}")?;
+            }
+            texts.iter().try_for_each(|text| writeln!(out, "  {text}"))?;
+        }
+        let count = |verdict| self.count(verdict);
+        let (holds, wrong, undone) = (count(Verdict::Holds), count(Verdict::DoesNotHold), count(Verdict::NotDone));
+        write!(out, "\n{holds} hold, {wrong} do not")?;
+        if undone > 0 {
+            write!(out, ", {undone} were not done")?;
+        }
+        out.write_str(".")
+    }
+}
+
+/// What does not hold: where and how, and what it looks like.
+fn wrong(report: &Report, lines: &[Line<'_>]) -> String {
+    let mut text = String::new();
+    let mut symptoms: BTreeMap<Symptom, usize> = BTreeMap::new();
+    for line in lines.iter().filter(|line| line.count(Verdict::DoesNotHold) > 0) {
+        let _ = writeln!(text, "  {}: {}: {}", line.group, line.check, line.expects);
+        for row in line.failing().take(MOST_WAYS) {
+            for finding in row.findings.iter().take(MOST_FINDINGS) {
+                let way = if row.way.is_empty() { String::new() } else { format!("{}: ", row.way) };
+                let _ = writeln!(text, "    {way}{finding}");
+            }
+        }
+        let more = line.count(Verdict::DoesNotHold).saturating_sub(MOST_WAYS);
+        if more > 0 {
+            let _ = writeln!(text, "    and in {more} more {}", if more == 1 { "way" } else { "ways" });
+        }
+    }
+    for row in &report.rows {
+        let mut seen: Vec<Symptom> = row.findings.iter().map(|finding: &Finding| finding.symptom).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        let counted = row.verdict == Verdict::DoesNotHold;
+        seen.into_iter().filter(|_| counted).for_each(|symptom| *symptoms.entry(symptom).or_default() += 1);
+    }
+    if text.is_empty() {
+        return text;
+    }
+    let mut whole = format!("\nWhat does not hold:\n{text}\nWhat it looks like:\n");
+    for (symptom, checks) in symptoms {
+        let plural = if checks == 1 { "check" } else { "checks" };
+        let _ = writeln!(whole, "  {} ({checks} {plural})", symptom.words());
+    }
+    whole
+}
