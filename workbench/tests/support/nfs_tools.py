@@ -36,7 +36,7 @@ QUICK = """
 import sys
 from assay.run import wires
 from assay.cli.main import main
-from assay.launch.preflight import Options
+from assay.wires.preflight import Options
 wires.SHORT = Options(pings=2, bandwidth=False)
 sys.exit(main(sys.argv[1:]))
 """

@@ -11,9 +11,9 @@ from assay.cli.output import as_path, note, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
 
 if TYPE_CHECKING:
-    from assay.launch.preflight import Options
     from assay.model.result.network import Network, NetworkFindings, PathMeasurement
     from assay.run.preflight_places import Places
+    from assay.wires.preflight import Options
 
 MOST_SECONDS = 60
 MOST_STREAMS = 64
@@ -44,8 +44,8 @@ def command(
     """
     from assay.analyse.network import network_findings
     from assay.cli.output import print_json
-    from assay.launch.preflight import run_preflight
     from assay.launch.shell import close_shells, make_shell
+    from assay.wires.preflight import run_preflight
 
     options = _options(time, parallel)
     if out is not None:
@@ -74,8 +74,8 @@ def command(
 
 
 def _options(time: str, parallel: int) -> "Options":
-    from assay.launch.preflight import Options
     from assay.model.units import UnitError, parse_duration
+    from assay.wires.preflight import Options
 
     try:
         seconds = parse_duration(time) / 1e9
@@ -132,8 +132,8 @@ def _stated(places: "Places", link: str) -> "Places":
 
 
 def _announce(places: "Places", options: "Options") -> None:
-    from assay.launch.preflight import estimate_seconds
     from assay.model.units import about_duration
+    from assay.wires.preflight import estimate_seconds
 
     clients, servers = len(places.clients), len(places.servers)
     words = f"{clients} client{'s' * (clients > 1)}, {servers} server{'s' * (servers > 1)}"

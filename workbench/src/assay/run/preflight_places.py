@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.launch.hosts import node_names, resolve_hosts
-from assay.launch.net.iperf import FIRST_PORT
-from assay.launch.preflight import Server
 from assay.launch.shell import make_shell
 from assay.model.base import AssayError
 from assay.model.site.host import LOCALHOST, THIS_HOST, Host
@@ -16,6 +14,8 @@ from assay.model.study.study import Study
 from assay.model.units import one_of, shown
 from assay.run.boxes import CLIENT, SERVER, box_hosts, brought_up, chosen_hosts
 from assay.run.listener import Say
+from assay.wires.iperf import FIRST_PORT
+from assay.wires.preflight import Server
 
 _PLACE = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.%a-z]+)\]|(?P<name>[^:\[\]]+))(?::(?P<port>[0-9]{1,5}))?")
 

@@ -1,7 +1,6 @@
 """What the links between the hosts and the servers of a run carry, measured before its cases."""
 
 from assay.analyse.network import network_findings
-from assay.launch.preflight import Options, estimate_seconds, run_preflight
 from assay.launch.shell import make_shell
 from assay.model.result.network import Network
 from assay.model.site.host import THIS_HOST
@@ -10,6 +9,7 @@ from assay.model.units import about_duration
 from assay.run.fleet import Fleet
 from assay.run.listener import Say
 from assay.run.preflight_places import from_study
+from assay.wires.preflight import Options, estimate_seconds, run_preflight
 
 SHORT = Options(seconds=1, streams=(4,))
 """Before each run; `assay preflight` takes its time."""

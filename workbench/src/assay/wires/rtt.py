@@ -4,10 +4,10 @@ import re
 import statistics
 from collections.abc import Sequence
 
-from assay.launch.net.leash import Leashes
 from assay.launch.shell import NOT_FOUND, Answer, Shell
 from assay.model.base import AssayError
 from assay.model.result.network import MtuMeasurement, RttMeasurement
+from assay.wires.leash import Leashes
 
 GAP = 0.2
 """Seconds between two pings; less is for root only."""

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assay.launch.net.leash import Leashes
 from assay.launch.shell import Shell
 from assay.model.base import AssayError
+from assay.wires.leash import Leashes
 
 SECONDS = 20.0
 

@@ -10,11 +10,6 @@ from paths import GOLDEN
 
 from assay.analyse.links import link_ceilings, link_limits
 from assay.analyse.network import network_findings
-from assay.launch.net.facts import parse_way
-from assay.launch.net.iperf import Rate, parse
-from assay.launch.net.rounds import Flow, rounds
-from assay.launch.net.rtt import connect_times, echo_times
-from assay.launch.preflight import Options, estimate_seconds
 from assay.launch.shell import Answer, LocalShell
 from assay.model.result.network import (
     MtuMeasurement,
@@ -23,6 +18,11 @@ from assay.model.result.network import (
     Scope,
 )
 from assay.model.site.host import Host
+from assay.wires.facts import parse_way
+from assay.wires.iperf import Rate, parse
+from assay.wires.preflight import Options, estimate_seconds
+from assay.wires.rounds import Flow, rounds
+from assay.wires.rtt import connect_times, echo_times
 
 RECORDED = GOLDEN / "iperf3"
 """By iperf3 3.12 on one machine: two streams of 200 Mbit/s, one of 300 Mbit/s backwards, no server."""

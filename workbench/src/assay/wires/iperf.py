@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assay.launch.net.leash import Leashes
 from assay.launch.shell import NOT_FOUND, Answer, Shell
 from assay.model.base import AssayError
 from assay.model.result.network import Direction
+from assay.wires.leash import Leashes
 
 FIRST_PORT = 5201
 """iperf3's own default."""

@@ -6,9 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
-from assay.launch.net import facts, iperf, rtt
-from assay.launch.net.leash import Leashes, StoppedError
-from assay.launch.net.rounds import Flow, Rounds
 from assay.launch.shell import Shell
 from assay.model.base import AssayError
 from assay.model.result.network import (
@@ -19,6 +16,9 @@ from assay.model.result.network import (
     PathMeasurement,
     RttMeasurement,
 )
+from assay.wires import facts, iperf, rtt
+from assay.wires.leash import Leashes, StoppedError
+from assay.wires.rounds import Flow, Rounds
 
 MOST_THREADS = 64
 """Hosts that are asked at the same time."""

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from assay.launch.net import iperf
-from assay.launch.net.leash import Leashes
 from assay.launch.shell import Shell
 from assay.model.base import AssayError
 from assay.model.result.network import Direction, PathMeasurement, Scope
+from assay.wires import iperf
+from assay.wires.leash import Leashes
 
 SETTLE = 0.5
 """Seconds at the beginning that do not count: TCP finds its speed."""
