@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from run_tools import assay
 
-from assay.launch.hosts import resolve_hosts
 from assay.launch.shell import LocalShell, SshShell
 from assay.model.site.host import THIS_HOST, Host
 from assay.plan.load import load_study
 from assay.run.preflight_places import from_study, from_words
+from assay.site.inventory.hosts import resolve_hosts
 
 HERE = Path()
 

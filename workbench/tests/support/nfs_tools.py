@@ -25,10 +25,10 @@ from assay.launch.shell import close_shells
 from assay.model.result.result import Sample
 from assay.plan.jobs import rank_job, together
 from assay.run.preflight_places import box_hosts
+from assay.site.box.find import running_boxes, sweep
+from assay.site.box.running import RunningBox
+from assay.site.box.up import bring_up
 from assay.store import RunStore
-from assay.testbed.find import running_boxes, sweep
-from assay.testbed.running import RunningBox
-from assay.testbed.up import bring_up
 
 SECOND = 10**9
 MIB = 1 << 20

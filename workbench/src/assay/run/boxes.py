@@ -12,7 +12,7 @@ from assay.run.listener import Say
 
 if TYPE_CHECKING:
     from assay.model.site.box import Box
-    from assay.testbed.running import RunningBox
+    from assay.site.box.running import RunningBox
 
 CLIENT, SERVER = "client", "server"
 """Roles of the hosts of a box. Its clients generate the load, unless a study names others."""
@@ -25,7 +25,7 @@ def brought_up(box: "Box", say: Say) -> Iterator["RunningBox"]:
     Raises:
         AssayError: It cannot be brought up.
     """
-    from assay.testbed.up import bring_up
+    from assay.site.box.up import bring_up
 
     say(f"testbed {box.name}: {box.description}" if box.description else f"testbed {box.name}")
     # The same description may be used several times at once: each has a box of its own.

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.launch.binary import Engine
-from assay.launch.hosts import portable_inventory, resolve_hosts
 from assay.launch.install import launcher_for
 from assay.launch.shell import close_shells
 from assay.model.base import EXIT_REFUSED, AssayError
@@ -19,18 +18,19 @@ from assay.model.study.study import Study
 from assay.run.boxes import box_hosts, brought_up, chosen_hosts, clients_of
 from assay.run.fleet import Fleet
 from assay.run.listener import Say
+from assay.site.inventory.hosts import portable_inventory, resolve_hosts
 from assay.store.entries import INVENTORY, TESTBED
 
 if TYPE_CHECKING:
     from assay.model.site.box import Box
-    from assay.testbed.running import RunningBox
+    from assay.site.box.running import RunningBox
 
 Servers = dict[str, dict[str, str]]
 
 
 def is_preset(name: str) -> bool:
     """Whether a testbed's name is that of a preset, not of a file."""
-    from assay.testbed.box import preset_names
+    from assay.site.box.box import preset_names
 
     return name in preset_names()
 
@@ -60,7 +60,7 @@ def keep_companions(study: Study, base: Path, folder: Path) -> None:
 
 
 def _box_file(source: Path, name: str) -> bytes:
-    from assay.testbed.box import read_box_file
+    from assay.site.box.box import read_box_file
 
     return read_box_file(source, name)
 
@@ -125,7 +125,7 @@ def check_testbed(study: Study, cases: Sequence[Case], base: Path) -> None:
 
 def _load(study: Study, file: str, base: Path, needed: int) -> "Box":
     """The box of a study, whose description is in a file below `base` unless it is a preset."""
-    from assay.testbed.box import load_box
+    from assay.site.box.box import load_box
 
     assert study.testbed is not None
     with _as_named(base / file, study.testbed):

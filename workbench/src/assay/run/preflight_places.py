@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.launch.hosts import node_names, resolve_hosts
 from assay.launch.shell import make_shell
 from assay.model.base import AssayError
 from assay.model.site.host import LOCALHOST, THIS_HOST, Host
@@ -14,6 +13,7 @@ from assay.model.study.study import Study
 from assay.model.units import one_of, shown
 from assay.run.boxes import CLIENT, SERVER, box_hosts, brought_up, chosen_hosts
 from assay.run.listener import Say
+from assay.site.inventory.hosts import node_names, resolve_hosts
 from assay.wires.iperf import FIRST_PORT
 from assay.wires.preflight import Server
 
@@ -37,7 +37,7 @@ def from_box(name: str, hosts: str, servers: str, say: Say) -> Places:
     Raises:
         AssayError: It is not up, or has no such hosts.
     """
-    from assay.testbed.find import running_boxes
+    from assay.site.box.find import running_boxes
 
     boxes = {box.name: box for box in running_boxes()}
     if name not in boxes:
@@ -161,7 +161,7 @@ def _hosts(study: Study, base: Path, say: Say) -> Iterator[tuple[tuple[Host, ...
         others = resolve_hosts({"inventory": inventory}, base) if inventory else ()
         yield resolve_hosts(study.hosts.written, base, say), others
         return
-    from assay.testbed.box import load_box
+    from assay.site.box.box import load_box
 
     with brought_up(load_box(study.testbed, base), say) as box:
         yield chosen_hosts(box, study.hosts), box_hosts(box)

@@ -8,16 +8,16 @@ from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import NAME, Box, BoxState, HostSpec, Member, RunningHost, RunningServer
-from assay.testbed import disks, layout, ssh
-from assay.testbed.clean import clean, raise_if_left
-from assay.testbed.find import sweep
-from assay.testbed.folders import boxes_root, disks_root, locked, make_disks_folder
-from assay.testbed.journal import Journal
-from assay.testbed.kinds import digest, found_words, load_kind, render
-from assay.testbed.process import Process, boot_id, start_time
-from assay.testbed.run import check_programs, check_rights, find_program, find_switch, run
-from assay.testbed.running import READY_SECONDS, RunningBox, prefix, start, wait_ready
-from assay.testbed.state import is_up, read_state, write_state
+from assay.servers.kinds import digest, found_words, load_kind, render
+from assay.site.box import disks, layout, ssh
+from assay.site.box.clean import clean, raise_if_left
+from assay.site.box.find import sweep
+from assay.site.box.folders import boxes_root, disks_root, locked, make_disks_folder
+from assay.site.box.journal import Journal
+from assay.site.box.process import Process, boot_id, start_time
+from assay.site.box.run import check_programs, check_rights, find_program, find_switch, run
+from assay.site.box.running import READY_SECONDS, RunningBox, prefix, start, wait_ready
+from assay.site.box.state import is_up, read_state, write_state
 
 SWITCH = "switch"
 """Name of the namespace in which all links meet; no host has it."""

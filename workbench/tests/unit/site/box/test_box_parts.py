@@ -10,15 +10,15 @@ from testbed_tools import assert_soon, written
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import BoxState, RunningHost
-from assay.testbed import layout, run, ssh
-from assay.testbed.box import load_box
-from assay.testbed.clean import clean, remove_lost_disks, take_down
-from assay.testbed.disks import find_hierarchy
-from assay.testbed.find import running_boxes, sweep
-from assay.testbed.folders import MARKER, boxes_root, disks_root, locked, make_disks_folder
-from assay.testbed.journal import Journal, read_journal
-from assay.testbed.process import Process, boot_id, is_init_of, kill, start_time, wait_gone
-from assay.testbed.state import read_state, write_state
+from assay.site.box import layout, run, ssh
+from assay.site.box.box import load_box
+from assay.site.box.clean import clean, remove_lost_disks, take_down
+from assay.site.box.disks import find_hierarchy
+from assay.site.box.find import running_boxes, sweep
+from assay.site.box.folders import MARKER, boxes_root, disks_root, locked, make_disks_folder
+from assay.site.box.journal import Journal, read_journal
+from assay.site.box.process import Process, boot_id, is_init_of, kill, start_time, wait_gone
+from assay.site.box.state import read_state, write_state
 
 
 @pytest.fixture(autouse=True)

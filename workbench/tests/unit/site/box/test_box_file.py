@@ -8,8 +8,8 @@ from testbed_tools import written
 from assay.model.base import AssayError
 from assay.model.site.nodes import expand_nodes
 from assay.model.units import UnitError, format_link, format_loss, parse_link, parse_loss
-from assay.testbed.box import load_box, preset_names
-from assay.testbed.kinds import fill, kind_names, load_kind, render
+from assay.servers.kinds import fill, kind_names, load_kind, render
+from assay.site.box.box import load_box, preset_names
 
 HOSTS = "name: small\nhosts:\n"
 

@@ -4,10 +4,10 @@ import contextlib
 from pathlib import Path
 
 from assay.model.base import AssayError
-from assay.testbed.clean import clean, remove_lost_disks
-from assay.testbed.folders import box_folders, foreign_folders, locked
-from assay.testbed.running import RunningBox
-from assay.testbed.state import is_up, read_state
+from assay.site.box.clean import clean, remove_lost_disks
+from assay.site.box.folders import box_folders, foreign_folders, locked
+from assay.site.box.running import RunningBox
+from assay.site.box.state import is_up, read_state
 
 
 def running_boxes() -> tuple[RunningBox, ...]:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import NAME
-from assay.testbed import journal
-from assay.testbed.disks import detach_loops, group_fault, remove_group, remove_images
-from assay.testbed.folders import (
+from assay.site.box import journal
+from assay.site.box.disks import detach_loops, group_fault, remove_group, remove_images
+from assay.site.box.folders import (
     MARKER,
     PATIENCE_SECONDS,
     STATE,
@@ -20,8 +20,8 @@ from assay.testbed.folders import (
     owner,
     remove_empty,
 )
-from assay.testbed.process import inits_of, kill, wait_gone
-from assay.testbed.removal import LEFT, remove_known
+from assay.site.box.process import inits_of, kill, wait_gone
+from assay.site.box.removal import LEFT, remove_known
 
 FILES = frozenset({"hosts", "ssh", "ssh_config", "servers", "private", STATE, f"{STATE}.new"})
 """What is in a box's folder besides the journal."""

@@ -5,8 +5,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from assay.model.site.box import BoxState, RunningHost
-from assay.testbed.folders import STATE
-from assay.testbed.process import Process, boot_id
+from assay.site.box.folders import STATE
+from assay.site.box.process import Process, boot_id
 
 
 def write_state(folder: Path, state: BoxState) -> None:

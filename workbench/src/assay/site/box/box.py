@@ -8,7 +8,7 @@ from assay.model.named import UnreadableError, read_named
 from assay.model.site.box import NAME, Box
 from assay.model.units import one_of
 from assay.model.written import MOST_BYTES
-from assay.testbed.kinds import load_kind
+from assay.servers.kinds import load_kind
 
 PRESETS = Path(__file__).with_name("presets")
 GUIDE = "docs/guides/testbed.md"

@@ -8,11 +8,11 @@ from pathlib import Path
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import BoxState, RunningHost, RunningServer
 from assay.model.units import one_of
-from assay.testbed.clean import take_down
-from assay.testbed.kinds import fill, found_words, load_kind
-from assay.testbed.process import boot_id
-from assay.testbed.run import find_program, find_switch, run
-from assay.testbed.state import host_process
+from assay.servers.kinds import fill, found_words, load_kind
+from assay.site.box.clean import take_down
+from assay.site.box.process import boot_id
+from assay.site.box.run import find_program, find_switch, run
+from assay.site.box.state import host_process
 
 READY_SECONDS = 20
 STOP_SECONDS = 10.0

@@ -1,4 +1,4 @@
-"""Kinds of servers: each is a file in `servers/`, and nothing else knows them.
+"""Kinds of servers: each is a file beside this one, and nothing else knows them.
 
 In the texts and commands of such a file these words are filled in: `$host`, `$address`, `$configuration` (path of the
 written configuration), `$log`, `$exports` (all exports), in an export `$number` and `$path`, and each word of `find`.
@@ -15,7 +15,7 @@ from assay.model.base import EXIT_REFUSED, AssayError, Frozen
 from assay.model.files import read_model
 from assay.model.units import one_of
 
-FOLDER = Path(__file__).with_name("servers")
+FOLDER = Path(__file__).parent
 GUIDE = "docs/guides/testbed.md"
 
 Words = tuple[str, ...]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.testbed.process import Process, boot_id
+from assay.site.box.process import Process, boot_id
 
 NAME = "journal"
 

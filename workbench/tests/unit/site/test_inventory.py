@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from soak import times
 
-from assay.launch.hosts import node_names, read_hostfile, resolve_hosts
 from assay.model.base import AssayError
 from assay.model.site.host import MOST_HOSTS, THIS_HOST, Host
+from assay.site.inventory.hosts import node_names, read_hostfile, resolve_hosts
 
 HERE = Path()
 

@@ -14,13 +14,13 @@ from in_process import run_here
 from loop_devices import loop_device, need_root
 
 from assay.model.base import AssayError
-from assay.testbed.clean import clean, remove_lost_disks, take_down
-from assay.testbed.disks import find_hierarchy, group_prefix, loops_of
-from assay.testbed.find import running_boxes, sweep
-from assay.testbed.folders import MARKER, boxes_root, disks_root, foreign, locked, make_disks_folder
-from assay.testbed.journal import NAME, Journal
-from assay.testbed.process import boot_id, start_time
-from assay.testbed.removal import DEEPEST
+from assay.site.box.clean import clean, remove_lost_disks, take_down
+from assay.site.box.disks import find_hierarchy, group_prefix, loops_of
+from assay.site.box.find import running_boxes, sweep
+from assay.site.box.folders import MARKER, boxes_root, disks_root, foreign, locked, make_disks_folder
+from assay.site.box.journal import NAME, Journal
+from assay.site.box.process import boot_id, start_time
+from assay.site.box.removal import DEEPEST
 
 
 @pytest.fixture(autouse=True)
@@ -254,7 +254,7 @@ def test_a_loop_device_of_another_file_of_this_name_stays(tmp_path: Path, monkey
         shown.mkdir(parents=True)
         (shown / "backing_file").write_text(f"{disks}/image\n")
         (disks / "a-0.img").write_bytes(bytes(4096))
-        monkeypatch.setattr("assay.testbed.disks.LOOPS", tmp_path / "sys")
+        monkeypatch.setattr("assay.site.box.disks.LOOPS", tmp_path / "sys")
         assert loops_of(disks) == []
         assert clean(folder) == []
         assert Path(f"/sys/block/{Path(device).name}/loop/backing_file").exists()

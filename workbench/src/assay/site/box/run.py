@@ -9,7 +9,7 @@ from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import Box
-from assay.testbed.kinds import load_kind
+from assay.servers.kinds import load_kind
 
 SWITCH = "assay-switch"
 LONGEST_SECONDS = 60
@@ -78,7 +78,7 @@ def find_switch() -> str:
         AssayError: There is none.
     """
     named = os.environ.get("ASSAY_SWITCH")
-    source_tree = Path(__file__).resolve().parents[4]
+    source_tree = Path(__file__).resolve().parents[5]
     beside = Path(sys.argv[0]).absolute().parent / SWITCH
     for candidate in [Path(named).absolute()] if named else [beside, source_tree / "target/release" / SWITCH]:
         if candidate.is_file() and os.access(candidate, os.X_OK):
