@@ -24,9 +24,9 @@ from assay.launch.install import launcher_for
 from assay.launch.shell import close_shells
 from assay.model.result.result import Sample
 from assay.plan.jobs import rank_job, together
-from assay.run.preflight_places import box_hosts
 from assay.site.box.find import running_boxes, sweep
 from assay.site.box.running import RunningBox
+from assay.site.box.site import box_hosts
 from assay.site.box.up import bring_up
 from assay.store import RunStore
 

@@ -91,7 +91,7 @@ def _options(time: str, parallel: int) -> "Options":
 @contextlib.contextmanager
 def _places(study: Path | None, hosts: str, servers: str, inventory: str, box: str) -> Iterator["Places"]:
     """Clients and servers, from the one source that is named."""
-    from assay.run.preflight_places import from_box, from_words, study_places
+    from assay.run.preflight_places import box_places, named_places, study_places
 
     if sum(bool(source) for source in (study, box, inventory)) > 1 or (study and (hosts or servers)):
         hint = "a study has its own hosts and servers; --hosts and --servers choose from a box or an inventory"
@@ -106,9 +106,11 @@ def _places(study: Path | None, hosts: str, servers: str, inventory: str, box: s
         with study_places(loaded.study, study.absolute().parent, note) as places:
             yield places
     elif box:
-        yield from_box(box, hosts, servers, note)
+        with box_places(box, hosts, servers, note) as places:
+            yield places
     elif servers:
-        yield from_words(hosts, servers, inventory, Path.cwd(), note)
+        with named_places(hosts, servers, inventory, Path.cwd(), note) as places:
+            yield places
     else:
         hint = "`assay preflight --hosts client[1-4] --servers store1`, or a study, or --box NAME"
         raise AssayError("no servers are named", hint)

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 from assay import __version__
@@ -307,6 +308,8 @@ class _Session:
         try:
             if self._affordable():
                 with self.interruption.watch(), self._gathered() as self.fleet:
+                    if self.fleet is not None:
+                        self.plan = replace(self.plan, study=self.plan.study.with_targets(self.fleet.site.targets))
                     try:
                         self._prepare()
                         self._measure()

@@ -24,7 +24,7 @@ def measure_network(study: Study, fleet: Fleet | None, say: Say) -> Network | No
         say: Takes what there is to say.
     """
     hosts = fleet.hosts if fleet is not None else (THIS_HOST,)
-    servers = from_study(study, [*hosts, *(fleet.others if fleet is not None else ())])
+    servers = from_study(study, fleet.entered if fleet is not None else hosts)
     if not servers:
         return None
     those = f"{len(hosts)} host{'s' * (len(hosts) != 1)} and {len(servers)} server{'s' * (len(servers) != 1)}"

@@ -81,6 +81,15 @@ def read_hostfile(path: Path) -> tuple[Host, ...]:
     return resolve_hosts({"inventory": str(path)}, Path.cwd())
 
 
+def known_hosts(path: Path) -> tuple[Host, ...]:
+    """All hosts that an inventory describes; several of them may be one machine.
+
+    Raises:
+        AssayError: It cannot be read.
+    """
+    return tuple(_read_inventory(path, lambda _: None)[0].values())
+
+
 def portable_inventory(path: Path) -> bytes:
     """An inventory as it can be read from another folder: relative paths of keys are made absolute.
 
