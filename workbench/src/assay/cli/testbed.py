@@ -10,7 +10,7 @@ import typer
 from assay.model.base import EXIT_REFUSED, AssayError
 
 if TYPE_CHECKING:
-    from assay.model.site.box import RunningHost
+    from assay.model.site.box_state import RunningHost
     from assay.site.box.running import RunningBox
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
@@ -202,13 +202,17 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
             _link(host),
             "up" if host["alive"] else "dead",
             "; ".join(
-                f"{server['kind']} {server['version']} {', '.join(server['exports'])}: "
+                f"{server['kind']} {server['version']} {', '.join(_offers(server))}: "
                 f"{'ready' if server['ready'] else 'not ready'}"
                 for server in host["servers"]
             ),
         )
         for host in facts["hosts"]
     ]
+
+
+def _offers(server: dict[str, Any]) -> list[str]:
+    return [name for key in ("exports", "devices", "buckets", "tables") for name in server[key]]
 
 
 def _link(host: dict[str, Any]) -> str:

@@ -5,10 +5,11 @@ from pathlib import Path
 from assay.model.base import AssayError
 from assay.model.files import read_model
 from assay.model.named import UnreadableError, read_named
-from assay.model.site.box import NAME, Box
+from assay.model.site.box import Box
+from assay.model.site.serving import NAME
 from assay.model.units import one_of
 from assay.model.written import MOST_BYTES
-from assay.servers.kinds import load_kind
+from assay.servers.kinds import check_server
 
 PRESETS = Path(__file__).with_name("presets")
 GUIDE = "docs/guides/testbed.md"
@@ -34,9 +35,9 @@ def load_box(ref: str, base: Path) -> Box:
         box = read_model(Box, path.read_bytes(), path.name, GUIDE)
     else:
         box = read_model(Box, read_box_file(base / ref, ref), ref, GUIDE)
-    for spec in box.hosts.values():
+    for name, spec in box.hosts.items():
         for server in spec.servers:
-            load_kind(server.kind)
+            check_server(server, f"{ref}: {name}")
     return box
 
 

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.site.box import NAME
+from assay.model.site.serving import NAME
 from assay.site.box import journal
 from assay.site.box.disks import detach_loops, group_fault, remove_group, remove_images
 from assay.site.box.folders import (
@@ -22,8 +22,9 @@ from assay.site.box.folders import (
 )
 from assay.site.box.process import inits_of, kill, wait_gone
 from assay.site.box.removal import LEFT, remove_known
+from assay.site.box.serving import SECRETS
 
-FILES = frozenset({"hosts", "ssh", "ssh_config", "servers", "private", STATE, f"{STATE}.new"})
+FILES = frozenset({"hosts", "ssh", "ssh_config", "servers", "private", SECRETS, STATE, f"{STATE}.new"})
 """What is in a box's folder besides the journal."""
 KILL_SECONDS = 10.0
 REAP_SECONDS = 10.0

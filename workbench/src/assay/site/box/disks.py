@@ -117,7 +117,7 @@ def remove_group(path: Path) -> bool:
 
 
 def make_image(disk: Disk, image: Path) -> None:
-    """Make the file of a disk, with its file system.
+    """Make the file of a disk, with its file system if it is to be mounted.
 
     Raises:
         AssayError: There is no room, or the file system cannot be made.
@@ -127,6 +127,8 @@ def make_image(disk: Disk, image: Path) -> None:
         os.truncate(fd, disk.size)
     finally:
         os.close(fd)
+    if disk.mount is None:
+        return
     quiet = {"ext4": ["-q", "-F", "-m", "0"], "xfs": ["-q"]}[disk.filesystem]
     run([f"mkfs.{disk.filesystem}", *quiet, str(image)], f"file system of {image.name}")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
-from assay.model.site.box import NAME
+from assay.model.site.serving import NAME
 
 MARKER = ".assay-box"
 """File in a folder of disks that names the box it belongs to."""

@@ -7,6 +7,7 @@ the kernel here cannot do. Sites are joined by a further switch, to which each h
 from dataclasses import dataclass
 
 from assay.model.site.box import Box, Disk, Member
+from assay.model.site.serving import Mount
 
 HOST_INTERFACE = "eth0"
 QUANTUM = 60_000
@@ -154,7 +155,8 @@ def host_script(member: Member, box: Box) -> str:
 def disk_script(disk: Disk, device: str, group: str, version: int) -> str:
     """A shell script that mounts a disk, run inside the host.
 
-    From then on the loop device goes by itself when the last mount of it does: with the host.
+    From then on the loop device goes by itself when the last mount of it does: with the host. A bare device is left
+    as it is: it goes when the files of disks do.
 
     Args:
         disk: The disk.
@@ -164,17 +166,30 @@ def disk_script(disk: Disk, device: str, group: str, version: int) -> str:
     """
     # Without noinit_itable a thread of the kernel would write in the background while something is measured.
     options = "noinit_itable" if disk.filesystem == "ext4" else "defaults"
-    text = (
-        f"losetup --direct-io=on {device} 2>/dev/null || true\n"
-        f"mkdir -p '{disk.mount}'\n"
-        f"mount -t {disk.filesystem} -o {options} {device} '{disk.mount}'\n"
-        f"losetup --detach {device}\n"
-    )
+    text = f"losetup --direct-io=on {device} 2>/dev/null || true\n"
+    if disk.mount is not None:
+        text += (
+            f"mkdir -p '{disk.mount}'\n"
+            f"mount -t {disk.filesystem} -o {options} {device} '{disk.mount}'\n"
+            f"losetup --detach {device}\n"
+        )
     if group and (disk.read_limit or disk.write_limit):
         text += f"number=$(mountpoint -x {device})\n"
         for file, value in limit_lines(disk, version):
             text += f"echo \"$number {value}\" > '{group}/{file}'\n"
     return text
+
+
+def mount_command(mount: Mount, credentials: str) -> list[str]:
+    """The command that mounts something on a host.
+
+    Args:
+        mount: What, and where.
+        credentials: File with the name and password of its user; empty without one.
+    """
+    options = [mount.options or "", f"credentials={credentials}" if credentials else ""]
+    written = ",".join(option for option in options if option)
+    return ["mount", "-t", mount.type, *(["-o", written] if written else []), mount.source, mount.at]
 
 
 def limit_lines(disk: Disk, version: int) -> list[tuple[str, str]]:

@@ -5,10 +5,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import Box
+from assay.servers.filling import how_to_get
 from assay.servers.kinds import load_kind
 
 SWITCH = "assay-switch"
@@ -109,20 +111,37 @@ def check_programs(box: Box) -> None:
     """See whether the programs that a box needs are there.
 
     Raises:
-        AssayError: Some are not; the hint says which packages have them.
+        AssayError: Some are not; the hint says which packages have them, or where else to get them.
     """
     needed = {"ip": "", "tc": "", "nsenter": "", "sshd": "", "ssh-keygen": ""}
+    others: dict[str, str] = {}
     for spec in box.hosts.values():
+        needed |= dict.fromkeys(["mount"], "") if spec.mounts else {}
         for disk in spec.disks:
-            needed |= {"losetup": "", "mount": "", "mountpoint": "", f"mkfs.{disk.filesystem}": ""}
+            needed |= {"losetup": "", "mount": "", "mountpoint": ""}
+            needed |= {f"mkfs.{disk.filesystem}": ""} if disk.mount is not None else {}
         for server in spec.servers:
             kind = load_kind(server.kind)
-            needed |= dict.fromkeys(kind.programs, " ".join(kind.packages))
+            needed |= dict.fromkeys(kind.programs, " ".join(kind.packages)) if kind.packages else {}
+            programs = () if kind.packages else kind.programs
+            absent = [name for name in programs if find_program(name) is None]
+            absent += [f"the Python package {name}" for name in kind.python if not _importable(name)]
+            others |= dict.fromkeys(absent, how_to_get(kind))
     missing = [name for name in needed if find_program(name) is None]
-    if missing:
+    if missing or others:
         packages = dict.fromkeys(needed[name] or PACKAGES[name] for name in missing)
+        ways = [f"apt-get install {' '.join(packages)}"] if missing else []
+        names = [*missing, *others]
         raise AssayError(
-            f"box {box.name} needs {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed",
-            f"apt-get install {' '.join(packages)}; {INSTEAD}",
+            f"box {box.name} needs {', '.join(names)}, which {'is' if len(names) == 1 else 'are'} not installed",
+            "; ".join([*ways, *dict.fromkeys(others.values()), INSTEAD]),
             EXIT_REFUSED,
         )
+
+
+def _importable(package: str) -> bool:
+    """Whether a Python package is beside Assay."""
+    try:
+        return find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False

@@ -1,20 +1,19 @@
 """A box that is up: its hosts, how to get into them, and its servers."""
 
-import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.site.box import BoxState, RunningHost, RunningServer
+from assay.model.site.box_state import BoxState, RunningHost, RunningServer
 from assay.model.units import one_of
-from assay.servers.kinds import fill, found_words, load_kind
+from assay.servers.kinds import load_kind
 from assay.site.box.clean import take_down
 from assay.site.box.process import boot_id
-from assay.site.box.run import find_program, find_switch, run
+from assay.site.box.run import find_program, run
+from assay.site.box.serving import READY_SECONDS, Serving, known_serving
 from assay.site.box.state import host_process
 
-READY_SECONDS = 20
 STOP_SECONDS = 10.0
 SPACES = ("--net", "--uts", "--mount", "--pid", "--ipc")
 
@@ -94,7 +93,7 @@ class RunningBox:
     def server_ready(self, name: str, server: RunningServer, within: float = 0.0) -> str:
         """Why a server does not answer; empty if it does within some seconds."""
         try:
-            wait_ready(self.enter(name), self.host(name), server.kind, within, Path(server.configuration))
+            self._serving(name, server).wait(within)
         except AssayError as error:
             return error.message
         return ""
@@ -127,67 +126,9 @@ class RunningBox:
         Raises:
             AssayError: It does not start or does not answer.
         """
-        start(self.enter(name), self.host(name), server.kind, Path(server.configuration))
-        wait_ready(self.enter(name), self.host(name), server.kind, READY_SECONDS, Path(server.configuration))
+        serving = self._serving(name, server)
+        serving.start()
+        serving.wait(READY_SECONDS)
 
-
-def start(enter: list[str], host: RunningHost, kind_name: str, configuration: Path, first: bool = False) -> None:
-    """Run the commands that start a server.
-
-    Args:
-        enter: Words that run a command inside its host.
-        host: The host.
-        kind_name: Which server.
-        configuration: Its written configuration; the log goes beside it.
-        first: Also what comes once, before the first start.
-
-    Raises:
-        AssayError: A command fails.
-    """
-    kind, log = load_kind(kind_name), configuration.with_suffix(".log")
-    words = {
-        **found_words(kind),
-        "host": host.name,
-        "address": host.address,
-        "configuration": str(configuration),
-        "log": str(log),
-    }
-    for command in (*(kind.before if first else ()), *kind.start):
-        _launch([*enter, *(fill(word, words) for word in command)], f"{kind_name} on {host.name}", log)
-
-
-def _launch(words: list[str], what: str, log: Path) -> None:
-    """Run a command that goes into the background. What it prints goes to the log: a pipe it would keep open."""
-    with log.with_suffix(".out").open("ab") as out:
-        try:
-            done = subprocess.run(
-                words, stdin=subprocess.DEVNULL, stdout=out, stderr=out, timeout=READY_SECONDS, check=False
-            )
-        except subprocess.TimeoutExpired:
-            raise AssayError(f"{what}: it does not go into the background", last_words(log), EXIT_REFUSED) from None
-    if done.returncode != 0:
-        raise AssayError(f"{what}: exit code {done.returncode}", last_words(log), EXIT_REFUSED)
-
-
-def last_words(log: Path) -> str:
-    """The last line that a server wrote: its log may be gone when somebody looks."""
-    for path in (log.with_suffix(".out"), log):
-        lines = path.read_text(errors="replace").splitlines() if path.exists() else []
-        if lines:
-            return f"it said: {lines[-1].strip()[:300]}"
-    return "it said nothing"
-
-
-def wait_ready(enter: list[str], host: RunningHost, kind_name: str, seconds: float, configuration: Path) -> None:
-    """Wait until a server answers.
-
-    Raises:
-        AssayError: It does not in time.
-    """
-    kind = load_kind(kind_name)
-    services = [f"{host.address}:{service}" for service in kind.ready]
-    words = [find_switch(), "ready", "--within-ms", str(round(seconds * 1000)), *services]
-    try:
-        run([*enter, *words], f"{kind_name} on {host.name} does not answer")
-    except AssayError as error:
-        raise AssayError(error.message, last_words(configuration.with_suffix(".log")), EXIT_REFUSED) from None
+    def _serving(self, name: str, server: RunningServer) -> Serving:
+        return known_serving(self.enter(name), self.host(name), server)

@@ -186,6 +186,7 @@ def server_facts(box: RunningBox) -> dict[str, dict[str, str]]:
             "version": server.version,
             "configuration sha256": server.sha256,
             "exports": ", ".join(server.exports),
+            **{key: ", ".join(names) for key in ("devices", "buckets", "tables") if (names := getattr(server, key))},
             "link": f"{host.link / 1e6:g} Mbit/s" if host.link else "unshaped",
         }
         for host in box.hosts

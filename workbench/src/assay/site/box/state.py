@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from assay.model.site.box import BoxState, RunningHost
+from assay.model.site.box_state import BoxState, RunningHost
 from assay.site.box.folders import STATE
 from assay.site.box.process import Process, boot_id
 

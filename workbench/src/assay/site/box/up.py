@@ -3,20 +3,24 @@
 import itertools
 import os
 import subprocess
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.site.box import NAME, Box, BoxState, HostSpec, Member, RunningHost, RunningServer
-from assay.servers.kinds import digest, found_words, load_kind, render
+from assay.model.site.box import Box, HostSpec, Member
+from assay.model.site.box_state import BoxState, RunningHost, RunningServer
+from assay.model.site.serving import NAME
+from assay.servers.kinds import load_kind
 from assay.site.box import disks, layout, ssh
 from assay.site.box.clean import clean, raise_if_left
 from assay.site.box.find import sweep
 from assay.site.box.folders import boxes_root, disks_root, locked, make_disks_folder
 from assay.site.box.journal import Journal
 from assay.site.box.process import Process, boot_id, start_time
-from assay.site.box.run import check_programs, check_rights, find_program, find_switch, run
-from assay.site.box.running import READY_SECONDS, RunningBox, prefix, start, wait_ready
+from assay.site.box.run import check_programs, check_rights, find_switch, run
+from assay.site.box.running import RunningBox, prefix
+from assay.site.box.serving import READY_SECONDS, Serving, first_serving
 from assay.site.box.state import is_up, read_state, write_state
 
 SWITCH = "switch"
@@ -64,13 +68,15 @@ def bring_up(box: Box, name: str = "", owned: bool = False) -> RunningBox:
 
 
 def _check_hidden(box: Box, needed: list[str]) -> None:
-    """Refuse disks whose top directory hides what the hosts need."""
+    """Refuse disks and mounts whose top directory hides what the hosts need."""
     for spec in box.hosts.values():
-        for disk in spec.disks:
-            top = "/".join(disk.mount.split("/")[:2])
+        places = [("a disk", disk.mount) for disk in spec.disks if disk.mount is not None]
+        places += [("a mount", mount.at) for mount in spec.mounts]
+        for what, place in places:
+            top = "/".join(place.split("/")[:2])
             for path in needed:
                 if path.startswith(f"{top}/"):
-                    message = f"a disk at {disk.mount} would hide {path} from the host"
+                    message = f"{what} at {place} would hide {path} from the host"
                     raise AssayError(message, "mount it at another directory, such as /export", EXIT_REFUSED)
 
 
@@ -84,6 +90,8 @@ class _Builder:
         self.groups: dict[str, str] = {}
         self.group_version = 1
         self.inits: dict[str, Process] = {}
+        self.devices: dict[str, dict[str, str]] = {member.name: {} for member in self.members}
+        """Host -> name of a bare device -> its path."""
 
     def build(self, owned: bool) -> RunningBox:
         """Make everything; the state is written last."""
@@ -135,10 +143,12 @@ class _Builder:
         ssh.write_files(self.folder / "ssh", self.members, enter)
         for image in itertools.chain(*images.values()):
             image.result()
-        # Servers last among the tasks of a host, the hosts with servers first: they take longest.
-        ordered = sorted(self.members, key=lambda member: not member.spec.servers)
-        made_hosts = {member.name: pool.submit(self._host, member) for member in ordered}
-        return tuple(made_hosts[member.name].result() for member in self.members)
+        tasks = {member.name: pool.submit(self._host, member) for member in self.members}
+        hosts = {name: made.result() for name, made in tasks.items()}
+        servings = self._serve(pool, hosts)
+        servers = {name: tuple(serving.told() for serving in found) for name, found in servings.items()}
+        list(pool.map(lambda member: self._mount(member, servers), self.members))
+        return tuple(hosts[name].model_copy(update={"servers": servers[name]}) for name in hosts)
 
     def _enter(self, name: str) -> list[str]:
         return prefix(self.inits[name].pid, self.groups.get(name, ""))
@@ -168,7 +178,8 @@ class _Builder:
     def _own(self, name: str, spec: HostSpec) -> list[str]:
         """What a host has of its own, as words for `assay-switch init`."""
         binds = [(str(self.folder / "hosts"), "/etc/hosts")]
-        words = [word for disk in spec.disks for word in ("--empty", disk.mount)]
+        places = [*(disk.mount for disk in spec.disks if disk.mount is not None), *(mount.at for mount in spec.mounts)]
+        words = [word for place in places for word in ("--empty", place)]
         for server in spec.servers:
             for path in load_kind(server.kind).private:
                 own = self.folder / "private" / name / path.lstrip("/")
@@ -206,14 +217,16 @@ class _Builder:
             run([*self._enter(SWITCH), *words], "switch")
 
     def _host(self, member: Member) -> RunningHost:
-        """All of a host that comes after its namespaces: network, disks, sshd, servers."""
+        """All of a host that comes after its namespaces and before its servers: network, disks, sshd."""
         spec = member.spec
         text = layout.host_script(member, self.box)
         group = self.groups.get(member.name, "")
         for number, disk in enumerate(spec.disks):
             device = self._attach(member, number)
+            if disk.device is not None:
+                self.devices[member.name][disk.device] = device
             text += layout.disk_script(disk, device, group, self.group_version)
-        for path in spec.exports:
+        for path in spec.kept:
             text += f"mkdir -p '{path}'\nchmod 1777 '{path}'\n"
         enter = self._enter(member.name)
         run([*enter, "sh", "-e", "-c", text], f"host {member.name}")
@@ -221,7 +234,7 @@ class _Builder:
         ready = [self.switch, "ready", "--within-ms", str(SSHD_SECONDS * 1000), f"{member.address}:22"]
         run([*enter, *ready], f"sshd of {member.name}")
         init = self.inits[member.name]
-        host = RunningHost(
+        return RunningHost(
             name=member.name,
             address=member.address,
             pid=init.pid,
@@ -233,37 +246,51 @@ class _Builder:
             roles=spec.all_roles,
             exports=spec.exports,
             group=group,
-        )
-        servers = tuple(self._server(host, server.kind, server.exports) for server in spec.servers)
-        return host.model_copy(update={"servers": servers})
-
-    def _server(self, host: RunningHost, kind_name: str, exports: tuple[str, ...]) -> RunningServer:
-        """Configure and start a server, and wait until it answers."""
-        kind, enter = load_kind(kind_name), self._enter(host.name)
-        folder = self.folder / "servers"
-        folder.mkdir(exist_ok=True)
-        path = folder / f"{host.name}-{kind_name}.conf"
-        words = {"host": host.name, "address": host.address, "configuration": str(path), **found_words(kind)}
-        text = render(kind, {**words, "log": str(path.with_suffix(".log"))}, exports)
-        path.write_text(text)
-        if kind.folders:
-            run([*enter, "mkdir", "-p", *kind.folders], f"{kind_name} on {host.name}")
-        start(enter, host, kind_name, path, first=True)
-        wait_ready(enter, host, kind_name, READY_SECONDS, path)
-        return RunningServer(
-            kind=kind_name,
-            version=_version(kind.packages[0], kind.version),
-            configuration=str(path),
-            sha256=digest(text),
-            exports=exports,
+            mounts=tuple(mount.at for mount in spec.mounts),
         )
 
+    def _serve(self, pool: ThreadPoolExecutor, hosts: Mapping[str, RunningHost]) -> dict[str, list[Serving]]:
+        """Start all servers, and wait until they answer and have done what comes then. All hosts are there by now."""
+        peers: dict[str, dict[str, str]] = {}
+        for member in self.members:
+            for server in member.spec.servers:
+                peers.setdefault(server.kind, {})[member.name] = member.address
+        servings = {
+            member.name: [
+                first_serving(
+                    *(self._enter(member.name), hosts[member.name], server, self.folder),
+                    *(peers[server.kind], self.devices[member.name]),
+                )
+                for server in member.spec.servers
+            ]
+            for member in self.members
+        }
+        with_servers = [found for found in servings.values() if found]
+        list(pool.map(_begin, with_servers))
+        list(pool.map(_settle, with_servers))
+        # One after the other: what joins a cluster finds the ones before it there.
+        for serving in itertools.chain(*with_servers):
+            serving.follow("all")
+        return servings
 
-def _version(package: str, command: tuple[str, ...]) -> str:
-    """Version of a package, or what a program says of itself."""
-    if find_program("dpkg-query"):
-        try:
-            return run(["dpkg-query", "--show", "--showformat=${Version}", package], package)
-        except AssayError:
-            pass
-    return next(iter(run(command, package).splitlines()), "unknown")
+    def _mount(self, member: Member, servers: Mapping[str, Sequence[RunningServer]]) -> None:
+        """Mount what a host is to see of the others."""
+        for mount in member.spec.mounts:
+            user, _, host = (mount.user or "").partition("@")
+            files = [server.credentials[user] for server in servers.get(host, ()) if user in server.credentials]
+            what, enter = f"{mount.at} on {member.name}", self._enter(member.name)
+            run([*enter, "mkdir", "-p", mount.at], what)
+            run([*enter, *layout.mount_command(mount, next(iter(files), ""))], what)
+
+
+def _begin(servings: Sequence[Serving]) -> None:
+    """Start the servers of one host, in the order of its file."""
+    for serving in servings:
+        serving.begin()
+
+
+def _settle(servings: Sequence[Serving]) -> None:
+    """Wait for the servers of one host, and let each do what comes when it answers."""
+    for serving in servings:
+        serving.wait(READY_SECONDS)
+        serving.follow("own")

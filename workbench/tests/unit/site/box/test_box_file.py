@@ -8,7 +8,6 @@ from testbed_tools import written
 from assay.model.base import AssayError
 from assay.model.site.nodes import expand_nodes
 from assay.model.units import UnitError, format_link, format_loss, parse_link, parse_loss
-from assay.servers.kinds import fill, kind_names, load_kind, render
 from assay.site.box.box import load_box, preset_names
 
 HOSTS = "name: small\nhosts:\n"
@@ -45,6 +44,7 @@ def test_a_set_becomes_hosts_with_addresses_in_the_order_of_the_file(tmp_path: P
 
 
 DISK = "disks: [{size: 1GiB, mount: /export}]"
+TAB = "{kind: x, tables: [tab]}"
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,41 @@ DISK = "disks: [{size: 1GiB, mount: /export}]"
         (f"{HOSTS}  a: {{disks: [{{size: 1k, mount: /x}}]}}\n", 3, "unknown unit `k`", "KiB"),
         (f"{HOSTS}  a: {{servers: [{{kind: nfs-ganesha, exports: [/x]}}]}}\n", 3, "/x is on no disk", "disks:"),
         (f"{HOSTS}  a:\n    {DISK}\n    servers: [{{kind: nfs-ganesha, exports: [/exports]}}]\n", 5, "on no disk", ""),
+        (f"{HOSTS}  a: {{disks: [{{size: 1GiB}}]}}\n", 3, "a disk has either `mount` or `device`", "device: data"),
+        (f"{HOSTS}  a: {{disks: [{{size: 1GiB, mount: /x, device: d}}]}}\n", 3, "either `mount` or `device`", ""),
+        (
+            f"{HOSTS}  a: {{disks: [{{size: 1GiB, device: d}}, {{size: 1GiB, device: d}}]}}\n",
+            3,
+            "called d",
+            "its own name",
+        ),
+        (f"{HOSTS}  a: {{servers: [{{kind: x}}]}}\n", 3, "the server offers nothing", "exports: [/export]"),
+        (f"{HOSTS}  a: {{servers: [{{kind: x, devices: [d]}}]}}\n", 3, "d is no device of this host", "device: d"),
+        (f"{HOSTS}  a: {{servers: [{{kind: x, buckets: [B]}}]}}\n", 3, "`B` is not a name of a bucket", "3 to 63"),
+        (f"{HOSTS}  a: {{servers: [{{kind: x, tables: [t1, t1]}}]}}\n", 3, "`t1` is not a name of a table", "3 to 255"),
+        (f"{HOSTS}  a: {{servers: [{{kind: x, tables: [tab, tab]}}]}}\n", 3, "tab comes twice", "once"),
+        (f"{HOSTS}  a: {{servers: [{{kind: x, tables: [tab], data: /d}}]}}\n", 3, "/d is on no disk", "mount: /d"),
+        (
+            f"{HOSTS}  a: {{servers: [{{kind: x, tables: [tab]}}, {{kind: x, tables: [tab]}}]}}\n",
+            3,
+            "runs twice",
+            "all that is offered",
+        ),
+        (f"{HOSTS}  a: {{mounts: [{{source: -x, at: /m, type: nfs4}}]}}\n", 3, "is not something to mount", "server1:"),
+        (f"{HOSTS}  a: {{mounts: [{{source: x, at: /mnt, type: nfs4}}]}}\n", 3, "/mnt is the system's", "/export"),
+        (f"{HOSTS}  a: {{mounts: [{{source: x, at: /m, type: a b}}]}}\n", 3, "not a type of a file system", "cifs"),
+        (
+            f"{HOSTS}  a: {{mounts: [{{source: x, at: /m, type: nfs4, user: me@a}}]}}\n",
+            3,
+            "no server has the user me@a",
+            "",
+        ),
+        (
+            f"{HOSTS}  a:\n    {DISK}\n    mounts: [{{source: x, at: /export, type: nfs4}}]\n",
+            5,
+            "are mounted at /export",
+            "",
+        ),
         (f"{HOSTS}  a: {{site: x}}\n  b: {{site: y}}\n", 2, "no `wan` joins them", "add `wan"),
         (f"{HOSTS}  a: {{}}\nwan: {{rtt: 1ms}}\n", 4, "needs two sites", "`site`"),
         (f"{HOSTS}  a: {{}}\nnetwork: {{delay: 1ms, rtt: 2ms}}\n", 4, "both stated", "keep one"),
@@ -138,18 +173,3 @@ def test_node_sets() -> None:
     for wrong in ("", "a b", "@all", "n[3-1]", "n[", "a&b"):
         with pytest.raises(UnitError):
             expand_nodes(wrong)
-
-
-@pytest.mark.parametrize("name", kind_names())
-def test_each_kind_of_server_can_be_written_for_two_exports(name: str) -> None:
-    kind = load_kind(name)
-    words = {"host": "s", "address": "10.0.0.1", "configuration": "/c", "log": "/l", **dict.fromkeys(kind.find, "/f")}
-    text = render(kind, words, ("/one", "/two"))
-    assert "$" not in text
-    assert text.count("/one") == text.count("/two") > 0
-    assert all("$" not in fill(word, words) for command in (*kind.before, *kind.start) for word in command)
-
-
-def test_a_word_that_no_server_knows_is_refused() -> None:
-    with pytest.raises(AssayError, match="unknown word: 'nothing'"):
-        fill("x $nothing", {"host": "s"})

@@ -9,7 +9,8 @@ import pytest
 from testbed_tools import assert_soon, written
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.site.box import BoxState, RunningHost
+from assay.model.site.box_state import BoxState, RunningHost
+from assay.model.site.serving import Mount
 from assay.site.box import layout, run, ssh
 from assay.site.box.box import load_box
 from assay.site.box.clean import clean, remove_lost_disks, take_down
@@ -125,6 +126,46 @@ def test_missing_programs_are_named_with_their_packages(monkeypatch: pytest.Monk
     assert "needs sshd, ganesha.nfsd, which are not installed" in caught.value.message
     assert "apt-get install openssh-server nfs-ganesha nfs-ganesha-vfs rpcbind netbase" in caught.value.hint
     assert caught.value.exit_code == EXIT_REFUSED
+
+
+def test_a_server_in_no_debian_package_is_missed_with_the_way_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "description: d\nstart: [[x]]\nready: ['1']\npidfile: /p\nexport: ''\n"
+    (tmp_path / "ours.yaml").write_text(f"kind: ours\n{text}python: [no_such_package_of_ours]\n")
+    (tmp_path / "theirs.yaml").write_text(f"kind: theirs\n{text}programs: [their-server]\nobtain: ask them\n")
+    monkeypatch.setenv("ASSAY_SERVERS", str(tmp_path))
+    monkeypatch.setattr(run, "find_program", lambda name: None if name == "their-server" else f"/bin/{name}")
+    disk = "disks: [{size: 1GiB, mount: /x}]"
+    servers = "servers: [{kind: ours, exports: [/x]}, {kind: theirs, exports: [/x]}]"
+    with pytest.raises(AssayError) as caught:
+        run.check_programs(written(tmp_path, f"name: x\nhosts:\n  a: {{{disk}, {servers}}}\n"))
+    needs = "needs the Python package no_such_package_of_ours, their-server, which are not installed"
+    assert needs in caught.value.message
+    assert caught.value.hint.startswith("pip install no_such_package_of_ours; ask them; without a box")
+
+
+def test_a_bare_device_is_attached_and_stays(tmp_path: Path) -> None:
+    text = "name: x\nhosts:\n  a: {disks: [{size: 1GiB, device: raw, read_limit: 5B/s}]}\n"
+    (member,) = written(tmp_path, text).members()
+    script = layout.disk_script(member.spec.disks[0], "/dev/loop9", "/g", 2)
+    assert "mount -t" not in script
+    assert "--detach" not in script
+    assert "echo \"$number rbps=5\" > '/g/io.max'" in script
+
+
+@pytest.mark.parametrize(
+    ("more", "credentials", "words"),
+    [
+        ({}, "", []),
+        ({"options": "ro,vers=4.2"}, "", ["-o", "ro,vers=4.2"]),
+        ({"options": "ro"}, "/run/x", ["-o", "ro,credentials=/run/x"]),
+        ({}, "/run/x", ["-o", "credentials=/run/x"]),
+    ],
+)
+def test_what_a_host_mounts(more: dict[str, str], credentials: str, words: list[str]) -> None:
+    mount = Mount.model_validate({"source": "//s/share", "at": "/m", "type": "cifs", **more})
+    assert layout.mount_command(mount, credentials) == ["mount", "-t", "cifs", *words, "//s/share", "/m"]
 
 
 def test_a_process_is_known_by_its_start_and_its_command(tmp_path: Path, sleeper: "subprocess.Popen[bytes]") -> None:
