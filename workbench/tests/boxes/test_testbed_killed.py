@@ -27,12 +27,12 @@ from testbed_tools import (
     written,
 )
 
+from assay.journal.owner import Process
 from assay.model.site.box import Box
 from assay.site.box import journal
 from assay.site.box.clean import take_down
 from assay.site.box.find import running_boxes, sweep
 from assay.site.box.folders import boxes_root, disks_root, make_disks_folder
-from assay.site.box.process import Process
 from assay.site.box.run import find_program
 from assay.site.box.up import bring_up
 

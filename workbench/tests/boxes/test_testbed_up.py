@@ -14,11 +14,11 @@ from nfs_tools import boxes_below
 from run_tools import ASSAY
 from testbed_tools import GUARD, assert_nothing_left, brought_up, inside, left, need_box, said, written
 
+from assay.journal.owner import Process
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import Box
 from assay.site.box.box import load_box
 from assay.site.box.find import sweep
-from assay.site.box.process import Process
 from assay.site.box.running import RunningBox
 from assay.site.box.up import bring_up
 

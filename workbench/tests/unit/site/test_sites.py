@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from plan_tools import study
 
+from assay.kinds.nfs.study import NfsTarget
 from assay.launch.binary import load_engine
 from assay.model.base import AssayError
 from assay.model.site.host import THIS_HOST, Host
 from assay.model.study.study import Study
-from assay.kinds.nfs.study import NfsTarget
 from assay.plan.expand import expand
 from assay.run import gather
 from assay.site.box.site import BoxSite

@@ -1,14 +1,11 @@
 """What was made for a box, written down before it is made, so that it can be removed whatever happens."""
 
-import errno
-import json
-import os
-import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from assay.site.box.process import Process, boot_id
+from assay.journal.entry import CGROUP, DIRECTORY, PROCESS
+from assay.journal.file import FileJournal, read_entries
+from assay.journal.owner import Process, boot_id
 
 NAME = "journal"
 
@@ -44,56 +41,40 @@ class Journal:
             folder: Of the box.
             disks: Folder of its disks, which is not made yet.
         """
-        self._fd = os.open(folder / NAME, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        self._lock = threading.Lock()
-        self._write({"boot": boot_id(), "disks": str(disks)})
+        self._file = FileJournal(folder / NAME)
+        self._file.record(DIRECTORY, str(disks), {"boot": boot_id()})
 
     def group(self, path: Path) -> None:
         """A control group will be made."""
-        self._write({"group": str(path)})
+        self._file.record(CGROUP, str(path))
 
     def init(self, process: Process) -> None:
         """An init waits for the word to begin."""
-        self._write({"pid": process.pid, "start": process.start})
-
-    def _write(self, entry: dict[str, str | int]) -> None:
-        line = (json.dumps(entry) + "\n").encode()
-        with self._lock:
-            if os.write(self._fd, line) != len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._file.record(PROCESS, str(process.pid), {"pid": process.pid, "start": process.start})
 
     def close(self) -> None:
         """No more will be made."""
-        os.close(self._fd)
+        self._file.close()
 
 
 def read_journal(folder: Path) -> Made | None:
-    """What the journal in a folder says; None if there is none.
-
-    A line that was cut short does not count: what it announces was not made. What the others say is a claim, for
-    whoever removes things to check.
-    """
-    try:
-        text = (folder / NAME).read_text(errors="replace")
-    except OSError:
+    """What the journal in a folder says; None if there is none. It is a claim, for whoever removes things to check."""
+    if not (folder / NAME).is_file():
         return None
-    entries = [entry for line in text.splitlines() if (entry := _entry(line)) is not None]
-    heads = [entry for entry in entries if isinstance(entry.get("boot"), str) and isinstance(entry.get("disks"), str)]
+    entries = [entry for entry in read_entries(folder / NAME) if entry.removed_at is None]
+    disks = [entry for entry in entries if entry.kind == DIRECTORY]
+    boots = [boot for entry in disks if isinstance(boot := entry.details.get("boot"), str)]
+    inits = [
+        Process(pid, start)
+        for entry in entries
+        if entry.kind == PROCESS
+        and isinstance(pid := entry.details.get("pid"), int)
+        and isinstance(start := entry.details.get("start"), int)
+        and pid > 1
+    ]
     return Made(
-        boot=heads[0]["boot"] if heads else "",
-        disks=Path(heads[0]["disks"]) if heads else None,
-        groups=tuple(Path(entry["group"]) for entry in entries if isinstance(entry.get("group"), str)),
-        inits=tuple(
-            Process(entry["pid"], entry["start"])
-            for entry in entries
-            if isinstance(entry.get("pid"), int) and isinstance(entry.get("start"), int) and entry["pid"] > 1
-        ),
+        boot=boots[0] if boots else "",
+        disks=Path(disks[0].name) if disks else None,
+        groups=tuple(Path(entry.name) for entry in entries if entry.kind == CGROUP),
+        inits=tuple(inits),
     )
-
-
-def _entry(line: str) -> dict[str, Any] | None:
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None

@@ -6,57 +6,9 @@ import os
 import select
 import signal
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
-BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-_STATE, _PARENT, _FLAGS, _START = 0, 1, 6, 19
-"""Where these are among the fields of /proc/PID/stat, counted from the state, its third (proc_pid_stat(5))."""
-
-
-@dataclass(frozen=True)
-class Process:
-    """A process that is known again: an id alone may have been given to another since.
-
-    Attributes:
-        pid: Its id.
-        start: When it was started, in clock ticks since the machine was.
-    """
-
-    pid: int
-    start: int
-
-    @property
-    def alive(self) -> bool:
-        """Whether it still runs; one that has ended and is not reaped yet does not."""
-        return start_time(self.pid) == self.start
-
-    @property
-    def listed(self) -> bool:
-        """Whether it still is in the kernel's table of processes: alive, or ended and not reaped by its parent."""
-        fields = _stat(self.pid)
-        return bool(fields) and int(fields[_START]) == self.start
-
-
-def boot_id() -> str:
-    """What tells this start of the machine from others."""
-    return BOOT_ID.read_text().strip()
-
-
-def start_time(pid: int) -> int | None:
-    """Field 22 of /proc/PID/stat; None if there is no such process or it has ended."""
-    fields = _stat(pid)
-    return None if not fields or fields[_STATE] in "ZX" else int(fields[_START])
-
-
-def _stat(pid: int) -> list[str]:
-    """Fields of /proc/PID/stat from the third on, where the state is; empty if there is no such process."""
-    try:
-        text = Path("/proc", str(pid), "stat").read_text(errors="replace")
-    except OSError:
-        return []
-    # The name, in parentheses, may hold blanks and parentheses itself.
-    return text.rpartition(")")[2].split()
+from assay.journal.owner import FLAGS, PARENT, Process, start_time, stat_fields
 
 
 def is_init_of(pid: int, folder: Path) -> bool:
@@ -122,8 +74,8 @@ def kill(processes: list[Process], folder: Path, patience: float) -> list[Proces
 
 def _is_ending(pid: int) -> bool:
     """Whether a process is on its way out, where it has no command line any more; the flag is PF_EXITING."""
-    fields = _stat(pid)
-    return bool(fields) and bool(int(fields[_FLAGS]) & 0x4)
+    fields = stat_fields(pid)
+    return bool(fields) and bool(int(fields[FLAGS]) & 0x4)
 
 
 def wait_gone(processes: list[Process], patience: float) -> list[Process]:
@@ -139,8 +91,8 @@ def wait_gone(processes: list[Process], patience: float) -> list[Process]:
     end = time.monotonic() + patience
     while True:
         for process in processes:
-            fields = _stat(process.pid)
-            if process.listed and fields and int(fields[_PARENT]) == os.getpid():
+            fields = stat_fields(process.pid)
+            if process.listed and fields and int(fields[PARENT]) == os.getpid():
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(process.pid, os.WNOHANG)
         left = [process for process in processes if process.listed and not process.alive]

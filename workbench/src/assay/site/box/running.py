@@ -4,12 +4,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.journal.owner import boot_id
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box_state import BoxState, RunningHost, RunningServer
 from assay.model.units import one_of
 from assay.servers.kinds import load_kind
 from assay.site.box.clean import take_down
-from assay.site.box.process import boot_id
 from assay.site.box.run import find_program, run
 from assay.site.box.serving import READY_SECONDS, Serving, known_serving
 from assay.site.box.state import host_process

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from assay.journal.owner import Process, boot_id
 from assay.model.site.box_state import BoxState, RunningHost
 from assay.site.box.folders import STATE
-from assay.site.box.process import Process, boot_id
 
 
 def write_state(folder: Path, state: BoxState) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
+from assay.journal.owner import Process, boot_id, start_time
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import Box, HostSpec, Member
 from assay.model.site.box_state import BoxState, RunningHost, RunningServer
@@ -17,7 +18,6 @@ from assay.site.box.clean import clean, raise_if_left
 from assay.site.box.find import sweep
 from assay.site.box.folders import boxes_root, disks_root, locked, make_disks_folder
 from assay.site.box.journal import Journal
-from assay.site.box.process import Process, boot_id, start_time
 from assay.site.box.run import check_programs, check_rights, find_switch, run
 from assay.site.box.running import RunningBox, prefix
 from assay.site.box.serving import READY_SECONDS, Serving, first_serving

@@ -11,15 +11,17 @@ from pathlib import Path
 
 import pytest
 from in_process import run_here
+from journal_lines import claim
 from loop_devices import loop_device, need_root
 
+from assay.journal.entry import CGROUP, DIRECTORY, PROCESS
+from assay.journal.owner import boot_id, start_time
 from assay.model.base import AssayError
 from assay.site.box.clean import clean, remove_lost_disks, take_down
 from assay.site.box.disks import find_hierarchy, group_prefix, loops_of
 from assay.site.box.find import running_boxes, sweep
 from assay.site.box.folders import MARKER, boxes_root, disks_root, foreign, locked, make_disks_folder
 from assay.site.box.journal import NAME, Journal
-from assay.site.box.process import boot_id, start_time
 from assay.site.box.removal import DEEPEST
 
 
@@ -34,7 +36,7 @@ def _claimed(name: str, *claims: dict[str, object], disks: Path | None = None) -
     folder.mkdir(parents=True)
     Journal(folder, disks or disks_root() / name).close()
     with (folder / NAME).open("a") as file:
-        file.writelines(json.dumps(claim) + "\n" for claim in claims)
+        file.writelines(json.dumps(one) + "\n" for one in claims)
     return folder
 
 
@@ -191,28 +193,32 @@ def test_another_box_s_marker_does_not_give_disks_away() -> None:
 
 def test_a_process_that_is_no_init_of_the_box_lives_on() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as theirs:
-        claim = {"pid": theirs.pid, "start": start_time(theirs.pid) or 0}
-        folder = _claimed("claims", {"boot": boot_id(), "disks": str(disks_root() / "claims")}, claim)
+        init = claim(2, PROCESS, "1", pid=theirs.pid, start=start_time(theirs.pid) or 0)
+        folder = _claimed("claims", claim(1, DIRECTORY, str(disks_root() / "claims"), boot=boot_id()), init)
         assert clean(folder) == []
         assert theirs.poll() is None
         theirs.communicate(b"\n")
 
 
 @pytest.mark.parametrize(
-    "claim",
-    [[], 7, None, {"pid": "7", "start": 1}, {"pid": -1, "start": 1}, {"pid": 1, "start": None}, {"group": 7}],
+    "written",
+    [
+        *([], 7, None, {"id": 7}, {"removed": "1", "at": 1.0}, {"amended": 1, "details": []}),
+        *(claim(2, PROCESS, "7", pid=pid, start=1) for pid in ("7", -1, None)),
+        *({**claim(2, CGROUP, "/x"), "name": 7}, claim(2, "nothing known", "/x")),
+    ],
 )
-def test_claims_without_sense_are_no_errors(claim: object) -> None:
-    folder = _claimed("odd", {"boot": 7, "disks": []})
+def test_claims_without_sense_are_no_errors(written: object) -> None:
+    folder = _claimed("odd", claim(1, DIRECTORY, str(disks_root() / "odd"), boot=7))
     with (folder / NAME).open("a") as file:
-        file.write(json.dumps(claim) + "\n" + '{"pid": 9, "sta{"group": "/x"}\n' + "[" * 100_000 + "\n")
+        file.write(json.dumps(written) + "\n" + '{"id": 9, "kin{"id": 9}\n' + "[" * 100_000 + "\n")
     assert clean(folder) == []
 
 
 def test_a_directory_that_is_no_group_of_the_box_stays(tmp_path: Path) -> None:
     theirs = tmp_path / "empty"
     theirs.mkdir()
-    folder = _claimed("claims", {"group": str(theirs)})
+    folder = _claimed("claims", claim(2, CGROUP, str(theirs)))
     assert [problem.startswith(f"{theirs}: ") for problem in clean(folder)] == [True]
     assert theirs.is_dir()
 
@@ -227,7 +233,7 @@ def test_groups_of_others_stay() -> None:
     ]
     own = hierarchy / f"{group_prefix(boxes_root())}claims-own"
     dotted = f"{hierarchy}/{own.name}/../{strange[0].name}"
-    claims = [{"group": str(path)} for path in (*strange, dotted, own)]
+    claims = [claim(number, CGROUP, str(path)) for number, path in enumerate((*strange, dotted, own), start=2)]
     folder = _claimed("claims", *claims)
     try:
         for path in (*strange, own):

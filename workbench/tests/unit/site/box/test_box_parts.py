@@ -6,8 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from journal_lines import claim
 from testbed_tools import assert_soon, written
 
+from assay.journal.entry import DIRECTORY, PROCESS
+from assay.journal.owner import Process, boot_id, start_time
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box_state import BoxState, RunningHost
 from assay.model.site.serving import Mount
@@ -18,7 +21,7 @@ from assay.site.box.disks import find_hierarchy
 from assay.site.box.find import running_boxes, sweep
 from assay.site.box.folders import MARKER, boxes_root, disks_root, locked, make_disks_folder
 from assay.site.box.journal import Journal, read_journal
-from assay.site.box.process import Process, boot_id, is_init_of, kill, start_time, wait_gone
+from assay.site.box.process import is_init_of, kill, wait_gone
 from assay.site.box.state import read_state, write_state
 
 
@@ -195,7 +198,7 @@ def test_the_journal_survives_a_line_cut_short(tmp_path: Path) -> None:
     journal.init(Process(7, 8))
     journal.close()
     with (tmp_path / "journal").open("a") as file:
-        file.write('{"pid": 9, "st')
+        file.write('{"id": 9, "kind": "process", "na')
     made = read_journal(tmp_path)
     assert made is not None
     assert (made.disks, made.groups, made.inits) == (tmp_path / "disks", (tmp_path / "group",), (Process(7, 8),))
@@ -204,8 +207,9 @@ def test_the_journal_survives_a_line_cut_short(tmp_path: Path) -> None:
 
 
 def test_processes_of_an_earlier_boot_are_left_alone(tmp_path: Path, sleeper: "subprocess.Popen[bytes]") -> None:
-    lines = [{"boot": "another", "disks": str(tmp_path / "d")}, {"pid": sleeper.pid, "start": start_time(sleeper.pid)}]
-    (tmp_path / "journal").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    init = claim(2, PROCESS, str(sleeper.pid), pid=sleeper.pid, start=start_time(sleeper.pid))
+    lines = [claim(1, DIRECTORY, str(tmp_path / "d"), boot="another"), init]
+    (tmp_path / "journal").write_text("".join(json.dumps(one) + "\n" for one in lines))
     assert clean(tmp_path) == []
     assert sleeper.poll() is None
     assert list(tmp_path.iterdir()) == []
