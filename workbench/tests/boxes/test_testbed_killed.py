@@ -42,10 +42,13 @@ SERVED = "servers: [{kind: nfs-ganesha, exports: [/export]}]"
 TEXT = """name: victim
 hosts:
   client[1-2]: {link: 1 Gbit/s}
-  server1: {disks: [{size: 64MiB, mount: /export, write_limit: 50MB/s}], SERVED}
+  server1:
+    disks: [{size: 64MiB, mount: /export, write_limit: 50MB/s}, {size: 16MiB, device: raw}]
+    mounts: [{source: none, at: /seen, type: tmpfs}]
+    SERVED
 network: {delay: 100us}
 """
-"""Has one of everything: links, shaping, assay-switch, a disk, a control group, a server."""
+"""Has one of everything: links, shaping, assay-switch, disks, a mount, a control group, a server."""
 
 
 @pytest.fixture

@@ -66,6 +66,12 @@ def _known(written: object) -> object:
     return written
 
 
+OVER_NETWORKS = ("nfs", "nfs4", "cifs", "smb3", "glusterfs", "ceph", "lustre", "beegfs", "pvfs2", "tmpfs")
+"""Types of file systems that hosts mount. With others, or with the options below, whoever writes the file of a box
+would have the machine's own files mounted, or programs run; helpers of mount(8) write to files that options name."""
+_OPTION = r"(?!r?bind\b|r?move\b|remount\b|loop\b|make-|[xX]-)[A-Za-z][^\s\0,/]{0,255}"
+
+
 def _matching(pattern: str, what: str, hint: str) -> BeforeValidator:
     """Reads text that a pattern takes whole."""
 
@@ -87,9 +93,10 @@ _BUCKET = _matching(
 _TABLE = _matching(r"[A-Za-z0-9_.-]{3,255}", "a name of a table", "write 3 to 255 letters, digits, `_`, `.`, `-`")
 _USER = _matching(r"[a-z_][a-z0-9_-]{0,31}", "a name of a user", "write small letters and digits: alice")
 _LOGIN = _matching(r"[a-z_][a-z0-9_-]{0,31}@[a-z][a-z0-9-]{0,30}", "a user of a server", "write alice@server1")
-_SOURCE = _matching(r"[^\s-][^\s\0]{0,1023}", "something to mount", "write it without blanks: server1:/export")
-_TYPE = _matching(r"[a-z][a-z0-9._-]{0,31}", "a type of a file system", "write such as nfs4, cifs, tmpfs")
-_OPTIONS = _matching(r"[^\s-][^\s\0]{0,1023}", "a list of options", "write them with commas and no blanks")
+_SERVED = r"(//)?[A-Za-z0-9_\[][^\s\0]{0,1023}"
+_SOURCE = _matching(_SERVED, "something that a server serves", "write such as server1:/export")
+_TYPE = _matching(f"({'|'.join(OVER_NETWORKS)})", "what a host can mount", f"write one of {', '.join(OVER_NETWORKS)}")
+_OPTIONS = _matching(f"{_OPTION}(,{_OPTION})*", "a list of options for what servers serve", "write such as ro,vers=4.2")
 
 Device = Annotated[str, _DEVICE]
 Bucket = Annotated[str, _BUCKET]

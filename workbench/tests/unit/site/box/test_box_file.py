@@ -48,6 +48,35 @@ TAB = "{kind: x, tables: [tab]}"
 
 
 @pytest.mark.parametrize(
+    "mount",
+    [
+        *("source: /dev/sda1, type: nfs4", "source: /etc, type: nfs4", "source: ///etc, type: cifs"),
+        *("source: ../x, type: nfs", "source: s, type: ext4", "source: s, type: overlay", "source: s, type: fuse.sh"),
+        *("bind", "rbind", "ro,bind", "move", "remount,rw", "loop", "make-shared", "X-mount.mkdir", "-o", "a,,b"),
+        *("log-file=/etc/passwd", "credentials=/root/x"),
+    ],
+)
+def test_a_box_mounts_nothing_of_the_machine(mount: str, tmp_path: Path) -> None:
+    """The file of a box may come from somebody else."""
+    written_so = mount if mount.startswith("source") else f"source: 'server1:/x', type: nfs4, options: '{mount}'"
+    with pytest.raises(AssayError, match="is not") as caught:
+        written(tmp_path, f"{HOSTS}  a: {{mounts: [{{{written_so}, at: /m}}]}}\n")
+    assert "box.yaml:3: hosts.a.mounts[0]" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "mount",
+    [
+        *("source: 'server1:/export', type: nfs4, options: 'vers=4.2,binding=1'", "source: '[fd00::1]:/x', type: nfs"),
+        *("source: //server1/share, type: cifs, options: 'ro,vers=3.1.1'", "source: none, type: tmpfs"),
+    ],
+)
+def test_a_box_mounts_what_servers_serve(mount: str, tmp_path: Path) -> None:
+    (member,) = written(tmp_path, f"{HOSTS}  a: {{mounts: [{{{mount}, at: /m}}]}}\n").members()
+    assert member.spec.mounts[0].at == "/m"
+
+
+@pytest.mark.parametrize(
     ("text", "line", "message", "hint"),
     [
         (f"{HOSTS}  a: {{lnik: 1 Gbit/s}}\n", 3, "unknown key `lnik`", "did you mean `link`?"),
@@ -85,9 +114,14 @@ TAB = "{kind: x, tables: [tab]}"
             "runs twice",
             "all that is offered",
         ),
-        (f"{HOSTS}  a: {{mounts: [{{source: -x, at: /m, type: nfs4}}]}}\n", 3, "is not something to mount", "server1:"),
+        (
+            f"{HOSTS}  a: {{mounts: [{{source: -x, at: /m, type: nfs4}}]}}\n",
+            3,
+            "is not something that a server serves",
+            "server1:",
+        ),
         (f"{HOSTS}  a: {{mounts: [{{source: x, at: /mnt, type: nfs4}}]}}\n", 3, "/mnt is the system's", "/export"),
-        (f"{HOSTS}  a: {{mounts: [{{source: x, at: /m, type: a b}}]}}\n", 3, "not a type of a file system", "cifs"),
+        (f"{HOSTS}  a: {{mounts: [{{source: x, at: /m, type: a b}}]}}\n", 3, "not what a host can mount", "cifs"),
         (
             f"{HOSTS}  a: {{mounts: [{{source: x, at: /m, type: nfs4, user: me@a}}]}}\n",
             3,
