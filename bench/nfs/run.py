@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from assay.testbed.running import RunningBox
+    from assay.site.box.running import RunningBox
 
 ENGINE = str(Path(__file__).resolve().parents[2] / "target/release/assay-engine")
 MIB = 1 << 20
@@ -159,8 +159,8 @@ class Bench:
 
 def measure(rounds: int, size: int, seconds: float) -> tuple[list[Figures], dict[str, str]]:
     """The figures of each round, and the commands; the first round only warms up."""
-    from assay.testbed.box import load_box
-    from assay.testbed.up import bring_up
+    from assay.site.box.box import load_box
+    from assay.site.box.up import bring_up
 
     folder = Path(tempfile.mkdtemp(prefix="assay-bench-nfs-", dir="/dev/shm"))
     os.environ["ASSAY_BOXES"] = str(folder)

@@ -12,7 +12,7 @@ from testbed_tools import said
 
 from assay.contract.names import Event, PhaseStartEvent
 from assay.model.result.result import Sample
-from assay.testbed.running import RunningBox
+from assay.site.box.running import RunningBox
 
 HOSTS = """
   client[1-2]: {}

@@ -16,11 +16,11 @@ from testbed_tools import GUARD, assert_soon
 
 from assay.analyse.links import link_limits
 from assay.analyse.network import network_findings
-from assay.launch.net.leash import Leashes
-from assay.launch.preflight import Options, Server, run_preflight
 from assay.launch.shell import close_shells, make_shell
 from assay.model.result.network import Network
 from assay.model.site.host import Host
+from assay.wires.leash import Leashes
+from assay.wires.preflight import Options, Server, run_preflight
 
 FAST = Options(seconds=1, streams=(2,), pings=3)
 MB = 1e6
@@ -149,7 +149,7 @@ def test_a_server_that_somebody_keeps_running_is_used(pair: Wires) -> None:
 
 PROGRAM = """
 import sys
-from assay.launch.preflight import Options, Server, run_preflight
+from assay.wires.preflight import Options, Server, run_preflight
 from assay.launch.shell import make_shell
 from assay.model.site.host import Host
 hosts = [Host.model_validate_json(text) for text in sys.argv[1:]]

@@ -27,14 +27,14 @@ from testbed_tools import (
     written,
 )
 
+from assay.journal.owner import Process
 from assay.model.site.box import Box
-from assay.testbed import journal
-from assay.testbed.clean import take_down
-from assay.testbed.find import running_boxes, sweep
-from assay.testbed.folders import boxes_root, disks_root, make_disks_folder
-from assay.testbed.process import Process
-from assay.testbed.run import find_program
-from assay.testbed.up import bring_up
+from assay.site.box import journal
+from assay.site.box.clean import take_down
+from assay.site.box.find import running_boxes, sweep
+from assay.site.box.folders import boxes_root, disks_root, make_disks_folder
+from assay.site.box.run import find_program
+from assay.site.box.up import bring_up
 
 CYCLES = times(5, 50)
 SEED = int(os.environ.get("ASSAY_BOX_SEED", "20261122"))
@@ -42,10 +42,13 @@ SERVED = "servers: [{kind: nfs-ganesha, exports: [/export]}]"
 TEXT = """name: victim
 hosts:
   client[1-2]: {link: 1 Gbit/s}
-  server1: {disks: [{size: 64MiB, mount: /export, write_limit: 50MB/s}], SERVED}
+  server1:
+    disks: [{size: 64MiB, mount: /export, write_limit: 50MB/s}, {size: 16MiB, device: raw}]
+    mounts: [{source: none, at: /seen, type: tmpfs}]
+    SERVED
 network: {delay: 100us}
 """
-"""Has one of everything: links, shaping, assay-switch, a disk, a control group, a server."""
+"""Has one of everything: links, shaping, assay-switch, disks, a mount, a control group, a server."""
 
 
 @pytest.fixture
@@ -144,8 +147,8 @@ def test_a_disk_that_was_attached_but_not_mounted_yet_is_detached(root: Path, tm
 def test_a_box_goes_after_the_process_it_belongs_to(root: Path, tmp_path: Path) -> None:
     need_box(written(tmp_path, _text()))
     code = (
-        "import sys, time; from pathlib import Path; from assay.testbed.box import load_box; "
-        "from assay.testbed.up import bring_up; bring_up(load_box(sys.argv[1], Path('/')), owned=True); "
+        "import sys, time; from pathlib import Path; from assay.site.box.box import load_box; "
+        "from assay.site.box.up import bring_up; bring_up(load_box(sys.argv[1], Path('/')), owned=True); "
         "print('up', flush=True); time.sleep(60)"
     )
     words = [sys.executable, "-c", code, str(tmp_path / "box.yaml")]

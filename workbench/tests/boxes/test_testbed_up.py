@@ -14,13 +14,13 @@ from nfs_tools import boxes_below
 from run_tools import ASSAY
 from testbed_tools import GUARD, assert_nothing_left, brought_up, inside, left, need_box, said, written
 
+from assay.journal.owner import Process
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import Box
-from assay.testbed.box import load_box
-from assay.testbed.find import sweep
-from assay.testbed.process import Process
-from assay.testbed.running import RunningBox
-from assay.testbed.up import bring_up
+from assay.site.box.box import load_box
+from assay.site.box.find import sweep
+from assay.site.box.running import RunningBox
+from assay.site.box.up import bring_up
 
 OFFICE = load_box("office", Path("/"))
 

@@ -11,12 +11,12 @@ from plan_tools import load, study, written
 from run_tools import assay
 
 from assay.kinds.nfs.study import NfsTarget
-from assay.launch.hosts import resolve_hosts
 from assay.model.study.hosts import Hosts
 from assay.model.study.study import Study
 from assay.plan.estimate import estimate_case, estimate_study
 from assay.plan.expand import expand
 from assay.plan.jobs import LEASE_NS, plan_job, rank_job, together
+from assay.site.inventory.hosts import resolve_hosts
 
 NFS = {"store": {"kind": "nfs", "servers": "server[1-4]", "export": "/export"}}
 MIB = 1 << 20

@@ -19,14 +19,14 @@ from run_tools import ASSAY, assay
 from soak import times
 from stored_runs import noisy, store_run
 
-from assay.launch.hosts import read_hostfile
 from assay.model import named
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
 from assay.model.named import UnreadableError, opened, read_named
 from assay.model.regular import IrregularError, TooLargeError, read_regular
 from assay.model.site.host import MOST_HOSTS
 from assay.model.source import MOST_BYTES, read_source
-from assay.testbed.box import load_box
+from assay.site.box.box import load_box
+from assay.site.inventory.hosts import read_hostfile
 
 MOST = 1000
 
@@ -227,7 +227,7 @@ def test_hosts_are_counted_before_they_are_read(tmp_path: Path, monkeypatch: pyt
     """What is too much is seen at the first host that is, not after all of them."""
     path = tmp_path / "hosts.yaml"
     path.write_text("hosts:\n" + "".join(f"  h{number}:\n" for number in range(90_000)))
-    monkeypatch.setattr("assay.launch.hosts.node_names", lambda *_: pytest.fail("expanded"))
+    monkeypatch.setattr("assay.site.inventory.hosts.node_names", lambda *_: pytest.fail("expanded"))
     with pytest.raises(AssayError, match=rf":{MOST_HOSTS + 3}: more than {MOST_HOSTS:,} entries in one place"):
         read_hostfile(path)
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from run_tools import assay
 
-from assay.launch.hosts import resolve_hosts
 from assay.launch.shell import LocalShell, SshShell
 from assay.model.site.host import THIS_HOST, Host
 from assay.plan.load import load_study
-from assay.run.preflight_places import from_study, from_words
+from assay.run.preflight_places import Places, from_study, named_places
+from assay.site.inventory.hosts import resolve_hosts
 
 HERE = Path()
 
@@ -65,8 +65,13 @@ def test_a_study_without_a_network_has_no_servers(tmp_path: Path) -> None:
     assert "no target of the study is reached over a network" in done.stderr
 
 
+def from_words(hosts: str, servers: str, inventory: str, base: Path) -> Places:
+    with named_places(hosts, servers, inventory, base, print) as places:
+        return places
+
+
 def test_servers_as_words() -> None:
-    places = from_words("client[1-2]", "store[1-2],10.0.0.7:5300 [fd00::1]:5301", "", HERE, print)
+    places = from_words("client[1-2]", "store[1-2],10.0.0.7:5300 [fd00::1]:5301", "", HERE)
     assert [host.name for host in places.clients] == ["client1", "client2"]
     found = [(server.name, server.address, server.iperf_port) for server in places.servers]
     assert found == [
@@ -79,15 +84,15 @@ def test_servers_as_words() -> None:
 
 
 def test_without_hosts_this_machine_is_the_client() -> None:
-    assert from_words("", "store1", "", HERE, print).clients == (THIS_HOST,)
-    (server,) = from_words("", "localhost", "", HERE, print).servers
+    assert from_words("", "store1", "", HERE).clients == (THIS_HOST,)
+    (server,) = from_words("", "localhost", "", HERE).servers
     assert server.address == "127.0.0.1"
     assert isinstance(server.shell, LocalShell)
 
 
 def test_an_inventory_says_how_to_reach_clients_and_servers(tmp_path: Path) -> None:
     (tmp_path / "hosts.yaml").write_text(INVENTORY)
-    places = from_words("", "@stores, 10.0.0.6:5300 other", "hosts.yaml", tmp_path, print)
+    places = from_words("", "@stores, 10.0.0.6:5300 other", "hosts.yaml", tmp_path)
     assert [(host.name, host.user) for host in places.clients] == [("client1", "bench"), ("client2", "bench")]
     found = [(server.name, server.address, server.iperf_port, server.link) for server in places.servers]
     assert found == [

@@ -40,7 +40,14 @@ LARGE = (
     *("rich.markdown", "markdown_it", "pygments", "typer.rich_utils"),
 )
 """None of the quick commands needs one of these."""
-FAR = ("assay.analyse", "assay.judge", "assay.testbed", "assay.report.html", "assay.report.build", "assay.store.series")
+FAR = (
+    "assay.analyse",
+    "assay.judge",
+    "assay.site.box",
+    "assay.report.html",
+    "assay.report.build",
+    "assay.store.series",
+)
 """Parts of Assay that have nothing to do with studies and kept results as they are."""
 
 

@@ -10,7 +10,7 @@ import pytest
 from nfs_tools import boxes_below
 from testbed_tools import brought_up, inside, said
 
-from assay.testbed.running import RunningBox
+from assay.site.box.running import RunningBox
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ from ssh_tools import Sshd, free_port, private_sshd
 from testbed_tools import GUARD, assert_soon
 
 from assay.launch import shell as shell_module
-from assay.launch.net.leash import Leash
 from assay.launch.shell import NOT_FOUND, SshShell, close_shells, make_shell
 from assay.model.base import AssayError
+from assay.wires.leash import Leash
 
 AWKWARD = ["a b", "it's", '"', "$HOME", "`id`", "*", "\\", "-n", "ä", "", "a\tb", "~", "!x", "#"]
 

@@ -24,11 +24,11 @@ from assay.launch.install import launcher_for
 from assay.launch.shell import close_shells
 from assay.model.result.result import Sample
 from assay.plan.jobs import rank_job, together
-from assay.run.preflight_places import box_hosts
+from assay.site.box.find import running_boxes, sweep
+from assay.site.box.running import RunningBox
+from assay.site.box.site import box_hosts
+from assay.site.box.up import bring_up
 from assay.store import RunStore
-from assay.testbed.find import running_boxes, sweep
-from assay.testbed.running import RunningBox
-from assay.testbed.up import bring_up
 
 SECOND = 10**9
 MIB = 1 << 20
@@ -36,7 +36,7 @@ QUICK = """
 import sys
 from assay.run import wires
 from assay.cli.main import main
-from assay.launch.preflight import Options
+from assay.wires.preflight import Options
 wires.SHORT = Options(pings=2, bandwidth=False)
 sys.exit(main(sys.argv[1:]))
 """

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from assay.journal.owner import Process
 from assay.launch.mounts import read_mounts
 from assay.model.base import AssayError
 from assay.model.site.box import Box
-from assay.testbed.box import load_box
-from assay.testbed.disks import GROUPS, find_hierarchy, group_prefix
-from assay.testbed.process import Process
-from assay.testbed.run import check_programs, check_rights, find_program, find_switch
-from assay.testbed.running import RunningBox
-from assay.testbed.up import bring_up
+from assay.site.box.box import load_box
+from assay.site.box.disks import GROUPS, find_hierarchy, group_prefix
+from assay.site.box.run import check_programs, check_rights, find_program, find_switch
+from assay.site.box.running import RunningBox
+from assay.site.box.up import bring_up
 
 GUARD = 300.0
 """Seconds after which something that must come has not come."""

@@ -17,8 +17,9 @@ const USAGE: &str = "usage:
   assay-switch switch --port NAME:DELAY_NS:LOSS_PPM...
       Join interfaces as a learning switch does. A frame is held for the delays of the two ports it passes, and lost with
       the probability of each. Returns when the ports are open; the switch goes on in the background.
-  assay-switch ready --within-ms TIME ADDRESS:PORT[/PROGRAM/VERSION]...
-      Wait until all ports take TCP connections and, with PROGRAM, answer a NULL call of ONC RPC.";
+  assay-switch ready --within-ms TIME ADDRESS:PORT[/PROGRAM/VERSION]|http://ADDRESS:PORT/PATH...
+      Wait until all ports take TCP connections and, with PROGRAM, answer a NULL call of ONC RPC; with http://, a GET
+      with a status below 500.";
 
 /// What went wrong, in one line.
 pub(crate) type Outcome<T> = Result<T, String>;

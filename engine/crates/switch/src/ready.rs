@@ -12,12 +12,28 @@ const ONE_TRY: Duration = Duration::from_secs(1);
 /// Bytes of the least accepted reply: its mark, and six words of RFC 5531.
 const REPLY: usize = 28;
 
+/// Bytes of the answer to a request by HTTP that are read: its status line is in them.
+const STATUS_LINE: usize = 16;
+/// A server that answers with this status or a higher one is up but not ready (RFC 9110, section 15.6); one that wants
+/// credentials first, or knows no such page, is.
+const SERVER_ERROR: u16 = 500;
+
 /// A port that must answer.
 #[derive(Debug, PartialEq)]
 struct Service {
     address: SocketAddr,
-    /// Program and version of ONC RPC; None if a connection is enough.
-    program: Option<(u32, u32)>,
+    question: Question,
+}
+
+/// What is asked at a port.
+#[derive(Debug, PartialEq)]
+enum Question {
+    /// Nothing: a connection is enough.
+    Connect,
+    /// Procedure 0 of a program and version of ONC RPC.
+    Rpc { program: u32, version: u32 },
+    /// A page by HTTP, with its path.
+    Http { path: String },
 }
 
 pub(crate) fn main(words: &[String]) -> Outcome<ExitCode> {
@@ -45,13 +61,20 @@ pub(crate) fn main(words: &[String]) -> Outcome<ExitCode> {
 }
 
 fn parse(word: &str) -> Outcome<Service> {
-    let wrong = || format!("{word}: write ADDRESS:PORT or ADDRESS:PORT/PROGRAM/VERSION");
+    let wrong = || format!("{word}: write ADDRESS:PORT, ADDRESS:PORT/PROGRAM/VERSION or http://ADDRESS:PORT/PATH");
+    if let Some(rest) = word.strip_prefix("http://") {
+        let (place, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let address = place.parse().map_err(|_| wrong())?;
+        let plain = path.bytes().all(|byte| byte.is_ascii_graphic());
+        let path = if path.is_empty() { "/" } else { path }.to_string();
+        return if plain { Ok(Service { address, question: Question::Http { path } }) } else { Err(wrong()) };
+    }
     let mut parts = word.split('/');
     let address = parts.next().and_then(|text| text.parse().ok()).ok_or_else(wrong)?;
     let numbers: Vec<u32> = parts.map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;
     match numbers[..] {
-        [] => Ok(Service { address, program: None }),
-        [program, version] => Ok(Service { address, program: Some((program, version)) }),
+        [] => Ok(Service { address, question: Question::Connect }),
+        [program, version] => Ok(Service { address, question: Question::Rpc { program, version } }),
         _ => Err(wrong()),
     }
 }
@@ -59,11 +82,37 @@ fn parse(word: &str) -> Outcome<Service> {
 impl Service {
     fn ask(&self) -> Outcome<()> {
         let mut stream = TcpStream::connect_timeout(&self.address, ONE_TRY).map_err(|error| error.to_string())?;
-        match self.program {
-            Some((program, version)) => null_call(&mut stream, program, version),
-            None => Ok(()),
+        match &self.question {
+            Question::Connect => Ok(()),
+            Question::Rpc { program, version } => null_call(&mut stream, *program, *version),
+            Question::Http { path } => get(&mut stream, self.address, path),
         }
     }
+}
+
+/// A page by HTTP/1.0, after which the server closes the connection (RFC 1945, section 1.3).
+fn get(stream: &mut TcpStream, address: SocketAddr, path: &str) -> Outcome<()> {
+    let request = format!("GET {path} HTTP/1.0\r\nHost: {address}\r\nUser-Agent: assay-switch\r\n\r\n");
+    let mut answer = Vec::new();
+    stream
+        .set_read_timeout(Some(ONE_TRY))
+        .and_then(|()| stream.write_all(request.as_bytes()))
+        .and_then(|()| stream.take(STATUS_LINE as u64).read_to_end(&mut answer))
+        .map_err(|error| format!("no answer to GET {path}: {error}"))?;
+    match status(&answer) {
+        Some(status) if status < SERVER_ERROR => Ok(()),
+        Some(status) => Err(format!("GET {path} is answered with status {status}")),
+        None => Err(format!("what answers GET {path} is not HTTP")),
+    }
+}
+
+/// The status in the first line of an answer, such as `HTTP/1.1 200 OK` (RFC 9112, section 4).
+fn status(answer: &[u8]) -> Option<u16> {
+    let text = std::str::from_utf8(answer).ok()?;
+    let (version, rest) = text.split_once(' ')?;
+    let code = rest.get(..3)?;
+    let known = version.strip_prefix("HTTP/1.").is_some_and(|minor| minor.len() == 1);
+    code.parse().ok().filter(|status| known && (100..600).contains(status))
 }
 
 /// Procedure 0 of a program, with neither arguments nor credentials (RFC 5531, section 9).
@@ -95,7 +144,7 @@ fn accepted(reply: &[u8; REPLY], id: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{accepted, null_call, parse, Service};
+    use super::{accepted, get, null_call, parse, status, Question, Service};
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream};
 
@@ -107,9 +156,16 @@ mod tests {
     #[test]
     fn reads_services() {
         let address = "10.0.0.1:2049".parse().unwrap();
-        assert_eq!(parse("10.0.0.1:2049"), Ok(Service { address, program: None }));
-        assert_eq!(parse("10.0.0.1:2049/100003/3"), Ok(Service { address, program: Some((100_003, 3)) }));
+        let asked = |word: &str| parse(word).map(|service| (service.address == address, service.question));
+        let http = |path: &str| Question::Http { path: path.to_string() };
+        assert_eq!(parse("10.0.0.1:2049"), Ok(Service { address, question: Question::Connect }));
+        assert_eq!(asked("10.0.0.1:2049/100003/3"), Ok((true, Question::Rpc { program: 100_003, version: 3 })));
+        assert_eq!(asked("http://10.0.0.1:2049"), Ok((true, http("/"))));
+        assert_eq!(asked("http://10.0.0.1:2049/a/b?c=1"), Ok((true, http("/a/b?c=1"))));
         for wrong in ["10.0.0.1", "10.0.0.1:1/2", "10.0.0.1:1/2/x", "10.0.0.1:1/2/3/4", ""] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["http://10.0.0.1/", "http://host:80/", "https://10.0.0.1:1/", "http://10.0.0.1:1/ x"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }
@@ -137,6 +193,44 @@ mod tests {
         });
         assert_eq!(null_call(&mut TcpStream::connect(address).unwrap(), 100_003, 3), Ok(()));
         assert!(null_call(&mut TcpStream::connect(address).unwrap(), 100_003, 9).is_err());
+        server.join().unwrap();
+    }
+
+    #[test]
+    fn reads_the_status_of_an_answer() {
+        for (answer, found) in [
+            ("HTTP/1.1 200 OK\r\n", Some(200)),
+            ("HTTP/1.0 403", Some(403)),
+            ("HTTP/1.1 503 Slow", Some(503)),
+            ("HTTP/1.1 20", None),
+            ("HTTP/1.1 999 ", None),
+            ("HTTP/1.1", None),
+            ("SSH-2.0-OpenSSH_9", None),
+            ("220 ftp ready", None),
+            ("", None),
+        ] {
+            assert_eq!(status(answer.as_bytes()), found, "{answer}");
+        }
+        assert_eq!(status(&[0xff, 0xfe]), None);
+    }
+
+    #[test]
+    fn asks_for_a_page() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            for answer in ["HTTP/1.0 403 Forbidden\r\n\r\n", "HTTP/1.1 503 Unavailable\r\n\r\n", ""] {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut request = vec![0; 512];
+                let read = stream.read(&mut request).unwrap();
+                assert!(request[..read].starts_with(b"GET /up HTTP/1.0\r\nHost: 127.0.0.1:"));
+                stream.write_all(answer.as_bytes()).unwrap();
+            }
+        });
+        let ask = || get(&mut TcpStream::connect(address).unwrap(), address, "/up");
+        assert_eq!(ask(), Ok(()), "it answers, and wants credentials");
+        assert!(ask().unwrap_err().contains("status 503"));
+        assert!(ask().unwrap_err().contains("not HTTP"));
         server.join().unwrap();
     }
 }

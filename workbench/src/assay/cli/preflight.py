@@ -11,9 +11,9 @@ from assay.cli.output import as_path, note, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
 
 if TYPE_CHECKING:
-    from assay.launch.preflight import Options
     from assay.model.result.network import Network, NetworkFindings, PathMeasurement
     from assay.run.preflight_places import Places
+    from assay.wires.preflight import Options
 
 MOST_SECONDS = 60
 MOST_STREAMS = 64
@@ -44,8 +44,8 @@ def command(
     """
     from assay.analyse.network import network_findings
     from assay.cli.output import print_json
-    from assay.launch.preflight import run_preflight
     from assay.launch.shell import close_shells, make_shell
+    from assay.wires.preflight import run_preflight
 
     options = _options(time, parallel)
     if out is not None:
@@ -74,8 +74,8 @@ def command(
 
 
 def _options(time: str, parallel: int) -> "Options":
-    from assay.launch.preflight import Options
     from assay.model.units import UnitError, parse_duration
+    from assay.wires.preflight import Options
 
     try:
         seconds = parse_duration(time) / 1e9
@@ -91,7 +91,7 @@ def _options(time: str, parallel: int) -> "Options":
 @contextlib.contextmanager
 def _places(study: Path | None, hosts: str, servers: str, inventory: str, box: str) -> Iterator["Places"]:
     """Clients and servers, from the one source that is named."""
-    from assay.run.preflight_places import from_box, from_words, study_places
+    from assay.run.preflight_places import box_places, named_places, study_places
 
     if sum(bool(source) for source in (study, box, inventory)) > 1 or (study and (hosts or servers)):
         hint = "a study has its own hosts and servers; --hosts and --servers choose from a box or an inventory"
@@ -106,9 +106,11 @@ def _places(study: Path | None, hosts: str, servers: str, inventory: str, box: s
         with study_places(loaded.study, study.absolute().parent, note) as places:
             yield places
     elif box:
-        yield from_box(box, hosts, servers, note)
+        with box_places(box, hosts, servers, note) as places:
+            yield places
     elif servers:
-        yield from_words(hosts, servers, inventory, Path.cwd(), note)
+        with named_places(hosts, servers, inventory, Path.cwd(), note) as places:
+            yield places
     else:
         hint = "`assay preflight --hosts client[1-4] --servers store1`, or a study, or --box NAME"
         raise AssayError("no servers are named", hint)
@@ -132,8 +134,8 @@ def _stated(places: "Places", link: str) -> "Places":
 
 
 def _announce(places: "Places", options: "Options") -> None:
-    from assay.launch.preflight import estimate_seconds
     from assay.model.units import about_duration
+    from assay.wires.preflight import estimate_seconds
 
     clients, servers = len(places.clients), len(places.servers)
     words = f"{clients} client{'s' * (clients > 1)}, {servers} server{'s' * (servers > 1)}"

@@ -71,10 +71,10 @@ def check_study(path: Path, data: bytes, made: bool = False) -> Plan:
     _tell_impossible(impossible)
     if not cases:
         raise AssayError(f"{path}: this machine can do none of the cases", "`assay doctor` says more", EXIT_REFUSED)
-    if study.testbed is not None:
-        from assay.run.gather import check_testbed
+    if not study.local:
+        from assay.site.choose import site_of
 
-        check_testbed(study, cases, folder)
+        site_of(study, folder).check(max(case.parameters.hosts for case in cases))
     text = data.decode("utf-8-sig")
     if prices is not None:
         from assay.cli.money.study_prices import of_targets

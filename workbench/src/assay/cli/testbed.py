@@ -10,8 +10,8 @@ import typer
 from assay.model.base import EXIT_REFUSED, AssayError
 
 if TYPE_CHECKING:
-    from assay.model.site.box import RunningHost
-    from assay.testbed.running import RunningBox
+    from assay.model.site.box_state import RunningHost
+    from assay.site.box.running import RunningBox
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
 
@@ -40,8 +40,8 @@ def up(
     Example: `assay testbed up cluster-8`
     """
     from assay.cli.output import note
-    from assay.testbed.box import load_box
-    from assay.testbed.up import bring_up
+    from assay.site.box.box import load_box
+    from assay.site.box.up import bring_up
 
     begin = time.monotonic()
     box = bring_up(load_box(ref, Path.cwd()), name)
@@ -59,8 +59,8 @@ def status(
     Example: `assay testbed status --json`
     """
     from assay.cli.output import note, print_json, print_table
-    from assay.testbed.find import running_boxes
-    from assay.testbed.run import check_rights
+    from assay.site.box.find import running_boxes
+    from assay.site.box.run import check_rights
 
     check_rights()
     _sweep()
@@ -116,9 +116,9 @@ def down(
     Example: `assay testbed down cluster-8`
     """
     from assay.cli.output import note
-    from assay.testbed.clean import take_down
-    from assay.testbed.find import running_boxes
-    from assay.testbed.run import check_rights
+    from assay.site.box.clean import take_down
+    from assay.site.box.find import running_boxes
+    from assay.site.box.run import check_rights
 
     check_rights()
     if bool(name) == every:
@@ -141,7 +141,7 @@ def down(
 
 def _sweep() -> None:
     from assay.cli.output import note
-    from assay.testbed.find import sweep
+    from assay.site.box.find import sweep
 
     names, problems = sweep()
     if names:
@@ -152,8 +152,8 @@ def _sweep() -> None:
 
 def _box_of(host: str, name: str) -> "RunningBox":
     """The box that is up and has such a host."""
-    from assay.testbed.find import running_boxes
-    from assay.testbed.run import check_rights
+    from assay.site.box.find import running_boxes
+    from assay.site.box.run import check_rights
 
     check_rights()
     boxes = [box for box in running_boxes() if name in ("", box.name)]
@@ -202,13 +202,17 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
             _link(host),
             "up" if host["alive"] else "dead",
             "; ".join(
-                f"{server['kind']} {server['version']} {', '.join(server['exports'])}: "
+                f"{server['kind']} {server['version']} {', '.join(_offers(server))}: "
                 f"{'ready' if server['ready'] else 'not ready'}"
                 for server in host["servers"]
             ),
         )
         for host in facts["hosts"]
     ]
+
+
+def _offers(server: dict[str, Any]) -> list[str]:
+    return [name for key in ("exports", "devices", "buckets", "tables") for name in server[key]]
 
 
 def _link(host: dict[str, Any]) -> str:

@@ -7,9 +7,13 @@ import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
+
+if TYPE_CHECKING:
+    from assay.journal.entry import Entry, Journal
 
 ROOT = Path("/sys/fs/cgroup")
 PREFIX = "assay-"
@@ -55,15 +59,18 @@ def find_hierarchy(root: Path = ROOT) -> Hierarchy:
 class MemoryCap:
     """One memory group. The engine's process is put in before it gets its job, so that all it uses counts."""
 
-    def __init__(self, run_id: str, limit: int, hierarchy: Hierarchy | None = None) -> None:
+    def __init__(self, run_id: str, limit: int, journal: "Journal", hierarchy: Hierarchy | None = None) -> None:
         """Name the group; nothing is made yet.
 
         Args:
             run_id: Run that it belongs to.
             limit: Bytes.
+            journal: Where it is recorded before it is made.
             hierarchy: As `find_hierarchy` gives it, which is asked if None.
         """
         self.limit = limit
+        self.journal = journal
+        self.entry: int | None = None
         self.hierarchy = hierarchy or find_hierarchy()
         self.path = self.hierarchy.folder / f"{PREFIX}{run_id}-{os.getpid()}"
 
@@ -73,6 +80,9 @@ class MemoryCap:
         Raises:
             AssayError: The kernel refuses.
         """
+        from assay.journal.entry import CGROUP
+
+        self.entry = self.journal.record(CGROUP, str(self.path))
         try:
             if self.hierarchy.version == 2:
                 (self.hierarchy.folder / "cgroup.subtree_control").write_text("+memory")
@@ -109,16 +119,22 @@ class MemoryCap:
         return int(counts.get("oom_kill", 0)) > 0
 
     def remove(self) -> bool:
-        """Remove the group; returns whether it is gone."""
-        return remove_group(self.path)
+        """Remove the group, and record that; returns whether it is gone."""
+        gone = remove_group(self.path)
+        if gone and self.entry is not None:
+            self.journal.removed(self.entry)
+        return gone
 
 
 def limit_fault() -> str | None:
     """Why memory cannot be capped here, found by making a group and removing it; None if it can be."""
+    from assay.journal.own import own_journal
+
     try:
-        cap = MemoryCap("probe", 64 << 20)
-        cap.create()
-        cap.remove()
+        with own_journal() as journal:
+            cap = MemoryCap("probe", 64 << 20, journal)
+            cap.create()
+            cap.remove()
     except AssayError as error:
         return error.message
     return None
@@ -147,11 +163,11 @@ def remove_group(path: Path) -> bool:
 
 
 def release_group(name: str, run_id: str, root: Path = ROOT) -> list[str]:
-    """Remove a group that a run's journal names, if it is one of this run; returns why it is still there, one line.
+    """Remove a group that a journal names, if it is one of this run; returns why it is still there, one line.
 
     Args:
         name: Path of the group, as the journal has it; a run's folder may come from somebody else.
-        run_id: The run.
+        run_id: The run, or what was tried out.
         root: Of all control groups.
     """
     path = Path(name)
@@ -168,7 +184,14 @@ def release_group(name: str, run_id: str, root: Path = ROOT) -> list[str]:
 
 
 def remove_leftovers(root: Path = ROOT) -> list[Path]:
-    """Remove empty groups of workbenches that died; returns those that could not be removed."""
+    """Remove groups of workbenches that died; returns those that could not be removed.
+
+    Those of runs are found by their names, since the journals of other runs may be anywhere.
+    """
+    from assay.journal.entry import CGROUP
+    from assay.journal.own import remove_orphans
+
+    remove_orphans({CGROUP: lambda entry: _release_orphan(entry, root)})
     left = []
     for folder in (root / "memory", root):
         for group in folder.glob(f"{PREFIX}*-*"):
@@ -180,3 +203,9 @@ def remove_leftovers(root: Path = ROOT) -> list[Path]:
             if group.exists():
                 left.append(group)
     return left
+
+
+def _release_orphan(entry: "Entry", root: Path) -> list[str]:
+    """Remove a group in which something was tried out by a process that died."""
+    found = _NAME.fullmatch(Path(entry.name).name)
+    return release_group(entry.name, found["run"] if found is not None else "", root)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from assay.journal.own import own_journal
 from assay.launch.abilities import DROP_CACHES, drop_fault
 from assay.launch.binary import load_engine
 from assay.launch.cgroup import MemoryCap, find_hierarchy
@@ -128,9 +129,10 @@ def _drop_caches() -> Fact:
 def _memory_cgroup() -> Fact:
     try:
         hierarchy = find_hierarchy()
-        cap = MemoryCap("doctor", 64 << 20, hierarchy)
-        cap.create()
-        cap.remove()
+        with own_journal() as journal:
+            cap = MemoryCap("doctor", 64 << 20, journal, hierarchy)
+            cap.create()
+            cap.remove()
     except AssayError as error:
         return Fact("memory cgroup", "missing", error.message, error.hint)
     return Fact("memory cgroup", "ok", f"version {hierarchy.version} in {hierarchy.folder}")

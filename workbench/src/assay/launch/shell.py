@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, ClassVar, Protocol
 
 from assay.launch.answers import KEPT_ERR, MOST_OUT, collect, end
-from assay.launch.net.ssh_faults import explain
+from assay.launch.ssh_faults import explain
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
 from assay.model.site.host import Host

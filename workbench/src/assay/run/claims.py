@@ -1,9 +1,10 @@
 """What a run makes outside its folder: claimed before it is measured, and given back whatever happens."""
 
-import contextlib
 from collections.abc import Collection, Sequence
 
 from assay.contract._answers import PlaceAnswer, PlaceState
+from assay.journal.entry import CGROUP, DIRECTORY, EXPORT, REMOTE, Entry
+from assay.journal.removal import Remover, remove_open
 from assay.kinds.place import keeper_of
 from assay.launch.cgroup import release_group
 from assay.launch.launcher import Launcher
@@ -23,16 +24,7 @@ from assay.model.foreign import plain
 from assay.model.study.study import Study
 from assay.run.fleet import Fleet
 from assay.run.listener import Say
-from assay.store import JournalEntry, RunStore, foreign_run_state
-
-EXPORT = "export"
-"""Kind of the journal's entries for directories in exports."""
-REMOTE = "directory of hosts"
-"""Kind of the journal's entries for directories on other hosts."""
-DIRECTORY = "directory"
-"""Kind of the journal's entries for claimed directories."""
-CGROUP = "cgroup"
-"""Kind of the journal's entries for memory groups."""
+from assay.store import RunStore, foreign_run_state
 
 
 def owner_of(store: RunStore) -> Owner:
@@ -159,27 +151,35 @@ def release_targets(
         silent: Paths of targets whose storage did not answer.
         patience: Seconds after which storage that does not answer counts as hung.
     """
-    left = []
-    for entry in store.journal():
-        seconds = min(patience, SHORT_PATIENCE_SECONDS) if entry.name in silent else patience
-        if entry.kind == EXPORT:
-            # Only engines make anything in an export.
-            problems: list[str] | None = _release_export(entry, study, launcher) if store.attempts() else []
-        elif entry.kind == REMOTE:
-            problems = None if keep or fleet is None else _release_elsewhere(entry, store, fleet, seconds)
-        else:
-            problems = _release(entry, store, seconds)
-        if entry.name in silent:
-            problems = problems and [f"{line} (its storage did not answer)" for line in problems]
-        left += problems or []
-        if problems == []:
-            # A results disk that is full must not keep the next target from being given back.
-            with contextlib.suppress(AssayError):
-                store.removed(entry.id)
-    return left
+
+    def seconds(entry: Entry) -> float:
+        return min(patience, SHORT_PATIENCE_SECONDS) if entry.name in silent else patience
+
+    def of_hosts(entry: Entry) -> list[str] | None:
+        return None if keep or fleet is None else _release_elsewhere(entry, store, fleet, seconds(entry))
+
+    removers: dict[str, Remover] = {
+        # Only engines make anything in an export.
+        EXPORT: lambda entry: _release_export(entry, study, launcher) if store.attempts() else [],
+        REMOTE: of_hosts,
+        DIRECTORY: lambda entry: _release(entry, store, seconds(entry)),
+        CGROUP: lambda entry: release_group(entry.name, store.folder.name),
+    }
+    return remove_open(store, {kind: _telling(remover, silent) for kind, remover in removers.items()})
 
 
-def _release_elsewhere(entry: JournalEntry, store: RunStore, fleet: Fleet, patience: float) -> list[str]:
+def _telling(remover: Remover, silent: Collection[str]) -> Remover:
+    """As a remover, but what storage that did not answer still holds is told as such."""
+
+    def remove(entry: Entry) -> list[str] | None:
+        problems = remover(entry)
+        note = " (its storage did not answer)" if entry.name in silent else ""
+        return problems and [f"{line}{note}" for line in problems]
+
+    return remove
+
+
+def _release_elsewhere(entry: Entry, store: RunStore, fleet: Fleet, patience: float) -> list[str]:
     claimed, above = (entry.details.get(key) or {} for key in ("claimed", "above"))
     left, released = [], False
     for host, launcher in zip(fleet.hosts, fleet.launchers, strict=True):
@@ -203,7 +203,7 @@ def _given_back(path: str, claimed: str, launcher: Launcher, patience: float) ->
     return look.state == PlaceState.directory and look.identity == claimed and unmarked
 
 
-def _release_export(entry: JournalEntry, study: Study | None, launcher: Launcher | None) -> list[str]:
+def _release_export(entry: Entry, study: Study | None, launcher: Launcher | None) -> list[str]:
     """A journal is a claim, not an order: only an export that the study names is cleaned."""
     targets = study.targets.values() if study is not None else ()
     target = next((one for one in targets if one.made_by_engines and one.path == entry.name), None)
@@ -218,11 +218,9 @@ def _release_export(entry: JournalEntry, study: Study | None, launcher: Launcher
     return []
 
 
-def _release(entry: JournalEntry, store: RunStore, patience: float) -> list[str] | None:
-    """Remove one thing of the journal; returns why it is still there, None if it is to stay."""
-    if entry.kind == CGROUP:
-        return release_group(entry.name, store.folder.name)
-    if entry.kind != DIRECTORY or inspect_text(entry.name):
+def _release(entry: Entry, store: RunStore, patience: float) -> list[str] | None:
+    """Give a directory of this machine back; returns why it is still there, None if it is to stay."""
+    if inspect_text(entry.name):
         return [plain(f"{entry.name}: nothing that a run makes: left alone")]
     claimed, above = (entry.details.get(key, "") for key in ("claimed", "above"))
     return release_target(entry.name, owner_of(store), claimed, patience=patience, above=str(above))

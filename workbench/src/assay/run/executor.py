@@ -23,7 +23,7 @@ from assay.model.study.study import Study
 from assay.model.units import about_duration, about_rate, format_size
 from assay.plan.jobs import PlannedJob, guarded, in_directory, plan_job, together, watching
 from assay.plan.methods import by_shape, with_methods
-from assay.run.claims import CGROUP, owner_of
+from assay.run.claims import owner_of
 from assay.run.cleaning import RunCleaning
 from assay.run.control import Control
 from assay.run.fleet import Fleet
@@ -362,10 +362,8 @@ class _Cap:
     """A memory group that is in the journal before it is made."""
 
     def __init__(self, store: RunStore, limit: int) -> None:
-        self.store = store
         try:
-            self.group = MemoryCap(store.folder.name, limit)
-            self.entry = store.record(CGROUP, str(self.group.path))
+            self.group = MemoryCap(store.folder.name, limit, store)
             self.group.create()
         except AssayError as error:
             raise _ImpossibleError(error.message) from error
@@ -383,8 +381,7 @@ class _Cap:
         return replace(outcome, reason=f"{outcome.reason}: out of its memory_limit of {format_size(self.group.limit)}")
 
     def remove(self) -> None:
-        if self.group.remove():
-            self.store.removed(self.entry)
+        self.group.remove()
 
 
 class _Teller:

@@ -1,6 +1,6 @@
 """The machines that generate the load of a run, and what came of a job on several of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from assay.contract._generated import Job
@@ -14,6 +14,7 @@ from assay.launch.launcher import Launcher
 from assay.launch.shell import Shell, make_shell
 from assay.model.site.host import Host
 from assay.plan.jobs import rank_job
+from assay.site.site import Standing
 
 
 @dataclass(frozen=True)
@@ -21,19 +22,22 @@ class Fleet:
     """Hosts and how engines come to be on them, in the same order.
 
     Attributes:
-        others: Hosts of the testbed that generate no load, its servers among them.
-        servers: `server NAME` -> what is known of each server that was started for the run.
+        site: What their site gives besides.
     """
 
     hosts: tuple[Host, ...]
     launchers: tuple[Launcher, ...]
-    others: tuple[Host, ...] = ()
-    servers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    site: Standing = field(default_factory=lambda: Standing(()))
 
     def environment(self) -> dict[str, dict[str, str]]:
         """What the hosts are, asked of each, and what was started for the run."""
-        asked = capture_hosts([make_shell(host) for host in (*self.hosts, *self.others)])
-        return {**asked, **{name: dict(section) for name, section in self.servers.items()}}
+        asked = capture_hosts([make_shell(host) for host in self.entered])
+        return {**asked, **{name: dict(section) for name, section in self.site.environment.items()}}
+
+    @property
+    def entered(self) -> list[Host]:
+        """The hosts that a run may enter: these, and those that came to be with them. Others were not given to it."""
+        return [*self.hosts, *(host for host in self.site.made if host not in self.hosts)]
 
     @property
     def shells(self) -> list[Shell]:

@@ -6,16 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.launch.hosts import node_names, resolve_hosts
-from assay.launch.net.iperf import FIRST_PORT
-from assay.launch.preflight import Server
 from assay.launch.shell import make_shell
 from assay.model.base import AssayError
 from assay.model.site.host import LOCALHOST, THIS_HOST, Host
+from assay.model.study.hosts import Hosts
 from assay.model.study.study import Study
-from assay.model.units import one_of, shown
-from assay.run.boxes import CLIENT, SERVER, box_hosts, brought_up, chosen_hosts
+from assay.model.units import shown
 from assay.run.listener import Say
+from assay.site.choose import site_of
+from assay.site.inventory.hosts import node_names, resolve_hosts
+from assay.site.inventory.site import InventorySite
+from assay.site.local import LocalSite
+from assay.site.site import Site, brought_up
+from assay.wires.iperf import FIRST_PORT
+from assay.wires.preflight import Server
 
 _PLACE = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.%a-z]+)\]|(?P<name>[^:\[\]]+))(?::(?P<port>[0-9]{1,5}))?")
 
@@ -31,38 +35,21 @@ class Places:
     servers: tuple[Server, ...]
 
 
-def from_box(name: str, hosts: str, servers: str, say: Say) -> Places:
+@contextlib.contextmanager
+def box_places(name: str, hosts: str, servers: str, say: Say) -> Iterator[Places]:
     """Clients and servers of a box that is up, by their roles where none are named.
 
     Raises:
         AssayError: It is not up, or has no such hosts.
     """
-    from assay.testbed.find import running_boxes
+    from assay.site.box.site import OpenBox
 
-    boxes = {box.name: box for box in running_boxes()}
-    if name not in boxes:
-        hint = one_of(name, boxes) if boxes else f"`assay testbed up {name}` brings it up"
-        raise AssayError(f"no box {name} is up", hint)
-    box = boxes[name]
-    dead = [host.name for host in box.hosts if not box.alive(host.name)]
-    if dead:
-        say(f"box {name}: left out, because dead: {', '.join(dead)}")
-    known = {host.name: host for host in box_hosts(box)}
-
-    def chosen(words: str, role: str) -> list[Host]:
-        listed = [host.name for host in box.hosts if role in host.roles and host.name in known]
-        names = node_names(words) if words else listed
-        missing = [item for item in names if item not in known]
-        if missing or not names:
-            state = "living host" if dead else "host"
-            fault = f"no {state} {missing[0]}" if missing else f"no {state} with the role {role}"
-            raise AssayError(f"box {name} has {fault}", f"it has {', '.join(known)}")
-        return [known[item] for item in names]
-
-    return Places(tuple(chosen(hosts, CLIENT)), tuple(_entered(host) for host in chosen(servers, SERVER)))
+    with brought_up(OpenBox(name, hosts, servers), 1, say) as standing:
+        yield Places(standing.clients, tuple(_entered(host) for host in standing.servers))
 
 
-def from_words(hosts: str, servers: str, inventory: str, base: Path, say: Say) -> Places:
+@contextlib.contextmanager
+def named_places(hosts: str, servers: str, inventory: str, base: Path, say: Say) -> Iterator[Places]:
     """Clients and servers as named on the command line.
 
     Args:
@@ -75,19 +62,24 @@ def from_words(hosts: str, servers: str, inventory: str, base: Path, say: Say) -
     Raises:
         AssayError: They cannot be understood.
     """
-    known = {host.name: host for host in resolve_hosts({"inventory": inventory}, base, say)} if inventory else {}
-    found = tuple(_servers(servers, inventory, base, known, say))
-    seen: set[str] = set()
-    for server in found:
-        if server.name in seen:
-            raise AssayError(f"server {server.name} is named twice", "name each server once")
-        seen.add(server.name)
-    if hosts:
-        clients = resolve_hosts({"inventory": inventory, "hosts": hosts} if inventory else hosts, base, say)
-    else:
-        names = {server.name for server in found}
-        clients = tuple(host for host in known.values() if host.name not in names) or (THIS_HOST,)
-    return Places(clients, found)
+    with brought_up(_named_site(hosts, inventory, base), 1, say) as standing:
+        known = {host.name: host for host in (*standing.clients, *standing.known)} if inventory else {}
+        found = tuple(_servers(servers, inventory, base, known, say))
+        seen: set[str] = set()
+        for server in found:
+            if server.name in seen:
+                raise AssayError(f"server {server.name} is named twice", "name each server once")
+            seen.add(server.name)
+        clients = standing.clients
+        if not hosts:
+            clients = tuple(host for host in clients if host.name not in seen) or (THIS_HOST,)
+        yield Places(clients, found)
+
+
+def _named_site(hosts: str, inventory: str, base: Path) -> Site:
+    if not hosts and not inventory:
+        return LocalSite()
+    return InventorySite(Hosts(nodes=(hosts,) if hosts else (), inventory=inventory or None), base)
 
 
 def _servers(words: str, inventory: str, base: Path, known: Mapping[str, Host], say: Say) -> Iterator[Server]:
@@ -124,8 +116,8 @@ def from_study(study: Study, hosts: Sequence[Host]) -> tuple[Server, ...]:
 
     Args:
         study: The study.
-        hosts: All that is known: those of the testbed or of the inventory. A server that is one of them is entered to
-            start iperf3 there; of others it is tried whether somebody runs one at its usual port.
+        hosts: All that its site knows. A server that is one of them is entered to start iperf3 there; of others it is
+            tried whether somebody runs one at its usual port.
     """
     known = {host.name: host for host in hosts} | {host.address: host for host in hosts}
     found: dict[str, Server] = {}
@@ -142,26 +134,13 @@ def from_study(study: Study, hosts: Sequence[Host]) -> tuple[Server, ...]:
 
 @contextlib.contextmanager
 def study_places(study: Study, base: Path, say: Say) -> Iterator[Places]:
-    """Clients and servers of a study; its testbed is up for the length of the `with` block.
+    """Clients and servers of a study; its site is up for the length of the `with` block.
 
     Raises:
         AssayError: It has no network target, or its hosts cannot be found.
     """
     if not any(target.services for target in study.targets.values()):
         raise AssayError("no target of the study is reached over a network", "name servers: --servers LIST")
-    with _hosts(study, base, say) as (clients, others):
-        yield Places(clients, from_study(study, [*clients, *others]))
-
-
-@contextlib.contextmanager
-def _hosts(study: Study, base: Path, say: Say) -> Iterator[tuple[tuple[Host, ...], tuple[Host, ...]]]:
-    """The study's clients, and all other hosts that are known."""
-    if study.testbed is None:
-        inventory = study.hosts.inventory
-        others = resolve_hosts({"inventory": inventory}, base) if inventory else ()
-        yield resolve_hosts(study.hosts.written, base, say), others
-        return
-    from assay.testbed.box import load_box
-
-    with brought_up(load_box(study.testbed, base), say) as box:
-        yield chosen_hosts(box, study.hosts), box_hosts(box)
+    with brought_up(site_of(study, base), 1, say) as standing:
+        resolved = study.with_targets(standing.targets)
+        yield Places(standing.clients, from_study(resolved, [*standing.clients, *standing.known]))

@@ -8,11 +8,13 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 from assay import __version__
 from assay.analyse.environment_diff import environment_diff
 from assay.contract._answers import BackendCapabilities, Look
+from assay.journal.entry import DIRECTORY, REMOTE
 from assay.kinds.place import keeper_of
 from assay.launch.binary import Engine, load_engine
 from assay.launch.cgroup import remove_leftovers
@@ -55,7 +57,7 @@ from assay.store.entries import ENGINE_LOCK, RUN_LOCK
 from assay.store.heartbeat import Heartbeat
 from assay.store.lock import is_locked
 
-CLAIMED: dict[str, type] = {claims.DIRECTORY: str, claims.REMOTE: dict}
+CLAIMED: dict[str, type] = {DIRECTORY: str, REMOTE: dict}
 """Kind of the journal's entries -> what `claimed` and `above` are in its details, once they are known."""
 ENGINE_WAIT_SECONDS = 30.0
 """How long to wait for the engine of a workbench that died; it ends by itself when it notices."""
@@ -307,6 +309,8 @@ class _Session:
         try:
             if self._affordable():
                 with self.interruption.watch(), self._gathered() as self.fleet:
+                    if self.fleet is not None:
+                        self.plan = replace(self.plan, study=self.plan.study.with_targets(self.fleet.site.targets))
                     try:
                         self._prepare()
                         self._measure()

@@ -1,7 +1,6 @@
 """What the links between the hosts and the servers of a run carry, measured before its cases."""
 
 from assay.analyse.network import network_findings
-from assay.launch.preflight import Options, estimate_seconds, run_preflight
 from assay.launch.shell import make_shell
 from assay.model.result.network import Network
 from assay.model.site.host import THIS_HOST
@@ -10,6 +9,7 @@ from assay.model.units import about_duration
 from assay.run.fleet import Fleet
 from assay.run.listener import Say
 from assay.run.preflight_places import from_study
+from assay.wires.preflight import Options, estimate_seconds, run_preflight
 
 SHORT = Options(seconds=1, streams=(4,))
 """Before each run; `assay preflight` takes its time."""
@@ -24,7 +24,7 @@ def measure_network(study: Study, fleet: Fleet | None, say: Say) -> Network | No
         say: Takes what there is to say.
     """
     hosts = fleet.hosts if fleet is not None else (THIS_HOST,)
-    servers = from_study(study, [*hosts, *(fleet.others if fleet is not None else ())])
+    servers = from_study(study, fleet.entered if fleet is not None else hosts)
     if not servers:
         return None
     those = f"{len(hosts)} host{'s' * (len(hosts) != 1)} and {len(servers)} server{'s' * (len(servers) != 1)}"

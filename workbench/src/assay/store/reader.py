@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
 
@@ -27,7 +27,10 @@ from assay.store.entries import STUDY
 from assay.store.heartbeat import last_alive
 from assay.store.lock import RunLock, run_is_alive
 from assay.store.prices import read_prices
-from assay.store.records import Attempt, JournalEntry
+from assay.store.records import Attempt
+
+if TYPE_CHECKING:
+    from assay.journal.entry import Entry
 
 SAMPLE = "s.case_id, s.repeat, s.phase, s.operation, s.document"
 RETRIED = ("crashed", "incomplete", "stopped")
@@ -365,14 +368,16 @@ class RunReader:
         return int(found[0])
 
     @tells_damage
-    def journal(self, only_open: bool = True) -> list[JournalEntry]:
+    def journal(self, only_open: bool = True) -> "list[Entry]":
         """What was made, the newest first; by default only what may still be there."""
+        from assay.journal.entry import Entry
+
         rows = self._db.execute(
             "SELECT id, kind, name, details, recorded_at, removed_at FROM journal"
             " WHERE NOT ? OR removed_at IS NULL ORDER BY id DESC",
             (only_open,),
         )
-        return [JournalEntry(row[0], *_names(row[1], row[2]), mapping(row[3]), row[4], row[5]) for row in rows]
+        return [Entry(row[0], *_names(row[1], row[2]), mapping(row[3]), row[4], row[5]) for row in rows]
 
 
 def _names(kind: object, name: object) -> tuple[str, str]:

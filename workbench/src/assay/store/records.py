@@ -1,7 +1,6 @@
 """The rows of a run's database as values."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from assay.model.result.result import Place
 from assay.model.study.blocks import Blocks
@@ -53,22 +52,3 @@ class Attempt:
     seconds: float | None
     status: str
     reason: str
-
-
-@dataclass(frozen=True)
-class JournalEntry:
-    """Something that Assay made outside the run's folder. It is recorded before it is made.
-
-    Attributes:
-        kind: `directory`, `marker`, `cgroup`.
-        name: Its path.
-        details: What is needed to remove it.
-        removed_at: None as long as it may still be there.
-    """
-
-    id: int
-    kind: str
-    name: str
-    details: dict[str, Any]
-    recorded_at: float
-    removed_at: float | None

@@ -346,7 +346,7 @@ class RunStore(RunReader):
         except OSError as error:
             raise self._unwritable(INTERVALS, error.strerror or str(error)) from error
 
-    # The journal of what was made elsewhere.
+    # The journal of what was made elsewhere: a run's `assay.journal.entry.Journal`.
 
     def record(self, kind: str, name: str, details: Mapping[str, Any] | None = None) -> int:
         """Record something before it is made; the same thing is recorded once."""

@@ -13,9 +13,9 @@ from assay.launch import answers, binary, questions
 from assay.launch.answers import collect
 from assay.launch.binary import load_engine
 from assay.launch.launcher import LocalLauncher
-from assay.launch.net.ssh_faults import explain
 from assay.launch.questions import probe_target
 from assay.launch.shell import LocalShell
+from assay.launch.ssh_faults import explain
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.host import Host
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from paths import SUPPORT, this_python
 
+from assay.journal.file import FileJournal
 from assay.launch import abilities, cgroup
 from assay.launch.binary import find_engine, load_engine
 from assay.launch.conversation import Conversation, Grace
@@ -241,13 +242,15 @@ def memory_groups() -> cgroup.Hierarchy:
         pytest.skip(error.message)
 
 
-def test_memory_cap_holds_the_process_and_goes_away() -> None:
+def test_memory_cap_holds_the_process_and_goes_away(tmp_path: Path) -> None:
     hierarchy = memory_groups()
     limit = 64 << 20
-    cap = cgroup.MemoryCap("test", limit, hierarchy)
+    journal = FileJournal(tmp_path / "journal")
+    cap = cgroup.MemoryCap("test", limit, journal, hierarchy)
     cap.create()
     try:
         assert int((cap.path / hierarchy.limit_file).read_text()) == limit
+        assert [entry.name for entry in journal.journal()] == [str(cap.path)]
         eater = "input(); block = bytearray(256 << 20); print(sum(block[::4096]))"
         process = subprocess.Popen([sys.executable, "-c", eater], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         cap.add(process.pid)
@@ -258,6 +261,7 @@ def test_memory_cap_holds_the_process_and_goes_away() -> None:
     finally:
         assert cap.remove()
     assert not cap.path.exists()
+    assert journal.journal() == []
 
 
 def test_memory_groups_of_dead_workbenches_are_removed_and_no_others() -> None:
@@ -281,8 +285,8 @@ def test_memory_groups_of_dead_workbenches_are_removed_and_no_others() -> None:
 RUN = "20261122-101010-a-study"
 
 
-def test_a_memory_group_of_the_journal_is_removed_if_it_is_of_the_run() -> None:
-    cap = cgroup.MemoryCap(RUN, 64 << 20, memory_groups())
+def test_a_memory_group_of_the_journal_is_removed_if_it_is_of_the_run(tmp_path: Path) -> None:
+    cap = cgroup.MemoryCap(RUN, 64 << 20, FileJournal(tmp_path / "journal"), memory_groups())
     cap.create()
     assert cgroup.release_group(str(cap.path), RUN) == []
     assert not cap.path.exists()
@@ -338,12 +342,14 @@ def test_version_2_hierarchy_is_recognised(tmp_path: Path) -> None:
         cgroup.find_hierarchy(tmp_path)
 
 
-def test_impossible_limit_leaves_no_group() -> None:
+def test_impossible_limit_leaves_no_group(tmp_path: Path) -> None:
     hierarchy = memory_groups()
-    cap = cgroup.MemoryCap("test", -5, hierarchy)
+    journal = FileJournal(tmp_path / "journal")
+    cap = cgroup.MemoryCap("test", -5, journal, hierarchy)
     with pytest.raises(AssayError, match="memory cannot be capped at -5 bytes"):
         cap.create()
     assert not cap.path.exists()
+    assert journal.journal() == []
 
 
 def study_of(*policies: str, optional: str = "true") -> tuple[Study, tuple[Case, ...]]:

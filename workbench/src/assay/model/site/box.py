@@ -1,67 +1,20 @@
-"""A cluster in a box: what its file says, and what is known of one that runs."""
+"""A cluster in a box: what its file says."""
 
 import ipaddress
-import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from assay.model import units
 from assay.model.base import Frozen
 from assay.model.site.nodes import expand_nodes
+from assay.model.site.serving import NAME, Device, Directory, Mount, Name, Server
 from assay.model.study import axis
 from assay.model.study.axis import Kind, Single, fault
 from assay.model.study.target import Text
 from assay.model.units import shown
 
-NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
 MOST_HOSTS = 200
-TAKEN = frozenset(
-    [
-        "bin",
-        "boot",
-        "dev",
-        "etc",
-        "home",
-        "lib",
-        "lib32",
-        "lib64",
-        "libx32",
-        "lost+found",
-        "media",
-        "mnt",
-        "opt",
-        "proc",
-        "root",
-        "run",
-        "sbin",
-        "srv",
-        "sys",
-        "tmp",
-        "usr",
-        "var",
-    ]
-)
-"""Top directories that a host shares with the machine, or that are the system's."""
-
-
-def _name(written: object) -> str:
-    if isinstance(written, str) and NAME.fullmatch(written):
-        return written
-    raise fault(f"{shown(written)} is not a name", "write small letters, digits and `-`, a letter first, at most 31")
-
-
-def _directory(written: object) -> str:
-    """An absolute path whose first directory the machine's system does not have."""
-    hint = "write a directory such as /export or /export/a, which only this host will have"
-    if not isinstance(written, str) or not re.fullmatch(r"(/[A-Za-z0-9._-]+)+", written):
-        raise fault(f"{shown(written)} is not an absolute path of plain letters", hint)
-    parts = written.split("/")[1:]
-    if any(part in (".", "..") for part in parts):
-        raise fault(f"`{written}` has a `.` or `..` part", hint)
-    if parts[0] in TAKEN:
-        raise fault(f"`{written}`: /{parts[0]} is the system's", hint)
-    return written
 
 
 def _subnet(written: object) -> str:
@@ -75,19 +28,10 @@ def _subnet(written: object) -> str:
     return str(net)
 
 
-def _known(written: object) -> object:
-    if isinstance(written, str) and not written:
-        raise fault("the name is empty", "write a name")
-    return written
-
-
 _LINK = {"type": "string", "pattern": units.LINK_PATTERN, "description": "Bits per second, such as 1 Gbit/s."}
 _LOSS = {"type": "string", "pattern": units.LOSS_PATTERN, "description": "Share of lost frames, such as 0.01%."}
 
-Name = Annotated[str, BeforeValidator(_name)]
-Directory = Annotated[str, BeforeValidator(_directory)]
 Subnet = Annotated[str, BeforeValidator(_subnet)]
-Word = Annotated[Text, AfterValidator(_known)]
 Size = Annotated[int, Single(axis.size(16 * 2**20, 2**50))]
 Limit = Annotated[float | None, Single(axis.throughput())]
 Link = Annotated[int | None, Single(Kind(units.parse_link, units.format_link, _LINK, 10**5, 10**12, optional=True))]
@@ -97,20 +41,20 @@ Mtu = Annotated[int, Single(axis.whole(576, 65_000))]
 
 
 class Disk(Frozen):
-    """A disk of a host: a sparse file with a file system."""
+    """A disk of a host: a sparse file, mounted with a file system, or a bare device."""
 
     size: Size = Field(description="Its size.")
-    mount: Directory = Field(description="Where the host sees it.")
-    filesystem: Literal["ext4", "xfs"] = Field("ext4", description="Its file system.")
+    mount: Directory | None = Field(None, description="Where the host sees it; or `device`.")
+    device: Device | None = Field(None, description="Name of a device without a file system, instead of `mount`.")
+    filesystem: Literal["ext4", "xfs"] = Field("ext4", description="Its file system, if it is mounted.")
     read_limit: Limit = Field(None, description="Most bytes read per second by processes of the host.")
     write_limit: Limit = Field(None, description="Most bytes written per second by processes of the host.")
 
-
-class Server(Frozen):
-    """A server that runs on a host."""
-
-    kind: Word = Field(description="Which one, such as nfs-ganesha.")
-    exports: tuple[Directory, ...] = Field(min_length=1, description="Directories it serves, on disks of the host.")
+    @model_validator(mode="after")
+    def _either(self) -> "Disk":
+        if (self.mount is None) == (self.device is None):
+            raise fault("a disk has either `mount` or `device`", "write mount: /export, or device: data for a bare one")
+        return self
 
 
 class HostSpec(Frozen):
@@ -123,19 +67,42 @@ class HostSpec(Frozen):
     roles: tuple[Name, ...] = Field((), description="What it is for; `server` with servers, else `client`.")
     disks: tuple[Disk, ...] = Field((), description="Its disks.")
     servers: tuple[Server, ...] = Field((), description="What runs on it.")
+    mounts: tuple[Mount, ...] = Field((), description="What it mounts when all servers of the box answer.")
 
     @model_validator(mode="after")
     def _fits(self) -> "HostSpec":
-        mounts = [disk.mount for disk in self.disks]
-        for place, mount in enumerate(mounts):
-            if mount in mounts[:place]:
-                raise fault(f"two disks are mounted at {mount}", "give each its own directory", "disks", place, "mount")
+        """Whether no two things are at one place, and what servers offer is on disks of the host."""
+        places = [("disks", place, disk.mount) for place, disk in enumerate(self.disks) if disk.mount is not None]
+        places += [("mounts", place, mount.at) for place, mount in enumerate(self.mounts)]
+        for number, (what, place, path) in enumerate(places):
+            if path in [other for _, _, other in places[:number]]:
+                hint, key = "give each its own directory", "mount" if what == "disks" else "at"
+                raise fault(
+                    f"two {'disks' if what == 'disks' else 'things'} are mounted at {path}", hint, what, place, key
+                )
+        devices = [disk.device for disk in self.disks if disk.device is not None]
+        for place, name in enumerate(devices):
+            if name in devices[:place]:
+                raise fault(f"two devices are called {name}", "give each its own name", "disks")
         for place, server in enumerate(self.servers):
-            for path in server.exports:
+            self._fits_server(place, server, devices)
+        return self
+
+    def _fits_server(self, place: int, server: Server, devices: list[str]) -> None:
+        if server.kind in [other.kind for other in self.servers[:place]]:
+            raise fault(
+                f"{server.kind} runs twice on this host", "give one server all that is offered", "servers", place
+            )
+        mounts = [disk.mount for disk in self.disks if disk.mount is not None]
+        for key, paths in (("exports", server.exports), ("data", (server.data,) if server.data else ())):
+            for path in paths:
                 if not any(f"{path}/".startswith(f"{mount}/") for mount in mounts):
                     hint = f"add a disk, such as `disks: [{{size: 2GiB, mount: {path}}}]`"
-                    raise fault(f"{path} is on no disk of this host", hint, "servers", place, "exports")
-        return self
+                    raise fault(f"{path} is on no disk of this host", hint, "servers", place, key)
+        for name in server.devices:
+            if name not in devices:
+                hint = f"add a disk, such as `disks: [{{size: 2GiB, device: {name}}}]`"
+                raise fault(f"{name} is no device of this host", hint, "servers", place, "devices")
 
     @property
     def all_roles(self) -> tuple[str, ...]:
@@ -146,6 +113,11 @@ class HostSpec(Frozen):
     def exports(self) -> tuple[str, ...]:
         """Directories that its servers serve."""
         return tuple(dict.fromkeys(path for server in self.servers for path in server.exports))
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Directories on its disks that must be there before its servers start."""
+        return tuple(dict.fromkeys([*self.exports, *(server.data for server in self.servers if server.data)]))
 
 
 class _Path(Frozen):
@@ -232,7 +204,18 @@ class Box(Frozen):
             raise fault("hosts are at different sites, but no `wan` joins them", "add `wan: {rtt: 87ms}`", "hosts")
         if self.wan is not None and (len(sites) < 2 or "" in sites):
             raise fault("`wan` needs two sites or more", "give each host a `site`", "wan")
+        self._check_logins()
         return self
+
+    def _check_logins(self) -> None:
+        """See whether each mount logs in as a user that a server has."""
+        users = {f"{user}@{one.name}" for one in self.members() for server in one.spec.servers for user in server.users}
+        for written, spec in self.hosts.items():
+            for place, mount in enumerate(spec.mounts):
+                if mount.user is not None and mount.user not in users:
+                    hint = f"there is {', '.join(sorted(users))}" if users else "add `users: [NAME]` to the server"
+                    where = ("hosts", written, "mounts", place, "user")
+                    raise fault(f"no server has the user {mount.user}", hint, *where)
 
     def members(self) -> tuple[Member, ...]:
         """All hosts, in the order of the file."""
@@ -242,68 +225,3 @@ class Box(Frozen):
             Member(name=name, number=number, address=str(ipaddress.IPv4Address(first + number)), spec=spec)
             for number, (name, spec) in enumerate(pairs, start=1)
         )
-
-
-class RunningServer(Frozen):
-    """A server of a running box.
-
-    Attributes:
-        version: Of its package, or what the program says of itself.
-        configuration: Path of its configuration.
-        sha256: Of the configuration, in hex.
-    """
-
-    kind: str
-    version: str
-    configuration: str
-    sha256: str
-    exports: tuple[str, ...]
-
-
-class RunningHost(Frozen):
-    """A host of a running box.
-
-    Attributes:
-        pid: Process id of its init, seen from outside.
-        start: When that process was started, in clock ticks since the machine was: field 22 of /proc/PID/stat.
-        link: Bits per second each way; None if unshaped.
-        delay: Nanoseconds that its own link adds each way.
-        loss: Frames of a million that its own link loses each way.
-        group: Control group that limits its disks; empty without limits.
-    """
-
-    name: str
-    address: str
-    pid: int
-    start: int
-    link: int | None = None
-    delay: int = 0
-    loss: int = 0
-    site: str = ""
-    roles: tuple[str, ...] = ()
-    exports: tuple[str, ...] = ()
-    servers: tuple[RunningServer, ...] = ()
-    group: str = ""
-
-
-class BoxState(Frozen):
-    """What is stored of a box when it is up.
-
-    Attributes:
-        name: What it runs as.
-        box: The box's own name.
-        boot: Id of the machine's boot in which it was made.
-        switch_pid: Process id of the init of the namespace that joins the hosts.
-        switch_start: As RunningHost.start.
-        owner_pid: Process that the box belongs to and is removed after; 0 if it stays until somebody takes it down.
-        owner_start: As RunningHost.start.
-    """
-
-    name: str
-    box: str
-    boot: str
-    switch_pid: int
-    switch_start: int
-    owner_pid: int = 0
-    owner_start: int = 0
-    hosts: tuple[RunningHost, ...]

@@ -30,7 +30,7 @@ class Hosts(Frozen):
 
     @property
     def written(self) -> object:
-        """As `assay.launch.hosts.resolve_hosts` reads it."""
+        """As `assay.site.inventory.hosts.resolve_hosts` reads it."""
         nodes = list(self.nodes) or ["localhost"]
         if self.inventory is None:
             return nodes

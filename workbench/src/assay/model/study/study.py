@@ -283,6 +283,10 @@ class Study(Frozen):
         """Whether this machine alone generates the load."""
         return self.testbed is None and self.hosts.inventory is None and self.hosts.nodes in ((), ("localhost",))
 
+    def with_targets(self, targets: Mapping[str, Target]) -> "Study":
+        """The study with these targets in place of, or beside, those that it has."""
+        return self.model_copy(update={"targets": {**self.targets, **targets}}) if targets else self
+
     def seen_here(self, targets: Iterable[str]) -> list[str]:
         """Those of `targets` that are this machine's: no exports, and no directories of other hosts."""
         return [name for name in dict.fromkeys(targets) if self.targets[name].seen_here(self.local)]

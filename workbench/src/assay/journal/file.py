@@ -1,0 +1,126 @@
+"""A journal in a file: one line of JSON for each thing that is made, and for each that is gone."""
+
+import errno
+import json
+import os
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from assay.journal.entry import Entry
+from assay.model.base import EXIT_REFUSED, AssayError
+
+MOST_BYTES = 16 << 20
+"""What is longer is no journal."""
+
+
+class FileJournal:
+    """A journal that this process keeps. Threads may share it."""
+
+    def __init__(self, path: Path) -> None:
+        """Begin a journal, or go on with one.
+
+        Args:
+            path: Its file, in a folder that only this user may write.
+
+        Raises:
+            AssayError: It cannot be written.
+        """
+        self.path = path
+        self._lock = threading.Lock()
+        self._entries = {entry.id: entry for entry in read_entries(path)}
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+        try:
+            self._fd = os.open(path, flags, 0o600)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def record(self, kind: str, name: str, details: Mapping[str, Any] | None = None) -> int:
+        """See `Journal`."""
+        with self._lock:
+            for known in self._entries.values():
+                if (known.kind, known.name, known.removed_at) == (kind, name, None):
+                    return known.id
+            number = max(self._entries, default=0) + 1
+            entry = Entry(number, kind, name, dict(details or {}), time.time(), None)
+            self._write({"id": number, "kind": kind, "name": name, "details": entry.details, "at": entry.recorded_at})
+            self._entries[number] = entry
+            return number
+
+    def amend(self, entry: int, details: Mapping[str, Any]) -> None:
+        """See `Journal`."""
+        with self._lock:
+            self._write({"amended": entry, "details": dict(details)})
+            self._entries = {one.id: one for one in read_entries(self.path)}
+
+    def removed(self, entry: int) -> None:
+        """See `Journal`."""
+        with self._lock:
+            self._write({"removed": entry, "at": time.time()})
+            self._entries = {one.id: one for one in read_entries(self.path)}
+
+    def journal(self, only_open: bool = True) -> list[Entry]:
+        """See `Journal`."""
+        with self._lock:
+            return [one for one in reversed(self._entries.values()) if not only_open or one.removed_at is None]
+
+    def close(self) -> None:
+        """No more will be recorded."""
+        os.close(self._fd)
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        text = (json.dumps(line) + "\n").encode()
+        try:
+            if os.write(self._fd, text) != len(text):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> AssayError:
+        return AssayError(f"{self.path}: {error.strerror}", "what is made must be written down before", EXIT_REFUSED)
+
+
+def read_entries(path: Path) -> list[Entry]:
+    """What a file says; nothing if there is none.
+
+    A line that was cut short does not count: what it announces was not made. What the others say is a claim, for
+    whoever removes things to check.
+    """
+    found: dict[int, Entry] = {}
+    for line in _lines(path):
+        if (begun := _begun(line)) is not None:
+            found[begun.id] = begun
+            continue
+        changed, at = line.get("amended", line.get("removed")), line.get("at")
+        entry = found.get(changed) if isinstance(changed, int) else None
+        if entry is not None and "amended" in line and isinstance(line.get("details"), dict):
+            found[entry.id] = replace(entry, details=line["details"])
+        elif entry is not None and "removed" in line and isinstance(at, float):
+            found[entry.id] = replace(entry, removed_at=at)
+    return list(found.values())
+
+
+def _begun(line: Mapping[str, Any]) -> Entry | None:
+    kinds = {"id": int, "kind": str, "name": str, "details": dict, "at": float}
+    if not all(isinstance(line.get(key), kind) for key, kind in kinds.items()):
+        return None
+    return Entry(line["id"], line["kind"], line["name"], line["details"], line["at"], None)
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    try:
+        with path.open("rb") as file:
+            text = file.read(MOST_BYTES).decode(errors="replace")
+    except OSError:
+        return []
+    found = []
+    for line in text.splitlines():
+        try:
+            one = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        found += [one] if isinstance(one, dict) else []
+    return found

@@ -1,0 +1,166 @@
+"""What a host of a box serves and mounts, as its file says."""
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from assay.model.base import Frozen
+from assay.model.study.axis import fault
+from assay.model.study.target import Text
+from assay.model.units import shown
+
+NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
+TAKEN = frozenset(
+    [
+        "bin",
+        "boot",
+        "dev",
+        "etc",
+        "home",
+        "lib",
+        "lib32",
+        "lib64",
+        "libx32",
+        "lost+found",
+        "media",
+        "mnt",
+        "opt",
+        "proc",
+        "root",
+        "run",
+        "sbin",
+        "srv",
+        "sys",
+        "tmp",
+        "usr",
+        "var",
+    ]
+)
+"""Top directories that a host shares with the machine, or that are the system's."""
+
+
+def _name(written: object) -> str:
+    if isinstance(written, str) and NAME.fullmatch(written):
+        return written
+    raise fault(f"{shown(written)} is not a name", "write small letters, digits and `-`, a letter first, at most 31")
+
+
+def _directory(written: object) -> str:
+    """An absolute path whose first directory the machine's system does not have."""
+    hint = "write a directory such as /export or /export/a, which only this host will have"
+    if not isinstance(written, str) or not re.fullmatch(r"(/[A-Za-z0-9._-]+)+", written):
+        raise fault(f"{shown(written)} is not an absolute path of plain letters", hint)
+    parts = written.split("/")[1:]
+    if any(part in (".", "..") for part in parts):
+        raise fault(f"`{written}` has a `.` or `..` part", hint)
+    if parts[0] in TAKEN:
+        raise fault(f"`{written}`: /{parts[0]} is the system's", hint)
+    return written
+
+
+def _known(written: object) -> object:
+    if isinstance(written, str) and not written:
+        raise fault("the name is empty", "write a name")
+    return written
+
+
+OVER_NETWORKS = ("nfs", "nfs4", "cifs", "smb3", "glusterfs", "ceph", "lustre", "beegfs", "pvfs2", "tmpfs")
+"""Types of file systems that hosts mount. With others, or with the options below, whoever writes the file of a box
+would have the machine's own files mounted, or programs run; helpers of mount(8) write to files that options name."""
+_OPTION = r"(?!r?bind\b|r?move\b|remount\b|loop\b|make-|[xX]-)[A-Za-z][^\s\0,/]{0,255}"
+
+
+def _matching(pattern: str, what: str, hint: str) -> BeforeValidator:
+    """Reads text that a pattern takes whole."""
+
+    def read(written: object) -> str:
+        if isinstance(written, str) and re.fullmatch(pattern, written):
+            return written
+        raise fault(f"{shown(written)} is not {what}", hint)
+
+    return BeforeValidator(read)
+
+
+Name = Annotated[str, BeforeValidator(_name)]
+Directory = Annotated[str, BeforeValidator(_directory)]
+Word = Annotated[Text, AfterValidator(_known)]
+_DEVICE = _matching(r"[a-z][a-z0-9-]{0,30}", "a name of a device", "write small letters and digits: data")
+_BUCKET = _matching(
+    r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]", "a name of a bucket", "write 3 to 63 small letters, digits, `-`"
+)
+_TABLE = _matching(r"[A-Za-z0-9_.-]{3,255}", "a name of a table", "write 3 to 255 letters, digits, `_`, `.`, `-`")
+_USER = _matching(r"[a-z_][a-z0-9_-]{0,31}", "a name of a user", "write small letters and digits: alice")
+_LOGIN = _matching(r"[a-z_][a-z0-9_-]{0,31}@[a-z][a-z0-9-]{0,30}", "a user of a server", "write alice@server1")
+_SERVED = r"(//)?[A-Za-z0-9_\[][^\s\0]{0,1023}"
+_SOURCE = _matching(_SERVED, "something that a server serves", "write such as server1:/export")
+_TYPE = _matching(f"({'|'.join(OVER_NETWORKS)})", "what a host can mount", f"write one of {', '.join(OVER_NETWORKS)}")
+_OPTIONS = _matching(f"{_OPTION}(,{_OPTION})*", "a list of options for what servers serve", "write such as ro,vers=4.2")
+
+Device = Annotated[str, _DEVICE]
+Bucket = Annotated[str, _BUCKET]
+Table = Annotated[str, _TABLE]
+User = Annotated[str, _USER]
+Login = Annotated[str, _LOGIN]
+Source = Annotated[str, _SOURCE]
+MountType = Annotated[str, _TYPE]
+Options = Annotated[str, _OPTIONS]
+
+Offered = Literal["directory", "device", "bucket", "table"]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One thing that a server offers.
+
+    Attributes:
+        kind: What it is.
+        name: What the server's box calls it; of a directory its path.
+    """
+
+    kind: Offered
+    name: str
+
+
+class Server(Frozen):
+    """A server that runs on a host."""
+
+    kind: Word = Field(description="Which one, such as nfs-ganesha.")
+    exports: tuple[Directory, ...] = Field((), description="Directories it serves, on disks of the host.")
+    devices: tuple[Device, ...] = Field((), description="Devices it serves: disks of the host without a file system.")
+    buckets: tuple[Bucket, ...] = Field((), description="Buckets it has.")
+    tables: tuple[Table, ...] = Field((), description="Tables it has.")
+    users: tuple[User, ...] = Field((), description="Who may log in. Passwords are made, and go with the box.")
+    data: Directory | None = Field(None, description="Directory on a disk of the host where it keeps what it has.")
+
+    @model_validator(mode="after")
+    def _something(self) -> "Server":
+        if not self.offers:
+            raise fault("the server offers nothing", "write such as exports: [/export], devices, buckets or tables")
+        for key in ("exports", "devices", "buckets", "tables", "users"):
+            names = getattr(self, key)
+            twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+            if twice is not None:
+                raise fault(f"{twice} comes twice", "name each once", key)
+        return self
+
+    @property
+    def offers(self) -> tuple[Offer, ...]:
+        """All that it offers."""
+        return (
+            *(Offer("directory", name) for name in self.exports),
+            *(Offer("device", name) for name in self.devices),
+            *(Offer("bucket", name) for name in self.buckets),
+            *(Offer("table", name) for name in self.tables),
+        )
+
+
+class Mount(Frozen):
+    """Something that a host mounts when all servers of its box answer."""
+
+    source: Source = Field(description="What, as mount(8) takes it: server1:/export, //server1/share.")
+    at: Directory = Field(description="Where the host sees it.")
+    type: MountType = Field(description="Type of the file system, such as nfs4 or cifs.")
+    options: Options | None = Field(None, description="Options of mount(8), with commas between.")
+    user: Login | None = Field(None, description="Log in as USER@HOST: the option credentials= names its file.")

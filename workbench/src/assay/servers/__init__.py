@@ -1,0 +1,1 @@
+"""Servers, one description each, whatever the hosts are that they run on."""

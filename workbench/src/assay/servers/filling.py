@@ -1,0 +1,197 @@
+"""What becomes of a description on a host: its words filled in, its configuration and its commands.
+
+In texts and commands these words are filled in: `$host`, `$address`, `$configuration` (path of the written
+configuration), `$log`, `$data`, `$python` (Assay's own interpreter), `$exports`, `$devices`, `$buckets`, `$tables` and
+`$users` (the parts of all of them), `$peers` (the parts, or else the addresses, of all other servers of the kind),
+`$members` (addresses of all, itself among them), `$first` (that of the first), and each word of `find`. In the part or
+command for one thing there are `$number` and `$name`, of exports and devices `$path`, of users `$user`, of peers
+`$peer`; on standard input `$password`.
+"""
+
+import hashlib
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from string import Template
+
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.site.serving import Server
+from assay.servers.kinds import OFFERS, ServerKind, Step
+
+Words = Mapping[str, str]
+SECRET = "password"
+"""Word that is filled in on standard input only."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one server is, and what is beside it.
+
+    Attributes:
+        host: Name of its host.
+        address: That host's.
+        configuration: Path of its configuration; the log goes beside it.
+        peers: Host -> address of all servers of the kind in the order of the box, this one among them.
+        devices: Name of a device -> its path.
+        passwords: User -> password; empty once the server has begun.
+    """
+
+    host: str
+    address: str
+    configuration: Path
+    peers: Mapping[str, str] = field(default_factory=dict)
+    devices: Mapping[str, str] = field(default_factory=dict)
+    passwords: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def log(self) -> Path:
+        """Where it writes what happens."""
+        return self.configuration.with_suffix(".log")
+
+    @property
+    def first(self) -> bool:
+        """Whether no server of its kind stands before it."""
+        return next(iter(self.peers), self.host) == self.host
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command whose words are filled in.
+
+    Attributes:
+        argv: Its words.
+        given: Its standard input.
+    """
+
+    argv: tuple[str, ...]
+    given: str = field(default="", repr=False)
+
+
+class Filled:
+    """A kind of server at its place."""
+
+    def __init__(self, kind: ServerKind, server: Server, place: Place) -> None:
+        """Find what the description looks for.
+
+        Raises:
+            AssayError: It is not there.
+        """
+        self.kind, self.server, self.place = kind, server, place
+        self.things = {thing: self._each(thing, getattr(server, key)) for thing, key in OFFERS.items()}
+        self.things["user"] = [
+            {**own, "user": own["name"], SECRET: place.passwords.get(own["name"], "")}
+            for own in self._each("user", server.users)
+        ]
+        others = [name for name in place.peers if name != place.host]
+        self.things["peer"] = [{**own, "peer": place.peers[own["name"]]} for own in self._each("peer", others)]
+        self.words = self._words()
+
+    def configuration(self) -> str:
+        """The text of its configuration.
+
+        Raises:
+            AssayError: It has a word that is not known.
+        """
+        return fill(self.kind.configuration, {**self.words, **self._parts()})
+
+    def commands(self, steps: Iterable[Step]) -> list[Command]:
+        """The commands of some steps that are for this server.
+
+        Raises:
+            AssayError: One has a word that is not known.
+        """
+        words, found = {**self.words, **self._parts()}, []
+        for step in steps:
+            if step.on == "first" and not self.place.first:
+                continue
+            for own in self.things[step.each] if step.each is not None else [{}]:
+                shown = {name: value for name, value in own.items() if name != SECRET}
+                argv = tuple(fill(word, {**words, **shown}) for word in step.run)
+                found.append(Command(argv, fill(step.given, {**words, **own})))
+        return found
+
+    def services(self) -> list[str]:
+        """What `assay-switch ready` is to ask."""
+        filled = [fill(service, self.words) for service in self.kind.ready]
+        return [one if one.startswith("http://") else f"{self.place.address}:{one}" for one in filled]
+
+    def _words(self) -> dict[str, str]:
+        addresses, place = list(self.place.peers.values()), self.place
+        words = {
+            **found_words(self.kind),
+            "host": place.host,
+            "address": place.address,
+            "configuration": str(place.configuration),
+            "log": str(place.log),
+            "python": sys.executable,
+            "members": ",".join(addresses) or place.address,
+            "first": next(iter(addresses), place.address),
+        }
+        return words | ({"data": self.server.data} if self.server.data else {})
+
+    def _parts(self) -> dict[str, str]:
+        """`$exports` and the like: what the description says of each, one after the other."""
+        parts = {}
+        for thing, things in self.things.items():
+            text = getattr(self.kind, thing)
+            shown = [{name: value for name, value in own.items() if name != SECRET} for own in things]
+            parts[f"{thing}s"] = "".join(fill(text or "", {**self.words, **own}) for own in shown)
+        if self.kind.peer is None:
+            parts["peers"] = ",".join(own["peer"] for own in self.things["peer"])
+        return parts
+
+    def _each(self, thing: str, names: Sequence[str]) -> list[dict[str, str]]:
+        """The words of each of some things."""
+        found = []
+        for number, name in enumerate(names, start=1):
+            own = {"number": str(number), "name": name}
+            if thing == "export":
+                own["path"] = name
+            elif thing == "device":
+                own["path"] = self.place.devices[name]
+            found.append(own)
+        return found
+
+
+def found_words(kind: ServerKind) -> dict[str, str]:
+    """The words of `find` with what was found.
+
+    Raises:
+        AssayError: Nothing fits one of them.
+    """
+    words = {}
+    for word, patterns in kind.find.items():
+        matches = [match for pattern in patterns for match in sorted(map(str, Path("/").glob(pattern.lstrip("/"))))]
+        if not matches:
+            raise AssayError(f"{kind.kind}: none of {', '.join(patterns)} is there", how_to_get(kind), EXIT_REFUSED)
+        words[word] = matches[0]
+    return words
+
+
+def how_to_get(kind: ServerKind) -> str:
+    """What to do so that the server is there."""
+    ways = [f"apt-get install {' '.join(kind.packages)}"] if kind.packages else []
+    ways += [f"pip install {' '.join(kind.python)}"] if kind.python else []
+    return "; ".join([*ways, *([kind.obtain.strip()] if kind.obtain else [])])
+
+
+def fill(text: str, words: Words) -> str:
+    """The text with its `$words` filled in.
+
+    Raises:
+        AssayError: It has a word that is not known.
+    """
+    try:
+        return Template(text).substitute(words)
+    except (KeyError, ValueError) as error:
+        if error.args == ("data",):
+            message = "a server keeps what it has in a directory, and none is named"
+            raise AssayError(message, "add to the server `data: /export`, on a disk of its host") from None
+        hint = f"known are: {', '.join(sorted(words))}; a plain dollar sign is $$"
+        raise AssayError(f"a description of a server has an unknown word: {error}", hint) from None
+
+
+def digest(text: str) -> str:
+    """SHA-256 of a text, in hex."""
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,157 @@
+"""Kinds of servers: each is a file beside this one, or in the folder $ASSAY_SERVERS, and nothing else knows them."""
+
+import functools
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from assay.model.base import AssayError, Frozen
+from assay.model.files import read_model
+from assay.model.named import read_named
+from assay.model.site.serving import Server
+from assay.model.study.axis import fault
+from assay.model.units import one_of
+from assay.model.written import MOST_BYTES
+
+FOLDER = Path(__file__).parent
+OWN_FOLDER = "ASSAY_SERVERS"
+"""Variable that names a folder of the user's own descriptions. What they say is executed: no box's file may name it."""
+GUIDE = "docs/guides/testbed.md"
+
+Words = tuple[str, ...]
+Thing = Literal["export", "device", "bucket", "table", "user", "peer"]
+OFFERS: dict[str, str] = {"export": "exports", "device": "devices", "bucket": "buckets", "table": "tables"}
+"""What a server may offer, each -> the key of a box's server that lists them."""
+_PASSWORD = re.compile(r"\$(password\b|\{password\})")
+
+
+class Step(Frozen):
+    """A command of a description."""
+
+    run: Words = Field(min_length=1, description="The command.")
+    each: Thing | None = Field(None, description="Run it once for each of these.")
+    on: Literal["all", "first"] = Field("all", description="first: on the first host with a server of this kind only.")
+    after: Literal["own", "all"] = Field("own", description="all: when all servers of the box answer.")
+    given: str = Field("", description="Text on its standard input; the only place for $password.")
+
+
+def _step(written: Any) -> Any:
+    """A step; a plain list is a command without more."""
+    return {"run": written} if isinstance(written, list | tuple) else written
+
+
+Steps = tuple[Annotated[Step, BeforeValidator(_step)], ...]
+
+
+class ServerKind(Frozen):
+    """How to run a server."""
+
+    kind: str = Field(description="Its name, which is also that of the file.")
+    description: str = Field(description="What it is, one line.")
+    packages: Words = Field((), description="Debian packages; the version of the first is recorded.")
+    python: Words = Field((), description="Python packages beside Assay; the version of the first is recorded.")
+    obtain: str = Field("", description="Where to get what is in no package, for the message if it is not there.")
+    programs: Words = Field((), description="Programs that must be there.")
+    version: Words = Field((), description="Command that prints the version where there is no package of that name.")
+    find: dict[str, Words] = Field({}, description="Word -> patterns of paths; the first that exists is its value.")
+    private: Words = Field((), description="Directories of the machine of which each host has its own, empty.")
+    folders: Words = Field((), description="Directories to make in the host before it starts.")
+    configuration: str = Field("", description="Text of its configuration.")
+    export: str | None = Field(None, description="Part of the configuration for each export.")
+    device: str | None = Field(None, description="Part of the configuration for each device.")
+    bucket: str | None = Field(None, description="Part of the configuration for each bucket.")
+    table: str | None = Field(None, description="Part of the configuration for each table.")
+    user: str | None = Field(None, description="Part of the configuration for each user.")
+    peer: str | None = Field(None, description="Part of the configuration for each other server of this kind.")
+    before: Steps = Field((), description="Commands that are run once, before the first start.")
+    start: Steps = Field(min_length=1, description="Commands that start it in the background.")
+    stays: bool = Field(False, description="The last start command stays: it is put into the background.")
+    then: Steps = Field((), description="Commands that are run once, when it answers, or with after: all when all do.")
+    ready: Words = Field(
+        min_length=1, description="What must answer: PORT, PORT/PROGRAM/VERSION, http://$address:PORT."
+    )
+    pidfile: str = Field(description="Where it writes its process id, in the host.")
+    signal: str = Field("TERM", description="Signal that stops it.")
+
+    @model_validator(mode="after")
+    def _whole(self) -> "ServerKind":
+        if not (self.packages or self.python or self.obtain):
+            raise fault("it does not say where the server comes from", "write packages, python or obtain", "packages")
+        for key in ("before", "start"):
+            if any(step.after == "all" for step in getattr(self, key)):
+                raise fault("only steps of `then` wait for all servers", "move it there", key)
+        last = self.start[-1]
+        if self.stays and (last.each is not None or last.on != "all" or last.given):
+            hint = "its last command of `start` has neither each, on nor given"
+            raise fault("what stays is one process on each host, which reads nothing", hint, "start")
+        texts = [self.configuration, *(getattr(self, thing) or "" for thing in (*OFFERS, "user", "peer"))]
+        texts += [word for step in self.steps for word in step.run]
+        if any(_PASSWORD.search(text) for text in texts):
+            hint = "others see command lines, and files stay: write given: to put it on standard input"
+            raise fault("$password stands outside of `given`", hint)
+        return self
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All commands."""
+        return (*self.before, *self.start, *self.then)
+
+    def takes(self, thing: str) -> bool:
+        """Whether its configuration or its commands make something of each export, device, bucket, table or user."""
+        return getattr(self, thing) is not None or any(step.each == thing for step in self.steps)
+
+
+def _paths() -> dict[str, Path]:
+    """Kind -> its file; the user's own go first."""
+    own = os.environ.get(OWN_FOLDER)
+    folders = [FOLDER, *([Path(own)] if own else [])]
+    return {path.stem: path for folder in folders for path in sorted(folder.glob("*.yaml"))}
+
+
+def kind_names() -> list[str]:
+    """All kinds."""
+    return sorted(_paths())
+
+
+def load_kind(name: str) -> ServerKind:
+    """The kind of this name.
+
+    Raises:
+        AssayError: There is none, or its file is wrong.
+    """
+    paths = _paths()
+    if name not in paths:
+        raise AssayError(f"no kind of server is called `{name}`", one_of(name, sorted(paths)))
+    return _read(paths[name])
+
+
+@functools.cache
+def _read(path: Path) -> ServerKind:
+    own = path.parent == FOLDER
+    data = path.read_bytes() if own else read_named(path, f"cannot read {path}", "see its rights", MOST_BYTES)
+    kind = read_model(ServerKind, data, str(path), GUIDE)
+    if kind.kind != path.stem:
+        raise AssayError(f"{path}: it says `kind: {kind.kind}`", "name the file after the kind")
+    return kind
+
+
+def check_server(server: Server, where: str) -> None:
+    """See whether there is such a kind of server, and it can offer what it is to.
+
+    Args:
+        server: As a box's file has it.
+        where: Its host, for the message.
+
+    Raises:
+        AssayError: It cannot.
+    """
+    kind = load_kind(server.kind)
+    able = [key for thing, key in OFFERS.items() if kind.takes(thing)]
+    for key in OFFERS.values():
+        if getattr(server, key) and key not in able:
+            raise AssayError(f"{where}: {server.kind} offers no {key}", f"it offers {' and '.join(able) or 'nothing'}")
+    if server.users and not kind.takes("user"):
+        raise AssayError(f"{where}: {server.kind} has no users", "leave out `users`")

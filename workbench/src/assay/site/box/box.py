@@ -1,0 +1,59 @@
+"""Boxes by name or file."""
+
+from pathlib import Path
+
+from assay.model.base import AssayError
+from assay.model.files import read_model
+from assay.model.named import UnreadableError, read_named
+from assay.model.site.box import Box
+from assay.model.site.serving import NAME
+from assay.model.units import one_of
+from assay.model.written import MOST_BYTES
+from assay.servers.kinds import check_server
+
+PRESETS = Path(__file__).with_name("presets")
+GUIDE = "docs/guides/testbed.md"
+
+
+def preset_names() -> list[str]:
+    """The boxes that come with Assay."""
+    return sorted(path.stem for path in PRESETS.glob("*.yaml"))
+
+
+def load_box(ref: str, base: Path) -> Box:
+    """A preset or a file.
+
+    Args:
+        ref: Name of a preset, or path of a file.
+        base: Where relative paths start.
+
+    Raises:
+        AssayError: There is none, or the file is wrong.
+    """
+    if ref in preset_names():
+        path = PRESETS / f"{ref}.yaml"
+        box = read_model(Box, path.read_bytes(), path.name, GUIDE)
+    else:
+        box = read_model(Box, read_box_file(base / ref, ref), ref, GUIDE)
+    for name, spec in box.hosts.items():
+        for server in spec.servers:
+            check_server(server, f"{ref}: {name}")
+    return box
+
+
+def read_box_file(path: Path, ref: str) -> bytes:
+    """A file with a box as it is.
+
+    Args:
+        path: Where it is.
+        ref: As the user named it.
+
+    Raises:
+        AssayError: It cannot be read.
+    """
+    try:
+        return read_named(path, ref, f"give a file, or one of: {', '.join(preset_names())}", MOST_BYTES)
+    except UnreadableError as error:
+        if error.missing and NAME.fullmatch(ref):
+            raise AssayError(f"there is no box `{ref}`", f"{one_of(ref, preset_names())}; or give a file") from None
+        raise

@@ -1,0 +1,147 @@
+"""Programs of the machine that boxes are made with, and whether they are there."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.site.box import Box
+from assay.servers.filling import how_to_get
+from assay.servers.kinds import load_kind
+
+SWITCH = "assay-switch"
+LONGEST_SECONDS = 60
+CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21}
+"""Name -> its bit in /proc/self/status, from linux/capability.h."""
+PACKAGES = {
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "nsenter": "util-linux",
+    "losetup": "mount",
+    "mount": "mount",
+    "mountpoint": "util-linux",
+    "sshd": "openssh-server",
+    "ssh-keygen": "openssh-client",
+    "mkfs.ext4": "e2fsprogs",
+    "mkfs.xfs": "xfsprogs",
+}
+"""Program -> the Debian package that has it."""
+INSTEAD = "without a box, targets on this machine and hosts over ssh can be measured"
+
+
+def run(words: Sequence[str], what: str, given: str = "") -> str:
+    """Run a program to its end.
+
+    Args:
+        words: The command.
+        what: What it does, for the message.
+        given: Its standard input.
+
+    Returns:
+        Its standard output.
+
+    Raises:
+        AssayError: It fails, takes too long or is not there.
+    """
+    environment = {**os.environ, "PATH": search_path(), "LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            words, input=given, capture_output=True, text=True, timeout=LONGEST_SECONDS, check=False, env=environment
+        )
+    except OSError as error:
+        raise AssayError(f"{what}: {words[0]} cannot be started: {error.strerror}", "", EXIT_REFUSED) from error
+    except subprocess.TimeoutExpired:
+        raise AssayError(f"{what}: {words[0]} has not ended in {LONGEST_SECONDS} s", "", EXIT_REFUSED) from None
+    if done.returncode != 0:
+        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        said = lines[0] if lines else f"exit code {done.returncode}"
+        raise AssayError(f"{what}: {said.removeprefix('error: ')}", "", EXIT_REFUSED)
+    return done.stdout
+
+
+def search_path() -> str:
+    """$PATH with the places of the administrator's programs, which users often lack."""
+    return f"{os.environ.get('PATH', '/usr/bin:/bin')}:/usr/local/sbin:/usr/sbin:/sbin"
+
+
+def find_program(name: str) -> str | None:
+    """Absolute path of a program; None if it is not installed."""
+    return shutil.which(name, path=search_path())
+
+
+def find_switch() -> str:
+    """assay-switch: $ASSAY_SWITCH, beside the `assay` program, in the source tree, or on PATH.
+
+    Raises:
+        AssayError: There is none.
+    """
+    named = os.environ.get("ASSAY_SWITCH")
+    source_tree = Path(__file__).resolve().parents[5]
+    beside = Path(sys.argv[0]).absolute().parent / SWITCH
+    for candidate in [Path(named).absolute()] if named else [beside, source_tree / "target/release" / SWITCH]:
+        if candidate.is_file() and os.access(candidate, os.X_OK):
+            return str(candidate)
+    on_path = None if named else find_program(SWITCH)
+    if on_path:
+        return on_path
+    raise AssayError(f"{SWITCH} was not found", "build it with `make engine`, or set ASSAY_SWITCH", EXIT_REFUSED)
+
+
+def check_rights() -> None:
+    """See whether this process may make namespaces.
+
+    Raises:
+        AssayError: It may not; the hint says what works instead.
+    """
+    held = 0
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("CapEff:"):
+            held = int(line.split()[1], 16)
+    missing = [name for name, bit in CAPABILITIES.items() if not held >> bit & 1]
+    if os.geteuid() != 0 or missing:
+        lack = f" ({' and '.join(missing)} missing)" if missing else ""
+        raise AssayError(f"a cluster in a box needs root{lack}", f"run it as root; {INSTEAD}", EXIT_REFUSED)
+
+
+def check_programs(box: Box) -> None:
+    """See whether the programs that a box needs are there.
+
+    Raises:
+        AssayError: Some are not; the hint says which packages have them, or where else to get them.
+    """
+    needed = {"ip": "", "tc": "", "nsenter": "", "sshd": "", "ssh-keygen": ""}
+    others: dict[str, str] = {}
+    for spec in box.hosts.values():
+        needed |= dict.fromkeys(["mount"], "") if spec.mounts else {}
+        for disk in spec.disks:
+            needed |= {"losetup": "", "mount": "", "mountpoint": ""}
+            needed |= {f"mkfs.{disk.filesystem}": ""} if disk.mount is not None else {}
+        for server in spec.servers:
+            kind = load_kind(server.kind)
+            needed |= dict.fromkeys(kind.programs, " ".join(kind.packages)) if kind.packages else {}
+            programs = () if kind.packages else kind.programs
+            absent = [name for name in programs if find_program(name) is None]
+            absent += [f"the Python package {name}" for name in kind.python if not _importable(name)]
+            others |= dict.fromkeys(absent, how_to_get(kind))
+    missing = [name for name in needed if find_program(name) is None]
+    if missing or others:
+        packages = dict.fromkeys(needed[name] or PACKAGES[name] for name in missing)
+        ways = [f"apt-get install {' '.join(packages)}"] if missing else []
+        names = [*missing, *others]
+        raise AssayError(
+            f"box {box.name} needs {', '.join(names)}, which {'is' if len(names) == 1 else 'are'} not installed",
+            "; ".join([*ways, *dict.fromkeys(others.values()), INSTEAD]),
+            EXIT_REFUSED,
+        )
+
+
+def _importable(package: str) -> bool:
+    """Whether a Python package is beside Assay."""
+    try:
+        return find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False

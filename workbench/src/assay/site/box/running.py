@@ -1,0 +1,134 @@
+"""A box that is up: its hosts, how to get into them, and its servers."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.journal.owner import boot_id
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.site.box_state import BoxState, RunningHost, RunningServer
+from assay.model.units import one_of
+from assay.servers.kinds import load_kind
+from assay.site.box.clean import take_down
+from assay.site.box.run import find_program, run
+from assay.site.box.serving import READY_SECONDS, Serving, known_serving
+from assay.site.box.state import host_process
+
+STOP_SECONDS = 10.0
+SPACES = ("--net", "--uts", "--mount", "--pid", "--ipc")
+
+
+def prefix(pid: int, group: str, spaces: tuple[str, ...] = SPACES) -> list[str]:
+    """The words that run a command inside a host.
+
+    Args:
+        pid: Of the host's init.
+        group: Control group that limits the host's disks; empty for none.
+        spaces: Options that say which namespaces to enter.
+    """
+    nsenter = find_program("nsenter") or "nsenter"
+    words = [nsenter, "--target", str(pid), *spaces, "--"]
+    if not group:
+        return words
+    return ["/bin/sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', group, *words]
+
+
+@dataclass(frozen=True)
+class RunningBox:
+    """A box that is up.
+
+    Attributes:
+        folder: Its folder.
+        state: What is stored of it.
+    """
+
+    folder: Path
+    state: BoxState
+
+    @property
+    def name(self) -> str:
+        """What it runs as."""
+        return self.state.name
+
+    @property
+    def hosts(self) -> tuple[RunningHost, ...]:
+        """Its hosts."""
+        return self.state.hosts
+
+    @property
+    def ssh_config(self) -> Path:
+        """For `ssh -F`: it works inside and outside the box, and reads nothing of the user's."""
+        return self.folder / "ssh_config"
+
+    def host(self, name: str) -> RunningHost:
+        """The host of this name.
+
+        Raises:
+            AssayError: There is none.
+        """
+        for host in self.hosts:
+            if host.name == name:
+                return host
+        raise AssayError(f"box {self.name} has no host {name}", one_of(name, [host.name for host in self.hosts]))
+
+    def alive(self, name: str) -> bool:
+        """Whether a host still is."""
+        return self.state.boot == boot_id() and host_process(self.host(name)).alive
+
+    def enter(self, name: str) -> list[str]:
+        """The words that go before a command to run it inside a host. It begins in /, so that paths must be absolute.
+
+        Raises:
+            AssayError: There is no such host, or it is dead.
+        """
+        host = self.host(name)
+        if not self.alive(name):
+            raise AssayError(f"host {name} of box {self.name} is dead", "take the box down, and up again", EXIT_REFUSED)
+        return prefix(host.pid, host.group)
+
+    def down(self) -> str:
+        """Remove the box; returns and raises as `take_down`."""
+        return take_down(self.name)
+
+    def server_ready(self, name: str, server: RunningServer, within: float = 0.0) -> str:
+        """Why a server does not answer; empty if it does within some seconds."""
+        try:
+            self._serving(name, server).wait(within)
+        except AssayError as error:
+            return error.message
+        return ""
+
+    def stop_server(self, name: str, server: RunningServer, signal: str = "") -> None:
+        """End a server and wait until it has.
+
+        Args:
+            name: Its host.
+            server: One of the host's.
+            signal: Such as KILL; the kind's own if empty.
+
+        Raises:
+            AssayError: It does not run, or does not end.
+        """
+        kind = load_kind(server.kind)
+        words = [*self.enter(name), "sh", "-c"]
+        run([*words, f"kill -{signal or kind.signal} $(cat {kind.pidfile})"], f"{server.kind} on {name}")
+        end = time.monotonic() + STOP_SECONDS
+        # The process has ended when its /proc entry is gone; the host's init reaps at once.
+        while run([*words, f"test -e /proc/$(cat {kind.pidfile}) && echo there || true"], f"{server.kind} on {name}"):
+            if time.monotonic() > end:
+                raise AssayError(f"{server.kind} on {name} has not ended", "stop it with signal KILL", EXIT_REFUSED)
+            time.sleep(0.02)
+        run([*words, f"rm -f {kind.pidfile}"], f"{server.kind} on {name}")
+
+    def start_server(self, name: str, server: RunningServer) -> None:
+        """Start a server that was stopped, with the configuration it had, and wait until it answers.
+
+        Raises:
+            AssayError: It does not start or does not answer.
+        """
+        serving = self._serving(name, server)
+        serving.start()
+        serving.wait(READY_SECONDS)
+
+    def _serving(self, name: str, server: RunningServer) -> Serving:
+        return known_serving(self.enter(name), self.host(name), server)

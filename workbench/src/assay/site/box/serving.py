@@ -1,0 +1,230 @@
+"""The servers of a box: brought up in steps, so that each finds the others; stopped and started again."""
+
+import contextlib
+import os
+import secrets
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.site.box_state import RunningHost, RunningServer
+from assay.model.site.serving import Server
+from assay.servers.filling import Command, Filled, Place, digest
+from assay.servers.kinds import ServerKind, Step, load_kind
+from assay.site.box.run import find_program, find_switch, run
+
+READY_SECONDS = 20
+SECRETS = "secrets"
+"""Folder of a box with the passwords of its servers' users; only root may enter it."""
+STAY = 'pidfile=$1; shift; setsid "$@" </dev/null & echo $! >"$pidfile"'
+"""For sh: a file for the process id, and a command that does not go into the background by itself."""
+
+
+@dataclass(frozen=True)
+class Serving:
+    """A server on its host.
+
+    Attributes:
+        enter: Words that run a command inside the host.
+        filled: What it is, with all words filled in.
+    """
+
+    enter: list[str]
+    filled: Filled = field(repr=False)
+
+    @property
+    def what(self) -> str:
+        """For messages."""
+        return f"{self.filled.kind.kind} on {self.filled.place.host}"
+
+    @property
+    def log(self) -> Path:
+        """Where it writes what happens."""
+        return self.filled.place.log
+
+    def begin(self) -> None:
+        """Write its configuration, and start it for the first time.
+
+        Raises:
+            AssayError: A command fails.
+        """
+        kind = self.filled.kind
+        self.filled.place.configuration.write_text(self.filled.configuration())
+        if kind.folders:
+            run([*self.enter, "mkdir", "-p", *kind.folders], self.what)
+        self._run(kind.before)
+        self.start()
+
+    def start(self) -> None:
+        """Run the commands that start it.
+
+        Raises:
+            AssayError: One fails.
+        """
+        kind = self.filled.kind
+        commands = self.filled.commands(kind.start)
+        if kind.stays and commands:
+            last = commands.pop()
+            words = ("sh", "-c", STAY, "sh", kind.pidfile, *last.argv)
+            commands.append(Command(words, last.given))
+        for command in commands:
+            self._launch(command)
+
+    def follow(self, after: str) -> None:
+        """Run what comes when it answers, `own`, or when all servers do, `all`.
+
+        Raises:
+            AssayError: A command fails.
+        """
+        self._run(step for step in self.filled.kind.then if step.after == after)
+
+    def wait(self, seconds: float) -> None:
+        """Wait until it answers.
+
+        Raises:
+            AssayError: It does not in time.
+        """
+        words = [find_switch(), "ready", "--within-ms", str(round(seconds * 1000)), *self.filled.services()]
+        try:
+            run([*self.enter, *words], f"{self.what} does not answer")
+        except AssayError as error:
+            raise AssayError(error.message, last_words(self.log), EXIT_REFUSED) from None
+
+    def _run(self, steps: Iterable[Step]) -> None:
+        for command in self.filled.commands(steps):
+            self._launch(command)
+
+    def _launch(self, command: Command) -> None:
+        """Run a command. What it prints goes to the log: a pipe it would keep open."""
+        given = command.given.encode()
+        with self.log.with_suffix(".out").open("ab") as out:
+            try:
+                done = subprocess.run(
+                    [*self.enter, *command.argv],
+                    input=given,
+                    stdout=out,
+                    stderr=out,
+                    timeout=READY_SECONDS,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                message = f"{self.what}: `{command.argv[0]}` does not end, nor go into the background"
+                raise AssayError(message, self._hint(), EXIT_REFUSED) from None
+        if done.returncode != 0:
+            message = f"{self.what}: `{command.argv[0]}` ended with exit code {done.returncode}"
+            raise AssayError(message, self._hint(), EXIT_REFUSED)
+
+    def _hint(self) -> str:
+        """Its last words, without the passwords that a command may have repeated."""
+        said = last_words(self.log)
+        for password in self.filled.place.passwords.values():
+            said = said.replace(password, "(a password)")
+        return said
+
+    def told(self) -> RunningServer:
+        """What is stored of it."""
+        kind, place = self.filled.kind, self.filled.place
+        folder = secrets_of(place.configuration.parent.parent)
+        return RunningServer(
+            **self.filled.server.model_dump(include=set(Server.model_fields)),
+            version=version_of(kind),
+            configuration=str(place.configuration),
+            sha256=digest(self.filled.configuration()),
+            paths={name: place.devices[name] for name in self.filled.server.devices},
+            peers=dict(place.peers),
+            credentials={user: str(folder / secret_name(place, kind, user)) for user in place.passwords},
+        )
+
+
+def first_serving(
+    enter: list[str],
+    host: RunningHost,
+    server: Server,
+    folder: Path,
+    peers: Mapping[str, str],
+    paths: Mapping[str, str],
+) -> Serving:
+    """A server that was never started; its users get their passwords, in files that only root may read.
+
+    Args:
+        enter: Words that run a command inside its host.
+        host: The host.
+        server: As the box's file has it.
+        folder: Of the box.
+        peers: Host -> address of all servers of the kind.
+        paths: Device of the host -> its path.
+
+    Raises:
+        AssayError: What it needs is not there.
+    """
+    kind = load_kind(server.kind)
+    passwords = {user: secrets.token_urlsafe(18) for user in server.users}
+    configuration = folder / "servers" / f"{host.name}-{server.kind}.conf"
+    place = Place(host.name, host.address, configuration, peers, paths, passwords)
+    for user, password in passwords.items():
+        secrets_of(folder).mkdir(mode=0o700, exist_ok=True)
+        fd = os.open(secrets_of(folder) / secret_name(place, kind, user), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        # The form that mount.cifs(8) reads.
+        with os.fdopen(fd, "w") as file:
+            file.write(f"username={user}\npassword={password}\n")
+    configuration.parent.mkdir(exist_ok=True)
+    return Serving(enter, Filled(kind, server, place))
+
+
+def known_serving(enter: list[str], host: RunningHost, server: RunningServer) -> Serving:
+    """A server that was started once.
+
+    Args:
+        enter: Words that run a command inside its host.
+        host: The host.
+        server: As it is stored.
+
+    Raises:
+        AssayError: What it needs is not there any more.
+    """
+    passwords = {user: _password(Path(path)) for user, path in server.credentials.items()}
+    place = Place(host.name, host.address, Path(server.configuration), server.peers, server.paths, passwords)
+    return Serving(enter, Filled(load_kind(server.kind), server, place))
+
+
+def secrets_of(folder: Path) -> Path:
+    """Where a box keeps passwords."""
+    return folder / SECRETS
+
+
+def secret_name(place: Place, kind: ServerKind, user: str) -> str:
+    """Name of the file of a user's password."""
+    return f"{place.host}-{kind.kind}-{user}"
+
+
+def _password(path: Path) -> str:
+    try:
+        return path.read_text().partition("password=")[2].rstrip("\n")
+    except OSError as error:
+        raise AssayError(f"{path}: {error.strerror}", "take the box down, and up again", EXIT_REFUSED) from None
+
+
+def version_of(kind: ServerKind) -> str:
+    """Version of a package, or what a program says of itself."""
+    if kind.packages and find_program("dpkg-query"):
+        package = kind.packages[0]
+        with contextlib.suppress(AssayError):
+            return run(["dpkg-query", "--show", "--showformat=${Version}", package], package)
+    if kind.python:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            return metadata.version(kind.python[0])
+    if not kind.version:
+        return "unknown"
+    return next(iter(run(kind.version, kind.kind).splitlines()), "unknown")
+
+
+def last_words(log: Path) -> str:
+    """The last line that a server wrote: its log may be gone when somebody looks."""
+    for path in (log.with_suffix(".out"), log):
+        lines = path.read_text(errors="replace").splitlines() if path.exists() else []
+        if lines:
+            return f"it said: {lines[-1].strip()[:300]}"
+    return "it said nothing"

@@ -1,0 +1,194 @@
+"""A cluster in a box as the site of a run: one that comes up for it, or one that is up already."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from assay.model.base import AssayError
+from assay.model.site.box import Box
+from assay.model.site.host import Host
+from assay.model.study.hosts import Hosts, expanded
+from assay.model.units import one_of
+from assay.site.box.box import load_box, preset_names, read_box_file
+from assay.site.box.find import running_boxes
+from assay.site.box.running import RunningBox
+from assay.site.box.up import bring_up
+from assay.site.inventory.hosts import node_names
+from assay.site.kept import as_named
+from assay.site.site import Say, Standing, refuse_too_few
+from assay.store.entries import TESTBED
+
+CLIENT, SERVER = "client", "server"
+"""Roles of the hosts of a box. Its clients generate the load, unless others are named."""
+
+
+class BoxSite:
+    """A box that is brought up; if this process is killed, the next look at boxes removes it."""
+
+    more = "name as many under `hosts`"
+
+    def __init__(self, ref: str, written: Hosts, base: Path, kept: bool = False) -> None:
+        """Nothing is read yet.
+
+        Args:
+            ref: Name of a preset, or of a file.
+            written: The hosts that generate the load, as a study names them; none for the clients of the box.
+            base: Folder at which the name of the file starts.
+            kept: It is the folder of a run, which has the file under a name of its own.
+        """
+        self._ref, self._written, self._base = ref, written, base
+        self._file = TESTBED if kept else ref
+        self._running: RunningBox | None = None
+
+    @property
+    def files(self) -> Mapping[str, Callable[[], bytes]]:
+        """The file of the box, unless it comes with Assay."""
+        if self._ref in preset_names():
+            return {}
+        return {TESTBED: lambda: read_box_file(self._base / self._file, self._ref)}
+
+    def check(self, needed: int) -> None:
+        """See `Site`."""
+        names = [member.name for member in self._load().members() if CLIENT in member.spec.all_roles]
+        if self._written.nodes:
+            names = list(expanded(self._written.nodes, "host"))
+        refuse_too_few(needed, names, "take a larger testbed, or name more of its hosts")
+
+    def up(self, say: Say) -> Standing:
+        """See `Site`."""
+        box = self._load()
+        say(f"testbed {box.name}: {box.description}" if box.description else f"testbed {box.name}")
+        # The same description may be used several times at once: each has a box of its own.
+        self._running = bring_up(box, f"{box.name[:16].rstrip('-')}-run-{os.getpid()}", owned=True)
+        try:
+            return standing_of(self._running, self._chosen(self._running))
+        except BaseException:
+            self.down(say)
+            raise
+
+    def down(self, say: Say) -> None:
+        """See `Site`."""
+        if self._running is not None:
+            running, self._running = self._running, None
+            if left := running.down():
+                say(f"testbed {running.state.box}: {left}")
+
+    def _load(self) -> Box:
+        with as_named(self._base / self._file, self._ref):
+            return load_box(self._ref if self._ref in preset_names() else self._file, self._base)
+
+    def _chosen(self, running: RunningBox) -> tuple[Host, ...]:
+        """The hosts that generate the load."""
+        if self._written.inventory is not None:
+            raise AssayError("a study has a testbed or an inventory, not both", "remove one of the two")
+        known = {host.name: host for host in box_hosts(running)}
+        names = expanded(self._written.nodes, "host") or with_role(running, CLIENT, known)
+        missing = [name for name in names if name not in known]
+        if missing:
+            raise AssayError(f"the testbed has no host {missing[0]}", f"it has {', '.join(known)}")
+        return tuple(known[name] for name in names)
+
+
+class OpenBox:
+    """A box that is up already, and stays up."""
+
+    more = "name hosts of the box"
+
+    def __init__(self, name: str, clients: str = "", servers: str = "") -> None:
+        """Nothing is looked up yet.
+
+        Args:
+            name: What the box runs as.
+            clients: Node set of hosts; those with the role client if empty.
+            servers: Node set of hosts; those with the role server if empty.
+        """
+        self._name, self._words = name, {CLIENT: clients, SERVER: servers}
+
+    @property
+    def files(self) -> Mapping[str, Callable[[], bytes]]:
+        """None are needed."""
+        return {}
+
+    def check(self, _needed: int) -> None:
+        """See `Site`; a box that is up is as it must be."""
+        self._find()
+
+    def up(self, say: Say) -> Standing:
+        """See `Site`; the box is up, and nothing is made."""
+        box = self._find()
+        dead = [host.name for host in box.hosts if not box.alive(host.name)]
+        if dead:
+            say(f"box {box.name}: left out, because dead: {', '.join(dead)}")
+        return standing_of(box, self._with(box, CLIENT, bool(dead)), self._with(box, SERVER, bool(dead)))
+
+    def down(self, say: Say) -> None:
+        """It stays up."""
+
+    def _find(self) -> RunningBox:
+        boxes = {box.name: box for box in running_boxes()}
+        if self._name not in boxes:
+            hint = one_of(self._name, boxes) if boxes else f"`assay testbed up {self._name}` brings it up"
+            raise AssayError(f"no box {self._name} is up", hint)
+        return boxes[self._name]
+
+    def _with(self, box: RunningBox, role: str, dead: bool) -> tuple[Host, ...]:
+        """The hosts that are named for a role, or that have it."""
+        known = {host.name: host for host in box_hosts(box)}
+        names = node_names(self._words[role]) if self._words[role] else with_role(box, role, known)
+        missing = [name for name in names if name not in known]
+        if missing or not names:
+            state = "living host" if dead else "host"
+            fault = f"no {state} {missing[0]}" if missing else f"no {state} with the role {role}"
+            raise AssayError(f"box {box.name} has {fault}", f"it has {', '.join(known)}")
+        return tuple(known[name] for name in names)
+
+
+def standing_of(box: RunningBox, clients: tuple[Host, ...], servers: tuple[Host, ...] | None = None) -> Standing:
+    """What a box that is up gives.
+
+    Args:
+        box: The box.
+        clients: Those of its hosts that generate the load.
+        servers: Those that serve storage; the ones with the role server if None.
+    """
+    made = box_hosts(box)
+    known = {host.name: host for host in made}
+    if servers is None:
+        servers = tuple(known[name] for name in with_role(box, SERVER, known))
+    others = tuple(host for host in made if host not in clients)
+    return Standing(clients, servers, made, others, environment=server_facts(box))
+
+
+def box_hosts(box: RunningBox) -> tuple[Host, ...]:
+    """The living hosts of a box that is up, with their links as its file states them."""
+    return tuple(
+        Host(
+            name=host.name,
+            address=host.address,
+            kind="box",
+            enter=tuple(box.enter(host.name)),
+            link=host.link / 8 if host.link else None,
+        )
+        for host in box.hosts
+        if box.alive(host.name)
+    )
+
+
+def with_role(box: RunningBox, role: str, known: Mapping[str, Host]) -> Sequence[str]:
+    """Names of the known hosts with a role."""
+    return [host.name for host in box.hosts if role in host.roles and host.name in known]
+
+
+def server_facts(box: RunningBox) -> dict[str, dict[str, str]]:
+    """`server HOST KIND` -> what is known of each server of a box."""
+    return {
+        f"server {host.name} {server.kind}": {
+            "version": server.version,
+            "configuration sha256": server.sha256,
+            "exports": ", ".join(server.exports),
+            **{key: ", ".join(names) for key in ("devices", "buckets", "tables") if (names := getattr(server, key))},
+            "link": f"{host.link / 1e6:g} Mbit/s" if host.link else "unshaped",
+        }
+        for host in box.hosts
+        for server in host.servers
+    }

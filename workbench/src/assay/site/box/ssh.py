@@ -1,0 +1,91 @@
+"""ssh in a box: its own keys, its own configuration; the user's is neither read nor changed."""
+
+import shlex
+from pathlib import Path
+
+from assay.model.site.box import Member
+from assay.site.box.run import find_program, run
+
+INSIDE = "/run/assay-host"
+"""File that only hosts of a box have."""
+
+
+def make_keys(folder: Path, names: list[str]) -> None:
+    """The key with which hosts log in on each other, and the key of each host.
+
+    Raises:
+        AssayError: ssh-keygen fails.
+    """
+    folder.mkdir(mode=0o755, exist_ok=True)
+    for name in names:
+        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", f"assay-{name}", "-f", str(folder / name)]
+        run(words, f"ssh key of {name}")
+
+
+def write_files(folder: Path, members: tuple[Member, ...], prefixes: dict[str, list[str]]) -> None:
+    """Configuration of client and server, and the keys that are known.
+
+    Args:
+        folder: With the keys.
+        members: The hosts.
+        prefixes: Host -> the words that run a command in it.
+    """
+    known = []
+    for member in members:
+        key = " ".join((folder / f"{member.name}.pub").read_text().split()[:2])
+        known.append(f"{member.name},{member.address} {key}\n")
+    (folder / "known_hosts").write_text("".join(known))
+    (folder / "authorized_keys").write_text((folder / "client_key.pub").read_text())
+    (folder / "sshd_config").write_text(server_text(folder))
+    (folder.parent / "ssh_config").write_text(client_text(folder, members, prefixes))
+
+
+def server_text(folder: Path) -> str:
+    """Configuration of every sshd; key and address come with its command."""
+    lines = [
+        f"AuthorizedKeysFile {folder}/authorized_keys",
+        "PidFile /run/sshd.pid",
+        "StrictModes no",
+        "UsePAM no",
+        "PasswordAuthentication no",
+        "KbdInteractiveAuthentication no",
+        "PermitRootLogin prohibit-password",
+        "UseDNS no",
+        "MaxStartups 1000",
+        "MaxSessions 1000",
+        "Subsystem sftp internal-sftp",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def client_text(folder: Path, members: tuple[Member, ...], prefixes: dict[str, list[str]]) -> str:
+    """Configuration of ssh, for `ssh -F`.
+
+    Hosts reach each other over the box's network. From outside, where that network cannot be seen, a command starts an
+    sshd inside the host for this one connection, so that the network that is measured does not carry it either.
+    """
+    lines = []
+    for member in members:
+        command = shlex.join([*prefixes[member.name], *server_command(folder, member), "-i"]).replace("%", "%%")
+        lines += [f'Match originalhost {member.name} exec "test ! -e {INSIDE}"', f"  ProxyCommand {command}"]
+        lines += [f"Host {member.name}", f"  HostName {member.address}", f"  HostKeyAlias {member.name}"]
+    lines += [
+        "Host *",
+        "  User root",
+        f"  IdentityFile {folder}/client_key",
+        "  IdentitiesOnly yes",
+        f"  UserKnownHostsFile {folder}/known_hosts",
+        "  GlobalKnownHostsFile /dev/null",
+        "  StrictHostKeyChecking yes",
+        "  BatchMode yes",
+        "  LogLevel ERROR",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def server_command(folder: Path, member: Member) -> list[str]:
+    """The command of a host's sshd, which must be an absolute path: it starts itself anew for each connection."""
+    program = find_program("sshd") or "/usr/sbin/sshd"
+    log = f"{folder}/{member.name}.log"
+    options = ["-o", f"HostKey={folder}/{member.name}", "-o", f"ListenAddress={member.address}:22"]
+    return [program, "-f", f"{folder}/sshd_config", "-E", log, *options]

@@ -1,0 +1,296 @@
+"""Bringing a box up."""
+
+import itertools
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+from assay.journal.owner import Process, boot_id, start_time
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.site.box import Box, HostSpec, Member
+from assay.model.site.box_state import BoxState, RunningHost, RunningServer
+from assay.model.site.serving import NAME
+from assay.servers.kinds import load_kind
+from assay.site.box import disks, layout, ssh
+from assay.site.box.clean import clean, raise_if_left
+from assay.site.box.find import sweep
+from assay.site.box.folders import boxes_root, disks_root, locked, make_disks_folder
+from assay.site.box.journal import Journal
+from assay.site.box.run import check_programs, check_rights, find_switch, run
+from assay.site.box.running import RunningBox, prefix
+from assay.site.box.serving import READY_SECONDS, Serving, first_serving
+from assay.site.box.state import is_up, read_state, write_state
+
+SWITCH = "switch"
+"""Name of the namespace in which all links meet; no host has it."""
+PATIENCE_SECONDS = 1.0
+"""Longest wait for another command that only looks whether something was left of a box of that name."""
+SSHD_SECONDS = 10
+"""Longest that an sshd may take to listen."""
+TOGETHER = 8
+"""Hosts that are made at the same time."""
+
+
+def bring_up(box: Box, name: str = "", owned: bool = False) -> RunningBox:
+    """Bring a box up; what earlier ones left is removed first.
+
+    Args:
+        box: As `load_box` reads it.
+        name: What it runs as; the box's own name if empty.
+        owned: It is of this process: once that is dead, the next look at boxes removes it.
+
+    Returns:
+        The box, with all servers answering.
+
+    Raises:
+        AssayError: This process may not, a program is missing, a box of that name is up, or something fails; then
+            nothing of it is left.
+    """
+    name = name or box.name
+    if not NAME.fullmatch(name):
+        raise AssayError(f"`{name}` is not a name for a box", "write small letters, digits and `-`, a letter first")
+    check_rights()
+    check_programs(box)
+    switch = find_switch()
+    _check_hidden(box, [switch, str(boxes_root()), str(disks_root())])
+    sweep()
+    with locked(name, PATIENCE_SECONDS) as folder:
+        if is_up(read_state(folder)):
+            raise AssayError(f"box {name} is up already", f"`assay testbed down {name}` removes it", EXIT_REFUSED)
+        raise_if_left(clean(folder))
+        try:
+            return _Builder(box, name, folder, switch).build(owned)
+        except BaseException:
+            clean(folder)
+            raise
+
+
+def _check_hidden(box: Box, needed: list[str]) -> None:
+    """Refuse disks and mounts whose top directory hides what the hosts need."""
+    for spec in box.hosts.values():
+        places = [("a disk", disk.mount) for disk in spec.disks if disk.mount is not None]
+        places += [("a mount", mount.at) for mount in spec.mounts]
+        for what, place in places:
+            top = "/".join(place.split("/")[:2])
+            for path in needed:
+                if path.startswith(f"{top}/"):
+                    message = f"{what} at {place} would hide {path} from the host"
+                    raise AssayError(message, "mount it at another directory, such as /export", EXIT_REFUSED)
+
+
+class _Builder:
+    """Makes one box, many hosts at a time."""
+
+    def __init__(self, box: Box, name: str, folder: Path, switch: str) -> None:
+        self.box, self.name, self.folder, self.switch = box, name, folder, switch
+        self.members = box.members()
+        self.disks = disks_root() / name
+        self.groups: dict[str, str] = {}
+        self.group_version = 1
+        self.inits: dict[str, Process] = {}
+        self.devices: dict[str, dict[str, str]] = {member.name: {} for member in self.members}
+        """Host -> name of a bare device -> its path."""
+
+    def build(self, owned: bool) -> RunningBox:
+        """Make everything; the state is written last."""
+        self.journal = Journal(self.folder, self.disks)
+        try:
+            make_disks_folder(self.disks, self.folder)
+            (self.folder / "hosts").write_text(layout.hosts_file(self.box))
+            self._make_groups()
+            with ThreadPoolExecutor(TOGETHER) as pool:
+                try:
+                    hosts = self._make(pool)
+                except BaseException:
+                    pool.shutdown(cancel_futures=True)
+                    raise
+        finally:
+            self.journal.close()
+        inside = self.inits[SWITCH]
+        state = BoxState(
+            name=self.name,
+            box=self.box.name,
+            boot=boot_id(),
+            switch_pid=inside.pid,
+            switch_start=inside.start,
+            owner_pid=os.getpid() if owned else 0,
+            owner_start=(start_time(os.getpid()) or 0) if owned else 0,
+            hosts=hosts,
+        )
+        write_state(self.folder, state)
+        return RunningBox(self.folder, state)
+
+    def _make(self, pool: ThreadPoolExecutor) -> tuple[RunningHost, ...]:
+        inits = {SWITCH: pool.submit(self._init, SWITCH, HostSpec())}
+        inits |= {member.name: pool.submit(self._init, member.name, member.spec) for member in self.members}
+        names = ["client_key", *(member.name for member in self.members)]
+        (self.folder / "ssh").mkdir()
+        keys = [pool.submit(ssh.make_keys, self.folder / "ssh", [name]) for name in names]
+        images: dict[str, list[Future[None]]] = {
+            member.name: [
+                pool.submit(disks.make_image, disk, self._image(member, number))
+                for number, disk in enumerate(member.spec.disks)
+            ]
+            for member in self.members
+        }
+        self.inits = {name: made.result() for name, made in inits.items()}
+        self._join()
+        for key in keys:
+            key.result()
+        enter = {member.name: self._enter(member.name) for member in self.members}
+        ssh.write_files(self.folder / "ssh", self.members, enter)
+        for image in itertools.chain(*images.values()):
+            image.result()
+        tasks = {member.name: pool.submit(self._host, member) for member in self.members}
+        hosts = {name: made.result() for name, made in tasks.items()}
+        servings = self._serve(pool, hosts)
+        servers = {name: tuple(serving.told() for serving in found) for name, found in servings.items()}
+        list(pool.map(lambda member: self._mount(member, servers), self.members))
+        return tuple(hosts[name].model_copy(update={"servers": servers[name]}) for name in hosts)
+
+    def _enter(self, name: str) -> list[str]:
+        return prefix(self.inits[name].pid, self.groups.get(name, ""))
+
+    def _image(self, member: Member, number: int) -> Path:
+        return self.disks / f"{member.name}-{number}.img"
+
+    def _attach(self, member: Member, number: int) -> str:
+        """The loop device of a disk.
+
+        Among the host's processes, so that it does not outlive them, but with the machine's view of files: by its
+        path there the device is found again.
+        """
+        enter = prefix(self.inits[member.name].pid, "", ("--pid",))
+        image = str(self._image(member, number))
+        return run([*enter, "losetup", "--find", "--show", image], f"disk of {member.name}").strip()
+
+    def _make_groups(self) -> None:
+        for member in self.members:
+            if disks.limited(member.spec):
+                hierarchy = disks.find_hierarchy()
+                path = hierarchy.folder / f"{disks.group_prefix(boxes_root())}{self.name}-{member.name}"
+                self.journal.group(path)
+                disks.make_group(hierarchy, path)
+                self.groups[member.name], self.group_version = str(path), hierarchy.version
+
+    def _own(self, name: str, spec: HostSpec) -> list[str]:
+        """What a host has of its own, as words for `assay-switch init`."""
+        binds = [(str(self.folder / "hosts"), "/etc/hosts")]
+        places = [*(disk.mount for disk in spec.disks if disk.mount is not None), *(mount.at for mount in spec.mounts)]
+        words = [word for place in places for word in ("--empty", place)]
+        for server in spec.servers:
+            for path in load_kind(server.kind).private:
+                own = self.folder / "private" / name / path.lstrip("/")
+                own.mkdir(parents=True, exist_ok=True)
+                binds.append((str(own), path))
+        return words + [word for bind in dict.fromkeys(binds) for word in ("--bind", ":".join(bind))]
+
+    def _init(self, name: str, spec: HostSpec) -> Process:
+        """Make the namespaces of a host. Its init begins only when it is in the journal."""
+        words = [self.switch, "init", "--name", name, "--folder", str(self.folder), *self._own(name, spec)]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd="/") as first:
+            assert first.stdin and first.stdout and first.stderr
+            line = first.stdout.readline().strip()
+            if line.isdigit():
+                process = Process(int(line), start_time(int(line)) or 0)
+                self.journal.init(process)
+                first.stdin.write("go\n")
+                first.stdin.flush()
+                line = first.stdout.readline().strip()
+            if line != "ready":
+                said = first.stderr.readline().strip().removeprefix("error: ")
+                raise AssayError(f"host {name} cannot be made: {said or 'its init died'}", "", EXIT_REFUSED)
+        return process
+
+    def _join(self) -> None:
+        """Make the switches and the links to them."""
+        pids = {name: init.pid for name, init in self.inits.items()}
+        text = layout.batch("ip", layout.switch_links(self.box, pids))
+        text += layout.batch("tc", layout.switch_shapers(self.box))
+        # In the switch's network alone: `ip` is to understand the ids of processes that are known here.
+        inside = [*prefix(self.inits[SWITCH].pid, "", ("--net",)), "sh", "-e", "-c", text]
+        run(inside, "links of the box")
+        for words in layout.switch_commands(self.box, self.switch):
+            run([*self._enter(SWITCH), *words], "switch")
+
+    def _host(self, member: Member) -> RunningHost:
+        """All of a host that comes after its namespaces and before its servers: network, disks, sshd."""
+        spec = member.spec
+        text = layout.host_script(member, self.box)
+        group = self.groups.get(member.name, "")
+        for number, disk in enumerate(spec.disks):
+            device = self._attach(member, number)
+            if disk.device is not None:
+                self.devices[member.name][disk.device] = device
+            text += layout.disk_script(disk, device, group, self.group_version)
+        for path in spec.kept:
+            text += f"mkdir -p '{path}'\nchmod 1777 '{path}'\n"
+        enter = self._enter(member.name)
+        run([*enter, "sh", "-e", "-c", text], f"host {member.name}")
+        run([*enter, *ssh.server_command(self.folder / "ssh", member)], f"sshd of {member.name}")
+        ready = [self.switch, "ready", "--within-ms", str(SSHD_SECONDS * 1000), f"{member.address}:22"]
+        run([*enter, *ready], f"sshd of {member.name}")
+        init = self.inits[member.name]
+        return RunningHost(
+            name=member.name,
+            address=member.address,
+            pid=init.pid,
+            start=init.start,
+            link=spec.link,
+            delay=spec.delay,
+            loss=spec.loss,
+            site=spec.site,
+            roles=spec.all_roles,
+            exports=spec.exports,
+            group=group,
+            mounts=tuple(mount.at for mount in spec.mounts),
+        )
+
+    def _serve(self, pool: ThreadPoolExecutor, hosts: Mapping[str, RunningHost]) -> dict[str, list[Serving]]:
+        """Start all servers, and wait until they answer and have done what comes then. All hosts are there by now."""
+        peers: dict[str, dict[str, str]] = {}
+        for member in self.members:
+            for server in member.spec.servers:
+                peers.setdefault(server.kind, {})[member.name] = member.address
+        servings = {
+            member.name: [
+                first_serving(
+                    *(self._enter(member.name), hosts[member.name], server, self.folder),
+                    *(peers[server.kind], self.devices[member.name]),
+                )
+                for server in member.spec.servers
+            ]
+            for member in self.members
+        }
+        with_servers = [found for found in servings.values() if found]
+        list(pool.map(_begin, with_servers))
+        list(pool.map(_settle, with_servers))
+        # One after the other: what joins a cluster finds the ones before it there.
+        for serving in itertools.chain(*with_servers):
+            serving.follow("all")
+        return servings
+
+    def _mount(self, member: Member, servers: Mapping[str, Sequence[RunningServer]]) -> None:
+        """Mount what a host is to see of the others."""
+        for mount in member.spec.mounts:
+            user, _, host = (mount.user or "").partition("@")
+            files = [server.credentials[user] for server in servers.get(host, ()) if user in server.credentials]
+            what, enter = f"{mount.at} on {member.name}", self._enter(member.name)
+            run([*enter, "mkdir", "-p", mount.at], what)
+            run([*enter, *layout.mount_command(mount, next(iter(files), ""))], what)
+
+
+def _begin(servings: Sequence[Serving]) -> None:
+    """Start the servers of one host, in the order of its file."""
+    for serving in servings:
+        serving.begin()
+
+
+def _settle(servings: Sequence[Serving]) -> None:
+    """Wait for the servers of one host, and let each do what comes when it answers."""
+    for serving in servings:
+        serving.wait(READY_SECONDS)
+        serving.follow("own")

@@ -1,0 +1,128 @@
+"""What hosts tell of themselves: whether two names are one machine, and the interfaces between them."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from assay.launch.shell import Shell
+from assay.model.base import AssayError
+from assay.wires.leash import Leashes
+
+SECONDS = 20.0
+
+_IDENTITY = (
+    "echo boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null); "
+    "echo net=$(readlink /proc/self/ns/net 2>/dev/null); "
+    "for t in iperf3 ping; do command -v $t >/dev/null 2>&1 && echo tool=$t; done; true"
+)
+_WAY = (
+    'a=$1; case $a in *:*) ;; *[!0-9.]*) a=$(getent ahosts "$1" 2>/dev/null | '
+    'while read -r x y; do echo $x; break; done);; esac; echo address=$a; [ -n "$a" ] || exit 0; '
+    "r=$(ip -o route get $a 2>/dev/null); echo route=$r; d=${r#* dev }; d=${d%% *}; "
+    "echo link=$(ip -o link show dev $d 2>/dev/null); n=/sys/class/net/$d; "
+    "echo mac=$(cat $n/address 2>/dev/null); echo speed=$(cat $n/speed 2>/dev/null); "
+    "[ -e $n/device ] && echo real=1; echo type=$(cat $n/uevent 2>/dev/null); true"
+)
+"""One line each, without newlines, because any login shell may have to pass it on."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A host as it sees itself.
+
+    Attributes:
+        identity: The same for two names of one machine; empty if unknown.
+        tools: Which of iperf3 and ping it has.
+    """
+
+    identity: str
+    tools: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Way:
+    """How packets leave a host for an address.
+
+    Attributes:
+        address: The IP address; empty if the name is unknown there.
+        interface: Name of the interface; empty if unknown.
+        source: Our own address on that way; empty if unknown.
+        mtu: Of the interface in bytes; None if unknown.
+        bits_per_s: What the interface tells, if it can be believed; else None.
+        why_unknown: Why there is no rate; empty if there is one.
+        loops: The address is the host's own.
+    """
+
+    address: str
+    interface: str = ""
+    source: str = ""
+    mtu: int | None = None
+    bits_per_s: float | None = None
+    why_unknown: str = ""
+    loops: bool = False
+
+
+def look(leashes: Leashes, shell: Shell) -> Machine:
+    """Ask a host what it is.
+
+    Raises:
+        AssayError: It cannot be reached, or does not answer.
+    """
+    answer = leashes.run(shell, ["sh", "-c", _IDENTITY], SECONDS)
+    if answer.code != 0:
+        raise AssayError(f"host {shell.host.name}: cannot execute sh: {answer.last_line}")
+    said = _said(answer.out)
+    boot, net = said.get("boot", [""])[0], said.get("net", [""])[0]
+    return Machine(f"{boot} {net}".strip() if boot and net else "", frozenset(said.get("tool", ())))
+
+
+def find_way(leashes: Leashes, shell: Shell, address: str) -> Way:
+    """How packets leave a host for `address`, a name or an IP address.
+
+    Raises:
+        AssayError: It cannot be reached, or does not answer.
+    """
+    answer = leashes.run(shell, ["sh", "-c", _WAY, "sh", address], SECONDS)
+    if answer.code != 0:
+        raise AssayError(f"host {shell.host.name}: cannot execute sh: {answer.last_line}")
+    return parse_way({key: values[0] for key, values in _said(answer.out).items()})
+
+
+def parse_way(said: Mapping[str, str]) -> Way:
+    """What the script said, understood; `ip route get` as iproute2 prints it on one line."""
+    route = said.get("route", "")
+    interface, source = re.search(r"\bdev (\S+)", route), re.search(r"\bsrc (\S+)", route)
+    mtu = re.search(r"\bmtu (\d+)", said.get("link", ""))
+    bits, why = _rate(said)
+    return Way(
+        address=said.get("address", ""),
+        interface=interface[1] if interface else "",
+        source=source[1] if source else "",
+        mtu=int(mtu[1]) if mtu else None,
+        bits_per_s=bits if interface else None,
+        why_unknown=why if interface else "the route is unknown",
+        loops=route.startswith("local ") or (interface is not None and interface[1] == "lo"),
+    )
+
+
+def _rate(said: Mapping[str, str]) -> tuple[float | None, str]:
+    """Virtual interfaces make up a rate (veth says 10 Gb/s whatever it does); bonds and VLANs pass on a real one."""
+    speed, mac = said.get("speed", ""), said.get("mac", "")
+    # A container may see the files of its host, whose interface of this name is another one.
+    if not mac or mac not in said.get("link", "").split():
+        return None, "the interface is not seen in /sys"
+    believed = "real" in said or re.search(r"DEVTYPE=(bond|vlan|team)", said.get("type", ""))
+    if not believed:
+        return None, "the interface is virtual"
+    if not speed.isdigit() or int(speed) in (0, 2**32 - 1):
+        return None, "the driver does not tell"
+    return int(speed) * 1e6, ""
+
+
+def _said(text: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        key, equals, value = line.partition("=")
+        if equals:
+            found.setdefault(key, []).append(value.strip())
+    return found

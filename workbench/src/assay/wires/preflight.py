@@ -1,0 +1,302 @@
+"""Measures what the network between clients and servers can carry, before storage is measured over it."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+from assay.launch.shell import Shell
+from assay.model.base import AssayError
+from assay.model.result.network import (
+    Link,
+    MtuMeasurement,
+    Network,
+    NetworkHost,
+    PathMeasurement,
+    RttMeasurement,
+)
+from assay.wires import facts, iperf, rtt
+from assay.wires.leash import Leashes, StoppedError
+from assay.wires.rounds import Flow, Rounds
+
+MOST_THREADS = 64
+"""Hosts that are asked at the same time."""
+OVERHEAD_SECONDS = 0.4
+"""Of one test of bandwidth, besides sending: start, connect, exchange of results."""
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class Server:
+    """Something that serves storage.
+
+    Attributes:
+        name: As in results.
+        address: A name or an IP address, as clients use it.
+        shell: To start an iperf3 server there; None if the host cannot be entered.
+        iperf_port: Of an iperf3 server that somebody keeps running there; None to start our own.
+        tcp_port: To connect to where ICMP is closed; None for that of iperf3.
+        link: Bytes per second of its network link, as stated; None if nothing was.
+    """
+
+    name: str
+    address: str
+    shell: Shell | None = None
+    iperf_port: int | None = None
+    tcp_port: int | None = None
+    link: float | None = None
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is measured, and for how long.
+
+    Attributes:
+        seconds: Length of each measurement of bandwidth, whole.
+        streams: Numbers of TCP connections to try between one client and one server; the last is used where several
+            pairs send at once.
+        pings: Round trips that count.
+        bandwidth: Measure bandwidth.
+        first_port: First port for our own iperf3 servers.
+        tell: Called with a line before each step.
+    """
+
+    seconds: int = 2
+    streams: tuple[int, ...] = (1, 4)
+    pings: int = 10
+    bandwidth: bool = True
+    first_port: int = iperf.FIRST_PORT
+    tell: Callable[[str], None] = lambda _: None
+
+
+def estimate_seconds(clients: int, servers: int, options: Options) -> float:
+    """About how long a preflight takes."""
+    alone = clients * servers * 2 * len(options.streams) * (options.seconds + OVERHEAD_SECONDS)
+    rounds = (clients if servers > 1 else 0) + (servers if clients > 1 else 0) + (min(clients, servers) > 1)
+    together = rounds * 2 * (options.seconds + 1 + OVERHEAD_SECONDS)
+    quiet = 1.0 + servers * ((options.pings + 1) * rtt.GAP + 0.5)
+    return quiet + (alone + together if options.bandwidth else 0.0)
+
+
+def run_preflight(clients: Sequence[Shell], servers: Sequence[Server], options: Options | None = None) -> Network:
+    """Measure bandwidth, round trips, packet sizes and links between each client and each server.
+
+    A host that cannot be reached, or lacks a tool, is named in the result, and the others are measured. Nothing that
+    was started outlives the call.
+
+    Args:
+        clients: Hosts that will generate load.
+        servers: Those that will serve it.
+        options: What is measured.
+
+    Raises:
+        KeyboardInterrupt: The user stopped it; everything that was started is ended.
+    """
+    work = _Preflight(clients, servers, options or Options())
+    try:
+        return work.run()
+    except BaseException:
+        work.leashes.end_all()
+        raise
+    finally:
+        work.pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Preflight:
+    """One preflight and what it has found so far."""
+
+    def __init__(self, clients: Sequence[Shell], servers: Sequence[Server], options: Options) -> None:
+        self.clients = list(clients)
+        self.servers = list(servers)
+        self.options = options
+        self.leashes = Leashes()
+        self.pool = ThreadPoolExecutor(MOST_THREADS)
+        self.machines: dict[str, facts.Machine] = {}
+        self.ways: dict[tuple[str, str], facts.Way] = {}
+        self.faults: dict[tuple[str, str], str] = {}
+        self.served: dict[str, facts.Machine] = {}
+        self.rtts: list[RttMeasurement] = []
+        self.mtus: list[MtuMeasurement] = []
+        self.paths: list[PathMeasurement] = []
+
+    def run(self) -> Network:
+        started_at, clock = time.time(), time.monotonic()
+        self.options.tell("looking at the hosts")
+        self._look()
+        self.options.tell("round trips and packet sizes")
+        for pairs in self._each(self._quiet, self.able_clients()):
+            for round_trip, size in pairs:
+                self.rtts.append(round_trip)
+                self.mtus.append(size)
+        if self.options.bandwidth:
+            self._bandwidth()
+        return Network(
+            started_at=started_at,
+            seconds=time.monotonic() - clock,
+            time=float(self.options.seconds),
+            streams=self.options.streams,
+            hosts=tuple(self._hosts()),
+            links=tuple(self._links()),
+            paths=tuple(self.paths),
+            rtts=tuple(self.rtts),
+            mtus=tuple(self.mtus),
+        )
+
+    def able_clients(self) -> list[Shell]:
+        """Clients that answer."""
+        return [shell for shell in self.clients if shell.host.name in self.machines]
+
+    def _each(self, do: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
+        """The same for all, at the same time; in order."""
+        futures = [self.pool.submit(do, item) for item in items]
+        return [future.result() for future in futures]
+
+    def _look(self) -> None:
+        shells = [("client", shell) for shell in self.clients]
+        shells += [("server", server.shell) for server in self.servers if server.shell is not None]
+        names = [shell.host.name for _, shell in shells[: len(self.clients)]]
+        names += [server.name for server in self.servers if server.shell is not None]
+        for name, (side, _), found in zip(names, shells, self._each(self._machine, shells), strict=True):
+            if isinstance(found, str):
+                self.faults[side, name] = found
+            else:
+                (self.machines if side == "client" else self.served)[name] = found
+        pairs = [(shell, server) for shell in self.able_clients() for server in self.servers]
+        for (shell, server), way in zip(pairs, self._each(self._way, pairs), strict=True):
+            self.ways[shell.host.name, server.name] = way
+
+    def _machine(self, item: tuple[str, Shell]) -> facts.Machine | str:
+        try:
+            return facts.look(self.leashes, item[1])
+        except AssayError as error:
+            return error.message + (f"; {error.hint}" if error.hint else "")
+
+    def _way(self, pair: tuple[Shell, Server]) -> facts.Way:
+        try:
+            return facts.find_way(self.leashes, pair[0], pair[1].address)
+        except AssayError as error:
+            return facts.Way("", why_unknown=error.message)
+
+    def _quiet(self, shell: Shell) -> list[tuple[RttMeasurement, MtuMeasurement]]:
+        """What hardly loads the network: each client does this on its own."""
+        found = []
+        for server in self.servers:
+            way = self.ways[shell.host.name, server.name]
+            address = way.address or server.address
+            round_trip = rtt.ping(self.leashes, shell, server.name, address, self.options.pings)
+            if round_trip.median is None:
+                port = server.tcp_port or server.iperf_port or self.options.first_port
+                over_tcp = rtt.connect(self.leashes, shell, server.name, address, port, self.options.pings)
+                icmp = round_trip.error
+                error = f"ping: {icmp}; TCP: {over_tcp.error}" if over_tcp.median is None else ""
+                round_trip = over_tcp.model_copy(update={"error": error})
+            if round_trip.median is None:
+                size = rtt.unknown_mtu(shell, server.name, way.mtu, "nothing comes back")
+            else:
+                size = rtt.path_mtu(self.leashes, shell, server.name, address, way.mtu)
+            found.append((round_trip, size))
+        return found
+
+    def _bandwidth(self) -> None:
+        flows = []
+        for shell in self.able_clients():
+            for server in self.servers:
+                error = self._why_not(shell, server)
+                if error:
+                    self.paths += [_unmeasured(shell, server, direction, error) for direction in ("write", "read")]
+                else:
+                    flows.append(self._flow(shell, server))
+        self.paths += Rounds(self.leashes, self.pool, self.options.tell).measure(
+            flows, self.options.seconds, self.options.streams
+        )
+
+    def _flow(self, shell: Shell, server: Server) -> Flow:
+        way = self.ways[shell.host.name, server.name]
+        entered = server.shell if server.iperf_port is None else None
+        port = server.iperf_port or self.options.first_port
+        return Flow(shell, server.name, way.address or server.address, entered, port)
+
+    def _why_not(self, shell: Shell, server: Server) -> str:
+        """Why bandwidth cannot be measured between the two; empty if it can."""
+        if "iperf3" not in self.machines[shell.host.name].tools:
+            return f"iperf3 was not found on {shell.host.name}"
+        way = self.ways[shell.host.name, server.name]
+        if not way.address and way.why_unknown:
+            return f"{server.address} cannot be resolved on {shell.host.name}"
+        if server.iperf_port is not None:
+            return ""
+        if server.shell is None:
+            return f"{server.name} cannot be entered, and no iperf3 server is named there"
+        if server.name not in self.served:
+            return self.faults["server", server.name]
+        return "" if "iperf3" in self.served[server.name].tools else f"iperf3 was not found on {server.name}"
+
+    def _hosts(self) -> Iterable[NetworkHost]:
+        for shell in self.clients:
+            name = shell.host.name
+            found = self.machines.get(name)
+            identity, error = found.identity if found else "", self.faults.get(("client", name), "")
+            yield NetworkHost(side="client", name=name, identity=identity, error=error)
+        for server in self.servers:
+            ways = [self.ways[shell.host.name, server.name] for shell in self.able_clients()]
+            served = self.served.get(server.name)
+            yield NetworkHost(
+                side="server",
+                name=server.name,
+                identity=served.identity if served else "",
+                addresses=tuple(dict.fromkeys(way.address for way in ways if way.address)),
+                error=self.faults.get(("server", server.name), ""),
+            )
+
+    def _links(self) -> Iterable[Link]:
+        """Each client's and server's interface on the way to the first of the others."""
+        for shell in self.able_clients():
+            ways = [self.ways[shell.host.name, server.name] for server in self.servers]
+            outward = [way for way in ways if not way.loops] or ways
+            if outward:
+                yield _link("client", shell.host.name, outward[0], shell.host.link)
+        for server in self.servers:
+            stated = server.link or (server.shell.host.link if server.shell is not None else None)
+            yield _link("server", server.name, self._way_back(server), stated)
+
+    def _way_back(self, server: Server) -> facts.Way:
+        """How the server's packets leave for the first client that has another address."""
+        sources = [
+            way.source for (_, name), way in self.ways.items() if name == server.name and way.source and not way.loops
+        ]
+        if server.shell is None or server.name not in self.served or not sources:
+            return facts.Way("", why_unknown="the host cannot be entered" if sources else "the way to it is unknown")
+        try:
+            return facts.find_way(self.leashes, server.shell, sources[0])
+        except (AssayError, StoppedError) as error:
+            return facts.Way("", why_unknown=str(error))
+
+
+def _link(side: str, name: str, way: facts.Way, stated: float | None) -> Link:
+    rate, how = way.bits_per_s, way.why_unknown or "told by the interface"
+    if stated is not None:
+        rate, how = stated * 8, "stated"
+    return Link(
+        side="client" if side == "client" else "server",
+        host=name,
+        interface=way.interface,
+        bits_per_s=rate,
+        how=how,
+        mtu=way.mtu,
+    )
+
+
+def _unmeasured(shell: Shell, server: Server, direction: str, error: str) -> PathMeasurement:
+    return PathMeasurement(
+        client=shell.host.name,
+        server=server.name,
+        direction="write" if direction == "write" else "read",
+        scope="alone",
+        streams=0,
+        concurrent=1,
+        bits_per_s=None,
+        error=error,
+    )

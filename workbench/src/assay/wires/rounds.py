@@ -1,0 +1,143 @@
+"""Tests of bandwidth in rounds: each pair alone, then those that share a client or a server, then all at once."""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from assay.launch.shell import Shell
+from assay.model.base import AssayError
+from assay.model.result.network import Direction, PathMeasurement, Scope
+from assay.wires import iperf
+from assay.wires.leash import Leashes
+
+SETTLE = 0.5
+"""Seconds at the beginning that do not count: TCP finds its speed."""
+OVERLAP = 1.0
+"""Seconds by which tests at the same time are longer: half at each end, so that all send in the part that counts."""
+DIRECTIONS: tuple[Direction, ...] = ("write", "read")
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A client and a server that can measure bandwidth.
+
+    Attributes:
+        shell: The client.
+        server: Name of the server.
+        address: Of the server, as the client sees it.
+        entered: Where our own iperf3 server is started; None if somebody keeps one running.
+        port: Of that one, or the first to try for ours.
+    """
+
+    shell: Shell
+    server: str
+    address: str
+    entered: Shell | None
+    port: int
+
+    @property
+    def client(self) -> str:
+        """Name of the client."""
+        return self.shell.host.name
+
+
+class Rounds:
+    """Executes the tests."""
+
+    def __init__(self, leashes: Leashes, pool: ThreadPoolExecutor, tell: Callable[[str], None]) -> None:
+        """Nothing is started yet."""
+        self._leashes = leashes
+        self._pool = pool
+        self._tell = tell
+
+    def measure(self, flows: Sequence[Flow], seconds: int, streams: Sequence[int]) -> list[PathMeasurement]:
+        """All rounds.
+
+        An iperf3 server serves one client at a time: where only somebody's own is there, pairs that share it are left
+        out of the rounds in which they would send at once.
+
+        Args:
+            flows: Pairs of client and server.
+            seconds: Length of each test.
+            streams: Numbers of TCP connections to try; the last is used in rounds of several pairs.
+        """
+        found: list[PathMeasurement] = []
+        for flow in flows:
+            self._tell(f"bandwidth: {flow.client} and {flow.server}, alone")
+            # Where the first test cannot even connect, seven more would only take their time.
+            for direction, count in ((direction, count) for direction in DIRECTIONS for count in streams):
+                found.append(self._test(flow, direction, "alone", count, 1, seconds))
+                if found[-1].bits_per_s is None:
+                    break
+        broken = {(item.client, item.server) for item in found if item.bits_per_s is None}
+        able = [flow for flow in flows if (flow.client, flow.server) not in broken]
+        for scope, group in rounds(able):
+            self._tell(f"bandwidth: {_described(scope, group)}")
+            for direction in DIRECTIONS:
+                found += self._together(group, direction, scope, streams[-1], seconds)
+        return found
+
+    def _together(
+        self, group: Sequence[Flow], direction: Direction, scope: Scope, streams: int, seconds: int
+    ) -> list[PathMeasurement]:
+        futures = [
+            self._pool.submit(self._test, flow, direction, scope, streams, len(group), seconds) for flow in group
+        ]
+        return [future.result() for future in futures]
+
+    def _test(
+        self, flow: Flow, direction: Direction, scope: Scope, streams: int, concurrent: int, seconds: int
+    ) -> PathMeasurement:
+        length = seconds + (round(OVERLAP) if concurrent > 1 else 0)
+        trim = (SETTLE, OVERLAP - SETTLE if concurrent > 1 else 0.0)
+        rate = self._rate(flow, direction, streams, length, trim)
+        return PathMeasurement(
+            client=flow.client,
+            server=flow.server,
+            direction=direction,
+            scope=scope,
+            streams=streams,
+            concurrent=concurrent,
+            bits_per_s=rate.bits_per_s,
+            retransmits=rate.retransmits,
+            seconds=rate.seconds,
+            error=rate.error,
+        )
+
+    def _rate(
+        self, flow: Flow, direction: Direction, streams: int, seconds: int, trim: tuple[float, float]
+    ) -> iperf.Rate:
+        words = flow.shell, flow.address
+        if flow.entered is None:
+            return iperf.measure(self._leashes, *words, flow.port, direction, streams, seconds, trim)
+        limit = seconds + iperf.SPARE_SECONDS + iperf.READY_SECONDS
+        try:
+            with iperf.server_at(self._leashes, flow.entered, flow.address, flow.port, limit) as port:
+                return iperf.measure(self._leashes, *words, port, direction, streams, seconds, trim)
+        except AssayError as error:
+            return iperf.Rate(None, error=error.message)
+
+
+def rounds(flows: Sequence[Flow]) -> Iterable[tuple[Scope, list[Flow]]]:
+    """The groups of pairs that send at once: of each client, of each server, and all."""
+    clients = list(dict.fromkeys(flow.client for flow in flows))
+    servers = list(dict.fromkeys(flow.server for flow in flows))
+    if len(servers) > 1:
+        for client in clients:
+            yield "client", [flow for flow in flows if flow.client == client]
+    shared = [flow for flow in flows if flow.entered is not None]
+    if len(clients) > 1:
+        for server in servers:
+            group = [flow for flow in shared if flow.server == server]
+            if len(group) > 1:
+                yield "server", group
+    if len(clients) > 1 and len(servers) > 1 and shared:
+        yield "all", shared
+
+
+def _described(scope: Scope, group: Sequence[Flow]) -> str:
+    if scope == "client":
+        return f"{group[0].client} and all servers at once"
+    if scope == "server":
+        return f"all clients and {group[0].server} at once"
+    return "all clients and all servers at once"

@@ -1,0 +1,209 @@
+"""Round-trip times, by ping or, where ICMP is closed, by connecting; and the largest packet on the way, by ping."""
+
+import re
+import statistics
+from collections.abc import Sequence
+
+from assay.launch.shell import NOT_FOUND, Answer, Shell
+from assay.model.base import AssayError
+from assay.model.result.network import MtuMeasurement, RttMeasurement
+from assay.wires.leash import Leashes
+
+GAP = 0.2
+"""Seconds between two pings; less is for root only."""
+PATIENCE = 2.0
+"""Seconds to wait for one answer."""
+LEAST_MTU = 576
+"""What every host must take (RFC 791)."""
+MOST_MTU = 9216
+"""Jumbo frames as switches have them, where the interface does not say."""
+LARGEST_PACKET = 65_535
+
+_ECHO = re.compile(r"(?:seq|req)=(\d+)\b.*?\btime[=<]([0-9.]+) ?ms")
+_TOO_LONG = re.compile(r"mtu ?= ?(\d+)")
+_PATH_MTU = re.compile(r"\bpmtu (\d+)")
+
+CONNECT_PYTHON = """
+import socket, sys, time
+host, port, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+family, kind, proto, _, place = socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)[0]
+for _ in range(count):
+    with socket.socket(family, kind, proto) as s:
+        s.settimeout(2)
+        start = time.perf_counter()
+        try:
+            s.connect(place)
+        except ConnectionRefusedError:
+            pass
+        except OSError as error:
+            print(error.strerror or error, file=sys.stderr)
+            continue
+        print(time.perf_counter() - start)
+    time.sleep(0.02)
+"""
+"""A refusal takes a round trip, too."""
+CONNECT_BASH = (
+    "for i in $(seq $3); do s=$EPOCHREALTIME; e=$( { exec 3<>/dev/tcp/$1/$2; } 2>&1 ); t=$EPOCHREALTIME; "
+    'case "$e" in ""|*refused*) echo "$s $t";; *) echo "$e" >&2;; esac; done'
+)
+"""With the time of a fork in it, some tenths of a millisecond; needs bash 5."""
+
+
+def ping(leashes: Leashes, shell: Shell, server: str, address: str, count: int) -> RttMeasurement:
+    """Round trips of ICMP echoes; the first, which may wait for ARP, is not counted.
+
+    Args:
+        leashes: Who ends it.
+        shell: The client.
+        server: Its name.
+        address: Its address.
+        count: How many.
+    """
+    command = ["ping", "-n", "-c", str(count + 1), "-i", str(GAP), "-W", str(round(PATIENCE)), address]
+    try:
+        answer = leashes.run(shell, command, (count + 1) * GAP + PATIENCE + 3.0)
+    except AssayError as error:
+        return _summary(shell, server, "icmp", (), count, error.message)
+    if answer.code == NOT_FOUND:
+        return _summary(shell, server, "icmp", (), count, "ping was not found")
+    times = echo_times(answer.out)
+    first = min(times, default=0)
+    counted = [time for number, time in times.items() if number != first] if len(times) > 1 else [*times.values()]
+    reason = "" if counted else ping_fault(answer)
+    return _summary(shell, server, "icmp", counted[:count], count, reason)
+
+
+def echo_times(text: str) -> dict[int, float]:
+    """Number of the echo -> round-trip time in seconds, as iputils and busybox print them; duplicates do not count."""
+    found: dict[int, float] = {}
+    for line in text.splitlines():
+        match = _ECHO.search(line)
+        if match:
+            found.setdefault(int(match[1]), float(match[2]) / 1000)
+    return found
+
+
+def ping_fault(answer: Answer) -> str:
+    """Why no echo came back."""
+    for line in (*answer.err.splitlines(), *answer.out.splitlines()):
+        if re.search(r"Unreachable|not permitted|ping: |prohibited|exceeded", line):
+            return line.removeprefix("ping: ").strip()
+    return "no answer to ping"
+
+
+def connect(leashes: Leashes, shell: Shell, server: str, address: str, port: int, count: int) -> RttMeasurement:
+    """Round trips of TCP handshakes, or of refusals, by whatever the client has: Python, or bash 5."""
+    words = [address, str(port), str(count)]
+    problem = "neither python3 nor bash was found"
+    for program in (["python3", "-c", CONNECT_PYTHON], ["bash", "-c", CONNECT_BASH, "bash"]):
+        try:
+            answer = leashes.run(shell, [*program, *words], count * (PATIENCE + 0.1) + 3.0)
+        except AssayError as error:
+            return _summary(shell, server, "tcp", (), count, error.message)
+        if answer.code == NOT_FOUND:
+            continue
+        times = connect_times(answer.out)
+        if times:
+            return _summary(shell, server, "tcp", times, count, "")
+        problem = f"port {port}: {answer.last_line}" if answer.err.strip() else f"port {port}: no answer"
+    return _summary(shell, server, "tcp", (), count, problem)
+
+
+def connect_times(text: str) -> list[float]:
+    """Seconds, from lines with a duration or with a beginning and an end."""
+    times = []
+    for line in text.splitlines():
+        try:
+            numbers = [float(word.replace(",", ".")) for word in line.split()]
+        except ValueError:
+            continue
+        if len(numbers) in (1, 2):
+            times.append(numbers[-1] - (numbers[0] if len(numbers) == 2 else 0.0))
+    return times
+
+
+def _summary(shell: Shell, server: str, method: str, times: Sequence[float], sent: int, error: str) -> RttMeasurement:
+    return RttMeasurement(
+        client=shell.host.name,
+        server=server,
+        method="tcp" if method == "tcp" else "icmp",
+        least=min(times, default=None),
+        median=statistics.median(times) if times else None,
+        most=max(times, default=None),
+        sent=sent,
+        received=len(times),
+        error=error,
+    )
+
+
+def path_mtu(leashes: Leashes, shell: Shell, server: str, address: str, interface_mtu: int | None) -> MtuMeasurement:
+    """The largest packet that must not be split and comes back, or what tracepath says.
+
+    One ping is enough where the whole way takes what the interface takes.
+    """
+    search = _Search(leashes, shell, address)
+    error = ""
+    # The loopback interface takes more than an IP packet can have.
+    interface_mtu = min(interface_mtu, LARGEST_PACKET) if interface_mtu is not None else None
+    try:
+        mtu = search.largest(LEAST_MTU, interface_mtu or MOST_MTU)
+        if mtu is None:
+            mtu, error = _traced(leashes, shell, address), search.fault
+    except AssayError as problem:
+        mtu, error = None, problem.message
+    if mtu is None:
+        return unknown_mtu(shell, server, interface_mtu, error or "neither ping nor tracepath tells")
+    return MtuMeasurement(client=shell.host.name, server=server, mtu=mtu, interface_mtu=interface_mtu)
+
+
+def unknown_mtu(shell: Shell, server: str, interface_mtu: int | None, error: str) -> MtuMeasurement:
+    """For that reason the largest packet is not known."""
+    return MtuMeasurement(client=shell.host.name, server=server, mtu=None, interface_mtu=interface_mtu, error=error)
+
+
+class _Search:
+    """Pings of chosen sizes."""
+
+    def __init__(self, leashes: Leashes, shell: Shell, address: str) -> None:
+        self._leashes, self._shell, self._address = leashes, shell, address
+        self._headers = 48 if ":" in address else 28
+        self.hint: int | None = None
+        self.fault = ""
+
+    def largest(self, low: int, high: int) -> int | None:
+        """The largest size from `low` to `high` that gets through; None if not even the least does."""
+        if self._passes(high):
+            return high
+        if self.fault or not self._passes(low):
+            return None
+        while high - low > 1:
+            # What a router, or the interface, said is right nearly always; then one more ping shows it.
+            told = self.hint if self.hint is not None and low < self.hint < high else None
+            middle = told or (low + high) // 2
+            if self._passes(middle):
+                low = middle
+                if middle == told and not self._passes(middle + 1):
+                    return middle
+            else:
+                high = middle
+        return low
+
+    def _passes(self, size: int) -> bool:
+        command = ["ping", "-n", "-M", "do", "-c", "2", "-i", str(GAP), "-W", "1"]
+        answer = self._leashes.run(self._shell, [*command, "-s", str(size - self._headers), self._address], 5.0)
+        text = answer.out + answer.err
+        if answer.code == NOT_FOUND:
+            self.fault = "ping was not found"
+        elif re.search(r"invalid option|unrecognized option|Usage:", text):
+            self.fault = "this ping cannot forbid splitting (-M do)"
+        told = _TOO_LONG.search(text)
+        if told:
+            self.hint = int(told[1])
+        return bool(echo_times(answer.out))
+
+
+def _traced(leashes: Leashes, shell: Shell, address: str) -> int | None:
+    answer = leashes.run(shell, ["tracepath", "-n", "-m", "12", address], 15.0)
+    found = _PATH_MTU.findall(answer.out)
+    # Without an answer from the other end it only knows its own interface.
+    return int(found[-1]) if found and "reached" in answer.out else None

@@ -1,0 +1,170 @@
+"""Descriptions of servers: what they may say, and what becomes of them on a host."""
+
+from pathlib import Path
+
+import pytest
+
+from assay.model.base import AssayError
+from assay.model.site.serving import Server
+from assay.servers.filling import Command, Filled, Place, fill, found_words
+from assay.servers.kinds import FOLDER, ServerKind, check_server, kind_names, load_kind
+
+BASE = """
+kind: ring
+description: a small server
+obtain: "get it from its maker"
+configuration: |
+  peers=$peers members=$members first=$first data=$data
+  $exports$devices$buckets$tables$users
+export: "export $number $path;"
+device: "device $name at $path;"
+bucket: "bucket $name in $data/$name;"
+table: "table $name;"
+user: "user $user;"
+before:
+  - {run: [passwd, $user], each: user, given: "$password\\n$password\\n"}
+start:
+  - [serve, $address, $configuration]
+stays: true
+then:
+  - {run: [join, $peer], each: peer, after: all}
+  - {run: [make, "$name"], each: bucket}
+  - {run: [found, $members], on: first, after: all}
+ready: ["http://$address:8000/up", "8001"]
+pidfile: /run/ring.pid
+"""
+OFFERED = Server.model_validate(
+    {
+        "kind": "ring",
+        "exports": ["/a/x"],
+        "devices": ["raw"],
+        "buckets": ["one", "two"],
+        "tables": ["tab"],
+        "users": ["ann"],
+        "data": "/a",
+    }
+)
+PEERS = {"s1": "10.0.0.1", "s2": "10.0.0.2", "s3": "10.0.0.3"}
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of descriptions of one's own, with `ring` in it."""
+    (tmp_path / "ring.yaml").write_text(BASE)
+    monkeypatch.setenv("ASSAY_SERVERS", str(tmp_path))
+    return tmp_path
+
+
+def filled(host: str = "s2", server: Server = OFFERED) -> Filled:
+    place = Place(host, PEERS[host], Path("/c/ring.conf"), PEERS, {"raw": "/dev/loop7"}, {"ann": "s3cret"})
+    return Filled(load_kind("ring"), server, place)
+
+
+def test_own_descriptions_are_found_beside_those_of_assay(own: Path) -> None:
+    assert set(kind_names()) == {path.stem for path in FOLDER.glob("*.yaml")} | {"ring"}
+    assert load_kind("ring").stays
+    (own / "other.yaml").write_text(BASE)
+    with pytest.raises(AssayError, match=r"other\.yaml: it says `kind: ring`"):
+        load_kind("other")
+
+
+def test_a_configuration_has_all_that_is_offered(own: Path) -> None:
+    assert filled().configuration().splitlines() == [
+        "peers=10.0.0.1,10.0.0.3 members=10.0.0.1,10.0.0.2,10.0.0.3 first=10.0.0.1 data=/a",
+        "export 1 /a/x;device raw at /dev/loop7;bucket one in /a/one;bucket two in /a/two;table tab;user ann;",
+    ]
+
+
+def test_peers_may_have_a_part_of_the_configuration(own: Path) -> None:
+    (own / "ring.yaml").write_text(BASE + 'peer: "[$name $peer]"\n')
+    assert filled("s1").configuration().startswith("peers=[s2 10.0.0.2][s3 10.0.0.3] members=")
+
+
+def test_passwords_go_to_standard_input_and_nowhere_else(own: Path) -> None:
+    found = filled()
+    commands = found.commands(found.kind.steps)
+    assert commands[0] == Command(("passwd", "ann"), "s3cret\ns3cret\n")
+    assert "s3cret" not in found.configuration() + repr(commands) + repr(found.place)
+    assert not any("s3cret" in word for command in commands for word in command.argv)
+
+
+@pytest.mark.parametrize(("host", "founds"), [("s1", True), ("s2", False)])
+def test_steps_are_for_each_thing_and_some_for_the_first_server_only(own: Path, host: str, founds: bool) -> None:
+    found = filled(host)
+    assert found.commands(found.kind.start) == [Command(("serve", PEERS[host], "/c/ring.conf"))]
+    all_up = [command.argv for command in found.commands(step for step in found.kind.then if step.after == "all")]
+    joins = [("join", address) for name, address in PEERS.items() if name != host]
+    assert all_up == joins + [("found", "10.0.0.1,10.0.0.2,10.0.0.3")] * founds
+    own_up = [command.argv for command in found.commands(step for step in found.kind.then if step.after == "own")]
+    assert own_up == [("make", "one"), ("make", "two")]
+    assert found.services() == [f"http://{PEERS[host]}:8000/up", f"{PEERS[host]}:8001"]
+
+
+def test_a_server_that_needs_a_directory_says_so(own: Path) -> None:
+    with pytest.raises(AssayError, match="keeps what it has in a directory, and none is named") as caught:
+        filled(server=Server.model_validate({"kind": "ring", "buckets": ["one"]})).configuration()
+    assert "`data: /export`" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('obtain: "get it from its maker"\n', ""), "does not say where the server comes from"),
+        (("start:\n", "start:\n  - {run: [x], after: all}\n"), "only steps of `then` wait for all servers"),
+        (("- [serve, $address, $configuration]", "- {run: [serve], each: device}"), "is one process on each host"),
+        (("- [serve, $address, $configuration]", "- {run: [serve], given: x}"), "which reads nothing"),
+        (("- [serve, $address, $configuration]", "- {run: [serve], on: first}"), "is one process on each host"),
+        (("[passwd, $user]", "[passwd, $user, $password]"), r"\$password stands outside of `given`"),
+        (('user: "user $user;"', 'user: "user $user ${password};"'), r"\$password stands outside of `given`"),
+        (("each: peer", "each: friend"), "friend"),
+    ],
+)
+def test_what_a_description_may_not_say(own: Path, change: tuple[str, str], message: str) -> None:
+    assert change[0] in BASE
+    (own / "ring.yaml").write_text(BASE.replace(*change, 1))
+    with pytest.raises(AssayError, match=message):
+        load_kind("ring")
+
+
+@pytest.mark.parametrize(
+    ("server", "message", "hint"),
+    [
+        ({"kind": "nfs-ganesha", "buckets": ["one"]}, "lab: s1: nfs-ganesha offers no buckets", "it offers exports"),
+        ({"kind": "nfs-ganesha", "exports": ["/x"], "users": ["ann"]}, "nfs-ganesha has no users", "leave out"),
+        ({"kind": "gnaesha", "exports": ["/x"]}, "no kind of server is called `gnaesha`", ""),
+    ],
+)
+def test_a_box_asks_of_a_server_only_what_it_can(server: dict[str, object], message: str, hint: str) -> None:
+    with pytest.raises(AssayError, match=message) as caught:
+        check_server(Server.model_validate(server), "lab: s1")
+    assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize("name", kind_names())
+def test_each_kind_of_assay_can_be_filled_in_for_two_exports(name: str) -> None:
+    kind = load_kind(name)
+    server = Server.model_validate({"kind": name, "exports": ["/one", "/two"]})
+    found = Filled(kind.model_copy(update={"find": {}}), server, Place("s", "10.0.0.1", Path("/c")))
+    found.words.update(dict.fromkeys(kind.find, "/f"))
+    text = found.configuration()
+    assert "$" not in text
+    assert text.count("/one") == text.count("/two") > 0
+    assert all("$" not in word for command in found.commands(kind.steps) for word in command.argv)
+
+
+def test_a_word_that_no_server_knows_is_refused() -> None:
+    with pytest.raises(AssayError, match="unknown word: 'nothing'"):
+        fill("x $nothing", {"host": "s"})
+
+
+def test_a_program_in_no_package_is_missed_with_the_way_to_get_it(own: Path) -> None:
+    (own / "ring.yaml").write_text(BASE + "find: {program: [/nowhere/ring, /nowhere/*/ring]}\n")
+    with pytest.raises(AssayError, match="ring: none of /nowhere/ring, /nowhere/") as caught:
+        found_words(load_kind("ring"))
+    assert caught.value.hint == "get it from its maker"
+
+
+def test_a_kind_without_more_offers_what_its_steps_are_for() -> None:
+    plain = {"kind": "k", "description": "d", "obtain": "o", "ready": ["1"], "pidfile": "/p"}
+    kind = ServerKind.model_validate({**plain, "start": [{"run": ["x", "$path"], "each": "device"}]})
+    assert [kind.takes(thing) for thing in ("export", "device", "bucket")] == [False, True, False]

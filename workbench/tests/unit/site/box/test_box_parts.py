@@ -1,0 +1,320 @@
+"""What a box becomes, its journal and its removal: without root, namespaces or networks."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from journal_lines import claim
+from testbed_tools import assert_soon, written
+
+from assay.journal.entry import DIRECTORY, PROCESS
+from assay.journal.owner import Process, boot_id, start_time
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.site.box_state import BoxState, RunningHost
+from assay.model.site.serving import Mount
+from assay.site.box import layout, run, ssh
+from assay.site.box.box import load_box
+from assay.site.box.clean import clean, remove_lost_disks, take_down
+from assay.site.box.disks import find_hierarchy
+from assay.site.box.find import running_boxes, sweep
+from assay.site.box.folders import MARKER, boxes_root, disks_root, locked, make_disks_folder
+from assay.site.box.journal import Journal, read_journal
+from assay.site.box.process import is_init_of, kill, wait_gone
+from assay.site.box.state import read_state, write_state
+
+
+@pytest.fixture(autouse=True)
+def _own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_BOXES", str(tmp_path / "place"))
+
+
+@pytest.fixture
+def sleeper() -> "subprocess.Popen[bytes]":
+    with subprocess.Popen(["sleep", "60"]) as process:
+        yield process
+        process.kill()
+
+
+def test_the_kernel_s_bridge_does_where_nothing_is_delayed() -> None:
+    (segment,) = layout.segments(load_box("cluster-8", Path("/")))
+    assert not segment.user_space
+    assert [port.interface for port in segment.ports] == [f"p{number}" for number in range(1, 10)]
+
+
+def test_delay_and_loss_of_a_path_are_shared_by_its_two_ports(tmp_path: Path) -> None:
+    text = "name: x\nhosts:\n  a: {delay: 1ms, loss: 1%}\n  b: {}\nnetwork: {delay: 250us, loss: 0.01%}\n"
+    (segment,) = layout.segments(written(tmp_path, text))
+    assert segment.ports == (layout.Port("p1", 1_125_000, 10_050), layout.Port("p2", 125_000, 50))
+    box = written(tmp_path, text)
+    words = ["assay-switch", "switch", "--port", "p1:1125000:10050", "--port", "p2:125000:50"]
+    assert layout.switch_commands(box, "assay-switch") == [words]
+    assert not any("bridge" in line for line in layout.switch_links(box, {"a": 1, "b": 2}))
+    assert "gso_max_segs 1" in layout.host_script(box.members()[0], box)
+
+
+def test_sites_meet_at_a_further_switch_with_one_shaped_link_each() -> None:
+    box = load_box("wan", Path("/"))
+    here, there, wan = layout.segments(box)
+    assert [port.interface for port in here.ports] == ["p1", "p3", "t1"]
+    assert [port.interface for port in there.ports] == ["p2", "p4", "t2"]
+    assert wan.ports == (layout.Port("w1", 21_750_000), layout.Port("w2", 21_750_000))
+    assert [segment.user_space for segment in (here, there, wan)] == [False, False, True]
+    shaped = [line.split()[3] for line in layout.switch_shapers(box) if "100000000bit" in line]
+    assert shaped == ["t1", "w1", "t2", "w2"]
+
+
+def test_links_are_shaped_at_both_ends() -> None:
+    box = load_box("office", Path("/"))
+    lines = layout.switch_shapers(box)
+    assert len([line for line in lines if "rate 1000000000bit ceil 1000000000bit" in line]) == 4
+    assert "class add dev eth0 parent 1: classid 1:1 htb rate 1000000000bit" in layout.host_script(
+        box.members()[0], box
+    )
+
+
+@pytest.mark.parametrize(("speed", "burst"), [(10**8, 131072), (10**9, 250_000), (10**10, 2_500_000)])
+def test_the_burst_fits_the_rate(speed: int, burst: int) -> None:
+    assert f"burst {burst} cburst {burst} quantum 60000" in layout.shaper("eth0", speed)[1]
+
+
+@pytest.mark.parametrize(
+    ("version", "lines"),
+    [
+        (1, ["blkio.throttle.read_bps_device' 5", "blkio.throttle.write_bps_device' 7"]),
+        (2, ["io.max' rbps=5", "io.max' wbps=7"]),
+    ],
+)
+def test_limits_of_disks(tmp_path: Path, version: int, lines: list[str]) -> None:
+    text = "name: x\nhosts:\n  a: {disks: [{size: 1GiB, mount: /x, read_limit: 5B/s, write_limit: 7B/s}]}\n"
+    (member,) = written(tmp_path, text).members()
+    script = layout.disk_script(member.spec.disks[0], "/dev/loop9", "/g", version)
+    for line in lines:
+        file, value = line.split("' ")
+        assert f"echo \"$number {value}\" > '/g/{file}'" in script
+
+
+def test_where_disks_are_limited(tmp_path: Path) -> None:
+    with pytest.raises(AssayError, match="disks cannot be limited"):
+        find_hierarchy(tmp_path)
+    (tmp_path / "cgroup.controllers").write_text("cpu io memory\n")
+    assert find_hierarchy(tmp_path).version == 2
+    (tmp_path / "blkio").mkdir()
+    (tmp_path / "blkio" / "blkio.throttle.read_bps_device").write_text("")
+    assert find_hierarchy(tmp_path).version == 1
+
+
+def test_ssh_knows_hosts_and_reads_nothing_of_the_user_s(tmp_path: Path) -> None:
+    box = load_box("office", Path("/"))
+    text = ssh.client_text(tmp_path, box.members(), {member.name: ["enter", member.name] for member in box.members()})
+    for line in ("StrictHostKeyChecking yes", "GlobalKnownHostsFile /dev/null", "IdentitiesOnly yes", "  User root"):
+        assert line in text
+    assert 'Match originalhost server1 exec "test ! -e /run/assay-host"\n  ProxyCommand enter server1 ' in text
+
+
+def test_without_root_one_line_says_what_works_instead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(AssayError) as caught:
+        run.check_rights()
+    assert "needs root" in caught.value.message
+    assert "over ssh" in caught.value.hint
+    assert caught.value.exit_code == EXIT_REFUSED
+
+
+def test_missing_programs_are_named_with_their_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "find_program", lambda name: None if name in ("sshd", "ganesha.nfsd") else f"/bin/{name}")
+    with pytest.raises(AssayError) as caught:
+        run.check_programs(load_box("office", Path("/")))
+    assert "needs sshd, ganesha.nfsd, which are not installed" in caught.value.message
+    assert "apt-get install openssh-server nfs-ganesha nfs-ganesha-vfs rpcbind netbase" in caught.value.hint
+    assert caught.value.exit_code == EXIT_REFUSED
+
+
+def test_a_server_in_no_debian_package_is_missed_with_the_way_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "description: d\nstart: [[x]]\nready: ['1']\npidfile: /p\nexport: ''\n"
+    (tmp_path / "ours.yaml").write_text(f"kind: ours\n{text}python: [no_such_package_of_ours]\n")
+    (tmp_path / "theirs.yaml").write_text(f"kind: theirs\n{text}programs: [their-server]\nobtain: ask them\n")
+    monkeypatch.setenv("ASSAY_SERVERS", str(tmp_path))
+    monkeypatch.setattr(run, "find_program", lambda name: None if name == "their-server" else f"/bin/{name}")
+    disk = "disks: [{size: 1GiB, mount: /x}]"
+    servers = "servers: [{kind: ours, exports: [/x]}, {kind: theirs, exports: [/x]}]"
+    with pytest.raises(AssayError) as caught:
+        run.check_programs(written(tmp_path, f"name: x\nhosts:\n  a: {{{disk}, {servers}}}\n"))
+    needs = "needs the Python package no_such_package_of_ours, their-server, which are not installed"
+    assert needs in caught.value.message
+    assert caught.value.hint.startswith("pip install no_such_package_of_ours; ask them; without a box")
+
+
+def test_a_bare_device_is_attached_and_stays(tmp_path: Path) -> None:
+    text = "name: x\nhosts:\n  a: {disks: [{size: 1GiB, device: raw, read_limit: 5B/s}]}\n"
+    (member,) = written(tmp_path, text).members()
+    script = layout.disk_script(member.spec.disks[0], "/dev/loop9", "/g", 2)
+    assert "mount -t" not in script
+    assert "--detach" not in script
+    assert "echo \"$number rbps=5\" > '/g/io.max'" in script
+
+
+@pytest.mark.parametrize(
+    ("more", "credentials", "words"),
+    [
+        ({}, "", []),
+        ({"options": "ro,vers=4.2"}, "", ["-o", "ro,vers=4.2"]),
+        ({"options": "ro"}, "/run/x", ["-o", "ro,credentials=/run/x"]),
+        ({}, "/run/x", ["-o", "credentials=/run/x"]),
+    ],
+)
+def test_what_a_host_mounts(more: dict[str, str], credentials: str, words: list[str]) -> None:
+    mount = Mount.model_validate({"source": "//s/share", "at": "/m", "type": "cifs", **more})
+    assert layout.mount_command(mount, credentials) == ["mount", "-t", "cifs", *words, "//s/share", "/m"]
+
+
+def test_a_process_is_known_by_its_start_and_its_command(tmp_path: Path, sleeper: "subprocess.Popen[bytes]") -> None:
+    start = start_time(sleeper.pid)
+    assert start is not None
+    stranger = Process(sleeper.pid, start + 1)
+    assert not stranger.alive
+    assert kill([stranger, Process(sleeper.pid, start)], tmp_path, 1) == []
+    assert sleeper.poll() is None, "a process that has the id by chance, or is no init of a box, is left alone"
+    (tmp_path / "init").write_text("read line\n")
+    words = ["sh", "init", "--folder", str(tmp_path)]
+    with subprocess.Popen(words, cwd=tmp_path, stdin=subprocess.PIPE) as init:
+        found = Process(init.pid, start_time(init.pid) or 0)
+        assert_soon(lambda: is_init_of(init.pid, tmp_path), lambda: "it has no such command line")
+        assert kill([found], tmp_path / "other", 1) == []
+        assert init.poll() is None, "an init of another box is left alone"
+        assert kill([found], tmp_path, 10) == []
+        assert (found.alive, found.listed) == (False, True), "its parent has not asked how it ended"
+        assert wait_gone([found], 10) == []
+        assert not found.listed
+    assert start_time(found.pid) is None
+
+
+def test_the_journal_survives_a_line_cut_short(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, tmp_path / "disks")
+    journal.group(tmp_path / "group")
+    journal.init(Process(7, 8))
+    journal.close()
+    with (tmp_path / "journal").open("a") as file:
+        file.write('{"id": 9, "kind": "process", "na')
+    made = read_journal(tmp_path)
+    assert made is not None
+    assert (made.disks, made.groups, made.inits) == (tmp_path / "disks", (tmp_path / "group",), (Process(7, 8),))
+    assert made.processes() == [Process(7, 8)]
+    assert read_journal(tmp_path / "none") is None
+
+
+def test_processes_of_an_earlier_boot_are_left_alone(tmp_path: Path, sleeper: "subprocess.Popen[bytes]") -> None:
+    init = claim(2, PROCESS, str(sleeper.pid), pid=sleeper.pid, start=start_time(sleeper.pid))
+    lines = [claim(1, DIRECTORY, str(tmp_path / "d"), boot="another"), init]
+    (tmp_path / "journal").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    assert clean(tmp_path) == []
+    assert sleeper.poll() is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def _made(name: str) -> Path:
+    """A box of which only files were made."""
+    folder, disks = boxes_root() / name, disks_root() / name
+    folder.mkdir(parents=True)
+    Journal(folder, disks).close()
+    make_disks_folder(disks, folder)
+    (disks / "a-0.img").write_bytes(b"x")
+    (folder / "ssh").mkdir()
+    (folder / "ssh" / "key").write_text("x")
+    return folder
+
+
+def test_the_next_look_removes_what_a_killed_up_left(tmp_path: Path) -> None:
+    _made("dead")
+    assert sweep() == (["dead"], [])
+    assert [path.name for path in (tmp_path / "place").iterdir()] == []
+
+
+def test_what_is_no_box_stays_and_is_not_said_to_be_removed() -> None:
+    _made("dead")
+    for name in ("empty", "full/below"):
+        (boxes_root() / name).mkdir(parents=True)
+    names, problems = sweep()
+    assert names == ["dead"]
+    assert [problem.endswith("full: has no journal of a box: left alone") for problem in problems] == [True]
+    assert sorted(path.name for path in boxes_root().iterdir()) == ["empty", "full"]
+
+
+def test_a_box_that_somebody_is_making_is_left_alone(tmp_path: Path) -> None:
+    _made("busy")
+    with locked("busy", 0.0) as folder:
+        assert sweep() == ([], [])
+        assert (folder / "journal").exists()
+        with pytest.raises(AssayError, match="busy is being brought up or taken down") as caught, locked("busy", 0.0):
+            pass
+    assert caught.value.exit_code == EXIT_REFUSED
+    take_down("busy")
+    assert not boxes_root().exists()
+
+
+def test_taking_down_what_is_not_there() -> None:
+    with pytest.raises(AssayError, match="no box ghost is up"):
+        take_down("ghost")
+    assert not boxes_root().exists()
+
+
+def test_disks_whose_box_is_gone_are_removed_and_others_are_not(tmp_path: Path) -> None:
+    folder = _made("lost")
+    (folder / "ssh" / "key").unlink()
+    (folder / "ssh").rmdir()
+    (folder / "journal").unlink()
+    folder.rmdir()
+    stranger = disks_root() / "stranger"
+    stranger.mkdir()
+    (stranger / "file").write_text("mine")
+    assert remove_lost_disks() == []
+    assert [path.name for path in disks_root().iterdir()] == ["stranger"]
+    assert (stranger / "file").read_text() == "mine"
+
+
+def test_a_folder_of_disks_that_is_not_assay_s_is_left_alone_and_said(tmp_path: Path) -> None:
+    folder = _made("odd")
+    (disks_root() / "odd" / MARKER).unlink()
+    problems = clean(folder)
+    assert problems == [f"{disks_root()}/odd: holds files that are not of this box"]
+    assert (folder / "journal").exists(), "so that a later try finds it"
+    with pytest.raises(AssayError, match="is not wholly removed"):
+        take_down("odd")
+
+
+def test_files_of_others_among_the_disks_stay(tmp_path: Path) -> None:
+    folder = _made("guest")
+    (disks_root() / "guest" / "letter.txt").write_text("mine")
+    assert any("guest" in problem for problem in clean(folder))
+    assert (disks_root() / "guest" / "letter.txt").read_text() == "mine"
+
+
+def _state(pid: int, start: int) -> BoxState:
+    host = RunningHost(name="a", address="10.77.0.1", pid=pid, start=start)
+    return BoxState(name="x", box="x", boot=boot_id(), switch_pid=pid, switch_start=start, hosts=(host,))
+
+
+def test_a_box_is_up_while_its_inits_live(sleeper: "subprocess.Popen[bytes]") -> None:
+    folder = _made("x")
+    write_state(folder, _state(sleeper.pid, start_time(sleeper.pid) or 0))
+    (box,) = running_boxes()
+    assert (box.name, box.alive("a"), box.enter("a")[-1]) == ("x", True, "--")
+    assert read_state(folder) == box.state
+    assert sweep() == ([], [])
+    owned = box.state.model_copy(update={"owner_pid": os.getpid(), "owner_start": start_time(os.getpid())})
+    write_state(folder, owned)
+    assert [one.name for one in running_boxes()] == ["x"]
+    write_state(folder, owned.model_copy(update={"owner_start": 1}))
+    assert running_boxes() == (), "the process that it belongs to is no more"
+    write_state(folder, box.state)
+    sleeper.kill()
+    sleeper.wait()
+    assert running_boxes() == ()
+    with pytest.raises(AssayError, match="host a of box x is dead"):
+        box.enter("a")
+    with pytest.raises(AssayError, match="has no host b"):
+        box.enter("b")
+    assert sweep() == (["x"], [])

@@ -1,0 +1,138 @@
+"""One protocol for all sources of hosts: what each gives, and that a run takes any."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from plan_tools import study
+
+from assay.kinds.nfs.study import NfsTarget
+from assay.launch.binary import load_engine
+from assay.model.base import AssayError
+from assay.model.site.host import THIS_HOST, Host
+from assay.model.study.study import Study
+from assay.plan.expand import expand
+from assay.run import gather
+from assay.site.box.site import BoxSite
+from assay.site.choose import site_of
+from assay.site.inventory.site import InventorySite
+from assay.site.local import LocalSite
+from assay.site.site import Say, Site, Standing, brought_up
+
+NFS = {"store": {"kind": "nfs", "servers": "stack", "export": "/export"}}
+INVENTORY = """
+hosts:
+  client[1-2]: {user: bench, identity: keys/id}
+  store1: {address: 10.0.0.5}
+"""
+
+
+class Stack:
+    """A source of hosts that Assay does not have: what is up has addresses that nobody knew before."""
+
+    more = "ask for more machines"
+
+    def __init__(self, count: int = 1) -> None:
+        self.count, self.log = count, list[str]()
+
+    @property
+    def files(self) -> Mapping[str, Callable[[], bytes]]:
+        return {"stack.yaml": lambda: b"stack: 1\n"}
+
+    def check(self, needed: int) -> None:
+        self.log.append(f"check {needed}")
+
+    def up(self, say: Say) -> Standing:
+        self.log.append("up")
+        say("a stack comes up")
+        hosts = tuple(Host(name=f"node{number}", kind="local") for number in range(self.count))
+        server = Host(name="server", kind="local")
+        target = study(targets={"store": {**NFS["store"], "servers": "10.1.2.3"}}, hosts="a").targets["store"]
+        facts = {"server server nfs": {"version": "1"}}
+        return Standing(hosts, (server,), (*hosts, server), (server,), {"store": target}, facts)
+
+    def down(self, say: Say) -> None:
+        self.log.append("down")
+
+
+def test_a_study_names_its_site(tmp_path: Path) -> None:
+    assert isinstance(site_of(study(), tmp_path), LocalSite)
+    assert isinstance(site_of(study(targets=NFS, hosts="a"), tmp_path), InventorySite)
+    assert isinstance(site_of(study(targets=NFS, testbed="office"), tmp_path), BoxSite)
+
+
+def test_this_machine_is_one_host(tmp_path: Path) -> None:
+    with brought_up(LocalSite(), 1, print) as standing:
+        assert standing.here
+        assert standing.clients == (THIS_HOST,)
+    with pytest.raises(AssayError, match="the study needs 2 hosts, but names none"), brought_up(LocalSite(), 2, print):
+        pass
+
+
+def test_an_inventory_knows_more_hosts_than_a_study_uses(tmp_path: Path) -> None:
+    (tmp_path / "hosts.yaml").write_text(INVENTORY)
+    named = study(targets=NFS, hosts={"inventory": "hosts.yaml", "hosts": "client[1-2]"})
+    site = site_of(named, tmp_path)
+    with brought_up(site, 2, print) as standing:
+        assert [host.name for host in standing.clients] == ["client1", "client2"]
+        assert [host.address for host in standing.known] == ["10.0.0.5"]
+        assert not standing.made
+        assert not standing.here
+    few = "the study needs 3 hosts, and has 2: client1, client2"
+    with pytest.raises(AssayError, match=few), brought_up(site, 3, print):
+        pass
+
+
+def test_a_run_finds_its_site_again_in_its_own_folder(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (tmp_path / "hosts.yaml").write_text(INVENTORY)
+    named = study(targets=NFS, hosts={"inventory": "hosts.yaml"})
+    gather.keep_companions(named, tmp_path, run)
+    (tmp_path / "hosts.yaml").unlink()
+    with brought_up(site_of(named, run, kept=True), 1, print) as standing:
+        assert [host.identity for host in standing.clients] == [str(tmp_path / "keys/id")] * 2 + [None]
+    (run / "inventory").unlink()
+    with pytest.raises(AssayError, match=r"cannot read the inventory hosts\.yaml"):
+        site_of(named, run, kept=True).up(print)
+
+
+@pytest.mark.parametrize(("testbed", "hosts"), [("office", 2), ("cluster-8", 9)])
+def test_a_testbed_that_is_too_small_is_refused_before_it_comes_up(testbed: str, hosts: int, tmp_path: Path) -> None:
+    site = site_of(study(targets=NFS, testbed=testbed), tmp_path)
+    site.check(hosts - 1)
+    with pytest.raises(AssayError, match=f"the study needs {hosts} hosts, and has {hosts - 1}") as refused:
+        site.check(hosts)
+    assert "take a larger testbed" in refused.value.hint
+
+
+def many() -> Study:
+    return study(targets=NFS, hosts="node0")
+
+
+def test_a_run_takes_any_site_and_gives_it_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stack, said = Stack(), list[str]()
+    monkeypatch.setattr(gather, "site_of", lambda *_, **__: stack)
+    gather.keep_companions(many(), tmp_path, tmp_path)
+    assert (tmp_path / "stack.yaml").read_bytes() == b"stack: 1\n"
+    cases = expand(many()).cases
+    with gather.gathered(many(), cases, tmp_path, load_engine(), said.append) as fleet:
+        assert fleet is not None
+        assert [host.name for host in fleet.hosts] == ["node0"]
+        assert [host.name for host in fleet.entered] == ["node0", "server"]
+        assert set(fleet.environment()) >= {"server server nfs"}
+        resolved = many().with_targets(fleet.site.targets).targets["store"]
+        assert isinstance(resolved, NfsTarget)
+        assert resolved.servers == ("10.1.2.3",)
+        assert stack.log == ["check 1", "up"]
+    assert stack.log[-1] == "down"
+    assert said == ["a stack comes up"]
+
+
+def test_a_site_is_given_back_when_it_has_too_few_hosts() -> None:
+    stack: Site = Stack(0)
+    with pytest.raises(AssayError, match="the study needs 1 hosts, and has 0") as refused, brought_up(stack, 1, print):
+        pass
+    assert refused.value.hint == "ask for more machines"
+    assert isinstance(stack, Stack)
+    assert stack.log == ["check 1", "up", "down"]
