@@ -559,6 +559,11 @@ impl Operation {
         Operation::ALL.iter().copied().filter(move |operation| operation.group() == Some(group))
     }
 
+    /// Those that file systems have: on data and on names.
+    pub fn of_files() -> impl Iterator<Item = Operation> {
+        Operation::of_group(Group::Data).chain(Operation::of_group(Group::Names))
+    }
+
     /// Creates the file anew (truncates what is there).
     pub const fn creates(self) -> bool {
         matches!(self, Operation::Write | Operation::Fwrite)

@@ -17,7 +17,7 @@ pub(crate) fn general(kind: &str) -> BackendCapabilities {
     BackendCapabilities {
         kind: kind.to_owned(),
         // A device has no names.
-        operations: Operation::measurable().filter(|operation| !device || !operation.metadata()).collect(),
+        operations: Operation::of_files().filter(|operation| !device || !operation.metadata()).collect(),
         layouts: if device { vec![Layout::Shared] } else { vec![Layout::Separate, Layout::Shared] },
         methods: vec![Method::IoUring, Method::Sync, Method::Threads, Method::Mmap],
         direct: true,

@@ -8,7 +8,7 @@ pub(crate) fn general() -> BackendCapabilities {
     BackendCapabilities {
         kind: "nfs".to_owned(),
         // C stdio is a library for files of the host.
-        operations: Operation::measurable().filter(|operation| !operation.stdio()).collect(),
+        operations: Operation::of_files().filter(|operation| !operation.stdio()).collect(),
         layouts: vec![Layout::Separate, Layout::Shared],
         methods: vec![Method::Protocol],
         // There is no cache on this side: each operation goes to the server anyway.
