@@ -67,7 +67,7 @@ def test_percentiles_of_all_are_those_of_all_latencies_together() -> None:
     parts = []
     for part in done.parts:
         ends = [json.loads(line) for line in part.events.splitlines() if '"phase_end"' in line]
-        parts.append(histograms.decode(ends[0]["read_latency"]["histogram"]))
+        parts.append(histograms.decode(ends[0]["operations"][0]["latency"]["histogram"]))
     pooled = histograms.merge(parts)
     assert pooled.total == read.ops
     for name, value in histograms.summary(pooled).items():

@@ -95,7 +95,7 @@ def target(*servers: str, **fields: Any) -> dict[str, Any]:
 def job(**fields: Any) -> Job:
     """A job; what is left out is small."""
     base: dict[str, Any] = {
-        "spec_version": 1,
+        "spec_version": 2,
         "id": "nfs",
         "seed": 5,
         "file_size_bytes": MIB,
