@@ -167,11 +167,11 @@ def _check_end(number: int, end: PhaseEndEvent, heard: Heard, job: Job, most: in
     start = heard.starts.get(number)
     if start is not None and (start.operation, start.measured) != (phase.operation, phase.measured):
         _no(f"{name} began as {start.operation}")
+    _check_once(name, end.operations)
     _check_windows(name, end, most)
     _check_lanes(name, end, job, most)
-    _check_once(name, end.operations)
     for of_kind in end.operations:
-        _check_kind(f"{name}: {of_kind.operation.value}", of_kind, job, phase.measured)
+        _check_kind(name, of_kind, job, phase.measured)
     if end.start_delay is not None:
         _check_latency(f"{name}: delays", end.start_delay)
     if end.watch is not None:
@@ -187,18 +187,18 @@ def _check_once(name: str, counts: Iterable[Counted]) -> None:
 
 def _check_kind(name: str, counts: OpTotals, job: Job, measured: bool) -> None:
     """What one kind of operation did in a phase; what prepares it may take larger records than the job's."""
-    most = largest_operation(job)
+    most, kind = largest_operation(job), counts.operation.value
     if measured and counts.bytes > counts.ops * most:
-        _no(f"{name}: {counts.bytes} bytes in {counts.ops} operations of {most} bytes")
+        _no(f"{name}: {counts.bytes} bytes in {counts.ops} {kind} operations of {most} bytes")
     if counts.latency is None and counts.ops:
-        _no(f"{name}: {counts.ops} operations without latencies")
+        _no(f"{name}: {counts.ops} {kind} operations without latencies")
     for what, summary in (("latencies", counts.latency), ("times of first bytes", counts.first_byte)):
         if summary is None:
             continue
-        _check_latency(f"{name}: {what}", summary)
+        _check_latency(f"{name}: {what} of {kind}", summary)
         # An operation may fail after its first byte has come.
         if not counts.ops <= summary.count <= counts.ops + counts.errors:
-            _no(f"{name}: {summary.count} {what} of {counts.ops} operations")
+            _no(f"{name}: {summary.count} {what} of {counts.ops} {kind} operations")
 
 
 def _check_watch(name: str, watch: Watch, most: int | None) -> None:
@@ -323,7 +323,8 @@ def _check_failure(number: int, sample: ErrorSampleEvent, job: Job) -> None:
 def _check_fault(name: str, fault: Fault | None) -> None:
     known = CODES.get(fault.domain) if fault is not None else None
     if fault is not None and known is not None and fault.code not in known:
-        _no(f"{name}: there is no error number {fault.code} of {fault.domain.value}")
+        whose = "" if fault.domain is FaultDomain.os else f" of {fault.domain.value}"
+        _no(f"{name}: there is no error number {fault.code}{whose}")
 
 
 def _check_times(heard: Heard, most: int | None) -> None:

@@ -281,7 +281,7 @@ def _print_kinds(samples: "list[Sample]") -> None:
             rate.counts.kind,
             about_rate(rate.throughput, metadata=False),
             f"{rate.iops:,.0f}",
-            *(_latency(rate.counts.latency_said.get(name)) or _FEW for name in PERCENTILES),
+            *(_latency(rate.counts.latency_said.get(name), _FEW) for name in PERCENTILES),
         ]
         for sample in samples
         if sample.mixed

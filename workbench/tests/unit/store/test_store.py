@@ -405,6 +405,8 @@ def test_intervals_become_parquet(tmp_path: Path) -> None:
         "errors": 0,
         "p50_ns": 7,
         "p99_ns": None,
+        "object_ops": 0,
+        "object_bytes": 0,
     }
     with create(tmp_path) as store:
         assert store.write_intervals(iter([row, {**row, "index": 1}])) == 2
