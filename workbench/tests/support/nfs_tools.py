@@ -148,7 +148,7 @@ def execute(
 
 def errnos(sample: Sample) -> set[str | None]:
     """Which failures a sample has."""
-    return {tally.errno for tally in sample.errors}
+    return {tally.name for tally in sample.errors}
 
 
 class Run:
