@@ -272,7 +272,7 @@ def _print_samples(samples: "list[Sample]") -> None:
 def _print_kinds(samples: "list[Sample]") -> None:
     """Of operations that consist of several kinds, such as reads and writes: what each of these did."""
     from assay.cli.output import print_table
-    from assay.report.kinds_table import kind_rates
+    from assay.report.kinds_table import done_kinds
 
     cells = [
         [
@@ -284,8 +284,7 @@ def _print_kinds(samples: "list[Sample]") -> None:
             *(_latency(rate.counts.latency_said.get(name), _FEW) for name in PERCENTILES),
         ]
         for sample in samples
-        if sample.mixed
-        for rate in kind_rates(sample)
+        for rate in done_kinds(sample)
     ]
     if cells:
         heads = ["repeat", "operation", "of which", "throughput", "ops/s", *PERCENTILES]

@@ -59,6 +59,11 @@ def kind_rates(sample: Sample) -> tuple[KindRate, ...]:
     )
 
 
+def done_kinds(sample: Sample) -> tuple[KindRate, ...]:
+    """Of a phase that mixes several kinds of operation those that were done; none of any other phase."""
+    return tuple(rate for rate in kind_rates(sample) if rate.counts.ops) if sample.mixed else ()
+
+
 def kinds_table(analysis: RunAnalysis) -> Table:
     """One record for each kind of operation in each repeat; none of a phase that never ended."""
     samples = (sample for row in analysis.rows for sample in row.samples)

@@ -7,7 +7,7 @@ from assay.analyse.usable import usable
 from assay.model.result.result import Row
 from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
-from assay.report.kinds_table import KindRate, kind_rates
+from assay.report.kinds_table import KindRate, done_kinds
 from assay.report.measure import DATA, METADATA
 from assay.report.view import View
 
@@ -39,7 +39,7 @@ def mixes_table(view: View) -> Table | None:
 def _lines(view: View, row: Row) -> Iterator[tuple[Cell, ...]]:
     found: dict[str, list[KindRate]] = {}
     for sample in usable(row.samples):
-        for rate in kind_rates(sample) if sample.mixed else ():
+        for rate in done_kinds(sample):
             found.setdefault(rate.counts.kind, []).append(rate)
     for kind, rates in found.items():
         moved = [rate.throughput for rate in rates if rate.throughput is not None]
