@@ -172,7 +172,7 @@ def _write_data(setting: Setting, root: Path, name: str, size: int) -> None:
     target = {"kind": "file", "root": str(root), "directory": name}
     sizes = {"file_size_bytes": size, "record_size_bytes": 4096}
     phases = [{"operation": "prepare", "measured": False}]
-    job = {"spec_version": 1, "id": "bench", "target": target, "keep_files": True, "phases": phases} | sizes
+    job = {"spec_version": 2, "id": "bench", "target": target, "keep_files": True, "phases": phases} | sizes
     file = root / "job.json"
     file.write_text(json.dumps(job))
     run(setting.tool("assay-bare"), [setting.tool("assay-engine"), "run", str(file)], root)

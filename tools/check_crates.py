@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fail where a Rust crate sees one it may not: spec <- core <- drive <- conform <- cli; backends see core and spec only."""
+"""Fail where a Rust crate sees one it may not: spec <- core <- drive <- conform <- cli; backends see core and spec."""
 
 import json
 import subprocess

@@ -39,7 +39,7 @@ hosts:
     disks: [{size: 8GiB, mount: /export}]
     servers: [{kind: nfs-ganesha, exports: [/export]}]
 """
-JOB = """{"spec_version": 1, "id": "bench", "sync": "none", "target": {"kind": "nfs",
+JOB = """{"spec_version": 2, "id": "bench", "sync": "none", "target": {"kind": "nfs",
 "servers": ["server1"], "export": "/export", "root": "assay", "directory": "bench"}}"""
 GOALS = (
     ("assay write depth 2", "nfs-cp write", 1.5),

@@ -10,7 +10,6 @@ from typing import Any
 from model import AbsentError, BenchError, Contender, Done, Sample, Setting, Step, Steps
 
 GIB = 1 << 30
-LATENCIES = ("read_latency", "write_latency", "meta_latency")
 
 
 def file_target(root: Path, directory: str) -> dict[str, Any]:
@@ -20,7 +19,7 @@ def file_target(root: Path, directory: str) -> dict[str, Any]:
 
 def job(target: dict[str, Any], phases: list[dict[str, Any]], **fields: Any) -> dict[str, Any]:
     """A job; whatever is not said stays at the engine's default."""
-    base: dict[str, Any] = {"spec_version": 1, "id": "bench", "target": target}
+    base: dict[str, Any] = {"spec_version": 2, "id": "bench", "target": target}
     return base | {"file_size_bytes": GIB, "record_size_bytes": 4096} | fields | {"phases": phases}
 
 
@@ -45,10 +44,10 @@ def ends(done: Done) -> dict[str, dict[str, Any]]:
 
 def counts(end: dict[str, Any]) -> tuple[int, int, float]:
     """Operations, bytes and seconds of a phase, its flush included."""
-    sides = [end[side] for side in ("read", "write", "meta") if end.get(side)]
+    kinds = end["operations"]
     window = end["last_finisher"]
     seconds = (window["end_ns"] - window["start_ns"]) / 1e9
-    return sum(s["ops"] for s in sides), sum(s["bytes"] for s in sides), seconds
+    return sum(kind["ops"] for kind in kinds), sum(kind["bytes"] for kind in kinds), seconds
 
 
 def phase_figures(end: dict[str, Any]) -> Sample:
@@ -67,7 +66,7 @@ def phase_figures(end: dict[str, Any]) -> Sample:
         "mb_per_s": amount / 1e6 / seconds,
         "gb_per_s": amount / 1e9 / seconds,
     }
-    latency = next((end[name] for name in LATENCIES if end.get(name)), None)
+    latency = next((kind["latency"] for kind in end["operations"] if kind.get("latency")), None)
     if latency:
         sample |= {f"{name}_us": latency[f"{name}_ns"] / 1e3 for name in ("mean", "p50", "p99")}
     return sample

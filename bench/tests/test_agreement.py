@@ -99,9 +99,9 @@ def test_fio_is_read_by_lat_and_not_by_clat():
 
 def test_assay_has_one_latency():
     """Its p50 stands for fio's from issue too."""
-    latency = {"read_latency": {"mean_ns": 480_000.0, "p50_ns": 460_000, "p99_ns": 900_000}}
+    latency = {"mean_ns": 480_000.0, "p50_ns": 460_000, "p99_ns": 900_000}
     (step,) = by_assay(BY_KEY["read-1"]).steps(setting())
-    sample = step.parse(done(event_lines("ok", **latency)))
+    sample = step.parse(done(event_lines("ok", latency)))
     assert (sample["p50_us"], sample["clat_p50_us"], sample["p99_us"]) == (460, 460, 900)
     assert (sample["op_us"], sample["outside_us"]) == (500, pytest.approx(20))
 
@@ -242,8 +242,8 @@ def test_calls_are_counted_by_perf(tmp_path):
     assert read_counts(tmp_path / "calls") == (408, 250)
     (step,) = counted(by_assay(BY_KEY["read-1"])).steps(here)
     assert step.argv[0] == "/bin/perf" and step.argv[-1] == "run" and step.job["queue_depth"] == 1
-    latency = {"read_latency": {"mean_ns": 1.0, "p50_ns": 1, "p99_ns": 1}}
-    assert step.parse(Done(event_lines("ok", **latency), "", 1, 1, 1, 0)) == {"calls_per_op": 0.408, "ops_per_call": 4}
+    latency = {"mean_ns": 1.0, "p50_ns": 1, "p99_ns": 1}
+    assert step.parse(Done(event_lines("ok", latency), "", 1, 1, 1, 0)) == {"calls_per_op": 0.408, "ops_per_call": 4}
 
 
 def test_what_the_tracer_saw(tmp_path):

@@ -87,17 +87,19 @@ def test_iozone():
     )
 
 
-def event_lines(status: str, **fields: object) -> str:
+LATENCY = {"mean_ns": 700.0, "p50_ns": 600, "p99_ns": 900}
+
+
+def event_lines(status: str, latency: dict[str, float] = LATENCY, **fields: object) -> str:
     """A job with one measured phase."""
+    reads = {"operation": "read", "ops": 1000, "bytes": 4096000, "errors": 0, "latency": latency}
     end = {
         "event": "phase_end",
         "measured": True,
         "operation": "random_read",
-        "read": {"ops": 1000, "bytes": 4096000},
-        "write": {"ops": 0, "bytes": 0},
+        "operations": [reads],
         "last_finisher": {"start_ns": 0, "end_ns": 500_000_000},
         "resources": {"user_ns": 100_000, "system_ns": 300_000},
-        "read_latency": {"mean_ns": 700.0, "p50_ns": 600, "p99_ns": 900},
     } | fields
     return "\n".join(json.dumps(e) for e in (end, {"event": "bye", "status": status, "reason": "why"}))
 

@@ -93,7 +93,7 @@ def test_a_server_that_is_restarted_before_commit_may_have_lost_what_was_written
     assert done.status == "errors" and "client1" in done.reason
     assert write.status == "failed"
     (tally,) = write.errors
-    assert (tally.errno, tally.count) == ("EIO", 1)
+    assert (tally.name, tally.count) == ("EIO", 1)
     assert tally.example.startswith("client1: sync "), tally.example
     assert write.latency["max"] > 0.4 * SECOND
 

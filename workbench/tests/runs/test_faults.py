@@ -141,7 +141,7 @@ def tallies(samples: list[Sample]) -> Tallies:
     found: Tallies = {}
     for sample in samples:
         if sample.status != "skipped" and sample.errors:
-            found[sample.operation] = {tally.errno or tally.kind: tally.count for tally in sample.errors}
+            found[sample.operation] = {tally.name or tally.kind: tally.count for tally in sample.errors}
     return found
 
 

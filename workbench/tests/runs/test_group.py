@@ -67,7 +67,7 @@ def test_percentiles_of_all_are_those_of_all_latencies_together() -> None:
     parts = []
     for part in done.parts:
         ends = [json.loads(line) for line in part.events.splitlines() if '"phase_end"' in line]
-        parts.append(histograms.decode(ends[0]["read_latency"]["histogram"]))
+        parts.append(histograms.decode(ends[0]["operations"][0]["latency"]["histogram"]))
     pooled = histograms.merge(parts)
     assert pooled.total == read.ops
     for name, value in histograms.summary(pooled).items():
@@ -102,7 +102,7 @@ def test_a_host_on_which_a_phase_fails_is_named_and_no_other_waits_for_it() -> N
     assert done.status == "errors" and done.reason.startswith("h2: phase 0 (read) failed")
     read, _ = samples(done)
     assert read.status == "failed"
-    assert read.errors[0].errno == "EIO" and read.errors[0].example.startswith("h2: read ")
+    assert read.errors[0].name == "EIO" and read.errors[0].example.startswith("h2: read ")
 
 
 def test_an_engine_that_is_frozen_counts_as_lost(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,8 +46,8 @@ BLOCKS = st.builds(
 WATCHES = st.builds(Watch, interval_ns=NS, elapsed_ns=NS, stalls=COUNT, stalled_ns=NS, longest_ns=NS, away_ns=maybe(NS))
 TALLIES = st.builds(
     ErrorTally,
-    kind=st.sampled_from(["os", "corrupt", "short_read"]),
-    errno=st.sampled_from([None, "EIO", "ENOSPC", "ESTALE"]),
+    kind=st.sampled_from(["fault", "corrupt", "short_read"]),
+    name=st.sampled_from([None, "EIO", "ENOSPC", "ESTALE"]),
     count=st.integers(1, 10**6),
     example=st.just("read /t/f0 at 4096, 4096 bytes: it failed"),
 )

@@ -13,7 +13,7 @@ from assay.analyse.estimate import estimate
 from assay.analyse.rows import analyse
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.layers import Layer
-from assay.model.result.result import ErrorTally, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
+from assay.model.result.result import ErrorTally, JobRecord, KindCounts, Place, Row, RunAnalysis, RunInfo, Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.case import Case
 from assay.model.study.names import is_metadata
@@ -66,6 +66,7 @@ def make_sample(
         "bytes": size,
         "read_bytes": size if reads else 0,
         "write_bytes": 0 if reads else size,
+        "kinds": (KindCounts(kind="read" if reads else "write", ops=size // 65536, bytes=size),),
         "elapsed_ns": int(size / throughput * 1e9),
         "iops": throughput / 65536,
         "method": "io_uring",
@@ -212,8 +213,8 @@ def make_analysis(**run: Any) -> RunAnalysis:
         for phase, (operation, speed) in enumerate((("write", 100e6), ("read", 200e6)))
     ]
     full = ErrorTally(
-        kind="os",
-        errno="ENOSPC",
+        kind="fault",
+        name="ENOSPC",
         count=3,
         example="write /var/tmp/disk/f0 at 1048576, 65536 bytes: No space left on device (ENOSPC)",
     )

@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-CAPABILITIES = {"spec_version": 1, "engine_version": "fake", "backends": []}
+CAPABILITIES = {"spec_version": 2, "engine_version": "fake", "backends": []}
 BACKEND = {
     "kind": "null",
     "operations": ["read"],
@@ -31,7 +31,7 @@ def say(**event: object) -> None:
 def hello(job: object) -> None:
     say(
         event="hello",
-        spec_version=1,
+        spec_version=2,
         engine_version="fake",
         engine_sha256="0",
         job_sha256="0",

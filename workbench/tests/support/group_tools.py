@@ -23,7 +23,7 @@ GUARD = 600.0
 
 def job(**fields: Any) -> Job:
     base: dict[str, Any] = {
-        "spec_version": 1,
+        "spec_version": 2,
         "id": "together",
         "target": {"kind": "null", "latency": {"distribution": "fixed", "ns": MS}},
         "lanes": 2,

@@ -50,7 +50,6 @@ def bye(status="ok", reason=None):
 
 
 def interval(number, ops=0):
-    none = {"ops": 0, "bytes": 0}
     start = number * 10**9
     return json.dumps(
         {
@@ -59,10 +58,7 @@ def interval(number, ops=0):
             "index": number,
             "start_ns": start,
             "end_ns": start + 10**9,
-            "read": {"ops": ops, "bytes": ops},
-            "write": none,
-            "meta": none,
-            "errors": 0,
+            "operations": [{"operation": "read", "ops": ops, "bytes": ops, "errors": 0}],
         }
     )
 
@@ -155,20 +151,21 @@ def edited(how, event):
     """A real engine's event, changed; None leaves it out."""
     kind = event["event"]
     end = kind == "phase_end" and event["phase"] == 0
-    latency = event.get("write_latency") if end else None
+    writes = next((done for done in event.get("operations", ()) if done["operation"] == "write"), None)
+    latency = writes["latency"] if end and writes else None
     if how == "edit-bomb" and latency:
         latency["histogram"] = BOMB
-    if how == "edit-interval-bomb" and kind == "interval" and event.get("write_histogram"):
-        event["write_histogram"] = BOMB
+    if how == "edit-interval-bomb" and kind == "interval" and writes:
+        writes["latency"] = BOMB
     if how == "edit-errno" and end:
-        event["errors"] = [{"kind": "os", "errno": 2**40, "count": 1}]
+        event["errors"] = [{"kind": "fault", "fault": {"domain": "os", "code": 2**40}, "count": 1}]
     if how == "edit-bytes" and end:
-        event["write"]["bytes"] *= 1000
+        writes["bytes"] *= 1000
         event["last_finisher"]["bytes"] *= 1000
         for lane in event["lanes"]:
-            lane["write"]["bytes"] *= 1000
+            lane["operations"][0]["bytes"] *= 1000
     if how == "edit-giant" and end:
-        event["write"]["ops"] = 10**30
+        writes["ops"] = 10**30
     if how == "edit-nan" and latency:
         latency["mean_ns"] = float("nan")
     if how == "edit-time" and end:
@@ -183,12 +180,11 @@ def edited(how, event):
         event["job"]["file_size_bytes"] *= 2
     if how == "edit-zero" and kind == "phase_end":
         none = {"ops": 0, "bytes": 0}
-        event.update(dict.fromkeys(("read", "write", "meta"), none))
-        event.update({f"{name}_latency": None for name in ("read", "write", "meta")}, steady=None)
+        event.update(operations=[], steady=None)
         for window in ("last_finisher", "first_finisher"):
             event[window] = {**event[window], **none}
         for lane in event["lanes"]:
-            lane.update(dict.fromkeys(("read", "write", "meta"), none))
+            lane["operations"] = []
     if how == "edit-zero" and kind == "interval":
         return None
     if how == "edit-escapes" and kind == "phase_end":
@@ -210,8 +206,8 @@ def escaped_failure(phase):
             "object": ESCAPES,
             "offset": 0,
             "length": 1,
-            "kind": "os",
-            "errno": 5,
+            "kind": "fault",
+            "fault": {"domain": "os", "code": 5},
             "message": ESCAPES,
         }
     )

@@ -63,6 +63,10 @@ def counts(ops: int) -> dict[str, int]:
     return {"ops": ops, "bytes": ops * RECORD}
 
 
+def reads(ops: int) -> dict[str, Any]:
+    return {"operation": "read", "errors": 0, **counts(ops)}
+
+
 def window(start: int, end: int, ops: int) -> dict[str, int]:
     return {"start_ns": start, "end_ns": end, **counts(ops)}
 
@@ -91,7 +95,7 @@ def latency(values: Sequence[int]) -> LatencySummary | None:
 
 def hello(made: Made, ranks: int = 1) -> HelloEvent:
     job = {
-        "spec_version": 1,
+        "spec_version": 2,
         "id": "made",
         "target": {"kind": "null"},
         "lanes": len(made.lanes),
@@ -103,7 +107,7 @@ def hello(made: Made, ranks: int = 1) -> HelloEvent:
     return HelloEvent.model_validate(
         {
             "event": "hello",
-            "spec_version": 1,
+            "spec_version": 2,
             "engine_version": "0",
             "engine_sha256": "0" * 64,
             "job_sha256": "0" * 64,
@@ -148,11 +152,7 @@ def events(made: Made, ranks: int = 1, end: bool = True) -> Iterator[object]:
                 "index": index,
                 "start_ns": begin,
                 "end_ns": stop,
-                "read": counts(now - before),
-                "write": counts(0),
-                "errors": 0,
-                "read_histogram": None,
-                "write_histogram": None,
+                "operations": [reads(now - before)],
             }
         )
         before = now
@@ -171,14 +171,11 @@ def phase_end(made: Made) -> PhaseEndEvent:
         "operation": "read",
         "measured": True,
         "status": made.status,
-        "read": counts(made.ops),
-        "write": counts(0),
+        "operations": [reads(made.ops) | {"latency": latency(values)}],
         "last_finisher": window(0, made.length, made.ops),
         "first_finisher": window(0, first, made.done_by(first)),
         "steady": window(begun, first, made.done_by(first) - made.done_by(begun)) if begun < first else None,
         "start_skew_ns": begun - min(start for start, _, _ in made.lanes),
-        "read_latency": latency(values),
-        "write_latency": None,
         "errors": [],
         "target_per_s": None,
         "unstarted_ops": 0,
@@ -190,9 +187,7 @@ def phase_end(made: Made) -> PhaseEndEvent:
                 "start_ns": start,
                 "end_ns": end,
                 "sync_ns": 0,
-                "read": counts(ops),
-                "write": counts(0),
-                "errors": 0,
+                "operations": [reads(ops)],
             }
             for number, (start, end, ops) in enumerate(made.lanes)
         ],

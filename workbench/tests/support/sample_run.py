@@ -202,7 +202,7 @@ def full_row(case: Case, operation: str, phase: int, repeats: int) -> Row:
     """A result that ran out of space while writing; later phases were skipped."""
     status: Any = "failed" if operation == "write" else "skipped"
     words = "write of f0 at 201326592, 4096 bytes: No space left on device"
-    tally = (ErrorTally(kind="os", errno="ENOSPC", count=1, example=words),) if operation == "write" else ()
+    tally = (ErrorTally(kind="fault", name="ENOSPC", count=1, example=words),) if operation == "write" else ()
     samples = tuple(
         Sample(
             case=case.id,

@@ -10,14 +10,17 @@ from typing import NoReturn
 
 from assay.analyse import histograms
 from assay.analyse.samples import Heard, listen
-from assay.contract._generated import Job
+from assay.contract._generated import FaultDomain, Job
+from assay.contract.bounds import largest_operation
+from assay.contract.counts import Counted, by_kind, moved, operations
 from assay.contract.names import (
     ByeEvent,
-    Counts,
     ErrorSampleEvent,
+    Fault,
     HelloEvent,
     IntervalEvent,
     LatencySummary,
+    OpTotals,
     PhaseEndEvent,
     PhaseStartEvent,
     Watch,
@@ -28,14 +31,13 @@ from assay.contract.reader import BrokenLine
 from assay.model.base import AssayError
 from assay.model.foreign import plain
 from assay.model.result.result import Sample
-from assay.model.study.names import is_metadata
 
 CLOCK_SHARE = 0.05
 """Two clocks of one machine or of two differ by far less."""
 CLOCK_NS = 2 * 10**9
 """And by so much at once, set by hand."""
-ERRNO = 4095
-"""Greatest number of an error (MAX_ERRNO of the kernel's include/linux/err.h)."""
+CODES = {FaultDomain.os: range(1, 4096), FaultDomain.http: range(100, 600)}
+"""Codes that there are, of those who have few: MAX_ERRNO of the kernel's include/linux/err.h; RFC 9110 section 15."""
 STEP = 0.002
 """A histogram of three significant digits tells values apart that differ by less."""
 ENDED = ("done", "time_limit")
@@ -165,28 +167,38 @@ def _check_end(number: int, end: PhaseEndEvent, heard: Heard, job: Job, most: in
     start = heard.starts.get(number)
     if start is not None and (start.operation, start.measured) != (phase.operation, phase.measured):
         _no(f"{name} began as {start.operation}")
+    _check_once(name, end.operations)
     _check_windows(name, end, most)
     _check_lanes(name, end, job, most)
-    total = _sum([end.read, end.write, end.meta])
-    if phase.measured and not is_metadata(str(phase.operation)) and total.bytes > total.ops * job.record_size_bytes:
-        _no(f"{name}: {total.bytes} bytes in {total.ops} operations of {job.record_size_bytes} bytes")
-    for what, summary, counts in (
-        ("reads", end.read_latency, end.read),
-        ("writes", end.write_latency, end.write),
-        ("operations on names", end.meta_latency, end.meta),
-    ):
-        if summary is not None:
-            _check_latency(f"{name}: latencies of {what}", summary)
-            if summary.count < counts.ops:
-                _no(f"{name}: {summary.count} latencies of {counts.ops} {what}")
-        elif counts.ops:
-            _no(f"{name}: {counts.ops} {what} without latencies")
+    for of_kind in end.operations:
+        _check_kind(name, of_kind, job, phase.measured)
     if end.start_delay is not None:
         _check_latency(f"{name}: delays", end.start_delay)
     if end.watch is not None:
         _check_watch(f"{name}: its watch", end.watch, most)
     for tally in end.errors:
-        _check_errno(name, tally.errno)
+        _check_fault(name, tally.fault)
+
+
+def _check_once(name: str, counts: Iterable[Counted]) -> None:
+    if doubled := next((group for group in by_kind(counts) if len(group) > 1), None):
+        _no(f"{name}: {doubled[0].operation.value} is counted twice")
+
+
+def _check_kind(name: str, counts: OpTotals, job: Job, measured: bool) -> None:
+    """What one kind of operation did in a phase; what prepares it may take larger records than the job's."""
+    most, kind = largest_operation(job), counts.operation.value
+    if measured and counts.bytes > counts.ops * most:
+        _no(f"{name}: {counts.bytes} bytes in {counts.ops} {kind} operations of {most} bytes")
+    if counts.latency is None and counts.ops:
+        _no(f"{name}: {counts.ops} {kind} operations without latencies")
+    for what, summary in (("latencies", counts.latency), ("times of first bytes", counts.first_byte)):
+        if summary is None:
+            continue
+        _check_latency(f"{name}: {what} of {kind}", summary)
+        # An operation may fail after its first byte has come.
+        if not counts.ops <= summary.count <= counts.ops + counts.errors:
+            _no(f"{name}: {summary.count} {what} of {counts.ops} {kind} operations")
 
 
 def _check_watch(name: str, watch: Watch, most: int | None) -> None:
@@ -205,10 +217,9 @@ def _check_watch(name: str, watch: Watch, most: int | None) -> None:
 
 
 def _check_windows(name: str, end: PhaseEndEvent, most: int | None) -> None:
-    total = _sum([end.read, end.write, end.meta])
-    last = end.last_finisher
-    if (last.ops, last.bytes) != (total.ops, total.bytes):
-        _no(f"{name}: {last.ops} operations in all of its time, {total.ops} by kind")
+    ops, last = operations(end.operations), end.last_finisher
+    if (last.ops, last.bytes) != (ops, moved(end.operations)):
+        _no(f"{name}: {last.ops} operations in all of its time, {ops} by kind")
     for what, window in (("first lane", end.first_finisher), ("steady", end.steady), ("last lane", last)):
         if window is not None:
             _check_window(f"{name}: window of the {what}", window, last)
@@ -237,10 +248,31 @@ def _check_lanes(name: str, end: PhaseEndEvent, job: Job, most: int | None) -> N
             _no(f"{name}: lane {lane.lane} ends before it begins, or after the phase")
         if lane.cpu_wait_ns is not None and most is not None and lane.cpu_wait_ns > most:
             _no(f"{name}: lane {lane.lane} waited for a CPU for longer than the whole job took")
-    for what in ("read", "write", "meta"):
-        total, parts = getattr(end, what), _sum(getattr(lane, what) for lane in end.lanes)
-        if (parts.ops, parts.bytes) != (total.ops, total.bytes) if whole else parts.ops > total.ops:
-            _no(f"{name}: {what} of all lanes {parts.ops} operations, of the phase {total.ops}")
+        _check_once(f"{name}: lane {lane.lane}", lane.operations)
+    told = [counts for lane in end.lanes for counts in lane.operations]
+    _check_parts(f"{name}: {{}} of all lanes", end.operations, told, whole)
+
+
+def _check_parts(name: str, totals: Sequence[OpTotals], told: Iterable[Counted], whole: bool) -> None:
+    """Whether parts of a phase make no more than all of it, or, if they are `whole`, neither more nor less.
+
+    Args:
+        name: What the parts are, with a place for the kind.
+        totals: Of the phase.
+        told: Of the parts.
+        whole: No part is missing.
+    """
+    parts = {group[0].operation: group for group in by_kind(told)}
+    for kind in {total.operation for total in totals} | set(parts):
+        own = [total for total in totals if total.operation == kind]
+        of, all_of = _counted_up(parts.get(kind, ())), _counted_up(own)
+        if of != all_of if whole else any(part > total for part, total in zip(of, all_of, strict=True)):
+            _no(f"{name.format(kind.value)} {of[0]} operations, of the phase {all_of[0]}")
+
+
+def _counted_up(counts: Iterable[Counted]) -> tuple[int, int, int]:
+    listed = list(counts)
+    return operations(listed), moved(listed), sum(of_kind.errors for of_kind in listed)
 
 
 def _check_latency(name: str, summary: LatencySummary) -> None:
@@ -270,26 +302,29 @@ def _check_intervals(number: int, intervals: Sequence[IntervalEvent], heard: Hea
             _no(f"{name}: interval {event.index} is not where it should be")
         if most is not None and event.start_ns > most:
             _no(f"{name}: interval {event.index} begins after the end of the whole job")
-        for what in ("read", "write", "meta"):
-            text, counts = getattr(event, f"{what}_histogram"), getattr(event, what)
-            if text is not None and _counted(f"{name}: interval {event.index}", text) < counts.ops:
-                _no(f"{name}: interval {event.index} has fewer latencies than {what} operations")
+        where = f"{name}: interval {event.index}"
+        _check_once(where, event.operations)
+        for counts in event.operations:
+            for text in (counts.latency, counts.first_byte):
+                if text is not None and _counted(where, text) < counts.ops:
+                    _no(f"{where} has fewer latencies than {counts.operation.value} operations")
     end = heard.ends.get(number)
-    for what in ("read", "write", "meta") if end is not None else ():
-        total, parts = getattr(end, what), _sum(getattr(event, what) for event in intervals)
-        if parts.ops > total.ops or parts.bytes > total.bytes:
-            _no(f"{name}: {what} of all intervals {parts.ops} operations, of the phase {total.ops}")
+    if end is not None:
+        told = [counts for event in intervals for counts in event.operations]
+        _check_parts(f"{name}: {{}} of all intervals", end.operations, told, whole=False)
 
 
 def _check_failure(number: int, sample: ErrorSampleEvent, job: Job) -> None:
-    _check_errno(f"phase {number}", sample.errno)
+    _check_fault(f"phase {number}", sample.fault)
     if sample.lane is not None and sample.lane >= job.lanes * (job.ranks or 1):
         _no(f"phase {number}: a failure of lane {sample.lane}, which the job does not have")
 
 
-def _check_errno(name: str, errno: int | None) -> None:
-    if errno is not None and not 0 < errno <= ERRNO:
-        _no(f"{name}: there is no error number {errno}")
+def _check_fault(name: str, fault: Fault | None) -> None:
+    known = CODES.get(fault.domain) if fault is not None else None
+    if fault is not None and known is not None and fault.code not in known:
+        whose = "" if fault.domain is FaultDomain.os else f" of {fault.domain.value}"
+        _no(f"{name}: there is no error number {fault.code}{whose}")
 
 
 def _check_times(heard: Heard, most: int | None) -> None:
@@ -318,11 +353,3 @@ def _check_bye(heard: Heard, job: Job) -> None:
         failures = sum(tally.count for tally in end.errors)
         if failures or heard.errors.get(number):
             _no(f"it ended well, but {name} had {failures or 'some'} failures")
-
-
-def _sum(parts: Iterable[Counts]) -> Counts:
-    ops = amount = 0
-    for part in parts:
-        ops += part.ops
-        amount += part.bytes
-    return Counts(ops=ops, bytes=amount)

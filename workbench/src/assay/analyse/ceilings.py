@@ -18,7 +18,7 @@ from assay.model.result.ceiling import (
 from assay.model.result.network import Direction, Network
 from assay.model.result.result import COMPRESSING, Estimate, Place, Sample
 from assay.model.study.case import Case, job_kind
-from assay.model.study.names import CREATES, MIXES, READS, is_metadata
+from assay.model.study.names import CREATES, DATA, MIXES, READS, WRITES
 from assay.model.told import NotTold
 
 Unit = Literal["bytes/s", "operations/s"]
@@ -257,7 +257,7 @@ class Ceilings:
 
     def _parts(self, case: Case, operation: str, place: Place | None) -> Iterator[Iterator[Key]]:
         yield _of_engine(case, operation, place)
-        if not is_metadata(operation):
+        if operation in DATA:
             yield _of_study(case.target, operation)
             yield self._of_storage(case, operation, place)
 
@@ -291,11 +291,10 @@ def _of_engine(case: Case, operation: str, place: Place | None) -> Iterator[Key]
 
 def _of_study(target: str, operation: str) -> Iterator[Key]:
     yield target, "link", ""
-    reads, writes = operation in READS, (operation in READS and operation in MIXES) or operation not in READS
-    if reads:
+    if operation in READS:
         yield target, "stated read", ""
         yield target, "stated read IOPS", ""
-    if writes:
+    if operation in WRITES:
         yield target, "stated write", ""
         yield target, "stated write IOPS", ""
 

@@ -70,8 +70,7 @@ def whole_intervals(events: Sequence[IntervalEvent], steady: Window, metadata: b
         return 0, []
     amounts: dict[int, int] = {}
     for event in events:
-        parts = (event.read, event.write, event.meta)
-        amount = sum(part.ops for part in parts) if metadata else sum(part.bytes for part in parts)
+        amount = sum(part.ops if metadata else part.bytes for part in event.operations)
         amounts[event.index] = amounts.get(event.index, 0) + amount
     first, stop = -(-steady.start_ns // length), steady.end_ns // length
     if stop - first > MOST:

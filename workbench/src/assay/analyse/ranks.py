@@ -6,14 +6,15 @@ moment that only another host marked (its first lane's end, say) is interpolated
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from assay.analyse.samples import Heard, ended_sample, failed_writes, listen, merged_latency, phase_sample
+from assay.contract.counts import added_up, by_kind
 from assay.contract.names import (
-    Counts,
     HostCpu,
     IntervalEvent,
     LatencySummary,
+    OpInterval,
+    OpTotals,
     PhaseEndEvent,
     Resources,
     Watch,
@@ -21,7 +22,6 @@ from assay.contract.names import (
 )
 from assay.model.result.result import ErrorTally, HostShare, Sample
 
-DIRECTIONS = ("read", "write", "meta")
 _WORST = ("crashed", "failed", "stopped", "skipped", "time_limit", "done")
 
 
@@ -110,13 +110,13 @@ def _single(case_id: str, repeat: int, number: int, rank: Rank) -> Sample:
 
 def _errors(singles: Sequence[Sample], ranks: Sequence[Rank]) -> tuple[ErrorTally, ...]:
     """Failures of all hosts by kind, the example with the name of the host that met it."""
-    found: dict[tuple[str, str | None], ErrorTally] = {}
+    found: dict[tuple[str, str | None, int | None, str | None], ErrorTally] = {}
     for single, rank in zip(singles, ranks, strict=True):
         for tally in single.errors:
-            known = found.get((tally.kind, tally.errno))
+            known = found.get(tally.key)
             named = tally.model_copy(update={"example": f"{rank.host}: {tally.example}"})
             more = {"count": known.count + tally.count} if known else {}
-            found[tally.kind, tally.errno] = (known or named).model_copy(update=more)
+            found[tally.key] = (known or named).model_copy(update=more)
     return tuple(found.values())
 
 
@@ -141,27 +141,24 @@ def _merged_end(
     ]
     last = max(lane.end_ns for lane in lanes)
     first = min(lane.end_ns for lane in lanes)
-    totals = {name: _sum(getattr(end, name) for end in ends) for name in DIRECTIONS}
+    totals = _totals([of_kind for end in ends for of_kind in end.operations])
     steady = [_shifted(end.steady, shift) for end, shift in zip(ends, shifts, strict=True)]
     done = Progress(ends, [rank.heard.intervals.get(number, []) for rank in ranks], shifts)
     starts = [lane.start_ns for lane in lanes]
     return ends[0].model_copy(
         update={
-            **totals,
+            "operations": totals,
             "lanes": lanes,
             "last_finisher": Window(
                 start_ns=0,
                 end_ns=last,
-                ops=sum(part.ops for part in totals.values()),
-                bytes=sum(part.bytes for part in totals.values()),
+                ops=sum(part.ops for part in totals),
+                bytes=sum(part.bytes for part in totals),
             ),
             "first_finisher": done.window(0, first),
             "steady": _common_window(steady, done),
             "start_skew_ns": max(starts) - min(starts),
-            **{
-                name: _latency([getattr(end, name) for end in ends])
-                for name in ("read_latency", "write_latency", "meta_latency", "start_delay")
-            },
+            "start_delay": _latency([end.start_delay for end in ends]),
             "target_per_s": ends[0].target_per_s,
             "unstarted_ops": sum(end.unstarted_ops for end in ends),
             "verified_bytes": sum(end.verified_bytes for end in ends),
@@ -173,9 +170,16 @@ def _merged_end(
     )
 
 
-def _sum(parts: Iterable[Counts]) -> Counts:
-    listed = list(parts)
-    return Counts(ops=sum(part.ops for part in listed), bytes=sum(part.bytes for part in listed))
+def _totals(parts: Sequence[OpTotals]) -> list[OpTotals]:
+    """Kind by kind, of all hosts."""
+    return [
+        OpTotals(
+            **added_up(group),
+            latency=_latency([part.latency for part in group]),
+            first_byte=_latency([part.first_byte for part in group]),
+        )
+        for group in by_kind(parts)
+    ]
 
 
 def _known_sum(parts: Iterable[int | None]) -> int | None:
@@ -225,9 +229,8 @@ def done_by(intervals: Sequence[IntervalEvent], end: PhaseEndEvent, moment_ns: i
         stop = min(event.end_ns, end.last_finisher.end_ns)
         length = stop - event.start_ns
         share = min(1.0, max(0.0, (moment_ns - event.start_ns) / length)) if length > 0 else float(moment_ns >= stop)
-        parts = (event.read, event.write, event.meta)
-        ops += share * sum(part.ops for part in parts)
-        amount += share * sum(part.bytes for part in parts)
+        ops += share * sum(part.ops for part in event.operations)
+        amount += share * sum(part.bytes for part in event.operations)
     return round(ops), round(amount)
 
 
@@ -299,16 +302,20 @@ def _resources(parts: Sequence[Resources]) -> Resources:
 
 
 def _merged_intervals(hosts: Sequence[Sequence[IntervalEvent]]) -> list[IntervalEvent]:
-    """Intervals of the same number added up: the hosts' phases start together, within far less than an interval."""
+    """Intervals of the same number added up: the hosts' phases start together, within far less than an interval.
+
+    Latencies are left out.
+    """
     found: dict[int, list[IntervalEvent]] = {}
     for event in (event for intervals in hosts for event in intervals):
         found.setdefault(event.index, []).append(event)
     merged = []
     for _, parts in sorted(found.items()):
-        counts: dict[str, Any] = {name: _sum(getattr(part, name) for part in parts) for name in DIRECTIONS}
-        counts["end_ns"] = max(part.end_ns for part in parts)
-        counts["errors"] = sum(part.errors for part in parts)
-        merged.append(parts[0].model_copy(update=counts))
+        operations = [
+            OpInterval(**added_up(group)) for group in by_kind([one for part in parts for one in part.operations])
+        ]
+        end = max(part.end_ns for part in parts)
+        merged.append(parts[0].model_copy(update={"operations": operations, "end_ns": end}))
     return merged
 
 

@@ -1,20 +1,19 @@
 """From the engine's events to samples."""
 
-import errno
-import os
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
 from assay.analyse import histograms
+from assay.analyse.failures import tallies
 from assay.contract.names import (
     ByeEvent,
     ErrorSampleEvent,
     HelloEvent,
     IntervalEvent,
     LatencySummary,
+    OpTotals,
     PhaseEndEvent,
     PhaseStartEvent,
     Watch,
@@ -22,15 +21,13 @@ from assay.contract.names import (
 )
 from assay.model.foreign import plain
 from assay.model.result.course import Course
-from assay.model.result.result import BlockDeviceUse, ErrorTally, Sample, SampleStatus
+from assay.model.result.result import BlockDeviceUse, ErrorTally, KindCounts, Sample, SampleStatus
 from assay.model.result.watch import Watch as WatchSeen
-from assay.model.study.names import READS, WRITES, is_metadata
+from assay.model.study.names import OP_KINDS, READS, WRITES, Moves, is_metadata
 
 _SECOND = 1e9
 LEAST_INTERVALS = 3
 """With fewer, nothing is said of how the rate went."""
-EXAMPLE = 5000
-"""Letters of a failure in words: a path may have 4,096."""
 WRITES_ALL = frozenset({"prepare", "write", "rewrite", "random_write", "fwrite", "re_fwrite"})
 """Write each record, unless they stop early."""
 
@@ -82,11 +79,9 @@ def phase_sample(case_id: str, repeat: int, number: int, heard: Heard) -> Sample
 
 def errors_of(number: int, heard: Heard) -> tuple[ErrorTally, ...]:
     """Failures of a phase; those outside operations (open, preallocate, flush) may be known by their samples only."""
-    examples = heard.errors.get(number, ())
-    end = heard.ends.get(number)
-    counts = {(str(error.kind), error.errno): error.count for error in end.errors} if end else {}
-    uncounted = Counter((str(error.kind), error.errno) for error in examples)
-    return _tallies({**uncounted, **counts}, examples)
+    end, job = heard.ends.get(number), heard.hello.job if heard.hello is not None else None
+    many = job is not None and (job.tree is not None or job.objects is not None)
+    return tallies(end.errors if end else (), heard.errors.get(number, []), many)
 
 
 def _errors_before(number: int, heard: Heard) -> tuple[ErrorTally, ...]:
@@ -166,7 +161,7 @@ def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, er
     start = heard.starts.get(end.phase)
     elapsed = end.last_finisher.end_ns - end.last_finisher.start_ns
     ends = [lane.end_ns for lane in end.lanes]
-    latency, histogram = merged_latency((end.read_latency, end.write_latency, end.meta_latency))
+    latency, histogram = merged_latency([of_kind.latency for of_kind in end.operations])
     delay, delay_histogram = merged_latency((end.start_delay,))
     first = end.first_finisher if end.lanes else None
     return Sample(
@@ -176,10 +171,10 @@ def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, er
         operation=str(end.operation),
         status=end.status.value,
         started_at=_wall_clock(end.phase, heard),
-        ops=end.read.ops + end.write.ops + end.meta.ops,
-        bytes=end.read.bytes + end.write.bytes + end.meta.bytes,
-        read_bytes=end.read.bytes,
-        write_bytes=end.write.bytes + end.meta.bytes,
+        ops=sum(of_kind.ops for of_kind in end.operations),
+        bytes=sum(of_kind.bytes for of_kind in end.operations),
+        read_bytes=_moved(end.operations, "in"),
+        write_bytes=_moved(end.operations, "out"),
         elapsed_ns=elapsed,
         throughput=_rate(end.last_finisher.bytes, elapsed) or 0.0,
         iops=_rate(end.last_finisher.ops, elapsed) or 0.0,
@@ -189,6 +184,7 @@ def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, er
         steady_iops=_rate(end.steady.ops, _length(end.steady)) if end.steady else None,
         latency=latency,
         histogram=histogram,
+        kinds=_kinds(end.operations),
         start_delay=delay,
         start_delay_histogram=delay_histogram,
         errors=errors,
@@ -217,6 +213,31 @@ def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, er
     )
 
 
+def _moved(operations: Iterable[OpTotals], way: Moves) -> int:
+    return sum(of_kind.bytes for of_kind in operations if OP_KINDS[of_kind.operation.value][1] == way)
+
+
+def _kinds(operations: Sequence[OpTotals]) -> tuple[KindCounts, ...]:
+    """Kind by kind; a histogram that is the phase's own is not kept twice."""
+    alone = sum(of_kind.latency is not None for of_kind in operations) == 1
+    found = []
+    for of_kind in operations:
+        latency, histogram = merged_latency((of_kind.latency,))
+        first_byte, first_byte_histogram = merged_latency((of_kind.first_byte,))
+        counts = KindCounts(
+            kind=of_kind.operation.value,
+            ops=of_kind.ops,
+            bytes=of_kind.bytes,
+            errors=of_kind.errors,
+            latency=latency,
+            histogram=None if alone else histogram,
+            first_byte=first_byte,
+            first_byte_histogram=first_byte_histogram,
+        )
+        found.append(counts)
+    return tuple(found)
+
+
 def _watch(watch: Watch | None) -> WatchSeen | None:
     if watch is None:
         return None
@@ -232,7 +253,7 @@ def _cpu_wait(end: PhaseEndEvent) -> int | None:
 
 
 def _lane_balance(end: PhaseEndEvent) -> float | None:
-    done = sorted(lane.read.ops + lane.write.ops + lane.meta.ops for lane in end.lanes)
+    done = sorted(sum(of_kind.ops for of_kind in lane.operations) for lane in end.lanes)
     if len(done) < 2 or not (middle := median(done)):
         return None
     return done[0] / middle
@@ -296,32 +317,3 @@ def merged_latency(summaries: Sequence[LatencySummary | None]) -> tuple[dict[str
     mean = sum(part.mean_ns * part.count for part in parts) / sum(part.count for part in parts)
     tail_merged = {name: min(value, greatest) for name, value in histograms.summary(merged).items()}
     return {"min": least, "mean": mean, **tail_merged, "max": greatest}, histograms.encode(merged)
-
-
-def _tallies(
-    counts: Mapping[tuple[str, int | None], int], examples: Sequence[ErrorSampleEvent]
-) -> tuple[ErrorTally, ...]:
-    tallies = []
-    for (kind, number), count in counts.items():
-        first = next((error for error in examples if error.kind == kind and error.errno == number), None)
-        example = _example(first) if first else _message(kind, number)
-        tallies.append(ErrorTally(kind=kind, errno=_symbol(number), count=count, example=example))
-    return tuple(tallies)
-
-
-def _example(error: ErrorSampleEvent) -> str:
-    """Such as `write /path/f0 at 1048576, 65536 bytes: No space left on device (ENOSPC)`."""
-    what = error.message if error.errno is None else _message(str(error.kind), error.errno)
-    place = f" at {error.offset}, {error.length} bytes" if error.length else ""
-    return plain(f"{error.action} {error.object}{place}: {what}", EXAMPLE)
-
-
-def _message(kind: str, number: int | None) -> str:
-    if number is None:
-        return kind.replace("_", " ")
-    known = number in errno.errorcode
-    return f"{os.strerror(number)} ({_symbol(number)})" if known else f"unknown error ({_symbol(number)})"
-
-
-def _symbol(number: int | None) -> str | None:
-    return None if number is None else errno.errorcode.get(number, f"errno {number}")

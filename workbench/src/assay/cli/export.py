@@ -24,6 +24,7 @@ class TableName(StrEnum):
 
     RESULTS = "results"
     SAMPLES = "samples"
+    KINDS = "kinds"
     CEILINGS = "ceilings"
     COSTS = "costs"
 
@@ -33,7 +34,9 @@ def command(
     format_: Format = typer.Option(..., "--format", "-f", help="Format of the file."),
     output: str = typer.Option("", "--output", "-o", help="File to write; `-` prints csv and json."),
     table: TableName = typer.Option(
-        TableName.RESULTS, "--table", help="csv and parquet: a line for each result, repeat, ceiling, or target."
+        TableName.RESULTS,
+        "--table",
+        help="csv and parquet: a line for each result, repeat, kind, ceiling, or target.",
     ),
     force: bool = typer.Option(False, "--force", help="Replace the file if it exists."),
     out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
@@ -112,4 +115,8 @@ def _table(analysis: RunAnalysis, name: TableName) -> Table:
         return costs_table(analysis)
     if name is TableName.CEILINGS:
         return ceilings_table(analysis)
+    if name is TableName.KINDS:
+        from assay.report.kinds_table import kinds_table
+
+        return kinds_table(analysis)
     return results_table(analysis) if name is TableName.RESULTS else samples_table(analysis)

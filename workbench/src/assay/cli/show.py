@@ -196,6 +196,7 @@ def _show_case(store: "RunStore", case_id: str, as_json: bool) -> None:
         _print_findings(row)
     samples = [sample for row in analysis.rows for sample in row.samples]
     _print_samples(samples)
+    _print_kinds(samples)
     _print_percentiles(analysis.rows)
     if tables := host_tables(analysis.rows):
         say()
@@ -214,6 +215,8 @@ def _row_json(row: "Row") -> dict[str, Any]:
     value: dict[str, Any] = row.model_dump(mode="json", exclude={"case", "curve"})
     for sample, dumped in zip(row.samples, value["samples"], strict=True):
         dumped |= {"latency": sample.latency_said, "start_delay": sample.start_delay_said}
+        for counts, kind in zip(sample.kinds, dumped["kinds"], strict=True):
+            kind |= {"latency": counts.latency_said, "first_byte": counts.first_byte_said}
     for item, dumped in zip(row.percentiles, value["percentiles"], strict=True):
         dumped |= {"needed_ops": item.needed, "standing": item.standing}
     value["as_far_as_seen"] = row.as_far_as_seen
@@ -264,6 +267,28 @@ def _print_samples(samples: "list[Sample]") -> None:
         del columns["throughput"]
     rows = [[cell(sample) for cell in columns.values()] for sample in samples]
     print_table(list(columns), rows, right=("repeat", "throughput", per_second, *PERCENTILES))
+
+
+def _print_kinds(samples: "list[Sample]") -> None:
+    """Of operations that consist of several kinds, such as reads and writes: what each of these did."""
+    from assay.cli.output import print_table
+    from assay.report.kinds_table import done_kinds
+
+    cells = [
+        [
+            str(sample.repeat),
+            sample.operation,
+            rate.counts.kind,
+            about_rate(rate.throughput, metadata=False),
+            f"{rate.iops:,.0f}",
+            *(_latency(rate.counts.latency_said.get(name), _FEW) for name in PERCENTILES),
+        ]
+        for sample in samples
+        for rate in done_kinds(sample)
+    ]
+    if cells:
+        heads = ["repeat", "operation", "of which", "throughput", "ops/s", *PERCENTILES]
+        print_table(heads, cells, right=("repeat", *heads[3:]))
 
 
 def _print_percentiles(rows: "tuple[Row, ...]") -> None:

@@ -3,5 +3,5 @@
 Nothing else in the workbench knows what the wire looks like.
 """
 
-SPEC_VERSION = 1
+SPEC_VERSION = 2
 """Version of the contract that this workbench speaks."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from assay.contract._generated import Job
+from assay.contract._generated import Job, ListedSizes, Operation, Phase, RangeOfSizes
 
 HISTOGRAM_COUNTERS = 54 << 10
 """Counters of an HDR histogram of three significant digits for any number of 62 bits."""
@@ -15,8 +15,17 @@ PLAIN_LINE = 64 << 10
 """Of an event without histograms, lanes and job: paths and reasons."""
 LANE_LINE = 1 << 10
 """Of one lane in the end of a phase."""
+COUNT_LETTERS = 128
+"""Of what a lane did of one kind of operation: three numbers of up to 19 digits, and their names."""
+OTHER_HISTOGRAMS = 2
+"""In the end of a phase, besides two of each kind of operation: delays of starts, and the watcher's."""
+STORING = (Operation.put, Operation.object_mix, Operation.prepare)
+"""May store objects in parts."""
+UPLOAD_KINDS = 3
+"""Of these: the start, the parts, the completion."""
 INTERVAL_BYTES = 64 << 10
-"""Of one interval on average, and `LANE_LINE` more for each lane, which may report late and by itself."""
+"""Of one interval and kind of operation on average, and `LANE_LINE` more for each lane, which may report late and by
+itself."""
 ALLOWANCE = 8 << 20
 """For everything else: remarks, failures, lines that are no events."""
 MOST_BYTES = 1 << 30
@@ -74,8 +83,10 @@ def bounds_of(job: Job, estimated: float | None = None) -> Bounds:
         estimated: Seconds that it is expected to take; None if nobody knows.
     """
     text = len(job.model_dump_json())
-    line = PLAIN_LINE + 2 * text + LANE_LINE * job.lanes + 5 * HISTOGRAM_LETTERS
-    interval = INTERVAL_BYTES + LANE_LINE * job.lanes
+    counted = max(kinds_of(phase) for phase in job.phases)
+    lanes = (LANE_LINE + COUNT_LETTERS * counted) * job.lanes
+    line = PLAIN_LINE + 2 * text + lanes + (2 * counted + OTHER_HISTOGRAMS) * HISTOGRAM_LETTERS
+    interval = INTERVAL_BYTES * counted + LANE_LINE * job.lanes
     phases = len(job.phases)
     return Bounds(
         seconds=longest(job, estimated),
@@ -85,6 +96,24 @@ def bounds_of(job: Job, estimated: float | None = None) -> Bounds:
         failures=LANE_FAILURES * (job.lanes + 1) * phases,
         steps=PHASE_STEPS * phases + OTHER_STEPS,
     )
+
+
+def kinds_of(phase: Phase) -> int:
+    """Kinds of operation that a phase can count: its own or its mix, the flush, and those of storing in parts."""
+    own = len(phase.mix) if phase.mix else 1
+    return own + 1 + (UPLOAD_KINDS if phase.operation in STORING else 0)
+
+
+def largest_operation(job: Job) -> int:
+    """Bytes that one measured operation of a job can move: a record, or all contents of a small file or an object."""
+    if job.tree is None and job.objects is None:
+        return job.record_size_bytes
+    match job.sizes:
+        case ListedSizes(sizes=sizes):
+            return max(size.bytes for size in sizes)
+        case RangeOfSizes(max_bytes=greatest):
+            return greatest
+    return job.file_size_bytes
 
 
 def longest(job: Job, estimated: float | None) -> float:

@@ -70,7 +70,7 @@ def _failure(sample: Sample) -> str:
 
 
 def _incomplete_remedy(bad: list[Sample]) -> str:
-    symbols = {tally.errno for sample in bad for tally in sample.errors}
+    symbols = {tally.name for sample in bad for tally in sample.errors}
     if symbols & {"ENOSPC", "EDQUOT"}:
         return "Free space (or inodes) on the target or use smaller or fewer files, then run the study again."
     if any(tally.kind == "corrupt" for sample in bad for tally in sample.errors):

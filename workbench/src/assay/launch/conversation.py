@@ -292,7 +292,7 @@ class Conversation:
                 if self._failures > self.bounds.failures:
                     self._stop_listening(f"the engine described more than {self.bounds.failures} failed operations")
             case IntervalEvent():
-                if event.read.ops or event.write.ops or event.meta.ops or event.errors:
+                if any(done.ops or done.errors for done in event.operations):
                     self.last_heard = time.monotonic()
             case PongEvent():
                 pass

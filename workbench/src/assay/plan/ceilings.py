@@ -18,6 +18,7 @@ from assay.model.study.names import is_metadata
 from assay.model.study.parameters import Parameters
 from assay.model.study.study import Study
 from assay.plan.ceiling_times import MOST_KINDS
+from assay.plan.jobs import mix_of
 
 ENGINE_PASS_NS = 40_000_000
 NAMES = 100_000
@@ -92,9 +93,13 @@ def engine_jobs(study: Study, cases: Iterable[Case]) -> tuple[list[CeilingJob], 
 def _engine_job(kind: str, parameters: Parameters, number: int) -> CeilingJob:
     operation = kind.split(" ", 1)[0]
     names = is_metadata(operation)
-    phase = Phase(operation=Operation(operation)) if names else timed(operation, ENGINE_PASS_NS)
+    phase = (
+        Phase(operation=Operation(operation))
+        if names
+        else timed(operation, ENGINE_PASS_NS, mix_of(operation, parameters))
+    )
     before = [Phase(operation=Operation.mkdir, measured=False)] if operation == "rmdir" else []
-    phases = [phase.model_copy(update={"read_percent": parameters.read_percent})] * (1 if names else 3)
+    phases = [phase] * (1 if names else 3)
     numbers = range(len(before), len(before) + len(phases))
     job = make_job(
         f"ceiling-engine-{number}",
@@ -134,9 +139,9 @@ def stated_ceilings(study: Study, names: Iterable[str]) -> list[Ceiling]:
     return found
 
 
-def timed(operation: str, runtime_ns: int) -> Phase:
-    """A phase that takes this long."""
-    return Phase(operation=Operation(operation), runtime_ns=runtime_ns)
+def timed(operation: str, runtime_ns: int, mix: dict[str, int] | None = None) -> Phase:
+    """A phase that takes this long; `mix` as of `assay.plan.jobs.mix_of`."""
+    return Phase(operation=Operation(operation), runtime_ns=runtime_ns, mix=mix)
 
 
 def make_job(name: str, target: object, phases: list[Phase], **fields: object) -> Job:

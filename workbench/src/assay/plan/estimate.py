@@ -195,7 +195,7 @@ def estimate_case(target: Target, case: Case) -> CaseEstimate:
         bounded = bounded and limit is not None
         extra = PHASE_SECONDS + (DROP_SECONDS if parameters.cache == "drop" else 0)
         seconds, at_most = seconds + time + extra, at_most + (limit or 0) / 1e9 + extra
-        reads = (parameters.read_percent / 100 if operation in MIXES else 1.0) if operation in READS else 0.0
+        reads = parameters.read_percent / 100 if operation in MIXES else float(operation in READS)
         written, read = written + amount * (1 - reads), read + amount * reads
         if operation in (*WRITES, "create") and not present:
             present = min(amount, data)

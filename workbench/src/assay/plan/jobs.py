@@ -17,6 +17,7 @@ from assay.contract._generated import (
 from assay.model.base import Frozen
 from assay.model.result.layers import Layer
 from assay.model.study.case import Case
+from assay.model.study.names import MIXES
 from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.model.study.study import Study
 from assay.plan.phases import cache_action, job_id, plan_phases, times_of
@@ -152,6 +153,13 @@ def _placed(parameters: Parameters, part: str = "") -> dict[str, Any]:
     }
 
 
+def mix_of(operation: str, parameters: Parameters) -> dict[str, int] | None:
+    """Kinds of operation -> their shares in percent; None of an operation that is no mix."""
+    if operation not in MIXES:
+        return None
+    return {"read": parameters.read_percent, "write": 100 - parameters.read_percent}
+
+
 def _phase(planned: PhasePlan, case: Case) -> Phase:
     if not planned.measured:
         return Phase(operation=Operation(planned.operation), measured=False)
@@ -162,6 +170,7 @@ def _phase(planned: PhasePlan, case: Case) -> Phase:
         cache_before=cache_action(parameters.cache, case.metadata),
         runtime_ns=runtime,
         time_limit_ns=time_limit,
+        mix=mix_of(planned.operation, parameters),
         **_placed(parameters, "phase"),
     )
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from assay.contract._generated import Job, Method, MethodFound
 from assay.model.result.method import Direction, MethodChoice
 from assay.model.study.case import Case
-from assay.model.study.names import CREATES, STDIO, WRITES
+from assay.model.study.names import CREATES, READS, STDIO, WRITES
 from assay.model.study.study import Study
 
 
@@ -55,11 +55,13 @@ def shape_of_choice(choice: MethodChoice) -> Shape:
     return Shape(choice.record_size, choice.queue_depth, choice.direct, choice.sync, choice.preallocate)
 
 
-def direction_of(operation: str) -> Direction:
-    """Which way its data goes."""
+def direction_of(operation: str) -> Direction | None:
+    """Which way the data of files or devices goes; None of an operation that does not work on it."""
     if operation in CREATES:
         return "create"
-    return "overwrite" if operation in WRITES else "read"
+    if operation in WRITES:
+        return "overwrite"
+    return "read" if operation in READS else None
 
 
 Known = Mapping[tuple[str, Shape, Direction], MethodChoice]
@@ -78,7 +80,8 @@ def with_methods(job: Job, case: Case, known: Known) -> Job:
     phases = []
     for phase in job.phases:
         operation = str(phase.operation)
-        choice = known.get((case.target, shape, direction_of(operation)))
+        direction = direction_of(operation)
+        choice = known.get((case.target, shape, direction)) if direction else None
         if choice is not None and phase.measured and operation not in STDIO:
             found = MethodFound(method=Method(choice.method), reason=choice.reason)
             phase = phase.model_copy(update={"method": found})

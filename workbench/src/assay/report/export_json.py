@@ -6,6 +6,7 @@ from typing import Any
 from assay.model.foreign import in_json
 from assay.model.result.result import RunAnalysis
 from assay.report.cost_table import COST_COLUMNS, costs_table
+from assay.report.kinds_table import KIND_COLUMNS, kinds_table
 from assay.report.tables import RESULT_COLUMNS, SAMPLE_COLUMNS, Column, results_table, samples_table
 
 SCHEMA = "assay.results/1"
@@ -15,7 +16,7 @@ _TYPES = {"text": "string", "integer": "integer", "number": "number", "boolean":
 
 
 def json_document(analysis: RunAnalysis) -> dict[str, Any]:
-    """The run, its results, samples and costs as flat records, comparisons, decisions, exclusions and notes.
+    """The run, its results, samples, kinds and costs as flat records, comparisons, decisions, exclusions and notes.
 
     Comparisons of latencies (`p50`, `p99`) stand apart from those of rates, whose p-values they do not enter.
     """
@@ -24,6 +25,7 @@ def json_document(analysis: RunAnalysis) -> dict[str, Any]:
         "run": analysis.run.model_dump(mode="json"),
         "results": list(results_table(analysis).records),
         "samples": list(samples_table(analysis).records),
+        "kinds": list(kinds_table(analysis).records),
         "costs": list(costs_table(analysis).records),
         "comparisons": [comparison.model_dump(mode="json") for comparison in analysis.comparisons],
         "latency_comparisons": [pair.model_dump(mode="json") for pair in analysis.latency_comparisons],
@@ -56,6 +58,7 @@ def json_schema() -> dict[str, Any]:
         "run": run,
         "results": _records_schema(RESULT_COLUMNS),
         "samples": _records_schema(SAMPLE_COLUMNS),
+        "kinds": _records_schema(KIND_COLUMNS),
         "costs": _records_schema(COST_COLUMNS),
         "comparisons": {"type": "array", "items": comparison},
         "latency_comparisons": {"type": "array", "items": comparison},

@@ -9,6 +9,7 @@ from assay.model.foreign import lines
 from assay.model.result.result import RunAnalysis
 from assay.model.study.names import is_metadata
 from assay.report.cost_sheet import write_cost
+from assay.report.kinds_table import kinds_table
 from assay.report.tables import Column, Table, ceilings_table, results_table, samples_table, verdict_counts
 
 _WIDEST = 40
@@ -37,6 +38,7 @@ def write_xlsx(analysis: RunAnalysis, path: Path) -> None:
         results = results_table(analysis)
         _write_table(book, "Results", results)
         _write_table(book, "Samples", samples_table(analysis))
+        _write_table(book, "Kinds", kinds_table(analysis))
         _write_table(book, "Ceilings", ceilings_table(analysis))
         write_cost(book, analysis)
         _write_pairs(book, "Environment", _environment(analysis))

@@ -19,6 +19,7 @@ from assay.launch.looking import MachineLooking
 from assay.launch.placing import SilentError, patience_of
 from assay.model.base import AssayError
 from assay.model.study.case import Case
+from assay.model.study.names import OP_KINDS
 from assay.model.study.study import Study
 from assay.model.units import about_duration, about_rate, format_size
 from assay.plan.jobs import PlannedJob, guarded, in_directory, plan_job, together, watching
@@ -398,7 +399,7 @@ class _Teller:
                 self.phase, self.rates = event.phase, {}
                 self.progress.phase(event.operation.value)
         elif isinstance(event, IntervalEvent) and event.end_ns > event.start_ns:
-            metadata = event.meta.ops > 0
-            amount = event.meta.ops if metadata else event.read.bytes + event.write.bytes
+            metadata = any(OP_KINDS[done.operation.value][0] == "names" for done in event.operations)
+            amount = sum(done.ops if metadata else done.bytes for done in event.operations)
             self.rates[host] = amount * 1e9 / (event.end_ns - event.start_ns)
             self.progress.rate(about_rate(sum(self.rates.values()), metadata))

@@ -1,17 +1,30 @@
 """From the engine's interval events to rows of the run's time series."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from assay.analyse import histograms
 from assay.contract._generated import IntervalEvent
-from assay.contract.names import PhaseStartEvent
+from assay.contract.names import OpInterval, PhaseStartEvent
 from assay.contract.parts import split_parts
 from assay.contract.reader import GREATEST, lines_of, read_events
 from assay.model.base import AssayError
 from assay.model.result.percentile import said
+from assay.model.study.names import OP_KINDS, Group, Moves
 from assay.run.heard import why_unreadable
 from assay.store import RunStore
+
+_COLUMNS: dict[tuple[Group, Moves], str] = {
+    ("data", "in"): "read",
+    ("data", "out"): "write",
+    ("data", ""): "write",
+    ("names", ""): "meta",
+    ("names", "out"): "meta",
+    ("objects", ""): "object",
+    ("objects", "in"): "object",
+    ("objects", "out"): "object",
+}
+"""What a kind of operation works on, and which way its bytes go -> first word of the columns that it counts in."""
 
 
 def run_rows(store: RunStore, tell: Callable[[str], None]) -> Iterator[dict[str, Any]]:
@@ -63,24 +76,26 @@ def interval_rows(case_id: str, repeat: int, lines: Iterable[str]) -> Iterator[d
             "index": index,
             "start_ns": min(event.start_ns for event in events),
             "end_ns": max(event.end_ns for event in events),
-            "read_ops": sum(event.read.ops for event in events),
-            "read_bytes": sum(event.read.bytes for event in events),
-            "write_ops": sum(event.write.ops for event in events),
-            "write_bytes": sum(event.write.bytes for event in events),
-            "meta_ops": sum(event.meta.ops for event in events),
-            "meta_bytes": sum(event.meta.bytes for event in events),
-            "errors": sum(event.errors for event in events),
-            **_percentiles(events),
+            **_counts([done for event in events for done in event.operations]),
+            **_percentiles([done for event in events for done in event.operations]),
         }
         if any(isinstance(value, int) and value > GREATEST for value in row.values()):
             raise AssayError(f"interval {index} of phase {phase} adds up to more than can be kept")
         yield row
 
 
-def _percentiles(events: Iterable[IntervalEvent]) -> dict[str, int | None]:
-    texts = [
-        text for event in events for text in (event.read_histogram, event.write_histogram, event.meta_histogram) if text
-    ]
+def _counts(parts: Sequence[OpInterval]) -> dict[str, int]:
+    found = dict.fromkeys(("read_ops", "read_bytes", "write_ops", "write_bytes", "meta_ops", "meta_bytes"), 0)
+    found |= {"errors": sum(done.errors for done in parts), "object_ops": 0, "object_bytes": 0}
+    for done in parts:
+        name = _COLUMNS[OP_KINDS[done.operation.value]]
+        found[f"{name}_ops"] += done.ops
+        found[f"{name}_bytes"] += done.bytes
+    return found
+
+
+def _percentiles(parts: Iterable[OpInterval]) -> dict[str, int | None]:
+    texts = [done.latency for done in parts if done.latency]
     if not texts:
         return {"p50_ns": None, "p99_ns": None}
     merged = histograms.merge([histograms.decode(text) for text in texts])

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from assay import __version__
 from assay.analyse.environment_diff import environment_diff
+from assay.contract import SPEC_VERSION
 from assay.contract._answers import BackendCapabilities, Look
 from assay.journal.entry import DIRECTORY, REMOTE
 from assay.kinds.place import keeper_of
@@ -103,6 +104,7 @@ def resume(folder: Path, destroy: bool, listener: Listener, budget: str | None =
     engine = load_engine()
     store = _reopen(folder)
     try:
+        _check_contract(store)
         blocks = _resumable(store)
         wanted = store.budget() if budget is None else budget
         prices = None if wanted is None else store.prices()
@@ -126,6 +128,22 @@ def resume(folder: Path, destroy: bool, listener: Listener, budget: str | None =
     except BaseException:
         store.close()
         raise
+
+
+def _check_contract(store: RunStore) -> None:
+    """See whether what the run has can be joined with what is measured now.
+
+    Raises:
+        AssayError: Its engine spoke another version of the contract; nothing was touched.
+    """
+    spoken = store.contract()
+    if spoken is not None and spoken != SPEC_VERSION:
+        who = "an older" if spoken < SPEC_VERSION else "a newer"
+        message = (
+            f"run {store.folder.name} was measured by {who} Assay (contract {spoken}, this one has {SPEC_VERSION})"
+        )
+        hint = "measure its study again with `assay run STUDY`, or go on with the version that began it"
+        raise AssayError(message, hint, EXIT_REFUSED)
 
 
 def _resumable(store: RunStore) -> Blocks | None:

@@ -335,6 +335,12 @@ class RunReader:
         return zlib.decompress(row[0]).decode() if row and row[0] else ""
 
     @tells_damage
+    def contract(self) -> int | None:
+        """Version of the contract that its first job and the events after it are in; None if nothing was started."""
+        row = self._db.execute("SELECT job ->> 'spec_version' FROM attempts ORDER BY id LIMIT 1").fetchone()
+        return int(row[0]) if row and row[0] is not None else None
+
+    @tells_damage
     def outcome_counts(self) -> dict[str, int]:
         """Number of repeats by outcome."""
         return dict(self._db.execute("SELECT status, count(*) FROM outcomes GROUP BY status ORDER BY status"))
@@ -397,7 +403,7 @@ def _sample(case: str, repeat: int, phase: int, operation: str, document: str) -
         return Sample.model_validate_json(document)
     except ValidationError as error:
         why = f"what is stored of it cannot be read: {plain(words_of(error))}"
-        tally = ErrorTally(kind="unreadable", errno=None, count=1, example=why)
+        tally = ErrorTally(kind="unreadable", name=None, count=1, example=why)
         told: dict[str, Any] = {"status": "crashed", "started_at": 0.0, "errors": (tally,)}
         return Sample(case=case, repeat=repeat, phase=phase, operation=operation, **told)
 

@@ -25,11 +25,13 @@ COLUMNS = {
     "errors": "int64",
     "p50_ns": "int64",
     "p99_ns": "int64",
+    "object_ops": "int64",
+    "object_bytes": "int64",
 }
 """Name -> Arrow type. Times count from the phase's start; percentiles are of all operations together,
 and empty where those are too few (`assay.model.result.percentile`).
 
-`meta` are metadata operations, whose bytes are the contents that `create` wrote.
+`meta` are metadata operations, whose bytes are the contents that `create` wrote; `object` are those on objects.
 """
 
 BATCH_ROWS = 50_000

@@ -47,6 +47,16 @@ def end(events: list[dict[str, Any]], phase: int = 0) -> dict[str, Any]:
     return next(event for event in events if event["event"] == "phase_end" and event["phase"] == phase)
 
 
+def kind(event: dict[str, Any]) -> dict[str, Any]:
+    """Its only kind of operation."""
+    (only,) = event["operations"]
+    return only  # type: ignore[no-any-return]
+
+
+def fault(code: int, domain: str = "os") -> dict[str, Any]:
+    return {"kind": "fault", "fault": {"domain": domain, "code": code}, "name": None, "count": 3}
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -82,6 +92,9 @@ def test_an_engine_that_does_not_watch_is_believed() -> None:
     assert reason(job, events) == ""
 
 
+THREE_THOUSAND = kind(end(good("open-loop")[1]))["latency"]
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -96,15 +109,23 @@ def test_an_engine_that_does_not_watch_is_believed() -> None:
         (lambda e: end(e).update(status="failed"), "it ended well, but phase 0 (write) is failed"),
         (lambda e: end(e)["lanes"].append(end(e)["lanes"][0]), "a lane twice"),
         (lambda e: end(e)["lanes"][0].update(end_ns=0, start_ns=1), "lane 0 ends before it begins"),
-        (lambda e: end(e)["write"].update(ops=10**6), "operations in all of its time"),
+        (lambda e: kind(end(e)).update(ops=10**6), "operations in all of its time"),
         (lambda e: end(e)["first_finisher"].update(ops=257), "has more in it than the phase"),
-        (lambda e: end(e)["write_latency"].update(count=257), "does not have the 257 values"),
-        (lambda e: end(e)["write_latency"].update(p50_ns=2**40), "a percentile is greater than a higher one"),
-        (lambda e: end(e)["errors"].append({"kind": "os", "errno": 5, "count": 3}), "had 3 failures"),
-        (lambda e: end(e)["errors"].append({"kind": "os", "errno": -5, "count": 3}), "there is no error number -5"),
+        (lambda e: kind(end(e))["latency"].update(count=257), "does not have the 257 values"),
+        (lambda e: kind(end(e))["latency"].update(p50_ns=2**40), "a percentile is greater than a higher one"),
+        (lambda e: kind(end(e)).update(latency=None), "256 write operations without latencies"),
+        (lambda e: kind(end(e)).update(first_byte=THREE_THOUSAND), "3000 times of first bytes of 256 write operations"),
+        (lambda e: end(e)["operations"].append(kind(end(e))), "write is counted twice"),
+        (lambda e: kind(end(e)["lanes"][0]).update(operation="read"), "of all lanes"),
+        (lambda e: kind(end(e)["lanes"][0]).update(errors=1), "of all lanes"),
+        (lambda e: end(e)["errors"].append(fault(5)), "had 3 failures"),
+        (lambda e: end(e)["errors"].append(fault(-5)), "there is no error number -5"),
+        (lambda e: end(e)["errors"].append(fault(4096)), "there is no error number 4096"),
+        (lambda e: end(e)["errors"].append(fault(99, "http")), "there is no error number 99 of http"),
+        (lambda e: end(e)["errors"].append(fault(70, "nfs")), "had 3 failures"),
         (lambda e: e[3].update(start_ns=5), "interval 0 is not where it should be"),
-        (lambda e: e[3]["write"].update(ops=10**9), "fewer latencies than write operations"),
-        (lambda e: e[3]["write"].update(bytes=10**12), "write of all intervals"),
+        (lambda e: kind(e[3]).update(ops=10**9), "fewer latencies than write operations"),
+        (lambda e: kind(e[3]).update(bytes=10**12), "write of all intervals"),
         (lambda e: e[2].update(at_ns=5), "its clock went back"),
         (lambda e: e[0]["job"].update(seed=77), "it was given another job than it says: seed differ"),
     ],
@@ -124,7 +145,7 @@ def test_what_takes_longer_than_it_was_waited_for_cannot_be() -> None:
 @pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**40, float("inf"), float("nan")])
 def test_a_number_that_cannot_be_kept_makes_its_line_no_event(number: float) -> None:
     _, events = good()
-    end(events)["write_latency"]["mean_ns"] = number
+    kind(end(events))["latency"]["mean_ns"] = number
     end(events)["lanes"][0]["cpu_wait_ns"] = number
     assert isinstance(read_line(json.dumps(end(events))), BrokenLine)
 

@@ -18,6 +18,10 @@ S = 10**9
 MB = 10**6
 
 
+def counts(kind: str, ops: int, amount: int) -> dict[str, Any]:
+    return {"operation": kind, "ops": ops, "bytes": amount, "errors": 0}
+
+
 def event(index: int, amount: int = 100 * MB, **changes: Any) -> IntervalEvent:
     """An interval of one second in which `amount` bytes were read, in operations of a megabyte."""
     fields: dict[str, Any] = {
@@ -26,9 +30,7 @@ def event(index: int, amount: int = 100 * MB, **changes: Any) -> IntervalEvent:
         "index": index,
         "start_ns": index * S,
         "end_ns": (index + 1) * S,
-        "read": {"ops": amount // MB, "bytes": amount},
-        "write": {"ops": 0, "bytes": 0},
-        "errors": 0,
+        "operations": [counts("read", amount // MB, amount)],
     }
     return IntervalEvent.model_validate(fields | changes)
 
@@ -68,8 +70,8 @@ def test_the_last_interval_is_left_out_if_it_is_shorter() -> None:
 
 
 def test_reads_writes_and_contents_are_added_and_metadata_counts_operations() -> None:
-    both = {"write": {"ops": 3, "bytes": 6 * MB}, "meta": {"ops": 5, "bytes": MB}}
-    events = [event(n, 100 * MB, **both) for n in range(2)]
+    every = [counts("read", 100, 100 * MB), counts("write", 3, 6 * MB), counts("create", 5, MB)]
+    events = [event(n, operations=every) for n in range(2)]
     assert whole_intervals(events, window(0, 2), metadata=False)[1][0].rate == 107 * MB
     assert whole_intervals(events, window(0, 2), metadata=True)[1][0].rate == 108
 

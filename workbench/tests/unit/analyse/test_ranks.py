@@ -174,12 +174,12 @@ ERROR = {
     "event": "error_sample",
     "phase": 0,
     "lane": 0,
-    "kind": "os",
+    "kind": "fault",
     "action": "read",
     "object": "f0",
     "offset": 0,
     "length": RECORD,
-    "errno": 5,
+    "fault": {"domain": "os", "code": 5},
     "message": "Input/output error",
 }
 
@@ -190,7 +190,7 @@ def test_failures_are_added_up_by_kind_and_name_the_host() -> None:
         one.heard.errors[0] = [ErrorSampleEvent.model_validate(ERROR)]
     (sample,) = samples_from_ranks("c0001", 1, ranks)
     (tally,) = sample.errors
-    assert (tally.errno, tally.count) == ("EIO", 2)
+    assert (tally.name, tally.count) == ("EIO", 2)
     assert tally.example.startswith("h2: ")
     assert [share.failed_operations for share in sample.hosts] == [0, 1, 1]
 

@@ -50,14 +50,10 @@ def test_intervals_add_up_to_the_total(path: Path) -> None:
         if sample.status == "crashed":
             continue
         own = [event for event in events if isinstance(event, IntervalEvent) and event.phase == sample.phase]
-        assert sum(event.read.ops + event.write.ops + event.meta.ops for event in own) == sample.ops
-        assert sum(event.read.bytes + event.write.bytes + event.meta.bytes for event in own) == sample.bytes
-        texts = [
-            text
-            for event in own
-            for text in (event.read_histogram, event.write_histogram, event.meta_histogram)
-            if text
-        ]
+        done = [of_kind for event in own for of_kind in event.operations]
+        assert sum(of_kind.ops for of_kind in done) == sample.ops
+        assert sum(of_kind.bytes for of_kind in done) == sample.bytes
+        texts = [of_kind.latency for of_kind in done if of_kind.latency]
         if sample.histogram:
             merged = histograms.merge([histograms.decode(text) for text in texts])
             whole = histograms.decode(sample.histogram)
@@ -85,7 +81,8 @@ def test_no_space_names_action_path_place_size_and_errno() -> None:
     write, read = samples("no-space")
     assert write.status == "failed" and write.ops == 32
     (tally,) = write.errors
-    assert (tally.kind, tally.errno, tally.count) == ("os", "ENOSPC", 3)
+    assert (tally.kind, tally.domain, tally.code) == ("fault", "os", 28)
+    assert (tally.name, tally.count) == ("ENOSPC", 3)
     assert tally.example == (
         "write /var/tmp/assay-golden/golden-full.r1/f0 at 2097152, 65536 bytes: No space left on device (ENOSPC)"
     )
@@ -101,11 +98,12 @@ def test_no_space_to_reserve_is_told_whether_or_not_the_phase_end_counts_it() ->
     )
     old = lines("no-space-preallocate")
     assert old[3].count('"errors":[]') == 1
-    counted = '"errors":[{"kind":"os","errno":28,"count":1}]'
+    counted = '"errors":[{"kind":"fault","fault":{"domain":"os","code":28},"name":"ENOSPC","count":1}]'
     for told in (old, [*old[:3], old[3].replace('"errors":[]', counted), *old[4:]]):
         write, read = samples_from_events("c0007", 1, read_events(told))
         assert (write.status, read.status) == ("failed", "skipped")
-        assert write.errors == (ErrorTally(kind="os", errno="ENOSPC", count=1, example=reserve),)
+        told = {"name": "ENOSPC", "domain": "os", "code": 28}
+        assert write.errors == (ErrorTally(kind="fault", count=1, example=reserve, **told),)
         assert [tally.example for tally in read.errors] == [f"in write: {reserve}"]
 
 
@@ -114,7 +112,7 @@ def test_phases_skipped_after_a_failed_preparation_say_what_failed() -> None:
     assert [(sample.operation, sample.status) for sample in found] == [("read", "skipped"), ("random_read", "skipped")]
     for sample in found:
         (tally,) = sample.errors
-        assert (tally.errno, tally.count, sample.failed_operations) == ("ENOSPC", 3, 0)
+        assert (tally.name, tally.count, sample.failed_operations) == ("ENOSPC", 3, 0)
         assert tally.example == (
             "in prepare: write /var/tmp/assay-golden/golden-prepare.r1/f0 at 2097152, 65536 bytes: "
             "No space left on device (ENOSPC)"
@@ -122,10 +120,11 @@ def test_phases_skipped_after_a_failed_preparation_say_what_failed() -> None:
 
 
 def test_a_failed_close_beside_failed_operations_is_not_lost() -> None:
-    close = json.loads(lines("no-space")[3]) | {"lane": None, "action": "close", "length": 0, "errno": 5}
+    close = json.loads(lines("no-space")[3]) | {"lane": None, "action": "close", "length": 0}
+    close["fault"] = {"domain": "os", "code": 5}
     whole = lines("no-space")
     write = samples_from_events("c0001", 1, read_events([*whole[:7], json.dumps(close), *whole[7:]]))[0]
-    assert {tally.errno: tally.count for tally in write.errors} == {"EIO": 1, "ENOSPC": 3}
+    assert {tally.name: tally.count for tally in write.errors} == {"EIO": 1, "ENOSPC": 3}
     assert "close /var/tmp/assay-golden/golden-full.r1/f0: Input/output error (EIO)" in str(write.errors)
 
 
@@ -183,12 +182,10 @@ def test_open_loop_shows_the_whole_stall() -> None:
 def as_names(line: str) -> str:
     """A golden line about reads as if it were about stat."""
     event = json.loads(line)
-    nothing = {"ops": 0, "bytes": 0}
     if event.get("operation") == "read":
         event["operation"] = "stat"
     if event["event"] == "phase_end" and event["operation"] == "stat":
-        event |= {"meta": {**event["read"], "bytes": 0}, "read": nothing}
-        event |= {"meta_latency": event["read_latency"], "read_latency": None}
+        event["operations"] = [event["operations"][0] | {"operation": "stat", "bytes": 0}]
         for window in ("first_finisher", "last_finisher", "steady"):
             event[window]["bytes"] = 0
     return json.dumps(event)
@@ -209,13 +206,14 @@ def test_metadata_operations_are_counted_and_timed() -> None:
 
 
 def test_contents_of_new_files_are_written_bytes() -> None:
-    end = json.loads(as_names(lines("good-run")[-2])) | {"operation": "create", "meta": {"ops": 10, "bytes": 4096}}
+    end = json.loads(as_names(lines("good-run")[-2])) | {"operation": "create"}
+    end["operations"] = [end["operations"][0] | {"operation": "create", "ops": 10, "bytes": 4096}]
     found = samples_from_events("c0007", 2, read_events([*lines("good-run")[:-2], json.dumps(end)]))
     assert (found[1].bytes, found[1].write_bytes, found[1].moves_data) == (4096, 4096, True)
 
 
 def test_delays_of_starts_and_the_reason_of_the_method_are_kept() -> None:
-    delay = json.loads(lines("open-loop")[-2])["read_latency"]
+    delay = json.loads(lines("open-loop")[-2])["operations"][0]["latency"]
     changed = [json.dumps(json.loads(line) | {"start_delay": delay}) for line in lines("open-loop")]
     (sample,) = samples_from_events("c0001", 1, read_events(changed))
     assert sample.start_delay["p99.9"] == delay["p999_ns"] and sample.start_delay["mean"] == delay["mean_ns"]
@@ -232,11 +230,54 @@ def test_mixed_operations_are_merged_and_preparation_is_no_sample() -> None:
     assert sample.histogram is not None and histograms.decode(sample.histogram).total == 2000
     assert sample.skew_ns == 60_000 and sample.finish_spread_ns > 0
     end = json.loads(lines("two-lanes-mixed")[-2])
-    reads, writes = end["read_latency"], end["write_latency"]
+    reads, writes = (of_kind["latency"] for of_kind in end["operations"])
     mean = (reads["mean_ns"] * 1401 + writes["mean_ns"] * 599) / 2000
     assert sample.latency["mean"] == pytest.approx(mean)
     assert sample.latency["min"] == min(reads["min_ns"], writes["min_ns"])
     assert writes["p50_ns"] < sample.latency["p50"] < reads["p50_ns"]
+
+
+def test_each_kind_of_a_mix_has_its_own_counts_and_latencies() -> None:
+    (sample,) = samples("two-lanes-mixed")
+    end = json.loads(lines("two-lanes-mixed")[-2])
+    assert [(counts.kind, counts.ops, counts.bytes, counts.errors) for counts in sample.kinds] == [
+        ("read", 1401, 1401 * 4096, 0),
+        ("write", 599, 599 * 4096, 0),
+    ]
+    for counts, told in zip(sample.kinds, end["operations"], strict=True):
+        assert counts.latency["p50"] == told["latency"]["p50_ns"] and counts.histogram == told["latency"]["histogram"]
+        assert "p99.9" not in counts.latency_said and counts.first_byte == {}
+    assert sample.mixed
+
+
+def test_the_histogram_of_a_phase_of_one_kind_is_kept_once() -> None:
+    write, _ = samples("good-run")
+    (only,) = write.kinds
+    assert (only.kind, only.ops, only.latency, only.histogram) == ("write", 256, write.latency, None)
+    assert not write.mixed and write.histogram
+
+
+def test_the_first_byte_of_a_kind_is_kept_apart() -> None:
+    end = json.loads(lines("good-run")[-2])
+    own = end["operations"][0]
+    own["first_byte"] = own["latency"] | {"p50_ns": 7}
+    found = samples_from_events("c0007", 1, read_events([*lines("good-run")[:-2], json.dumps(end)]))[1]
+    assert found.kinds[0].first_byte["p50"] == 7 and found.kinds[0].first_byte_histogram
+    assert found.latency["p50"] == own["latency"]["p50_ns"]
+
+
+def test_a_fault_of_another_domain_has_its_name_and_words() -> None:
+    """Whose number it is decides what is counted together: 5 of the kernel is not 5 of a server."""
+    whole = lines("no-space")
+    fault = {"domain": "nfs", "code": 28}
+    failure = json.loads(whole[3]) | {"fault": fault, "message": "the NFS server answered 28 NFS3ERR_NOSPC"}
+    end = next(json.loads(line) for line in whole if '"phase_end"' in line)
+    end["errors"].append({"kind": "fault", "fault": fault, "name": "NFS3ERR_NOSPC", "count": 2})
+    told = [*whole[:7], json.dumps(failure), json.dumps(end), *whole[8:]]
+    kernel, server = samples_from_events("c0001", 1, read_events(told))[0].errors
+    assert (kernel.name, kernel.count, server.name, server.count) == ("ENOSPC", 3, "NFS3ERR_NOSPC", 2)
+    assert server.example.endswith("65536 bytes: the NFS server answered 28 NFS3ERR_NOSPC")
+    assert kernel.key != server.key
 
 
 def changed(end: dict[str, Any], name: str = "evidence") -> Sample:
@@ -250,7 +291,7 @@ def changed(end: dict[str, Any], name: str = "evidence") -> Sample:
 
 
 def counts(ops: int) -> dict[str, Any]:
-    return {"read": {"ops": ops, "bytes": 4096 * ops}}
+    return {"operations": [{"operation": "read", "ops": ops, "bytes": 4096 * ops, "errors": 0}]}
 
 
 def test_what_host_and_device_say_is_kept() -> None:
@@ -310,9 +351,11 @@ def test_one_lane_has_nothing_to_be_held_against() -> None:
 def test_of_many_lanes_the_median_counts_and_of_any_operation() -> None:
     event = json.loads(lines("evidence")[-2])
     lane = event["lanes"][0]
-    nothing = {"ops": 0, "bytes": 0}
-    kinds = ("read", "write", "meta")
-    each = [{**lane, "read": nothing, kinds[n % 3]: {"ops": 100 + n, "bytes": 0}} for n in range(16)]
+    kinds = ("read", "write", "stat")
+    each = [
+        {**lane, "operations": [{"operation": kinds[n % 3], "ops": 100 + n, "bytes": 0, "errors": 0}]}
+        for n in range(16)
+    ]
     each[7] = {**lane, **counts(10)}
     told = [*lines("evidence")[:-2], json.dumps(event | {"lanes": each})]
     assert samples_from_events("c0001", 1, read_events(told))[0].lane_balance == 10 / 107

@@ -23,7 +23,9 @@ from assay.judge.judge import judge
 from assay.model.result.result import ErrorTally
 from assay.model.result.verdict import Finding, Verdict
 
-FULL = ErrorTally(kind="os", errno="ENOSPC", count=3, example="write /t/f0 at 1048576, 65536 bytes: No space (ENOSPC)")
+FULL = ErrorTally(
+    kind="fault", name="ENOSPC", count=3, example="write /t/f0 at 1048576, 65536 bytes: No space (ENOSPC)"
+)
 
 
 def late(p999_ms: float, mean_us: float = 1, operation: str = "read", queue_depth: int = 1, **fields: Any) -> Evidence:

@@ -21,19 +21,19 @@ def test_of_many_failures_two_are_told_and_the_others_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "errno", "remedy"),
+    ("kind", "name", "remedy"),
     [
-        ("os", "ENOSPC", "Free space"),
-        ("os", "EDQUOT", "Free space"),
-        ("os", "EIO", "dmesg"),
-        ("os", "ESTALE", "Mend what the error names"),
+        ("fault", "ENOSPC", "Free space"),
+        ("fault", "EDQUOT", "Free space"),
+        ("fault", "EIO", "dmesg"),
+        ("fault", "ESTALE", "Mend what the error names"),
         ("corrupt", None, "Do not trust this storage"),
         ("short_read", None, "Mend what the error names"),
     ],
 )
-def test_what_failed_decides_what_to_do(kind: str, errno: str | None, remedy: str) -> None:
-    tally = ErrorTally(kind=kind, errno=errno, count=1, example="it")
-    other = tally.model_copy(update={"kind": "os"})
+def test_what_failed_decides_what_to_do(kind: str, name: str | None, remedy: str) -> None:
+    tally = ErrorTally(kind=kind, name=name, count=1, example="it")
+    other = tally.model_copy(update={"kind": "fault"})
     found = fires(
         rules.incomplete, Verdict.INCOMPLETE, "1 x it", evidence(changes=[{"errors": (tally, other)}, {}, {}])
     )

@@ -84,10 +84,10 @@ ODD = [
     "nonsense \x1b[31m",
     "[" * 100_000,
     "7",
-    '{"spec_version": 1, "engine_version": "x", "backends": [{"kind": 7}]}',
-    '{"spec_version": 1, "engine_version": "x", "backends": {"a\\u001b": 1}}',
-    '{"spec_version": 1, "engine_version": "x", "backends": [null]}',
-    '{"spec_version": 1' + "0" * 5000 + "}",
+    '{"spec_version": 2, "engine_version": "x", "backends": [{"kind": 7}]}',
+    '{"spec_version": 2, "engine_version": "x", "backends": {"a\\u001b": 1}}',
+    '{"spec_version": 2, "engine_version": "x", "backends": [null]}',
+    '{"spec_version": 2' + "0" * 5000 + "}",
 ]
 
 
@@ -118,7 +118,7 @@ def test_an_engine_that_does_not_answer_as_it_should(
 
 
 def test_texts_of_capabilities_can_be_printed() -> None:
-    text = '{"spec_version": 1, "engine_version": "1\\u001b[2J", "backends": []}'
+    text = '{"spec_version": 2, "engine_version": "1\\u001b[2J", "backends": []}'
     assert binary.parse_capabilities("e", text).engine_version == r"1\x1b[2J"
 
 

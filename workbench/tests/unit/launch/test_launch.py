@@ -48,7 +48,7 @@ def fake(tmp_path: Path) -> Path:
 
 def job(how: str, **more: object) -> str:
     value = {
-        "spec_version": 1,
+        "spec_version": 2,
         "id": how,
         "target": {"kind": "null"},
         "file_size_bytes": 1,
@@ -221,9 +221,9 @@ def test_engine_is_found_by_environment(fake: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        ('{"spec_version": 2, "engine_version": "9"}', "speaks version 2 of the contract, this workbench version 1"),
+        ('{"spec_version": 3, "engine_version": "9"}', "speaks version 3 of the contract, this workbench version 2"),
         ("nonsense", "its answer cannot be read"),
-        ('{"spec_version": 1}', "its answer cannot be read"),
+        ('{"spec_version": 2}', "its answer cannot be read"),
     ],
 )
 def test_engine_of_another_contract_is_refused(

@@ -45,7 +45,17 @@ def test_no_two_parameters_share_a_column_or_a_place() -> None:
 
 
 def test_the_engine_is_told_everything_or_plan_knows_why_not() -> None:
-    own = {"record_size", "hosts", "servers", "streams", "cache", "memory_limit", "runtime", "time_limit"}
+    own = {
+        "record_size",
+        "hosts",
+        "servers",
+        "streams",
+        "cache",
+        "memory_limit",
+        "runtime",
+        "time_limit",
+        "read_percent",
+    }
     assert {name for name, item in DEFINITIONS.items() if not item.job} == own
 
 

@@ -12,7 +12,21 @@ from soak import times
 
 from assay.model.site.cpus import cpu_numbers
 from assay.model.study.hosts import Hosts
-from assay.model.study.names import CREATES, LOOKUPS, METADATA, OPERATIONS, READS, STDIO, WHOLE, WRITES
+from assay.model.study.names import (
+    CREATES,
+    DATA,
+    LOOKUPS,
+    METADATA,
+    OBJECTS,
+    OP_KINDS,
+    OPERATIONS,
+    READS,
+    STDIO,
+    WHOLE,
+    WORK,
+    WRITES,
+    is_metadata,
+)
 from assay.model.study.study import KINDS, Study, Workload, study_schema
 from assay.plan.load import load_study
 
@@ -245,14 +259,40 @@ def test_a_workload_may_be_optional_as_a_whole():
 
 
 def test_operations_are_those_of_the_contract():
-    from assay.contract._generated import Operation
+    from assay.contract._generated import Operation, OpKind
 
-    assert set(OPERATIONS) == set(Operation) - {"prepare"}
+    assert set(WORK) == set(Operation) - {"prepare"}
+    assert set(OP_KINDS) == set(OpKind)
+    assert set(OPERATIONS) == set(WORK) - set(OBJECTS) and len(set(DATA + METADATA + OBJECTS)) == len(WORK)
     assert (CREATES | STDIO).issubset(OPERATIONS)
     assert set(OPERATIONS) == READS | WRITES | set(METADATA)
     assert not (READS | WRITES).intersection(METADATA)
     assert (LOOKUPS | WHOLE).issubset(METADATA) and not LOOKUPS & WHOLE
     assert sorted(READS & WRITES) == ["random_mix", "sequential_mix"]
+
+
+def test_what_engines_can_do_is_placed_in_the_table_of_operations():
+    """One that is not would be taken for another: a name for data, a get for a write."""
+    capabilities = json.loads((REPOSITORY / "contract" / "capabilities.json").read_text())
+    known = {name for backend in capabilities["backends"] for name in backend["operations"]}
+    assert known <= {"prepare", *WORK}
+    for operation, work in WORK.items():
+        assert is_metadata(operation) == (work.group == "names")
+        assert (operation in READS, operation in WRITES) == (
+            (work.reads, work.writes) if work.group == "data" else (False, False)
+        )
+    for name, (group, moves) in OP_KINDS.items():
+        own = [work for operation, work in WORK.items() if operation == name]
+        assert all(work.group == group and work.reads + work.writes == bool(moves) for work in own), name
+
+
+@pytest.mark.parametrize("operation", OBJECTS)
+def test_operations_on_objects_are_for_kinds_of_target_that_hold_objects(operation):
+    *_, problem = load(written(w_operations=[operation])).problems
+    assert problem.message == (
+        f"workloads.w.operations[0]: {operation} works on objects, and no kind of target that a study can have holds"
+        " objects"
+    )
 
 
 def names(**changes):

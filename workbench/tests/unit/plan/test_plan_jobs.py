@@ -48,7 +48,7 @@ def test_a_job_says_what_the_case_says():
     phases = job.pop("phases")
     assert planned.id == "c0001-r2" and planned.memory_limit is None
     expected = {
-        "spec_version": 1,
+        "spec_version": 2,
         "id": "c0001-r2",
         "seed": data_seed(1, "c0001", 2),
         "target": {"kind": "file", "root": "/tmp/assay-test", "directory": "c0001-r2", "run": None},
@@ -79,10 +79,12 @@ def test_a_job_says_what_the_case_says():
         "time_limit_ns": 2 * 10**9,
         "rate_per_s": 100.0,
         "arrivals": "poisson",
-        "read_percent": 70,
+        "mix": {"read": 70, "write": 30},
+        "range_bytes": None,
         "stride_records": 17,
     }
     assert phases[1]["time_limit_ns"] is None and phases[1]["rate_per_s"] is None
+    assert [phase["mix"] for phase in phases[:2]] == [None, None]
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from assay.model.study.parameters import Parameters
 from assay.report.atomic import write_whole
 from assay.report.export_csv import csv_text
 from assay.report.export_json import json_document, json_schema, json_text
+from assay.report.kinds_table import kinds_table
 from assay.report.tables import RESULT_COLUMNS, Table, ceilings_table, results_table, samples_table
 from assay.run.analysis import load_analysis
 from assay.store import RunMeta, RunStore
@@ -46,6 +47,7 @@ Make = Callable[[RunAnalysis], Table]
 TABLES: list[tuple[Make, TableName]] = [
     (results_table, TableName.RESULTS),
     (samples_table, TableName.SAMPLES),
+    (kinds_table, TableName.KINDS),
     (ceilings_table, TableName.CEILINGS),
 ]
 
@@ -122,6 +124,7 @@ def test_json_follows_its_schema_and_holds_both_tables(analysis: RunAnalysis, tm
     assert document == json.loads(json_text(analysis)) == json_document(analysis)
     assert document["results"] == list(results_table(analysis).records)
     assert document["samples"] == list(samples_table(analysis).records)
+    assert document["kinds"] == list(kinds_table(analysis).records)
     assert len(document["comparisons"]) == len(analysis.comparisons)
 
 
@@ -135,7 +138,7 @@ def test_the_json_schema_refuses_what_is_wrong(analysis: RunAnalysis) -> None:
 @pytest.mark.parametrize(("make", "name"), TABLES)
 def test_xlsx(analysis: RunAnalysis, make: Make, name: TableName, tmp_path: Path) -> None:
     book = read_xlsx(exported(analysis, Format.XLSX, tmp_path))
-    assert list(book) == ["Summary", "Results", "Samples", "Ceilings", "Environment", "Study"]
+    assert list(book) == ["Summary", "Results", "Samples", "Kinds", "Ceilings", "Environment", "Study"]
     head, *lines = book[str(name).capitalize()]
     table = make(analysis)
     names = [column.name for column in table.columns]

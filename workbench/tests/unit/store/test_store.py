@@ -24,7 +24,7 @@ from assay.store import RunMeta, RunStore, find_run, list_runs, lock_holders, ne
 from assay.store.schema import SCHEMA_VERSION
 
 STUDY = "study: tiny  # verbatim, ä\r\nquestion: why?\n"
-JOB = {"spec_version": 1, "id": "x"}
+JOB = {"spec_version": 2, "id": "x"}
 
 
 def case(number: int) -> Case:
@@ -82,7 +82,7 @@ def test_what_was_put_in_comes_out(tmp_path: Path) -> None:
             device="/dev/x",
         ),
     )
-    tally = ErrorTally(kind="os", errno="ENOSPC", count=3, example="write /x/f at 0: No space left")
+    tally = ErrorTally(kind="fault", name="ENOSPC", count=3, example="write /x/f at 0: No space left")
     measured = sample("c0002", 1, latency={"p50": 10.0}, errors=(tally,), device_read_bytes=0)
     with create(tmp_path) as store:
         store.describe(environment={"memory": {"total": "1 KiB"}}, places=places)
@@ -405,6 +405,8 @@ def test_intervals_become_parquet(tmp_path: Path) -> None:
         "errors": 0,
         "p50_ns": 7,
         "p99_ns": None,
+        "object_ops": 0,
+        "object_bytes": 0,
     }
     with create(tmp_path) as store:
         assert store.write_intervals(iter([row, {**row, "index": 1}])) == 2

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from assay.model.base import Frozen
 from assay.model.money.priced import FrozenPrices
@@ -42,15 +42,67 @@ class ErrorTally(Frozen):
     """Failed operations of one kind in one phase.
 
     Attributes:
-        kind: os, short_read, short_write or corrupt.
-        errno: Symbol such as ENOSPC; None if the kernel gave none.
+        kind: fault, short_read, short_write or corrupt; of runs of older versions `os` for a fault.
+        name: Of the fault, such as ENOSPC; None if the storage named none.
+        domain: Whose code it is: os, nfs, http, ...; None if there is no code, or of runs of older versions.
+        code: The number; None likewise.
         example: The first one in words: action, object, offset, length, message.
     """
 
     kind: str
-    errno: str | None
+    name: str | None
     count: int
     example: str
+    domain: str | None = None
+    code: int | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _older(cls, written: Any) -> Any:
+        """Versions whose engine knew the kernel's codes only stored the name as `errno`."""
+        if isinstance(written, dict) and "errno" in written:
+            rest = {key: value for key, value in written.items() if key != "errno"}
+            return {"name": written["errno"], **rest}
+        return written
+
+    @property
+    def key(self) -> tuple[str, str | None, int | None, str | None]:
+        """What failures must have in common to be counted together."""
+        return self.kind, self.domain, self.code, self.name
+
+
+class KindCounts(Frozen):
+    """What the operations of one kind did in a phase.
+
+    Attributes:
+        kind: Such as read, write, sync, create, get; see `assay.model.study.names.OP_KINDS`.
+        ops: Those that succeeded.
+        bytes: That they moved.
+        errors: Those that failed.
+        latency: As of `Sample`.
+        histogram: As of `Sample`; None where that one is of this kind alone.
+        first_byte: Times until the first byte came, named as `latency`; empty where the protocol does not tell.
+        first_byte_histogram: All of them.
+    """
+
+    kind: str
+    ops: int = 0
+    bytes: int = 0
+    errors: int = 0
+    latency: dict[str, float] = Field(default_factory=dict)
+    histogram: str | None = None
+    first_byte: dict[str, float] = Field(default_factory=dict)
+    first_byte_histogram: str | None = None
+
+    @property
+    def latency_said(self) -> dict[str, float]:
+        """Of `latency` what its number of operations can tell; likewise `first_byte_said`."""
+        return said(self.latency, self.ops)
+
+    @property
+    def first_byte_said(self) -> dict[str, float]:
+        """Likewise of `first_byte`."""
+        return said(self.first_byte, self.ops)
 
 
 class BlockDeviceUse(Frozen):
@@ -126,6 +178,7 @@ class Sample(Telling):
         latency: Name (`min`, `mean`, `p50`, `p90`, `p99`, `p99.9`, `p99.99`, `max`) -> nanoseconds; empty without any.
             As the engine counted, however few operations there were: `latency_said` has those that mean something.
         histogram: All latencies of the phase: HDR, V2-deflate, base64.
+        kinds: The same kind by kind, of those that ended; empty of runs of older versions.
         start_delay: Open loop: from intended starts to submissions, named and counted as `latency`; else empty.
         start_delay_histogram: All of them.
         method: How operations reached the kernel; `method_reason` says why.
@@ -187,6 +240,7 @@ class Sample(Telling):
     steady_iops: float | None = None
     latency: dict[str, float] = Field(default_factory=dict)
     histogram: str | None = None
+    kinds: tuple[KindCounts, ...] = ()
     start_delay: dict[str, float] = Field(default_factory=dict)
     start_delay_histogram: str | None = None
     errors: tuple[ErrorTally, ...] = ()
@@ -248,6 +302,11 @@ class Sample(Telling):
     def start_delay_said(self) -> dict[str, float]:
         """Likewise of `start_delay`."""
         return said(self.start_delay, self.ops)
+
+    @property
+    def mixed(self) -> bool:
+        """It had operations of several kinds that ended well, each with latencies of its own."""
+        return sum(1 for counts in self.kinds if counts.ops) > 1
 
     @property
     def idle(self) -> bool:

@@ -2,7 +2,7 @@
 
 from assay.model.base import Frozen
 from assay.model.study.axis import AxisValue
-from assay.model.study.names import MIXES, READS, is_metadata
+from assay.model.study.names import DATA, MIXES, READS, is_metadata
 from assay.model.study.parameters import Parameters
 
 
@@ -48,7 +48,7 @@ def job_kind(parameters: Parameters, operation: str) -> str | None:
     if is_metadata(operation):
         contents = f" bytes={parameters.file_size}" if operation == "create" else ""
         return f"{operation} {shape}{contents}"
-    if operation in READS and parameters.verify:
+    if operation not in DATA or (operation in READS and parameters.verify):
         return None
     if operation in READS and operation not in MIXES:
         return f"{'random_read' if operation == 'random_read' else 'read'} {shape}"

@@ -1,28 +1,104 @@
-"""The operations a study can name, and what they do. The contract's `Operation` has the same ones; a test says so."""
+"""The operations there are, and what they do.
 
-DATA = (
-    "write",
-    "rewrite",
-    "read",
-    "reread",
-    "random_read",
-    "random_write",
-    "backward_read",
-    "record_rewrite",
-    "stride_read",
-    "fwrite",
-    "re_fwrite",
-    "fread",
-    "re_fread",
-    "random_mix",
-    "sequential_mix",
-)
-"""On the data of files and devices: iozone's thirteen in iozone's order, then the mixes."""
+The contract's `Operation` and `OpKind` have the same ones; a test says so. Each is written down once, with all that
+follows from it: one that is missing is an error, never taken for another.
+"""
 
-METADATA = ("create", "stat", "open", "readdir", "rename", "unlink", "mkdir", "rmdir")
+from typing import Literal, NamedTuple
+
+Group = Literal["data", "names", "objects"]
+"""What an operation works on: bytes of files and devices, names and attributes of files, or objects."""
+
+Moves = Literal["in", "out", ""]
+"""Which way the bytes of a kind of operation go: from the storage, to it, or none are moved."""
+
+
+class Work(NamedTuple):
+    """What an operation does.
+
+    Attributes:
+        group: What it works on.
+        reads: It fetches contents.
+        writes: It stores contents.
+    """
+
+    group: Group
+    reads: bool = False
+    writes: bool = False
+
+
+WORK: dict[str, Work] = {
+    "write": Work("data", writes=True),
+    "rewrite": Work("data", writes=True),
+    "read": Work("data", reads=True),
+    "reread": Work("data", reads=True),
+    "random_read": Work("data", reads=True),
+    "random_write": Work("data", writes=True),
+    "backward_read": Work("data", reads=True),
+    "record_rewrite": Work("data", writes=True),
+    "stride_read": Work("data", reads=True),
+    "fwrite": Work("data", writes=True),
+    "re_fwrite": Work("data", writes=True),
+    "fread": Work("data", reads=True),
+    "re_fread": Work("data", reads=True),
+    "random_mix": Work("data", reads=True, writes=True),
+    "sequential_mix": Work("data", reads=True, writes=True),
+    "create": Work("names", writes=True),
+    "stat": Work("names"),
+    "open": Work("names"),
+    "readdir": Work("names"),
+    "rename": Work("names"),
+    "unlink": Work("names"),
+    "mkdir": Work("names"),
+    "rmdir": Work("names"),
+    "put": Work("objects", writes=True),
+    "get": Work("objects", reads=True),
+    "head": Work("objects"),
+    "delete": Work("objects"),
+    "list": Work("objects"),
+    "object_mix": Work("objects", reads=True, writes=True),
+}
+"""Every operation that is measured: iozone's thirteen in iozone's order, the mixes, names, objects."""
+
+OP_KINDS: dict[str, tuple[Group, Moves]] = {
+    "read": ("data", "in"),
+    "write": ("data", "out"),
+    "sync": ("data", ""),
+    "create": ("names", "out"),
+    "stat": ("names", ""),
+    "open": ("names", ""),
+    "readdir": ("names", ""),
+    "rename": ("names", ""),
+    "unlink": ("names", ""),
+    "mkdir": ("names", ""),
+    "rmdir": ("names", ""),
+    "put": ("objects", "out"),
+    "get": ("objects", "in"),
+    "head": ("objects", ""),
+    "delete": ("objects", ""),
+    "list": ("objects", ""),
+    "start_upload": ("objects", ""),
+    "put_part": ("objects", "out"),
+    "complete_upload": ("objects", ""),
+}
+"""Every kind that operations are counted by -> what it works on, and which way its bytes go."""
+
+
+def _of(group: Group) -> tuple[str, ...]:
+    return tuple(name for name, work in WORK.items() if work.group == group)
+
+
+DATA = _of("data")
+"""On the data of files and devices."""
+
+METADATA = _of("names")
 """On names and attributes; their rate is operations per second."""
 
+OBJECTS = _of("objects")
+"""On objects, each whole or a range of it; no kind of target that a study can name has them."""
+
 OPERATIONS = DATA + METADATA
+"""Those that a study can ask for."""
 
 LOOKUPS = frozenset({"stat", "open", "readdir"})
 """Leave the names as they are, so that they can go round for a given time."""
@@ -33,17 +109,17 @@ WHOLE = frozenset({"rename", "unlink", "rmdir"})
 CREATES = frozenset({"write", "fwrite"})
 """Make the file anew."""
 
-MIXES = frozenset({"random_mix", "sequential_mix"})
-"""Read and write."""
+MIXES = frozenset(name for name in DATA if WORK[name].reads and WORK[name].writes)
+"""Read and write data of files."""
 
 STDIO = frozenset({"fwrite", "re_fwrite", "fread", "re_fread"})
 """Go through C stdio."""
 
-WRITES = frozenset({"write", "rewrite", "random_write", "record_rewrite", "fwrite", "re_fwrite"}) | MIXES
-"""Issue writes."""
+WRITES = frozenset(name for name in DATA if WORK[name].writes)
+"""Issue writes to files or devices."""
 
-READS = frozenset(DATA) - WRITES | MIXES
-"""Issue reads."""
+READS = frozenset(name for name in DATA if WORK[name].reads)
+"""Issue reads of files or devices."""
 
 
 def is_metadata(operation: str) -> bool:

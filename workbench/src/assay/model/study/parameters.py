@@ -351,7 +351,6 @@ class Parameters(Telling):
             heading="Share of reads in mixed operations",
             untold="the share of reads",
             title="Reads (%)",
-            job="phase.read_percent",
         ),
     ] = 50
     stride: Annotated[

@@ -65,6 +65,9 @@ def _groups(written: object) -> object:
 def _operation(written: object) -> str:
     if isinstance(written, str) and written in names.OPERATIONS:
         return written
+    if isinstance(written, str) and written in names.OBJECTS:
+        files = "use operations on files or names, such as write, read or create"
+        raise fault(f"{written} works on objects, and no kind of target that a study can have holds objects", files)
     raise fault(f"{shown(written)} is not an operation", one_of(written, names.OPERATIONS))
 
 

@@ -6,6 +6,7 @@ from assay.report import figures, numbers, percentiles
 from assay.report.brief import ceiling_cells, interval_cell, other_measure, rate_cell
 from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Share, Table
 from assay.report.measure import DATA, METADATA, Measure, measure_of, measures_of
+from assay.report.sections.mixes import mixes_table
 from assay.report.view import View, Workload, unseen
 
 _MARKS = (
@@ -30,6 +31,9 @@ def section(view: View) -> Section:
     if charts:
         blocks += [Heading("Workloads of one point", "results-plain"), *charts]
     blocks += [Heading("All results", "results-all"), *results_tables(view)]
+    mixes = mixes_table(view)
+    if mixes is not None:
+        blocks += [Heading("Kinds of operation in mixes", "results-mixes"), mixes]
     return Section("results", "Results", tuple(blocks))
 
 

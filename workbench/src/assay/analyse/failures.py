@@ -1,0 +1,83 @@
+"""Failed operations by reason, in words for people."""
+
+import errno
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from assay.contract.names import ErrorCount, ErrorSampleEvent, Fault
+from assay.model.foreign import plain
+from assay.model.result.result import ErrorTally
+
+EXAMPLE = 5000
+"""Letters of a failure in words: a path may have 4,096."""
+
+_Reason = tuple[str, str | None, int | None]
+"""Kind of failure; whose code it is, and the code."""
+
+
+def tallies(
+    counts: Iterable[ErrorCount], examples: Sequence[ErrorSampleEvent], many: bool = False
+) -> tuple[ErrorTally, ...]:
+    """Failures of a phase, each reason once with its first example.
+
+    Args:
+        counts: What the engine counted by the end of the phase.
+        examples: Those that it described; failures outside of operations (open, preallocate) may be known by these
+            only.
+        many: They are of many files or objects, so that the place of one is its number.
+    """
+    listed = list(counts)
+    names = {_reason(item.kind, item.fault): plain(item.name) for item in listed if item.name}
+    uncounted = Counter(_reason(item.kind, item.fault) for item in examples)
+    counted = {_reason(item.kind, item.fault): item.count for item in listed}
+    return tuple(_tally(reason, count, names, examples, many) for reason, count in (uncounted | counted).items())
+
+
+def _reason(kind: str, fault: Fault | None) -> _Reason:
+    return (str(kind), None, None) if fault is None else (str(kind), fault.domain.value, fault.code)
+
+
+def _tally(
+    reason: _Reason, count: int, names: Mapping[_Reason, str], examples: Iterable[ErrorSampleEvent], many: bool
+) -> ErrorTally:
+    kind, domain, code = reason
+    name = _name(domain, code, names.get(reason))
+    first = next((item for item in examples if _reason(item.kind, item.fault) == reason), None)
+    words = _words(reason, name, first)
+    return ErrorTally(
+        kind=kind,
+        name=name,
+        domain=domain,
+        code=code,
+        count=count,
+        example=words if first is None else _example(first, words, many),
+    )
+
+
+def _example(failure: ErrorSampleEvent, words: str, many: bool) -> str:
+    """Such as `write /path/f0 at 1048576, 65536 bytes: No space left on device (ENOSPC)`."""
+    place = f" at {failure.offset}, {failure.length} bytes" if failure.length else ""
+    if many and failure.lane is not None:
+        place = f" of number {failure.number}"
+    return plain(f"{failure.action} {failure.object}{place}: {words}", EXAMPLE)
+
+
+def _words(reason: _Reason, name: str | None, first: ErrorSampleEvent | None) -> str:
+    """What went wrong; of the kernel's codes in the words that this machine has for them."""
+    kind, domain, code = reason
+    if domain == "os" and code is not None:
+        words = os.strerror(code) if code in errno.errorcode else "unknown error"
+        return f"{words} ({name})"
+    if first is not None:
+        return first.message
+    return kind.replace("_", " ") if code is None else f"{domain} answered {name}"
+
+
+def _name(domain: str | None, code: int | None, told: str | None) -> str | None:
+    """The name of a code: of the kernel's what this machine calls it, of others what the engine does."""
+    if code is None:
+        return None
+    if domain == "os":
+        return errno.errorcode.get(code, f"errno {code}")
+    return told or f"{domain} {code}"

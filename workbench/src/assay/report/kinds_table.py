@@ -1,0 +1,83 @@
+"""What each kind of operation did, as a flat table: a record for each kind in each repeat of each operation."""
+
+from typing import NamedTuple
+
+from assay.model.result.percentile import LEAST_OPS
+from assay.model.result.result import KindCounts, RunAnalysis, Sample
+from assay.report.tables import LATENCIES, Column, Record, Table, Value
+
+_HEAD = (
+    Column("case", "text", "Case"),
+    Column("repeat", "integer", "Repeat"),
+    Column("phase", "integer", "Number of the phase in the job"),
+    Column("operation", "text", "Operation"),
+    Column("kind", "text", "Kind of operation that it consists of: read, write, sync, create, ..."),
+    Column("ops", "integer", "Operations of this kind that succeeded"),
+    Column("bytes", "integer", "Bytes that they moved"),
+    Column("failed_ops", "integer", "Operations of this kind that failed"),
+    Column("throughput_bytes_per_s", "number", "Their throughput up to the last lane's end; empty if they move none"),
+    Column("per_s", "number", "Operations of this kind per second"),
+)
+
+
+def _times(prefix: str, title: str) -> tuple[Column, ...]:
+    def least(name: str) -> str:
+        return f", from {LEAST_OPS[name]:,} operations on" if name in LEAST_OPS else ""
+
+    return tuple(
+        Column(f"{prefix}_{name.replace('.', '_')}_ns", "number", f"{title}: {name}{least(name)}") for name in LATENCIES
+    )
+
+
+KIND_COLUMNS = (*_HEAD, *_times("latency", "Latency"), *_times("first_byte", "Until the first byte came"))
+"""Columns of the table of kinds of operation."""
+
+
+class KindRate(NamedTuple):
+    """What one kind of operation did in a phase; rates per second of wall time, flush included.
+
+    Attributes:
+        throughput: Bytes per second; None if it moves none.
+        iops: Operations per second.
+    """
+
+    counts: KindCounts
+    throughput: float | None
+    iops: float
+
+
+def kind_rates(sample: Sample) -> tuple[KindRate, ...]:
+    """The kinds of operation of a phase; none of runs of versions that did not tell them apart."""
+    seconds = sample.elapsed_ns / 1e9
+    return tuple(
+        KindRate(
+            counts,
+            counts.bytes / seconds if counts.bytes and seconds else None,
+            counts.ops / seconds if seconds else 0.0,
+        )
+        for counts in sample.kinds
+    )
+
+
+def done_kinds(sample: Sample) -> tuple[KindRate, ...]:
+    """Of a phase that mixes several kinds of operation those that were done; none of any other phase."""
+    return tuple(rate for rate in kind_rates(sample) if rate.counts.ops) if sample.mixed else ()
+
+
+def kinds_table(analysis: RunAnalysis) -> Table:
+    """One record for each kind of operation in each repeat; none of a phase that never ended."""
+    samples = (sample for row in analysis.rows for sample in row.samples)
+    records = tuple(_record(sample, rate) for sample in samples for rate in kind_rates(sample))
+    return Table("kinds", KIND_COLUMNS, records)
+
+
+def _record(sample: Sample, rate: KindRate) -> Record:
+    counts = rate.counts
+    head: tuple[Value, ...] = (
+        *(sample.case, sample.repeat, sample.phase, sample.operation),
+        *(counts.kind, counts.ops, counts.bytes, counts.errors),
+        *(rate.throughput, rate.iops),
+    )
+    latency, first_byte = counts.latency_said, counts.first_byte_said
+    times = (*(latency.get(name) for name in LATENCIES), *(first_byte.get(name) for name in LATENCIES))
+    return dict(zip((column.name for column in KIND_COLUMNS), (*head, *times), strict=True))
