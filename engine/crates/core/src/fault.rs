@@ -193,20 +193,20 @@ const OS: &[(i32, &str)] = &[
 
 /// The name of a fault, such as `EIO`; none if it has none here.
 pub fn fault_name(fault: Fault) -> Option<&'static str> {
-    let table = match fault.domain {
+    let table = match fault.domain() {
         FaultDomain::Os => OS,
         FaultDomain::Nfs => NFS,
         FaultDomain::Http => HTTP,
         // No backend speaks these yet: what does brings its names.
         FaultDomain::Dynamodb | FaultDomain::Smb | FaultDomain::Aoe | FaultDomain::Mpi => &[],
     };
-    table.binary_search_by_key(&fault.code, |(code, _)| *code).ok().map(|place| table[place].1)
+    table.binary_search_by_key(&fault.code(), |(code, _)| *code).ok().map(|place| table[place].1)
 }
 
 /// One line for people.
 pub fn fault_message(fault: Fault) -> String {
-    let speaker = match fault.domain {
-        FaultDomain::Os => return os_message(fault.code),
+    let speaker = match fault.domain() {
+        FaultDomain::Os => return os_message(fault.code()),
         FaultDomain::Nfs => "the NFS server",
         FaultDomain::Http => "the server",
         FaultDomain::Dynamodb => "DynamoDB",
@@ -215,7 +215,7 @@ pub fn fault_message(fault: Fault) -> String {
         FaultDomain::Mpi => "MPI",
     };
     let name = fault_name(fault).map_or(String::new(), |name| format!(" {name}"));
-    format!("{speaker} answered {}{name}", fault.code)
+    format!("{speaker} answered {}{name}", fault.code())
 }
 
 #[cfg(test)]
@@ -229,7 +229,7 @@ mod tests {
         }
         assert_eq!(fault_name(Fault::os(5)), Some("EIO"));
         assert_eq!(fault_name(Fault::http(503)), Some("Service Unavailable"));
-        assert_eq!(fault_name(Fault { domain: FaultDomain::Nfs, code: 70 }), Some("NFS3ERR_STALE"));
+        assert_eq!(fault_name(Fault::new(FaultDomain::Nfs, 70)), Some("NFS3ERR_STALE"));
         assert_eq!(fault_name(Fault::http(299)), None);
         assert_eq!(fault_message(Fault::http(404)), "the server answered 404 Not Found");
     }

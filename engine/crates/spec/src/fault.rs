@@ -1,7 +1,9 @@
 //! Why storage refuses an operation: whose number it is, and which.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt;
 
 /// Whose numbers a fault's code is one of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -24,40 +26,122 @@ pub enum FaultDomain {
     Mpi,
 }
 
+impl FaultDomain {
+    /// All domains; a domain's number is its place.
+    const ALL: [FaultDomain; 7] = [
+        FaultDomain::Os,
+        FaultDomain::Nfs,
+        FaultDomain::Http,
+        FaultDomain::Dynamodb,
+        FaultDomain::Smb,
+        FaultDomain::Aoe,
+        FaultDomain::Mpi,
+    ];
+}
+
+/// Why an operation was refused: a domain and a code. Both are in one word, so that the result of an operation comes in
+/// two registers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "Parts", into = "Parts")]
+pub struct Fault(u64);
+
 /// Why an operation was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "Fault")]
-pub struct Fault {
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Fault", rename = "Fault")]
+struct Parts {
     /// Whose number it is.
-    pub domain: FaultDomain,
+    domain: FaultDomain,
     /// The number.
-    pub code: i32,
+    code: i32,
+}
+
+impl From<Parts> for Fault {
+    fn from(Parts { domain, code }: Parts) -> Self {
+        Fault::new(domain, code)
+    }
+}
+
+impl From<Fault> for Parts {
+    fn from(fault: Fault) -> Self {
+        Parts { domain: fault.domain(), code: fault.code() }
+    }
+}
+
+impl JsonSchema for Fault {
+    fn schema_name() -> Cow<'static, str> {
+        Parts::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Parts::json_schema(generator)
+    }
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fault").field("domain", &self.domain()).field("code", &self.code()).finish()
+    }
 }
 
 impl Fault {
+    /// Number `code` of `domain`.
+    #[inline]
+    pub const fn new(domain: FaultDomain, code: i32) -> Self {
+        Fault((domain as u64) << 32 | code as u32 as u64)
+    }
+
     /// The kernel's.
     #[inline]
     pub const fn os(errno: i32) -> Self {
-        Fault { domain: FaultDomain::Os, code: errno }
+        Fault::new(FaultDomain::Os, errno)
     }
 
     /// An HTTP server's.
     #[inline]
     pub const fn http(status: u16) -> Self {
-        Fault { domain: FaultDomain::Http, code: status as i32 }
+        Fault::new(FaultDomain::Http, status as i32)
+    }
+
+    /// Whose number it is.
+    pub const fn domain(self) -> FaultDomain {
+        FaultDomain::ALL[(self.0 >> 32) as usize]
+    }
+
+    /// The number.
+    #[inline]
+    pub const fn code(self) -> i32 {
+        self.0 as i32
     }
 
     /// The number, if it is the kernel's.
-    #[inline]
     pub const fn errno(self) -> Option<i32> {
-        match self.domain {
-            FaultDomain::Os => Some(self.code),
+        match self.domain() {
+            FaultDomain::Os => Some(self.code()),
             FaultDomain::Nfs
             | FaultDomain::Http
             | FaultDomain::Dynamodb
             | FaultDomain::Smb
             | FaultDomain::Aoe
             | FaultDomain::Mpi => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_holds_domain_and_code() {
+        for (place, domain) in FaultDomain::ALL.into_iter().enumerate() {
+            assert_eq!(domain as usize, place);
+            for code in [0, 5, -1, i32::MIN, i32::MAX] {
+                let fault = Fault::new(domain, code);
+                assert_eq!((fault.domain(), fault.code()), (domain, code));
+                let written = serde_json::to_value(fault).unwrap();
+                assert_eq!(written, serde_json::json!({ "domain": domain, "code": code }));
+                assert_eq!(serde_json::from_value::<Fault>(written).unwrap(), fault);
+            }
         }
     }
 }

@@ -251,5 +251,5 @@ fn records_are_padded() {
 
 /// A result as a number, or the fault's code.
 pub(crate) fn plain(result: Result<u64, Fault>) -> Result<u32, i32> {
-    result.map(|number| number as u32).map_err(|fault| fault.code)
+    result.map(|number| number as u32).map_err(Fault::code)
 }
