@@ -127,8 +127,13 @@ enum Order {
         permutation: Permutation,
         seed: u64,
     },
-    /// Names from a number on, in order; `contents` are asked where their sizes differ.
+    /// Names from a number on, in order; all files have the same length.
     Names {
+        from: u64,
+        length: u64,
+    },
+    /// The same where the files' sizes differ.
+    Sized {
         from: u64,
         contents: Contents,
     },
@@ -167,6 +172,28 @@ impl Contents {
     }
 }
 
+/// Kinds of operations by percent.
+#[derive(Clone)]
+struct Mixed {
+    /// For each percent the kind that it is.
+    kinds: [OpKind; 100],
+    /// Deals them out; has been through `mix`.
+    seed: u64,
+}
+
+impl Mixed {
+    fn new(phase: &Phase, seed: u64) -> Self {
+        let kinds = percents(phase).try_into().expect("the job's rules make percents add up to 100");
+        Mixed { kinds, seed: mix(seed) }
+    }
+
+    /// The kind of a step.
+    #[inline(always)]
+    fn kind(&self, number: u64) -> OpKind {
+        self.kinds[(mix(self.seed ^ number) % 100) as usize]
+    }
+}
+
 /// The steps of one lane in one phase; endless, pass after pass.
 #[derive(Clone)]
 pub struct Pattern {
@@ -178,8 +205,7 @@ pub struct Pattern {
     end: u64,
     /// Bytes of one pass.
     bytes: u64,
-    /// For each percent the kind that it is, and the seed that deals them out.
-    mix: Option<(Box<[OpKind]>, u64)>,
+    mix: Option<Box<Mixed>>,
     kind: OpKind,
     index: u64,
     pass: u64,
@@ -199,7 +225,7 @@ impl Pattern {
         let count = if matches!(order, Order::Random { .. }) { share.dealt() } else { end - first };
         let kind = if phase.operation.reads() { OpKind::Read } else { OpKind::Write };
         let lane_seed = mix2(seed ^ mix(share.lane), 1);
-        let mix = phase.mix.is_some().then(|| (percents(phase).into_boxed_slice(), lane_seed));
+        let mix = phase.mix.is_some().then(|| Box::new(Mixed::new(phase, lane_seed)));
         let bytes = count * share.record;
         Pattern { share, order, count, first, end, bytes, mix, kind, index: 0, pass: 0 }
     }
@@ -220,9 +246,12 @@ impl Pattern {
             if kind == OpKind::Readdir { (0, to.div_ceil(tree.files_per_leaf())) } else { (from, to.max(from)) };
         let bytes = if kind == OpKind::Create { contents.of_all(from, to) } else { 0 };
         let sized = matches!(kind, OpKind::Create | OpKind::Stat);
-        let contents = if sized { contents } else { Contents::Fixed(0) };
+        let order = match contents {
+            Contents::Drawn { .. } if sized => Order::Sized { from, contents },
+            Contents::Fixed(length) if sized => Order::Names { from, length },
+            Contents::Drawn { .. } | Contents::Fixed(_) => Order::Names { from, length: 0 },
+        };
         let share = Share { lane: 0, sharers: 1, file_records: to - from, record: 0 };
-        let order = Order::Names { from, contents };
         Pattern { share, order, count: to - from, first: from, end: to, bytes, mix: None, kind, index: 0, pass: 0 }
     }
 
@@ -249,7 +278,7 @@ impl Pattern {
     pub fn kinds(&self) -> Vec<OpKind> {
         match (&self.order, &self.mix) {
             (Order::Objects(steps), _) => steps.kinds(),
-            (_, Some((kinds, _))) => BTreeSet::from_iter(kinds.iter().copied()).into_iter().collect(),
+            (_, Some(mixed)) => BTreeSet::from(mixed.kinds).into_iter().collect(),
             (_, None) => vec![self.kind],
         }
     }
@@ -302,16 +331,15 @@ impl Pattern {
         self.index += 1;
         let kind = match &self.mix {
             None => self.kind,
-            Some((kinds, seed)) => kinds[(mix2(*seed, self.pass * self.count + self.index) % 100) as usize],
+            Some(mixed) => mixed.kind(self.pass * self.count + self.index),
         };
         // The commonest orders first: a jump by table is often mispredicted after a system call.
         let record = if let Order::Random { permutation, .. } = &self.order {
             permutation.at(self.share.lane + index * self.share.sharers)
         } else if let Order::Forward = &self.order {
             self.first + index
-        } else if let Order::Names { from, contents } = &self.order {
-            let object = from + index;
-            return Step { kind, object, offset: 0, length: contents.of(object) };
+        } else if let Order::Names { from, length } = self.order {
+            return Step { kind, object: from + index, offset: 0, length };
         } else {
             return self.rarer_step(kind, index);
         };
@@ -326,6 +354,10 @@ impl Pattern {
             Order::Fill { from, to } => {
                 let offset = from + index * PREPARE_BYTES;
                 return Step { kind, object: 0, offset, length: PREPARE_BYTES.min(to - offset) };
+            }
+            Order::Sized { from, contents } => {
+                let object = from + index;
+                return Step { kind, object, offset: 0, length: contents.of(object) };
             }
             Order::Forward | Order::Random { .. } | Order::Names { .. } | Order::Objects(_) => {
                 unreachable!("step and next do these")

@@ -71,6 +71,14 @@ impl Script {
         self.phases += 1;
     }
 
+    /// Does an operation and waits for its end.
+    #[inline(never)]
+    fn act(&mut self, op: &Op) -> Result<u64, Fault> {
+        let (end, result) = self.serve(op, clock::now());
+        clock::wait_until(end);
+        result
+    }
+
     /// When the operation submitted at `now` ends, and how.
     pub(crate) fn serve(&mut self, op: &Op, now: u64) -> (u64, Result<u64, Fault>) {
         let number = self.submitted;
@@ -185,12 +193,10 @@ impl Lane for NullLane {
         if self.long.is_some() {
             self.make_long(op);
         }
-        let Some(script) = self.script.as_mut().filter(|_| op.kind != OpKind::Sync) else {
-            return Ok(op.length);
-        };
-        let (end, result) = script.serve(op, clock::now());
-        clock::wait_until(end);
-        result
+        match &mut self.script {
+            Some(script) if op.kind != OpKind::Sync => script.act(op),
+            Some(_) | None => Ok(op.length),
+        }
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
