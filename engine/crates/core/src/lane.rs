@@ -86,9 +86,9 @@ pub trait Lane {
     /// Does one operation while nothing else is in flight, and returns its result. Same rules.
     fn execute(&mut self, op: &Op) -> Result<u64, Fault>;
 
-    /// Monotonic time at which the first byte of the answer to the operation came that `execute` has done last; 0 where the
-    /// protocol does not tell. Asked only if `MethodChoice::tells_first_byte`.
-    fn first_byte(&self) -> u64 {
+    /// Monotonic time at which the first byte of the answer to the operation came that has just ended in a slot; 0 where
+    /// none was told. Asked, before the slot is used again, only if `MethodChoice::tells_first_byte`.
+    fn first_byte(&self, _slot: u32) -> u64 {
         0
     }
 

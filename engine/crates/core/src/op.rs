@@ -27,15 +27,13 @@ pub struct Completion {
     /// Bytes moved; for `Stat` and `Head` the size found, for `Readdir` and `List` the entries found (see
     /// `OpKind::expects`); or why it failed.
     pub result: Result<u64, Fault>,
-    /// Monotonic time at which the first byte of the answer came; 0 where the protocol does not tell.
-    pub first_byte: u64,
 }
 
 impl Completion {
-    /// Of an operation whose protocol does not tell when the first byte came.
+    /// Of the operation in a slot.
     #[inline]
     pub fn new(slot: u32, result: Result<u64, Fault>) -> Self {
-        Completion { slot, result, first_byte: 0 }
+        Completion { slot, result }
     }
 
     /// Of an operation that the kernel has done: a number, or errno.

@@ -2,7 +2,7 @@
 
 use crate::histogram::{Histogram, Merged, Sparse};
 use assay_core::OpKind;
-use assay_spec::{Interval, OpCounts, OpInterval, OpTotals};
+use assay_spec::{Interval, Moves, OpCounts, OpInterval, OpTotals};
 use std::collections::BTreeMap;
 
 /// Operations that succeeded, and bytes that they moved.
@@ -72,18 +72,35 @@ impl LaneInterval {
     }
 }
 
-/// What a lane is collecting of one kind.
+/// What a lane is collecting of one kind. As long as a line of the cache, so that the place of one is found by a shift.
+#[repr(align(64))]
 pub(crate) struct Collected {
     kind: OpKind,
+    /// All bits where operations of the kind move their length, else none.
+    moving: u64,
     pub(crate) tally: Tally,
-    pub(crate) latency: Histogram,
+    latency: Histogram,
     /// There is none until a first byte is told: most protocols never do.
     first_byte: Option<Box<Histogram>>,
 }
 
 impl Collected {
     fn new(kind: OpKind) -> Self {
-        Collected { kind, tally: Tally::default(), latency: Histogram::default(), first_byte: None }
+        let (tally, latency) = (Tally::default(), Histogram::default());
+        Collected { kind, moving: moving(kind), tally, latency, first_byte: None }
+    }
+
+    fn is_now_of(&mut self, kind: OpKind) {
+        (self.kind, self.moving) = (kind, moving(kind));
+    }
+
+    /// Counts an operation that went well.
+    #[inline(always)]
+    pub(crate) fn count(&mut self, length: u64, ns: u64) {
+        self.tally.counts.ops += 1;
+        // Handed over each second, before memory that is only pretended to be moved adds up to 64 bits.
+        self.tally.counts.bytes += length & self.moving;
+        self.latency.record(ns);
     }
 
     /// Counts the time until a first byte came.
@@ -103,6 +120,13 @@ impl Collected {
             latency: self.latency.take(),
             first_byte: self.first_byte.as_mut().map(|histogram| histogram.take()).unwrap_or_default(),
         }
+    }
+}
+
+fn moving(kind: OpKind) -> u64 {
+    match kind.moves() {
+        Moves::In | Moves::Out => u64::MAX,
+        Moves::Nothing => 0,
     }
 }
 
@@ -127,7 +151,7 @@ impl Collector {
         self.parts.truncate(kinds.len());
         for (place, kind) in kinds.iter().enumerate() {
             match self.parts.get_mut(place) {
-                Some(part) => part.kind = *kind,
+                Some(part) => part.is_now_of(*kind),
                 None => self.parts.push(Collected::new(*kind)),
             }
             self.places[*kind as usize] = place as u8;

@@ -24,6 +24,9 @@ const PATIENCE_NS: u64 = 200_000_000;
 /// A lane hands over what it has counted, and compares clocks, at least this often.
 const LONGEST_ACCOUNT_NS: u64 = 1_000_000_000;
 
+/// Steps that are left where the phase runs by time: never used up.
+const ENDLESS: u64 = u64::MAX;
+
 /// Makes everything a lane has written stable.
 const SYNC: Op = Op { kind: OpKind::Sync, slot: 0, object: 0, offset: 0, length: 0 };
 
@@ -79,6 +82,10 @@ struct InFlight {
 struct Run<'a, T> {
     plan: &'a mut LanePlan,
     links: &'a Links,
+    /// Of the links.
+    shared: &'a PhaseShared,
+    /// Of the links.
+    stop: &'a AtomicBool,
     channel: &'a mut dyn Lane,
     buffers: &'a Buffers,
     collector: &'a mut Collector,
@@ -93,8 +100,8 @@ struct Run<'a, T> {
     phase_start: u64,
     interval: u64,
     boundary: u64,
-    /// Steps left; none when the phase runs by time.
-    left: Option<u64>,
+    /// Steps left; `ENDLESS` when the phase runs by time.
+    left: u64,
     /// No operation is started at or after this time.
     last_start: u64,
     /// Nanoseconds into the phase after which nothing was started although something was left to do.
@@ -109,6 +116,8 @@ struct Run<'a, T> {
     makes_data: bool,
     /// Steps depend on how operations have ended.
     follows: bool,
+    /// There is more to do after an operation than to count it.
+    watches: bool,
     /// The next step has to wait for something in flight.
     must_wait: bool,
 }
@@ -133,7 +142,7 @@ pub(crate) fn lay_first<'a>(plan: &mut LanePlan, buffers: &'a Buffers) -> Laid<'
     for slot in 0..steps {
         let Some(step) = ahead.next() else { break };
         let op = op_of(step, slot);
-        make_data(plan.data.as_mut(), first, buffers, op, &mut lying[slot as usize]);
+        make_data(plan.data.as_mut(), first, buffers, &op, &mut lying[slot as usize]);
     }
     Laid { buffers, lying }
 }
@@ -143,7 +152,7 @@ fn make_data(
     data: Option<&mut Data>,
     first_object: Option<u64>,
     buffers: &Buffers,
-    op: Op,
+    op: &Op,
     lying: &mut Option<Lying>,
 ) -> bool {
     let Some(data) = data.filter(|_| op.kind.moves() == Moves::Out) else {
@@ -190,15 +199,19 @@ pub(crate) fn run(
         .map(|ns| if plan.schedule.is_some() { ns.saturating_mul(2) } else { ns })
         .or(plan.time_limit_ns);
     let once = plan.runtime_ns.is_none() || plan.pattern.count() == 0;
+    let (makes_data, follows) = (plan.data.is_some() && plan.pattern.writes(), plan.pattern.follows());
     let mut run = Run {
-        left: once.then(|| plan.pattern.count()),
+        left: if once { plan.pattern.count() } else { ENDLESS },
         last_start: limit.map_or(u64::MAX, |ns| phase_start.saturating_add(ns)),
         boundary: phase_start.saturating_add(plan.interval_ns.min(LONGEST_ACCOUNT_NS)),
-        makes_data: plan.data.is_some() && plan.pattern.writes(),
-        follows: plan.pattern.follows(),
+        makes_data,
+        follows,
+        watches: follows || plan.verify || plan.tells_first_byte,
         must_wait: false,
         plan,
         links,
+        shared: &links.shared,
+        stop: &links.stop,
         channel,
         buffers,
         collector,
@@ -234,7 +247,7 @@ impl<T: TimeSource> Run<'_, T> {
             _ => self.in_batches(begin),
         };
         let end = if self.plan.schedule.is_some() { self.sit_out(end) } else { end };
-        self.links.shared.announce(Moment::FirstOut, end);
+        self.shared.announce(Moment::FirstOut, end);
         self.flush(end);
         self.outcome.covered = self.covered();
         self.outcome.objects = self.plan.pattern.objects_left();
@@ -243,19 +256,19 @@ impl<T: TimeSource> Run<'_, T> {
 
     /// One operation after the other, as fast as they come; the end of one is the start of the next. Returns the end.
     fn one_by_one(&mut self, begin: u64) -> u64 {
-        let mut now = begin;
+        let (mut now, mut op) = (begin, SYNC);
         while self.may_start(now) {
-            let Some((op, made)) = self.next_op(0) else { break };
+            let Some(made) = self.next_op(0, &mut op) else { break };
             // Making data is not the storage's time.
             let start = if made { self.clock.now() } else { now };
-            now = self.one(op, start);
+            now = self.one(&op, start);
         }
         now
     }
 
     /// The same in open loop: an operation that is late starts at once, and counts from when it was due.
     fn one_by_one_in_time(&mut self, begin: u64) -> u64 {
-        let mut now = begin;
+        let (mut now, mut op) = (begin, SYNC);
         while self.may_start(now) {
             let Some(due) = self.due() else { break };
             let look_up = (now + PATIENCE_NS).min(self.boundary).min(self.last_start);
@@ -264,7 +277,7 @@ impl<T: TimeSource> Run<'_, T> {
                 self.look_up(now);
                 continue;
             }
-            let Some((op, made)) = self.next_op(0) else { break };
+            let Some(made) = self.next_op(0, &mut op) else { break };
             if let Some(schedule) = &mut self.plan.schedule {
                 schedule.advance();
             }
@@ -272,21 +285,19 @@ impl<T: TimeSource> Run<'_, T> {
                 now = self.clock.wait_until(due);
             }
             self.collector.delay.record(now.saturating_sub(due));
-            now = self.one(op, due);
+            now = self.one(&op, due);
         }
         now
     }
 
     /// Does an operation that counts from `start`; returns the time afterwards.
     #[inline(always)]
-    fn one(&mut self, op: Op, start: u64) -> u64 {
-        let result = self.channel.execute(&op);
+    fn one(&mut self, op: &Op, start: u64) -> u64 {
+        let result = self.channel.execute(op);
         let now = self.clock.now();
         self.look_up(now);
-        self.count(op, start, result, now);
-        if self.plan.tells_first_byte && result == Ok(op.length) {
-            let came = self.channel.first_byte();
-            self.count_first_byte(op.kind, start, came);
+        if !self.count(op.kind, op.length, start, result, now) {
+            self.count_with_care(op, start, result, now);
         }
         if self.distracted {
             self.regain(now)
@@ -309,7 +320,7 @@ impl<T: TimeSource> Run<'_, T> {
     /// In open loop the phase lasts as long as it should, even if the last operation was due long before the end.
     fn sit_out(&mut self, mut now: u64) -> u64 {
         let end = self.plan.runtime_ns.map_or(0, |runtime| self.phase_start.saturating_add(runtime));
-        while now < end && !self.outcome.gave_up && !self.links.stop.load(Ordering::Relaxed) {
+        while now < end && !self.outcome.gave_up && !self.stop.load(Ordering::Relaxed) {
             now = self.clock.wait_until(end.min(now + PATIENCE_NS).min(self.boundary));
             self.look_up(now);
         }
@@ -334,7 +345,7 @@ impl<T: TimeSource> Run<'_, T> {
             let more = self.issuing
                 && self.plan.schedule.is_none()
                 && !self.free.is_empty()
-                && self.left != Some(0)
+                && self.left != 0
                 && !self.must_wait;
             // What is not handed over yet does not wait for what is.
             let deadline = if more { now } else { self.wake_up(now) };
@@ -351,7 +362,7 @@ impl<T: TimeSource> Run<'_, T> {
     /// Whether another operation may be started; if not, none will be any more.
     #[inline(always)]
     fn may_start(&mut self, now: u64) -> bool {
-        let may = now < self.last_start && self.left != Some(0) && !self.links.stop.load(Ordering::Relaxed);
+        let may = now < self.last_start && self.left != 0 && !self.stop.load(Ordering::Relaxed);
         if !may {
             self.stop_issuing(now);
         }
@@ -367,7 +378,7 @@ impl<T: TimeSource> Run<'_, T> {
             return self.issue_due(now);
         }
         let mut filled = false;
-        while self.left != Some(0) && self.batch.len() < self.plan.batch as usize {
+        while self.left != 0 && self.batch.len() < self.plan.batch as usize {
             let Some(slot) = self.free.pop() else { break };
             let Some(made) = self.prepare_next(slot, now) else { break };
             filled |= made;
@@ -384,7 +395,7 @@ impl<T: TimeSource> Run<'_, T> {
 
     /// The same in open loop: what is due, with its intended time.
     fn issue_due(&mut self, now: u64) -> u64 {
-        while self.left != Some(0) {
+        while self.left != 0 {
             let Some(due) = self.due().filter(|due| *due <= now) else { break };
             let Some(slot) = self.free.pop() else { break };
             if self.prepare_next(slot, due).is_none() {
@@ -406,9 +417,10 @@ impl<T: TimeSource> Run<'_, T> {
 
     /// Puts the pattern's next step into the batch, to count from `start`; whether data was made for it. None, and the
     /// slot is free again, if there is no step now.
-    #[inline]
+    #[inline(always)]
     fn prepare_next(&mut self, slot: u32, start: u64) -> Option<bool> {
-        let Some((op, made)) = self.next_op(slot) else {
+        let mut op = SYNC;
+        let Some(made) = self.next_op(slot, &mut op) else {
             self.free.push(slot);
             return None;
         };
@@ -417,26 +429,35 @@ impl<T: TimeSource> Run<'_, T> {
         Some(made)
     }
 
-    /// The pattern's next step, and whether data was made for it.
+    /// Makes `op` the pattern's next step; returns whether data was made for it, none if there is no step now. Not the
+    /// operation itself, which would be copied on its way.
     #[inline(always)]
-    fn next_op(&mut self, slot: u32) -> Option<(Op, bool)> {
-        let step = if self.follows {
-            let Some(step) = self.plan.pattern.next() else {
-                self.no_step();
-                return None;
-            };
-            step
-        } else {
-            self.plan.pattern.step()
-        };
-        let op = op_of(step, slot);
-        if let Some(left) = &mut self.left {
-            *left -= 1;
+    fn next_op(&mut self, slot: u32, op: &mut Op) -> Option<bool> {
+        if self.follows {
+            return self.next_that_follows(slot, op);
         }
-        let lying = &mut self.lying[slot as usize];
-        let made =
-            self.makes_data && make_data(self.plan.data.as_mut(), self.plan.first_object, self.buffers, op, lying);
-        Some((op, made))
+        self.left -= 1;
+        *op = op_of(self.plan.pattern.step(), slot);
+        Some(self.makes_data && self.make(op))
+    }
+
+    /// The same where there may be no step now.
+    #[inline(never)]
+    fn next_that_follows(&mut self, slot: u32, op: &mut Op) -> Option<bool> {
+        let Some(step) = self.plan.pattern.next() else {
+            self.no_step();
+            return None;
+        };
+        self.left -= 1;
+        *op = op_of(step, slot);
+        Some(self.makes_data && self.make(op))
+    }
+
+    /// Makes what the operation writes, if it writes something; returns whether it does.
+    #[inline(always)]
+    fn make(&mut self, op: &Op) -> bool {
+        let lying = &mut self.lying[op.slot as usize];
+        make_data(self.plan.data.as_mut(), self.plan.first_object, self.buffers, op, lying)
     }
 
     /// Waits for what is in flight, or, if that is nothing, ends.
@@ -445,7 +466,7 @@ impl<T: TimeSource> Run<'_, T> {
         // The slot that was to be filled is in neither list.
         self.must_wait = self.free.len() + self.batch.len() + 1 < self.slots.len() || !self.batch.is_empty();
         if !self.must_wait {
-            self.left = Some(0);
+            self.left = 0;
             self.issuing = false;
         }
     }
@@ -453,8 +474,8 @@ impl<T: TimeSource> Run<'_, T> {
     /// No operation will be started any more.
     fn stop_issuing(&mut self, now: u64) {
         self.issuing = false;
-        let stopped = self.links.stop.load(Ordering::Relaxed) || self.outcome.gave_up;
-        if stopped || self.left == Some(0) {
+        let stopped = self.stop.load(Ordering::Relaxed) || self.outcome.gave_up;
+        if stopped || self.left == 0 {
             return;
         }
         self.outcome.limited = self.plan.runtime_ns.is_none();
@@ -464,7 +485,7 @@ impl<T: TimeSource> Run<'_, T> {
     /// Operations that were due before the phase was cut short, but never started.
     fn unstarted(&self) -> u64 {
         match (&self.plan.schedule, self.cut_at) {
-            (Some(schedule), Some(end)) => self.left.unwrap_or(u64::MAX).min(schedule.due_before(end)),
+            (Some(schedule), Some(end)) => self.left.min(schedule.due_before(end)),
             _ => 0,
         }
     }
@@ -490,14 +511,15 @@ impl<T: TimeSource> Run<'_, T> {
     fn complete(&mut self, now: u64) {
         self.look_up(now);
         let mut done = std::mem::take(&mut self.done);
-        for completion in done.drain(..) {
-            let InFlight { op, start } = self.slots[completion.slot as usize];
-            self.count(op, start, completion.result, now);
-            if completion.first_byte != 0 && completion.result == Ok(op.length) {
-                self.count_first_byte(op.kind, start, completion.first_byte);
+        for Completion { slot, result } in &done {
+            let InFlight { op: Op { kind, length, .. }, start } = self.slots[*slot as usize];
+            if !self.count(kind, length, start, *result, now) {
+                let op = self.slots[*slot as usize].op;
+                self.count_with_care(&op, start, *result, now);
             }
-            self.free.push(completion.slot);
+            self.free.push(*slot);
         }
+        done.clear();
         self.done = done;
     }
 
@@ -507,7 +529,7 @@ impl<T: TimeSource> Run<'_, T> {
         if now >= self.boundary {
             self.turn_interval(now);
         }
-        if self.links.shared.news() != self.seen {
+        if self.shared.news() != self.seen {
             self.distracted = true;
             self.note_moments();
         }
@@ -518,49 +540,52 @@ impl<T: TimeSource> Run<'_, T> {
     fn regain(&mut self, now: u64) -> u64 {
         if !self.begun && self.progress().ops > 0 {
             self.begun = true;
-            self.links.shared.lane_begun(self.plan.lanes, now);
+            self.shared.lane_begun(self.plan.lanes, now);
         }
         self.distracted = !self.begun;
         self.clock.now()
     }
 
-    /// Counts one operation that took from `start` to `now`.
+    /// Counts one operation that took from `start` to `now`. If there is more to it, only says so: false.
     #[inline(always)]
-    fn count(&mut self, op: Op, start: u64, result: Result<u64, Fault>, now: u64) {
-        if self.follows {
-            self.tell_pattern(op, result);
+    fn count(&mut self, kind: OpKind, length: u64, start: u64, result: Result<u64, Fault>, now: u64) -> bool {
+        let simple = result == Ok(length) && !self.watches;
+        if simple {
+            self.collector.of(kind).count(length, now.saturating_sub(start));
         }
-        if result != Ok(op.length) && !(op.kind.expects() == Expected::Any && result.is_ok()) {
+        simple
+    }
+
+    /// Counts one operation whose result is not its length, or after which there is more to do.
+    #[inline(never)]
+    fn count_with_care(&mut self, op: &Op, start: u64, result: Result<u64, Fault>, now: u64) {
+        let well = match op.kind.expects() {
+            Expected::Length => result == Ok(op.length),
+            Expected::Any => result.is_ok(),
+        };
+        if self.follows {
+            self.plan.pattern.ended(op.kind, op.object, op.length, well);
+            self.must_wait = false;
+        }
+        if !well {
             return self.not_as_asked(op, result);
         }
         if self.plan.verify && op.kind.moves() == Moves::In && !self.verified(op) {
             return;
         }
         let collected = self.collector.of(op.kind);
-        let counts = &mut collected.tally.counts;
-        counts.ops += 1;
-        // Handed over each second, before memory that is only pretended to be moved adds up to 64 bits.
-        counts.bytes += if op.kind.moves() == Moves::Nothing { 0 } else { op.length };
-        collected.latency.record(now.saturating_sub(start));
-    }
-
-    #[cold]
-    fn count_first_byte(&mut self, kind: OpKind, start: u64, came: u64) {
-        if came != 0 {
-            self.collector.of(kind).note_first_byte(came.saturating_sub(start));
+        collected.count(op.length, now.saturating_sub(start));
+        if self.plan.tells_first_byte {
+            let came = self.channel.first_byte(op.slot);
+            if came != 0 {
+                collected.note_first_byte(came.saturating_sub(start));
+            }
         }
-    }
-
-    #[cold]
-    fn tell_pattern(&mut self, op: Op, result: Result<u64, Fault>) {
-        let well = result == Ok(op.length) || op.kind.expects() == Expected::Any && result.is_ok();
-        self.plan.pattern.ended(op.kind, op.object, op.length, well);
-        self.must_wait = false;
     }
 
     /// Counts an operation that failed or did less than it should.
     #[cold]
-    fn not_as_asked(&mut self, op: Op, result: Result<u64, Fault>) {
+    fn not_as_asked(&mut self, op: &Op, result: Result<u64, Fault>) {
         let (kind, fault, message) = match (op.kind.moves(), result) {
             (_, Err(fault)) => (ErrorKind::Fault, Some(fault), fault_message(fault)),
             (Moves::Nothing, Ok(size)) => {
@@ -586,7 +611,7 @@ impl<T: TimeSource> Run<'_, T> {
         sum([self.outcome.progress(), self.collector.progress()])
     }
 
-    fn verified(&mut self, op: Op) -> bool {
+    fn verified(&mut self, op: &Op) -> bool {
         self.distracted = true;
         let Some(data) = &mut self.plan.data else {
             return true;
@@ -609,7 +634,7 @@ impl<T: TimeSource> Run<'_, T> {
         false
     }
 
-    fn fail(&mut self, op: Op, offset: u64, kind: ErrorKind, fault: Option<Fault>, message: String) {
+    fn fail(&mut self, op: &Op, offset: u64, kind: ErrorKind, fault: Option<Fault>, message: String) {
         *self.outcome.errors.entry((kind, fault)).or_default() += 1;
         self.distracted = true;
         self.failed += 1;
@@ -656,11 +681,11 @@ impl<T: TimeSource> Run<'_, T> {
     /// Remembers the progress at moments that came since the last look. Nothing was completed between the
     /// moment and the completions at hand, which are not counted yet.
     fn note_moments(&mut self) {
-        self.seen = self.links.shared.news();
+        self.seen = self.shared.news();
         let progress = self.progress();
         for moment in MOMENTS {
             let known = &mut self.outcome.at_moment[moment as usize];
-            if known.is_none() && self.links.shared.time(moment).is_some() {
+            if known.is_none() && self.shared.time(moment).is_some() {
                 *known = Some(progress);
             }
         }
@@ -669,21 +694,21 @@ impl<T: TimeSource> Run<'_, T> {
     /// Makes the writes stable and ends.
     fn flush(&mut self, now: u64) {
         let mut end = now;
-        let stopped = self.links.stop.load(Ordering::Relaxed);
+        let stopped = self.stop.load(Ordering::Relaxed);
         if self.plan.sync_at_end && self.has_changed_something() && !stopped {
             let begin = self.clock.now();
             let synced = sync(self.channel);
             end = self.clock.now();
             self.outcome.sync_ns = end.saturating_sub(begin);
             if let Err(fault) = synced {
-                self.fail(SYNC, 0, ErrorKind::Fault, Some(fault), fault_message(fault));
+                self.fail(&SYNC, 0, ErrorKind::Fault, Some(fault), fault_message(fault));
                 // What was written cannot be relied on: the phases to come have nothing to stand on.
                 self.outcome.gave_up = true;
             }
         }
         self.note_moments();
         self.outcome.end = end;
-        self.links.shared.announce(Moment::FirstEnd, end);
+        self.shared.announce(Moment::FirstEnd, end);
         self.hand_over();
     }
 
