@@ -54,6 +54,24 @@ fn in_closed_loop_the_end_of_one_operation_is_the_start_of_the_next() {
     assert!(played.end.start_delay.is_none());
 }
 
+/// Of operations that went well, one at a time and several in flight; none where the lane does not tell.
+#[test]
+fn first_bytes_count_from_where_the_latency_does() {
+    for (depth, tells) in [(1, true), (4, true), (1, false), (4, false)] {
+        let script: Script = Box::new(|asked| {
+            let result = if asked.number % 5 == 0 { Err(Fault::os(5)) } else { Ok(asked.op.length) };
+            ((asked.number + 1) * 2 * MS, result)
+        });
+        let mut scene = read(40, script).deep(depth, depth);
+        scene.tells_first_byte = tells;
+        let played = scene.play();
+        let done = played.end.operations.iter().find(|done| done.operation == OpKind::Read).unwrap();
+        let told = (0..40).filter(|number| tells && number % 5 != 0).map(|number| (number + 1) * MS);
+        holds(done.first_byte.as_ref(), told);
+        assert_eq!((done.ops, done.errors), (32, 8));
+    }
+}
+
 #[test]
 fn a_stall_shows_once_in_closed_loop() {
     let end = read(8, stalls_at(500)).runtime(3 * SECOND).play().end;

@@ -162,6 +162,13 @@ impl Lane for ScriptedLane {
         result
     }
 
+    /// Half of its time after the submission.
+    fn first_byte(&self, slot: u32) -> u64 {
+        let ended =
+            self.seen.iter().rev().find(|seen| seen.op.slot == slot).expect("an operation of the slot has ended");
+        START + ended.at + (ended.end - ended.at) / 2
+    }
+
     fn end(&mut self) -> Result<(), SetupError> {
         Ok(())
     }
@@ -182,6 +189,7 @@ pub(crate) struct Scene {
     pub(crate) interval_ns: u64,
     pub(crate) sync_at_end: bool,
     pub(crate) error_limit: u64,
+    pub(crate) tells_first_byte: bool,
     pub(crate) parts: Vec<Part>,
 }
 
@@ -205,6 +213,7 @@ impl Scene {
             interval_ns: SECOND,
             sync_at_end: false,
             error_limit: 100,
+            tells_first_byte: false,
             parts: vec![Part { script, records, depth: 1, batch: 1 }],
         }
     }
@@ -260,7 +269,7 @@ impl Scene {
             interval_ns: self.interval_ns,
             depth: part.depth,
             batch: part.batch,
-            tells_first_byte: false,
+            tells_first_byte: self.tells_first_byte,
         }
     }
 
