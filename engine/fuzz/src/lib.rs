@@ -68,7 +68,7 @@ fn plan(job: &Job, number: u32, phase: &Phase, lane: u32) {
     };
     assert!(i64::try_from(pattern.bytes()).is_ok());
     for _ in 0..pattern.count().min(STEPS) {
-        let Some(step) = pattern.next() else { break };
+        let Some(step) = pattern.next_step() else { break };
         let end = step.offset.checked_add(step.length).expect("an offset in the file");
         assert!(end <= job.file_size_bytes.max(job.largest_contents()), "{step:?}");
         pattern.ended(step.kind, step.object, step.length, true);

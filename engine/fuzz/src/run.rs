@@ -3,7 +3,9 @@
 use assay_backend_null::NullBackend;
 use assay_core::Backend;
 use assay_drive::EventSink;
-use assay_spec::{ByeStatus, Event, Job, LatencyModel, Method, NullTarget, Phase, PhaseStatus, Target, Tuning};
+use assay_spec::{
+    ByeStatus, Event, Job, LatencyModel, Method, NullTarget, Objects, Phase, PhaseStatus, Target, Tuning,
+};
 use std::sync::Arc;
 
 /// Most operations of a phase, and how long they may be scripted to take.
@@ -31,7 +33,12 @@ pub(crate) fn is_small(job: &Job) -> bool {
 
 fn is_short(job: &Job, target: &NullTarget, phase: &Phase) -> bool {
     let records = job.file_size_bytes / job.record_size_bytes;
-    let steps = job.tree.as_ref().map_or(records, |tree| tree.files);
+    // An object in parts takes as many steps as it has parts, and two more.
+    let parts = |objects: &Objects| {
+        let most = job.largest_contents().div_ceil(objects.part_size_bytes.unwrap_or(u64::MAX)).saturating_add(2);
+        objects.count.saturating_mul(most)
+    };
+    let steps = job.tree.as_ref().map(|tree| tree.files).or(job.objects.as_ref().map(parts)).unwrap_or(records);
     let each = target.latency.iter().chain(target.changes.iter().map(|change| &change.latency)).map(longest).max();
     let stalls = target.stalls.iter().fold(0, |sum: u64, stall| sum.saturating_add(stall.duration_ns));
     let scripted = steps.saturating_mul(each.unwrap_or(0)).saturating_add(stalls);

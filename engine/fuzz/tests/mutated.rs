@@ -8,6 +8,7 @@ mod soak;
 
 use assay_core::random::mix2;
 use assay_fuzz::Fate;
+use assay_spec::SPEC_VERSION;
 use serde_json::{json, Number, Value};
 use soak::times;
 use std::path::PathBuf;
@@ -64,13 +65,18 @@ fn samples() -> Vec<Value> {
     // Small ones that can be run: mutated, most of them still can.
     for number in 0..samples.len() / 2 {
         samples.push(json!({
-            "spec_version": 1, "id": "small", "lanes": 1 + number % 3, "queue_depth": 1 + number % 5,
+            "spec_version": SPEC_VERSION, "id": "small", "lanes": 1 + number % 3, "queue_depth": 1 + number % 5,
             "target": {"kind": "null", "latency": {"distribution": "fixed", "ns": 1000}, "make_data": number % 2 == 0},
             "file_size_bytes": 65_536, "record_size_bytes": 4096, "seed": 7, "interval_ns": 10_000_000,
-            "phases": [{"operation": "prepare", "measured": false}, {"operation": "random_mix", "read_percent": 50}],
+            "phases": [{"operation": "prepare", "measured": false}, {"operation": "random_mix", "mix": {"read": 50, "write": 50}}],
         }));
         samples.push(json!({
-            "spec_version": 1, "id": "names", "target": {"kind": "null"}, "file_size_bytes": 10, "record_size_bytes": 512,
+            "spec_version": SPEC_VERSION, "id": "objects", "target": {"kind": "null"}, "file_size_bytes": 9000,
+            "record_size_bytes": 512, "objects": {"count": 20, "part_size_bytes": 4000}, "queue_depth": 1 + number % 3,
+            "phases": [{"operation": "put"}, {"operation": "object_mix", "mix": {"get": 60, "put": 20, "delete": 20}}],
+        }));
+        samples.push(json!({
+            "spec_version": SPEC_VERSION, "id": "names", "target": {"kind": "null"}, "file_size_bytes": 10, "record_size_bytes": 512,
             "tree": {"files": 20, "depth": 2, "width": 2}, "layout": "shared",
             "phases": [{"operation": "create"}, {"operation": "stat"}, {"operation": "unlink"}],
         }));

@@ -105,6 +105,12 @@ def test_everything_holds_of_a_real_server(
     nothing_stays(box)
 
 
+def phase(operation: str) -> dict[str, Any]:
+    """Half of a mix are reads."""
+    mix = {"mix": {"read": 50, "write": 50}} if operation in MIXES else {}
+    return {"operation": operation, **mix}
+
+
 CASES: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
     # layout, sync, of the target, of the job
     ("separate", "fsync", {"nconnect": 2, "rsize": 8192, "wsize": 5000}, {"lanes": 2, "queue_depth": 8}),
@@ -134,7 +140,7 @@ def test_every_operation_on_data_by_two_hosts(
             file_size_bytes=FILE,
             record_size_bytes=RECORD,
             data={"verify": True},
-            phases=[{"operation": name} for name in operations],
+            phases=[phase(name) for name in operations],
             **fields,
         ),
     )

@@ -140,7 +140,7 @@ pub(crate) fn lay_first<'a>(plan: &mut LanePlan, buffers: &'a Buffers) -> Laid<'
     let first = plan.first_object;
     let steps = ahead.count().min(u64::from(depth)) as u32;
     for slot in 0..steps {
-        let Some(step) = ahead.next() else { break };
+        let Some(step) = ahead.next_step() else { break };
         let op = op_of(step, slot);
         make_data(plan.data.as_mut(), first, buffers, &op, &mut lying[slot as usize]);
     }
@@ -444,7 +444,7 @@ impl<T: TimeSource> Run<'_, T> {
     /// The same where there may be no step now.
     #[inline(never)]
     fn next_that_follows(&mut self, slot: u32, op: &mut Op) -> Option<bool> {
-        let Some(step) = self.plan.pattern.next() else {
+        let Some(step) = self.plan.pattern.next_step() else {
             self.no_step();
             return None;
         };

@@ -77,7 +77,7 @@ fn a_stall_shows_once_in_closed_loop() {
     let end = read(8, stalls_at(500)).runtime(3 * SECOND).play().end;
     let latency = end.latency(OpKind::Read).unwrap();
     // What would have been asked for during the stall never was: coordinated omission.
-    assert_eq!((latency.count, above(&latency, 500 * MS), above(&latency, 2 * MS)), (2000, 1, 1));
+    assert_eq!((latency.count, above(latency, 500 * MS), above(latency, 2 * MS)), (2000, 1, 1));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_stall_shows_whole_in_open_loop() {
         assert!(latency.max_ns >= SECOND);
         // Those that were due evenly over the second waited for evenly spread times.
         for waited in [900, 500, 100] {
-            let late = above(&latency, waited * MS);
+            let late = above(latency, waited * MS);
             assert!((1000 - waited..1000 - waited + 2).contains(&late), "{late} were {waited} ms late");
         }
     }

@@ -132,7 +132,7 @@ impl ObjectSteps {
             Deed::Look { kind, .. } => vec![*kind],
             Deed::Delete => vec![OpKind::Delete],
             Deed::List { .. } => vec![OpKind::List],
-            Deed::Mix { kinds, .. } => BTreeSet::from_iter(kinds.iter().copied()).into_iter().collect(),
+            Deed::Mix { kinds, .. } => kinds.iter().copied().collect::<BTreeSet<_>>().into_iter().collect(),
         };
         if kinds.contains(&OpKind::Put) && self.part < u64::MAX {
             kinds.extend([OpKind::StartUpload, OpKind::PutPart, OpKind::CompleteUpload]);
@@ -151,10 +151,9 @@ impl ObjectSteps {
         match &self.deed {
             Deed::Put { from, to, .. } => self.steps_of_puts(*from, *to),
             Deed::Look { kind: OpKind::Get, .. } => (there, self.bytes_of_gets()),
-            Deed::Look { .. } | Deed::Delete => (there, 0),
+            // Of a mix the shares say how many bytes, about.
+            Deed::Look { .. } | Deed::Delete | Deed::Mix { .. } => (there, 0),
             Deed::List { .. } => (there.div_ceil(PAGE).max(1), 0),
-            // The shares say how many bytes, about; planned are operations.
-            Deed::Mix { .. } => (there, 0),
         }
     }
 
@@ -182,7 +181,7 @@ impl ObjectSteps {
     }
 
     /// The next step; none if something that is in flight must end first, or if there is nothing more to do.
-    pub fn next(&mut self) -> Option<Step> {
+    pub fn next_step(&mut self) -> Option<Step> {
         if let Some(step) = self.next_of_uploads() {
             return Some(step);
         }
@@ -427,7 +426,7 @@ mod tests {
         let mut steps = steps;
         for number in 0..most {
             while store.flight.len() < depth {
-                let Some(step) = steps.next() else { break };
+                let Some(step) = steps.next_step() else { break };
                 assert!(steps.kinds().contains(&step.kind), "{step:?}");
                 store.flight.push(step);
             }
@@ -518,7 +517,7 @@ mod tests {
         let mut steps = steps(&job, There::first(50));
         let mut offsets = BTreeSet::new();
         for _ in 0..500 {
-            let step = steps.next().unwrap();
+            let step = steps.next_step().unwrap();
             assert_eq!(step.length, steps.size(step.object).min(100));
             assert!(step.offset + step.length <= steps.size(step.object));
             offsets.insert((step.object, step.offset));

@@ -310,9 +310,9 @@ impl Pattern {
     }
 
     /// The next step; none, with objects, if something that is in flight must end first or there is no more to do.
-    pub fn next(&mut self) -> Option<Step> {
+    pub fn next_step(&mut self) -> Option<Step> {
         if let Order::Objects(steps) = &mut self.order {
-            return steps.next();
+            return steps.next_step();
         }
         Some(self.step())
     }
