@@ -4,8 +4,7 @@ use crate::{backends, target};
 use anyhow::{bail, Context};
 use assay_conform::{Subject, LEAST_FREE_BYTES};
 use assay_core::{clock, Backend, SetupError};
-use assay_spec::{BackendCapabilities, Claim, Job, Look, Mark, Target, SPEC_VERSION};
-use serde_json::json;
+use assay_spec::{BackendCapabilities, Claim, Job, Look, Mark, Target};
 use std::sync::Arc;
 
 /// What marks say of runs of `conform`.
@@ -88,11 +87,13 @@ impl Storage {
             bail!("a target of kind {} keeps no data: there is nothing to check", target.kind());
         }
         let found = match &target {
-            Target::Device(_) => kind.open(&least_job(&target)?).map(|backend| {
-                let able = backend.capabilities();
-                held = Some(backend);
-                able
-            }),
+            Target::Device(_) => {
+                kind.open(&serde_json::from_value(target::least_job(&target, LEAST_FREE_BYTES)?)?).map(|backend| {
+                    let able = backend.capabilities();
+                    held = Some(backend);
+                    able
+                })
+            }
             other => kind.probe(other),
         };
         let storage = |able| Storage { target: target.clone(), able, claimed, device: held };
@@ -122,15 +123,6 @@ impl Storage {
             Err(error) => vec![error.to_string()],
         }
     }
-}
-
-/// A job that a device is opened with.
-fn least_job(target: &Target) -> anyhow::Result<Job> {
-    let job = json!({
-        "spec_version": SPEC_VERSION, "id": "checks", "target": target, "file_size_bytes": LEAST_FREE_BYTES,
-        "record_size_bytes": 1, "phases": [{"operation": "read"}], "layout": "shared",
-    });
-    Ok(serde_json::from_value(job)?)
 }
 
 impl Subject for Storage {

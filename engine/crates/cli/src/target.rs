@@ -1,7 +1,8 @@
 //! Reading a target on its own.
 
+use crate::backends;
 use anyhow::{bail, Context};
-use assay_spec::{Target, SPEC_VERSION};
+use assay_spec::{Group, Layout, Operation, Target, SPEC_VERSION};
 use serde_json::{json, Value};
 use std::io::Read;
 
@@ -27,13 +28,29 @@ pub(crate) fn read(text: &str, directory: Option<&str>) -> anyhow::Result<Target
     if let (Some(directory), true) = (directory, fields.contains_key("root")) {
         fields.entry("directory").or_insert_with(|| json!(directory));
     }
-    serde_json::from_value::<Target>(target.clone()).context("the target cannot be read")?;
+    let known: Target = serde_json::from_value(target).context("the target cannot be read")?;
     // The rules are a job's: this one does nothing.
-    let job = json!({
-        "spec_version": SPEC_VERSION, "id": "target", "target": target, "file_size_bytes": 1, "record_size_bytes": 1,
-        "phases": [{"operation": "read"}], "layout": "shared",
+    Ok(crate::job::parse(&least_job(&known, 1)?.to_string())?.target)
+}
+
+/// A job that does as little as a target's kind has.
+pub(crate) fn least_job(target: &Target, file_size_bytes: u64) -> anyhow::Result<Value> {
+    let able = backends::kind(target).general();
+    let layout = if able.layouts.contains(&Layout::Shared) { Layout::Shared } else { Layout::Separate };
+    // Each needs nothing that was there before.
+    let least =
+        [Operation::Read, Operation::Create, Operation::Put].into_iter().find(|one| able.operations.contains(one));
+    let Some(operation) = least else { bail!("a {} target can neither read nor make anything: a defect", able.kind) };
+    let mut job = json!({
+        "spec_version": SPEC_VERSION, "id": "target", "target": target, "file_size_bytes": file_size_bytes,
+        "record_size_bytes": 1, "phases": [{"operation": operation}], "layout": layout,
     });
-    Ok(crate::job::parse(&job.to_string())?.target)
+    match operation.group() {
+        Some(Group::Data) | None => {}
+        Some(Group::Names) => job["tree"] = json!({"files": 1}),
+        Some(Group::Objects) => job["objects"] = json!({"count": 1}),
+    }
+    Ok(job)
 }
 
 /// The same of one that has been read.
