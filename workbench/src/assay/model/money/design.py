@@ -61,22 +61,32 @@ class Volumes(Frozen):
     throughput: Throughput | None = None
 
 
-class LocalDisks(Frozen):
-    """The disks inside each server's instance, which the instance's price pays for.
+class Rates(Frozen):
+    """What something does at most, where known.
 
     Attributes:
-        layout: How they are put together.
-        read, write: Bytes per second of all disks of a server, where known; the catalogue does not know them.
-        read_iops, write_iops: Operations per second, likewise.
+        read, write: Bytes per second.
+        read_iops, write_iops: Operations per second.
         source: Where these rates stand.
     """
 
-    layout: Layout = "raid0"
     read: Throughput | None = None
     write: Throughput | None = None
     read_iops: Rate | None = None
     write_iops: Rate | None = None
     source: str = ""
+
+
+class LocalDisks(Rates):
+    """The disks inside each server's instance, which the instance's price pays for.
+
+    Their rates are those of all disks of a server; the catalogue does not know them.
+
+    Attributes:
+        layout: How they are put together.
+    """
+
+    layout: Layout = "raid0"
 
 
 class Servers(Frozen):
@@ -166,8 +176,8 @@ class DynamoDb(Frozen):
 Service = Annotated[Efs | FsxLustre | S3 | DynamoDb, Field(discriminator="kind")]
 
 
-class Hardware(Frozen):
-    """Something of one's own.
+class Hardware(Rates):
+    """Something of one's own. Its rates are those of each piece.
 
     Attributes:
         item: As in the price book's `purchase` rows.
@@ -177,8 +187,6 @@ class Hardware(Frozen):
         years: That it is used; whole months.
         support: Item of a `support` row of the book, paid for each piece and month.
         people: Hours of work a month for each piece.
-        read, write: Bytes per second of each piece.
-        source: Where these figures stand.
     """
 
     item: str = Field(min_length=1)
@@ -189,11 +197,6 @@ class Hardware(Frozen):
     years: Years = Decimal(5)
     support: str | None = None
     people: Amount = Decimal(0)
-    read: Throughput | None = None
-    write: Throughput | None = None
-    read_iops: Rate | None = None
-    write_iops: Rate | None = None
-    source: str = ""
 
 
 class Link(Frozen):
@@ -209,19 +212,16 @@ class Link(Frozen):
     rate: Throughput
 
 
-class Stated(Frozen):
+class Stated(Rates):
     """A limit that the catalogue does not know, or a figure that replaces a computed one.
+
+    Its rates are those of the whole design.
 
     Attributes:
         layer: What sets it: `network`, `disks`, ...; it takes the place of a computed limit of this name.
-        read, write: Bytes per second of the whole design.
     """
 
     layer: str = Field(min_length=1)
-    read: Throughput | None = None
-    write: Throughput | None = None
-    read_iops: Rate | None = None
-    write_iops: Rate | None = None
     source: str = Field(min_length=1)
 
 
