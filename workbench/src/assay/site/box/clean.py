@@ -5,10 +5,11 @@ import os
 import time
 from pathlib import Path
 
+from assay.launch.cgroup import remove_group
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.serving import NAME
 from assay.site.box import journal
-from assay.site.box.disks import detach_loops, group_fault, remove_group, remove_images
+from assay.site.box.disks import detach_loops, group_fault, remove_images
 from assay.site.box.folders import (
     MARKER,
     PATIENCE_SECONDS,

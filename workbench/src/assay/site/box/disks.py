@@ -1,7 +1,6 @@
 """Disks of a box: sparse files with a file system, their loop devices, and the control groups that limit them."""
 
 import contextlib
-import errno
 import fcntl
 import os
 import re
@@ -19,8 +18,6 @@ from assay.site.box.run import run
 GROUPS = Path("/sys/fs/cgroup")
 LOOPS = Path("/sys/block")
 PREFIX = "assay-box-"
-MEMBERS = "cgroup.procs"
-"""A file that every control group has."""
 IMAGE = re.compile(r"[a-z0-9-]+-\d+\.img")
 """Names of the files of disks: host and number."""
 STATUS, DETACH = 0x4C05, 0x4C01
@@ -90,30 +87,6 @@ def group_fault(path: Path, box: Path) -> str:
     if path.parent != folder or not path.name.startswith(ours):
         return f"{path}: is not a control group of this box: left alone"
     return ""
-
-
-def remove_group(path: Path) -> bool:
-    """Remove a group whose processes have ended or are about to; returns whether it is gone.
-
-    An empty directory that is no control group stays: a group is never empty, and rmdir(2) takes nothing else that is
-    not.
-    """
-    end = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        try:
-            if not os.path.lexists(path):
-                return True
-            if not (path / MEMBERS).exists() and os.path.lexists(path):
-                return False
-            path.rmdir()
-        except FileNotFoundError:
-            return True
-        except OSError as error:
-            if error.errno != errno.EBUSY or time.monotonic() > end:
-                return False
-            time.sleep(0.01)
-        else:
-            return True
 
 
 def make_image(disk: Disk, image: Path) -> None:
