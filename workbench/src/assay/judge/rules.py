@@ -10,8 +10,8 @@ from assay.judge import cache, course, lanes, layers, limits, names, tenant
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
 from assay.model.result.result import Estimate, Sample
 from assay.model.result.verdict import Finding, Verdict
-from assay.model.study.names import READS, WRITES
-from assay.model.units import about_size
+from assay.model.study.names import CREATES, READS, WRITES
+from assay.model.units import about_size, format_size
 
 DEVICE_SHARE = 0.9
 """At least this share of the bytes must have come from, or gone to, the device."""
@@ -25,6 +25,8 @@ HARDLY = 1.0
 SUSTAINED = 0.99
 """Least share of the asked-for rate (DESIGN, section 3)."""
 LEAST_REPEATS = 3
+LARGE_WRITE = 1 << 20
+"""Writes of this length leave pages of the largest folios that file systems make of writes."""
 COMPRESSED = NotApplicable("data that is compressed below is for the rule `compressed` to judge")
 
 
@@ -114,7 +116,7 @@ def cached_read(evidence: Evidence) -> Answer:
         rule="cached_read",
         text=f"{percent(memory)} of the bytes read came from memory, not from the device"
         f" ({about_size(fetched)} fetched for {about_size(read)} read;"
-        f" {percent(1 - min(shares))} in the worst repeat)",
+        f" {percent(1 - min(shares))} in the worst repeat){_laid_out(evidence)}",
         remedy=_cache_remedy(evidence),
         numbers={
             "memory_share": memory,
@@ -150,9 +152,28 @@ def _cached_by_size(evidence: Evidence) -> Answer:
         verdict=Verdict.CACHED,
         rule="cached_read",
         text=f"the data set ({about_size(data)}) is less than twice the memory that could hold it"
-        f" ({about_size(memory)}), and {untold}",
+        f" ({about_size(memory)}), and {untold}{_laid_out(evidence)}",
         remedy=_cache_remedy(evidence),
         numbers={"data_set_bytes": data, "memory_bytes": memory},
+    )
+
+
+def _laid_out(evidence: Evidence) -> str:
+    """A remark on how the pages that are read came into memory, if the case's own small writes put them there.
+
+    Where a file system has large folios, a write makes one as large as itself, and reads find them so: in a file
+    written 4 KiB at a time each page is looked up.
+    Source: `__filemap_get_folio` with `fgf_set_order` (mm/filemap.c of the kernel, 6.6 and later).
+    """
+    parameters, record = evidence.case.parameters, evidence.case.parameters.record_size
+    operations = evidence.case.operations
+    before = operations[: operations.index(evidence.operation)] if evidence.operation in operations else ()
+    small = record is not None and record < LARGE_WRITE and parameters.method != "mmap"
+    if not small or parameters.cache != "keep" or CREATES.isdisjoint(before):
+        return ""
+    return (
+        f"; the pages lie in memory as writes of {format_size(record or 0)} left them, and where the file system has"
+        " large folios it costs less to read what larger writes left"
     )
 
 

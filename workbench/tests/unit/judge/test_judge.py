@@ -283,6 +283,28 @@ def test_says_what_it_lacks(rule: Rule, words: str, poor: Evidence) -> None:
     lacks(rule, words, poor)
 
 
+@pytest.mark.parametrize(
+    ("operations", "parameters", "said"),
+    [
+        (("write", "read"), {"cache": "keep", "record_size": 4096}, True),
+        (("write", "rewrite", "read"), {"cache": "keep", "record_size": 65536}, True),
+        # Laid out by `prepare`, in large writes; after the read; in large writes; not from memory as they left it.
+        (("read",), {"cache": "keep", "record_size": 4096}, False),
+        (("read", "write"), {"cache": "keep", "record_size": 4096}, False),
+        (("write", "read"), {"cache": "keep", "record_size": MIB}, False),
+        (("write", "read"), {"cache": "drop", "record_size": 4096}, False),
+        (("write", "read"), {"cache": "keep", "record_size": 4096, "method": "mmap"}, False),
+    ],
+)
+def test_a_cached_read_says_how_the_pages_came_there(
+    operations: tuple[str, ...], parameters: dict[str, Any], said: bool
+) -> None:
+    read = evidence(parameters=parameters, device_read_bytes=0)
+    finding = rules.cached_read(replace(read, case=read.case.model_copy(update={"operations": operations})))
+    assert isinstance(finding, Finding)
+    assert ("pages lie in memory as writes of" in finding.text) is said
+
+
 def test_every_rule_here_is_tested() -> None:
     here = {rule for rule in rules.RULES if rule.__module__ in (rules.__name__, names.__name__)}
     assert {rule for rule, *_ in FIRING} == {rule for rule, *_ in SILENT} == here
