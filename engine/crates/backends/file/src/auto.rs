@@ -7,8 +7,8 @@
 //! io_uring/io-wq.c and `io_write` of the kernel.
 
 use crate::place::Place;
-use crate::uring::{Queue, Ring, Uring};
 use assay_core::{clock, pulse, Buffers, Completion, LaneSetup, Op, OpKind};
+use assay_posix::uring::{Queue, Ring, Uring};
 use assay_spec::{Method, MethodFound, MethodShape, MethodsFound, Operation, SyncPolicy, Tuning};
 use rustix::fd::OwnedFd;
 use rustix::fs::{self, Advice, FallocateFlags, OFlags};
@@ -87,7 +87,7 @@ pub(crate) fn choose(place: &Place, shape: &MethodShape, direction: Direction) -
     if shape.queue_depth == 1 {
         return Choice::new(Method::Sync, "one operation in flight: a ring has nothing to batch");
     }
-    if let Err(why) = crate::uring::probe() {
+    if let Err(why) = assay_posix::uring::probe() {
         return Choice::new(Method::Threads, format!("several operations in flight; no io_uring: {why}"));
     }
     let (method, why) = match handed_on(place, shape, direction) {

@@ -5,8 +5,8 @@ use crate::capability;
 use crate::lane::FileLane;
 use crate::place::Place;
 use crate::residency;
+use crate::tree::lane::TreeLane;
 use crate::tree::Forest;
-use crate::tree_lane::TreeLane;
 use assay_core::{pulse, Backend, Lane, LaneSetup, PhasePlan, SetupError};
 use assay_spec::{
     BackendCapabilities, CacheAction, FileTarget, Job, Layout, MethodShape, MethodsFound, Operation, Tree,

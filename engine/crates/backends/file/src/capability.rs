@@ -41,7 +41,7 @@ pub(crate) fn at(place: &Place) -> Result<BackendCapabilities, SetupError> {
 
 /// Methods the kernel offers, with the reason why one is missing.
 fn methods(limits: &mut Vec<String>) -> Vec<Method> {
-    match crate::uring::probe() {
+    match assay_posix::uring::probe() {
         Ok(()) => vec![Method::IoUring, Method::Sync, Method::Threads, Method::Mmap],
         Err(reason) => {
             limits.push(format!("no io_uring: {reason}"));

@@ -5,7 +5,7 @@
 
 use crate::mark::{self, is_mark, Found};
 use crate::place::{numbers, open_inside, open_root};
-use crate::tree_remove;
+use crate::tree::remove;
 use assay_core::names::{is_job_directory, MARKER};
 use assay_core::{clock, os_message, pulse, SetupError};
 use assay_spec::{Claim, Look, Mark, PlaceAnswer, PlaceState, Remains, Space};
@@ -375,7 +375,7 @@ fn is_probe(folder: &OwnedFd, name: &[u8]) -> bool {
 }
 
 fn remove_one(folder: &OwnedFd, root: &str, name: &str, run: &str) -> Vec<Remains> {
-    let left = tree_remove::remove(folder, name, Some(run).filter(|run| !run.is_empty()));
+    let left = remove::remove(folder, name, Some(run).filter(|run| !run.is_empty()));
     left.into_iter().map(|left| Remains { path: format!("{root}/{}", left.path), why: left.why }).collect()
 }
 

@@ -1,13 +1,13 @@
 //! One worker's file, reached through io_uring, pread and pwrite, threads, a mapping, or C stdio.
 
 use crate::auto::{Choice, Direction, Known};
-use crate::mmap::Mmap;
 use crate::place::Place;
-use crate::stdio::Stdio;
-use crate::sync_io::SyncIo;
-use crate::threads::Threads;
-use crate::uring::{Queue, Ring, Uring};
 use assay_core::{Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, ASKED_FOR};
+use assay_posix::uring::{Queue, Ring, Uring};
+use assay_posix::Mmap;
+use assay_posix::Stdio;
+use assay_posix::SyncIo;
+use assay_posix::Threads;
 use assay_spec::{Method, MethodShape, Operation, SyncPolicy};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -142,7 +142,13 @@ impl Lane for FileLane {
         };
         self.channel = channel;
         let batch = if plan.direct { depth.min(DIRECT_BATCH.max(depth / 4)) } else { depth };
-        Ok(MethodChoice { method: choice.method, reason: choice.reason, depth, batch, tells_first_byte: false })
+        Ok(MethodChoice {
+            method: choice.method,
+            reason: choice.reason,
+            depth,
+            batch,
+            tells_first_byte: false,
+        })
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! The directory or device a job writes to. Nothing outside it can be opened through this type.
 
 use crate::mark::{self, Found};
-use crate::tree_remove::{self, Left};
+use crate::tree::remove::{self, Left};
 use assay_core::names::{job_mark, MARKER};
 use assay_core::Fault;
 use assay_core::{pulse, SetupError};
@@ -373,7 +373,7 @@ impl Place {
         let tries = if accompanied { REMOVALS } else { 1 };
         let mut left: Vec<Left> = Vec::new();
         for _ in 0..tries {
-            left = tree_remove::remove(root_fd, name, run.as_deref());
+            left = remove::remove(root_fd, name, run.as_deref());
             if !left.iter().any(|left| left.busy) {
                 break;
             }

@@ -33,7 +33,7 @@ struct State {
 }
 
 /// A lane's threads during a phase.
-pub(crate) struct Threads {
+pub struct Threads {
     shared: Arc<Shared>,
     running: Vec<JoinHandle<()>>,
     in_flight: usize,
@@ -41,7 +41,7 @@ pub(crate) struct Threads {
 
 impl Threads {
     /// Starts them; they run where the thread that calls runs, and share its descriptors.
-    pub(crate) fn start(calls: SyncIo, count: u32) -> std::io::Result<Self> {
+    pub fn start(calls: SyncIo, count: u32) -> std::io::Result<Self> {
         let shared = Shared { calls, state: Mutex::default(), work: Condvar::new(), ended: Condvar::new() };
         let mut pool = Threads { shared: Arc::new(shared), running: Vec::new(), in_flight: 0 };
         for number in 0..count {
@@ -52,7 +52,8 @@ impl Threads {
         Ok(pool)
     }
 
-    pub(crate) fn submit(&mut self, ops: &[Op]) -> usize {
+    /// Hands operations to the threads; all of them are taken.
+    pub fn submit(&mut self, ops: &[Op]) -> usize {
         let mut state = self.shared.lock();
         state.waiting.extend(ops);
         // Who takes an operation wakes the next thread: one call here, however many operations.
@@ -65,7 +66,8 @@ impl Threads {
         ops.len()
     }
 
-    pub(crate) fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
+    /// As `Lane::reap`.
+    pub fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
         if self.in_flight == 0 {
             return;
         }
@@ -84,12 +86,12 @@ impl Threads {
     }
 
     /// Does one operation while nothing else is in flight.
-    pub(crate) fn execute(&self, op: &Op) -> Result<u64, Fault> {
+    pub fn execute(&self, op: &Op) -> Result<u64, Fault> {
         self.shared.calls.execute(op)
     }
 
     /// Ends the threads and closes the file. Nothing is in flight.
-    pub(crate) fn close(mut self) -> rustix::io::Result<()> {
+    pub fn close(mut self) -> rustix::io::Result<()> {
         self.end();
         self.running.drain(..).for_each(|thread| drop(thread.join()));
         let shared = Arc::clone(&self.shared);

@@ -1,12 +1,12 @@
 //! A lane's ring for operations on the names of a tree.
 
+use crate::tree::calls::{create_flags, flush};
+use crate::tree::entries::{codes, found, unpack, words, Entries, Found, Slot, CHAIN};
+use crate::tree::leaves::Leaves;
 use crate::tree::Forest;
-use crate::tree_calls::{create_flags, flush};
-use crate::tree_entries::{codes, found, unpack, words, Entries, Found, Slot, CHAIN};
-use crate::tree_leaves::Leaves;
-use crate::uring::{self, Queue, Ring, State};
 use assay_core::names::Names;
 use assay_core::{Buffers, Completion, LaneSetup, Op, OpKind, PhasePlan, SetupError};
+use assay_posix::uring::{self, Queue, Ring, State};
 use assay_spec::Operation;
 use io_uring::types::Fd;
 use io_uring::{IoUring, Probe};

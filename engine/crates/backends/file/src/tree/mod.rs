@@ -1,5 +1,12 @@
 //! The directories of a tree, and where in them a lane's names are.
 
+mod calls;
+mod entries;
+pub(crate) mod lane;
+mod leaves;
+pub(crate) mod remove;
+mod ring;
+
 use crate::place::{self, Place};
 use assay_core::{names, SetupError};
 use assay_spec::{Layout, Tree};

@@ -8,7 +8,7 @@ use rustix::{fs, io};
 use std::sync::Arc;
 
 /// close(2) with its result.
-pub(crate) fn close(fd: OwnedFd) -> io::Result<()> {
+pub fn close(fd: OwnedFd) -> io::Result<()> {
     // SAFETY: the descriptor is ours and is not used afterwards.
     match unsafe { libc::close(fd.into_raw_fd()) } {
         0 => Ok(()),
@@ -16,25 +16,27 @@ pub(crate) fn close(fd: OwnedFd) -> io::Result<()> {
     }
 }
 
-pub(crate) struct SyncIo {
+/// An open file, for pread, pwrite and flushes.
+pub struct SyncIo {
     fd: OwnedFd,
     data_only: bool,
     buffers: Arc<Buffers>,
 }
 
 impl SyncIo {
-    pub(crate) fn new(fd: OwnedFd, data_only: bool, buffers: Arc<Buffers>) -> Self {
+    /// Takes the file; `data_only` says that a flush is fdatasync(2).
+    pub fn new(fd: OwnedFd, data_only: bool, buffers: Arc<Buffers>) -> Self {
         SyncIo { fd, data_only, buffers }
     }
 
     /// Closes the file; some file systems report a failed write only now.
-    pub(crate) fn close(self) -> io::Result<()> {
+    pub fn close(self) -> io::Result<()> {
         close(self.fd)
     }
 
     /// Does the operation; bytes moved, or errno.
     #[inline]
-    pub(crate) fn execute(&self, op: &Op) -> Result<u64, Fault> {
+    pub fn execute(&self, op: &Op) -> Result<u64, Fault> {
         let number = match op.kind {
             OpKind::Read => libc::SYS_pread64,
             OpKind::Write => libc::SYS_pwrite64,
@@ -55,7 +57,7 @@ impl SyncIo {
 
     /// fsync(2) or fdatasync(2).
     #[cold]
-    pub(crate) fn flush(fd: &OwnedFd, data_only: bool) -> Result<u32, i32> {
+    pub fn flush(fd: &OwnedFd, data_only: bool) -> Result<u32, i32> {
         let flushed = if data_only { fs::fdatasync(fd) } else { fs::fsync(fd) };
         flushed.map(|()| 0).map_err(Errno::raw_os_error)
     }

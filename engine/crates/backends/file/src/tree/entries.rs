@@ -3,7 +3,7 @@
 //! A file is created or opened by a chain of linked entries on a direct descriptor, one of the ring's own, whose number
 //! is that of the operation's slot: openat, write where there are contents, close. Every other operation is one entry.
 
-use crate::tree_calls::{size, DIRECTORY_MODE, FILE_MODE, OPEN};
+use crate::tree::calls::{size, DIRECTORY_MODE, FILE_MODE, OPEN};
 use assay_core::names::{Name, Names};
 use assay_core::{Buffers, Op, OpKind};
 use assay_spec::Operation;

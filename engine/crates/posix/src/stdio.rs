@@ -7,7 +7,8 @@ use rustix::fd::{IntoRawFd, OwnedFd};
 use std::ffi::CStr;
 use std::sync::Arc;
 
-pub(crate) struct Stdio {
+/// A stream of the C library.
+pub struct Stdio {
     stream: *mut libc::FILE,
     /// Owned by the stream from setvbuf(3) to fclose(3).
     _buffer: Vec<u8>,
@@ -17,12 +18,8 @@ pub(crate) struct Stdio {
 }
 
 impl Stdio {
-    pub(crate) fn open(
-        fd: OwnedFd,
-        plan: &PhasePlan,
-        record: usize,
-        buffers: Arc<Buffers>,
-    ) -> Result<Self, SetupError> {
+    /// A stream on an open file, for the operations of a phase, with a buffer of one record.
+    pub fn open(fd: OwnedFd, plan: &PhasePlan, record: usize, buffers: Arc<Buffers>) -> Result<Self, SetupError> {
         let mode: &CStr = if plan.operation.writes() { c"r+" } else { c"r" };
         let raw = fd.into_raw_fd();
         // SAFETY: `raw` is an open descriptor that we own, and the mode is a C string.
@@ -40,7 +37,7 @@ impl Stdio {
     }
 
     /// Does the operation; bytes moved, or errno.
-    pub(crate) fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+    pub fn execute(&mut self, op: &Op) -> Result<u32, i32> {
         self.call(op).map_err(rustix::io::Errno::raw_os_error)
     }
 
@@ -90,7 +87,7 @@ impl Stdio {
     }
 
     /// Hands everything to the kernel and closes the stream.
-    pub(crate) fn close(&mut self) -> rustix::io::Result<()> {
+    pub fn close(&mut self) -> rustix::io::Result<()> {
         let stream = std::mem::replace(&mut self.stream, std::ptr::null_mut());
         // SAFETY: the stream is open, and nobody can use it any more.
         if unsafe { libc::fclose(stream) } != 0 {

@@ -71,7 +71,7 @@ mod fault {
 }
 
 /// A file in memory.
-pub(crate) struct Mmap {
+pub struct Mmap {
     fd: OwnedFd,
     base: *mut u8,
     length: usize,
@@ -85,7 +85,7 @@ pub(crate) struct Mmap {
 
 impl Mmap {
     /// Maps the first `length` bytes of a file, which is made that long if it is shorter and is written to.
-    pub(crate) fn new(
+    pub fn new(
         fd: OwnedFd,
         length: u64,
         writable: bool,
@@ -111,7 +111,7 @@ impl Mmap {
     }
 
     /// Does the operation; bytes moved, or errno.
-    pub(crate) fn execute(&self, op: &Op) -> Result<u32, i32> {
+    pub fn execute(&self, op: &Op) -> Result<u32, i32> {
         if op.kind == OpKind::Sync {
             return self.flush();
         }
@@ -170,7 +170,7 @@ impl Mmap {
     }
 
     /// Unmaps and closes the file.
-    pub(crate) fn close(self) -> io::Result<()> {
+    pub fn close(self) -> io::Result<()> {
         fault::watch(0, 0);
         // SAFETY: the mapping is ours and nobody uses it any more.
         unsafe { mm::munmap(self.base.cast(), self.length)? };

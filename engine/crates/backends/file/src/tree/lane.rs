@@ -1,10 +1,10 @@
 //! One worker's names in a tree, reached through plain calls or io_uring.
 
+use crate::tree::calls::Calls;
+use crate::tree::ring::TreeRing;
 use crate::tree::Forest;
-use crate::tree_calls::Calls;
-use crate::tree_ring::TreeRing;
-use crate::uring::Queue;
 use assay_core::{Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, ASKED_FOR};
+use assay_posix::uring::Queue;
 use assay_spec::{data_operations, object_operations};
 use assay_spec::{Method, Operation};
 use std::sync::Arc;
@@ -99,7 +99,7 @@ impl Lane for TreeLane {
         let (forest, buffers) = (Arc::clone(&self.forest), Arc::clone(&self.setup.buffers));
         self.channel = Channel::Calls(Box::new(Calls::open(forest, self.setup.lane, buffers, plan)?));
         let reason = format!("{}; plain calls: {}", obstacle.as_ref().unwrap_or(&self.reason), calls(plan.operation));
-        Ok(MethodChoice { method: Method::Sync, reason, depth: 1, batch: 1, tells_first_byte: false })
+        Ok(MethodChoice { method: Method::Sync, reason, depth: 1, batch: 1, tells_first_byte: false, ahead: false })
     }
 
     fn execute(&mut self, op: &Op) -> Result<u64, Fault> {

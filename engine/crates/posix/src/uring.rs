@@ -17,14 +17,17 @@ const SQPOLL_IDLE_MS: u32 = 1000;
 
 /// How a ring is set up.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Ring {
+pub struct Ring {
     /// Register the buffers: less work for each operation with O_DIRECT, more with the page cache.
-    pub(crate) registered: bool,
-    pub(crate) sqpoll: bool,
-    pub(crate) iopoll: bool,
+    pub registered: bool,
+    /// A kernel thread takes the submissions.
+    pub sqpoll: bool,
+    /// Completions are polled for.
+    pub iopoll: bool,
 }
 
-pub(crate) struct Uring {
+/// A ring of one thread with one file.
+pub struct Uring {
     ring: IoUring,
     set_up: Ring,
     deferred: bool,
@@ -38,16 +41,18 @@ pub(crate) struct Uring {
 
 /// What a ring has to do.
 #[derive(Default)]
-pub(crate) struct State {
-    pub(crate) in_flight: usize,
+pub struct State {
+    /// Operations that the kernel has.
+    pub in_flight: usize,
     /// Done without the ring.
-    pub(crate) early: Vec<Completion>,
+    pub early: Vec<Completion>,
     /// The kernel has failed the ring, with this errno, and may still have what it was given.
-    pub(crate) broken: Option<i32>,
+    pub broken: Option<i32>,
 }
 
 /// How a lane's operations go into a ring and come out, whatever they are.
-pub(crate) trait Queue {
+pub trait Queue {
+    /// The ring and what it has to do.
     fn state(&mut self) -> (&mut IoUring, &mut State);
 
     /// Makes entries of operations; how many it had room for.
@@ -59,6 +64,7 @@ pub(crate) trait Queue {
     /// The ring does not work any more: each operation in flight fails once.
     fn fail_all(&mut self, done: &mut Vec<Completion>, errno: i32);
 
+    /// As `Lane::submit`.
     #[inline]
     fn submit(&mut self, ops: &[Op]) -> usize {
         let (_, state) = self.state();
@@ -82,6 +88,7 @@ pub(crate) trait Queue {
         result
     }
 
+    /// As `Lane::reap`.
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
         let before = done.len();
         done.append(&mut self.state().1.early);
@@ -119,12 +126,12 @@ fn is_handed_over(ring: &mut IoUring) -> bool {
 }
 
 /// Whether the kernel lets this process have a ring.
-pub(crate) fn probe() -> Result<(), String> {
+pub fn probe() -> Result<(), String> {
     build(2, Ring::default()).map(|_| ()).map_err(|error| error.to_string())
 }
 
 /// A ring for one thread, with deferred task work where the kernel has it (6.1 and later) and the setup allows it.
-pub(crate) fn build(entries: u32, set_up: Ring) -> std::io::Result<(IoUring, bool)> {
+pub fn build(entries: u32, set_up: Ring) -> std::io::Result<(IoUring, bool)> {
     let mut builder = IoUring::builder();
     builder.setup_clamp();
     if set_up.iopoll {
@@ -142,7 +149,7 @@ pub(crate) fn build(entries: u32, set_up: Ring) -> std::io::Result<(IoUring, boo
 
 impl Uring {
     /// A ring for the lane; must be used on the thread that made it.
-    pub(crate) fn new(setup: &LaneSetup, mut set_up: Ring) -> Result<Self, String> {
+    pub fn new(setup: &LaneSetup, mut set_up: Ring) -> Result<Self, String> {
         let entries = setup.queue_depth.next_power_of_two().max(2);
         let (ring, deferred) = build(entries, set_up).map_err(|error| format!("the kernel refuses it ({error})"))?;
         if !ring.params().is_feature_ext_arg() {
@@ -164,7 +171,7 @@ impl Uring {
     }
 
     /// How the ring is set up, for people.
-    pub(crate) fn description(&self) -> String {
+    pub fn description(&self) -> String {
         let buffers = if self.set_up.registered { "registered buffers" } else { "plain buffers" };
         let mut text = format!("io_uring with registered file, {buffers}");
         let parts = [
@@ -177,7 +184,7 @@ impl Uring {
     }
 
     /// Makes `fd` the file of the operations to come.
-    pub(crate) fn attach(&mut self, fd: OwnedFd, data_only: bool) -> rustix::io::Result<()> {
+    pub fn attach(&mut self, fd: OwnedFd, data_only: bool) -> rustix::io::Result<()> {
         let update = self.ring.submitter().register_files_update(0, &[fd.as_raw_fd()]);
         update.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
         self.fd = Some(fd);
@@ -202,7 +209,7 @@ impl Uring {
     }
 
     /// Closes the file.
-    pub(crate) fn detach(&mut self) -> rustix::io::Result<()> {
+    pub fn detach(&mut self) -> rustix::io::Result<()> {
         let _ = self.ring.submitter().register_files_update(0, &[-1]);
         self.fd.take().map_or(Ok(()), close)
     }
