@@ -118,6 +118,6 @@ def test_a_full_disk_is_the_fault_of_the_cases_that_fill_it(root: Path, tmp_path
     said = run.ends(1)
     outcomes = run.outcomes()
     assert [status for status, _ in outcomes.values()] == ["errors", "ok"], outcomes
-    assert "ENOSPC" in str(run.samples()[0].errors), run.samples()[0].errors
+    assert "NFS3ERR_NOSPC" in str(run.samples()[0].errors), run.samples()[0].errors
     assert "1 errors" in said
     assert left(root) == {}

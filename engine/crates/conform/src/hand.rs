@@ -1,7 +1,9 @@
 //! One lane by hand: one operation after the other, in an order that no job has. The only place that knows operations
 //! and completions.
 
-use assay_core::{fault_message, pulse, Backend, Buffers, Fault, Lane, LaneSetup, Op, OpKind, PhasePlan, SetupError};
+use assay_core::{
+    as_errno, fault_message, pulse, Backend, Buffers, Fault, Lane, LaneSetup, Op, OpKind, PhasePlan, SetupError,
+};
 use assay_spec::{data_kinds, name_kinds, object_kinds, CacheAction, Job, Operation};
 use std::sync::Arc;
 
@@ -12,12 +14,12 @@ pub(crate) struct Failed(Fault);
 impl Failed {
     /// There is no such name.
     pub(crate) fn is_missing(self) -> bool {
-        self.0.errno() == Some(libc::ENOENT)
+        as_errno(self.0) == Some(libc::ENOENT)
     }
 
     /// There is such a name already.
     pub(crate) fn is_taken(self) -> bool {
-        self.0.errno() == Some(libc::EEXIST)
+        as_errno(self.0) == Some(libc::EEXIST)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Failures outside operations.
 
+use crate::as_errno;
 use assay_spec::Fault;
 use std::fmt;
 
@@ -37,9 +38,9 @@ impl SetupError {
         self
     }
 
-    /// The kernel's number, if it is one of its.
+    /// The kernel's number, or that which says the same, if there is one.
     pub fn errno(&self) -> Option<i32> {
-        self.fault.and_then(Fault::errno)
+        self.fault.and_then(as_errno)
     }
 
     /// The same with a size.

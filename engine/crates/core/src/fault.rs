@@ -203,6 +203,49 @@ pub fn fault_name(fault: Fault) -> Option<&'static str> {
     table.binary_search_by_key(&fault.code(), |(code, _)| *code).ok().map(|place| table[place].1)
 }
 
+/// The errno that says the same as a fault; none if none does. So that whoever asks whether a name is missing need not
+/// know who has been asked.
+pub fn as_errno(fault: Fault) -> Option<i32> {
+    match fault.domain() {
+        FaultDomain::Os => Some(fault.code()),
+        FaultDomain::Nfs => errno_of_nfs(fault.code()),
+        FaultDomain::Http | FaultDomain::Dynamodb | FaultDomain::Smb | FaultDomain::Aoe | FaultDomain::Mpi => None,
+    }
+}
+
+/// The errno of an nfsstat3 (RFC 1813 section 2.6).
+fn errno_of_nfs(status: i32) -> Option<i32> {
+    use rustix::io::Errno;
+    let errno = match status {
+        1 => Errno::PERM,
+        2 => Errno::NOENT,
+        5 => Errno::IO,
+        6 => Errno::NXIO,
+        13 => Errno::ACCESS,
+        17 => Errno::EXIST,
+        18 => Errno::XDEV,
+        19 => Errno::NODEV,
+        20 => Errno::NOTDIR,
+        21 => Errno::ISDIR,
+        22 | 10003 | 10005 | 10007 => Errno::INVAL,
+        27 => Errno::FBIG,
+        28 => Errno::NOSPC,
+        30 => Errno::ROFS,
+        31 => Errno::MLINK,
+        63 => Errno::NAMETOOLONG,
+        66 => Errno::NOTEMPTY,
+        69 => Errno::DQUOT,
+        // A handle that the server cannot read is as useless as one whose file is gone.
+        70 | 10001 => Errno::STALE,
+        71 => Errno::REMOTE,
+        10004 => Errno::OPNOTSUPP,
+        10006 => Errno::REMOTEIO,
+        10008 => Errno::AGAIN,
+        _ => return None,
+    };
+    Some(errno.raw_os_error())
+}
+
 /// One line for people.
 pub fn fault_message(fault: Fault) -> String {
     let speaker = match fault.domain() {
@@ -215,7 +258,8 @@ pub fn fault_message(fault: Fault) -> String {
         FaultDomain::Mpi => "MPI",
     };
     let name = fault_name(fault).map_or(String::new(), |name| format!(" {name}"));
-    format!("{speaker} answered {}{name}", fault.code())
+    let words = as_errno(fault).map_or(String::new(), |errno| format!(": {}", os_message(errno)));
+    format!("{speaker} answered {}{name}{words}", fault.code())
 }
 
 #[cfg(test)]
@@ -232,5 +276,25 @@ mod tests {
         assert_eq!(fault_name(Fault::new(FaultDomain::Nfs, 70)), Some("NFS3ERR_STALE"));
         assert_eq!(fault_name(Fault::http(299)), None);
         assert_eq!(fault_message(Fault::http(404)), "the server answered 404 Not Found");
+        let full = "the NFS server answered 28 NFS3ERR_NOSPC: No space left on device";
+        assert_eq!(fault_message(Fault::nfs(28)), full);
+        assert_eq!(fault_message(Fault::nfs(4242)), "the NFS server answered 4242");
+    }
+
+    #[test]
+    fn what_a_server_answers_is_like_what_a_kernel_says() {
+        for (status, errno) in
+            [(2, 2), (5, 5), (13, 13), (28, 28), (30, 30), (66, 39), (69, 122), (70, 116), (10001, 116)]
+        {
+            assert_eq!(as_errno(Fault::nfs(status)), Some(errno), "{status}");
+        }
+        assert_eq!(
+            (as_errno(Fault::os(5)), as_errno(Fault::nfs(4242)), as_errno(Fault::http(404))),
+            (Some(5), None, None)
+        );
+        // All that have a name but one, of which no errno says the same.
+        assert!(NFS
+            .iter()
+            .all(|(status, _)| as_errno(Fault::new(FaultDomain::Nfs, *status)).is_some() || *status == 10002));
     }
 }

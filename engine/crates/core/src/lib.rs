@@ -15,7 +15,7 @@ pub mod sizes;
 pub use assay_spec::{Fault, OpKind};
 pub use buffers::Buffers;
 pub use error::{os_message, SetupError};
-pub use fault::{fault_message, fault_name};
+pub use fault::{as_errno, fault_message, fault_name};
 pub use kind::{wrong_kind, Backend, Kind};
 pub use lane::{Lane, LaneSetup, MethodChoice, PhasePlan, ASKED_FOR};
 pub use op::{Completion, Op, Source};

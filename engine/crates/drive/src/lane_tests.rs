@@ -288,8 +288,12 @@ fn a_failed_operation_is_counted_apart_and_has_no_latency() {
     let played = read(20, fails(|number| number % 4 == 1)).play();
     assert_eq!((played.end.ops(OpKind::Read), played.end.bytes(OpKind::Read)), (15, 15 * RECORD));
     assert_eq!(played.end.latency(OpKind::Read).unwrap().count, 15);
-    let errors: Vec<_> =
-        played.end.errors.iter().map(|error| (error.kind, error.fault.and_then(Fault::errno), error.count)).collect();
+    let errors: Vec<_> = played
+        .end
+        .errors
+        .iter()
+        .map(|error| (error.kind, error.fault.and_then(assay_core::as_errno), error.count))
+        .collect();
     assert_eq!(errors, [(ErrorKind::Fault, Some(5), 5)]);
     let places: Vec<u64> = played.errors.iter().map(|sample| sample.offset / RECORD).collect();
     assert_eq!(places, [1, 5, 9, 13, 17], "five are shown whole");
@@ -341,7 +345,10 @@ fn the_flush_is_part_of_the_time() {
     assert_eq!((looked_at.end.last_finisher.end_ns, looked_at.lanes[0].seen.len()), (10 * MS, 10), "nothing to flush");
     let lost = scene(Operation::Write, Err(Fault::os(5)));
     assert!(lost.work.outcomes[0].as_ref().unwrap().gave_up);
-    assert_eq!((lost.errors[0].action.as_str(), lost.errors[0].fault.and_then(Fault::errno)), ("sync", Some(5)));
+    assert_eq!(
+        (lost.errors[0].action.as_str(), lost.errors[0].fault.and_then(assay_core::as_errno)),
+        ("sync", Some(5))
+    );
 }
 
 /// Stops the phase while it does the operation of this number.

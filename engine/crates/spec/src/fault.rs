@@ -96,6 +96,12 @@ impl Fault {
         Fault::new(FaultDomain::Os, errno)
     }
 
+    /// An NFS server's.
+    #[inline]
+    pub const fn nfs(status: u32) -> Self {
+        Fault::new(FaultDomain::Nfs, status as i32)
+    }
+
     /// An HTTP server's.
     #[inline]
     pub const fn http(status: u16) -> Self {
@@ -111,19 +117,6 @@ impl Fault {
     #[inline]
     pub const fn code(self) -> i32 {
         self.0 as i32
-    }
-
-    /// The number, if it is the kernel's.
-    pub const fn errno(self) -> Option<i32> {
-        match self.domain() {
-            FaultDomain::Os => Some(self.code()),
-            FaultDomain::Nfs
-            | FaultDomain::Http
-            | FaultDomain::Dynamodb
-            | FaultDomain::Smb
-            | FaultDomain::Aoe
-            | FaultDomain::Mpi => None,
-        }
     }
 }
 

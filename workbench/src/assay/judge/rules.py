@@ -73,10 +73,12 @@ def _failure(sample: Sample) -> str:
 
 def _incomplete_remedy(bad: list[Sample]) -> str:
     symbols = {tally.name for sample in bad for tally in sample.errors}
-    if symbols & {"ENOSPC", "EDQUOT"}:
+    if symbols & {"ENOSPC", "EDQUOT", "NFS3ERR_NOSPC", "NFS3ERR_DQUOT"}:
         return "Free space (or inodes) on the target or use smaller or fewer files, then run the study again."
     if any(tally.kind == "corrupt" for sample in bad for tally in sample.errors):
         return "Do not trust this storage with data before the cause is found: what was read is not what was written."
+    if symbols & {"NFS3ERR_IO", "NFS3ERR_SERVERFAULT"}:
+        return "Look for the cause in the NFS server's log, then run the study again."
     if symbols & {"EIO"}:
         return "Look for device errors in the kernel log (dmesg), then run the study again."
     if symbols:

@@ -1,10 +1,10 @@
 //! The NFS backend.
 
 use crate::capability;
-use crate::forest::Forest;
 use crate::lane::FileLane;
 use crate::place::Place;
-use crate::tree_lane::TreeLane;
+use crate::tree::lane::TreeLane;
+use crate::tree::Forest;
 use assay_core::{names, Backend, Lane, LaneSetup, PhasePlan, SetupError};
 use assay_spec::{BackendCapabilities, CacheAction, Job, Layout, NfsTarget, Operation};
 use std::ops::Range;
@@ -89,7 +89,7 @@ impl NfsBackend {
             let mut client = self.place.client(server, 1);
             let folder = self.place.folder(&mut client, server)?;
             let made = forest.make(&mut client, &folder, tops);
-            made.map_err(|errno| self.place.error("create", self.place.folder_path(server), errno))
+            made.map_err(|fault| self.place.error("create", self.place.folder_path(server), fault))
         })
     }
 

@@ -3,8 +3,9 @@
 use super::*;
 use crate::fake::{contents, plain};
 use crate::fake_store::StoreServer;
+use crate::status::{EXIST, NOENT};
 use crate::Exports;
-use assay_core::{Buffers, Kind, Op, OpKind};
+use assay_core::{Buffers, Fault, Kind, Op, OpKind};
 use assay_spec::{Method, SyncPolicy, Target, Tree, Tuning};
 
 fn job(target: &NfsTarget, change: impl FnOnce(&mut Job)) -> Job {
@@ -67,7 +68,7 @@ fn clean(target: &NfsTarget, whole: bool) -> Result<Vec<String>, SetupError> {
 }
 
 /// Does an operation on each number; results in order of the numbers.
-fn each(lane: &mut dyn Lane, plan: &PhasePlan, kind: OpKind, numbers: u64, length: u32) -> Vec<Result<u32, i32>> {
+fn each(lane: &mut dyn Lane, plan: &PhasePlan, kind: OpKind, numbers: u64, length: u32) -> Vec<Result<u32, Fault>> {
     lane.begin(plan).unwrap();
     let mut results = Vec::new();
     for first in (0..numbers).step_by(5) {
@@ -221,17 +222,17 @@ fn names_are_made_found_and_removed() {
         let mut one = |operation, kind, numbers, length| each(lane.as_mut(), &plan(operation), kind, numbers, length);
         assert_eq!(one(Operation::Create, OpKind::Create, 10, 10_000), vec![Ok(10_000); 10]);
         let again = one(Operation::Create, OpKind::Create, 20, 0);
-        assert_eq!(again, [vec![Err(libc::EEXIST); 10], vec![Ok(0); 10]].concat());
+        assert_eq!(again, [vec![Err(EXIST); 10], vec![Ok(0); 10]].concat());
         let sizes = [vec![Ok(10_000); 10], vec![Ok(0); 10]].concat();
         assert_eq!(one(Operation::Stat, OpKind::Stat, 20, 0), sizes);
         assert_eq!(one(Operation::Open, OpKind::Open, 20, 0), vec![Ok(0); 20]);
         assert_eq!(one(Operation::Readdir, OpKind::Readdir, 4, 0), vec![Ok(5); 4]);
         assert_eq!(one(Operation::Unlink, OpKind::Unlink, 10, 0), vec![Ok(0); 10]);
-        let (gone, there) = (vec![Err(libc::ENOENT); 10], vec![Ok(0); 10]);
+        let (gone, there) = (vec![Err(NOENT); 10], vec![Ok(0); 10]);
         for (operation, kind) in [(Operation::Open, OpKind::Open), (Operation::Rename, OpKind::Rename)] {
             assert_eq!(one(operation, kind, 20, 0), [gone.clone(), there.clone()].concat());
         }
-        assert_eq!(one(Operation::Stat, OpKind::Stat, 20, 0), vec![Err(libc::ENOENT); 20]);
+        assert_eq!(one(Operation::Stat, OpKind::Stat, 20, 0), vec![Err(NOENT); 20]);
         assert_eq!(one(Operation::Mkdir, OpKind::Mkdir, 20, 0), vec![Ok(0); 20]);
         assert_eq!(one(Operation::Rmdir, OpKind::Rmdir, 19, 0), vec![Ok(0); 19]);
         assert_eq!(one(Operation::Create, OpKind::Sync, 1, 0), [Ok(0)]);

@@ -2,9 +2,9 @@
 
 use crate::record::{Replies, Step};
 use crate::rpc::{self, heading, read_head, Heading, Identity, Procedure, ReadHead};
-use crate::status::{errno_of, JUKEBOX};
+use crate::status::{GARBAGE, JUKEBOX};
 use crate::xdr::u32_at;
-use assay_core::{clock, random};
+use assay_core::{clock, random, Fault};
 use std::collections::VecDeque;
 
 /// Most calls under way: their numbers are the low half of the xid.
@@ -44,8 +44,8 @@ pub(crate) enum Outcome {
     Results(usize),
     /// So many bytes of data, and whether the file ends with them.
     Read(u32, bool),
-    /// errno.
-    Failed(i32),
+    /// What the server, or this host, said.
+    Failed(Fault),
 }
 
 /// A call.
@@ -156,13 +156,13 @@ impl Calls {
         self.finished.push_back(number);
     }
 
-    /// Results of a call that has ended, after the status; or errno.
-    pub(crate) fn results(&self, number: u32) -> Result<&[u8], i32> {
+    /// Results of a call that has ended, after the status; or why it failed.
+    pub(crate) fn results(&self, number: u32) -> Result<&[u8], Fault> {
         let call = self.get(number);
         match call.outcome {
             Outcome::Results(at) => Ok(&call.reply[at..]),
             Outcome::Read(..) => Ok(&[]),
-            Outcome::Failed(errno) => Err(errno),
+            Outcome::Failed(fault) => Err(fault),
         }
     }
 
@@ -195,8 +195,8 @@ impl Calls {
     fn judge(&mut self, number: u32, head: &mut Vec<u8>) -> Outcome {
         let at = match heading(head) {
             Heading::Results(at) => at,
-            Heading::Failed(errno) => return Outcome::Failed(errno),
-            Heading::More(_) => return Outcome::Failed(libc::EBADMSG),
+            Heading::Failed(errno) => return Outcome::Failed(Fault::os(errno)),
+            Heading::More(_) => return Outcome::Failed(GARBAGE),
         };
         let call = self.get_mut(number);
         let status = if call.nfs { u32_at(head, at) } else { Some(0) };
@@ -209,10 +209,10 @@ impl Calls {
                 call.pause = (2 * call.pause).clamp(JUKEBOX_NS.0, JUKEBOX_NS.1);
                 call.state = State::PutOff(clock::now() + call.pause);
                 self.put_off.push(number);
-                Outcome::Failed(libc::EAGAIN)
+                Outcome::Failed(Fault::nfs(JUKEBOX))
             }
-            Some(status) => Outcome::Failed(errno_of(status)),
-            None => Outcome::Failed(libc::EBADMSG),
+            Some(status) => Outcome::Failed(Fault::nfs(status)),
+            None => Outcome::Failed(GARBAGE),
         }
     }
 }
@@ -228,7 +228,7 @@ impl Call {
             order: 0,
             deadline: 0,
             tag: 0,
-            outcome: Outcome::Failed(0),
+            outcome: Outcome::Failed(GARBAGE),
             nfs: true,
             pause: 0,
             reply: Vec::new(),
@@ -259,7 +259,7 @@ impl Replies for Calls {
                 Step::Body(to, count as usize)
             }
             ReadHead::Nonsense => {
-                call.outcome = Outcome::Failed(libc::EBADMSG);
+                call.outcome = Outcome::Failed(GARBAGE);
                 Step::Body(to, 0)
             }
         }
@@ -271,12 +271,12 @@ impl Replies for Calls {
             (Payload::In(_, asked), Heading::Results(at)) => match read_head(head, at, asked) {
                 ReadHead::Data(..) | ReadHead::Nonsense => Some(call.outcome),
                 ReadHead::Status => None,
-                ReadHead::More(_) => Some(Outcome::Failed(libc::EBADMSG)),
+                ReadHead::More(_) => Some(Outcome::Failed(GARBAGE)),
             },
             _ => None,
         };
         let outcome = match read {
-            Some(_) if !whole => Outcome::Failed(libc::EBADMSG),
+            Some(_) if !whole => Outcome::Failed(GARBAGE),
             Some(outcome) => outcome,
             None => self.judge(number, head),
         };

@@ -4,9 +4,10 @@
 use crate::calls::{Payload, MAX_CALLS};
 use crate::replies::{created, found, listed, Found};
 use crate::rpc::Procedure;
+use crate::status::GARBAGE;
 use crate::transport::Transport;
 use crate::xdr::{put_opaque, put_u32, put_u64, Input};
-use assay_core::{clock, pulse};
+use assay_core::{clock, pulse, Fault};
 use nfs3_types::nfs3::NFS_PROGRAM as P;
 use nfs3_types::nfs3::{sattr3, Nfs3Option};
 use nfs3_types::xdr_codec::Pack;
@@ -69,8 +70,8 @@ pub(crate) fn put_create(out: &mut Vec<u8>, directory: &[u8], name: &[u8], exist
 }
 
 impl Client {
-    /// Does one call; the results after the status, or errno.
-    pub(crate) fn call(&mut self, procedure: Procedure, fill: impl FnOnce(&mut Vec<u8>)) -> Result<Vec<u8>, i32> {
+    /// Does one call; the results after the status, or fault.
+    pub(crate) fn call(&mut self, procedure: Procedure, fill: impl FnOnce(&mut Vec<u8>)) -> Result<Vec<u8>, Fault> {
         let deadline = clock::now() + self.timeout_ns;
         let number = self.transport.start(procedure, (0, deadline), Payload::None, fill);
         self.transport.wait_for(number);
@@ -81,7 +82,7 @@ impl Client {
     }
 
     /// The same for a procedure of NFS.
-    fn nfs(&mut self, procedure: P, fill: impl FnOnce(&mut Vec<u8>)) -> Result<Vec<u8>, i32> {
+    fn nfs(&mut self, procedure: P, fill: impl FnOnce(&mut Vec<u8>)) -> Result<Vec<u8>, Fault> {
         self.call(Procedure::nfs(procedure), fill)
     }
 
@@ -91,7 +92,7 @@ impl Client {
         procedure: P,
         count: usize,
         mut fill: impl FnMut(usize, &mut Vec<u8>),
-        mut done: impl FnMut(usize, Result<&[u8], i32>),
+        mut done: impl FnMut(usize, Result<&[u8], Fault>),
     ) {
         const { assert!(WINDOW < MAX_CALLS) };
         let (mut started, mut ended) = (0, 0);
@@ -114,19 +115,19 @@ impl Client {
     }
 
     /// LOOKUP (RFC 1813 section 3.3.3).
-    pub(crate) fn lookup(&mut self, directory: &[u8], name: impl AsRef<[u8]>) -> Result<Found, i32> {
+    pub(crate) fn lookup(&mut self, directory: &[u8], name: impl AsRef<[u8]>) -> Result<Found, Fault> {
         let results = self.nfs(P::NFSPROC3_LOOKUP, |out| put_name(out, directory, name.as_ref()))?;
-        found(&results).ok_or(libc::EBADMSG)
+        found(&results).ok_or(GARBAGE)
     }
 
     /// GETATTR (RFC 1813 section 3.3.1).
-    pub(crate) fn attributes(&mut self, handle: &[u8]) -> Result<crate::replies::Attributes, i32> {
+    pub(crate) fn attributes(&mut self, handle: &[u8]) -> Result<crate::replies::Attributes, Fault> {
         let results = self.nfs(P::NFSPROC3_GETATTR, |out| put_opaque(out, handle))?;
-        crate::replies::Attributes::read(&mut Input(&results)).ok_or(libc::EBADMSG)
+        crate::replies::Attributes::read(&mut Input(&results)).ok_or(GARBAGE)
     }
 
     /// LOOKUP; attributes that the server leaves out are asked for.
-    pub(crate) fn look(&mut self, directory: &[u8], name: impl AsRef<[u8]>) -> Result<Found, i32> {
+    pub(crate) fn look(&mut self, directory: &[u8], name: impl AsRef<[u8]>) -> Result<Found, Fault> {
         let mut found = self.lookup(directory, name)?;
         if found.attributes.is_none() {
             found.attributes = Some(self.attributes(&found.handle)?);
@@ -135,13 +136,13 @@ impl Client {
     }
 
     /// CREATE (RFC 1813 section 3.3.8) of an empty file.
-    pub(crate) fn create(&mut self, directory: &[u8], name: &str, existing: Existing) -> Result<Handle, i32> {
+    pub(crate) fn create(&mut self, directory: &[u8], name: &str, existing: Existing) -> Result<Handle, Fault> {
         let results = self.nfs(P::NFSPROC3_CREATE, |out| put_create(out, directory, name.as_bytes(), existing))?;
         self.made(directory, name, &results)
     }
 
     /// MKDIR (RFC 1813 section 3.3.9).
-    pub(crate) fn mkdir(&mut self, directory: &[u8], name: &str) -> Result<Handle, i32> {
+    pub(crate) fn mkdir(&mut self, directory: &[u8], name: &str) -> Result<Handle, Fault> {
         let results = self.nfs(P::NFSPROC3_MKDIR, |out| {
             put_name(out, directory, name.as_bytes());
             put_attributes(out, Some(DIRECTORY_MODE), None);
@@ -150,7 +151,7 @@ impl Client {
     }
 
     /// The handle of what was made, which a server need not tell.
-    fn made(&mut self, directory: &[u8], name: &str, results: &[u8]) -> Result<Handle, i32> {
+    fn made(&mut self, directory: &[u8], name: &str, results: &[u8]) -> Result<Handle, Fault> {
         match created(results) {
             Some(handle) => Ok(handle.to_vec()),
             None => self.lookup(directory, name).map(|found| found.handle),
@@ -158,14 +159,14 @@ impl Client {
     }
 
     /// RMDIR (RFC 1813 section 3.3.13).
-    pub(crate) fn rmdir(&mut self, directory: &[u8], name: &[u8]) -> Result<(), i32> {
+    pub(crate) fn rmdir(&mut self, directory: &[u8], name: &[u8]) -> Result<(), Fault> {
         self.nfs(P::NFSPROC3_RMDIR, |out| put_name(out, directory, name)).map(|_| ())
     }
 
     /// READDIR (RFC 1813 section 3.3.16) until at least one name is known or the directory ends: all names but `.` and
     /// `..` of the first part of the listing that has any. Empty if there are none; ELOOP if the listing goes on without
     /// any.
-    pub(crate) fn first_names(&mut self, directory: &[u8]) -> Result<Vec<Vec<u8>>, i32> {
+    pub(crate) fn first_names(&mut self, directory: &[u8]) -> Result<Vec<Vec<u8>>, Fault> {
         let (mut cookie, mut verifier) = (0, [0; 8]);
         for _ in 0..MOST_EMPTY {
             let results = self.nfs(P::NFSPROC3_READDIR, |out| {
@@ -177,13 +178,13 @@ impl Client {
             let mut names = Vec::new();
             let within = Some(results.as_slice()).filter(|results| results.len() <= MOST_LISTED);
             let page = within.and_then(|results| listed(results, |name| names.push(name.to_vec())));
-            let page = page.ok_or(libc::EBADMSG)?;
+            let page = page.ok_or(GARBAGE)?;
             match page.cookie {
                 Some(last) if names.is_empty() && !page.eof => cookie = last,
                 _ => return Ok(names),
             }
             verifier = page.verifier;
         }
-        Err(libc::ELOOP)
+        Err(Fault::os(libc::ELOOP))
     }
 }

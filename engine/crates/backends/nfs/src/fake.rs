@@ -249,7 +249,7 @@ fn records_are_padded() {
     assert_eq!(results.len(), 20 + 5 + padding(5));
 }
 
-/// A result as a number, or the fault's code.
-pub(crate) fn plain(result: Result<u64, Fault>) -> Result<u32, i32> {
-    result.map(|number| number as u32).map_err(Fault::code)
+/// A result as a small number.
+pub(crate) fn plain(result: Result<u64, Fault>) -> Result<u32, Fault> {
+    result.map(|number| number as u32)
 }

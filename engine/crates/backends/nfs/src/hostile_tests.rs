@@ -4,9 +4,10 @@ use crate::client::Client;
 use crate::fake::{attributes, lane, plain, status, Fake, Got, Wire, Wish};
 use crate::remove;
 use crate::rpc::Identity;
+use crate::status::NOTEMPTY;
 use crate::transport::Transport;
 use crate::xdr::{put_opaque, put_u32, put_u64};
-use assay_core::{Lane, Op, OpKind};
+use assay_core::{Fault, Lane, Op, OpKind};
 use nfs3_types::nfs3::{ftype3, NFS_PROGRAM as P};
 use nfs3_types::xdr_codec::Pack;
 use std::io::Write;
@@ -46,7 +47,7 @@ fn server(mut answer: impl FnMut(u64, &Got) -> Vec<u8> + Send + 'static) -> Fake
 #[test]
 fn a_listing_without_names_or_end_is_a_fault() {
     let fake = server(|number, _| page(b".", number + 1));
-    assert_eq!(client(fake.address).first_names(b"directory"), Err(libc::ELOOP));
+    assert_eq!(client(fake.address).first_names(b"directory"), Err(Fault::os(libc::ELOOP)));
 }
 
 #[test]
@@ -56,7 +57,7 @@ fn a_listing_in_one_huge_part_is_a_fault() {
         results.resize(1 << 20, 0);
         results
     });
-    assert_eq!(client(fake.address).first_names(b"directory"), Err(libc::EBADMSG));
+    assert_eq!(client(fake.address).first_names(b"directory"), Err(Fault::os(libc::EBADMSG)));
 }
 
 /// Each directory has another in it, and none can be removed.
@@ -79,7 +80,7 @@ fn a_tree_without_bottom_is_left() {
         }
     });
     let left = remove::tree(&mut client(fake.address), b"parent", b"top", 3, 0).unwrap_err();
-    assert_eq!(left.errno, libc::ELOOP);
+    assert_eq!(left.fault, Fault::os(libc::ELOOP));
 }
 
 /// It says that a name is removed, and goes on to list it.
@@ -100,7 +101,7 @@ fn a_directory_that_is_never_empty_is_left() {
         }
     });
     let left = remove::tree(&mut client(fake.address), b"parent", b"top", 3, 0).unwrap_err();
-    assert_eq!(left.errno, libc::ENOTEMPTY);
+    assert_eq!(left.fault, NOTEMPTY);
 }
 
 /// Replies to nobody, on and on: the call ends all the same.
@@ -114,5 +115,5 @@ fn a_flood_does_not_keep_a_call_from_its_end() {
     });
     let (mut lane, _) = lane(fake.address, &Wish { timeout_ms: 300, ..Wish::default() });
     let op = Op { kind: OpKind::Read, slot: 0, object: 0, offset: 0, length: 4096 };
-    assert_eq!(plain(lane.execute(&op)), Err(libc::ETIMEDOUT));
+    assert_eq!(plain(lane.execute(&op)), Err(Fault::os(libc::ETIMEDOUT)));
 }

@@ -6,6 +6,7 @@ use crate::place::Place;
 use crate::replies;
 use crate::rpc::Procedure;
 use crate::stability::{Stable, Uncommitted};
+use crate::status::GARBAGE;
 use crate::xdr::{put_opaque, put_u32, put_u64};
 use assay_core::{clock, Buffers, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
 use assay_spec::{name_kinds, object_kinds};
@@ -28,8 +29,8 @@ struct Work {
     pending: u32,
     /// Where the first gap is.
     end: u32,
-    /// The first part that failed, and its errno.
-    error: Option<(u32, i32)>,
+    /// The first part that failed, and its fault.
+    error: Option<(u32, Fault)>,
 }
 
 /// A worker's file.
@@ -110,10 +111,10 @@ impl FileLane {
                 });
             }
             // The server has made everything stable already.
-            OpKind::Sync => self.early.push(Completion::of_os(op.slot, Ok(0))),
+            OpKind::Sync => self.early.push(Completion::new(op.slot, Ok(0))),
             name_kinds!() | object_kinds!() => {
                 debug_assert!(false, "a lane of one file has neither names nor objects");
-                self.early.push(Completion::of_os(op.slot, Err(libc::EINVAL)));
+                self.early.push(Completion::new(op.slot, Err(Fault::os(libc::EINVAL))));
             }
         }
     }
@@ -164,7 +165,7 @@ impl FileLane {
     }
 
     /// What a call has moved, and whether there is nothing more to move behind it.
-    fn moved(&mut self, call: u32, kind: OpKind, asked: u32) -> Result<(u32, bool), i32> {
+    fn moved(&mut self, call: u32, kind: OpKind, asked: u32) -> Result<(u32, bool), Fault> {
         let calls = &self.client.transport.calls;
         if let Outcome::Read(count, eof) = calls.get(call).outcome {
             return Ok((count, eof || count == 0));
@@ -173,15 +174,15 @@ impl FileLane {
         match kind {
             OpKind::Write => {
                 let written = replies::written(results).filter(|written| written.count <= asked);
-                let written = written.ok_or(libc::EBADMSG)?;
+                let written = written.ok_or(GARBAGE)?;
                 self.uncommitted.note(&written, self.stable)?;
                 Ok((written.count, written.count == 0))
             }
             OpKind::Sync => {
-                let verifier = replies::committed(results).ok_or(libc::EBADMSG)?;
+                let verifier = replies::committed(results).ok_or(GARBAGE)?;
                 self.uncommitted.commit(verifier).map(|()| (0, true))
             }
-            OpKind::Read | name_kinds!() | object_kinds!() => Err(libc::EBADMSG),
+            OpKind::Read | name_kinds!() | object_kinds!() => Err(GARBAGE),
         }
     }
 
@@ -208,7 +209,7 @@ impl FileLane {
         &mut self,
         slot: u32,
         (at, asked): (u32, u32),
-        moved: Result<(u32, bool), i32>,
+        moved: Result<(u32, bool), Fault>,
         done: &mut Vec<Completion>,
     ) {
         let work = &mut self.slots[slot as usize];
@@ -219,8 +220,8 @@ impl FileLane {
             }
             Ok((count, _)) if count < asked => work.end = work.end.min(at + count),
             Ok(_) => {}
-            Err(errno) => {
-                work.error = Some(work.error.map_or((at, errno), |known| known.min((at, errno))));
+            Err(fault) => {
+                work.error = Some(work.error.map_or((at, fault), |known| known.min((at, fault))));
                 // What has not been asked for will not be.
                 work.called = work.op.length as u32;
                 self.waiting.retain(|other| *other != slot);
@@ -229,7 +230,7 @@ impl FileLane {
         work.pending -= 1;
         if work.pending == 0 && u64::from(work.called) >= work.op.length {
             self.in_flight -= 1;
-            done.push(Completion::of_os(slot, work.error.map_or(Ok(work.end), |(_, errno)| Err(errno))));
+            done.push(Completion::new(slot, work.error.map_or(Ok(u64::from(work.end)), |(_, fault)| Err(fault))));
         }
     }
 

@@ -12,7 +12,6 @@ mod conform_tests;
 mod fake;
 #[cfg(test)]
 mod fake_store;
-mod forest;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 #[cfg(test)]
@@ -30,8 +29,7 @@ mod socket;
 mod stability;
 mod status;
 mod transport;
-mod tree_lane;
-mod tree_work;
+mod tree;
 mod xdr;
 
 pub use kind::Exports;

@@ -8,8 +8,7 @@ use crate::rpc::{Identity, Procedure};
 use crate::status::mount_message;
 use crate::transport::Transport;
 use crate::xdr::put_opaque;
-use assay_core::Fault;
-use assay_core::{clock, os_message, SetupError};
+use assay_core::{clock, fault_message, os_message, Fault, SetupError};
 use assay_spec::NfsTarget;
 use nfs3_types::mount::{mountstat3, MOUNT_PROGRAM};
 use nfs3_types::nfs3::{FSINFO3resok, FSSTAT3resok, NFS_PROGRAM};
@@ -77,19 +76,16 @@ fn mount_at(
     identity: &Arc<Identity>,
 ) -> Result<Server, SetupError> {
     let whole = format!("{name}:{}", target.export);
-    let error = |action, errno| SetupError {
-        fault: Some(Fault::os(errno)),
-        ..SetupError::new(action, &whole, os_message(errno))
-    };
+    let error = |fault| SetupError::new("mount", &whole, fault_message(fault)).because(fault);
     let port = match target.mount_port {
         Some(port) => port,
         None => mount_port(target, name, address, identity)?,
     };
     let export = export_handle(target, &whole, SocketAddr::new(address.ip(), port), identity)?;
     let mut client = reach(target, "NFS", address, identity)?;
-    let attributes = client.attributes(&export).map_err(|errno| error("mount", errno))?;
+    let attributes = client.attributes(&export).map_err(error)?;
     let read = |client: &mut Client, procedure| {
-        client.call(Procedure::nfs(procedure), |out| put_opaque(out, &export)).map_err(|errno| error("mount", errno))
+        client.call(Procedure::nfs(procedure), |out| put_opaque(out, &export)).map_err(error)
     };
     let info: FSINFO3resok = unpack(&read(&mut client, NFS_PROGRAM::NFSPROC3_FSINFO)?, &whole)?;
     let space: FSSTAT3resok = unpack(&read(&mut client, NFS_PROGRAM::NFSPROC3_FSSTAT)?, &whole)?;
@@ -142,9 +138,8 @@ fn mount_port(
         // Writing to a Vec cannot fail.
         let _ = wanted.pack(out);
     });
-    let results = asked.map_err(|errno| SetupError {
-        fault: Some(Fault::os(errno)),
-        ..SetupError::new("ask the portmapper", name, format!("{}: {hint}", os_message(errno)))
+    let results = asked.map_err(|fault| {
+        SetupError::new("ask the portmapper", name, format!("{}: {hint}", fault_message(fault))).because(fault)
     })?;
     match crate::xdr::u32_at(&results, 0).and_then(|port| u16::try_from(port).ok()) {
         Some(port) if port > 0 => Ok(port),
@@ -162,17 +157,13 @@ fn export_handle(
     let mut client = reach(target, "mount", address, identity)?;
     let procedure = Procedure::mount(MOUNT_PROGRAM::MOUNTPROC3_MNT);
     let asked = client.call(procedure, |out| put_opaque(out, target.export.as_bytes()));
-    let results = asked.map_err(|errno| SetupError {
-        fault: Some(Fault::os(errno)),
-        ..SetupError::new("mount", whole, os_message(errno))
-    })?;
+    let results = asked.map_err(|fault| SetupError::new("mount", whole, fault_message(fault)).because(fault))?;
     match mounted(&results) {
         Some(Ok(handle)) => Ok(handle.to_vec()),
         Some(Err(status)) => {
-            // Numbers are errnos as far as they go (RFC 1813 appendix I, mountstat3).
-            let errno = crate::status::errno_of(status);
             let known: mountstat3 = unpack(&status.to_be_bytes(), whole)?;
-            Err(SetupError { fault: Some(Fault::os(errno)), ..SetupError::new("mount", whole, mount_message(known)) })
+            // A mountstat3 is the nfsstat3 of the same number (RFC 1813 appendix I).
+            Err(SetupError::new("mount", whole, mount_message(known)).because(Fault::nfs(status)))
         }
         None => {
             let message = format!("the server's answer has no handle of at most {MAX_HANDLE} bytes");

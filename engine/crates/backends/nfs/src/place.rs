@@ -6,10 +6,10 @@ use crate::mount::{self, Server};
 use crate::remove;
 use crate::replies::{found, Found, DIRECTORY, REGULAR};
 use crate::rpc::Identity;
+use crate::status::{ACCES, BADHANDLE, EXIST, NOENT, NOTEMPTY, PERM, ROFS, STALE, TIMED_OUT};
 use crate::transport::Transport;
 use assay_core::names::MARKER;
-use assay_core::Fault;
-use assay_core::{os_message, SetupError};
+use assay_core::{fault_message, Fault, SetupError};
 use assay_spec::NfsTarget;
 use nfs3_types::nfs3::NFS_PROGRAM as P;
 use std::sync::Arc;
@@ -67,18 +67,18 @@ impl Place {
     }
 
     /// An error of a server, with what may help.
-    pub(crate) fn error(&self, action: &'static str, object: String, errno: i32) -> SetupError {
-        let words = os_message(errno);
-        let message = match errno {
-            libc::EACCES | libc::EPERM => {
+    pub(crate) fn error(&self, action: &'static str, object: String, fault: Fault) -> SetupError {
+        let words = fault_message(fault);
+        let message = match fault {
+            ACCES | PERM => {
                 format!("{words}: may this host and user write to the export? (uid and gid of the target)")
             }
-            libc::EROFS => format!("{words}: the export is for reading only"),
-            libc::ESTALE => format!("{words}: what was there has been removed or replaced on the server"),
-            libc::ETIMEDOUT => format!("{words}: no answer for {} s", self.target.timeout_ns as f64 / 1e9),
+            ROFS => format!("{words}: the export is for reading only"),
+            STALE | BADHANDLE => format!("{words}: what was there has been removed or replaced on the server"),
+            TIMED_OUT => format!("{words}: no answer for {} s", self.target.timeout_ns as f64 / 1e9),
             _ => words,
         };
-        SetupError { fault: Some(Fault::os(errno)), ..SetupError::new(action, object, message) }
+        SetupError::new(action, object, message).because(fault)
     }
 
     /// Something that was to be removed is still there.
@@ -86,7 +86,7 @@ impl Place {
         if left.foreign {
             return SetupError::new("remove", path, "was not made by Assay: left alone");
         }
-        self.error("remove", path, left.errno)
+        self.error("remove", path, left.fault)
     }
 
     /// Makes root and directory on each server. `alone`: no other process makes the same directory.
@@ -113,7 +113,7 @@ impl Place {
         let path = self.folder_path(server);
         match client.mkdir(&root, &self.target.directory) {
             Ok(handle) => Ok(Some(handle)),
-            Err(libc::EEXIST) => {
+            Err(EXIST) => {
                 // Two of the servers may be two addresses of one.
                 let handle = client.lookup(&root, &self.target.directory).map(|found| found.handle);
                 let ours = handle.is_ok_and(|handle| made.iter().any(|(_, known)| *known == handle));
@@ -124,7 +124,7 @@ impl Place {
                 }
                 Ok(None)
             }
-            Err(errno) => Err(self.error("create", path, errno)),
+            Err(fault) => Err(self.error("create", path, fault)),
         }
     }
 
@@ -132,11 +132,11 @@ impl Place {
     fn make_root(&self, client: &mut Client, server: usize) -> Result<Handle, SetupError> {
         let export = &self.servers[server].export;
         let path = self.root_path(server);
-        let error = |errno| self.error("create", path.clone(), errno);
+        let error = |fault| self.error("create", path.clone(), fault);
         let root = match client.mkdir(export, &self.target.root) {
             Ok(made) => made,
             // A server may say that it cannot write before it says that the name is taken.
-            Err(libc::EEXIST | libc::EROFS | libc::EACCES | libc::EPERM) if self.is_there(client, server) => {
+            Err(EXIST | ROFS | ACCES | PERM) if self.is_there(client, server) => {
                 let root = client.look(export, &self.target.root).map_err(error)?;
                 let root = directory(root, &path)?;
                 if self.is_marked(client, &root, &path)? {
@@ -149,10 +149,10 @@ impl Place {
                 }
                 root
             }
-            Err(errno) => return Err(error(errno)),
+            Err(fault) => return Err(error(fault)),
         };
         let marked = client.create(&root, MARKER, Existing::Taken);
-        marked.map_err(|errno| self.error("create", format!("{path}/{MARKER}"), errno))?;
+        marked.map_err(|fault| self.error("create", format!("{path}/{MARKER}"), fault))?;
         Ok(root)
     }
 
@@ -163,8 +163,8 @@ impl Place {
     fn is_marked(&self, client: &mut Client, root: &[u8], path: &str) -> Result<bool, SetupError> {
         match client.look(root, MARKER) {
             Ok(found) => Ok(found.attributes.is_some_and(|attributes| attributes.kind == REGULAR)),
-            Err(libc::ENOENT) => Ok(false),
-            Err(errno) => Err(self.error("open", format!("{path}/{MARKER}"), errno)),
+            Err(NOENT) => Ok(false),
+            Err(fault) => Err(self.error("open", format!("{path}/{MARKER}"), fault)),
         }
     }
 
@@ -173,8 +173,8 @@ impl Place {
         let path = self.root_path(server);
         let root = match client.look(&self.servers[server].export, &self.target.root) {
             Ok(found) => directory(found, &path)?,
-            Err(libc::ENOENT) => return Ok(None),
-            Err(errno) => return Err(self.error("open", path, errno)),
+            Err(NOENT) => return Ok(None),
+            Err(fault) => return Err(self.error("open", path, fault)),
         };
         if self.is_marked(client, &root, &path)? {
             Ok(Some(root))
@@ -187,8 +187,8 @@ impl Place {
     pub(crate) fn folder(&self, client: &mut Client, server: usize) -> Result<Handle, SetupError> {
         let path = self.folder_path(server);
         let root = self.marked_root(client, server)?;
-        let found = root.ok_or(libc::ENOENT).and_then(|root| client.look(&root, &self.target.directory));
-        directory(found.map_err(|errno| self.error("open", path.clone(), errno))?, &path)
+        let found = root.ok_or(NOENT).and_then(|root| client.look(&root, &self.target.directory));
+        directory(found.map_err(|fault| self.error("open", path.clone(), fault))?, &path)
     }
 
     /// Name of a file, as in the file backend.
@@ -201,7 +201,7 @@ impl Place {
         let folder = self.folder(client, server)?;
         let path = format!("{}/f{file}", self.folder_path(server));
         let found = client.look(&folder, Self::file_name(file));
-        plain(found.map_err(|errno| self.error("open", path.clone(), errno))?, &path)
+        plain(found.map_err(|fault| self.error("open", path.clone(), fault))?, &path)
     }
 
     /// Makes the files that are missing, and empties the others if that is asked for. Only plain files are emptied.
@@ -216,8 +216,8 @@ impl Place {
             |number, out| put_create(out, &folder, &name(files[number]), Existing::Refused),
             |number, result| match result {
                 Ok(_) => {}
-                Err(libc::EEXIST) => there.push(files[number]),
-                Err(errno) => failed = failed.or(Some((files[number], errno))),
+                Err(EXIST) => there.push(files[number]),
+                Err(fault) => failed = failed.or(Some((files[number], fault))),
             },
         );
         let mut known: Vec<Option<Found>> = vec![None; there.len()];
@@ -234,15 +234,15 @@ impl Place {
                 Some(found) => Ok(found),
                 None => client.look(&folder, name(*file)),
             };
-            handles.push(plain(found.map_err(|errno| self.error("create", path(*file), errno))?, &path(*file))?);
+            handles.push(plain(found.map_err(|fault| self.error("create", path(*file), fault))?, &path(*file))?);
         }
         client.all(
             P::NFSPROC3_SETATTR,
             if empty { there.len() } else { 0 },
             |number, out| put_emptying(out, &handles[number]),
-            |number, result| failed = failed.or(result.err().map(|errno| (there[number], errno))),
+            |number, result| failed = failed.or(result.err().map(|fault| (there[number], fault))),
         );
-        failed.map_or(Ok(()), |(file, errno)| Err(self.error("create", path(file), errno)))
+        failed.map_or(Ok(()), |(file, fault)| Err(self.error("create", path(file), fault)))
     }
 
     /// Removes names in the job's directory, whatever they are, then the directory if it is empty. What is not there is
@@ -254,8 +254,8 @@ impl Place {
         let folder = match client.look(&root, &self.target.directory) {
             Ok(found) => directory(found, &path)?,
             // Stale: another process has removed it between two calls.
-            Err(libc::ENOENT | libc::ESTALE) => return Ok(()),
-            Err(errno) => return Err(self.error("remove", path, errno)),
+            Err(NOENT | STALE | BADHANDLE) => return Ok(()),
+            Err(fault) => return Err(self.error("remove", path, fault)),
         };
         let names: Vec<Vec<u8>> = names.iter().map(|name| name.clone().into_bytes()).collect();
         let file_system = self.servers[server].file_system;
@@ -263,8 +263,8 @@ impl Place {
             .map(|_| ())
             .map_err(|left| self.left_error(format!("{path}/{}", left.path), &left))?;
         match client.rmdir(&root, self.target.directory.as_bytes()) {
-            Ok(()) | Err(libc::ENOENT | libc::ESTALE | libc::ENOTEMPTY | libc::EEXIST) => Ok(()),
-            Err(errno) => Err(self.error("remove", path, errno)),
+            Ok(()) | Err(NOENT | STALE | BADHANDLE | NOTEMPTY | EXIST) => Ok(()),
+            Err(fault) => Err(self.error("remove", path, fault)),
         }
     }
 
@@ -278,12 +278,12 @@ impl Place {
             let path = if whole { self.root_path(server) } else { self.folder_path(server) };
             let file_system = self.servers[server].file_system;
             let done = if whole {
-                let listed = client.first_names(&root).map_err(|errno| self.error("list", path.clone(), errno))?;
+                let listed = client.first_names(&root).map_err(|fault| self.error("list", path.clone(), fault))?;
                 if listed.iter().any(|name| name != MARKER.as_bytes()) {
                     continue;
                 }
                 remove::tree(&mut client, &self.servers[server].export, self.target.root.as_bytes(), file_system, 0)
-            } else if client.lookup(&root, &self.target.directory) == Err(libc::ENOENT) {
+            } else if client.lookup(&root, &self.target.directory) == Err(NOENT) {
                 continue;
             } else {
                 remove::tree(&mut client, &root, self.target.directory.as_bytes(), file_system, 0)

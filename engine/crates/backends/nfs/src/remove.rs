@@ -3,7 +3,9 @@
 
 use crate::client::{put_name, Client};
 use crate::replies::DIRECTORY;
+use crate::status::{BADHANDLE, EXIST, NOENT, NOTEMPTY, STALE};
 use assay_core::names::{is_of_job, MARKER};
+use assay_core::Fault;
 use nfs3_types::nfs3::NFS_PROGRAM;
 
 /// Directories in directories that are gone into; a tree that is deeper is left.
@@ -17,18 +19,18 @@ const MAX_IN_VAIN: u32 = 20;
 pub(crate) struct Left {
     /// Relative to where the removal started.
     pub(crate) path: String,
-    pub(crate) errno: i32,
+    pub(crate) fault: Fault,
     /// It has a name that no job gives.
     pub(crate) foreign: bool,
 }
 
 impl Left {
-    fn new(name: &[u8], errno: i32) -> Self {
-        Left { path: String::from_utf8_lossy(name).into_owned(), errno, foreign: false }
+    fn new(name: &[u8], fault: Fault) -> Self {
+        Left { path: String::from_utf8_lossy(name).into_owned(), fault, foreign: false }
     }
 
     fn foreign(name: &[u8]) -> Self {
-        Left { foreign: true, ..Left::new(name, libc::EPERM) }
+        Left { foreign: true, ..Left::new(name, Fault::os(libc::EPERM)) }
     }
 
     fn below(self, name: &[u8]) -> Self {
@@ -38,20 +40,20 @@ impl Left {
 
 /// Removes the directory `name` in `parent` with all that jobs have made in it.
 pub(crate) fn tree(client: &mut Client, parent: &[u8], name: &[u8], file_system: u64, level: u32) -> Result<(), Left> {
-    let left = |errno| Left::new(name, errno);
+    let left = |fault| Left::new(name, fault);
     if level > MAX_LEVELS {
-        return Err(left(libc::ELOOP));
+        return Err(left(Fault::os(libc::ELOOP)));
     }
     let (mut in_vain, mut before) = (0, Vec::new());
     while in_vain < MAX_IN_VAIN {
         match client.rmdir(parent, name) {
             // If the parent is gone, so is what was in it.
-            Ok(()) | Err(libc::ENOENT | libc::ESTALE) => return Ok(()),
-            Err(libc::ENOTEMPTY | libc::EEXIST) => {}
-            Err(errno) => return Err(left(errno)),
+            Ok(()) | Err(NOENT | STALE | BADHANDLE) => return Ok(()),
+            Err(NOTEMPTY | EXIST) => {}
+            Err(fault) => return Err(left(fault)),
         }
         let found = match client.look(parent, name) {
-            Err(libc::ENOENT | libc::ESTALE) => {
+            Err(NOENT | STALE | BADHANDLE) => {
                 in_vain += 1;
                 continue;
             }
@@ -59,10 +61,10 @@ pub(crate) fn tree(client: &mut Client, parent: &[u8], name: &[u8], file_system:
         };
         let inside = found.attributes.is_some_and(|its| its.file_system == file_system);
         if !inside {
-            return Err(left(libc::EXDEV));
+            return Err(left(Fault::os(libc::EXDEV)));
         }
         let listed = match client.first_names(&found.handle) {
-            Err(libc::ENOENT | libc::ESTALE) => Vec::new(),
+            Err(NOENT | STALE | BADHANDLE) => Vec::new(),
             listed => listed.map_err(left)?,
         };
         match names(client, &found.handle, &listed, file_system, level + 1) {
@@ -74,7 +76,7 @@ pub(crate) fn tree(client: &mut Client, parent: &[u8], name: &[u8], file_system:
         }
         before = listed;
     }
-    Err(left(libc::ENOTEMPTY))
+    Err(left(NOTEMPTY))
 }
 
 /// Removes names in a directory, many at a time, and says how many; what is not there is no error. If one cannot be
@@ -96,26 +98,26 @@ pub(crate) fn names(
         |number, out| put_name(out, directory, names[number]),
         |number, result| match result {
             Ok(_) => removed += 1,
-            Err(libc::ENOENT | libc::ESTALE) => {}
-            Err(errno) => refused.push((number, errno)),
+            Err(NOENT | STALE | BADHANDLE) => {}
+            Err(fault) => refused.push((number, fault)),
         },
     );
-    for (number, errno) in refused {
+    for (number, fault) in refused {
         // Servers differ in how they refuse to remove a directory as a file.
         let name = names[number];
         let found = match client.look(directory, name) {
-            Err(libc::ENOENT | libc::ESTALE) => continue,
+            Err(NOENT | STALE | BADHANDLE) => continue,
             found => found.ok().and_then(|found| found.attributes),
         };
         let done = if found.is_some_and(|its| its.kind == DIRECTORY) {
             removed += 1;
             tree(client, directory, name, file_system, level)
         } else {
-            Err(Left::new(name, errno))
+            Err(Left::new(name, fault))
         };
         match done {
             // The server makes it up: there is no end to it.
-            Err(what) if what.errno == libc::ELOOP => return Err(what),
+            Err(what) if what.fault == Fault::os(libc::ELOOP) => return Err(what),
             done => first = first.or(done.err()),
         }
     }

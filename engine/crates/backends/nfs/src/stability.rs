@@ -2,6 +2,7 @@
 //! that were not (RFC 1813 sections 3.3.7 and 3.3.21).
 
 use crate::replies::{Verifier, Written};
+use assay_core::Fault;
 use assay_spec::SyncPolicy;
 
 /// How stable a server shall make a WRITE before it answers (RFC 1813 section 3.3.7, stable_how).
@@ -57,9 +58,9 @@ impl Uncommitted {
     }
 
     /// A WRITE that was to be `wanted` stable has succeeded. EIO if it is less so.
-    pub(crate) fn note(&mut self, written: &Written, wanted: Stable) -> Result<(), i32> {
+    pub(crate) fn note(&mut self, written: &Written, wanted: Stable) -> Result<(), Fault> {
         if written.committed < wanted as u32 {
-            return Err(libc::EIO);
+            return Err(Fault::os(libc::EIO));
         }
         if written.committed == Stable::Unstable as u32 {
             self.lost |= self.verifier.is_some_and(|known| known != written.verifier);
@@ -70,10 +71,10 @@ impl Uncommitted {
 
     /// A COMMIT has succeeded. EIO if the server has restarted since the first of the writes: what it had not yet
     /// written is lost.
-    pub(crate) fn commit(&mut self, verifier: Verifier) -> Result<(), i32> {
+    pub(crate) fn commit(&mut self, verifier: Verifier) -> Result<(), Fault> {
         let before = std::mem::take(self);
         if before.lost || before.verifier.is_some_and(|known| known != verifier) {
-            return Err(libc::EIO);
+            return Err(Fault::os(libc::EIO));
         }
         Ok(())
     }
@@ -100,7 +101,7 @@ mod tests {
             let mut kept = Uncommitted::default();
             kept.note(&written(0, first), Stable::Unstable).unwrap();
             kept.note(&written(0, second), Stable::Unstable).unwrap();
-            assert_eq!(kept.commit([commit; 8]), Err(libc::EIO));
+            assert_eq!(kept.commit([commit; 8]), Err(Fault::os(libc::EIO)));
             assert_eq!(kept.commit([9; 8]), Ok(()), "what was lost is told once");
         }
     }
@@ -111,6 +112,6 @@ mod tests {
         kept.note(&written(2, 1), Stable::Unstable).unwrap();
         kept.note(&written(2, 2), Stable::Data).unwrap();
         assert!(!kept.any());
-        assert_eq!(kept.note(&written(1, 1), Stable::File), Err(libc::EIO));
+        assert_eq!(kept.note(&written(1, 1), Stable::File), Err(Fault::os(libc::EIO)));
     }
 }

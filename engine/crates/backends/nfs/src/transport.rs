@@ -9,6 +9,7 @@ use crate::calls::{Calls, Outcome, Payload, State};
 use crate::link::Link;
 use crate::rpc::{Identity, Procedure};
 use crate::socket;
+use crate::status::TIMED_OUT;
 use assay_core::clock;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -150,7 +151,7 @@ impl Transport {
             silent[link] |= call.state == State::Open && self.links[link].is_up();
             self.links[link].forget(number);
             self.calls.put_off.retain(|other| *other != number);
-            self.calls.finish(number, Outcome::Failed(libc::ETIMEDOUT));
+            self.calls.finish(number, Outcome::Failed(TIMED_OUT));
         }
         for number in (0..self.links.len()).filter(|number| silent[*number]) {
             self.lost(number);

@@ -1,6 +1,7 @@
 //! Stalls, errors, corruption, control and safety, with the real engine.
 
 use crate::common::{engine, file_job, null_job, run, said, Marked, Talk};
+use assay_core::as_errno;
 use assay_spec::{ByeStatus, ErrorKind, Event, Fault, OpKind, PhaseStatus};
 use serde_json::{json, Value};
 use std::io::{BufRead, BufReader, Write};
@@ -117,7 +118,7 @@ fn each_scripted_error_is_one_failed_operation() {
     for end in said.ends() {
         assert_eq!(end.status, PhaseStatus::Done);
         assert_eq!(end.ops(OpKind::Read) + end.ops(OpKind::Write), 254);
-        let found: Vec<_> = end.errors.iter().map(|error| (error.fault.and_then(Fault::errno), error.count)).collect();
+        let found: Vec<_> = end.errors.iter().map(|error| (error.fault.and_then(as_errno), error.count)).collect();
         assert_eq!(found, vec![(Some(5), 1), (Some(28), 1)]);
     }
     let sample = said.errors()[0];
@@ -279,8 +280,8 @@ fn a_write_that_fails_at_the_end_is_told() {
     let said = said(&limited.output().unwrap());
     std::fs::remove_file(&file).unwrap();
     assert_eq!((said.code, said.ends()[0].status), (1, PhaseStatus::Failed), "{said:?}");
-    assert_eq!(said.errors()[0].fault.and_then(Fault::errno), Some(libc::EFBIG));
-    assert_eq!(said.ends()[0].errors[0].fault.and_then(Fault::errno), Some(libc::EFBIG));
+    assert_eq!(said.errors()[0].fault.and_then(as_errno), Some(libc::EFBIG));
+    assert_eq!(said.ends()[0].errors[0].fault.and_then(as_errno), Some(libc::EFBIG));
     assert!(said.bye().reason.as_ref().unwrap().contains("File too large"), "{:?}", said.bye());
     assert_eq!(root.remains(), Vec::<String>::new());
 }

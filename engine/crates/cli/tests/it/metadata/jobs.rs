@@ -1,7 +1,8 @@
 //! Jobs on trees, and where their files are.
 
 use crate::common::{engine, file_job, said, Marked, Said};
-use assay_spec::{ErrorKind, Event, Fault, Method, Operation, PhaseEnd};
+use assay_core::as_errno;
+use assay_spec::{ErrorKind, Event, Method, Operation, PhaseEnd};
 use serde_json::{json, Value};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -91,7 +92,7 @@ pub(crate) fn starts(said: &Said) -> Vec<(Operation, Method, String)> {
 
 /// Errors of a phase: kind, errno, how many.
 pub(crate) fn errors(end: &PhaseEnd) -> Vec<(ErrorKind, Option<i32>, u64)> {
-    end.errors.iter().map(|error| (error.kind, error.fault.and_then(Fault::errno), error.count)).collect()
+    end.errors.iter().map(|error| (error.kind, error.fault.and_then(as_errno), error.count)).collect()
 }
 
 /// Paths below the job's directory, without directories.

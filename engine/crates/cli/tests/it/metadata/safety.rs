@@ -2,7 +2,8 @@
 
 use super::jobs::{files, run_after, run_until, tree_job, METHODS, NOTHING, PLACES};
 use crate::common::{engine, run, said, Marked};
-use assay_spec::{Fault, PhaseStatus};
+use assay_core::as_errno;
+use assay_spec::PhaseStatus;
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -77,7 +78,7 @@ fn a_link_in_place_of_a_file_is_not_followed() {
         let change = json!({"reuse_files": true, "lanes": 1, "tree": {"files": 2}, "file_size_bytes": 8});
         let said = run(&tree_job(&root, method, &["stat", "open", "rename", "unlink"], &change));
         let failed: Vec<_> =
-            said.errors().iter().map(|error| (error.phase, error.number, error.fault.and_then(Fault::errno))).collect();
+            said.errors().iter().map(|error| (error.phase, error.number, error.fault.and_then(as_errno))).collect();
         assert_eq!(failed, [(0, 1, None), (1, 1, Some(libc::ELOOP))], "{said:?}");
         assert_eq!(root.remains(), NOTHING);
         untouched(&outside);

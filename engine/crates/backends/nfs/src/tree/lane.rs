@@ -1,10 +1,10 @@
 //! One worker's names in a tree.
 
 use crate::client::{Client, Handle};
-use crate::forest::Forest;
 use crate::place::Place;
 use crate::stability::Stable;
-use crate::tree_work::{Context, Work};
+use crate::tree::work::{Context, Work};
+use crate::tree::Forest;
 use assay_core::names::{top_name, Name, Names};
 use assay_core::{clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
 use assay_spec::{data_operations, object_operations};
@@ -56,7 +56,7 @@ impl TreeLane {
         let top = self.forest.top(self.setup.lane);
         let found = self.forest.leaves(&mut self.client, &folder, top);
         let path = || format!("{}/{}", self.place.folder_path(self.server), top_name(top));
-        self.leaves = found.map_err(|errno| self.place.error("open", path(), errno))?;
+        self.leaves = found.map_err(|fault| self.place.error("open", path(), fault))?;
         Ok(())
     }
 
@@ -69,7 +69,7 @@ impl TreeLane {
             match judged {
                 Some(result) => {
                     self.in_flight -= 1;
-                    done.push(Completion::of_os(slot, result));
+                    done.push(Completion::new(slot, result.map(u64::from)));
                 }
                 None => self.call(slot),
             }
@@ -87,9 +87,9 @@ impl TreeLane {
             listing_bytes: self.place.servers[self.server].listing_bytes,
             buffers: &self.setup.buffers,
         };
-        if let Err(errno) = self.slots[slot as usize].call(&context, &mut self.client.transport) {
+        if let Err(fault) = self.slots[slot as usize].call(&context, &mut self.client.transport) {
             self.in_flight -= 1;
-            self.early.push(Completion::of_os(slot, Err(errno)));
+            self.early.push(Completion::new(slot, Err(fault)));
         }
     }
 
@@ -136,7 +136,7 @@ impl Lane for TreeLane {
             if op.kind == OpKind::Sync {
                 // Names are stable when a server says that they are made (RFC 1813 section 1.5), and so are the
                 // contents, unless nobody asked for that.
-                self.early.push(Completion::of_os(op.slot, Ok(0)));
+                self.early.push(Completion::new(op.slot, Ok(0)));
                 continue;
             }
             self.slots[op.slot as usize].begin(op, clock::now() + self.client.timeout_ns);

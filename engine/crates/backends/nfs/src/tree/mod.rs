@@ -1,8 +1,12 @@
 //! The directories of a tree, named as in the file backend.
 
+pub(crate) mod lane;
+mod work;
+
 use crate::client::{put_attributes, put_name, Client, Handle, DIRECTORY_MODE};
 use crate::replies::{created, looked_up};
-use assay_core::names;
+use crate::status::{EXIST, GARBAGE};
+use assay_core::{names, Fault};
 use assay_spec::{Layout, Tree};
 use nfs3_types::nfs3::NFS_PROGRAM as P;
 use std::ops::Range;
@@ -35,16 +39,16 @@ impl Forest {
     }
 
     /// Makes all directories below these tops that are not there yet.
-    pub(crate) fn make(&self, client: &mut Client, folder: &[u8], tops: &[u32]) -> Result<(), i32> {
+    pub(crate) fn make(&self, client: &mut Client, folder: &[u8], tops: &[u32]) -> Result<(), Fault> {
         self.go_down(client, folder, tops, true).map(|_| ())
     }
 
     /// The leaves below a top, in the order in which they are filled.
-    pub(crate) fn leaves(&self, client: &mut Client, folder: &[u8], top: u32) -> Result<Vec<Handle>, i32> {
+    pub(crate) fn leaves(&self, client: &mut Client, folder: &[u8], top: u32) -> Result<Vec<Handle>, Fault> {
         self.go_down(client, folder, &[top], false)
     }
 
-    fn go_down(&self, client: &mut Client, folder: &[u8], tops: &[u32], make: bool) -> Result<Vec<Handle>, i32> {
+    fn go_down(&self, client: &mut Client, folder: &[u8], tops: &[u32], make: bool) -> Result<Vec<Handle>, Fault> {
         let tops: Vec<String> = tops.iter().map(|top| names::top_name(*top)).collect();
         let mut here = level(client, &[folder.to_vec()], &tops, make)?;
         let branches: Vec<String> = (0..self.tree.width).map(names::branch_name).collect();
@@ -57,7 +61,7 @@ impl Forest {
 
 /// Directories of these names in each of the parents, parent after parent. They are made first if that is asked for;
 /// those that are there already are taken.
-fn level(client: &mut Client, parents: &[Handle], names: &[String], make: bool) -> Result<Vec<Handle>, i32> {
+fn level(client: &mut Client, parents: &[Handle], names: &[String], make: bool) -> Result<Vec<Handle>, Fault> {
     let count = parents.len() * names.len();
     let mut handles = vec![Handle::new(); count];
     let mut failed = None;
@@ -71,21 +75,21 @@ fn level(client: &mut Client, parents: &[Handle], names: &[String], make: bool) 
         };
         client.all(P::NFSPROC3_MKDIR, count, with_mode, |number, result| match result {
             Ok(results) => handles[number] = created(results).map(<[u8]>::to_vec).unwrap_or_default(),
-            Err(libc::EEXIST) => {}
-            Err(errno) => failed = failed.or(Some(errno)),
+            Err(EXIST) => {}
+            Err(fault) => failed = failed.or(Some(fault)),
         });
     }
-    if let Some(errno) = failed {
-        return Err(errno);
+    if let Some(fault) = failed {
+        return Err(fault);
     }
     let missing: Vec<usize> = (0..count).filter(|number| handles[*number].is_empty()).collect();
     client.all(
         P::NFSPROC3_LOOKUP,
         missing.len(),
         |number, out| put(missing[number], out),
-        |number, result| match result.and_then(|results| looked_up(results).ok_or(libc::EBADMSG)) {
+        |number, result| match result.and_then(|results| looked_up(results).ok_or(GARBAGE)) {
             Ok((handle, _)) => handles[missing[number]] = handle.to_vec(),
-            Err(errno) => failed = failed.or(Some(errno)),
+            Err(fault) => failed = failed.or(Some(fault)),
         },
     );
     failed.map_or(Ok(handles), Err)

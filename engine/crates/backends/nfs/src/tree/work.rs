@@ -5,10 +5,11 @@ use crate::client::{put_attributes, put_create, put_name, Existing, Handle, DIRE
 use crate::replies::{allowed, created, listed, looked_up, written, Attributes, Rounds};
 use crate::rpc::Procedure;
 use crate::stability::Stable;
+use crate::status::{ACCES, GARBAGE};
 use crate::transport::Transport;
 use crate::xdr::{put_opaque, put_u32, put_u64, Input};
 use assay_core::names::Names;
-use assay_core::{Buffers, Op, OpKind};
+use assay_core::{Buffers, Fault, Op, OpKind};
 use assay_spec::{data_kinds, name_kinds, object_kinds};
 use nfs3_types::nfs3::{ACCESS3_READ, NFS_PROGRAM as P};
 
@@ -63,9 +64,9 @@ impl Work {
         self.rounds = Rounds::default();
     }
 
-    /// Makes the next call; errno if the operation cannot be done.
-    pub(crate) fn call(&mut self, context: &Context<'_>, transport: &mut Transport) -> Result<(), i32> {
-        let op = self.op.ok_or(libc::EINVAL)?;
+    /// Makes the next call; fault if the operation cannot be done.
+    pub(crate) fn call(&mut self, context: &Context<'_>, transport: &mut Transport) -> Result<(), Fault> {
+        let op = self.op.ok_or(Fault::os(libc::EINVAL))?;
         let about = (u64::from(op.slot), self.deadline);
         let nfs = Procedure::nfs;
         match self.step {
@@ -87,8 +88,8 @@ impl Work {
         Ok(())
     }
 
-    fn call_name(&self, op: Op, context: &Context<'_>, transport: &mut Transport) -> Result<(), i32> {
-        let leaf = context.leaves.get((op.object / context.names_per_leaf) as usize).ok_or(libc::ENOENT)?;
+    fn call_name(&self, op: Op, context: &Context<'_>, transport: &mut Transport) -> Result<(), Fault> {
+        let leaf = context.leaves.get((op.object / context.names_per_leaf) as usize).ok_or(Fault::os(libc::ENOENT))?;
         let (mut name, mut other) = (context.names.current, context.names.other);
         name.set(op.object);
         other.set(op.object);
@@ -99,7 +100,7 @@ impl Work {
             (_, OpKind::Unlink) => P::NFSPROC3_REMOVE,
             (_, OpKind::Mkdir) => P::NFSPROC3_MKDIR,
             (_, OpKind::Rmdir) => P::NFSPROC3_RMDIR,
-            (_, OpKind::Readdir | data_kinds!() | object_kinds!()) => return Err(libc::EINVAL),
+            (_, OpKind::Readdir | data_kinds!() | object_kinds!()) => return Err(Fault::os(libc::EINVAL)),
         };
         let about = (u64::from(op.slot), self.deadline);
         transport.start(Procedure::nfs(procedure), about, Payload::None, |out| match procedure {
@@ -117,8 +118,8 @@ impl Work {
         Ok(())
     }
 
-    fn call_readdir(&self, op: Op, context: &Context<'_>, transport: &mut Transport) -> Result<(), i32> {
-        let leaf = context.leaves.get(op.object as usize).ok_or(libc::ENOENT)?;
+    fn call_readdir(&self, op: Op, context: &Context<'_>, transport: &mut Transport) -> Result<(), Fault> {
+        let leaf = context.leaves.get(op.object as usize).ok_or(Fault::os(libc::ENOENT))?;
         let about = (u64::from(op.slot), self.deadline);
         transport.start(Procedure::nfs(P::NFSPROC3_READDIR), about, Payload::None, |out| {
             put_opaque(out, leaf);
@@ -144,19 +145,19 @@ impl Work {
     }
 
     /// A call has ended: the operation's result, or none if another call follows.
-    pub(crate) fn ended(&mut self, results: Result<&[u8], i32>) -> Option<Result<u32, i32>> {
+    pub(crate) fn ended(&mut self, results: Result<&[u8], Fault>) -> Option<Result<u32, Fault>> {
         let results = match results {
             Ok(results) => results,
-            Err(errno) => return Some(Err(errno)),
+            Err(fault) => return Some(Err(fault)),
         };
         match self.next(results) {
             Ok(result) => result.map(Ok),
-            Err(errno) => Some(Err(errno)),
+            Err(fault) => Some(Err(fault)),
         }
     }
 
-    fn next(&mut self, results: &[u8]) -> Result<Option<u32>, i32> {
-        let op = self.op.ok_or(libc::EINVAL)?;
+    fn next(&mut self, results: &[u8]) -> Result<Option<u32>, Fault> {
+        let op = self.op.ok_or(Fault::os(libc::EINVAL))?;
         match (self.step, op.kind) {
             (Step::First, OpKind::Create) if op.length == 0 => Ok(Some(0)),
             (Step::First, OpKind::Create) => {
@@ -170,31 +171,31 @@ impl Work {
                 Ok(None)
             }
             (Step::Find, _) => {
-                self.keep(looked_up(results).ok_or(libc::EBADMSG)?.0);
+                self.keep(looked_up(results).ok_or(GARBAGE)?.0);
                 self.step = Step::Write;
                 Ok(None)
             }
             (Step::Write, _) => {
                 let written = written(results).filter(|done| done.count <= op.length as u32 - self.count);
-                self.count += written.ok_or(libc::EBADMSG)?.count;
+                self.count += written.ok_or(GARBAGE)?.count;
                 let nothing = written.is_some_and(|done| done.count == 0);
                 Ok((self.count == op.length as u32 || nothing).then_some(self.count))
             }
             (Step::First, OpKind::Stat | OpKind::Open) => self.found(op.kind, results),
-            (Step::Attributes, _) => Ok(Some(size(Attributes::read(&mut Input(results)).ok_or(libc::EBADMSG)?))),
+            (Step::Attributes, _) => Ok(Some(size(Attributes::read(&mut Input(results)).ok_or(GARBAGE)?))),
             (Step::Access, _) => match allowed(results) {
                 Some(rights) if rights & ACCESS3_READ != 0 => Ok(Some(0)),
-                Some(_) => Err(libc::EACCES),
-                None => Err(libc::EBADMSG),
+                Some(_) => Err(ACCES),
+                None => Err(GARBAGE),
             },
             (Step::First, OpKind::Readdir) => self.page(results),
             (Step::First, OpKind::Rename | OpKind::Unlink | OpKind::Mkdir | OpKind::Rmdir) => Ok(Some(0)),
-            (Step::First, data_kinds!() | object_kinds!()) => Err(libc::EINVAL),
+            (Step::First, data_kinds!() | object_kinds!()) => Err(Fault::os(libc::EINVAL)),
         }
     }
 
-    fn found(&mut self, kind: OpKind, results: &[u8]) -> Result<Option<u32>, i32> {
-        let (handle, attributes) = looked_up(results).ok_or(libc::EBADMSG)?;
+    fn found(&mut self, kind: OpKind, results: &[u8]) -> Result<Option<u32>, Fault> {
+        let (handle, attributes) = looked_up(results).ok_or(GARBAGE)?;
         match (kind, attributes) {
             (OpKind::Stat, Some(attributes)) => return Ok(Some(size(attributes))),
             (OpKind::Stat, None) => self.step = Step::Attributes,
@@ -204,16 +205,16 @@ impl Work {
         Ok(None)
     }
 
-    fn page(&mut self, results: &[u8]) -> Result<Option<u32>, i32> {
-        let page = listed(results, |_| {}).ok_or(libc::EBADMSG)?;
-        self.count = self.count.checked_add(page.names).ok_or(libc::EOVERFLOW)?;
+    fn page(&mut self, results: &[u8]) -> Result<Option<u32>, Fault> {
+        let page = listed(results, |_| {}).ok_or(GARBAGE)?;
+        self.count = self.count.checked_add(page.names).ok_or(Fault::os(libc::EOVERFLOW))?;
         if page.eof {
             return Ok(Some(self.count));
         }
         // A page without entries would come again and again.
-        self.cookie = page.cookie.ok_or(libc::EBADMSG)?;
+        self.cookie = page.cookie.ok_or(GARBAGE)?;
         if self.rounds.again(self.cookie) {
-            return Err(libc::ELOOP);
+            return Err(Fault::os(libc::ELOOP));
         }
         self.verifier = page.verifier;
         Ok(None)
@@ -252,7 +253,7 @@ mod tests {
         let mut work = Work::default();
         work.begin(&op, u64::MAX);
         let ends = (0..100_u64).find_map(|step| work.ended(Ok(&page(1 + step % 3))));
-        assert_eq!(ends, Some(Err(libc::ELOOP)));
+        assert_eq!(ends, Some(Err(Fault::os(libc::ELOOP))));
         work.begin(&op, u64::MAX);
         assert!((0..100_u64).all(|step| work.ended(Ok(&page(1 + step))).is_none()));
     }
