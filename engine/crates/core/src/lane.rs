@@ -59,6 +59,8 @@ pub struct MethodChoice {
     pub batch: u32,
     /// The protocol tells when the first byte of an answer comes.
     pub tells_first_byte: bool,
+    /// It is at work on one operation while the data of the next is made, if there is a buffer for it.
+    pub ahead: bool,
 }
 
 /// One worker's connection to the storage: operations go in and come out in batches.

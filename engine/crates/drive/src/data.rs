@@ -14,6 +14,8 @@ const SECTOR: usize = 512;
 /// looks back further finds 504 of each 512 bytes again.
 const PERIOD: usize = 1 << 20;
 const WORD: usize = 8;
+/// Whoever makes data can look at something else after so many bytes: 5 to 20 µs.
+const PIECE: usize = 1 << 17;
 /// Blocks that duplicates are copies of.
 const COMMON_BLOCKS: u64 = 16;
 /// Odd, so that each sector of an object has a number of its own (Weyl sequence of SplitMix64).
@@ -250,20 +252,39 @@ impl Data {
 
     /// Writes the bytes that belong at `offset` into `buffer`, of which `lying` says what is in it already.
     pub fn fill(&mut self, offset: u64, buffer: &mut [u8], lying: &mut Option<Lying>) {
+        self.fill_looking(offset, buffer, lying, || {});
+    }
+
+    /// The same; calls `look` whenever a piece of it is there.
+    #[inline]
+    pub fn fill_looking(&mut self, offset: u64, buffer: &mut [u8], lying: &mut Option<Lying>, mut look: impl FnMut()) {
         let stamp = self.writes.take();
         let now = Lying { position: (offset % PERIOD as u64) as usize, length: buffer.len() };
         let whole = (offset % SECTOR as u64) as usize + buffer.len() % SECTOR == 0;
         if !whole || self.duplicate_percent > 0 {
             *lying = None;
-            self.fill_parts(offset, buffer, stamp);
+            for (index, piece) in buffer.chunks_mut(PIECE).enumerate() {
+                self.fill_parts(offset + (index * PIECE) as u64, piece, stamp);
+                look();
+            }
             return;
         }
         if *lying != Some(now) {
             self.lay(now.position, buffer);
             *lying = Some(now);
         }
-        let first = offset / SECTOR as u64;
-        for (index, sector) in buffer.chunks_exact_mut(SECTOR).enumerate() {
+        let mut first = offset / SECTOR as u64;
+        for piece in buffer.chunks_mut(PIECE) {
+            self.number_sectors(first, piece, stamp);
+            first += (PIECE / SECTOR) as u64;
+            look();
+        }
+    }
+
+    /// Gives each sector, the first of which has this number in the object, its number as a word.
+    #[inline(always)]
+    fn number_sectors(&self, first: u64, sectors: &mut [u8], stamp: Stamp) {
+        for (index, sector) in sectors.chunks_exact_mut(SECTOR).enumerate() {
             let at = first + index as u64;
             if self.base.random_bytes == BLOCK || (at as usize % (BLOCK / SECTOR)) * SECTOR < self.base.random_bytes {
                 sector[..WORD].copy_from_slice(&Self::number(self.key, at, stamp).to_le_bytes());

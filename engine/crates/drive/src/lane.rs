@@ -15,6 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::Arc;
 
+mod ahead;
+
 /// Failed operations that a lane reports whole in a phase; the others are only counted.
 const ERROR_SAMPLES: u64 = 5;
 
@@ -60,6 +62,8 @@ pub(crate) struct LanePlan {
     pub(crate) batch: u32,
     /// The lane knows when the first byte of an answer came.
     pub(crate) tells_first_byte: bool,
+    /// The lane is at work on an operation while the data of the next is made.
+    pub(crate) ahead: bool,
 }
 
 /// What a lane shares with others.
@@ -133,6 +137,8 @@ pub(crate) struct Laid<'a> {
 pub(crate) fn lay_first<'a>(plan: &mut LanePlan, buffers: &'a Buffers) -> Laid<'a> {
     let depth = plan.depth.min(buffers.count() as u32);
     let mut lying = vec![None; depth as usize];
+    plan.ahead &= depth == 1 && buffers.count() > 1 && plan.pattern.writes() && plan.schedule.is_none();
+    lying.resize((depth + u32::from(plan.ahead)) as usize, None);
     if plan.data.is_none() || !plan.pattern.writes() {
         return Laid { buffers, lying };
     }
@@ -142,18 +148,21 @@ pub(crate) fn lay_first<'a>(plan: &mut LanePlan, buffers: &'a Buffers) -> Laid<'
     for slot in 0..steps {
         let Some(step) = ahead.next_step() else { break };
         let op = op_of(step, slot);
-        make_data(plan.data.as_mut(), first, buffers, &op, &mut lying[slot as usize]);
+        make_data(plan.data.as_mut(), first, buffers, &op, &mut lying[slot as usize], || {});
     }
     Laid { buffers, lying }
 }
 
-/// Puts into the slot what the operation shall write; returns whether there was anything to make.
+/// Puts into the slot what the operation shall write, and looks after each piece of it; returns whether there was
+/// anything to make.
+#[inline]
 fn make_data(
     data: Option<&mut Data>,
     first_object: Option<u64>,
     buffers: &Buffers,
     op: &Op,
     lying: &mut Option<Lying>,
+    look: impl FnMut(),
 ) -> bool {
     let Some(data) = data.filter(|_| op.kind.moves() == Moves::Out) else {
         *lying = None;
@@ -168,7 +177,7 @@ fn make_data(
     if let Some(first) = first_object {
         data.select(first + op.object);
     }
-    data.fill(op.offset, buffer, lying);
+    data.fill_looking(op.offset, buffer, lying, look);
     true
 }
 
@@ -192,7 +201,7 @@ pub(crate) fn run(
     let mut kinds = plan.pattern.kinds();
     kinds.push(OpKind::Sync);
     collector.begin(&kinds);
-    let depth = lying.len() as u32;
+    let depth = lying.len() as u32 - u32::from(plan.ahead);
     let idle = InFlight { op: SYNC, start: 0 };
     let limit = plan
         .runtime_ns
@@ -242,6 +251,7 @@ impl<T: TimeSource> Run<'_, T> {
         drop(urgent);
         let begin = self.clock.now();
         let end = match (self.slots.len(), self.plan.schedule.is_some()) {
+            (1, false) if self.plan.ahead => self.one_by_one_ahead(),
             (1, false) => self.one_by_one(begin),
             (1, true) => self.one_by_one_in_time(begin),
             _ => self.in_batches(begin),
@@ -457,7 +467,7 @@ impl<T: TimeSource> Run<'_, T> {
     #[inline(always)]
     fn make(&mut self, op: &Op) -> bool {
         let lying = &mut self.lying[op.slot as usize];
-        make_data(self.plan.data.as_mut(), self.plan.first_object, self.buffers, op, lying)
+        make_data(self.plan.data.as_mut(), self.plan.first_object, self.buffers, op, lying, || {})
     }
 
     /// Waits for what is in flight, or, if that is nothing, ends.

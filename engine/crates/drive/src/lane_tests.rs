@@ -386,6 +386,22 @@ fn the_clock_is_read_once_for_an_operation() {
     assert!(readings(400, 4) - readings(100, 4) <= 2 * 300);
 }
 
+/// Data that takes time is made while the operation before is in flight, and counts as nobody's latency.
+#[test]
+fn data_is_made_while_the_operation_before_is_in_flight() {
+    for takes_ms in [100, 3] {
+        let mut scene = Scene::of(Operation::Write, 10, takes(move |_| takes_ms * MS));
+        // What ends meanwhile is seen after the piece of data at hand.
+        (scene.ahead, scene.piece_ns) = (true, 20 * MS);
+        let played = scene.play();
+        let every = takes_ms.max(20);
+        assert_eq!(starts(&played, 0), (0..10).map(|number| number * every * MS).collect::<Vec<_>>());
+        holds(played.end.latency(OpKind::Write), (0..9).map(|_| every * MS).chain([takes_ms * MS]));
+        assert_eq!(played.end.last_finisher.end_ns, (9 * every + takes_ms) * MS);
+        assert_eq!(played.lanes[0].most_in_flight, 1);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(times(64, 5_000)))]
 
@@ -430,5 +446,32 @@ proptest! {
         prop_assert_eq!(starts(&played, 0), served.iter().map(|(at, _, _)| *at).collect::<Vec<_>>());
         holds(played.end.latency(OpKind::Read), service);
         prop_assert_eq!(played.end.last_finisher.end_ns, served.iter().map(|(_, _, end)| *end).max().unwrap());
+    }
+
+    /// With a second buffer the lane does the same at the same time.
+    #[test]
+    fn a_second_buffer_changes_nothing_else(
+        service in proptest::collection::vec(0_u64..20 * MS, 1..60),
+        runtime in proptest::option::of(1_u64..100),
+        limit in proptest::option::of(1_u64..100),
+        bad in 0_u64..100,
+    ) {
+        let play = |ahead: bool| {
+            let (times, records) = (service.clone(), service.len() as u64);
+            let script: Script = Box::new(move |asked| {
+                let result = if asked.number == bad { Err(Fault::os(5)) } else { Ok(asked.op.length) };
+                (times[asked.number as usize % times.len()].max(1), result)
+            });
+            let mut scene = Scene::of(Operation::Write, records, script);
+            (scene.ahead, scene.sync_at_end, scene.interval_ns) = (ahead, true, 7 * MS);
+            (scene.phase.runtime_ns, scene.phase.time_limit_ns) = (runtime.map(|ms| ms * MS), limit.map(|ms| ms * MS));
+            scene.play()
+        };
+        let (alone, both) = (play(false), play(true));
+        prop_assert_eq!(starts(&alone, 0), starts(&both, 0));
+        prop_assert_eq!(ends(&alone, 0), ends(&both, 0));
+        prop_assert_eq!(&alone.intervals, &both.intervals);
+        prop_assert_eq!(&alone.end, &both.end);
+        prop_assert_eq!(both.lanes[0].most_in_flight, 1);
     }
 }

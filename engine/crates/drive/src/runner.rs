@@ -303,6 +303,7 @@ impl Runner<'_> {
             index,
             lane: job.first_lane() + index,
             queue_depth: job.queue_depth,
+            buffers: job.buffers_per_lane(),
             buffer_bytes: bytes as usize,
             tuning: job.tuning.clone(),
             direct: job.direct,
@@ -401,6 +402,7 @@ impl Runner<'_> {
             depth: job.queue_depth,
             batch: job.queue_depth,
             tells_first_byte: false,
+            ahead: false,
         }
     }
 

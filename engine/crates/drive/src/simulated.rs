@@ -2,6 +2,7 @@
 //! clock forward. Only the lane whose clock is behind all others runs, so that a phase has the same course on any machine.
 
 use crate::arrivals::Schedule;
+use crate::data::{Base, Data};
 use crate::interval::Collector;
 use crate::lane::{lay_first, run, LanePlan, Links};
 use crate::outcome::LaneMessage;
@@ -11,7 +12,9 @@ use crate::runner::Work;
 use crate::totals;
 use assay_core::clock::TimeSource;
 use assay_core::{Buffers, Completion, Fault, Lane, MethodChoice, Op, OpKind, PhasePlan, SetupError};
-use assay_spec::{Arrivals, ErrorSample, Interval, LatencySummary, Layout, Operation, Phase, PhaseEnd, PhaseStatus};
+use assay_spec::{
+    Arrivals, DataSpec, ErrorSample, Interval, LatencySummary, Layout, Operation, Phase, PhaseEnd, PhaseStatus,
+};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -122,6 +125,7 @@ struct ScriptedLane {
     in_flight: Vec<(u64, Completion)>,
     seen: Vec<Seen>,
     most: usize,
+    piece_ns: u64,
 }
 
 impl ScriptedLane {
@@ -149,7 +153,9 @@ impl Lane for ScriptedLane {
 
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
         let Some(first) = self.in_flight.iter().map(|(end, _)| *end).min() else { return };
-        let now = self.clock.pass_to(first.min(deadline));
+        // Who looks without waiting has just made a piece of data.
+        let until = if deadline == 0 { self.clock.time() + self.piece_ns } else { first.min(deadline) };
+        let now = self.clock.pass_to(until);
         self.in_flight.sort_by_key(|(end, _)| *end);
         let ended = self.in_flight.partition_point(|(end, _)| *end <= now);
         done.extend(self.in_flight.drain(..ended).map(|(_, completion)| completion));
@@ -190,6 +196,10 @@ pub(crate) struct Scene {
     pub(crate) sync_at_end: bool,
     pub(crate) error_limit: u64,
     pub(crate) tells_first_byte: bool,
+    /// There is a second buffer.
+    pub(crate) ahead: bool,
+    /// There is data, and to make that of a record takes so long; 0: there is none.
+    pub(crate) piece_ns: u64,
     pub(crate) parts: Vec<Part>,
 }
 
@@ -214,6 +224,8 @@ impl Scene {
             sync_at_end: false,
             error_limit: 100,
             tells_first_byte: false,
+            ahead: false,
+            piece_ns: 0,
             parts: vec![Part { script, records, depth: 1, batch: 1 }],
         }
     }
@@ -250,6 +262,7 @@ impl Scene {
     fn plan(&self, lane: u32) -> LanePlan {
         let part = &self.parts[lane as usize];
         let lanes = self.parts.len() as u32;
+        let spec = DataSpec::default();
         let share = Share::new(Layout::Separate, lane, lanes, part.records * RECORD, RECORD);
         LanePlan {
             phase: 0,
@@ -257,7 +270,7 @@ impl Scene {
             lanes,
             object: format!("scripted{lane}"),
             pattern: Pattern::new(&self.phase, share, 1),
-            data: None,
+            data: (self.piece_ns > 0).then(|| Data::new(&Base::new(&spec, 1), &spec, 1, 0)),
             verify: false,
             stream: None,
             first_object: None,
@@ -270,12 +283,13 @@ impl Scene {
             depth: part.depth,
             batch: part.batch,
             tells_first_byte: self.tells_first_byte,
+            ahead: self.ahead,
         }
     }
 
     /// Plays it through.
     pub(crate) fn play(mut self) -> Played {
-        let lanes = self.parts.len();
+        let (lanes, piece_ns) = (self.parts.len(), self.piece_ns);
         let world = Arc::new(World { clocks: Mutex::new(vec![0; lanes]), moved: Condvar::new() });
         let (messages, inbox) = channel();
         let links = Links { shared: Arc::new(PhaseShared::default()), stop: Arc::default(), messages };
@@ -290,7 +304,7 @@ impl Scene {
                 .map(|(lane, (part, plan))| {
                     let clock = VirtualClock { world: Arc::clone(&world), lane, readings: Arc::default() };
                     let links = links.clone();
-                    scope.spawn(move || play_lane(clock, plan, part, &links))
+                    scope.spawn(move || play_lane(clock, plan, part, piece_ns, &links))
                 })
                 .collect();
             played.extend(threads.into_iter().map(|thread| thread.join().expect("a lane ends")));
@@ -314,12 +328,18 @@ impl Scene {
     }
 }
 
-fn play_lane(clock: VirtualClock, mut plan: LanePlan, part: Part, links: &Links) -> PlayedLane {
+fn play_lane(clock: VirtualClock, mut plan: LanePlan, part: Part, piece_ns: u64, links: &Links) -> PlayedLane {
     let leaving = Leaving(clock.clone());
-    let buffers = Buffers::new(plan.depth as usize, RECORD as usize, false).unwrap();
-    let stop = Arc::clone(&links.stop);
-    let mut channel =
-        ScriptedLane { clock: clock.clone(), script: part.script, stop, in_flight: vec![], seen: vec![], most: 0 };
+    let buffers = Buffers::new(plan.depth as usize + usize::from(plan.ahead), RECORD as usize, false).unwrap();
+    let mut channel = ScriptedLane {
+        clock: clock.clone(),
+        script: part.script,
+        stop: Arc::clone(&links.stop),
+        in_flight: vec![],
+        seen: vec![],
+        most: 0,
+        piece_ns,
+    };
     let laid = lay_first(&mut plan, &buffers);
     let readings = Arc::clone(&clock.readings);
     let outcome = run(&mut plan, links, &mut channel, laid, &mut Collector::default(), clock, START);

@@ -30,6 +30,8 @@ pub(crate) struct Worker {
     /// Among the lanes of all processes.
     pub(crate) lane: u32,
     pub(crate) queue_depth: u32,
+    /// Buffers, one for each operation in flight, or more.
+    pub(crate) buffers: u32,
     /// Bytes of one buffer.
     pub(crate) buffer_bytes: usize,
     pub(crate) tuning: Tuning,
@@ -72,11 +74,17 @@ impl Worker {
     /// Takes its place, then buffers near it, then a channel.
     fn open(&self) -> Result<(Box<dyn Lane>, Arc<Buffers>), SetupError> {
         placement::apply(&self.tuning, self.index)?;
-        self.channel(self.queue_depth, self.buffer_bytes, self.tuning.clone())
+        self.channel(self.queue_depth, self.buffers, self.buffer_bytes, self.tuning.clone())
     }
 
-    fn channel(&self, depth: u32, bytes: usize, tuning: Tuning) -> Result<(Box<dyn Lane>, Arc<Buffers>), SetupError> {
-        let buffers = Arc::new(Buffers::new(depth as usize, bytes, tuning.huge_pages).map_err(|errno| {
+    fn channel(
+        &self,
+        depth: u32,
+        buffers: u32,
+        bytes: usize,
+        tuning: Tuning,
+    ) -> Result<(Box<dyn Lane>, Arc<Buffers>), SetupError> {
+        let buffers = Arc::new(Buffers::new(buffers as usize, bytes, tuning.huge_pages).map_err(|errno| {
             let hint = if tuning.huge_pages { " (huge pages: reserve more with vm.nr_hugepages)" } else { "" };
             SetupError::os("allocate", format!("buffers of lane {}{hint}", self.lane), errno)
         })?);
@@ -105,6 +113,7 @@ impl Worker {
         let (depth, at_once) = began.as_ref().map_or((0, 0), |choice| (choice.depth, choice.batch));
         (plan.depth, plan.batch) = (depth, at_once);
         plan.tells_first_byte = began.as_ref().is_ok_and(|choice| choice.tells_first_byte);
+        plan.ahead = began.as_ref().is_ok_and(|choice| choice.ahead);
         let laid = lane::lay_first(plan, buffers);
         let _ = links.messages.send(LaneMessage::Began(began));
         let outcome = match (self.commands.recv(), depth) {
@@ -137,7 +146,7 @@ impl Worker {
         collector: &mut Collector,
     ) -> Option<LaneOutcome> {
         let length = PREPARE_BYTES.min(plan.pattern.bytes()).max(1) as usize;
-        match self.channel(PREPARE_DEPTH, length, Tuning::default()) {
+        match self.channel(PREPARE_DEPTH, PREPARE_DEPTH, length, Tuning::default()) {
             Ok((mut channel, buffers)) => self.phase(channel.as_mut(), &buffers, phase, plan, links, collector),
             Err(error) => {
                 let _ = links.messages.send(LaneMessage::Began(Err::<MethodChoice, _>(error)));

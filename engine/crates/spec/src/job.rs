@@ -138,8 +138,9 @@ pub enum Layout {
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "Method")]
 pub enum Method {
-    /// `sync` for one operation in flight. For several `io_uring`, unless the kernel does not offer it or would give a
-    /// ring's operations to worker threads of its own; then `threads`. The phase_start event says which and why.
+    /// `sync` for one operation in flight, but for direct writes of 256 KiB or more that the kernel does itself. For
+    /// several `io_uring`, unless the kernel does not offer it or would give a ring's operations to worker threads of
+    /// its own; then `threads`. The phase_start event says which and why.
     #[default]
     Auto,
     /// io_uring with a registered file, and with registered buffers where they pay.

@@ -31,7 +31,7 @@ pub use job::{
     Arrivals, CacheAction, DataSpec, Group, Job, Layout, Method, Objects, Operation, Phase, Sizes, SyncPolicy, Tree,
     Tuning, WeightedSize,
 };
-pub use memory::{PREPARE_BYTES, PREPARE_DEPTH};
+pub use memory::{AHEAD_BYTES, PREPARE_BYTES, PREPARE_DEPTH};
 pub use op::{Expected, Moves, OpKind};
 pub use place::{
     Claim, Look, Mark, MethodAnswer, MethodFound, MethodQuestion, MethodShape, MethodsFound, PlaceAnswer, PlaceState,

@@ -6,6 +6,9 @@ use crate::{Job, Layout, Method, Operation, Phase};
 pub const PREPARE_BYTES: u64 = 1 << 20;
 /// Writes of `prepare` in flight per lane.
 pub const PREPARE_DEPTH: u32 = 4;
+/// The data of a record of at least this length is made while the one before is written, where one is in flight at a
+/// time and no page cache takes it.
+pub const AHEAD_BYTES: u64 = 256 << 10;
 /// Buffers start on pages.
 const PAGE: u64 = 4096;
 /// A lane's stack and histograms.
@@ -24,6 +27,18 @@ impl Job {
         u64::from(self.lanes).saturating_mul(u64::from(self.queue_depth)).saturating_mul(slot)
     }
 
+    /// Buffers of each lane: one for each operation in flight, and one for data that is made ahead.
+    pub fn buffers_per_lane(&self) -> u32 {
+        self.queue_depth + u32::from(self.makes_ahead())
+    }
+
+    fn makes_ahead(&self) -> bool {
+        let one_file = self.tree.is_none() && self.objects.is_none();
+        let uncached = self.direct || !self.target.rules().kernel_files();
+        let long = self.queue_depth == 1 && self.record_size_bytes >= AHEAD_BYTES;
+        one_file && uncached && long && self.some_phase(|phase| phase.operation.writes())
+    }
+
     /// Bytes of memory that the job takes at most in one process: buffers, copies, scripts, and what lanes keep to
     /// themselves. Never less than what is really allocated, but for what the kernel and the C library need.
     pub fn memory_bytes(&self) -> u64 {
@@ -31,6 +46,7 @@ impl Job {
         let each = [
             LANE_BYTES,
             self.slot_bytes(),
+            u64::from(self.makes_ahead()).saturating_mul(self.record_size_bytes.next_multiple_of(PAGE)),
             self.prepare_bytes(),
             self.stdio_bytes(),
             self.target.rules().lane_bytes(self),

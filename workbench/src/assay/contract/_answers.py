@@ -77,8 +77,9 @@ class Method(StrEnum):
 
     auto = 'auto'
     """
-    `sync` for one operation in flight. For several `io_uring`, unless the kernel does not offer it or would give a
-    ring's operations to worker threads of its own; then `threads`. The phase_start event says which and why.
+    `sync` for one operation in flight, but for direct writes of 256 KiB or more that the kernel does itself. For
+    several `io_uring`, unless the kernel does not offer it or would give a ring's operations to worker threads of
+    its own; then `threads`. The phase_start event says which and why.
     """
     io_uring = 'io_uring'
     """

@@ -9,6 +9,9 @@ from assay.model.study.case import Case
 from assay.model.study.names import CREATES, READS, STDIO, WRITES
 from assay.model.study.study import Study
 
+AHEAD_BYTES = 1 << 18
+"""From here on the engine makes the data of the next direct write while one is in flight, where the kernel lets it."""
+
 
 class Shape(NamedTuple):
     """A kind of case, as far as the way to the kernel depends on it; fields as of `MethodChoice`."""
@@ -23,9 +26,12 @@ class Shape(NamedTuple):
 def shape_of(case: Case) -> Shape | None:
     """What is to be found out for a case; None if its method follows from the study alone."""
     parameters = case.parameters
-    if parameters.method != "auto" or parameters.queue_depth == 1 or case.metadata or not parameters.record_size:
+    if parameters.method != "auto" or case.metadata or not parameters.record_size:
         return None
     direct = parameters.cache == "direct"
+    ahead = direct and parameters.record_size >= AHEAD_BYTES and not WRITES.isdisjoint(case.operations)
+    if parameters.queue_depth == 1 and not ahead:
+        return None
     return Shape(parameters.record_size, parameters.queue_depth, direct, parameters.sync, parameters.preallocate)
 
 

@@ -20,6 +20,8 @@ def test_what_the_study_decides_is_not_asked():
     names = {"operations": ["create"], "files": 10, "file_size": 0, "cache": "keep", "queue_depth": 4}
     for decided in (
         {"w_queue_depth": 1},
+        {"w_queue_depth": 1, "w_record_size": "1MiB", "w_file_size": "8MiB", "w_operations": ["read"]},
+        {"w_queue_depth": 1, "w_record_size": "1MiB", "w_file_size": "8MiB", "w_cache": "keep"},
         {"w_queue_depth": 4, "w_method": "threads"},
         {"w_queue_depth": 4, "w_method": "io_uring"},
         {"workloads": {"names": names}},
@@ -27,6 +29,14 @@ def test_what_the_study_decides_is_not_asked():
         found, case = first_case(**decided)
         assert shape_of(case) is None, decided
         assert open_shapes(found, [case]) == {}
+
+
+def test_long_direct_writes_are_asked_about_with_one_in_flight_too():
+    long = {"w_queue_depth": 1, "w_record_size": "256KiB", "w_file_size": "8MiB", "w_cache": "direct"}
+    found, case = first_case(w_operations=["write", "read"], **long)
+    assert open_shapes(found, [case]) == {case.target: (shape_of(case),)}
+    short = first_case(w_operations=["write", "read"], **long | {"w_record_size": "128KiB"})[1]
+    assert shape_of(short) is None
 
 
 def test_each_kind_of_case_is_asked_once_at_each_target():

@@ -9,7 +9,7 @@
 use crate::place::Place;
 use assay_core::{clock, pulse, Buffers, Completion, LaneSetup, Op, OpKind};
 use assay_posix::uring::{Queue, Ring, Uring};
-use assay_spec::{Method, MethodFound, MethodShape, MethodsFound, Operation, SyncPolicy, Tuning};
+use assay_spec::{Method, MethodFound, MethodShape, MethodsFound, Operation, SyncPolicy, Tuning, AHEAD_BYTES};
 use rustix::fd::OwnedFd;
 use rustix::fs::{self, Advice, FallocateFlags, OFlags};
 use std::collections::BTreeSet;
@@ -85,7 +85,7 @@ pub(crate) fn find(place: &Place, shape: &MethodShape) -> MethodsFound {
 /// The method for one kind of case and a direction.
 pub(crate) fn choose(place: &Place, shape: &MethodShape, direction: Direction) -> Choice {
     if shape.queue_depth == 1 {
-        return Choice::new(Method::Sync, "one operation in flight: a ring has nothing to batch");
+        return choose_for_one(place, shape, direction);
     }
     if let Err(why) = assay_posix::uring::probe() {
         return Choice::new(Method::Threads, format!("several operations in flight; no io_uring: {why}"));
@@ -96,6 +96,16 @@ pub(crate) fn choose(place: &Place, shape: &MethodShape, direction: Direction) -
         None => (Method::IoUring, "and whether the kernel does them itself could not be tried"),
     };
     Choice::new(method, format!("several operations in flight, {why}"))
+}
+
+/// The method for one operation in flight. A ring has nothing to batch, but leaves time to make the data of the next long
+/// write, unless the kernel's workers have to be woken for each.
+fn choose_for_one(place: &Place, shape: &MethodShape, direction: Direction) -> Choice {
+    let long = shape.direct && direction != Direction::Read && shape.record_size_bytes >= AHEAD_BYTES;
+    if long && assay_posix::uring::probe().is_ok() && handed_on(place, shape, direction) == Some(false) {
+        return Choice::new(Method::IoUring, "one long direct write in flight: the data of the next is made meanwhile");
+    }
+    Choice::new(Method::Sync, "one operation in flight: a ring has nothing to batch")
 }
 
 /// Whether the kernel gives a ring's operations to workers; none if that cannot be tried.

@@ -118,6 +118,7 @@ impl Lane for FileLane {
                 depth: 1,
                 batch: 1,
                 tells_first_byte: false,
+                ahead: false,
             });
         }
         let choice = self.choose(plan)?;
@@ -148,6 +149,7 @@ impl Lane for FileLane {
             depth,
             batch,
             tells_first_byte: false,
+            ahead: matches!(self.channel, Channel::Ring),
         })
     }
 

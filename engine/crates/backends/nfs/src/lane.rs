@@ -272,6 +272,7 @@ impl Lane for FileLane {
             depth,
             batch: depth,
             tells_first_byte: false,
+            ahead: true,
         })
     }
 

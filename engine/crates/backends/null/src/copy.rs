@@ -53,7 +53,14 @@ impl CopyLane {
 impl Lane for CopyLane {
     fn begin(&mut self, _plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
         let reason = "memory is copied, by no call of the kernel".to_owned();
-        Ok(MethodChoice { method: Method::Sync, reason, depth: self.depth, batch: self.depth, tells_first_byte: false })
+        Ok(MethodChoice {
+            method: Method::Sync,
+            reason,
+            depth: self.depth,
+            batch: self.depth,
+            tells_first_byte: false,
+            ahead: false,
+        })
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {

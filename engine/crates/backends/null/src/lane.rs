@@ -160,7 +160,14 @@ impl Lane for NullLane {
             script.begin();
         }
         let reason = "the null device needs no kernel".to_owned();
-        Ok(MethodChoice { method: Method::Sync, reason, depth: self.depth, batch: self.depth, tells_first_byte: false })
+        Ok(MethodChoice {
+            method: Method::Sync,
+            reason,
+            depth: self.depth,
+            batch: self.depth,
+            tells_first_byte: false,
+            ahead: false,
+        })
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {

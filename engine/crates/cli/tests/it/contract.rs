@@ -166,6 +166,33 @@ fn tuning_is_done_or_refused() {
     }
 }
 
+/// While one is in flight the data of the next is made in another buffer, which must not end up in the first's place.
+#[test]
+fn long_direct_writes_in_turn_from_two_buffers_are_right() {
+    let record = 256 << 10;
+    for below in PLACES {
+        let root = Marked::new(below);
+        let phases = json!([
+            {"operation": "write"}, {"operation": "rewrite"}, {"operation": "random_write"},
+            {"operation": "random_mix", "mix": {"read": 70, "write": 30}}, {"operation": "read"},
+        ]);
+        for (method, duplicate) in [("auto", 0), ("io_uring", 0), ("io_uring", 30)] {
+            let said = run(&file_job(
+                &root,
+                &json!({"method": method, "queue_depth": 1, "direct": able(&root).direct, "lanes": 2,
+                        "file_size_bytes": 16 * record, "record_size_bytes": record,
+                        "data": {"verify": true, "duplicate_percent": duplicate}, "phases": phases}),
+            ));
+            assert_eq!(said.code, 0, "{said:?}");
+            for end in said.ends() {
+                assert_eq!((end.all_ops(), end.errors.len()), (2 * 16, 0), "{:?}: {said:?}", end.operation);
+            }
+            assert_eq!(said.ends()[4].verified_bytes, 2 * 16 * record);
+            assert_eq!(root.remains(), Vec::<String>::new());
+        }
+    }
+}
+
 /// A page that the kernel cannot give is a failed operation, not the end of the process.
 #[test]
 fn a_mapping_survives_what_the_file_does_not_have() {

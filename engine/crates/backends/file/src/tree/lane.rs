@@ -94,6 +94,7 @@ impl Lane for TreeLane {
                 depth: ring.depth(),
                 batch: ring.depth(),
                 tells_first_byte: false,
+                ahead: false,
             });
         }
         let (forest, buffers) = (Arc::clone(&self.forest), Arc::clone(&self.setup.buffers));

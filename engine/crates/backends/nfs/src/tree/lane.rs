@@ -128,6 +128,7 @@ impl Lane for TreeLane {
             depth,
             batch: depth,
             tells_first_byte: false,
+            ahead: false,
         })
     }
 
