@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import make_case, make_ceiling, make_place, make_sample
+from builders import make_case, make_ceiling, make_meta, make_place, make_sample
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +15,7 @@ from assay.model.result.ceiling import Ceiling, CeilingPass
 from assay.plan.ceiling_times import BETWEEN, SHARE
 from assay.run.analysis import with_seen
 from assay.run.ceilings_during import CeilingPasses
-from assay.store import RunMeta, RunStore
+from assay.store import RunStore
 
 CASE = make_case("c0001", operations=("read",), cache="direct", record_size=4096)
 
@@ -62,7 +62,7 @@ class Meter:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[RunStore]:
-    meta = RunMeta("r1", "s", "", "", 1.8e9, 1, "random", 3, "assay run", places=(make_place(),))
+    meta = make_meta(id="r1", repeats=3, places=(make_place(),))
     with RunStore.create(tmp_path, meta, [CASE], (), [(CASE.id, n) for n in (1, 2, 3)], "study: s\n") as made:
         first = CeilingPass(at=1.8e9, when="before", value=1e9, how="made up")
         made.describe(ceilings=[make_ceiling("device read", 1e9, passes=(first,))])

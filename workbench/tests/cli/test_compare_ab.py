@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import make_case, make_place, make_sample
+from builders import make_case, make_meta, make_place, make_sample
 from run_tools import ENGINE, assay, needs_engine
 from stored_runs import noisy
 
 from assay.model.study.blocks import Blocks
 from assay.plan.blocks import block_order, pairs_of
-from assay.store import RunMeta, RunStore, list_runs
+from assay.store import RunStore, list_runs
 
 STUDY = """
 study: tiny
@@ -111,10 +111,13 @@ def stored(folder: Path, rates: dict[str, list[float]], cached: bool = False, **
     operations = ("write", "read") if cached else ("write",)
     cases = [make_case(f"c000{n}", side, operations, cache="keep") for n, side in enumerate(rates, start=1)]
     blocks = Blocks(base="A", other="B", seconds=60, **changes)
-    meta = RunMeta(
-        *("r", "tiny-ab", "Is B slower than A, or faster?", "", 1_795_288_503.0, 1, "random", blocks.most, "assay"),
+    meta = make_meta(
+        id="r",
+        study="tiny-ab",
+        question="Is B slower than A, or faster?",
+        created_at=1_795_288_503.0,
+        repeats=blocks.most,
         versions={"assay": "0.1.0"},
-        environment={},
         places=tuple(make_place(side) for side in rates),
         blocks=blocks,
     )

@@ -9,12 +9,13 @@ import time
 from pathlib import Path
 
 import pytest
+from builders import make_meta
 from run_tools import assay, needs_engine, only_run, study
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.plan.load import load_study
 from assay.run.gather import keep_companions
-from assay.store import RunMeta, RunStore, list_runs, new_run_id
+from assay.store import RunStore, list_runs, new_run_id
 from assay.store.entries import ALIVE_NEW, DATABASE, FILES, INTERVALS, NAMES_ANOTHER, RUN_LOCK
 from assay.store.heartbeat import Heartbeat
 
@@ -22,17 +23,7 @@ WRITABLE = [name for name in FILES if name not in (DATABASE,)]
 
 
 def made(root: Path) -> RunStore:
-    meta = RunMeta(
-        id=new_run_id("tiny", 1.8e9),
-        study="tiny",
-        question="why?",
-        description="",
-        created_at=1.8e9,
-        seed=7,
-        order="random",
-        repeats=1,
-        command="assay run tiny.yaml",
-    )
+    meta = make_meta(id=new_run_id("tiny", 1.8e9), study="tiny")
     return RunStore.create(root, meta, (), (), (), "study: tiny\nquestion: why?\n")
 
 

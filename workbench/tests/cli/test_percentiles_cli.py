@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import MS, hdr, make_case, make_place, make_sample
+from builders import MS, hdr, make_case, make_meta, make_place, make_sample
 from run_tools import assay
 from stored_runs import DAY, STARTED, store_run
 
@@ -20,7 +20,7 @@ from assay.report.build import build_document
 from assay.report.document import Bullets, Document, Num, Paragraph, Table
 from assay.report.html import render_html
 from assay.run.analysis import load_analysis
-from assay.store import RunMeta, RunStore
+from assay.store import RunStore
 
 SEEN = (1.8, 6.8, 4.4, 4.5, 113.6)
 """p99 of five repeats in milliseconds, whose rates were alike."""
@@ -46,8 +46,8 @@ def store_tails(root: Path, name: str, tails: dict[str, Sequence[float]], ops: i
     cases = [make_case(f"c{number:04}", target) for number, target in enumerate(tails, start=1)]
     repeats = len(next(iter(tails.values())))
     created = fields.pop("created_at", STARTED)
-    about = ("nightly", "Is it as fast as it was?", "", created, 1, "random", repeats, "assay run study.yaml")
-    meta = RunMeta(name, *about, places=tuple(make_place(target) for target in tails))
+    places = tuple(make_place(target) for target in tails)
+    meta = make_meta(id=name, study="nightly", created_at=created, repeats=repeats, places=places)
     order = [(case.id, repeat) for repeat in range(1, repeats + 1) for case in cases]
     with RunStore.create(root, meta, cases, (), order, "study: nightly\n") as store:
         for case_id, repeat in order:

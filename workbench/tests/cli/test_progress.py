@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from builders import make_meta
 
 from assay.cli.progress import LineProgress, finish_text
 from assay.launch.cgroup import Hierarchy
@@ -13,7 +14,7 @@ from assay.model.study.case import Case
 from assay.model.study.parameters import Parameters
 from assay.run.executor import _Cap, silence_limit
 from assay.run.listener import TimeLeft
-from assay.store import RunMeta, RunStore
+from assay.store import RunStore
 
 CASE = Case(
     id="c0001",
@@ -99,7 +100,7 @@ def test_engine_killed_for_its_memory_says_so(tmp_path: Path, monkeypatch: pytes
     hierarchy = Hierarchy(version, tmp_path, "limit")
     monkeypatch.setattr("assay.launch.cgroup.find_hierarchy", lambda: hierarchy)
     (tmp_path / "cgroup.subtree_control").write_text("")
-    meta = RunMeta("run", "s", "why?", "", 1.8e9, 1, "random", 1, "assay run")
+    meta = make_meta()
     with RunStore.create(tmp_path / "runs", meta, (CASE,), (), [("c0001", 1)], "") as store:
         cap = _Cap(store, 64 << 20)
         group = cap.group.path

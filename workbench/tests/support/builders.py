@@ -19,6 +19,7 @@ from assay.model.study.case import Case
 from assay.model.study.names import is_metadata
 from assay.model.study.parameters import Parameters
 from assay.run.analysis import judge_row
+from assay.store import RunMeta
 
 MIB = 1 << 20
 MS = 1_000_000
@@ -145,6 +146,22 @@ def make_run(repeats: int = 3, **fields: Any) -> RunInfo:
         "finished": 6,
     }
     return RunInfo(repeats=repeats, **{**ordinary, **fields})
+
+
+def make_meta(**fields: Any) -> RunMeta:
+    """A run that is about to start; fields that are not given are ordinary."""
+    ordinary = {
+        "id": "run",
+        "study": "s",
+        "question": "why?",
+        "description": "",
+        "created_at": 1.8e9,
+        "seed": 1,
+        "order": "random",
+        "repeats": 1,
+        "command": "assay run",
+    }
+    return RunMeta(**{**ordinary, **fields})
 
 
 def make_row(

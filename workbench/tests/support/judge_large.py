@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
 
-from builders import MS, hdr, make_ceiling, make_place, make_sample
+from builders import MS, hdr, make_ceiling, make_meta, make_place, make_sample
 from judge_tools import fill, make_change, make_course
 
 from assay.model.result.brief import Result
@@ -24,7 +24,7 @@ from assay.model.result.ceiling import Ceiling
 from assay.model.study.case import Case, job_kind
 from assay.model.study.parameters import Parameters
 from assay.run.judging import judged_results
-from assay.store import RunMeta, RunStore
+from assay.store import RunStore
 
 OPERATIONS = ("write", "random_read")
 REPEATS = 5
@@ -41,8 +41,11 @@ def build(root: Path, cases: int, bad: bool = False) -> Path:
         bad: Every result gets several verdicts.
     """
     planned = [_case(number) for number in range(cases)]
-    meta = RunMeta(
-        *("20270115-080000-large", "large", "why?", "", 1.8e9, 1, "random", REPEATS, "assay run large.yaml"),
+    meta = make_meta(
+        id="20270115-080000-large",
+        study="large",
+        repeats=REPEATS,
+        command="assay run large.yaml",
         environment={"memory": {"total": "8 GiB"}},
         places=tuple(make_place(target) for target in TARGETS),
     )

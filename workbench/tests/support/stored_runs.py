@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from builders import make_case, make_names, make_place, make_sample
+from builders import make_case, make_meta, make_names, make_place, make_sample
 
 from assay.model.study.case import Case
-from assay.store import RunMeta, RunStore
+from assay.store import RunStore
 
 STARTED = 1_795_288_503.0
 DAY = 86_400.0
@@ -42,9 +42,13 @@ def store_run(root: Path, name: str, speeds: Speeds, **changes: Any) -> Path:
     ]
     done = max(len(rates) for rates in speeds.values())
     repeats = changes.get("planned", done)
-    meta = RunMeta(
-        *(name, changes.get("study", "nightly"), "Is it as fast as it was?", ""),
-        *(changes.get("created_at", STARTED), 1, "random", repeats, "assay run study.yaml"),
+    meta = make_meta(
+        id=name,
+        study=changes.get("study", "nightly"),
+        question="Is it as fast as it was?",
+        created_at=changes.get("created_at", STARTED),
+        repeats=repeats,
+        command="assay run study.yaml",
         versions={"assay": "0.1.0"},
         environment=changes.get("environment", ENVIRONMENT),
         places=tuple(make_place(target) for target in targets),

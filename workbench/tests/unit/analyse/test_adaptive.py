@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from builders import make_case, make_names, make_run, make_sample
+from builders import make_case, make_meta, make_names, make_run, make_sample
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from old_runs import make_old
@@ -32,7 +32,7 @@ from assay.report.build import build_document
 from assay.run.listener import TimeLeft
 from assay.run.session import estimate_text
 from assay.run.settle import settle, settle_all
-from assay.store import RunMeta, RunStore, list_runs
+from assay.store import RunStore, list_runs
 
 RATES = st.floats(1e-3, 1e12)
 ABOUT = st.lists(st.floats(0.8, 1.25), min_size=2, max_size=40)
@@ -233,7 +233,7 @@ CASES = (make_case("c0001", "disk", ("read",)), make_case("c0002", "disk", ("rea
 
 
 def create(root: Path) -> RunStore:
-    meta = RunMeta("run", "s", "why?", "", 1.8e9, 1, "random", 12, "assay run", repeats_within=0.05, repeats_least=8)
+    meta = make_meta(repeats=12, repeats_within=0.05, repeats_least=8)
     order = [(case.id, repeat) for repeat in range(1, 13) for case in CASES]
     return RunStore.create(root, meta, CASES, (), order, "study: s\n")
 

@@ -13,6 +13,7 @@ from builders import (
     make_analysis,
     make_case,
     make_ceiling,
+    make_meta,
     make_place,
     make_sample,
 )
@@ -33,7 +34,7 @@ from assay.model.study.parameters import Parameters
 from assay.plan import ceilings as plan
 from assay.plan import device_ceilings as device
 from assay.plan.expand import expand
-from assay.store import RunMeta, RunStore
+from assay.store import RunStore
 
 BEFORE = Pass(1.8e9, "before")
 COMMON: dict[str, Any] = {
@@ -302,7 +303,7 @@ def test_row_without_ceilings_has_no_binding() -> None:
 def stored(root: Path) -> Path:
     """A finished run with a ceiling, as `assay run` leaves it."""
     found = make_analysis(ceilings=(make_ceiling("device read", 400e6),))
-    meta = RunMeta("r1", "s", "", "", 1.8e9, 1, "random", 3, "assay run")
+    meta = make_meta(id="r1", repeats=3)
     order = [(case.id, repeat) for case in found.cases for repeat in (1, 2, 3)]
     with RunStore.create(root, meta, found.cases, (), order, "study: s\n") as store:
         store.describe(ceilings=found.run.ceilings)

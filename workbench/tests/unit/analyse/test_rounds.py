@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from builders import make_case, make_row, make_sample
+from builders import make_case, make_meta, make_row, make_sample
 from hypothesis import given
 from hypothesis import strategies as st
 from plan_tools import study
@@ -21,7 +21,7 @@ from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
 from assay.run.analysis import rows_until
 from assay.run.settle import Rounds
-from assay.store import RunMeta, RunStore
+from assay.store import RunStore
 
 TWO = {"n": {"kind": "null"}, "m": {"kind": "null"}}
 MOST = 14
@@ -53,7 +53,7 @@ def create(root: Path, more: tuple[Case, ...] = (), time: float | None = None) -
     every = (*cases(), *more)
     details = {"repeats_decide": 0.05, "repeats_least": 5, "repeats_time": time}
     places = tuple(place(target) for target in ("disk", "memory"))
-    meta = RunMeta("run", "s", "why?", "", 1.8e9, 1, "random", MOST, "assay run", places=places, **details)  # type: ignore[arg-type]
+    meta = make_meta(repeats=MOST, places=places, **details)
     order = [(case.id, repeat) for repeat in range(1, MOST + 1) for case in every]
     return RunStore.create(root, meta, every, (), order, "study: s\n")
 

@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from builders import make_meta
 from journal_lines import claim
 
 from assay.journal import own
@@ -17,7 +18,7 @@ from assay.journal.own import journals_root, own_journal, remove_orphans
 from assay.journal.removal import remove_open
 from assay.launch import cgroup
 from assay.model.base import AssayError
-from assay.store import RunMeta, RunStore
+from assay.store import RunStore
 
 
 def in_file(folder: Path) -> Journal:
@@ -25,7 +26,7 @@ def in_file(folder: Path) -> Journal:
 
 
 def of_run(folder: Path) -> Journal:
-    meta = RunMeta("run", "s", "why?", "", 1.8e9, 1, "random", 1, "assay run")
+    meta = make_meta()
     return RunStore.create(folder / "runs", meta, (), (), [], "")
 
 

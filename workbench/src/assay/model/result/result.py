@@ -372,64 +372,76 @@ class Place(Frozen):
         )
 
 
-class RunInfo(Frozen):
-    """A run without its results.
+class RunHead(Frozen):
+    """What is known of a run from its beginning.
 
     Attributes:
         id: `20261121-211503-quickstart` and the like: UTC start and study name.
-        folder: Where it is stored.
-        study_text: The study file as it was.
         question: What the study asks.
-        status: `running`, `interrupted`, `complete` or `complete with errors`.
+        created_at: Seconds since 1970.
         seed: Decides the order and the data.
+        order: Of the repeats: `random` or `sequential`.
+        repeats: Repeats of each case; with `repeats_within` the greatest number of them.
         command: The command line.
         versions: Name -> version or hash: assay, assay-engine, engine_sha256, study_sha256, python, ...
         environment: Section -> name -> value as text, e.g. environment["memory"]["total"]; missing items say why.
         places: One per target.
-        ceilings: Measured before the cases or stated in the study.
-        repeats: Repeats of each case; with `repeats_within` the greatest number of them.
-        planned: Repeats that are asked for, of all cases together; finished: how many have an outcome. Those of cases
-            that were known well enough before are not asked for any more.
         repeats_within: A case is not repeated any more when neither end of the 95 % interval of any of its rates is
             further from the median than this share of it; None if the number of repeats is fixed.
         repeats_decide: A case is not repeated any more when it is decided which target is faster, or that they differ
             by less than this share; None if that is not asked for.
         repeats_least: Fewest repeats of a case if their number is not fixed, or with `blocks`; else None.
         repeats_time: Seconds of measuring after which no further round begins; None without such a limit.
-        hosts: Names of the machines that generate the load, in order; empty if it is this one only.
-        network: What lies between them and the servers; None if it was not measured.
-        prices: Of the designs that its targets stand for, as they were when it began; None if it names none.
-        answers: What the run says of each question, in words, as it ended; empty before, and of a very large run.
-        methods: How operations reach the kernel where the study leaves it open, found out before the first repeat.
         blocks: How its two sides are measured in turns; None of a run that is no comparison.
-        controls: What was measured without storage between the repeats shows; None if there were too few, or the run is
-            not over.
-        machine: The verdict on the machine that follows from it; None if there is none.
     """
 
     id: str
-    folder: str
     study: str
     question: str
     description: str
-    study_text: str
-    status: str
     created_at: float
-    finished_at: float | None
     seed: int
     order: str
     repeats: int
     command: str
-    versions: dict[str, str]
-    environment: dict[str, dict[str, str]]
-    places: tuple[Place, ...]
-    planned: int
-    finished: int
-    ceilings: tuple[Ceiling, ...] = ()
+    versions: dict[str, str] = Field(default_factory=dict)
+    environment: dict[str, dict[str, str]] = Field(default_factory=dict)
+    places: tuple[Place, ...] = ()
     repeats_within: float | None = None
     repeats_decide: float | None = None
     repeats_least: int | None = None
     repeats_time: float | None = None
+    blocks: Blocks | None = None
+
+
+class RunInfo(RunHead):
+    """A run without its results.
+
+    Attributes:
+        folder: Where it is stored.
+        study_text: The study file as it was.
+        status: `running`, `interrupted`, `complete` or `complete with errors`.
+        finished_at: Seconds since 1970; None before.
+        planned: Repeats that are asked for, of all cases together; finished: how many have an outcome. Those of cases
+            that were known well enough before are not asked for any more.
+        ceilings: Measured before the cases or stated in the study.
+        hosts: Names of the machines that generate the load, in order; empty if it is this one only.
+        network: What lies between them and the servers; None if it was not measured.
+        prices: Of the designs that its targets stand for, as they were when it began; None if it names none.
+        methods: How operations reach the kernel where the study leaves it open, found out before the first repeat.
+        controls: What was measured without storage between the repeats shows; None if there were too few, or the run is
+            not over.
+        machine: The verdict on the machine that follows from it; None if there is none.
+        answers: What the run says of each question, in words, as it ended; empty before, and of a very large run.
+    """
+
+    folder: str
+    study_text: str
+    status: str
+    finished_at: float | None
+    planned: int
+    finished: int
+    ceilings: tuple[Ceiling, ...] = ()
     hosts: tuple[str, ...] = ()
     network: Network | None = None
     prices: FrozenPrices | None = None
@@ -437,7 +449,6 @@ class RunInfo(Frozen):
     controls: Controls | None = None
     machine: MachineFinding | None = None
     answers: tuple[str, ...] = ()
-    blocks: Blocks | None = None
 
     @property
     def equal_within(self) -> float:
