@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Fail where a Rust crate sees one it may not: spec <- core <- drive <- conform <- cli; backends see core, spec and posix."""
+"""Fail where a Rust crate sees one it may not.
+
+spec <- core <- {drive, posix} <- conform <- cli; backends see core, spec and posix, conform no backend.
+"""
 
 import json
 import subprocess

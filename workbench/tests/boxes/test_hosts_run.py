@@ -1,6 +1,5 @@
 """Whole runs on several hosts: in a cluster in a box, over ssh, and what stays as it was with one machine."""
 
-import contextlib
 import hashlib
 import os
 import re
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from host_runs import INVENTORY, end_connections, study, two_hosts
+from killing import command_of
 from run_tools import ASSAY, assay, needs_engine, only_run
 from ssh_tools import Sshd
 from testbed_tools import GUARD, assert_nothing_left, assert_soon, need_box, own_processes, written
@@ -113,13 +113,7 @@ def test_a_killed_workbench_leaves_no_engine_for_long_and_its_box_is_removed(box
 
 def engines(boxes: Path) -> list[int]:
     """Engines in the boxes of this folder."""
-    return [pid for pid in own_processes(boxes) if _command(pid)[:1] == [str(find_engine())]]
-
-
-def _command(pid: int) -> list[str]:
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
-    return []
+    return [pid for pid in own_processes(boxes) if command_of(pid)[:1] == [str(find_engine())]]
 
 
 def test_a_host_that_dies_is_named_and_the_run_goes_on(boxes: Path, tmp_path: Path) -> None:
@@ -198,7 +192,7 @@ def remote_engines(*nodes: Sshd) -> list[int]:
     """Engines that were started from the copies on these hosts."""
     copies = {str(path) for node in nodes for path in engine_copies(node)}
     found = [int(path.name) for path in Path("/proc").glob("[0-9]*")]
-    return [pid for pid in found if copies.intersection(_command(pid)[:1])]
+    return [pid for pid in found if copies.intersection(command_of(pid)[:1])]
 
 
 def test_a_run_over_ssh_copies_the_engine_once_and_checks_it_each_time(

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from killing import command_of
 from run_tools import ASSAY
 from soak import times
 from testbed_tools import (
@@ -202,14 +203,8 @@ def test_a_killed_up_takes_the_hosts_that_are_not_recorded_with_it(root: Path, t
     recorded = {process.pid for process in (journal.read_journal(boxes_root() / "victim") or journal.Made()).inits}
 
     def unrecorded() -> list[int]:
-        return [pid for pid in own_processes(root) if _is_init(pid) and pid not in recorded]
+        return [pid for pid in own_processes(root) if command_of(pid)[1:2] == ["init"] and pid not in recorded]
 
     assert_soon(lambda: not unrecorded(), lambda: f"without anybody's knowledge live {unrecorded()}")
     take_down("victim")
     assert_nothing_left(root)
-
-
-def _is_init(pid: int) -> bool:
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")[1:2] == ["init"]
-    return False

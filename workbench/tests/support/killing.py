@@ -24,6 +24,13 @@ def engines_of(workbench: int) -> list[int]:
     return []
 
 
+def command_of(pid: int) -> list[str]:
+    """The words of a process, whatever bytes they are; empty if it has ended."""
+    with contextlib.suppress(OSError):
+        return os.fsdecode(Path(f"/proc/{pid}/cmdline").read_bytes()).split("\0")
+    return []
+
+
 def kill_engine(process: subprocess.Popen[str], busy_with: str = "run") -> bool:
     """Kill the engine as soon as there is one, with that command; False if the run was over before."""
     end = time.monotonic() + GUARD
@@ -31,8 +38,8 @@ def kill_engine(process: subprocess.Popen[str], busy_with: str = "run") -> bool:
         assert time.monotonic() < end, f"no engine was seen in {GUARD:.0f} s"
         for pid in engines_of(process.pid):
             with contextlib.suppress(OSError):
-                command = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
-                if command[0] == ENGINE and busy_with in command:
+                command = command_of(pid)
+                if command[:1] == [ENGINE] and busy_with in command:
                     os.kill(pid, signal.SIGKILL)
                     return True
         time.sleep(0.001)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from killing import command_of
 
 from assay.journal.owner import Process
 from assay.launch.mounts import read_mounts
@@ -67,7 +68,7 @@ def own_processes(root: Path) -> list[int]:
             continue
         try:
             state = re.search(r"\) (\w)", (entry / "stat").read_text())
-            text = (entry / "mountinfo").read_text() + (entry / "cmdline").read_text().replace("\0", " ")
+            text = os.fsdecode((entry / "mountinfo").read_bytes() + (entry / "cmdline").read_bytes())
         except OSError:
             continue
         if mark in text and state and state[1] not in "ZX":
@@ -77,13 +78,13 @@ def own_processes(root: Path) -> list[int]:
 
 def listed_inits(root: Path, recorded: Iterable[Process]) -> list[int]:
     """Inits of boxes below `root` that the kernel still lists, ended and not reaped ones among them."""
-    living = [pid for pid in own_processes(root) if _command(pid).split(" ")[1:2] == ["init"]]
+    living = [pid for pid in own_processes(root) if command_of(pid)[1:2] == ["init"]]
     return sorted({*living, *(process.pid for process in recorded if process.listed)})
 
 
 def left(root: Path) -> dict[str, list[str]]:
     """All that is there of boxes below `root`."""
-    processes = [f"{pid}: {_command(pid)}" for pid in own_processes(root)]
+    processes = [f"{pid}: {' '.join(command_of(pid)) or 'ended'}" for pid in own_processes(root)]
     spaces = {
         str(link)
         for pid in own_processes(root)
@@ -114,13 +115,6 @@ def _space(pid: int, kind: str) -> str:
         return str(Path(f"/proc/{pid}/ns/{kind}").readlink())
     except OSError:
         return ""
-
-
-def _command(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
-    except OSError:
-        return "ended"
 
 
 def assert_nothing_left(root: Path) -> None:
