@@ -90,6 +90,7 @@ pub trait Backend: Send + Sync {
         Ok(())
     }
 
-    /// Removes everything `prepare` and the phases have made. May be called at any time, also twice.
+    /// Removes everything `prepare` and the phases have made, uploads that were begun and not completed among it. May be
+    /// called at any time, also twice.
     fn cleanup(&self) -> Result<(), SetupError>;
 }

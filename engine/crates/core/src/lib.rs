@@ -18,4 +18,4 @@ pub use error::{os_message, SetupError};
 pub use fault::{as_errno, fault_message, fault_name};
 pub use kind::{wrong_kind, Backend, Kind};
 pub use lane::{Lane, LaneSetup, MethodChoice, PhasePlan, ASKED_FOR};
-pub use op::{Completion, Op, Source};
+pub use op::{Completion, Op, Source, LIST_PAGE};

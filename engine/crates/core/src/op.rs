@@ -2,6 +2,9 @@
 
 use assay_spec::{Fault, OpKind};
 
+/// Names that one page of a list has at most (S3 ListObjectsV2).
+pub const LIST_PAGE: u64 = 1000;
+
 /// One operation on one of a lane's objects, or on a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Op {
@@ -10,11 +13,13 @@ pub struct Op {
     /// Buffer slot of the data; comes back in the completion.
     pub slot: u32,
     /// Which of the lane's objects: number of a file, name, directory (for `Readdir` and `List` of the page) or object in
-    /// its tree or collection, from 0. Operations on the data of a file or device have only one.
+    /// its tree or collection, from 0. Operations on the data of a file or device have only one;
+    /// in a tree `Read` opens a small file, reads it whole and closes it, which no phase of a job does: checks do it.
     pub object: u64,
     /// Where in the object, in bytes.
     pub offset: u64,
-    /// Bytes to move: of `Create` the file's contents, of `Stat` and `Head` the size that is expected; for all else 0.
+    /// Bytes to move: of `Create` the file's contents, of `Stat` and `Head` the size that is expected, of `CompleteUpload`
+    /// that of the whole object; for all else that moves no data 0.
     /// What is longer than a slot of the buffers is made, or checked, piece by piece (see `Source`).
     pub length: u64,
 }
@@ -24,7 +29,7 @@ pub struct Op {
 pub struct Completion {
     /// Slot of the operation.
     pub slot: u32,
-    /// Bytes moved; for `Stat` and `Head` the size found, for `Readdir` and `List` the entries found (see
+    /// Bytes moved; for `Stat` and `Head` the size found, for `CompleteUpload` that of the whole object, for `Readdir` and `List` the entries found (see
     /// `OpKind::expects`); or why it failed.
     pub result: Result<u64, Fault>,
 }

@@ -7,13 +7,10 @@ use crate::pattern::{percents, Step};
 use crate::permutation::Permutation;
 use assay_core::random::mix2;
 use assay_core::sizes::size_of;
-use assay_core::OpKind;
+use assay_core::{OpKind, LIST_PAGE};
 use assay_spec::{data_kinds, data_operations, name_kinds, name_operations};
 use assay_spec::{Job, Operation, Phase, Sizes};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
-/// Names that one page of a list has at most (S3 ListObjectsV2).
-pub const PAGE: u64 = 1000;
 
 /// The objects of a lane that are there: all from `low` up to `high` but those that are missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,7 +19,7 @@ pub struct There {
     pub low: u64,
     /// Number of the next one to be made.
     pub high: u64,
-    /// Could not be stored.
+    /// Are not there: could not be stored, or were removed before the oldest one.
     pub missing: BTreeSet<u64>,
 }
 
@@ -34,6 +31,28 @@ impl There {
 
     fn has(&self, object: u64) -> bool {
         (self.low..self.high).contains(&object) && !self.missing.contains(&object)
+    }
+
+    /// The same objects, told from number 0 on, so that those that were removed can be made again.
+    fn renumbered(mut self) -> Self {
+        if self.low == self.high {
+            return There::default();
+        }
+        self.missing.extend(0..self.low);
+        There { low: 0, ..self }
+    }
+
+    /// How many of the first `count` numbers are there; `low` is 0.
+    fn among(&self, count: u64) -> u64 {
+        let end = count.min(self.high);
+        end - self.missing.range(..end).count() as u64
+    }
+
+    fn remove(&mut self, object: u64) {
+        self.missing.insert(object);
+        while self.low < self.high && self.missing.remove(&self.low) {
+            self.low += 1;
+        }
     }
 }
 
@@ -53,8 +72,8 @@ struct Upload {
 /// What a phase does with objects.
 #[derive(Debug, Clone)]
 enum Deed {
-    /// Makes those from the first number up to the second.
-    Put { next: u64, from: u64, to: u64 },
+    /// Makes the first so many: all of them, or only those that are not there.
+    Put { next: u64, to: u64, all: bool },
     /// One kind on each, in random order.
     Look { kind: OpKind, order: Permutation, index: u64, pass: u64 },
     /// Removes each, the oldest first.
@@ -79,8 +98,8 @@ pub struct ObjectSteps {
     deed: Deed,
     there: There,
     uploads: VecDeque<Upload>,
-    /// Puts in flight, by object.
-    storing: BTreeSet<u64>,
+    /// Puts in flight, by object, and whether it was there before.
+    storing: BTreeMap<u64, bool>,
     /// Gets and heads in flight, by object; only where objects are removed meanwhile.
     looking: BTreeMap<u64, u32>,
     /// A kind that was drawn and has to wait.
@@ -92,14 +111,16 @@ pub struct ObjectSteps {
 impl ObjectSteps {
     /// The steps of a phase on the objects that are `there`; `count` are to be there when they are made.
     pub fn new(job: &Job, phase: &Phase, count: u64, there: There, first: u64, order_seed: u64) -> Self {
+        let puts = matches!(phase.operation, Operation::Prepare | Operation::Put);
+        let there = if puts { there.renumbered() } else { there };
         let deed = match phase.operation {
-            Operation::Prepare => Deed::Put { next: there.high, from: there.high, to: count.max(there.high) },
+            Operation::Prepare => Deed::Put { next: 0, to: count, all: false },
             Operation::Get => Self::look(OpKind::Get, &there, order_seed),
             Operation::Head => Self::look(OpKind::Head, &there, order_seed),
             Operation::Delete => Deed::Delete,
             Operation::List => Deed::List { page: 0 },
             Operation::ObjectMix => Deed::Mix { kinds: percents(phase), draws: 0 },
-            Operation::Put => Deed::Put { next: 0, from: 0, to: count },
+            Operation::Put => Deed::Put { next: 0, to: count, all: true },
             data_operations!() | name_operations!() => unreachable!("the job's rules keep these apart from objects"),
         };
         let part = job.objects.as_ref().and_then(|objects| objects.part_size_bytes).unwrap_or(u64::MAX);
@@ -114,7 +135,7 @@ impl ObjectSteps {
             deed,
             there,
             uploads: VecDeque::new(),
-            storing: BTreeSet::new(),
+            storing: BTreeMap::new(),
             looking: BTreeMap::new(),
             drawn: None,
             again: phase.runtime_ns.is_some(),
@@ -145,24 +166,26 @@ impl ObjectSteps {
         self.sizes.as_ref().map_or(self.size, |sizes| size_of(sizes, self.seed, self.first + object))
     }
 
-    /// Steps and bytes of one pass.
+    /// Steps and bytes of one pass. A mix has none that follow from the objects: it takes as many steps as there are
+    /// objects, one at least, and its bytes are not known before.
     pub fn pass(&self) -> (u64, u64) {
         let there = self.there.high - self.there.low - self.there.missing.len() as u64;
         match &self.deed {
-            Deed::Put { from, to, .. } => self.steps_of_puts(*from, *to),
+            Deed::Put { to, all, .. } => self.steps_of_puts(*to, *all),
             Deed::Look { kind: OpKind::Get, .. } => (there, self.bytes_of_gets()),
-            // Of a mix the shares say how many bytes, about.
-            Deed::Look { .. } | Deed::Delete | Deed::Mix { .. } => (there, 0),
-            Deed::List { .. } => (there.div_ceil(PAGE).max(1), 0),
+            Deed::Look { .. } | Deed::Delete => (there, 0),
+            Deed::Mix { .. } => (there.max(1), 0),
+            Deed::List { .. } => (there.div_ceil(LIST_PAGE).max(1), 0),
         }
     }
 
-    fn steps_of_puts(&self, from: u64, to: u64) -> (u64, u64) {
+    fn steps_of_puts(&self, to: u64, all: bool) -> (u64, u64) {
         let steps = |size: u64| if size > self.part { size.div_ceil(self.part).saturating_add(2) } else { 1 };
         if self.sizes.is_none() {
-            return ((to - from).saturating_mul(steps(self.size)), (to - from).saturating_mul(self.size));
+            let puts = if all { to } else { to - self.there.among(to) };
+            return (puts.saturating_mul(steps(self.size)), puts.saturating_mul(self.size));
         }
-        let sizes = (from..to).map(|object| self.size(object));
+        let sizes = (0..to).filter(|object| all || !self.there.has(*object)).map(|object| self.size(object));
         sizes.fold((0, 0), |sum: (u64, u64), size| (sum.0.saturating_add(steps(size)), sum.1.saturating_add(size)))
     }
 
@@ -175,36 +198,28 @@ impl ObjectSteps {
         numbers.fold(0, |sum: u64, object| sum.saturating_add(self.size(object).min(self.range)))
     }
 
-    /// The objects that are there.
-    pub fn there(&self) -> &There {
-        &self.there
-    }
-
     /// The next step; none if something that is in flight must end first, or if there is nothing more to do.
     pub fn next_step(&mut self) -> Option<Step> {
         if let Some(step) = self.next_of_uploads() {
             return Some(step);
         }
         match &mut self.deed {
-            Deed::Put { next, from, to } => {
+            Deed::Put { next, to, all } => {
                 if self.again && next == to && self.uploads.is_empty() && self.storing.is_empty() {
-                    *next = *from;
+                    *next = 0;
                 }
-                if next == to {
-                    return None;
-                }
-                let object = *next;
-                *next += 1;
-                Some(self.begin_put(object))
+                let object = (*next..*to).find(|object| *all || !self.there.has(*object));
+                *next = object.map_or(*to, |object| object + 1);
+                object.map(|object| self.begin_put(object))
             }
             Deed::Look { .. } => Some(self.next_look()),
             Deed::Delete => {
                 let object = (self.there.low..self.there.high).find(|object| self.there.has(*object))?;
-                self.there.low = object + 1;
+                self.there.remove(object);
                 Some(Step { kind: OpKind::Delete, object, offset: 0, length: 0 })
             }
             Deed::List { page } => {
-                let pages = (self.there.high - self.there.low).div_ceil(PAGE).max(1);
+                let pages = (self.there.high - self.there.low).div_ceil(LIST_PAGE).max(1);
                 let object = *page % pages;
                 *page += 1;
                 Some(Step { kind: OpKind::List, object, offset: 0, length: 0 })
@@ -233,7 +248,7 @@ impl ObjectSteps {
 
     fn begin_put(&mut self, object: u64) -> Step {
         let size = self.size(object);
-        self.storing.insert(object);
+        self.storing.insert(object, self.there.has(object));
         self.there.missing.remove(&object);
         self.there.high = self.there.high.max(object + 1);
         if size <= self.part {
@@ -278,37 +293,40 @@ impl ObjectSteps {
             kinds[(mix2(self.order_seed, *draws) % kinds.len() as u64) as usize]
         });
         let word = mix2(self.order_seed, !*draws);
-        let whole = |object: &u64| self.there.has(*object) && !self.storing.contains(object);
+        let whole = |object: &u64| self.there.has(*object) && !self.storing.contains_key(object);
         match kind {
             OpKind::Delete => {
-                let Some(object) = (self.there.low..self.there.high).find(|object| self.there.has(*object)) else {
-                    let object = self.there.high;
-                    return Some(self.begin_put(object));
-                };
-                if !whole(&object) || self.looking.contains_key(&object) {
-                    self.drawn = Some(kind);
-                    return None;
+                // The oldest that nobody uses.
+                let free = |object: &u64| whole(object) && !self.looking.contains_key(object);
+                if let Some(object) = (self.there.low..self.there.high).find(free) {
+                    self.there.remove(object);
+                    return Some(Step { kind, object, offset: 0, length: 0 });
                 }
-                self.there.low = object + 1;
-                Some(Step { kind, object, offset: 0, length: 0 })
+                if self.storing.is_empty() && self.looking.is_empty() {
+                    return self.put_another();
+                }
+                self.drawn = Some(kind);
+                None
             }
             OpKind::Get | OpKind::Head => {
                 let count = self.there.high - self.there.low;
                 let from = word % count.max(1);
                 let numbers = (0..count).map(|more| self.there.low + (from + more) % count);
-                let Some(object) = numbers.into_iter().find(whole) else {
-                    let object = self.there.high;
-                    return Some(self.begin_put(object));
-                };
+                let Some(object) = numbers.into_iter().find(whole) else { return self.put_another() };
                 *self.looking.entry(object).or_default() += 1;
                 Some(self.look_at(kind, object, mix2(word, 1)))
             }
             OpKind::Put | OpKind::List | OpKind::StartUpload | OpKind::PutPart | OpKind::CompleteUpload => {
-                let object = self.there.high;
-                Some(self.begin_put(object))
+                self.put_another()
             }
             data_kinds!() | name_kinds!() => unreachable!("the job's rules keep these apart from objects"),
         }
+    }
+
+    /// A new object; none if the mix has no puts.
+    fn put_another(&mut self) -> Option<Step> {
+        let puts = matches!(&self.deed, Deed::Mix { kinds, .. } if kinds.contains(&OpKind::Put));
+        puts.then(|| self.begin_put(self.there.high))
     }
 
     /// A step has ended, well or not.
@@ -347,13 +365,10 @@ impl ObjectSteps {
         }
     }
 
-    /// The objects that are there when the phase has ended: what is still being stored is not.
+    /// The objects that are there when the phase has ended: what is still being stored is not, unless it was there
+    /// before.
     pub fn left(mut self) -> There {
-        self.there.missing.extend(&self.storing);
-        if let Deed::Put { to, .. } = self.deed {
-            // What was not begun before the time was over.
-            self.there.high = self.there.high.min(to.max(self.there.low));
-        }
+        self.there.missing.extend(self.storing.iter().filter(|(_, before)| !**before).map(|(object, _)| *object));
         self.there.missing = self.there.missing.split_off(&self.there.low);
         self.there
     }
@@ -496,6 +511,66 @@ mod tests {
                 prop_assert_eq!(store.objects.is_empty(), operation == "delete" || stored.is_empty());
             }
         }
+    }
+
+    proptest! {
+        /// Whatever phases follow each other, cut off or not: what is said to be there is there, all of it unless
+        /// something failed, and each phase finds what it needs.
+        #[test]
+        fn phases_leave_what_they_say(
+            phases in prop::collection::vec((0_usize..7, 1_u64..400), 1..8),
+            depth in 1_usize..9, count in 1_u64..30, part in prop::option::of(1_u64..5000),
+            failing in prop::option::of(3_u64..20),
+        ) {
+            let (mut store, mut there) = (Store::default(), There::default());
+            for (which, most) in phases {
+                let operation = ["put", "prepare", "get", "head", "delete", "list", "object_mix"][which];
+                let mut phase = json!({"operation": operation});
+                if operation == "object_mix" {
+                    phase["mix"] = json!({"get": 40, "put": 30, "delete": 25, "head": 5});
+                }
+                let job = job(&json!({"count": count, "part_size_bytes": part}), &sizes_of(0, 9000), &phase);
+                let steps = steps(&job, there.clone());
+                let pass = steps.pass().0;
+                let most = if operation == "object_mix" { most } else { most.min(pass) };
+                let before = store.done.values().sum::<u64>();
+                there = play(steps, &mut store, depth, most, |number| failing.is_some_and(|every| number % every == 1));
+                let done = store.done.values().sum::<u64>() - before;
+                prop_assert!(done >= most || failing.is_some(), "{operation}: {done} of {most}");
+                store.uploads.clear();
+                let said: BTreeSet<u64> = (there.low..there.high).filter(|object| there.has(*object)).collect();
+                let held: BTreeSet<u64> = store.objects.keys().copied().collect();
+                prop_assert!(said.is_subset(&held), "{operation}: {said:?} {held:?}");
+                prop_assert!(failing.is_some() || said == held, "{operation}: {said:?} {held:?}");
+                if matches!(operation, "put" | "prepare") && failing.is_none() && most == pass {
+                    prop_assert!((0..count).all(|object| held.contains(&object)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_mix_without_puts_ends_where_nothing_is_left() {
+        let mix = json!({"operation": "object_mix", "mix": {"get": 50, "head": 50}, "runtime_ns": 1});
+        let job = job(&json!({"count": 3}), &Value::Null, &mix);
+        let there = There { low: 0, high: 3, missing: BTreeSet::from([0, 1, 2]) };
+        assert_eq!(steps(&job, there).next_step(), None);
+    }
+
+    /// A delete does not wait for who reads the oldest object: it takes the next.
+    #[test]
+    fn a_slow_get_holds_nothing_up() {
+        let mix = json!({"operation": "object_mix", "mix": {"get": 1, "put": 50, "delete": 49}});
+        let job = job(&json!({"count": 10}), &Value::Null, &mix);
+        let mut steps = steps(&job, There::first(10));
+        steps.looking.insert(0, 1);
+        for _ in 0..1000 {
+            let step = steps.next_step().expect("there is always one that nobody reads");
+            assert!(step.kind != OpKind::Delete || step.object != 0);
+            steps.ended(step.kind, step.object, step.length, true);
+        }
+        steps.ended(OpKind::Get, 0, 1000, true);
+        assert!(steps.left().has(0));
     }
 
     #[test]

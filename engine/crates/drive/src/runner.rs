@@ -545,7 +545,8 @@ impl Runner<'_> {
         self.first_error.get_or_insert_with(|| {
             let (action, object, offset, length) = (&sample.action, &sample.object, sample.offset, sample.length);
             let many = self.job.tree.is_some() || self.job.objects.is_some();
-            let place = match (many && sample.lane.is_some(), length) {
+            let numbered = many && sample.lane.is_some() && action != assay_core::OpKind::Sync.name();
+            let place = match (numbered, length) {
                 (true, _) => format!(" of number {}", sample.number),
                 (false, 0) => String::new(),
                 (false, _) => format!(" at {offset}, {length} bytes"),
@@ -577,7 +578,8 @@ impl Runner<'_> {
             method: choice.method,
             method_reason: reason,
             planned_ops: (!by_time).then_some(planned.0),
-            planned_bytes: (!by_time).then_some(planned.1),
+            // What comes in a mix of objects of several sizes is not known before.
+            planned_bytes: (!by_time && phase.operation != Operation::ObjectMix).then_some(planned.1),
         }));
     }
 

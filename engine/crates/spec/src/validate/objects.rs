@@ -77,7 +77,8 @@ impl Job {
         validate_mix(phase, at)?;
         let ranged = phase.range_bytes.is_none() || operation == Operation::Get;
         ensure(ranged, &at("range_bytes"), "is for get: leave it out")?;
-        ensure(phase.range_bytes != Some(0), &at("range_bytes"), "must be at least 1")?;
+        let range = phase.range_bytes.is_none_or(|bytes| bytes >= 1 && i64::try_from(bytes).is_ok());
+        ensure(range, &at("range_bytes"), "must be 1 to 2^63 - 1")?;
         if operation != Operation::Prepare {
             let message = if operation.objects() {
                 "needs objects: say how many"

@@ -166,6 +166,7 @@ fn sizes() -> impl Strategy<Value = (u32, u64, u64, u32, u32, u32)> {
     (small(64), number(1 << 40), number(1 << 16), small(32), small(16), 0..3_u32)
 }
 
+#[allow(clippy::needless_update, reason = "a new field needs no line here")]
 fn switches() -> impl Strategy<Value = ([bool; 6], Method, SyncPolicy, Tuning)> {
     let method = select(vec![
         Method::Auto,
@@ -187,6 +188,7 @@ fn switches() -> impl Strategy<Value = ([bool; 6], Method, SyncPolicy, Tuning)> 
         huge_pages,
         cpus,
         numa_node,
+        ..Tuning::default()
     });
     (any::<[bool; 6]>(), method, sync, tuning)
 }

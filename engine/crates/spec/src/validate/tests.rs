@@ -312,7 +312,7 @@ fn phases() {
         null | {} | {"/phases/0": {"operation": "sequential_mix", "mix": {"read": 70, "stat": 30}}} | phases[0].mix: stat cannot be a part of sequential_mix
         null | {} | {"/phases/0/mix": {"read": 100}} | phases[0].mix: read is no mixture: leave it out
         null | {} | {"/phases/0/range_bytes": 1} | phases[0].range_bytes: is for get: leave it out
-        objects | {"/phases/1": {"operation": "get", "range_bytes": 1}} | {"/phases/1": {"operation": "get", "range_bytes": 0}} | phases[1].range_bytes: must be at least 1
+        objects | {"/phases/1": {"operation": "get", "range_bytes": 1}} | {"/phases/1": {"operation": "get", "range_bytes": 0}} | phases[1].range_bytes: must be 1 to 2^63 - 1
         objects | {"/phases/1": {"operation": "object_mix", "mix": {"put": 50, "delete": 50}}} | {"/phases/1": {"operation": "object_mix", "mix": {"put": 49, "delete": 51}}} | phases[1].mix: more would be deleted than put, until nothing is left: make delete at most put
         objects | {"/phases/1": {"operation": "delete"}} | {"/phases/1": {"operation": "delete", "runtime_ns": 1}} | phases[1].runtime_ns: each object can be deleted only once: leave it out
         objects | {} | {"/phases/1": {"operation": "delete", "time_limit_ns": 1}} | phases[1].time_limit_ns: delete is done whole: leave it out
