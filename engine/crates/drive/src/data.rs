@@ -14,7 +14,7 @@ const SECTOR: usize = 512;
 /// looks back further finds 504 of each 512 bytes again.
 const PERIOD: usize = 1 << 20;
 const WORD: usize = 8;
-/// Whoever makes data can look at something else after so many bytes: 5 to 20 µs.
+/// Whoever makes data can look at something else after so many bytes: 5 to 50 µs.
 const PIECE: usize = 1 << 17;
 /// Blocks that duplicates are copies of.
 const COMMON_BLOCKS: u64 = 16;
@@ -269,12 +269,13 @@ impl Data {
             }
             return;
         }
-        if *lying != Some(now) {
-            self.lay(now.position, buffer);
-            *lying = Some(now);
-        }
+        let laid = *lying == Some(now);
+        *lying = Some(now);
         let mut first = offset / SECTOR as u64;
-        for piece in buffer.chunks_mut(PIECE) {
+        for (index, piece) in buffer.chunks_mut(PIECE).enumerate() {
+            if !laid {
+                self.lay((now.position + index * PIECE) % PERIOD, piece);
+            }
             self.number_sectors(first, piece, stamp);
             first += (PIECE / SECTOR) as u64;
             look();

@@ -98,8 +98,8 @@ impl Collected {
     #[inline(always)]
     pub(crate) fn count(&mut self, length: u64, ns: u64) {
         self.tally.counts.ops += 1;
-        // Handed over each second, before memory that is only pretended to be moved adds up to 64 bits.
-        self.tally.counts.bytes += length & self.moving;
+        // Bytes that are only pretended to be moved may add up to more than 64 bits.
+        self.tally.counts.bytes = self.tally.counts.bytes.saturating_add(length & self.moving);
         self.latency.record(ns);
     }
 

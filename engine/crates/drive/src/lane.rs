@@ -1,7 +1,7 @@
 //! The loop in which a lane does its operations. Everything measured is measured here.
 
 use crate::arrivals::Schedule;
-use crate::data::{Data, Lying};
+use crate::data::{Data, Lying, Mismatch};
 use crate::interval::{sum, Collector, Counts};
 use crate::outcome::{LaneMessage, LaneOutcome};
 use crate::pattern::{Pattern, Step};
@@ -168,8 +168,12 @@ fn make_data(
         *lying = None;
         return false;
     };
-    // What is longer than the buffer is made while it is sent.
-    if op.length == 0 || op.length > buffers.length() as u64 {
+    if op.length == 0 {
+        return false;
+    }
+    // What is longer than the buffer is made while it is sent, perhaps in this buffer.
+    if op.length > buffers.length() as u64 {
+        *lying = None;
         return false;
     }
     // SAFETY: the slot was free, so nothing is in flight on it.
@@ -577,10 +581,12 @@ impl<T: TimeSource> Run<'_, T> {
             self.plan.pattern.ended(op.kind, op.object, op.length, well);
             self.must_wait = false;
         }
+        // Taken also of what failed, or the next operation in the slot would answer for it.
+        let streamed = self.wrong_in_stream(op);
         if !well {
             return self.not_as_asked(op, result);
         }
-        if self.plan.verify && op.kind.moves() == Moves::In && !self.verified(op) {
+        if self.plan.verify && op.kind.moves() == Moves::In && !self.verified(op, streamed) {
             return;
         }
         let collected = self.collector.of(op.kind);
@@ -621,13 +627,25 @@ impl<T: TimeSource> Run<'_, T> {
         sum([self.outcome.progress(), self.collector.progress()])
     }
 
-    fn verified(&mut self, op: &Op) -> bool {
+    fn is_streamed(&self, op: &Op) -> bool {
+        op.length > self.buffers.length() as u64
+    }
+
+    /// What was found wrong with an operation that is longer than a buffer.
+    fn wrong_in_stream(&self, op: &Op) -> Option<Mismatch> {
+        let stream = self.plan.stream.as_ref().filter(|_| self.is_streamed(op))?;
+        stream.wrong(op.slot)
+    }
+
+    /// Whether the data is right; `streamed`: what was wrong with it while it came, if it is longer than a buffer.
+    fn verified(&mut self, op: &Op, streamed: Option<Mismatch>) -> bool {
         self.distracted = true;
+        let long = self.is_streamed(op);
         let Some(data) = &mut self.plan.data else {
             return true;
         };
-        let wrong = if op.length > self.buffers.length() as u64 {
-            self.plan.stream.as_ref().and_then(|stream| stream.wrong(op.slot))
+        let wrong = if long {
+            streamed
         } else {
             if let Some(first) = self.plan.first_object {
                 data.select(first + op.object);

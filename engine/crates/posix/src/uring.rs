@@ -127,7 +127,19 @@ fn is_handed_over(ring: &mut IoUring) -> bool {
 
 /// Whether the kernel lets this process have a ring.
 pub fn probe() -> Result<(), String> {
-    build(2, Ring::default()).map(|_| ()).map_err(|error| error.to_string())
+    usable(2, Ring::default()).map(|_| ())
+}
+
+/// A ring with all that lanes need of the kernel.
+fn usable(entries: u32, set_up: Ring) -> Result<(IoUring, bool), String> {
+    let (ring, deferred) = build(entries, set_up).map_err(|error| format!("the kernel refuses it ({error})"))?;
+    if !ring.params().is_feature_ext_arg() {
+        return Err("the kernel is older than 5.11".to_owned());
+    }
+    ring.submitter()
+        .register_files_sparse(1)
+        .map_err(|error| format!("no file table can be registered: the kernel is older than 5.19 ({error})"))?;
+    Ok((ring, deferred))
 }
 
 /// A ring for one thread, with deferred task work where the kernel has it (6.1 and later) and the setup allows it.
@@ -151,13 +163,7 @@ impl Uring {
     /// A ring for the lane; must be used on the thread that made it.
     pub fn new(setup: &LaneSetup, mut set_up: Ring) -> Result<Self, String> {
         let entries = setup.queue_depth.next_power_of_two().max(2);
-        let (ring, deferred) = build(entries, set_up).map_err(|error| format!("the kernel refuses it ({error})"))?;
-        if !ring.params().is_feature_ext_arg() {
-            return Err("the kernel is older than 5.11".to_owned());
-        }
-        ring.submitter()
-            .register_files_sparse(1)
-            .map_err(|error| format!("no file table can be registered ({error})"))?;
+        let (ring, deferred) = usable(entries, set_up)?;
         let buffers = Arc::clone(&setup.buffers);
         if set_up.registered {
             let vectors: Vec<libc::iovec> = (0..buffers.count() as u32)

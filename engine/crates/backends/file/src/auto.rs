@@ -108,8 +108,12 @@ fn choose_for_one(place: &Place, shape: &MethodShape, direction: Direction) -> C
     Choice::new(Method::Sync, "one operation in flight: a ring has nothing to batch")
 }
 
+/// Longer records are tried by such: the kernel decides by the file, not by the length.
+const MOST_RECORD: u64 = 4 << 20;
+
 /// Whether the kernel gives a ring's operations to workers; none if that cannot be tried.
 fn handed_on(place: &Place, shape: &MethodShape, direction: Direction) -> Option<bool> {
+    let shape = &MethodShape { record_size_bytes: shape.record_size_bytes.min(MOST_RECORD), ..*shape };
     let length = shape.record_size_bytes as usize;
     let depth = MOST_DEPTH.min(shape.queue_depth).min((MOST_BYTES / length as u64).max(2) as u32);
     let buffers = Arc::new(Buffers::new(depth as usize, length, false).ok()?);

@@ -21,8 +21,8 @@ impl<T: TimeSource> Run<'_, T> {
 
     /// Does an operation that counts from `start`, and makes the next; returns the time afterwards, and the next.
     fn one_and_next(&mut self, op: &Op, start: u64) -> (u64, Option<Op>) {
-        let mut ended = None;
         self.channel.exchange(std::slice::from_ref(op), &mut self.done, start);
+        let mut ended = (!self.done.is_empty()).then(|| self.clock.now());
         let next = self.made_ahead(1 - op.slot, &mut ended);
         let late = ended.is_some();
         let end = ended.unwrap_or_else(|| self.wait_for_end(start));
