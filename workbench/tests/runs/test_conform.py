@@ -1,6 +1,7 @@
 """`assay-engine conform`: storage that does what it should holds, and each way of being wrong is found and named."""
 
 import json
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 from faulty import faulty_mount, needs_faults, tree
-from loop_devices import loop_device, small_file_system
+from loop_devices import loop_device, need_root, small_file_system
 from run_tools import ENGINE, needs_engine
 
 pytestmark = needs_engine
@@ -87,6 +88,8 @@ LIES = [
         left=True,
     ),
     Lie("lost on rename path */t0/*", "names: renaming", {"renaming": "name"}, ("removal",)),
+    Lie("corrupt on read path */t0/*", "names: renaming", {"renaming": "contents"}, ("removal",)),
+    Lie("corrupt on read path */t1/*", "names: create (a tree per lane, sync", {"create": "contents"}, ("removal",)),
 ]
 
 
@@ -112,7 +115,8 @@ def test_a_finding_has_object_offset_and_both_values(tmp_path: Path) -> None:
     row = next(row for row in answer["report"]["rows"] if row["check"] == "read")
     finding = row["findings"][0]
     # A third of the way of each read is another byte; what is read again is a record of 4096.
-    assert finding["object"] == f"{tmp_path}/faulty/conform/c0001-r1/f0"
+    place = re.escape(f"{tmp_path}/faulty/conform")
+    assert re.fullmatch(rf"{place}/c0001-r\d+/f0", finding["object"]), finding
     assert finding["offset"] % 4096 == 4096 // 3
     assert int(finding["expected"], 16) ^ int(finding["found"], 16) == 0x40
 
@@ -141,8 +145,52 @@ def test_a_device_holds(tmp_path: Path) -> None:
     with loop_device(tmp_path, 64 * MIB) as device:
         answer = conform({"kind": "device", "path": device, "destroy": True}, "", expect=0)
         rows = answer["report"]["rows"]
-        assert {row["group"] for row in rows} == {"data", "flush", "end"}
+        assert {row["group"] for row in rows} == {"data", "flush", "ends", "end"}
         assert not [row for row in rows if "separate" in row["way"]]
+
+
+def test_a_device_that_lets_nothing_be_written_is_refused(tmp_path: Path) -> None:
+    with loop_device(tmp_path, 64 * MIB) as device:
+        subprocess.run(["blockdev", "--setro", device], check=True)
+        try:
+            done = started({"kind": "device", "path": device, "destroy": True})
+        finally:
+            # Or whoever gets the loop device next could write nothing either.
+            subprocess.run(["blockdev", "--setrw", device], check=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is read-only" in done.stderr
+
+
+def test_a_file_system_with_few_inodes_is_not_blamed(tmp_path: Path) -> None:
+    need_root()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m,nr_inodes=100", "tmpfs", str(tmp_path)], check=True)
+    try:
+        done = started({"root": str(tmp_path / "conform")})
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "inodes are free" in done.stderr
+        assert list(tmp_path.iterdir()) == []
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+@needs_faults
+def test_what_was_found_before_the_storage_hangs_is_told(tmp_path: Path) -> None:
+    with faulty_mount(tmp_path) as mount:
+        mount.set("hang on rename path */t0/*")
+        command = [ENGINE, "conform", "--patience", "2", "--only", "names: ", "-"]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+            assert process.stdin and process.stdout and process.stderr
+            process.stdin.write(json.dumps({"root": f"{mount.path}/conform"}))
+            process.stdin.close()
+            said = process.stderr.readline()
+            # Its thread in the kernel keeps the process until then.
+            mount.release()
+            table = process.stdout.read()
+    assert process.returncode == 2, table
+    assert "storage does not answer" in said
+    assert re.search(r"a name that is taken +is not made again, and its file stays as it was +holds", table), table
+    assert "renaming" not in table
 
 
 def test_a_file_system_of_another_kind_holds_and_its_device_is_refused(tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ use assay_drive::StopFlag;
 use serde_json::json;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// JSON of a target of kind file, device or nfs; - is standard input.
+    /// JSON of a target of any kind that keeps data; - is standard input.
     #[arg(default_value = "-")]
     file: String,
     /// Print the report as JSON: every check in every way, with all that is wrong.
@@ -31,6 +31,8 @@ pub(crate) struct Arguments {
     patience: u64,
 }
 
+/// The checks make so many files at once, at most.
+const LEAST_FREE_INODES: u64 = 2048;
 /// So many paths that could not be removed are told.
 const MOST_LEFT: usize = 5;
 /// Signals, and the end of the time, are noticed this late at most.
@@ -55,6 +57,9 @@ fn check_room(storage: &Storage) -> anyhow::Result<()> {
     if !able.verify {
         bail!("a target of kind {} keeps no data: there is nothing to check", able.kind);
     }
+    if let Some(inodes) = storage.free_inodes().filter(|inodes| *inodes < LEAST_FREE_INODES) {
+        bail!("{inodes} inodes are free, the checks need {LEAST_FREE_INODES}: remove files, or name another target");
+    }
     let free = able.place.as_ref().map_or(u64::MAX, |place| place.free_bytes);
     if free < LEAST_FREE_BYTES {
         bail!("{free} bytes are free, the checks need {LEAST_FREE_BYTES}: make room, or name another target");
@@ -62,48 +67,78 @@ fn check_room(storage: &Storage) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn code(report: &Report, left: &[String]) -> ExitCode {
+fn code(report: &Report, left: &[String]) -> u8 {
     if report.count(Verdict::DoesNotHold) > 0 || !left.is_empty() {
-        ExitCode::from(1)
-    } else if report.stopped || report.rows.is_empty() {
-        ExitCode::from(2)
+        1
     } else {
-        ExitCode::SUCCESS
+        2 * u8::from(report.stopped || report.rows.is_empty())
+    }
+}
+
+/// Prints the report, unless there is nothing in it.
+fn print(report: &Report, left: &[String], json: bool) -> anyhow::Result<()> {
+    if json {
+        let counts = json!({
+            "holds": report.count(Verdict::Holds), "does_not_hold": report.count(Verdict::DoesNotHold),
+            "not_done": report.count(Verdict::NotDone),
+        });
+        print_line(&serde_json::to_string_pretty(&json!({ "report": report, "counts": counts, "left": left }))?)?;
+    } else if !report.rows.is_empty() {
+        print_line(&report.to_string())?;
+    }
+    Ok(())
+}
+
+/// Says what is known when the storage does not answer any more; returns the exit code.
+fn leave(so_far: &Mutex<Option<Report>>, json: bool, doing: &str, seconds: u64) -> i32 {
+    let known = so_far.try_lock().ok().and_then(|mut report| report.take());
+    let code = known.as_ref().map_or(2, |report| code(report, &[]));
+    let made = known.is_some();
+    let _ = known.map(|report| print(&report, &[], json));
+    let words = if made { "; what the check has made may still be there" } else { "" };
+    tell!("error: {}{words}", watch::words(doing, seconds));
+    i32::from(code)
+}
+
+/// Why not all checks were done.
+fn stopped_by(begin: Instant, limit: Duration) -> String {
+    if control::signalled()() {
+        "by a signal".to_owned()
+    } else if begin.elapsed() >= limit {
+        format!("after the {} s of --limit", limit.as_secs())
+    } else {
+        "as too much could not be removed".to_owned()
     }
 }
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let text = target::text(&arguments.file)?;
     assay_core::pulse::begin("opening the target", 0);
-    watch::leave_when_silent(arguments.patience.saturating_mul(1_000_000_000), |doing, seconds| {
-        eprintln!("error: {}; what the check has made may still be there", watch::words(doing, seconds));
+    let so_far = Arc::new(Mutex::new(None));
+    let (known, json) = (Arc::clone(&so_far), arguments.json);
+    watch::leave_when_silent(arguments.patience.saturating_mul(1_000_000_000), move |doing, seconds| {
+        leave(&known, json, doing, seconds)
     });
-    let stop = stop_after(Duration::from_secs(arguments.limit));
+    let (begin, limit) = (Instant::now(), Duration::from_secs(arguments.limit));
+    let stop = stop_after(limit);
     let mut storage = Storage::claim(&text)?;
-    let report = check_room(&storage).map(|()| assay_conform::run(&storage, &arguments.only, &stop));
+    let report = check_room(&storage).map(|()| assay_conform::run(&storage, &arguments.only, &stop, &so_far));
     assay_core::pulse::begin("giving the target back", 0);
     let left = storage.release();
     let report = report?;
-    if arguments.json {
-        let counts = json!({
-            "holds": report.count(Verdict::Holds), "does_not_hold": report.count(Verdict::DoesNotHold),
-            "not_done": report.count(Verdict::NotDone),
-        });
-        let answer = json!({ "report": report, "counts": counts, "left": left });
-        print_line(&serde_json::to_string_pretty(&answer)?)?;
-    } else {
-        print_line(&report.to_string())?;
-    }
+    print(&report, &left, arguments.json)?;
     for path in left.iter().take(MOST_LEFT) {
-        eprintln!("error: could not be removed: {path}");
+        tell!("error: could not be removed: {path}");
     }
     if left.len() > MOST_LEFT {
-        eprintln!("error: could not be removed: {} more", left.len() - MOST_LEFT);
+        tell!("error: could not be removed: {} more", left.len() - MOST_LEFT);
     }
     if report.stopped {
-        eprintln!("note: stopped before the last check: by a signal, after the {} s of --limit, or as too much could not be removed", arguments.limit);
+        tell!("note: stopped before the last check: {}", stopped_by(begin, limit));
+    } else if report.rows.is_empty() && arguments.only.is_empty() {
+        tell!("error: there is no check of what a target of kind {} offers", report.kind);
     } else if report.rows.is_empty() {
-        eprintln!("error: there is no check with {:?} in its words", arguments.only);
+        tell!("error: there is no check with {:?} in its words", arguments.only);
     }
-    Ok(code(&report, &left))
+    Ok(ExitCode::from(code(&report, &left)))
 }

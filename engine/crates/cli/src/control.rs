@@ -87,7 +87,7 @@ impl Reader {
                 _ if warnings < MOST_WARNINGS => {
                     warnings += 1;
                     let shown: String = String::from_utf8_lossy(&line).chars().take(200).collect();
-                    eprintln!("warning: control line not understood: {}", shown.escape_debug());
+                    tell!("warning: control line not understood: {}", shown.escape_debug());
                 }
                 _ => {}
             }

@@ -1,5 +1,7 @@
 //! assay-engine: one job in (JSON), events out (NDJSON). It knows nothing of studies, prices or hosts.
 
+#[macro_use]
+mod tell;
 mod backends;
 mod capabilities;
 mod check;
@@ -100,7 +102,7 @@ fn main() -> ExitCode {
         Command::Schema(arguments) => schema::main(&arguments),
     };
     result.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
+        tell!("error: {error:#}");
         ExitCode::from(2)
     })
 }

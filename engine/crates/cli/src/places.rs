@@ -75,6 +75,7 @@ impl Patience {
             watch::leave_when_silent(seconds.saturating_mul(1_000_000_000), move |doing, seconds| {
                 let answer = silent(watch::words(doing, seconds));
                 let _ = serde_json::to_string(&answer).map(|line| print_line(&line));
+                1
             });
         }
     }

@@ -39,7 +39,7 @@ pub(crate) type LineQueue = SyncSender<Option<String>>;
 /// Writes events on a thread of its own, so that a reader that hangs cannot keep the engine from stopping.
 struct Lines {
     queue: LineQueue,
-    writer: JoinHandle<()>,
+    writer: JoinHandle<std::io::Result<()>>,
 }
 
 impl Lines {
@@ -47,13 +47,13 @@ impl Lines {
         let (queue, lines) = sync_channel::<Option<String>>(QUEUE);
         let writer = std::thread::spawn(move || {
             // Ends at the first line that nobody takes; the next `emit` then fails.
-            let _ = lines.into_iter().map_while(|line| line).try_for_each(|line| print_line(&line));
+            lines.into_iter().map_while(|line| line).try_for_each(|line| print_line(&line))
         });
         Lines { queue, writer }
     }
 
-    /// Waits a while until everything has been written.
-    fn finish(self) {
+    /// Waits a while until everything has been written; why it was not.
+    fn finish(self) -> Option<std::io::Error> {
         let end = Instant::now() + Duration::from_secs(5);
         while matches!(self.queue.try_send(None), Err(TrySendError::Full(_))) && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(1));
@@ -61,6 +61,10 @@ impl Lines {
         while !self.writer.is_finished() && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(1));
         }
+        if self.writer.is_finished() {
+            return self.writer.join().ok().and_then(Result::err);
+        }
+        None
     }
 }
 
@@ -91,6 +95,7 @@ fn watch_over(job: &Job, queue: &LineQueue) {
         let _ = serde_json::to_string(&bye).map(|line| queue.try_send(Some(line)));
         // The thread that prints may have lines before this one.
         std::thread::sleep(FAREWELL);
+        1
     });
 }
 
@@ -108,13 +113,15 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     sink.emit(&Event::Hello(hello::event(&job, &text, backend.capabilities())))?;
     let mut go = || control.wait_for_go();
     let (status, reason) = assay_drive::run(&job, &backend, &mut sink, &control.stop, &mut go);
-    if let Some(reason) = &reason {
-        eprintln!("{}: {reason}", if status == ByeStatus::Refused { "error" } else { "note" });
-    }
+    let said = reason.clone();
     let bye = Bye { status, reason, max_rss_bytes: assay_drive::max_rss_bytes(), at_ns: clock::now() };
     // Nobody may be listening any more; the data has been removed all the same.
     let _ = sink.emit(&Event::Bye(bye));
-    sink.finish();
+    if let Some(error) = sink.finish() {
+        tell!("error: events cannot be written: {error}");
+    } else if let Some(reason) = said {
+        tell!("{}: {reason}", if status == ByeStatus::Refused { "error" } else { "note" });
+    }
     Ok(match status {
         ByeStatus::Ok => ExitCode::SUCCESS,
         ByeStatus::Errors | ByeStatus::Stopped | ByeStatus::Stalled => ExitCode::from(1),

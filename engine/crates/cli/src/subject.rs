@@ -14,30 +14,35 @@ const ROOT: &str = "assay-conform";
 /// Longest wait for a directory that another process works on.
 const LOCK_NS: u64 = 10_000_000_000;
 
+/// Name of a directory of checks: such as jobs have, so that what a killed process has left can be cleaned.
+fn directory(number: u32, process: u64) -> String {
+    format!("c{number:04}-r{process}")
+}
+
 /// A target that checks may work on.
 pub(crate) struct Storage {
     target: Target,
     able: BackendCapabilities,
     /// Marked by this process, which takes the mark away again.
     claimed: bool,
+    /// Number of this process in the names of its directories.
+    number: u64,
     /// A device is claimed once for all jobs, as nobody else may use it meanwhile; each lane opens it anew.
     device: Option<Arc<dyn Backend>>,
 }
 
-/// Name of a directory of checks: such as jobs have, so that what a killed process has left can be cleaned.
-fn directory(number: u32) -> String {
-    format!("c{number:04}-r1")
-}
-
-/// What tells this process from any other: host, process, time.
+/// What tells this process from any other: host with its boot and its namespace of processes, process, time.
 fn identity() -> String {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
-    let host: String = host.chars().take(60).map(plain).collect();
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let space = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default().to_string_lossy().into_owned();
+    let plain = |text: &str, most| -> String { text.chars().filter(char::is_ascii_alphanumeric).take(most).collect() };
+    let host = [plain(&host, 40), plain(&boot, 32), plain(&space, 16)].join("-");
     format!("{RUN}_{host}_{}_{}", std::process::id(), clock::wall())
 }
 
-/// Whether the mark is of a run of `conform` on this host that is over.
+/// Whether the mark is of a run of `conform` that is over, as far as this process can see: processes of another host, or
+/// of another container, may live.
 fn is_over(mark: &Mark) -> bool {
     let own = identity();
     let (mut theirs, mut ours) = (mark.identity.split('_'), own.split('_'));
@@ -61,12 +66,12 @@ fn claim(root: &str, run: Option<&str>) -> anyhow::Result<Option<String>> {
     }
     let identity = identity();
     let mark = Mark { run: RUN.to_owned(), identity: identity.clone(), ..Mark::default() };
-    let claim = Claim { root: root.to_owned(), mark, over: look.mark.filter(is_over) };
+    let claim = Claim { root: root.to_owned(), mark, over: look.mark.clone().filter(is_over) };
     let answer = assay_backend_file::claim(&claim, LOCK_NS)?;
     if !answer.foreign {
         return Ok(Some(identity));
     }
-    match look.names.first() {
+    match look.names.first().filter(|_| look.mark.is_none()) {
         Some(name) => bail!("{root} holds something that is not Assay's, such as {name}: name a new directory in it"),
         None => bail!("{root} is claimed by another run of Assay: name another directory, or that run in `run`"),
     }
@@ -75,7 +80,9 @@ fn claim(root: &str, run: Option<&str>) -> anyhow::Result<Option<String>> {
 impl Storage {
     /// Makes a target ready.
     pub(crate) fn claim(text: &str) -> anyhow::Result<Self> {
-        let mut target = target::any(text, ROOT, &directory(0))?;
+        // No other process, and no run of a study, has it: what is in these directories is of this one.
+        let number = clock::wall() / 1000 % 1_000_000_000_000;
+        let mut target = target::any(text, ROOT, &directory(0, number))?;
         let (mut claimed, mut held) = (false, None);
         if let Target::File(file) = &mut target {
             let made = claim(&file.root, file.run.as_deref()).with_context(|| format!("claim {}", file.root))?;
@@ -96,7 +103,7 @@ impl Storage {
             }
             other => kind.probe(other),
         };
-        let storage = |able| Storage { target: target.clone(), able, claimed, device: held };
+        let storage = |able| Storage { target: target.clone(), able, claimed, number, device: held };
         found.map(storage).map_err(|error| {
             if claimed {
                 let _ = backends::kind(&target).clean(&target, true, LOCK_NS);
@@ -105,6 +112,12 @@ impl Storage {
             }
             error.into()
         })
+    }
+
+    /// Files that can still be made; none if the file system has no such limit, or does not tell.
+    pub(crate) fn free_inodes(&self) -> Option<u64> {
+        let Target::File(file) = &self.target else { return None };
+        rustix::fs::statvfs(&file.root).ok().filter(|stat| stat.f_files > 0).map(|stat| stat.f_favail)
     }
 
     /// What it can do.
@@ -119,7 +132,12 @@ impl Storage {
             return Vec::new();
         }
         match backends::kind(&self.target).clean(&self.target, true, LOCK_NS) {
-            Ok(answer) => answer.left.iter().map(|left| format!("{}: {}", left.path, left.why)).collect(),
+            Ok(answer) => {
+                if answer.removed.is_empty() && matches!(self.target, Target::Nfs(_)) {
+                    tell!("note: the directory in the export stays: there is something of another process in it");
+                }
+                answer.left.iter().map(|left| format!("{}: {}", left.path, left.why)).collect()
+            }
             Err(error) => vec![error.to_string()],
         }
     }
@@ -131,7 +149,7 @@ impl Subject for Storage {
     }
 
     fn target(&self, number: u32) -> Target {
-        self.target.clone().in_directory(&directory(number))
+        self.target.clone().in_directory(&directory(number, self.number))
     }
 
     fn open(&self, job: &Job) -> Result<Arc<dyn Backend>, SetupError> {

@@ -7,16 +7,16 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Leaves the process at once when nothing has ended for longer than `limit_ns`, after `tell` was given what was going
-/// on and for how many seconds. Threads that wait for storage are left to the kernel.
-pub(crate) fn leave_when_silent(limit_ns: u64, tell: impl FnOnce(&str, u64) + Send + 'static) {
+/// on and for how many seconds; it answers with the exit code. Threads that wait for storage are left to the kernel.
+pub(crate) fn leave_when_silent(limit_ns: u64, tell: impl FnOnce(&str, u64) -> i32 + Send + 'static) {
     pulse::beat();
     std::thread::spawn(move || loop {
         std::thread::sleep(LOOK);
         let (doing, quiet) = pulse::silence();
         if quiet > limit_ns {
-            tell(&doing, limit_ns / 1_000_000_000);
+            let code = tell(&doing, limit_ns / 1_000_000_000);
             // SAFETY: ends the process; no destructor could run while a thread is stuck in the kernel.
-            unsafe { libc::_exit(1) };
+            unsafe { libc::_exit(code) };
         }
     });
 }

@@ -7,7 +7,7 @@ use crate::finding::{Finding, Symptom};
 use crate::job::{phase, Recipe};
 use crate::look;
 use crate::session::Session;
-use assay_spec::{CacheAction, DataSpec, Layout, Operation, SyncPolicy};
+use assay_spec::{CacheAction, DataSpec, Group, Layout, Operation, SyncPolicy};
 use serde_json::json;
 
 pub(crate) const LANES: u32 = 3;
@@ -62,7 +62,7 @@ pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
     let mut add = |group, name: &str, way: String, expects, act: Act| {
         all.push(Check { group, name: name.to_owned(), way, expects, act });
     };
-    for operation in able.operations.iter().copied().filter(|operation| !operation.metadata()) {
+    for operation in able.operations.iter().copied().filter(|one| one.group() == Some(Group::Data)) {
         for way in data_ways::of(able) {
             let one = recipe(&way, record, &[operation]);
             if one.job(&subject.target(1)).is_ok() {

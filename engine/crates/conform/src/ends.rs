@@ -6,14 +6,19 @@ use crate::finding::{Finding, Symptom};
 use crate::flush::expect;
 use crate::hand::{make, Hand};
 use crate::job::Recipe;
-use crate::pattern::Pattern;
+use crate::pattern::{compare, Pattern};
 use crate::session::Session;
 use assay_spec::{BackendCapabilities, DataSpec, Job, Layout, Operation};
+use std::collections::BTreeSet;
 
 const RECORD: usize = 4096;
 /// Bytes of the file: no multiple of anything.
 const SIZE: usize = 3 * RECORD + 1234;
 const FAR: u64 = 1 << 20;
+/// Steps from the first record of a device to the last.
+const STEPS: u64 = 64;
+/// So many wrong records are told.
+const MOST: usize = 3;
 
 /// What is done, with an open lane and the job it is of.
 type Script = fn(&Session<'_>, &mut Hand, &Recipe) -> Result<(), Finding>;
@@ -30,7 +35,9 @@ const SCRIPTS: [(&str, &str, Script); 5] = [
 pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
     let able = subject.capabilities();
     if !has_files(able) {
-        return Vec::new();
+        let act = Box::new(everywhere);
+        let (name, expects) = ("the whole device", "what is written all over it is found where it was written");
+        return vec![Check { group: "ends", name: name.to_owned(), way: String::new(), expects, act }];
     }
     let mut all: Vec<Check> = Vec::new();
     for (name, expects, script) in SCRIPTS {
@@ -58,6 +65,57 @@ fn recipe(session: &Session<'_>) -> Recipe {
 
 fn contents(seed: u64, offset: usize, length: usize) -> Vec<u8> {
     Pattern::new(seed, DataSpec::default()).bytes(0, offset as u64, length)
+}
+
+/// Places all over a device, from the first record to the last: in even steps, and at powers of two, where addresses that
+/// are cut off begin anew.
+fn places(size: u64) -> BTreeSet<u64> {
+    let record = RECORD as u64;
+    let last = size / record - 1;
+    let even = (0..=STEPS).map(|step| u128::from(last) * u128::from(step) / u128::from(STEPS));
+    let powers = (0..64).map(|power| 1_u64 << power).take_while(|number| *number <= last);
+    even.map(|number| number as u64).chain(powers).map(|number| number * record).collect()
+}
+
+/// Writes a record at each place, flushes, and reads all of them by another opening.
+fn everywhere(session: &Session<'_>) -> Vec<Finding> {
+    let size = session.able().place.as_ref().map_or(0, |place| place.free_bytes);
+    let (pattern, record) = (Pattern::new(NEW, DataSpec::default()), RECORD as u64);
+    // Past the cache, in which all would be found.
+    let direct = session.able().direct && record % session.able().direct_alignment_bytes.max(1) == 0;
+    let recipe = Recipe { direct, ..Recipe::plain(size / record * record, record).fitting(session.able()) };
+    session.and_tidy(&recipe, |findings| {
+        let (backend, job) = session.open(&recipe)?;
+        backend.prepare()?;
+        let mut hand = Hand::open(backend.as_ref(), &job, 0, Operation::RandomMix, RECORD)?;
+        let object = hand.object().to_owned();
+        let new = |symptom, action: &str, offset| Finding::new(symptom, action, &object).at(offset);
+        for offset in places(size) {
+            hand.write(offset, &pattern.bytes(0, offset, RECORD))
+                .map_err(|failed| new(Symptom::Refused, "write", offset).values("no error", failed.to_string()))?;
+        }
+        hand.sync().map_err(|failed| new(Symptom::Refused, "sync", 0).values("no error", failed.to_string()))?;
+        hand.close()?;
+        let (backend, job) = session.open(&Recipe { reuse: true, ..recipe.clone() })?;
+        let mut hand = Hand::open(backend.as_ref(), &job, 0, Operation::Read, RECORD)?;
+        for offset in places(size) {
+            let found = hand.read(offset, RECORD);
+            let found =
+                found.map_err(|failed| new(Symptom::Refused, "read", offset).values("no error", failed.to_string()))?;
+            let wanted = pattern.bytes(0, offset, RECORD);
+            if let Some(it) = compare(&wanted, &found, None, offset, false) {
+                let values = (format!("0x{:02x}", it.expected), format!("0x{:02x}", it.found));
+                let finding = new(it.symptom, "read", offset + it.index as u64).values(values.0, values.1);
+                // Which record it is instead tells where addresses are cut off.
+                let other = places(size).into_iter().find(|other| pattern.bytes(0, *other, RECORD) == found);
+                let remark = other.map_or(String::new(), |other| format!("it is what was written at {other}"));
+                findings.push(finding.remark(&remark));
+            }
+        }
+        hand.close()?;
+        findings.truncate(MOST);
+        Ok(())
+    })
 }
 
 /// A file of `SIZE` bytes, made new, in which a script does its work.

@@ -1,7 +1,7 @@
 //! What a job of a check has said. The only place that reads events.
 
 use assay_drive::EventSink;
-use assay_spec::{ErrorKind, Event, OpKind, Operation, PhaseStatus};
+use assay_spec::{ErrorKind, Event, Fault, OpKind, Operation, PhaseStatus};
 
 /// What came of a phase.
 #[derive(Debug, Clone)]
@@ -38,7 +38,10 @@ pub(crate) struct Wrong {
     pub(crate) action: String,
     pub(crate) object: String,
     pub(crate) offset: u64,
+    /// Of the name in its tree.
+    pub(crate) number: u64,
     pub(crate) why: Why,
+    pub(crate) fault: Option<Fault>,
     pub(crate) message: String,
 }
 
@@ -68,11 +71,13 @@ impl EventSink for Heard {
                 action: error.action.clone(),
                 object: error.object.clone(),
                 offset: error.offset,
+                number: error.number,
                 why: match error.kind {
                     ErrorKind::Fault => Why::Failed,
                     ErrorKind::ShortRead | ErrorKind::ShortWrite => Why::Short,
                     ErrorKind::Corrupt => Why::Corrupt,
                 },
+                fault: error.fault,
                 message: error.message.clone(),
             }),
             _ => {}

@@ -14,12 +14,16 @@ pub enum Symptom {
     Torn,
     /// Bytes are read that were never written there.
     Corrupt,
+    /// Wrong bytes were read, and the right ones when they were read again.
+    Fleeting,
     /// Fewer or more bytes come back than there are.
     Length,
     /// What was flushed is there as long as the file is open, but not when it is opened anew.
     Unstable,
     /// A file is told to be of another size than was written.
     Size,
+    /// A file has other contents than it was made with, and its size is that of these.
+    Contents,
     /// A directory lists more or fewer names than are in it.
     Listing,
     /// A name is there that should not be, or is missing.
@@ -40,9 +44,11 @@ impl Symptom {
             Symptom::Zeros => "zeros are read where data was written",
             Symptom::Torn => "records are torn: a part of one is new, a part is not",
             Symptom::Corrupt => "bytes are read that were never written there",
+            Symptom::Fleeting => "wrong bytes are read, and the right ones when read again",
             Symptom::Length => "reads bring fewer or more bytes than there are",
             Symptom::Unstable => "flushed data is gone when the file is opened anew",
             Symptom::Size => "files are told to have another size than they have",
+            Symptom::Contents => "files have not the contents that they were made with",
             Symptom::Listing => "directories list fewer or more names than they have",
             Symptom::Name => "names are there that should not be, or are missing",
             Symptom::Refused => "operations fail",

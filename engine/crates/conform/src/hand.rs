@@ -38,6 +38,8 @@ pub(crate) struct Hand {
     buffers: Arc<Buffers>,
     plan: PhasePlan,
     object: String,
+    /// It works on the small files of a tree.
+    names: bool,
 }
 
 /// What a phase of this operation would be in a job.
@@ -82,6 +84,7 @@ impl Hand {
             buffers,
             plan: plan(job, operation),
             object: backend.object_name(lane),
+            names: job.tree.is_some(),
         };
         hand.lane.begin(&hand.plan)?;
         Ok(hand)
@@ -107,6 +110,7 @@ impl Hand {
     fn execute(&mut self, kind: OpKind, place: u64, length: usize) -> Result<u64, Failed> {
         // A name's number is that of its object; the data of a file has one object.
         let (object, offset) = match kind {
+            OpKind::Read if self.names => (place, 0),
             data_kinds!() => (0, place),
             name_kinds!() | object_kinds!() => (place, 0),
         };
@@ -123,7 +127,7 @@ impl Hand {
         self.execute(OpKind::Write, offset, bytes.len())
     }
 
-    /// Reads so many bytes, or as many as there are.
+    /// Reads so many bytes, or as many as there are; of a tree those of the file of this number.
     pub(crate) fn read(&mut self, offset: u64, length: usize) -> Result<Vec<u8>, Failed> {
         // SAFETY: nothing is in flight, and the slice ends here.
         unsafe { self.buffers.slice(0, length) }.fill(0xEE);

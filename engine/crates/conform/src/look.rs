@@ -6,7 +6,8 @@ use crate::hand::Hand;
 use crate::job::Recipe;
 use crate::pattern::{compare, Pattern};
 use crate::session::Session;
-use assay_spec::{Layout, Operation};
+use assay_core::as_errno;
+use assay_spec::{Layout, OpKind, Operation};
 
 /// So many wrong operations of a job are told; the others look the same.
 const MOST: usize = 3;
@@ -19,17 +20,33 @@ pub(crate) fn findings(session: &Session<'_>, recipe: &Recipe, heard: &Heard, be
 fn finding(session: &Session<'_>, recipe: &Recipe, wrong: &Wrong, before: Option<u64>) -> Finding {
     let new = |symptom, action: &str| Finding::new(symptom, action, &wrong.object);
     match (wrong.why, recipe.tree.is_some()) {
-        (Why::Failed, true) => new(Symptom::Refused, &wrong.action).values("no error", &wrong.message),
+        (Why::Failed, true) => new(failure(wrong), &numbered(wrong)).values("no error", &wrong.message),
         (Why::Failed, false) => {
             new(Symptom::Refused, &wrong.action).at(wrong.offset).values("no error", &wrong.message)
         }
         (Why::Short, _) => new(Symptom::Length, &wrong.action).at(wrong.offset).values("all bytes", &wrong.message),
         (Why::Corrupt, true) => {
-            let what = format!("{} number {}", wrong.action, wrong.offset);
-            new(Symptom::Size, &what).values("the size that was written", &wrong.message)
+            new(Symptom::Size, &numbered(wrong)).values("the size that was written", &wrong.message)
         }
         (Why::Corrupt, false) => corrupt(session, recipe, wrong, before),
     }
+}
+
+/// What a failed operation on a name looks like.
+fn failure(wrong: &Wrong) -> Symptom {
+    match wrong.fault.and_then(as_errno) {
+        Some(libc::ENOENT | libc::EEXIST | libc::ENOTEMPTY) => Symptom::Name,
+        _ => Symptom::Refused,
+    }
+}
+
+/// What was done to which name.
+fn numbered(wrong: &Wrong) -> String {
+    // A flush, or the start of a phase, is of no name.
+    if wrong.lane.is_none() || wrong.action == OpKind::Sync.name() {
+        return wrong.action.clone();
+    }
+    format!("{} number {}", wrong.action, wrong.number)
 }
 
 /// Wrong data: read once more, to tell what it is.
@@ -53,7 +70,7 @@ fn corrupt(session: &Session<'_>, recipe: &Recipe, wrong: &Wrong, before: Option
             .values(format!("0x{:02x}", it.expected), format!("0x{:02x}", it.found)),
         // Whole data of the right seed, but of an earlier write.
         None if wrong.message.contains("written over since") => told(Symptom::Stale, ""),
-        None => told(Symptom::Corrupt, "read again, it is right"),
+        None => told(Symptom::Fleeting, ""),
     }
 }
 

@@ -5,10 +5,13 @@ use crate::data::{LANES, NEW};
 use crate::data_ways::method;
 use crate::events::{Done, Heard};
 use crate::finding::{Finding, Symptom};
+use crate::hand::Hand;
 use crate::job::{phase, Recipe};
 use crate::look;
+use crate::names_by_hand::differs;
+use crate::pattern::Pattern;
 use crate::session::Session;
-use assay_spec::{Layout, Method, Operation, SyncPolicy, Tree};
+use assay_spec::{data_operations, object_operations, Layout, Method, Operation, SyncPolicy, Tree};
 
 /// Files of each lane.
 const FILES: u64 = 40;
@@ -18,7 +21,7 @@ const DEPTH: u32 = 4;
 fn script(operation: Operation) -> Option<(&'static [Operation], &'static str)> {
     use Operation::{Create, Mkdir, Open, Readdir, Rename, Rmdir, Stat, Unlink};
     Some(match operation {
-        Create => (&[Create, Open, Stat, Unlink], "makes each file, with its contents"),
+        Create => (&[Create, Open, Stat], "makes each file, with its contents"),
         Stat => (&[Create, Stat, Stat, Unlink], "tells each file's size"),
         Open => (&[Create, Open, Open, Unlink], "opens each file"),
         Readdir => (&[Create, Readdir, Readdir, Unlink], "lists each directory"),
@@ -29,7 +32,7 @@ fn script(operation: Operation) -> Option<(&'static [Operation], &'static str)> 
         Unlink => (&[Create, Unlink, Create, Stat, Unlink], "each name is free again"),
         Mkdir => (&[Mkdir, Rmdir], "makes each directory"),
         Rmdir => (&[Mkdir, Rmdir, Mkdir, Rmdir], "each name is free again"),
-        _ => return None,
+        data_operations!() | object_operations!() | Operation::Prepare => return None,
     })
 }
 
@@ -74,8 +77,31 @@ fn play(session: &Session<'_>, recipe: &Recipe) -> Vec<Finding> {
     session.and_tidy(recipe, |findings| {
         let heard = session.play(recipe)?;
         findings.extend(wrong(session, recipe, &heard));
+        if findings.is_empty() && recipe.phases.last() == Some(&phase(Operation::Stat)) {
+            findings.extend(contents(session, recipe)?);
+        }
         Ok(())
     })
+}
+
+/// What is wrong with the contents of the files that a job has made and left; the first of each lane.
+fn contents(session: &Session<'_>, recipe: &Recipe) -> Result<Vec<Finding>, Finding> {
+    let pattern = Pattern::new(recipe.seed, recipe.data);
+    let phases = vec![phase(Operation::Open)];
+    let again = Recipe { reuse: true, method: Method::Auto, depth: 1, phases, ..recipe.clone() };
+    let (backend, job) = session.open(&again)?;
+    let mut findings = Vec::new();
+    for lane in 0..recipe.lanes {
+        // More than a file has, so that what is too long is seen.
+        let mut hand = Hand::open(backend.as_ref(), &job, lane, Operation::Open, 2 * recipe.file as usize + 1)?;
+        findings.extend((0..FILES).find_map(|number| {
+            let wanted = pattern.bytes(u64::from(lane) * FILES + number, 0, recipe.file as usize);
+            let found = hand.read(number, 2 * recipe.file as usize + 1);
+            differs((hand.object(), number), &found, &wanted, true)
+        }));
+        hand.close()?;
+    }
+    Ok(findings)
 }
 
 fn wrong(session: &Session<'_>, recipe: &Recipe, heard: &Heard) -> Vec<Finding> {

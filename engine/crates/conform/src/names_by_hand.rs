@@ -5,9 +5,10 @@ use crate::data::NEW;
 use crate::finding::{Finding, Symptom};
 use crate::hand::{make, Failed, Hand, Kind};
 use crate::job::{phase, Recipe};
-use crate::pattern::Pattern;
+use crate::pattern::{compare, Pattern};
 use crate::session::Session;
 use assay_spec::{DataSpec, Operation, SyncPolicy, Tree};
+use std::collections::BTreeMap;
 
 /// The largest contents of a file.
 const LARGEST: usize = 65_537;
@@ -15,15 +16,23 @@ const SIZES: [u64; 6] = [0, 1, 511, 512, 4096, LARGEST as u64];
 /// So many names a directory has one after the other: none, few, and more than come with one call.
 const LISTED: [u64; 5] = [0, 1, 2, 61, 1000];
 const FEW: u64 = 10;
+/// Contents of files begin so far behind each other, and so many of them differ.
+const SHIFT: usize = 97;
+const SHIFTS: usize = 61;
 
 type Script = fn(&mut Names<'_>) -> Result<(), Finding>;
 
 const SCRIPTS: [(&str, &str, &[Operation], Script); 7] = [
-    ("sizes", "a size is told as it was written, from 0 bytes on", &[Operation::Stat], sizes),
+    ("sizes", "a file has the size and the bytes it was made with", &[Operation::Stat], sizes),
     ("a name that is taken", "is not made again, and its file stays as it was", &[Operation::Stat], taken),
     ("a name that is not there", "cannot be looked at, opened, renamed or removed", &[Operation::Unlink], missing),
     ("a name that is given up", "is gone at once, and what has it anew is new", &[Operation::Unlink], given_up),
-    ("renaming", "moves the file, and takes the place of another", &[Operation::Rename, Operation::Stat], renaming),
+    (
+        "renaming",
+        "moves the file with its bytes, and takes the place of another",
+        &[Operation::Rename, Operation::Stat],
+        renaming,
+    ),
     ("directories", "can be made once and removed once", &[Operation::Mkdir, Operation::Rmdir], directories),
     ("listing", "lists as many names as there are, whoever lists", &[Operation::Readdir, Operation::Unlink], listing),
 ];
@@ -48,6 +57,9 @@ struct Names<'a> {
     recipe: Recipe,
     hand: Hand,
     contents: Vec<u8>,
+    /// Number -> where in `contents` those of the file begin that was made last.
+    shifts: BTreeMap<u64, usize>,
+    created: usize,
 }
 
 /// Makes an empty tree, in which a script does its work, and removes what that has left, name by name: a directory that
@@ -64,8 +76,9 @@ fn with_names(session: &Session<'_>, script: Script) -> Vec<Finding> {
         backend.prepare()?;
         make(backend.as_ref(), &job, Operation::Create)?;
         let hand = Hand::open(backend.as_ref(), &job, 0, Operation::Create, LARGEST)?;
-        let contents = Pattern::new(NEW, DataSpec::default()).bytes(0, 0, LARGEST);
-        let mut names = Names { session, recipe: recipe.clone(), hand, contents };
+        let contents = Pattern::new(NEW, DataSpec::default()).bytes(0, 0, LARGEST + SHIFT * SHIFTS);
+        let (shifts, created) = (BTreeMap::new(), 0);
+        let mut names = Names { session, recipe: recipe.clone(), hand, contents, shifts, created };
         let found = script(&mut names);
         names.remove_all();
         names.hand.close()?;
@@ -84,10 +97,18 @@ impl Names<'_> {
         Finding::new(symptom, format!("{action} number {number}"), self.hand.object())
     }
 
-    /// Creates a file of this size.
+    fn made(&self, shift: usize, size: u64) -> &[u8] {
+        &self.contents[shift..shift + size as usize]
+    }
+
+    /// Creates a file of this size, with other contents than those made before.
     fn create(&mut self, number: u64, size: u64) -> Result<(), Finding> {
         self.hand.turn(Operation::Create, false)?;
-        match self.hand.create(number, &self.contents[..size as usize]) {
+        self.created += 1;
+        let shift = SHIFT * (self.created % SHIFTS);
+        self.shifts.insert(number, shift);
+        let contents = self.made(shift, size).to_vec();
+        match self.hand.create(number, &contents) {
             Ok(taken) if taken == size => Ok(()),
             done => Err(self.finding(Symptom::Refused, "create", number).values(format!("{size} bytes"), words(done))),
         }
@@ -129,6 +150,23 @@ impl Names<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The size of a file, as both openings are told, and its contents, as both read them.
+    fn is(&mut self, number: u64, renamed: bool, wanted: u64) -> Result<(), Finding> {
+        self.contents(number, renamed, wanted).and_then(|()| self.size(number, renamed, wanted))
+    }
+
+    fn contents(&mut self, number: u64, renamed: bool, wanted: u64) -> Result<(), Finding> {
+        self.hand.turn(Operation::Open, renamed)?;
+        let own = self.hand.read(number, LARGEST);
+        let mut other = self.other(Operation::Open)?;
+        other.turn(Operation::Open, renamed)?;
+        let others = other.read(number, LARGEST);
+        other.close()?;
+        let wanted = self.made(self.shifts.get(&number).copied().unwrap_or_default(), wanted);
+        let about = (self.hand.object(), number);
+        [own, others].iter().find_map(|found| differs(about, found, wanted, false)).map_or(Ok(()), Err)
     }
 
     /// The size of a file, as both openings are told.
@@ -186,6 +224,28 @@ impl Names<'_> {
     }
 }
 
+/// What is wrong with the contents of the small file of a number; `numbered` as of `compare`.
+pub(crate) fn differs(
+    (object, number): (&str, u64),
+    found: &Result<Vec<u8>, Failed>,
+    wanted: &[u8],
+    numbered: bool,
+) -> Option<Finding> {
+    let new = |symptom, expected: String, found: String| {
+        Finding::new(symptom, format!("read number {number}"), object).values(expected, found)
+    };
+    let length = format!("{} bytes", wanted.len());
+    match found {
+        Err(failed) if failed.is_missing() => Some(new(Symptom::Name, length, failed.to_string())),
+        Err(failed) => Some(new(Symptom::Refused, length, failed.to_string())),
+        Ok(bytes) if bytes.len() != wanted.len() => Some(new(Symptom::Contents, length, bytes.len().to_string())),
+        Ok(bytes) => compare(wanted, bytes, None, 0, numbered).map(|it| {
+            let symptom = if it.symptom == Symptom::Corrupt { Symptom::Contents } else { it.symptom };
+            new(symptom, format!("0x{:02x}", it.expected), format!("0x{:02x}", it.found)).at(it.index as u64)
+        }),
+    }
+}
+
 const STAT: (Operation, Kind) = (Operation::Stat, Kind::Stat);
 const OPEN: (Operation, Kind) = (Operation::Open, Kind::Open);
 const RENAME: (Operation, Kind) = (Operation::Rename, Kind::Rename);
@@ -202,7 +262,7 @@ fn sizes(names: &mut Names<'_>) -> Result<(), Finding> {
         names.create(number, size)?;
     }
     for (number, size) in (0..).zip(SIZES) {
-        names.size(number, false, size)?;
+        names.is(number, false, size)?;
     }
     Ok(())
 }
@@ -220,7 +280,7 @@ fn taken(names: &mut Names<'_>) -> Result<(), Finding> {
             }
         }
     }
-    (0..FEW).try_for_each(|number| names.size(number, false, 700))
+    (0..FEW).try_for_each(|number| names.is(number, false, 700))
 }
 
 fn missing(names: &mut Names<'_>) -> Result<(), Finding> {
@@ -228,7 +288,7 @@ fn missing(names: &mut Names<'_>) -> Result<(), Finding> {
     for what in [STAT, OPEN, RENAME, UNLINK, RMDIR] {
         names.none(what, false, 1..FEW)?;
     }
-    names.size(0, false, 1)
+    names.is(0, false, 1)
 }
 
 fn given_up(names: &mut Names<'_>) -> Result<(), Finding> {
@@ -240,8 +300,8 @@ fn given_up(names: &mut Names<'_>) -> Result<(), Finding> {
     names.none(OPEN, false, (0..FEW).step_by(2))?;
     names.each(OPEN, false, (1..FEW).step_by(2))?;
     names.create(2, 5)?;
-    names.size(2, false, 5)?;
-    names.size(3, false, 700)
+    names.is(2, false, 5)?;
+    names.is(3, false, 700)
 }
 
 fn renaming(names: &mut Names<'_>) -> Result<(), Finding> {
@@ -252,15 +312,15 @@ fn renaming(names: &mut Names<'_>) -> Result<(), Finding> {
     names.none(STAT, false, (0..FEW).step_by(2))?;
     names.none(STAT, true, (1..FEW).step_by(2))?;
     for number in (0..FEW).step_by(2) {
-        names.size(number, true, 700 + number)?;
+        names.is(number, true, 700 + number)?;
     }
     // A second file of the same name takes the first one's place.
     names.create(4, 33)?;
     names.each(RENAME, false, [4])?;
-    names.size(4, true, 33)?;
+    names.is(4, true, 33)?;
     names.none(STAT, false, [4])?;
     names.each(RENAME, true, [6])?;
-    names.size(6, false, 706)
+    names.is(6, false, 706)
 }
 
 fn directories(names: &mut Names<'_>) -> Result<(), Finding> {

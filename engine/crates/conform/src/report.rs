@@ -45,6 +45,8 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// What the target does not offer, so that it is not checked.
     pub not_offered: Vec<String>,
+    /// What the target offers, and no check is for.
+    pub unchecked: Vec<String>,
     /// What is said of the target, such as why something is not offered.
     pub remarks: Vec<String>,
     /// How long it took.

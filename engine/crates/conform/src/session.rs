@@ -15,13 +15,15 @@ use std::sync::Arc;
 pub(crate) struct Session<'a> {
     pub(crate) subject: &'a dyn Subject,
     stop: &'a StopFlag,
-    /// Number of the directory; another one if what is in it cannot be removed.
+    /// Number of the directory: each check has its own, so that none stumbles over what another one could not remove.
     directory: Cell<u32>,
     /// What could not be removed.
     remains: RefCell<Vec<Finding>>,
+    /// So much of it was there when the group of checks began.
+    before: Cell<usize>,
 }
 
-/// When so many directories could not be removed, no more are made.
+/// When so many directories of a group of checks could not be removed, no more are made for it.
 const MOST_REMAINS: usize = 16;
 
 impl From<SetupError> for Finding {
@@ -32,7 +34,7 @@ impl From<SetupError> for Finding {
 
 impl<'a> Session<'a> {
     pub(crate) fn new(subject: &'a dyn Subject, stop: &'a StopFlag) -> Self {
-        Session { subject, stop, directory: Cell::new(1), remains: RefCell::default() }
+        Session { subject, stop, directory: Cell::new(1), remains: RefCell::default(), before: Cell::new(0) }
     }
 
     pub(crate) fn able(&self) -> &BackendCapabilities {
@@ -43,9 +45,14 @@ impl<'a> Session<'a> {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// Another group of checks begins.
+    pub(crate) fn begin_group(&self) {
+        self.before.set(self.remains.borrow().len());
+    }
+
     /// The storage is full of what cannot be removed.
     pub(crate) fn is_littered(&self) -> bool {
-        self.remains.borrow().len() >= MOST_REMAINS
+        self.remains.borrow().len() >= self.before.get() + MOST_REMAINS
     }
 
     /// What could not be removed, so far.
@@ -83,10 +90,10 @@ impl<'a> Session<'a> {
 
     /// Removes what jobs of this recipe have made, which may be nothing.
     fn tidy(&self, recipe: &Recipe) {
-        let removed = self.open(recipe).and_then(|(backend, _)| Ok(backend.cleanup()?));
+        let plain = Recipe { preallocate: false, ..recipe.clone() };
+        let removed = self.open(&plain).and_then(|(backend, _)| Ok(backend.cleanup()?));
+        self.directory.set(self.directory.get() + 1);
         if let Err(finding) = removed {
-            // The checks to come shall not stumble over it.
-            self.directory.set(self.directory.get() + 1);
             let finding = Finding { symptom: Symptom::Remains, expected: "it is removed".to_owned(), ..finding };
             self.remains.borrow_mut().push(finding);
         }

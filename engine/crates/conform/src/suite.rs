@@ -7,48 +7,82 @@ use crate::session::Session;
 use crate::{data, data_ways, ends, flush, names, names_by_hand};
 use assay_core::{clock, pulse};
 use assay_drive::StopFlag;
-use assay_spec::{BackendCapabilities, Layout, Method, Operation, SyncPolicy};
+use assay_spec::{BackendCapabilities, Group, Layout, Method, Operation, SyncPolicy};
+use std::sync::{Mutex, PoisonError};
 
 /// The checks need so many bytes of free space, or of a device.
 pub const LEAST_FREE_BYTES: u64 = 16 << 20;
 
-/// The checks that make sense for what the storage says it can do, as far as their words have `only` in them.
-fn checks(subject: &dyn Subject, only: &str) -> Vec<Check> {
+/// The checks that make sense for what the storage says it can do.
+fn checks(subject: &dyn Subject) -> Vec<Check> {
+    // A store of objects has no file to write to.
+    let files = subject.capabilities().operations.contains(&Operation::Write);
+    let of_files = |checks: fn(&dyn Subject) -> Vec<Check>| if files { checks(subject) } else { Vec::new() };
     let all = [
-        data::checks(subject),
-        flush::checks(subject),
-        ends::checks(subject),
+        of_files(data::checks),
+        of_files(flush::checks),
+        of_files(ends::checks),
         names_by_hand::checks(subject),
         names::checks(subject),
     ];
-    let wanted = |check: &Check| format!("{}: {} ({})", check.group, check.name, check.way).contains(only);
-    all.into_iter().flatten().filter(wanted).collect()
+    all.into_iter().flatten().collect()
+}
+
+fn is_wanted(check: &Check, only: &str) -> bool {
+    format!("{}: {} ({})", check.group, check.name, check.way).contains(only)
+}
+
+/// Operations that are offered, and of which no check is named.
+fn unchecked(able: &BackendCapabilities, all: &[Check]) -> Vec<String> {
+    let named = |one: &&Operation| all.iter().any(|check| check.name == one.name());
+    let words: Vec<&str> = able.operations.iter().filter(|one| !named(one)).map(|one| one.name()).collect();
+    if words.is_empty() {
+        Vec::new()
+    } else {
+        vec![format!("operations {}", words.join(", "))]
+    }
 }
 
 /// Runs all checks whose words (`group: check (way)`) have `only` in them, until `stop` is set from outside.
-/// What the checks make they remove, also when they are stopped.
-pub fn run(subject: &dyn Subject, only: &str, stop: &StopFlag) -> Report {
+/// What the checks make they remove, also when they are stopped. What is known so far is in `so_far` all the time, for
+/// whoever has to leave because the storage does not answer.
+pub fn run(subject: &dyn Subject, only: &str, stop: &StopFlag, so_far: &Mutex<Option<Report>>) -> Report {
     let begin = clock::now();
     let session = Session::new(subject, stop);
-    let mut rows = Vec::new();
-    for check in checks(subject, only) {
-        rows.push(one(&session, check));
-    }
-    if !rows.is_empty() {
-        rows.push(removal(session.take_remains()));
-    }
+    let all = checks(subject);
+    let unchecked = unchecked(subject.capabilities(), &all);
     let able = subject.capabilities();
     let place = able.place.as_ref();
-    Report {
+    let mut report = Report {
         kind: able.kind.clone(),
         place: place.map_or_else(String::new, |place| place.path.clone()),
         filesystem: place.map_or_else(String::new, |place| place.filesystem.clone()),
-        stopped: rows.iter().any(|row| row.verdict == Verdict::NotDone),
-        rows,
+        stopped: true,
+        rows: Vec::new(),
         not_offered: not_offered(able),
+        unchecked,
         remarks: place.map_or_else(Vec::new, |place| place.limits.clone()),
-        elapsed_ns: clock::now().saturating_sub(begin),
+        elapsed_ns: 0,
+    };
+    let mut add = |row| {
+        report.rows.push(row);
+        report.elapsed_ns = clock::now().saturating_sub(begin);
+        *so_far.lock().unwrap_or_else(PoisonError::into_inner) = Some(report.clone());
+    };
+    let mut group = "";
+    for check in all.into_iter().filter(|check| is_wanted(check, only)) {
+        if check.group != group {
+            group = check.group;
+            session.begin_group();
+        }
+        add(one(&session, check));
     }
+    if !report.rows.is_empty() {
+        report.rows.push(removal(session.take_remains()));
+    }
+    report.stopped = report.count(Verdict::NotDone) > 0;
+    report.elapsed_ns = clock::now().saturating_sub(begin);
+    report
 }
 
 fn one(session: &Session<'_>, check: Check) -> Row {
@@ -91,8 +125,11 @@ fn not_offered(able: &BackendCapabilities) -> Vec<String> {
             all.push(format!("{what} {}", missing.join(", ")));
         }
     };
-    let operations = Operation::measurable().filter(|one| !able.operations.contains(one)).map(Operation::name);
-    list("operations", operations.collect());
+    // No target has both files and objects.
+    let objects = able.operations.iter().any(|one| one.objects());
+    let of_its_sort = |one: &Operation| (one.group() == Some(Group::Objects)) == objects;
+    let missing = Operation::measurable().filter(|one| of_its_sort(one) && !able.operations.contains(one));
+    list("operations", missing.map(Operation::name).collect());
     let layouts = [(Layout::Separate, "separate files"), (Layout::Shared, "a file that lanes share")];
     list("layouts", without(&layouts, &able.layouts));
     // Where the engine speaks the protocol itself, no call of the kernel's is missing.

@@ -34,7 +34,7 @@ impl Line<'_> {
             (0, 0) if ways == 1 => "holds".to_owned(),
             (0, 0) => format!("holds in {ways} ways"),
             (0, undone) if undone == ways => "not done".to_owned(),
-            (0, undone) => format!("holds{}", of(ways - undone)),
+            (0, undone) => format!("holds in {} of {ways} ways, the others were not done", ways - undone),
             (wrong, _) => format!("DOES NOT HOLD{}", of(wrong)),
         }
     }
@@ -54,7 +54,9 @@ fn lines(report: &Report) -> Vec<Line<'_>> {
 impl std::fmt::Display for Report {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let seconds = self.elapsed_ns as f64 / 1e9;
-        writeln!(out, "{} ({}), {} checks in {seconds:.1} s", self.place, self.filesystem, self.rows.len())?;
+        let (all, done) = (self.rows.len(), self.rows.len() - self.count(Verdict::NotDone));
+        let checks = if done == all { format!("{all} checks") } else { format!("{done} of {all} checks") };
+        writeln!(out, "{} ({}), {checks} in {seconds:.1} s", self.place, self.filesystem)?;
         let lines = lines(self);
         let width = |text: fn(&Line<'_>) -> usize| lines.iter().map(text).max().unwrap_or(0);
         let (name, expects) = (width(|line| line.check.len()), width(|line| line.expects.len()));
@@ -67,9 +69,11 @@ impl std::fmt::Display for Report {
             writeln!(out, "  {:name$}  {:expects$}  {}", line.check, line.expects, line.result())?;
         }
         out.write_str(&wrong(self, &lines))?;
-        for (title, texts) in
-            [("Not offered, so not checked:", &self.not_offered), ("Known of this target:", &self.remarks)]
-        {
+        for (title, texts) in [
+            ("Not offered, so not checked:", &self.not_offered),
+            ("Offered, but there is no check of it:", &self.unchecked),
+            ("Known of this target:", &self.remarks),
+        ] {
             if !texts.is_empty() {
                 writeln!(out, "\n{title}")?;
             }

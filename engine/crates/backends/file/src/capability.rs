@@ -4,7 +4,7 @@ use crate::place::{nameless, Place};
 use assay_core::SetupError;
 use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, Operation, PlaceCapabilities, SyncPolicy};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{self, Access, AtFlags, Mode, OFlags, CWD};
+use rustix::fs::{self, Access, AtFlags, FallocateFlags, Mode, OFlags, CWD};
 use rustix::io::Errno;
 use rustix::mm::{self, MapFlags, ProtFlags};
 
@@ -81,6 +81,10 @@ fn at_directory(place: &Place, root: &str) -> Result<BackendCapabilities, SetupE
         found.methods.retain(|method| *method != Method::Mmap);
         limits.push("no mmap: the file system has no shared mappings of files".to_owned());
     }
+    if !can_be_reserved(root_fd, root)? {
+        found.preallocate = false;
+        limits.push("no space can be reserved for files (fallocate)".to_owned());
+    }
     match direct_alignment(root_fd, root)? {
         Some(bytes) => found.direct_alignment_bytes = bytes,
         None => {
@@ -119,6 +123,15 @@ fn direct_alignment(root: &OwnedFd, path: &str) -> Result<Option<u64>, SetupErro
     Ok(None)
 }
 
+/// Whether space can be reserved for files here; NFS before 4.2 and many file systems in user space have no fallocate(2).
+fn can_be_reserved(root: &OwnedFd, path: &str) -> Result<bool, SetupError> {
+    let file = nameless(root, OFlags::RDWR).map_err(|errno| SetupError::os("probe", path, errno))?;
+    // Some file systems in user space look for the name of the file, which it has lost. Anything else, such as too little
+    // space, says nothing about the file system.
+    let reserved = fs::fallocate(&file, FallocateFlags::empty(), 0, 4096);
+    Ok(!matches!(reserved, Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOENT)))
+}
+
 /// Whether files here can be mapped for writing; some file systems in user space refuse it (ENODEV).
 fn can_be_mapped(root: &OwnedFd, path: &str) -> Result<bool, SetupError> {
     let error = |errno| SetupError::os("probe", path, errno);
@@ -154,6 +167,13 @@ fn filesystem_name(root: BorrowedFd<'_>) -> String {
         .unwrap_or_else(unknown)
 }
 
+/// Whether the kernel lets nothing be written to a block device; it may be opened for writing all the same.
+fn is_read_only(device: &OwnedFd) -> bool {
+    let Ok(stat) = fs::fstat(device) else { return false };
+    let file = format!("/sys/dev/block/{}:{}/ro", fs::major(stat.st_rdev), fs::minor(stat.st_rdev));
+    std::fs::read_to_string(file).is_ok_and(|text| text.trim() == "1")
+}
+
 fn at_device(path: &str) -> Result<BackendCapabilities, SetupError> {
     let mut limits = Vec::new();
     let mut found = general("device");
@@ -161,6 +181,10 @@ fn at_device(path: &str) -> Result<BackendCapabilities, SetupError> {
     found.cache = cache_actions(&mut limits);
     let fd = fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())
         .map_err(|e| SetupError::os("open", path, e))?;
+    if is_read_only(&fd) {
+        let message = "the device is read-only: nothing can be written to it (losetup -r, blockdev --setro)";
+        return Err(SetupError::new("open", path, message));
+    }
     let size = fs::seek(&fd, fs::SeekFrom::End(0)).map_err(|e| SetupError::os("size", path, e))?;
     let sector = fs::ioctl_blksszget(&fd).map_err(|e| SetupError::os("sector size", path, e))?;
     found.direct_alignment_bytes = u64::from(sector);

@@ -6,7 +6,7 @@
 use crate::mark::{self, is_mark, Found};
 use crate::place::{numbers, open_inside, open_root};
 use crate::tree::remove;
-use assay_core::names::{is_job_directory, MARKER};
+use assay_core::names::{is_job_directory, job_mark, MARKER};
 use assay_core::{clock, os_message, pulse, SetupError};
 use assay_spec::{Claim, Look, Mark, PlaceAnswer, PlaceState, Remains, Space};
 use rustix::fd::OwnedFd;
@@ -359,7 +359,7 @@ fn remove_work(folder: &OwnedFd, root: &str, of: &Mark) -> Result<Vec<Remains>, 
             left.push(Remains { path: format!("{root}/{name}"), why: os_message(errno.raw_os_error()) });
         }
     }
-    for name in names(folder, |name| is_job_directory(name, &of.run))? {
+    for name in names(folder, |name| is_job_directory(name, &of.run) || has_job_mark(folder, name, &of.identity))? {
         left.extend(remove_one(folder, root, &name, &of.identity));
     }
     Ok(left)
@@ -372,6 +372,14 @@ fn is_probe(folder: &OwnedFd, name: &[u8]) -> bool {
     let found = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
     let empty = |stat: fs::Stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile && stat.st_size == 0;
     numbers(rest) && found.is_ok_and(empty)
+}
+
+/// Whether a job of this run has made and marked the directory of this name.
+fn has_job_mark(folder: &OwnedFd, name: &[u8], run: &str) -> bool {
+    let marked = job_mark(Some(run).filter(|run| !run.is_empty()));
+    let path = [name, b"/", marked.as_bytes()].concat();
+    let found = fs::statat(folder, path, AtFlags::SYMLINK_NOFOLLOW);
+    found.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
 }
 
 fn remove_one(folder: &OwnedFd, root: &str, name: &str, run: &str) -> Vec<Remains> {

@@ -334,11 +334,12 @@ impl Place {
             Err(Errno::NOENT) => return Ok(()),
             Err(errno) => return Err(self.remove_error(errno)),
         };
-        for file in files {
+        let names: Vec<(u32, String)> = files.map(|file| (file, assay_core::names::file_name(file))).collect();
+        for (file, name) in &names {
             pulse::beat();
-            match fs::unlinkat(folder.as_fd(), assay_core::names::file_name(file), AtFlags::empty()) {
+            match fs::unlinkat(folder.as_fd(), name.as_str(), AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => {}
-                Err(errno) => return Err(SetupError::os("remove", self.object_name(file), errno)),
+                Err(errno) => return Err(SetupError::os("remove", self.object_name(*file), errno)),
             }
         }
         let marked = job_mark(run.as_deref());
@@ -348,8 +349,11 @@ impl Place {
             Err(Errno::NOENT) => return Ok(()),
             found => found.map_err(error)?,
         };
+        if !alone && !accompanied {
+            return Err(SetupError::new("remove", self.folder(), why_not_empty(&folder, &names)));
+        }
         if !alone {
-            return if accompanied { Ok(()) } else { Err(SetupError::new("remove", self.folder(), NOT_OURS)) };
+            return Ok(());
         }
         mark::unlink(&folder, &marked).map_err(error)?;
         match fs::unlinkat(root_fd, name, AtFlags::REMOVEDIR) {
@@ -394,6 +398,15 @@ impl Place {
             Errno::STALE => SetupError::new("remove", self.folder(), "is not the directory of this job: left alone"),
             other => SetupError::os("remove", self.folder(), other),
         }
+    }
+}
+
+/// Why a directory is not empty of which these files were removed.
+fn why_not_empty(folder: &OwnedFd, removed: &[(u32, String)]) -> String {
+    let is_there = |name: &str| fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+    match removed.iter().find(|(_, name)| is_there(name)) {
+        Some((_, name)) => format!("{name} is still there, though the storage has answered that it is removed"),
+        None => NOT_OURS.to_owned(),
     }
 }
 

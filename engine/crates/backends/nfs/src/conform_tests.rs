@@ -8,7 +8,7 @@ use assay_core::Kind;
 use assay_core::{Backend, SetupError};
 use assay_drive::StopFlag;
 use assay_spec::{BackendCapabilities, Job, NfsTarget, Target};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 struct Export {
     target: NfsTarget,
@@ -37,7 +37,7 @@ fn everything_holds_of_a_server_that_does_what_it_should() {
     let server = StoreServer::start();
     let target = server.target();
     let export = Export { able: Exports.probe(&Target::Nfs(target.clone())).unwrap(), target };
-    let report = assay_conform::run(&export, "", &StopFlag::default());
+    let report = assay_conform::run(&export, "", &StopFlag::default(), &Mutex::default());
     assert_eq!(report.count(Verdict::Holds), report.rows.len(), "{report}");
     let names: Vec<&str> = report.rows.iter().map(|row| row.check.as_str()).collect();
     for operation in &export.able.operations {

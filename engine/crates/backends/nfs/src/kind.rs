@@ -17,7 +17,9 @@ impl Kind for Exports {
 
     fn probe(&self, target: &Target) -> Result<BackendCapabilities, SetupError> {
         let Target::Nfs(target) = target else { return Err(wrong_kind(target, "nfs")) };
-        Place::open(target).map(|place| capability::at(&place))
+        let place = Place::open(target)?;
+        place.check_roots()?;
+        Ok(capability::at(&place))
     }
 
     fn open(&self, job: &Job) -> Result<Arc<dyn Backend>, SetupError> {

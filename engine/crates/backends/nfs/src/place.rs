@@ -6,10 +6,10 @@ use crate::mount::{self, Server};
 use crate::remove;
 use crate::replies::{found, Found, DIRECTORY, REGULAR};
 use crate::rpc::Identity;
-use crate::status::{ACCES, BADHANDLE, EXIST, NOENT, NOTEMPTY, PERM, ROFS, STALE, TIMED_OUT};
+use crate::status::{ACCES, BADHANDLE, EXIST, NOENT, NOTEMPTY, PERM, ROFS, STALE};
 use crate::transport::Transport;
 use assay_core::names::MARKER;
-use assay_core::{fault_message, Fault, SetupError};
+use assay_core::{as_errno, fault_message, Fault, SetupError};
 use assay_spec::NfsTarget;
 use nfs3_types::nfs3::NFS_PROGRAM as P;
 use std::sync::Arc;
@@ -69,13 +69,14 @@ impl Place {
     /// An error of a server, with what may help.
     pub(crate) fn error(&self, action: &'static str, object: String, fault: Fault) -> SetupError {
         let words = fault_message(fault);
-        let message = match fault {
-            ACCES | PERM => {
+        // The server may have refused at the call's head already, which is no status of NFS.
+        let message = match as_errno(fault) {
+            Some(libc::EACCES | libc::EPERM) => {
                 format!("{words}: may this host and user write to the export? (uid and gid of the target)")
             }
-            ROFS => format!("{words}: the export is for reading only"),
-            STALE | BADHANDLE => format!("{words}: what was there has been removed or replaced on the server"),
-            TIMED_OUT => format!("{words}: no answer for {} s", self.target.timeout_ns as f64 / 1e9),
+            Some(libc::EROFS) => format!("{words}: the export is for reading only"),
+            Some(libc::ESTALE) => format!("{words}: what was there has been removed or replaced on the server"),
+            Some(libc::ETIMEDOUT) => format!("{words}: no answer for {} s", self.target.timeout_ns as f64 / 1e9),
             _ => words,
         };
         SetupError::new(action, object, message).because(fault)
@@ -181,6 +182,11 @@ impl Place {
         } else {
             Err(unmarked(path))
         }
+    }
+
+    /// Refuses a root that somebody else has made, before anything is measured; there may be none yet.
+    pub(crate) fn check_roots(&self) -> Result<(), SetupError> {
+        (0..self.servers.len()).try_for_each(|server| self.marked_root(&mut self.client(server, 1), server).map(drop))
     }
 
     /// The job's directory.

@@ -61,6 +61,25 @@ fn what_is_somebody_elses_is_refused_and_stays() {
     assert!(said.as_str().unwrap().contains("is claimed by another run"), "{said}");
 }
 
+/// In a directory that was marked by hand, or for a run that has kept its data, are others' directories of jobs.
+#[test]
+fn what_other_jobs_have_made_stays_and_is_no_fault() {
+    let place = Marked::new("/dev/shm");
+    let kept = place.0.join("c0001-r1");
+    fs::create_dir(&kept).unwrap();
+    fs::write(kept.join("f0"), "precious").unwrap();
+    let target = json!({"root": place.path()});
+    let both = std::thread::scope(|scope| {
+        let other = scope.spawn(|| conform(&target, &["--only", "flush"]));
+        [conform(&target, &["--only", "names"]), other.join().unwrap()]
+    });
+    for (code, answer) in both {
+        assert_eq!((code, &answer["left"]), (0, &json!([])), "{answer}");
+    }
+    assert_eq!(place.remains(), ["c0001-r1"]);
+    assert_eq!(fs::read_to_string(kept.join("f0")).unwrap(), "precious");
+}
+
 #[test]
 fn what_cannot_be_checked_is_refused() {
     for (target, reason) in [
@@ -88,7 +107,11 @@ fn at_work(place: &Nothing) -> std::process::Child {
     let command = command.args(["conform", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(place.target().to_string().as_bytes()).unwrap();
-    while !place.0.join("c0001-r1").exists() {
+    let works = || {
+        let names = fs::read_dir(&place.0).into_iter().flatten().flatten();
+        names.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().starts_with("c0001-r"))
+    };
+    while !works() {
         assert!(child.try_wait().unwrap().is_none(), "it has ended before it began");
         std::thread::sleep(Duration::from_millis(1));
     }

@@ -30,6 +30,24 @@ fn good_jobs_are_accepted() {
     }
 }
 
+/// The jobs that the guide shows are some; of one it shows only what matters.
+#[test]
+fn the_guides_jobs_are_accepted() {
+    let guide = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../docs/guides/engine.md");
+    let text = std::fs::read_to_string(guide).unwrap();
+    let jobs: Vec<&str> = text.split("```json\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert!(!jobs.is_empty());
+    for (number, job) in jobs.into_iter().enumerate() {
+        let file = std::env::temp_dir().join(format!("assay-guide-{}-{number}.json", std::process::id()));
+        let rest = r#"{"spec_version": 2, "id": "guide", "target": {"kind": "null"}"#;
+        let whole = if job.starts_with('{') { job.to_owned() } else { format!("{rest}, {job}}}") };
+        std::fs::write(&file, whole).unwrap();
+        let answer = check(&file);
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(answer, (Some(0), String::new()), "{job}");
+    }
+}
+
 #[test]
 fn bad_jobs_are_refused_in_one_line() {
     let files = samples("jobs-bad");

@@ -3,7 +3,7 @@
 use crate::tree::Forest;
 use assay_core::names::Names;
 use assay_core::{Buffers, Op, OpKind, PhasePlan, SetupError};
-use assay_spec::{data_kinds, object_kinds};
+use assay_spec::object_kinds;
 use assay_spec::{Operation, SyncPolicy};
 use libc::{c_char, c_int, mode_t};
 use rustix::fd::{AsRawFd, OwnedFd, RawFd};
@@ -148,8 +148,9 @@ impl Calls {
             OpKind::Mkdir => checked(unsafe { libc::mkdirat(base, name, DIRECTORY_MODE) }),
             // SAFETY: as above.
             OpKind::Rmdir => checked(unsafe { libc::unlinkat(base, name, libc::AT_REMOVEDIR) }),
-            OpKind::Readdir | data_kinds!() | object_kinds!() => {
-                debug_assert!(false, "a lane of a tree has no file to read or write");
+            OpKind::Read => self.read(op),
+            OpKind::Readdir | OpKind::Write | OpKind::Sync | object_kinds!() => {
+                debug_assert!(false, "a lane of a tree has no file to write");
                 Err(libc::EINVAL)
             }
         }
@@ -166,6 +167,16 @@ impl Calls {
         let written = checked(unsafe { libc::pwrite(fd, data, length, 0) as c_int });
         let closed = close(fd);
         written.and_then(|bytes| closed.map(|_| bytes))
+    }
+
+    /// Opens a file, reads what fits in the slot, closes it.
+    fn read(&self, op: &Op) -> Result<u32, i32> {
+        let fd = open(self.base, self.names.current.as_ptr(), OPEN | libc::O_CLOEXEC)?;
+        let (data, length) = (self.buffers.pointer(op.slot).cast(), op.length as usize);
+        // SAFETY: the slot has as many bytes, and belongs to this operation until its completion.
+        let read = checked(unsafe { libc::pread(fd, data, length, 0) as c_int });
+        let closed = close(fd);
+        read.and_then(|bytes| closed.map(|_| bytes))
     }
 
     #[inline]

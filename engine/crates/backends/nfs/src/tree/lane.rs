@@ -1,5 +1,6 @@
 //! One worker's names in a tree.
 
+use crate::calls::Outcome;
 use crate::client::{Client, Handle};
 use crate::place::Place;
 use crate::stability::Stable;
@@ -64,7 +65,11 @@ impl TreeLane {
         done.append(&mut self.early);
         while let Some(call) = self.client.transport.take_finished() {
             let slot = self.client.transport.calls.get(call).tag as u32;
-            let judged = self.slots[slot as usize].ended(self.client.transport.calls.results(call));
+            let (work, calls) = (&mut self.slots[slot as usize], &self.client.transport.calls);
+            let judged = match calls.get(call).outcome {
+                Outcome::Read(count, eof) => work.has_read(count, eof),
+                Outcome::Results(_) | Outcome::Failed(_) => work.ended(calls.results(call)),
+            };
             self.client.transport.calls.release(call);
             match judged {
                 Some(result) => {
@@ -83,6 +88,7 @@ impl TreeLane {
             names_per_leaf: self.forest.names_per_leaf(),
             names: &self.names,
             stable: self.stable,
+            read_bytes: self.place.sizes(self.server).0,
             write_bytes: self.place.sizes(self.server).1,
             listing_bytes: self.place.servers[self.server].listing_bytes,
             buffers: &self.setup.buffers,

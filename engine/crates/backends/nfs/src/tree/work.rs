@@ -5,12 +5,12 @@ use crate::client::{put_attributes, put_create, put_name, Existing, Handle, DIRE
 use crate::replies::{allowed, created, listed, looked_up, written, Attributes, Rounds};
 use crate::rpc::Procedure;
 use crate::stability::Stable;
-use crate::status::{ACCES, GARBAGE};
+use crate::status::GARBAGE;
 use crate::transport::Transport;
 use crate::xdr::{put_opaque, put_u32, put_u64, Input};
 use assay_core::names::Names;
 use assay_core::{Buffers, Fault, Op, OpKind};
-use assay_spec::{data_kinds, name_kinds, object_kinds};
+use assay_spec::{name_kinds, object_kinds};
 use nfs3_types::nfs3::{ACCESS3_READ, NFS_PROGRAM as P};
 
 /// What the lane knows of its names.
@@ -20,7 +20,8 @@ pub(crate) struct Context<'a> {
     /// Names, and what RENAME makes of them.
     pub(crate) names: &'a Names,
     pub(crate) stable: Stable,
-    /// Bytes of a WRITE, and of a page of a listing.
+    /// Bytes of a READ, of a WRITE, and of a page of a listing.
+    pub(crate) read_bytes: u32,
     pub(crate) write_bytes: u32,
     pub(crate) listing_bytes: u32,
     pub(crate) buffers: &'a Buffers,
@@ -38,6 +39,7 @@ enum Step {
     /// GETATTR after a LOOKUP without attributes.
     Attributes,
     Access,
+    Read,
 }
 
 /// An operation under way.
@@ -48,7 +50,7 @@ pub(crate) struct Work {
     deadline: u64,
     /// The file's.
     handle: Handle,
-    /// Bytes written, or entries listed.
+    /// Bytes read or written, or entries listed.
     count: u32,
     /// Where the listing goes on.
     cookie: u64,
@@ -73,6 +75,7 @@ impl Work {
             Step::First if op.kind == OpKind::Readdir => self.call_readdir(op, context, transport)?,
             Step::First | Step::Find => self.call_name(op, context, transport)?,
             Step::Write => self.call_write(op, context, transport),
+            Step::Read => self.call_read(op, context, transport),
             Step::Attributes => {
                 let fill = |out: &mut Vec<u8>| put_opaque(out, &self.handle);
                 transport.start(nfs(P::NFSPROC3_GETATTR), about, Payload::None, fill);
@@ -94,13 +97,15 @@ impl Work {
         name.set(op.object);
         other.set(op.object);
         let procedure = match (self.step, op.kind) {
-            (Step::Find, _) | (_, OpKind::Stat | OpKind::Open) => P::NFSPROC3_LOOKUP,
+            (Step::Find, _) | (_, OpKind::Stat | OpKind::Open | OpKind::Read) => P::NFSPROC3_LOOKUP,
             (_, OpKind::Create) => P::NFSPROC3_CREATE,
             (_, OpKind::Rename) => P::NFSPROC3_RENAME,
             (_, OpKind::Unlink) => P::NFSPROC3_REMOVE,
             (_, OpKind::Mkdir) => P::NFSPROC3_MKDIR,
             (_, OpKind::Rmdir) => P::NFSPROC3_RMDIR,
-            (_, OpKind::Readdir | data_kinds!() | object_kinds!()) => return Err(Fault::os(libc::EINVAL)),
+            (_, OpKind::Readdir | OpKind::Write | OpKind::Sync | object_kinds!()) => {
+                return Err(Fault::os(libc::EINVAL))
+            }
         };
         let about = (u64::from(op.slot), self.deadline);
         transport.start(Procedure::nfs(procedure), about, Payload::None, |out| match procedure {
@@ -144,6 +149,24 @@ impl Work {
         });
     }
 
+    fn call_read(&self, op: Op, context: &Context<'_>, transport: &mut Transport) {
+        let length = context.read_bytes.min(op.length as u32 - self.count);
+        let data = context.buffers.pointer(op.slot).wrapping_add(self.count as usize);
+        let about = (u64::from(op.slot), self.deadline);
+        transport.start(Procedure::nfs(P::NFSPROC3_READ), about, Payload::In(data, length as usize), |out| {
+            put_opaque(out, &self.handle);
+            put_u64(out, u64::from(self.count));
+            put_u32(out, length);
+        });
+    }
+
+    /// A READ has brought so many bytes, with which the file may end: the operation's result, or none if another follows.
+    pub(crate) fn has_read(&mut self, count: u32, eof: bool) -> Option<Result<u32, Fault>> {
+        self.count += count;
+        let whole = self.op.is_some_and(|op| u64::from(self.count) >= op.length);
+        (eof || count == 0 || whole).then_some(Ok(self.count))
+    }
+
     /// A call has ended: the operation's result, or none if another call follows.
     pub(crate) fn ended(&mut self, results: Result<&[u8], Fault>) -> Option<Result<u32, Fault>> {
         let results = match results {
@@ -181,16 +204,19 @@ impl Work {
                 let nothing = written.is_some_and(|done| done.count == 0);
                 Ok((self.count == op.length as u32 || nothing).then_some(self.count))
             }
-            (Step::First, OpKind::Stat | OpKind::Open) => self.found(op.kind, results),
+            (Step::First, OpKind::Stat | OpKind::Open | OpKind::Read) => self.found(op.kind, results),
+            // What it brings is told by the call, see `has_read`.
+            (Step::Read, _) => Err(GARBAGE),
             (Step::Attributes, _) => Ok(Some(size(Attributes::read(&mut Input(results)).ok_or(GARBAGE)?))),
             (Step::Access, _) => match allowed(results) {
                 Some(rights) if rights & ACCESS3_READ != 0 => Ok(Some(0)),
-                Some(_) => Err(ACCES),
+                // The server has not refused: it has only said what the user may not.
+                Some(_) => Err(Fault::os(libc::EACCES)),
                 None => Err(GARBAGE),
             },
             (Step::First, OpKind::Readdir) => self.page(results),
             (Step::First, OpKind::Rename | OpKind::Unlink | OpKind::Mkdir | OpKind::Rmdir) => Ok(Some(0)),
-            (Step::First, data_kinds!() | object_kinds!()) => Err(Fault::os(libc::EINVAL)),
+            (Step::First, OpKind::Write | OpKind::Sync | object_kinds!()) => Err(Fault::os(libc::EINVAL)),
         }
     }
 
@@ -199,7 +225,8 @@ impl Work {
         match (kind, attributes) {
             (OpKind::Stat, Some(attributes)) => return Ok(Some(size(attributes))),
             (OpKind::Stat, None) => self.step = Step::Attributes,
-            (data_kinds!() | object_kinds!() | name_kinds!(), _) => self.step = Step::Access,
+            (OpKind::Read, _) => self.step = Step::Read,
+            (OpKind::Write | OpKind::Sync | object_kinds!() | name_kinds!(), _) => self.step = Step::Access,
         }
         self.keep(handle);
         Ok(None)
