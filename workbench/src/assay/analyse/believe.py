@@ -196,8 +196,9 @@ def _check_kind(name: str, counts: OpTotals, job: Job, measured: bool) -> None:
         if summary is None:
             continue
         _check_latency(f"{name}: {what} of {kind}", summary)
-        # An operation may fail after its first byte has come.
-        if not counts.ops <= summary.count <= counts.ops + counts.errors:
+        # An operation may fail after its first byte has come, and one that has no bytes has no first one.
+        least = counts.ops if summary is counts.latency else 0
+        if not least <= summary.count <= counts.ops + counts.errors:
             _no(f"{name}: {summary.count} {what} of {counts.ops} {kind} operations")
 
 

@@ -18,7 +18,7 @@ from assay.model.result.ceiling import (
 from assay.model.result.network import Direction, Network
 from assay.model.result.result import COMPRESSING, Estimate, Place, Sample
 from assay.model.study.case import Case, job_kind
-from assay.model.study.names import CREATES, DATA, MIXES, READS, WRITES
+from assay.model.study.names import CREATES, DATA, MIXES, READS
 from assay.model.told import NotTold
 
 Unit = Literal["bytes/s", "operations/s"]
@@ -192,7 +192,7 @@ class Ceilings:
         for target, name, kind in self.applying(case, operation, place):
             ceiling = self._known.get((target, name, kind))
             if ceiling is not None and ceiling.value and rates[ceiling.unit]:
-                measured = rates[ceiling.unit]
+                measured = rates[ceiling.unit] * _share(case, operation, name)
                 found.append(
                     Binding(
                         name=name,
@@ -234,8 +234,7 @@ class Ceilings:
         if place is None or not place.servers or not self._links:
             return None
         clients, servers = self._hosts[: case.parameters.hosts], place.servers[: case.parameters.servers]
-        reads = case.parameters.read_percent / 100 if operation in MIXES else float(operation in READS)
-        return clients, servers, reads
+        return clients, servers, _reads(case, operation)
 
     def applying(self, case: Case, operation: str, place: Place | None) -> Iterator[Key]:
         """Target, name and kind of each ceiling that holds for an operation of a case, whether it is known or not."""
@@ -258,7 +257,7 @@ class Ceilings:
     def _parts(self, case: Case, operation: str, place: Place | None) -> Iterator[Iterator[Key]]:
         yield _of_engine(case, operation, place)
         if operation in DATA:
-            yield _of_study(case.target, operation)
+            yield _of_study(case, operation)
             yield self._of_storage(case, operation, place)
 
     def _of_storage(self, case: Case, operation: str, place: Place | None) -> Iterator[Key]:
@@ -289,12 +288,27 @@ def _of_engine(case: Case, operation: str, place: Place | None) -> Iterator[Key]
             yield HOST_WIDE, "engine", kind
 
 
-def _of_study(target: str, operation: str) -> Iterator[Key]:
+def _reads(case: Case, operation: str) -> float:
+    """Which part of the operations, and of their bytes, are reads."""
+    return case.parameters.read_percent / 100 if operation in MIXES else float(operation in READS)
+
+
+def _share(case: Case, operation: str, name: CeilingName) -> float:
+    """Which part of a result a ceiling holds for: of a mix the reads or the writes, if it is one of these."""
+    if not name.startswith("stated"):
+        return 1.0
+    reads = _reads(case, operation)
+    return reads if name.startswith("stated read") else 1 - reads
+
+
+def _of_study(case: Case, operation: str) -> Iterator[Key]:
+    target = case.target
     yield target, "link", ""
-    if operation in READS:
+    reads = _reads(case, operation)
+    if reads > 0:
         yield target, "stated read", ""
         yield target, "stated read IOPS", ""
-    if operation in WRITES:
+    if reads < 1:
         yield target, "stated write", ""
         yield target, "stated write IOPS", ""
 

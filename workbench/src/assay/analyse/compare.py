@@ -270,6 +270,7 @@ def _decided(
             of=of,
             separable=separable,
             caveat=caveat(base, other, names),
+            told=not not_told(base, other),
             n_base=len(here),
             n_other=len(there),
             unit=unit,

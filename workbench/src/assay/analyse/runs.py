@@ -297,7 +297,7 @@ def gate(found: RunsComparison, allowed: float) -> Gate:
         old, new = row.before.verdict, row.after.verdict
         if new is Verdict.INCOMPLETE or (new in NO_RESULT and old not in NO_RESULT):
             broken.append(f"{row.name}: {new} now: {row.after.finding}".rstrip(": "))
-        elif row.no_result:
+        elif row.no_result or not row.comparison.told:
             unjudged.append(Unjudged(row.name, row.comparison.caveat))
         elif row.comparison.too_few:
             unjudged.append(Unjudged(row.name, _too_few(row.comparison)))

@@ -147,6 +147,11 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def is_dumb() -> bool:
+    """The terminal can neither move its cursor nor show colours."""
+    return os.environ.get("TERM", "").lower() in ("dumb", "unknown")
+
+
 def show(*blocks: "Block") -> None:
     """Print blocks of a document on standard output: as wide as a terminal is, each row of a table one line otherwise.
 
@@ -155,11 +160,13 @@ def show(*blocks: "Block") -> None:
     from assay.report.terminal import render_terminal
 
     terminal = sys.stdout.isatty()
-    text = render_terminal(blocks, shutil.get_terminal_size().columns if terminal else None, styled=terminal)
+    styled = terminal and not is_dumb()
+    text = render_terminal(blocks, shutil.get_terminal_size().columns if terminal else None, styled=styled)
     try:
         text.encode(sys.stdout.encoding)
     except UnicodeEncodeError:
-        text = text.translate(_POOR)
+        # What users have written may have letters that this output has not.
+        text = text.translate(_POOR).encode(sys.stdout.encoding, "backslashreplace").decode(sys.stdout.encoding)
     unguarded(sys.stdout).write(text)
 
 

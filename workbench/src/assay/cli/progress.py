@@ -1,13 +1,12 @@
 """Shows how a run gets on: a bar on a terminal that can move its cursor, plain lines elsewhere; on standard error."""
 
-import os
 import sys
 import time
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from assay.cli.output import MOST_LINE, note, unguarded
+from assay.cli.output import MOST_LINE, is_dumb, note, unguarded
 from assay.model.foreign import plain
 from assay.model.result.result import Sample
 from assay.model.study.case import Case
@@ -28,7 +27,7 @@ class TerminalListener:
 
     def progress(self, total: int, done: int, left: TimeLeft) -> Progress:
         """A bar if standard error is a terminal that can move its cursor (not `TERM=dumb`), else plain lines."""
-        movable = sys.stderr.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
+        movable = sys.stderr.isatty() and not is_dumb()
         return BarProgress(total, done, left) if movable else LineProgress(total, done, left)
 
 

@@ -1,5 +1,6 @@
 """A journal in a file: one line of JSON for each thing that is made, and for each that is gone."""
 
+import contextlib
 import errno
 import json
 import os
@@ -32,7 +33,7 @@ class FileJournal:
         self.path = path
         self._lock = threading.Lock()
         self._entries = {entry.id: entry for entry in read_entries(path)}
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
             self._fd = os.open(path, flags, 0o600)
         except OSError as error:
@@ -73,10 +74,16 @@ class FileJournal:
 
     def _write(self, line: Mapping[str, Any]) -> None:
         text = (json.dumps(line) + "\n").encode()
+        size = os.fstat(self._fd).st_size
         try:
+            # Whoever was killed may have left half a line, which must not take this one with it.
+            if size and os.pread(self._fd, 1, size - 1) != b"\n":
+                text = b"\n" + text
             if os.write(self._fd, text) != len(text):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._fd, size)
             raise self._unwritable(error) from error
 
     def _unwritable(self, error: OSError) -> AssayError:

@@ -112,8 +112,11 @@ class Evidence:
     @property
     def may_compress(self) -> bool:
         """A layer below may store less than it is given, of this data: the device's counts are then no evidence."""
+        layers = self.layers
+        if layers and not any(layer.compresses for layer in layers):
+            return False
         data = self.case.parameters.compressible or self.case.parameters.duplicate
-        return bool(data) and any(layer.compresses for layer in self.layers)
+        return bool(data) and any(layer.compresses for layer in layers)
 
     @property
     def cache_bytes(self) -> int | None:

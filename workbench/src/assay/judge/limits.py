@@ -12,6 +12,7 @@ from assay.model.result.machine import WAIT_SHARE
 from assay.model.result.result import EXCEEDED
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.result.watch import Watch
+from assay.model.study.names import is_metadata
 from assay.model.units import about_size
 
 STATED = 1.05
@@ -31,7 +32,7 @@ LINKS = ("link", "client link", "server link", "shared link")
 HARD = ("cache copy", "engine", *LINKS)
 
 NO_STORAGE = NotApplicable("the target is the engine's own null device")
-NO_CEILINGS = NotEvaluated("no ceilings measured")
+NO_CEILINGS = NotEvaluated("no ceiling is known that holds for it")
 NOT_WATCHED = NotEvaluated("the engine does not tell when it was not run, or was too short at work")
 OPEN_LOOP = NotApplicable("open loop")
 TOO_SHORT = NotEvaluated("the phases are shorter than 10 ms")
@@ -72,16 +73,21 @@ def engine_bound(evidence: Evidence) -> Answer:
     """
     if evidence.no_storage:
         return NO_STORAGE
-    found = _named(evidence.every_ceiling, "engine")
+    found = _named(evidence.ceilings, "engine") or _named(evidence.every_ceiling, "engine")
     if found is None:
         return NO_CEILINGS
     if found.share < ENGINE_SHARE:
         return None
+    best = max((sample.iops for sample in evidence.usable), default=0.0)
+    if best > EXCEEDED * found.value:
+        return NotEvaluated("the engine did more with storage than it was found to do without")
+    names = is_metadata(evidence.operation)
+    remedy = "Use more lanes or hosts" if names else "Use larger records, or more lanes or hosts"
     return Finding(
         verdict=Verdict.CLIENT_BOUND,
         rule="engine_bound",
         text=f"{_rate(found)} is {percent(found.share)} of what the engine does without storage ({_ceiling(found)})",
-        remedy="Use larger records, or more lanes or hosts: this measures the load generator.",
+        remedy=f"{remedy}: this measures the load generator.",
         numbers=_numbers(found),
     )
 

@@ -167,11 +167,12 @@ def _laid_out(evidence: Evidence) -> str:
     written 4 KiB at a time each page is looked up.
     Source: `__filemap_get_folio` with `fgf_set_order` (mm/filemap.c of the kernel, 6.6 and later).
     """
-    parameters, record = evidence.case.parameters, evidence.case.parameters.record_size
-    operations = evidence.case.operations
+    # A remark: where something of it was not told, the finding holds without it.
+    parameters, operations = evidence.case.parameters, evidence.case.operations
+    record, method = parameters.known("record_size"), parameters.known("method", "mmap")
     before = operations[: operations.index(evidence.operation)] if evidence.operation in operations else ()
-    small = record is not None and record < LARGE_WRITE and parameters.method != "mmap"
-    if not small or parameters.cache != "keep" or CREATES.isdisjoint(before):
+    small = record is not None and record < LARGE_WRITE and method != "mmap"
+    if not small or parameters.known("cache") != "keep" or CREATES.isdisjoint(before):
         return ""
     return (
         f"; the pages lie in memory as writes of {format_size(record or 0)} left them, and where the file system has"

@@ -1,5 +1,6 @@
 """What each kind of operation did, as a flat table: a record for each kind in each repeat of each operation."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from assay.model.result.percentile import LEAST_OPS
@@ -47,8 +48,11 @@ class KindRate(NamedTuple):
 
 
 def kind_rates(sample: Sample) -> tuple[KindRate, ...]:
-    """The kinds of operation of a phase; none of runs of versions that did not tell them apart."""
-    seconds = sample.elapsed_ns / 1e9
+    """The kinds of operation of a phase; none where they were not told apart, or nobody told how long it took."""
+    elapsed_ns = sample.known("elapsed_ns")
+    if elapsed_ns is None:
+        return ()
+    seconds = elapsed_ns / 1e9
     return tuple(
         KindRate(
             counts,
@@ -62,6 +66,19 @@ def kind_rates(sample: Sample) -> tuple[KindRate, ...]:
 def done_kinds(sample: Sample) -> tuple[KindRate, ...]:
     """Of a phase that mixes several kinds of operation those that were done; none of any other phase."""
     return tuple(rate for rate in kind_rates(sample) if rate.counts.ops) if sample.mixed else ()
+
+
+def mixed_kinds(samples: Sequence[Sample]) -> dict[str, list[KindRate]]:
+    """What each kind of operation did in each repeat of a case that mixes several; empty of any other case.
+
+    A repeat that had none of a kind counts with 0.
+    """
+    rates = [{rate.counts.kind: rate for rate in kind_rates(sample)} for sample in samples]
+    done = dict.fromkeys(kind for kinds in rates for kind, rate in kinds.items() if rate.counts.ops)
+    if not any(sample.mixed for sample in samples):
+        return {}
+    none = {kind: KindRate(KindCounts(kind=kind), None, 0.0) for kind in done}
+    return {kind: [kinds.get(kind, none[kind]) for kinds in rates if kinds] for kind in done}
 
 
 def kinds_table(analysis: RunAnalysis) -> Table:

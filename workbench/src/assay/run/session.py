@@ -102,9 +102,11 @@ def start(plan: Plan, out: Path, destroy: bool, listener: Listener, budget: str 
 def resume(folder: Path, destroy: bool, listener: Listener, budget: str | None = None) -> RunStore:
     """Measure what is missing of a run; arguments, result and errors as in `start`, but the run keeps its budget."""
     engine = load_engine()
+    # Before it is opened for writing, which brings the store to this version.
+    with RunStore.open(folder) as before:
+        _check_contract(before)
     store = _reopen(folder)
     try:
-        _check_contract(store)
         blocks = _resumable(store)
         wanted = store.budget() if budget is None else budget
         prices = None if wanted is None else store.prices()

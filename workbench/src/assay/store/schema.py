@@ -110,7 +110,11 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
         connection.close()
         raise AssayError(f"{path}: holds no run", "its creation did not end; remove the folder")
     if write:
-        migrate(connection, version)
+        try:
+            migrate(connection, version)
+        except sqlite3.Error as error:
+            connection.close()
+            raise AssayError(f"{path}: is damaged: {error}", "restore the run's folder from a copy") from error
     else:
         connection.executescript("PRAGMA temp_store = MEMORY;" + "".join(STAND_INS[version:]))
     return connection

@@ -249,6 +249,16 @@ def test_which_ceilings_apply(operation: str, parameters: dict[str, Any], expect
     assert names_of(operation, **{"cache": "direct", **parameters}) == expected
 
 
+def test_of_a_mix_reads_are_held_against_reads_and_writes_against_writes() -> None:
+    rate = Estimate(median=1e8, low=None, high=None, n=1, spread=None)
+    case = make_case(operations=("random_mix",), cache="direct", read_percent=70)
+    found = {item.name: item.share for item in Ceilings(ALL).bindings(case, "random_mix", make_place(), rate, rate)}
+    shares = {"stated read": 0.07, "stated read IOPS": 0.07, "stated write": 0.03, "stated write IOPS": 0.03}
+    assert {name: found[name] for name in shares} == pytest.approx(shares)
+    assert names_of("random_mix", read_percent=100) == STATED_READ
+    assert names_of("random_mix", read_percent=0) == STATED_WRITE
+
+
 def test_no_device_holds_what_is_in_memory_and_nothing_the_null_target() -> None:
     memory = MEMORY_PLACE.model_copy(update={"target": "disk"})
     assert names_of("read", memory, **LARGE) == STATED_READ | COPIES | {"page cache read"}

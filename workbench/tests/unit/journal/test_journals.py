@@ -49,6 +49,17 @@ def test_all_journals_keep_the_same(make: object, tmp_path: Path) -> None:
     assert journal.record(CGROUP, "/b") not in (first, second), "it is made again"
 
 
+def test_half_a_line_takes_no_other_with_it(tmp_path: Path) -> None:
+    journal = in_file(tmp_path)
+    first = journal.record(CGROUP, "/a")
+    with (tmp_path / "journal").open("a") as file:
+        file.write('{"id": 2, "kind": "cgr')
+    second = journal.record(CGROUP, "/b")
+    journal.removed(first)
+    assert [entry.name for entry in journal.journal()] == ["/b"]
+    assert [entry.id for entry in journal.journal()] == [second]
+
+
 @pytest.mark.parametrize("make", [in_file, of_run])
 def test_things_are_removed_by_their_kind(make: object, tmp_path: Path) -> None:
     assert callable(make)

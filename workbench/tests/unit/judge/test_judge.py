@@ -22,6 +22,7 @@ from assay.judge.evidence import Evidence
 from assay.judge.judge import judge
 from assay.model.result.result import ErrorTally
 from assay.model.result.verdict import Finding, Verdict
+from assay.model.study.parameters import Parameters
 
 FULL = ErrorTally(
     kind="fault", name="ENOSPC", count=3, example="write /t/f0 at 1048576, 65536 bytes: No space (ENOSPC)"
@@ -303,6 +304,14 @@ def test_a_cached_read_says_how_the_pages_came_there(
     finding = rules.cached_read(replace(read, case=read.case.model_copy(update={"operations": operations})))
     assert isinstance(finding, Finding)
     assert ("pages lie in memory as writes of" in finding.text) is said
+
+
+def test_a_cached_read_is_found_also_where_what_a_remark_needs_was_not_told() -> None:
+    read = evidence(parameters={"cache": "keep", "record_size": 4096}, device_read_bytes=0)
+    told = {name: value for name, value in read.case.parameters.__dict__.items() if name not in ("method",)}
+    case = read.case.model_copy(update={"operations": ("write", "read"), "parameters": Parameters.told(**told)})
+    finding = rules.cached_read(replace(read, case=case))
+    assert isinstance(finding, Finding) and "pages lie in memory" not in finding.text
 
 
 def test_every_rule_here_is_tested() -> None:

@@ -17,6 +17,7 @@ from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.model.told import NOT_TOLD
 from assay.report.build import build_document
 from assay.report.html import render_html
+from assay.report.kinds_table import kinds_table
 from assay.report.tables import results_table, samples_table
 from assay.run.analysis import judge_row
 
@@ -88,6 +89,7 @@ def test_what_is_not_told_is_never_shown_as_a_default(name: str) -> None:
         assert record["not_told"] == name
     for record in samples_table(analysis).records:
         assert (record["elapsed_ns"], record["start_skew_ns"], record["cache_done"]) == (None, None, NOT_TOLD)
+    assert kinds_table(analysis).records == ()
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)
@@ -96,7 +98,9 @@ def test_nothing_is_decided_between_what_may_differ(name: str) -> None:
     assert {point.outcome for item in analysis.decisions for point in item.points} == {Outcome.BARRED}
     for pair in analysis.comparisons:
         assert pair.caveat.endswith(f"nobody told {DEFINITIONS[name].untold} ({name})")
+        assert not pair.told
     told = analysed(*cases_of(**WHOLE.__dict__))
+    assert all(pair.told for pair in told.comparisons)
     assert not any("nobody told" in pair.caveat for pair in told.comparisons)
 
 

@@ -61,6 +61,18 @@ def test_the_report_has_the_kinds_of_a_mix_as_medians_over_repeats() -> None:
     assert values == [[700 * 4096.0, 700.0, 2.0 * MS, None], [300 * 4096.0, 300.0, 10.0, None]]
 
 
+def test_a_repeat_without_a_kind_counts_with_none_of_it() -> None:
+    case = make_case("c0001", "disk", ("random_mix",))
+    shares = [mixed(1, 64, 0)[:1], mixed(2, 60, 4), mixed(3, 62, 2)]
+    samples = [
+        make_sample("c0001", repeat, operation="random_mix", elapsed_ns=10**9, kinds=kinds)
+        for repeat, kinds in enumerate(shares, start=1)
+    ]
+    reads, writes = tables(analyse(make_run(), (case,), (), samples, (), judge_row))["mixes-table"].rows
+    assert [getattr(row[6], "value", None) for row in (reads, writes)] == [62.0, 2.0]
+    assert getattr(writes[5], "value", None) == 2 * 4096.0
+
+
 @pytest.mark.parametrize("kinds", [(), (KindCounts(kind="read", ops=9),)])
 def test_without_a_mix_there_is_no_such_table(kinds: tuple[KindCounts, ...]) -> None:
     case = make_case("c0001", "disk", ("read",))

@@ -70,8 +70,8 @@ class ComparedRow(Frozen):
 
     @property
     def judged(self) -> bool:
-        """Both sides have numbers of the storage's own, and enough repeats to call a difference."""
-        return not self.comparison.too_few and not self.no_result
+        """Both sides have numbers of the storage's own, all told, and enough repeats to call a difference."""
+        return not self.comparison.too_few and self.comparison.told and not self.no_result
 
     @property
     def no_result(self) -> bool:

@@ -680,6 +680,7 @@ class Comparison(Frozen):
             100 such analyses; likewise `sure_high`.
         separable: The difference is significant; `assay.analyse.compare` has the rule.
         caveat: Why the figures should not be compared (a bad verdict on a side); empty if none.
+        told: All that makes the two sides comparable is known; else nothing is decided by them.
         n_base: Repeats of the base, or runs; likewise `n_other`.
         unit: What counts as one observation: a repeat of one run, or a run.
         p: Two-sided, of there being no difference; None if it could not be computed.
@@ -703,6 +704,7 @@ class Comparison(Frozen):
     n_base: int
     n_other: int
     of: Compared = "rate"
+    told: bool = True
     unit: Literal["repeat", "run"] = "repeat"
     sure_low: float | None = None
     sure_high: float | None = None

@@ -7,7 +7,7 @@ from assay.analyse.usable import usable
 from assay.model.result.result import Row
 from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
-from assay.report.kinds_table import KindRate, done_kinds
+from assay.report.kinds_table import KindRate, mixed_kinds
 from assay.report.measure import DATA, METADATA
 from assay.report.view import View
 
@@ -37,12 +37,9 @@ def mixes_table(view: View) -> Table | None:
 
 
 def _lines(view: View, row: Row) -> Iterator[tuple[Cell, ...]]:
-    found: dict[str, list[KindRate]] = {}
-    for sample in usable(row.samples):
-        for rate in done_kinds(sample):
-            found.setdefault(rate.counts.kind, []).append(rate)
-    for kind, rates in found.items():
-        moved = [rate.throughput for rate in rates if rate.throughput is not None]
+    for kind, rates in mixed_kinds(usable(row.samples)).items():
+        moves = any(rate.throughput is not None for rate in rates)
+        moved = [rate.throughput or 0.0 for rate in rates] if moves else []
         yield (
             row.case.id,
             row.case.target,
