@@ -5,6 +5,7 @@ use anyhow::{bail, Context};
 use assay_conform::{Subject, LEAST_FREE_BYTES};
 use assay_core::{clock, Backend, SetupError};
 use assay_spec::{BackendCapabilities, Claim, Job, Look, Mark, Target};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// What marks say of runs of `conform`.
@@ -27,6 +28,8 @@ pub(crate) struct Storage {
     claimed: bool,
     /// Number of this process in the names of its directories.
     number: u64,
+    /// A job has been opened there.
+    used: Cell<bool>,
     /// A device is claimed once for all jobs, as nobody else may use it meanwhile; each lane opens it anew.
     device: Option<Arc<dyn Backend>>,
 }
@@ -103,7 +106,8 @@ impl Storage {
             }
             other => kind.probe(other),
         };
-        let storage = |able| Storage { target: target.clone(), able, claimed, number, device: held };
+        let storage =
+            |able| Storage { target: target.clone(), able, claimed, number, used: Cell::new(false), device: held };
         found.map(storage).map_err(|error| {
             if claimed {
                 let _ = backends::kind(&target).clean(&target, true, LOCK_NS);
@@ -133,7 +137,8 @@ impl Storage {
         }
         match backends::kind(&self.target).clean(&self.target, true, LOCK_NS) {
             Ok(answer) => {
-                if answer.removed.is_empty() && matches!(self.target, Target::Nfs(_)) {
+                let in_export = matches!(self.target, Target::Nfs(_)) && self.used.get();
+                if answer.removed.is_empty() && in_export {
                     tell!("note: the directory in the export stays: there is something of another process in it");
                 }
                 answer.left.iter().map(|left| format!("{}: {}", left.path, left.why)).collect()
@@ -153,6 +158,7 @@ impl Subject for Storage {
     }
 
     fn open(&self, job: &Job) -> Result<Arc<dyn Backend>, SetupError> {
+        self.used.set(true);
         let backend = self.device.clone().map_or_else(|| backends::open(job), Ok)?;
         let refused = |error: anyhow::Error| SetupError::new("check", "the job", error.to_string());
         backends::check(job, &backend.capabilities()).map_err(refused)?;
