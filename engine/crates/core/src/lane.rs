@@ -63,6 +63,13 @@ pub struct MethodChoice {
     pub ahead: bool,
 }
 
+impl MethodChoice {
+    /// So many operations in flight, handed over at once; no first byte is told, and nothing is made ahead.
+    pub fn of(method: Method, reason: String, depth: u32) -> Self {
+        MethodChoice { method, reason, depth, batch: depth, tells_first_byte: false, ahead: false }
+    }
+}
+
 /// One worker's connection to the storage: operations go in and come out in batches.
 pub trait Lane {
     /// Opens what the phase needs. Called before the barrier.

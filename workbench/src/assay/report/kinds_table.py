@@ -73,10 +73,10 @@ def mixed_kinds(samples: Sequence[Sample]) -> dict[str, list[KindRate]]:
 
     A repeat that had none of a kind counts with 0.
     """
-    rates = [{rate.counts.kind: rate for rate in kind_rates(sample)} for sample in samples]
-    done = dict.fromkeys(kind for kinds in rates for kind, rate in kinds.items() if rate.counts.ops)
     if not any(sample.mixed for sample in samples):
         return {}
+    rates = [{rate.counts.kind: rate for rate in kind_rates(sample)} for sample in samples]
+    done = dict.fromkeys(kind for kinds in rates for kind, rate in kinds.items() if rate.counts.ops)
     none = {kind: KindRate(KindCounts(kind=kind), None, 0.0) for kind in done}
     return {kind: [kinds.get(kind, none[kind]) for kinds in rates if kinds] for kind in done}
 

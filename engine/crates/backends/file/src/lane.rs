@@ -4,10 +4,7 @@ use crate::auto::{Choice, Direction, Known};
 use crate::place::Place;
 use assay_core::{Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, ASKED_FOR};
 use assay_posix::uring::{Queue, Ring, Uring};
-use assay_posix::Mmap;
-use assay_posix::Stdio;
-use assay_posix::SyncIo;
-use assay_posix::Threads;
+use assay_posix::{Mmap, Stdio, SyncIo, Threads};
 use assay_spec::{Method, MethodShape, Operation, SyncPolicy};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -112,14 +109,7 @@ impl Lane for FileLane {
         if plan.operation.stdio() {
             let length = self.setup.buffers.length();
             self.channel = Channel::Stdio(Stdio::open(fd, plan, length, Arc::clone(&self.setup.buffers))?);
-            return Ok(MethodChoice {
-                method: Method::Sync,
-                reason: "C stdio".to_owned(),
-                depth: 1,
-                batch: 1,
-                tells_first_byte: false,
-                ahead: false,
-            });
+            return Ok(MethodChoice::of(Method::Sync, "C stdio".to_owned(), 1));
         }
         let choice = self.choose(plan)?;
         let data_only = plan.sync == SyncPolicy::Fdatasync;
@@ -143,14 +133,8 @@ impl Lane for FileLane {
         };
         self.channel = channel;
         let batch = if plan.direct { depth.min(DIRECT_BATCH.max(depth / 4)) } else { depth };
-        Ok(MethodChoice {
-            method: choice.method,
-            reason: choice.reason,
-            depth,
-            batch,
-            tells_first_byte: false,
-            ahead: matches!(self.channel, Channel::Ring),
-        })
+        let ahead = matches!(self.channel, Channel::Ring);
+        Ok(MethodChoice { batch, ahead, ..MethodChoice::of(choice.method, choice.reason, depth) })
     }
 
     #[inline]

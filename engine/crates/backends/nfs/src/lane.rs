@@ -266,14 +266,7 @@ impl Lane for FileLane {
         self.handle = self.place.file(&mut self.client, self.server, self.file)?;
         self.stable = Stable::of(plan.sync);
         let depth = self.setup.queue_depth;
-        Ok(MethodChoice {
-            method: Method::Protocol,
-            reason: self.reason(plan),
-            depth,
-            batch: depth,
-            tells_first_byte: false,
-            ahead: true,
-        })
+        Ok(MethodChoice { ahead: true, ..MethodChoice::of(Method::Protocol, self.reason(plan), depth) })
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {

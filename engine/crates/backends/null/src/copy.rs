@@ -53,14 +53,7 @@ impl CopyLane {
 impl Lane for CopyLane {
     fn begin(&mut self, _plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
         let reason = "memory is copied, by no call of the kernel".to_owned();
-        Ok(MethodChoice {
-            method: Method::Sync,
-            reason,
-            depth: self.depth,
-            batch: self.depth,
-            tells_first_byte: false,
-            ahead: false,
-        })
+        Ok(MethodChoice::of(Method::Sync, reason, self.depth))
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {

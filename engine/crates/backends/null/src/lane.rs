@@ -160,14 +160,7 @@ impl Lane for NullLane {
             script.begin();
         }
         let reason = "the null device needs no kernel".to_owned();
-        Ok(MethodChoice {
-            method: Method::Sync,
-            reason,
-            depth: self.depth,
-            batch: self.depth,
-            tells_first_byte: false,
-            ahead: false,
-        })
+        Ok(MethodChoice::of(Method::Sync, reason, self.depth))
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {

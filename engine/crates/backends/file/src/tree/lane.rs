@@ -88,19 +88,12 @@ impl Lane for TreeLane {
             let words = ring.attach(&self.forest, plan)?;
             self.channel = Channel::Ring;
             let reason = format!("{}; {words}", self.reason);
-            return Ok(MethodChoice {
-                method: Method::IoUring,
-                reason,
-                depth: ring.depth(),
-                batch: ring.depth(),
-                tells_first_byte: false,
-                ahead: false,
-            });
+            return Ok(MethodChoice::of(Method::IoUring, reason, ring.depth()));
         }
         let (forest, buffers) = (Arc::clone(&self.forest), Arc::clone(&self.setup.buffers));
         self.channel = Channel::Calls(Box::new(Calls::open(forest, self.setup.lane, buffers, plan)?));
         let reason = format!("{}; plain calls: {}", obstacle.as_ref().unwrap_or(&self.reason), calls(plan.operation));
-        Ok(MethodChoice { method: Method::Sync, reason, depth: 1, batch: 1, tells_first_byte: false, ahead: false })
+        Ok(MethodChoice::of(Method::Sync, reason, 1))
     }
 
     fn execute(&mut self, op: &Op) -> Result<u64, Fault> {

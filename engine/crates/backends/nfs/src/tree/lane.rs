@@ -128,14 +128,7 @@ impl Lane for TreeLane {
         self.stable = Stable::of_tree(plan.sync);
         self.names = Names::new(self.setup.lane, plan);
         let depth = self.setup.queue_depth;
-        Ok(MethodChoice {
-            method: Method::Protocol,
-            reason: self.reason(plan.operation),
-            depth,
-            batch: depth,
-            tells_first_byte: false,
-            ahead: false,
-        })
+        Ok(MethodChoice::of(Method::Protocol, self.reason(plan.operation), depth))
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {
