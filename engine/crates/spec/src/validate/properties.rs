@@ -17,11 +17,20 @@ fn number(most: u64) -> impl Strategy<Value = u64> {
     let year = 31_536_000_000_000_000;
     let borders =
         vec![0, 1, most, most + 1, 1 << 30, 1 << 32, year, year + 1, i64::MAX as u64, 1 << 63, u64::MAX - 1, u64::MAX];
-    prop_oneof![40 => 1..=most, 2 => select(borders), 1 => any::<u64>()]
+    prop_oneof![120 => 1..=most, 2 => select(borders), 1 => any::<u64>()]
 }
 
 fn small(most: u32) -> impl Strategy<Value = u32> {
-    prop_oneof![40 => 1..=most, 2 => select(vec![0, most, most + 1, u32::MAX]), 1 => any::<u32>()]
+    prop_oneof![120 => 1..=most, 2 => select(vec![0, most, most + 1, u32::MAX]), 1 => any::<u32>()]
+}
+
+/// Paths and names, of which one in ten has dots where there may be none.
+fn path() -> impl Strategy<Value = String> {
+    prop_oneof![9 => "(/[a-z]{1,3}){1,3}", 1 => "/[a-z./]{0,9}"]
+}
+
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![9 => "[a-z][a-z.]{0,4}", 1 => "[a-z.]{1,5}"]
 }
 
 fn latency() -> impl Strategy<Value = LatencyModel> {
@@ -67,7 +76,7 @@ fn null() -> impl Strategy<Value = Target> {
 fn nfs() -> impl Strategy<Value = Target> {
     let ids = (any::<Option<u16>>(), any::<Option<u32>>(), any::<Option<u32>>());
     let sizes = (small(16), number(1 << 20), number(1 << 20), number(3_600_000_000_000));
-    ("[a-z.:-]{1,9}", "/[a-z./]{0,9}", "[a-z.]{1,5}", ids, sizes).prop_map(
+    ("[a-z.:-]{1,9}", path(), name(), ids, sizes).prop_map(
         |(server, export, name, (mount_port, uid, gid), (nconnect, rsize, wsize, timeout_ns))| {
             let (root, directory, servers) = (name.clone(), name, vec![server]);
             Target::Nfs(NfsTarget {
@@ -88,10 +97,10 @@ fn nfs() -> impl Strategy<Value = Target> {
 }
 
 fn target() -> impl Strategy<Value = Target> {
-    let file = ("/[a-z./]{0,9}", "[a-z.]{1,5}", prop::option::of("[a-z.]{1,5}"))
+    let file = (path(), name(), prop::option::of(name()))
         .prop_map(|(root, directory, run)| Target::File(FileTarget { root, directory, run }));
     let device =
-        ("/[a-z./]{0,9}", any::<bool>()).prop_map(|(path, destroy)| Target::Device(DeviceTarget { path, destroy }));
+        (path(), prop::bool::weighted(0.9)).prop_map(|(path, destroy)| Target::Device(DeviceTarget { path, destroy }));
     prop_oneof![3 => null(), 2 => file, 1 => device, 2 => nfs()]
 }
 
@@ -193,7 +202,27 @@ fn switches() -> impl Strategy<Value = ([bool; 6], Method, SyncPolicy, Tuning)> 
     (any::<[bool; 6]>(), method, sync, tuning)
 }
 
+/// Three jobs in four have what their own parts ask of each other, so that enough pass; the rest are of any parts.
 fn job() -> impl Strategy<Value = Job> {
+    (any_job(), 0..4_u8).prop_map(|(job, number)| if number == 0 { job } else { fitting(job) })
+}
+
+fn fitting(job: Job) -> Job {
+    let alone = matches!(job.method, Method::Sync | Method::Mmap);
+    let names = job.phases.iter().any(|phase| phase.operation.group() == Some(Group::Names));
+    let tree = Tree { files: 10, depth: 1, width: 2 };
+    Job {
+        queue_depth: if alone { 1 } else { job.queue_depth },
+        rank: job.rank % job.ranks.max(1),
+        record_size_bytes: job.record_size_bytes.min(job.file_size_bytes),
+        tree: if names { job.tree.or(Some(tree)) } else { job.tree },
+        lease_ns: job.lease_ns.map(|span| span.max(SECOND)),
+        file_size_bytes: if names { job.file_size_bytes.min(job.record_size_bytes) } else { job.file_size_bytes },
+        ..job
+    }
+}
+
+fn any_job() -> impl Strategy<Value = Job> {
     let tree = (number(1000), 0..18_u32, small(10)).prop_map(|(files, depth, width)| Tree { files, depth, width });
     let spans = (
         number(3_600_000_000_000),
