@@ -10,7 +10,7 @@ from nfs_tools import MIB, SECOND, after, box_of, boxes_below, errnos, execute, 
 from soak import times
 from testbed_tools import said
 
-from assay.contract.names import Event, PhaseStartEvent
+from assay.contract.messages import Event, PhaseStartEvent
 from assay.model.result.result import Sample
 from assay.site.box.running import RunningBox
 

@@ -34,7 +34,7 @@ from assay.site.box import journal
 from assay.site.box.clean import take_down
 from assay.site.box.find import running_boxes, sweep
 from assay.site.box.folders import boxes_root, disks_root, make_disks_folder
-from assay.site.box.run import find_program
+from assay.site.box.programs import find_program
 from assay.site.box.up import bring_up
 
 CYCLES = times(5, 50)

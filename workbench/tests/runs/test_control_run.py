@@ -14,7 +14,7 @@ from builders import make_case, make_run, make_sample
 from run_tools import ENGINE, assay, check_whole, needs_engine, only_run, study
 
 from assay.analyse.rows import analyse
-from assay.contract.names import Event, IntervalEvent
+from assay.contract.messages import Event, IntervalEvent
 from assay.launch.engine import run_job
 from assay.launch.launcher import LocalLauncher
 from assay.model.result.machine import Controls, MachineFinding

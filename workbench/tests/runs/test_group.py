@@ -13,7 +13,7 @@ from soak import times
 
 from assay.analyse import histograms
 from assay.contract._generated import Job
-from assay.contract.names import Event, IntervalEvent
+from assay.contract.messages import Event, IntervalEvent
 from assay.launch.conversation import Grace
 from assay.launch.group import run_group
 from assay.launch.launcher import LocalLauncher

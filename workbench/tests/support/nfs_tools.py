@@ -16,7 +16,7 @@ from testbed_tools import GUARD, assert_nothing_left, assert_soon, need_box, wri
 
 from assay.analyse.ranks import read_rank, samples_from_ranks
 from assay.contract._generated import Job
-from assay.contract.names import Event
+from assay.contract.messages import Event
 from assay.contract.reader import read_events
 from assay.launch.binary import load_engine
 from assay.launch.group import GroupOutcome, Member, run_group

@@ -9,7 +9,7 @@ from builders import hdr
 from plan_tools import backend
 
 from assay.analyse.ranks import Rank, read_rank
-from assay.contract.names import HelloEvent, IntervalEvent, LatencySummary, PhaseEndEvent, PhaseStartEvent
+from assay.contract.messages import HelloEvent, IntervalEvent, LatencySummary, PhaseEndEvent, PhaseStartEvent
 
 MS = 1_000_000
 RECORD = 4096

@@ -17,7 +17,7 @@ from assay.model.base import AssayError
 from assay.model.site.box import Box
 from assay.site.box.box import load_box
 from assay.site.box.disks import GROUPS, find_hierarchy, group_prefix
-from assay.site.box.run import check_programs, check_rights, find_program, find_switch
+from assay.site.box.programs import check_programs, check_rights, find_program, find_switch
 from assay.site.box.running import RunningBox
 from assay.site.box.up import bring_up
 

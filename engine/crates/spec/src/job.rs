@@ -337,7 +337,7 @@ pub struct Phase {
     #[serde(default)]
     pub arrivals: Arrivals,
     /// With a mixed operation, what it consists of: kinds of operations and their shares in percent, 100 together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::mix::each_once")]
     pub mix: Option<BTreeMap<OpKind, u8>>,
     /// With `get`, ask for so many bytes from a random place of each object, not for all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

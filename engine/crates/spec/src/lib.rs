@@ -12,6 +12,7 @@ mod event;
 mod fault;
 mod job;
 mod memory;
+mod mix;
 mod op;
 mod place;
 #[cfg(test)]

@@ -13,7 +13,7 @@ from assay.analyse.samples import Heard, listen
 from assay.contract._generated import FaultDomain, Job
 from assay.contract.bounds import largest_operation
 from assay.contract.counts import Counted, by_kind, moved, operations
-from assay.contract.names import (
+from assay.contract.messages import (
     ByeEvent,
     ErrorSampleEvent,
     Fault,

@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.analyse.estimate import mean_deviation, student_t
 from assay.analyse.statistics.changes import Floats, change_points
-from assay.contract.names import IntervalEvent, PhaseEndEvent, Window
+from assay.contract.messages import IntervalEvent, PhaseEndEvent, Window
 from assay.model.base import AssayError
 from assay.model.result.course import Change, Course
 

@@ -5,7 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from assay.contract.names import ErrorCount, ErrorSampleEvent, Fault
+from assay.contract.messages import ErrorCount, ErrorSampleEvent, Fault
 from assay.model.foreign import plain
 from assay.model.result.result import ErrorTally
 

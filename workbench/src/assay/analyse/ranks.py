@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from assay.analyse.samples import Heard, ended_sample, failed_writes, listen, merged_latency, phase_sample
 from assay.contract.counts import added_up, by_kind
-from assay.contract.names import (
+from assay.contract.messages import (
     HostCpu,
     IntervalEvent,
     LatencySummary,

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.analyse import histograms
 from assay.analyse.failures import tallies
-from assay.contract.names import (
+from assay.contract.messages import (
     ByeEvent,
     ErrorSampleEvent,
     HelloEvent,

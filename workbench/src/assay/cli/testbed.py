@@ -60,7 +60,7 @@ def status(
     """
     from assay.cli.output import note, print_json, print_table
     from assay.site.box.find import running_boxes
-    from assay.site.box.run import check_rights
+    from assay.site.box.programs import check_rights
 
     check_rights()
     _sweep()
@@ -118,7 +118,7 @@ def down(
     from assay.cli.output import note
     from assay.site.box.clean import take_down
     from assay.site.box.find import running_boxes
-    from assay.site.box.run import check_rights
+    from assay.site.box.programs import check_rights
 
     check_rights()
     if bool(name) == every:
@@ -153,7 +153,7 @@ def _sweep() -> None:
 def _box_of(host: str, name: str) -> "RunningBox":
     """The box that is up and has such a host."""
     from assay.site.box.find import running_boxes
-    from assay.site.box.run import check_rights
+    from assay.site.box.programs import check_rights
 
     check_rights()
     boxes = [box for box in running_boxes() if name in ("", box.name)]

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from assay.contract.names import Event, Job
+from assay.contract.messages import Event, Job
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="event")])
 _SHOWN = 120

@@ -6,7 +6,7 @@ A rule about the data path looks at usable repeats only; what is wrong with the 
 import math
 from collections.abc import Callable
 
-from assay.judge import cache, course, lanes, layers, limits, names, tenant
+from assay.judge import cache, course, lanes, layers, limits, metadata, tenant
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
 from assay.model.result.result import Estimate, Sample
 from assay.model.result.verdict import Finding, Verdict
@@ -375,16 +375,16 @@ RULES: tuple[Rule, ...] = (
     cache.later_passes,
     direct_read,
     cache.answered_below,
-    names.cached_names,
+    metadata.cached_names,
     unflushed_write,
     cache.absorbed_writes,
     cache.flush_without_effect,
-    names.unflushed_names,
+    metadata.unflushed_names,
     unsustained,
     course.no_steady_state,
     course.throttled,
     course.bursting,
-    names.late_engine,
+    metadata.late_engine,
     unstable,
     lanes.skewed,
     lanes.uneven_lanes,

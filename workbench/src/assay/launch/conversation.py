@@ -16,7 +16,7 @@ from typing import IO
 
 from assay.contract._generated import ByeStatus
 from assay.contract.bounds import Bounds
-from assay.contract.names import ByeEvent, ErrorSampleEvent, Event, HelloEvent, IntervalEvent, LogEvent, PongEvent
+from assay.contract.messages import ByeEvent, ErrorSampleEvent, Event, HelloEvent, IntervalEvent, LogEvent, PongEvent
 from assay.contract.reader import BrokenLine, read_line
 from assay.launch.binary import last_line
 from assay.launch.launcher import Process

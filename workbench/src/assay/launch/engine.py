@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from assay.contract.bounds import Bounds, bounds_of
-from assay.contract.names import Event, Job
+from assay.contract.messages import Event, Job
 from assay.launch.conversation import Conversation, Grace, converse
 from assay.launch.launcher import Launcher
 

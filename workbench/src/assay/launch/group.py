@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from assay.contract.bounds import Bounds, bounds_of
-from assay.contract.names import BarrierEvent, Event, HelloEvent, Job, PhaseEndEvent, PongEvent
+from assay.contract.messages import BarrierEvent, Event, HelloEvent, Job, PhaseEndEvent, PongEvent
 from assay.launch.conversation import Conversation, Grace, converse
 from assay.launch.engine import Ended
 from assay.launch.launcher import Launcher

@@ -1,6 +1,11 @@
 """What all model classes share."""
 
+from collections.abc import Callable
+
 from pydantic import BaseModel, ConfigDict
+
+Say = Callable[[str], None]
+"""Takes a line for people."""
 
 
 class Frozen(BaseModel):

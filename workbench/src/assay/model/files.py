@@ -11,6 +11,7 @@ from assay.model.source import (
     Path,
     Problem,
     Source,
+    list_errors,
     named,
     read_source,
     shape_words,
@@ -64,9 +65,7 @@ def first_problem(error: ValidationError, source: Source, model: type[BaseModel]
 
 
 def _problems(error: ValidationError, source: Source, model: type[BaseModel], guide: str) -> list[Problem]:
-    # Of a list whose entries are wrong pydantic says that it is too short as well.
-    details = [each for each in error.errors(include_url=False) if each["type"] != "too_short" or not each["input"]]
-    return [_problem(detail, source, model, guide) for detail in details]
+    return [_problem(detail, source, model, guide) for detail in list_errors(error)]
 
 
 def _problem(detail: ErrorDetails, source: Source, model: type[BaseModel], guide: str) -> Problem:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import yaml
-from pydantic import AfterValidator
+from pydantic import AfterValidator, ValidationError
 from pydantic_core import ErrorDetails
 
 from assay.model.base import Frozen
@@ -370,6 +370,11 @@ def without_echoes(problems: Sequence[Problem], source: Source) -> list[Problem]
 def sorted_problems(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     """In the order of the file, each once."""
     return tuple(sorted(dict.fromkeys(problems), key=lambda problem: (problem.line, problem.column)))
+
+
+def list_errors(error: ValidationError) -> list[ErrorDetails]:
+    """Pydantic's complaints without those that only follow from others: a list whose entries are wrong is not empty."""
+    return [each for each in error.errors(include_url=False) if each["type"] != "too_short" or not each["input"]]
 
 
 def shape_words(detail: ErrorDetails) -> tuple[str, str] | None:

@@ -14,6 +14,7 @@ from assay.model.source import (
     Path,
     Problem,
     Source,
+    list_errors,
     named,
     read_source,
     shape_words,
@@ -85,7 +86,7 @@ def _validate(source: Source, base: str) -> tuple[Study | None, list[Problem]]:
     try:
         study = Study.model_validate(merged, context={"base": base})
     except ValidationError as error:
-        details = error.errors(include_url=False)
+        details = list_errors(error)
         misspelt = _misspelt(details, merged)
         found = [_problem(detail, source, merged) for detail in details if detail["loc"] not in misspelt]
         return None, problems + found

@@ -16,7 +16,7 @@ from assay.launch.launcher import LocalLauncher
 from assay.launch.locks import close_all
 from assay.launch.places import inspect_text, look_at
 from assay.launch.placing import SilentError
-from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.result import Place
 from assay.model.study.study import Study
@@ -24,7 +24,6 @@ from assay.plan.load import load_study
 from assay.run import claims, targets
 from assay.run.ceilings_run import CeilingMeter
 from assay.run.executor import Interruption
-from assay.run.listener import Say
 from assay.store import RunMeta, RunStore, new_run_id
 from assay.store.entries import RUN_LOCK
 from assay.store.find import run_folders

@@ -12,7 +12,7 @@ from assay.launch.engine import SPEAK_SECONDS, run_job
 from assay.launch.launcher import Launcher
 from assay.launch.looking import MachineLooking
 from assay.launch.places import Owner
-from assay.model.base import AssayError
+from assay.model.base import AssayError, Say
 from assay.model.result.ceiling import HOST_WIDE, Ceiling, CeilingName, Exceeding, When
 from assay.model.result.result import IN_MEMORY, Place, Sample
 from assay.model.study.case import Case
@@ -23,7 +23,6 @@ from assay.plan.ceiling_times import MOST_KINDS
 from assay.plan.jobs import guarded
 from assay.run.cleaning import RunCleaning
 from assay.run.heard import read_repeat
-from assay.run.listener import Say
 from assay.run.targets import target_path
 
 SILENCE_LIMIT = 60.0

@@ -19,11 +19,10 @@ from assay.launch.places import (
 )
 from assay.launch.placing import PATIENCE_SECONDS, SHORT_PATIENCE_SECONDS, SilentError, patience_of
 from assay.launch.questions import clean_target
-from assay.model.base import AssayError
+from assay.model.base import AssayError, Say
 from assay.model.foreign import plain
 from assay.model.study.study import Study
 from assay.run.fleet import Fleet
-from assay.run.listener import Say
 from assay.store import RunStore, foreign_run_state
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from assay.contract._generated import IntervalEvent
 from assay.contract.bounds import bounds_of
-from assay.contract.names import Event, PhaseStartEvent
+from assay.contract.messages import Event, PhaseStartEvent
 from assay.kinds.place import keeper_of
 from assay.launch.cgroup import MemoryCap
 from assay.launch.engine import SPEAK_SECONDS, Outcome, run_job

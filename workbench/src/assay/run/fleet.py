@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from assay.contract._generated import Job
 from assay.contract.bounds import Bounds
-from assay.contract.names import Event
+from assay.contract.messages import Event
 from assay.contract.parts import HostPart, join_parts
 from assay.launch.engine import Outcome
 from assay.launch.environment.remote import capture_hosts

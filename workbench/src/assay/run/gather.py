@@ -8,11 +8,10 @@ from pathlib import Path
 from assay.launch.binary import Engine
 from assay.launch.install import launcher_for
 from assay.launch.shell import close_shells
-from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.study.case import Case
 from assay.model.study.study import Study
 from assay.run.fleet import Fleet
-from assay.run.listener import Say
 from assay.site.choose import site_of
 from assay.site.site import brought_up
 

@@ -1,16 +1,13 @@
 """Who is told how a run gets on. The run prints nothing itself."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Protocol, Self
 
 from assay.model.result.result import Sample
 from assay.model.study.case import Case
 from assay.model.units import about_duration
-
-Say = Callable[[str], None]
-"""Takes a line for people."""
 
 PRIOR_SECONDS = 10.0
 """How much measured time it takes until what was measured counts as much as the estimate."""

@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from assay.model.base import Say
 from assay.model.money.amount import EXACT, money
 from assay.model.money.priced import FrozenPrices
 from assay.model.units import about_duration
 from assay.money.cost.frozen import all_running
 from assay.plan.estimate import StudyEstimate
 from assay.run.budget import Budget, of_hours
-from assay.run.listener import Say
 from assay.store import Attempt, RunStore
 
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.launch.shell import make_shell
-from assay.model.base import AssayError
+from assay.model.base import AssayError, Say
 from assay.model.site.host import LOCALHOST, THIS_HOST, Host
 from assay.model.study.hosts import Hosts
 from assay.model.study.study import Study
 from assay.model.units import shown
-from assay.run.listener import Say
 from assay.site.choose import site_of
 from assay.site.inventory.hosts import node_names, resolve_hosts
 from assay.site.inventory.site import InventorySite

@@ -5,7 +5,7 @@ from typing import Any
 
 from assay.analyse import histograms
 from assay.contract._generated import IntervalEvent
-from assay.contract.names import OpInterval, PhaseStartEvent
+from assay.contract.messages import OpInterval, PhaseStartEvent
 from assay.contract.parts import split_parts
 from assay.contract.reader import GREATEST, lines_of, read_events
 from assay.model.base import AssayError

@@ -17,7 +17,7 @@ from assay.launch.looking import MachineLooking
 from assay.launch.places import Owner, check_apart, living_problem, look_at
 from assay.launch.placing import MARGIN_SECONDS, patience_of
 from assay.launch.questions import probe_target
-from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.result.layers import in_memory
 from assay.model.result.result import IN_MEMORY, Place
 from assay.model.source import Source
@@ -27,7 +27,6 @@ from assay.model.study.target import Target
 from assay.model.units import about_size
 from assay.plan.capable import backends_by_kind, capability_faults
 from assay.run.below import MachineLayering
-from assay.run.listener import Say
 from assay.store import foreign_run_state
 
 

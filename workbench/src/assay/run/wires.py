@@ -2,12 +2,12 @@
 
 from assay.analyse.network import network_findings
 from assay.launch.shell import make_shell
+from assay.model.base import Say
 from assay.model.result.network import Network
 from assay.model.site.host import THIS_HOST
 from assay.model.study.study import Study
 from assay.model.units import about_duration
 from assay.run.fleet import Fleet
-from assay.run.listener import Say
 from assay.run.preflight_places import from_study
 from assay.wires.preflight import Options, estimate_seconds, run_preflight
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.site.host import THIS_HOST
-from assay.site.site import Say, Standing
+from assay.site.site import Standing
 
 
 class LocalSite:

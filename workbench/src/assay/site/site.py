@@ -8,12 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.site.host import Host
 from assay.model.study.target import Target
-
-Say = Callable[[str], None]
-"""Takes a line for people."""
 
 
 @dataclass(frozen=True)

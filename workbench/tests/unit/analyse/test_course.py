@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assay.analyse.course import IntervalRate, course, course_of, effective_size, whole_intervals
 from assay.analyse.statistics.changes import change_points
-from assay.contract.names import IntervalEvent, PhaseEndEvent, Window
+from assay.contract.messages import IntervalEvent, PhaseEndEvent, Window
 from assay.model.result.course import Course
 
 S = 10**9

@@ -11,7 +11,7 @@ from paths import REPOSITORY
 
 from assay.analyse import histograms
 from assay.analyse.samples import samples_from_events
-from assay.contract.names import IntervalEvent
+from assay.contract.messages import IntervalEvent
 from assay.contract.reader import BrokenLine, read_events, read_line
 from assay.model.result.course import Course
 from assay.model.result.result import BlockDeviceUse, ErrorTally, Sample

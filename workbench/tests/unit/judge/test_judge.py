@@ -1,4 +1,4 @@
-"""Each rule of `rules` and `names` fires on its bad evidence and keeps silent on good; and all rules together."""
+"""Each rule of `rules` and `metadata` fires on its bad evidence and keeps silent on good; and all rules together."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from judge_tools import (
     lacks,
 )
 
-from assay.judge import names, rules
+from assay.judge import metadata, rules
 from assay.judge.evidence import Evidence
 from assay.judge.judge import judge
 from assay.model.result.result import ErrorTally
@@ -166,24 +166,24 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (rules.unsustained, Verdict.UNSUSTAINED, "50 %", paced(1000, flush_ns=10**9, iops=500.0)),
     (rules.unstable, Verdict.UNSTABLE, "the 95 % interval of 3 repeats is", evidence(speeds=(100e6, 130e6, 80e6))),
     (rules.unstable, Verdict.UNSTABLE, " operations/s", about_names(rates=(50e3, 30e3, 70e3))),
-    (names.cached_names, Verdict.CACHED, "all of the operations", about_names(device_read_bytes=0)),
+    (metadata.cached_names, Verdict.CACHED, "all of the operations", about_names(device_read_bytes=0)),
     # Each name five times, where the kernel does not tell what was fetched, or enough for all of them was.
-    (names.cached_names, Verdict.CACHED, "80 % of the operations looked at a name again", AGAIN),
-    (names.cached_names, Verdict.CACHED, "1,000 names, each 5 times", replace(AGAIN, place=LOOP_PLACE)),
+    (metadata.cached_names, Verdict.CACHED, "80 % of the operations looked at a name again", AGAIN),
+    (metadata.cached_names, Verdict.CACHED, "1,000 names, each 5 times", replace(AGAIN, place=LOOP_PLACE)),
     # 1000 operations, and at most 6400 / 64 names that were fetched.
-    (names.cached_names, Verdict.CACHED, "90 %", about_names(device_read_bytes=6400)),
-    (names.cached_names, Verdict.CACHED, "75 %", about_names("open", device_read_bytes=16_000)),
+    (metadata.cached_names, Verdict.CACHED, "90 %", about_names(device_read_bytes=6400)),
+    (metadata.cached_names, Verdict.CACHED, "75 %", about_names("open", device_read_bytes=16_000)),
     # One directory of 1000 names is at least 8000 bytes.
-    (names.cached_names, Verdict.CACHED, "50 %", about_names("readdir", device_read_bytes=32_000, ops=8)),
+    (metadata.cached_names, Verdict.CACHED, "50 %", about_names("readdir", device_read_bytes=32_000, ops=8)),
     (
-        names.cached_names,
+        metadata.cached_names,
         Verdict.CACHED,
         "98 %",
         about_names(cache_done="dropped", device_read_bytes=64_000, ops=50_000),
     ),
-    (names.unflushed_names, Verdict.CACHED, "1,000 changes", about_names("rename", parameters={"sync": "none"})),
-    (names.late_engine, Verdict.CLIENT_BOUND, "started 5 ms late", late(5)),
-    (names.late_engine, Verdict.CLIENT_BOUND, "1 ms at most", late(2, queue_depth=8, method="io_uring")),
+    (metadata.unflushed_names, Verdict.CACHED, "1,000 changes", about_names("rename", parameters={"sync": "none"})),
+    (metadata.late_engine, Verdict.CLIENT_BOUND, "started 5 ms late", late(5)),
+    (metadata.late_engine, Verdict.CLIENT_BOUND, "1 ms at most", late(2, queue_depth=8, method="io_uring")),
 ]
 
 SILENT: list[tuple[Rule, Evidence]] = [
@@ -224,20 +224,20 @@ SILENT: list[tuple[Rule, Evidence]] = [
     (rules.cached_read, about_names(device_read_bytes=0)),
     (rules.direct_read, about_names(device_read_bytes=0)),
     (rules.unflushed_write, about_names("create", parameters={"sync": "none"})),
-    (names.cached_names, about_names(device_read_bytes=0, place=NULL_PLACE)),
-    (names.cached_names, about_names("create", device_read_bytes=0)),
-    (names.cached_names, evidence(parameters={"cache": "keep"}, device_read_bytes=0)),
-    (names.unflushed_names, about_names("create")),
-    (names.unflushed_names, about_names("stat", parameters={"sync": "none"})),
-    (names.unflushed_names, about_names("create", parameters={"sync": "none"}, place=NULL_PLACE)),
-    (names.unflushed_names, evidence("write", parameters={"cache": "keep", "sync": "none"})),
-    (names.late_engine, evidence()),
+    (metadata.cached_names, about_names(device_read_bytes=0, place=NULL_PLACE)),
+    (metadata.cached_names, about_names("create", device_read_bytes=0)),
+    (metadata.cached_names, evidence(parameters={"cache": "keep"}, device_read_bytes=0)),
+    (metadata.unflushed_names, about_names("create")),
+    (metadata.unflushed_names, about_names("stat", parameters={"sync": "none"})),
+    (metadata.unflushed_names, about_names("create", parameters={"sync": "none"}, place=NULL_PLACE)),
+    (metadata.unflushed_names, evidence("write", parameters={"cache": "keep", "sync": "none"})),
+    (metadata.late_engine, evidence()),
     # Not late enough to matter; explained by a storage that was busy for 1000 x 1 us; a mean too uncertain to tell.
-    (names.late_engine, late(0.9)),
-    (names.late_engine, late(1.0, mean_us=10)),
-    (names.late_engine, late(5, mean_us=4000)),
+    (metadata.late_engine, late(0.9)),
+    (metadata.late_engine, late(1.0, mean_us=10)),
+    (metadata.late_engine, late(5, mean_us=4000)),
     # Slots that may not have been used do not count.
-    (names.late_engine, late(1.002, queue_depth=8, method="sync", mean_us=10)),
+    (metadata.late_engine, late(1.002, queue_depth=8, method="sync", mean_us=10)),
 ]
 
 UNANSWERED: list[tuple[Rule, str, Evidence]] = [
@@ -251,20 +251,20 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (rules.direct_read, "does not tell", evidence(device_read_bytes=0, place=NFS_PLACE)),
     (rules.unflushed_write, "memory itself", evidence("write", parameters=UNFLUSHED, place=MEMORY_PLACE)),
     (rules.unstable, "needs 3 repeats, has 2", evidence(speeds=(100e6, 200e6))),
-    (names.cached_names, "may hold them all", about_names()),
+    (metadata.cached_names, "may hold them all", about_names()),
     # Servers and programs may be asked again, and memory may be too small.
-    (names.cached_names, "does not tell", replace(AGAIN, place=NFS_PLACE)),
-    (names.cached_names, "may hold them all", replace(AGAIN, memory_bytes=100_000)),
+    (metadata.cached_names, "does not tell", replace(AGAIN, place=NFS_PLACE)),
+    (metadata.cached_names, "may hold them all", replace(AGAIN, memory_bytes=100_000)),
     # Each lane has files of its own, in one tree or in several.
-    (names.cached_names, "may hold them all", about_names(ops=5000, parameters={"lanes": 5, "layout": "shared"})),
-    (names.cached_names, "after they were emptied", about_names(cache_done="dropped")),
-    (names.cached_names, "does not tell", about_names(device_read_bytes=None)),
-    (names.cached_names, "does not tell", about_names(device_read_bytes=5, place=NFS_PLACE)),
-    (names.cached_names, "does not tell", about_names(device_read_bytes=0, cache_done="dropped")),
-    (names.cached_names, "does not tell", about_names(device_read_bytes=0, place=LOOP_PLACE)),
-    (names.cached_names, "memory itself", about_names(device_read_bytes=0, place=MEMORY_PLACE)),
-    (names.unflushed_names, "memory itself", about_names("create", parameters={"sync": "none"}, place=MEMORY_PLACE)),
-    (names.unflushed_names, "promises nothing", about_names("create", parameters={"sync": "o_sync"})),
+    (metadata.cached_names, "may hold them all", about_names(ops=5000, parameters={"lanes": 5, "layout": "shared"})),
+    (metadata.cached_names, "after they were emptied", about_names(cache_done="dropped")),
+    (metadata.cached_names, "does not tell", about_names(device_read_bytes=None)),
+    (metadata.cached_names, "does not tell", about_names(device_read_bytes=5, place=NFS_PLACE)),
+    (metadata.cached_names, "does not tell", about_names(device_read_bytes=0, cache_done="dropped")),
+    (metadata.cached_names, "does not tell", about_names(device_read_bytes=0, place=LOOP_PLACE)),
+    (metadata.cached_names, "memory itself", about_names(device_read_bytes=0, place=MEMORY_PLACE)),
+    (metadata.unflushed_names, "memory itself", about_names("create", parameters={"sync": "none"}, place=MEMORY_PLACE)),
+    (metadata.unflushed_names, "promises nothing", about_names("create", parameters={"sync": "o_sync"})),
 ]
 
 
@@ -315,7 +315,7 @@ def test_a_cached_read_is_found_also_where_what_a_remark_needs_was_not_told() ->
 
 
 def test_every_rule_here_is_tested() -> None:
-    here = {rule for rule in rules.RULES if rule.__module__ in (rules.__name__, names.__name__)}
+    here = {rule for rule in rules.RULES if rule.__module__ in (rules.__name__, metadata.__name__)}
     assert {rule for rule, *_ in FIRING} == {rule for rule, *_ in SILENT} == here
     assert {rule for rule, *_ in UNANSWERED} <= here
     # Each of the others has a file of tests of its own, which says so of its module.
@@ -387,12 +387,12 @@ def test_one_repeat_in_which_the_engine_stood_still_is_told() -> None:
         changes = [{"start_delay": delay, "latency": {"mean": delay["mean"] + 99_000}} for delay in delays]
         return evidence(changes=changes, ops=1000, target_per_s=1.0)
 
-    found = fires(names.late_engine, Verdict.CLIENT_BOUND, "in 1 of 3 repeats the engine or its machine", stood(300))
+    found = fires(metadata.late_engine, Verdict.CLIENT_BOUND, "in 1 of 3 repeats the engine or its machine", stood(300))
     assert found.numbers["start_delay_max_ns"] == 300 * MS
     # Not so long, or no longer than the storage may have taken.
-    assert names.late_engine(stood(99.9)) is None
-    assert names.late_engine(stood(100)) is None
-    assert names.late_engine(stood(300, mean_us=1e6)) is None
+    assert metadata.late_engine(stood(99.9)) is None
+    assert metadata.late_engine(stood(100)) is None
+    assert metadata.late_engine(stood(300, mean_us=1e6)) is None
 
 
 def test_findings_come_worst_first() -> None:

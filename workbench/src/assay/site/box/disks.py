@@ -12,8 +12,8 @@ from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import Disk, HostSpec
+from assay.site.box.programs import run
 from assay.site.box.removal import remove_known
-from assay.site.box.run import run
 
 GROUPS = Path("/sys/fs/cgroup")
 LOOPS = Path("/sys/block")

@@ -10,7 +10,7 @@ from assay.model.site.box_state import BoxState, RunningHost, RunningServer
 from assay.model.units import one_of
 from assay.servers.kinds import load_kind
 from assay.site.box.clean import take_down
-from assay.site.box.run import find_program, run
+from assay.site.box.programs import find_program, run
 from assay.site.box.serving import READY_SECONDS, Serving, known_serving
 from assay.site.box.state import host_process
 

@@ -14,7 +14,7 @@ from assay.model.site.box_state import RunningHost, RunningServer
 from assay.model.site.serving import Server
 from assay.servers.filling import Command, Filled, Place, digest
 from assay.servers.kinds import ServerKind, Step, load_kind
-from assay.site.box.run import find_program, find_switch, run
+from assay.site.box.programs import find_program, find_switch, run
 
 READY_SECONDS = 20
 SECRETS = "secrets"

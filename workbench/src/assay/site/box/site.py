@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from assay.model.base import AssayError
+from assay.model.base import AssayError, Say
 from assay.model.site.box import Box
 from assay.model.site.host import Host
 from assay.model.study.hosts import Hosts, expanded
@@ -15,7 +15,7 @@ from assay.site.box.running import RunningBox
 from assay.site.box.up import bring_up
 from assay.site.inventory.hosts import node_names
 from assay.site.kept import as_named
-from assay.site.site import Say, Standing, refuse_too_few
+from assay.site.site import Standing, refuse_too_few
 from assay.store.entries import TESTBED
 
 CLIENT, SERVER = "client", "server"

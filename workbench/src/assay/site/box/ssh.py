@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 from assay.model.site.box import Member
-from assay.site.box.run import find_program, run
+from assay.site.box.programs import find_program, run
 
 INSIDE = "/run/assay-host"
 """File that only hosts of a box have."""

@@ -18,7 +18,7 @@ from assay.site.box.clean import clean, raise_if_left
 from assay.site.box.find import sweep
 from assay.site.box.folders import boxes_root, disks_root, locked, make_disks_folder
 from assay.site.box.journal import Journal
-from assay.site.box.run import check_programs, check_rights, find_switch, run
+from assay.site.box.programs import check_programs, check_rights, find_switch, run
 from assay.site.box.running import RunningBox, prefix
 from assay.site.box.serving import READY_SECONDS, Serving, first_serving
 from assay.site.box.state import is_up, read_state, write_state

@@ -4,10 +4,11 @@ import contextlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from assay.model.base import Say
 from assay.model.study.hosts import Hosts
 from assay.site.inventory.hosts import known_hosts, portable_inventory, resolve_hosts
 from assay.site.kept import as_named
-from assay.site.site import Say, Standing
+from assay.site.site import Standing
 from assay.store.entries import INVENTORY
 
 
