@@ -14,7 +14,7 @@ from assay.journal.owner import Process, boot_id, start_time
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box_state import BoxState, RunningHost
 from assay.model.site.serving import Mount
-from assay.site.box import layout, run, ssh
+from assay.site.box import layout, programs, ssh
 from assay.site.box.box import load_box
 from assay.site.box.clean import clean, remove_lost_disks, take_down
 from assay.site.box.disks import find_hierarchy
@@ -116,16 +116,17 @@ def test_ssh_knows_hosts_and_reads_nothing_of_the_user_s(tmp_path: Path) -> None
 def test_without_root_one_line_says_what_works_instead(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(AssayError) as caught:
-        run.check_rights()
+        programs.check_rights()
     assert "needs root" in caught.value.message
     assert "over ssh" in caught.value.hint
     assert caught.value.exit_code == EXIT_REFUSED
 
 
 def test_missing_programs_are_named_with_their_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "find_program", lambda name: None if name in ("sshd", "ganesha.nfsd") else f"/bin/{name}")
+    absent = ("sshd", "ganesha.nfsd")
+    monkeypatch.setattr(programs, "find_program", lambda name: None if name in absent else f"/bin/{name}")
     with pytest.raises(AssayError) as caught:
-        run.check_programs(load_box("office", Path("/")))
+        programs.check_programs(load_box("office", Path("/")))
     assert "needs sshd, ganesha.nfsd, which are not installed" in caught.value.message
     assert "apt-get install openssh-server nfs-ganesha nfs-ganesha-vfs rpcbind netbase" in caught.value.hint
     assert caught.value.exit_code == EXIT_REFUSED
@@ -138,11 +139,11 @@ def test_a_server_in_no_debian_package_is_missed_with_the_way_to_get_it(
     (tmp_path / "ours.yaml").write_text(f"kind: ours\n{text}python: [no_such_package_of_ours]\n")
     (tmp_path / "theirs.yaml").write_text(f"kind: theirs\n{text}programs: [their-server]\nobtain: ask them\n")
     monkeypatch.setenv("ASSAY_SERVERS", str(tmp_path))
-    monkeypatch.setattr(run, "find_program", lambda name: None if name == "their-server" else f"/bin/{name}")
+    monkeypatch.setattr(programs, "find_program", lambda name: None if name == "their-server" else f"/bin/{name}")
     disk = "disks: [{size: 1GiB, mount: /x}]"
     servers = "servers: [{kind: ours, exports: [/x]}, {kind: theirs, exports: [/x]}]"
     with pytest.raises(AssayError) as caught:
-        run.check_programs(written(tmp_path, f"name: x\nhosts:\n  a: {{{disk}, {servers}}}\n"))
+        programs.check_programs(written(tmp_path, f"name: x\nhosts:\n  a: {{{disk}, {servers}}}\n"))
     needs = "needs the Python package no_such_package_of_ours, their-server, which are not installed"
     assert needs in caught.value.message
     assert caught.value.hint.startswith("pip install no_such_package_of_ours; ask them; without a box")
