@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// A mix in which no kind stands twice: JSON allows that, and the last share would hold in silence.
-pub(super) fn each_once<'de, D: Deserializer<'de>>(from: D) -> Result<Option<BTreeMap<OpKind, u8>>, D::Error> {
+pub(crate) fn each_once<'de, D: Deserializer<'de>>(from: D) -> Result<Option<BTreeMap<OpKind, u8>>, D::Error> {
     struct Shares;
 
     impl<'de> Visitor<'de> for Shares {

@@ -1,4 +1,4 @@
-"""The rules about metadata operations, and about operations that started late.
+"""The rules about metadata operations.
 
 As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
 """
@@ -7,9 +7,8 @@ from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated, 
 from assay.model.result.layers import answering
 from assay.model.result.result import Sample
 from assay.model.result.verdict import Finding, Verdict
-from assay.model.study.case import Case
 from assay.model.study.names import LOOKUPS, is_metadata
-from assay.model.units import about_duration, about_size
+from assay.model.units import about_size
 
 MEMORY_SHARE = 0.1
 """So many operations answered from memory for sure make a result one of a cache, as with data."""
@@ -19,12 +18,6 @@ ENTRY_BYTES = 8
 """Less than a name takes in a directory."""
 KEPT_BYTES = 2048
 """More than the kernel keeps of a file in memory: name, attributes and place (slabinfo(5))."""
-LATE_NS = 1_000_000
-"""Operations that start this much late, in one case of a thousand, spoil the percentiles."""
-STILL_NS = 100_000_000
-"""A machine that is merely busy lets nobody wait so long."""
-HISTOGRAM_ERROR = 0.001
-"""Relative error of a mean from a histogram of three significant digits."""
 
 
 def cached_names(evidence: Evidence) -> Answer:
@@ -124,65 +117,3 @@ def unflushed_names(evidence: Evidence) -> Answer:
         remedy="Use sync: fsync, so that the time includes the flush.",
         numbers={"operations": operations},
     )
-
-
-def late_engine(evidence: Evidence) -> Answer:
-    """Open loop: operations that started late although the storage was free to take them.
-
-    An operation waits for the storage only while every slot of its lane is taken. Then all operations together spent at
-    least queue_depth times that delay with the storage, so that a delay of more than their whole time with it, divided
-    by queue_depth, was the engine's own or its machine's. That time is the sum of latencies less the sum of delays;
-    it is taken as long as the histograms' error allows. Most repeats show it at p99.9, from a millisecond on; or one
-    stood still for 100 ms or more, which spoils the percentiles of all.
-    Source: DESIGN, section 3 (latency counts from the intended start, hence includes the delay).
-    """
-    samples = [sample for sample in evidence.usable if sample.start_delay and sample.latency and sample.ops]
-    late = [sample for sample in samples if _unexplained(sample, evidence.case, "p99.9", LATE_NS)]
-    if 2 * len(late) <= len(samples):
-        return _stood_still(evidence, samples)
-    worst = max(late, key=lambda sample: sample.start_delay["p99.9"])
-    delay, busy = worst.start_delay["p99.9"], _storage_ns(worst)
-    return Finding(
-        verdict=Verdict.CLIENT_BOUND,
-        rule="late_engine",
-        text=f"one operation in a thousand started {_time(delay)} late or more (p99.9), longer than all operations"
-        f" together were with the storage ({_time(busy)} at most): the engine or its machine was late",
-        remedy="Give the engine a free CPU (cpus, fewer lanes, no other load) or ask for a lower rate.",
-        numbers={"start_delay_p999_ns": delay, "storage_ns": busy},
-    )
-
-
-def _stood_still(evidence: Evidence, samples: list[Sample]) -> Finding | None:
-    """The engine did nothing for a while in a repeat: it was stopped, or its machine was."""
-    still = [sample for sample in samples if _unexplained(sample, evidence.case, "max", STILL_NS)]
-    if not still:
-        return None
-    worst = max(still, key=lambda sample: sample.start_delay["max"])
-    delay, busy = worst.start_delay["max"], _storage_ns(worst)
-    return Finding(
-        verdict=Verdict.CLIENT_BOUND,
-        rule="late_engine",
-        text=f"in {len(still)} of {len(samples)} repeats the engine or its machine stood still: operations started up"
-        f" to {_time(delay)} late, longer than all operations together were with the storage ({_time(busy)} at most)",
-        remedy="Find out what stops the engine (a debugger, a frozen cgroup, a virtual machine that is paused), and"
-        " run the study again.",
-        numbers={"start_delay_max_ns": delay, "storage_ns": busy},
-    )
-
-
-def _unexplained(sample: Sample, case: Case, name: str, least: float) -> bool:
-    """Whether this delay of starts is longer than storage can have caused."""
-    # Other methods may keep fewer operations in flight than were asked for.
-    slots = case.parameters.queue_depth if sample.method in ("io_uring", "threads") else 1
-    delay = sample.start_delay.get(name, 0.0)
-    return delay >= least and slots * delay > _storage_ns(sample)
-
-
-def _storage_ns(sample: Sample) -> float:
-    """Upper bound of the time that a repeat's operations spent between submission and completion, all added up."""
-    latency, delay = sample.latency["mean"] * (1 + HISTOGRAM_ERROR), sample.start_delay["mean"] * (1 - HISTOGRAM_ERROR)
-    return sample.ops * max(0.0, latency - delay)
-
-
-def _time(nanoseconds: float) -> str:
-    return about_duration(nanoseconds / 1e9) if nanoseconds >= 1e9 else f"{nanoseconds / 1e6:.3g} ms"

@@ -6,7 +6,7 @@ A rule about the data path looks at usable repeats only; what is wrong with the 
 import math
 from collections.abc import Callable
 
-from assay.judge import cache, course, lanes, layers, limits, metadata, tenant
+from assay.judge import cache, course, lanes, layers, limits, metadata, open_loop, tenant
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
 from assay.model.result.result import Estimate, Sample
 from assay.model.result.verdict import Finding, Verdict
@@ -384,7 +384,7 @@ RULES: tuple[Rule, ...] = (
     course.no_steady_state,
     course.throttled,
     course.bursting,
-    metadata.late_engine,
+    open_loop.late_engine,
     unstable,
     lanes.skewed,
     lanes.uneven_lanes,

@@ -1,4 +1,4 @@
-"""Each rule of `rules` and `metadata` fires on its bad evidence and keeps silent on good; and all rules together."""
+"""Each of these rules fires on its bad evidence and keeps silent on good; and all rules together."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from judge_tools import (
     lacks,
 )
 
-from assay.judge import metadata, rules
+from assay.judge import metadata, open_loop, rules
 from assay.judge.evidence import Evidence
 from assay.judge.judge import judge
 from assay.model.result.result import ErrorTally
@@ -182,8 +182,8 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
         about_names(cache_done="dropped", device_read_bytes=64_000, ops=50_000),
     ),
     (metadata.unflushed_names, Verdict.CACHED, "1,000 changes", about_names("rename", parameters={"sync": "none"})),
-    (metadata.late_engine, Verdict.CLIENT_BOUND, "started 5 ms late", late(5)),
-    (metadata.late_engine, Verdict.CLIENT_BOUND, "1 ms at most", late(2, queue_depth=8, method="io_uring")),
+    (open_loop.late_engine, Verdict.CLIENT_BOUND, "started 5 ms late", late(5)),
+    (open_loop.late_engine, Verdict.CLIENT_BOUND, "1 ms at most", late(2, queue_depth=8, method="io_uring")),
 ]
 
 SILENT: list[tuple[Rule, Evidence]] = [
@@ -231,13 +231,13 @@ SILENT: list[tuple[Rule, Evidence]] = [
     (metadata.unflushed_names, about_names("stat", parameters={"sync": "none"})),
     (metadata.unflushed_names, about_names("create", parameters={"sync": "none"}, place=NULL_PLACE)),
     (metadata.unflushed_names, evidence("write", parameters={"cache": "keep", "sync": "none"})),
-    (metadata.late_engine, evidence()),
+    (open_loop.late_engine, evidence()),
     # Not late enough to matter; explained by a storage that was busy for 1000 x 1 us; a mean too uncertain to tell.
-    (metadata.late_engine, late(0.9)),
-    (metadata.late_engine, late(1.0, mean_us=10)),
-    (metadata.late_engine, late(5, mean_us=4000)),
+    (open_loop.late_engine, late(0.9)),
+    (open_loop.late_engine, late(1.0, mean_us=10)),
+    (open_loop.late_engine, late(5, mean_us=4000)),
     # Slots that may not have been used do not count.
-    (metadata.late_engine, late(1.002, queue_depth=8, method="sync", mean_us=10)),
+    (open_loop.late_engine, late(1.002, queue_depth=8, method="sync", mean_us=10)),
 ]
 
 UNANSWERED: list[tuple[Rule, str, Evidence]] = [
@@ -315,7 +315,7 @@ def test_a_cached_read_is_found_also_where_what_a_remark_needs_was_not_told() ->
 
 
 def test_every_rule_here_is_tested() -> None:
-    here = {rule for rule in rules.RULES if rule.__module__ in (rules.__name__, metadata.__name__)}
+    here = {rule for rule in rules.RULES if rule.__module__ in (rules.__name__, metadata.__name__, open_loop.__name__)}
     assert {rule for rule, *_ in FIRING} == {rule for rule, *_ in SILENT} == here
     assert {rule for rule, *_ in UNANSWERED} <= here
     # Each of the others has a file of tests of its own, which says so of its module.
@@ -387,12 +387,14 @@ def test_one_repeat_in_which_the_engine_stood_still_is_told() -> None:
         changes = [{"start_delay": delay, "latency": {"mean": delay["mean"] + 99_000}} for delay in delays]
         return evidence(changes=changes, ops=1000, target_per_s=1.0)
 
-    found = fires(metadata.late_engine, Verdict.CLIENT_BOUND, "in 1 of 3 repeats the engine or its machine", stood(300))
+    found = fires(
+        open_loop.late_engine, Verdict.CLIENT_BOUND, "in 1 of 3 repeats the engine or its machine", stood(300)
+    )
     assert found.numbers["start_delay_max_ns"] == 300 * MS
     # Not so long, or no longer than the storage may have taken.
-    assert metadata.late_engine(stood(99.9)) is None
-    assert metadata.late_engine(stood(100)) is None
-    assert metadata.late_engine(stood(300, mean_us=1e6)) is None
+    assert open_loop.late_engine(stood(99.9)) is None
+    assert open_loop.late_engine(stood(100)) is None
+    assert open_loop.late_engine(stood(300, mean_us=1e6)) is None
 
 
 def test_findings_come_worst_first() -> None:

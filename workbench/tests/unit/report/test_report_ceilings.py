@@ -11,7 +11,7 @@ from paths import REPOSITORY
 from sample_run import estimate, sample_run
 from soak import times
 
-from assay.judge import cache, course, lanes, limits, metadata, rules, tenant
+from assay.judge import cache, course, lanes, limits, metadata, open_loop, rules, tenant
 from assay.model.result.brief import brief
 from assay.model.result.ceiling import Binding, Ceiling, CeilingPass, Exceeding
 from assay.model.result.result import EXCEEDED, Row, RunAnalysis
@@ -358,7 +358,7 @@ def test_guide_names_every_rule_and_verdict_with_its_thresholds() -> None:
         f"the middle half of the intervals lies within {course.FLAT:.0%}",
         f"fewer than {cache.AHEAD_SHARE:g} requests each",
         f"or fewer than {cache.REACHED_SHARE:g}, and",
-        f"or {metadata.STILL_NS / 1e6:g} ms in one repeat",
+        f"or {open_loop.STILL_NS / 1e6:g} ms in one repeat",
         f"(and {tenant.LEAST_BYTES >> 20} MiB) more",
         f"busy less than {course.IDLE:.0%}",
         f"at least {course.WAITING:g} times as long",
@@ -372,7 +372,7 @@ def test_guide_names_every_rule_and_verdict_with_its_thresholds() -> None:
         f"at least {limits.BUSY_SHARE:.0%} of the CPU time",
         f"waited for a CPU more than {limits.WAIT_SHARE:.0%}",
         f"not run for {limits.STOPPED_NS / 1e6:g} ms at once, or for more than {limits.WAIT_SHARE:.0%}",
-        f"{metadata.LATE_NS / 1e6:g} ms late",
+        f"{open_loop.LATE_NS / 1e6:g} ms late",
         f"at least {limits.LINK_SHARE:.0%} of the bandwidth",
     )
     assert [words for words in said if words.replace("%", " %") not in section] == []
