@@ -1,5 +1,6 @@
 //! Names and words of faults.
 
+use crate::named::{status_and_name, CHECKSUM_MISMATCH, ETAG_MISMATCH};
 use crate::os_message;
 use assay_spec::{Fault, FaultDomain};
 
@@ -197,10 +198,18 @@ pub fn fault_name(fault: Fault) -> Option<&'static str> {
         FaultDomain::Os => OS,
         FaultDomain::Nfs => NFS,
         FaultDomain::Http => HTTP,
+        FaultDomain::S3 => {
+            let (status, name) = status_and_name(fault);
+            return if name.is_empty() { named(HTTP, status) } else { Some(name) };
+        }
         // No backend speaks these yet: what does brings its names.
         FaultDomain::Dynamodb | FaultDomain::Smb | FaultDomain::Aoe | FaultDomain::Mpi => &[],
     };
-    table.binary_search_by_key(&fault.code(), |(code, _)| *code).ok().map(|place| table[place].1)
+    named(table, fault.code())
+}
+
+fn named(table: &[(i32, &'static str)], code: i32) -> Option<&'static str> {
+    table.binary_search_by_key(&code, |(code, _)| *code).ok().map(|place| table[place].1)
 }
 
 /// The errno that says the same as a fault; none if none does. So that whoever asks whether a name is missing need not
@@ -209,7 +218,21 @@ pub fn as_errno(fault: Fault) -> Option<i32> {
     match fault.domain() {
         FaultDomain::Os => Some(fault.code()),
         FaultDomain::Nfs => errno_of_nfs(fault.code()),
-        FaultDomain::Http | FaultDomain::Dynamodb | FaultDomain::Smb | FaultDomain::Aoe | FaultDomain::Mpi => None,
+        FaultDomain::Http => errno_of_status(fault.code()),
+        FaultDomain::S3 => errno_of_status(status_and_name(fault).0),
+        FaultDomain::Dynamodb | FaultDomain::Smb | FaultDomain::Aoe | FaultDomain::Mpi => None,
+    }
+}
+
+/// The errno of an HTTP status (RFC 9110 section 15).
+fn errno_of_status(status: i32) -> Option<i32> {
+    use rustix::io::Errno;
+    match status {
+        401 | 403 => Some(Errno::ACCESS.raw_os_error()),
+        404 => Some(Errno::NOENT.raw_os_error()),
+        412 => Some(Errno::EXIST.raw_os_error()),
+        507 => Some(Errno::NOSPC.raw_os_error()),
+        _ => None,
     }
 }
 
@@ -252,14 +275,27 @@ pub fn fault_message(fault: Fault) -> String {
         FaultDomain::Os => return os_message(fault.code()),
         FaultDomain::Nfs => "the NFS server",
         FaultDomain::Http => "the server",
+        FaultDomain::S3 => return s3_message(fault),
         FaultDomain::Dynamodb => "DynamoDB",
         FaultDomain::Smb => "the SMB server",
         FaultDomain::Aoe => "the AoE target",
         FaultDomain::Mpi => "MPI",
     };
     let name = fault_name(fault).map_or(String::new(), |name| format!(" {name}"));
-    let words = as_errno(fault).map_or(String::new(), |errno| format!(": {}", os_message(errno)));
+    // The names of HTTP say it themselves.
+    let errno = as_errno(fault).filter(|_| fault.domain() != FaultDomain::Http);
+    let words = errno.map_or(String::new(), |errno| format!(": {}", os_message(errno)));
     format!("{speaker} answered {}{name}{words}", fault.code())
+}
+
+fn s3_message(fault: Fault) -> String {
+    let name = fault_name(fault).unwrap_or_default();
+    match status_and_name(fault).0 {
+        0 if fault == ETAG_MISMATCH => "what was stored has another ETag than what was sent".to_owned(),
+        0 if fault == CHECKSUM_MISMATCH => "what came has another checksum than the service says".to_owned(),
+        0 => "the answer of the S3 service cannot be understood".to_owned(),
+        status => format!("S3 answered {status} {name}").trim_end().to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -279,6 +315,11 @@ mod tests {
         let full = "the NFS server answered 28 NFS3ERR_NOSPC: No space left on device";
         assert_eq!(fault_message(Fault::nfs(28)), full);
         assert_eq!(fault_message(Fault::nfs(4242)), "the NFS server answered 4242");
+        let s3 = |status, name| fault_message(crate::named_fault(FaultDomain::S3, status, name));
+        assert_eq!(s3(503, "SlowDown"), "S3 answered 503 SlowDown");
+        assert_eq!(s3(500, "Strange"), "S3 answered 500 Internal Server Error");
+        assert_eq!(s3(599, ""), "S3 answered 599");
+        assert_eq!(fault_name(ETAG_MISMATCH), Some("ETagMismatch"));
     }
 
     #[test]
@@ -290,7 +331,7 @@ mod tests {
         }
         assert_eq!(
             (as_errno(Fault::os(5)), as_errno(Fault::nfs(4242)), as_errno(Fault::http(404))),
-            (Some(5), None, None)
+            (Some(5), None, Some(2))
         );
         // All that have a name but one, of which no errno says the same.
         assert!(NFS

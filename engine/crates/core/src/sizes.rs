@@ -25,6 +25,13 @@ pub fn size_of(sizes: &Sizes, seed: u64, object: u64) -> u64 {
             let span = u128::from(max_bytes.saturating_sub(*min_bytes)) + 1;
             min_bytes + ((u128::from(word) * span) >> 64) as u64
         }
+        Sizes::Log2 { min_bytes, max_bytes } => {
+            let (least, most) = (*min_bytes.max(&1), *max_bytes.max(&1));
+            let powers = u64::from(most.ilog2().saturating_sub(least.ilog2())) + 1;
+            let power = least.ilog2() + (word % powers) as u32;
+            let (from, to) = (least.max(1 << power), most.min((1 << power) + ((1 << power) - 1)));
+            from + ((u128::from(mix2(word, 1)) * (u128::from(to.saturating_sub(from)) + 1)) >> 64) as u64
+        }
     }
 }
 
@@ -32,6 +39,22 @@ pub fn size_of(sizes: &Sizes, seed: u64, object: u64) -> u64 {
 mod tests {
     use super::*;
     use assay_spec::WeightedSize;
+
+    #[test]
+    fn each_power_of_two_is_equally_likely() {
+        let sizes = Sizes::Log2 { min_bytes: 1 << 12, max_bytes: (1 << 22) - 1 };
+        let all: Vec<u64> = (0..100_000).map(|object| size_of(&sizes, 3, object)).collect();
+        for power in 12..22 {
+            let within: Vec<&u64> = all.iter().filter(|size| size.ilog2() == power).collect();
+            assert!(within.len().abs_diff(10_000) < 500, "{power}: {}", within.len());
+            let upper = within.iter().filter(|size| ***size >= 3 << (power - 1)).count();
+            assert!(upper.abs_diff(within.len() / 2) < 400, "{power}: {upper}");
+        }
+        for (min_bytes, max_bytes) in [(1, 1), (5, 6), (3, 1000), (1000, 1025), (1, i64::MAX as u64)] {
+            let sizes = Sizes::Log2 { min_bytes, max_bytes };
+            assert!((0..1000).all(|object| (min_bytes..=max_bytes).contains(&size_of(&sizes, 9, object))));
+        }
+    }
 
     #[test]
     fn listed_sizes_come_as_often_as_they_weigh() {
@@ -49,6 +72,7 @@ mod tests {
         let found: std::collections::BTreeSet<u64> = (0..100).map(|object| size_of(&sizes, 3, object)).collect();
         assert_eq!(found, (5..=8).collect());
         assert_eq!(size_of(&Sizes::Range { min_bytes: 7, max_bytes: 7 }, 1, 1), 7);
+        assert_eq!(size_of(&Sizes::Log2 { min_bytes: 7, max_bytes: 7 }, 1, 1), 7);
         let all = Sizes::Range { min_bytes: 0, max_bytes: i64::MAX as u64 };
         assert!((0..1000).all(|object| i64::try_from(size_of(&all, 3, object)).is_ok()));
     }

@@ -12,6 +12,9 @@ use assay_spec::{data_kinds, data_operations, name_kinds, name_operations};
 use assay_spec::{Job, Operation, Phase, Sizes};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+/// Objects that one operation removes at most (S3 DeleteObjects).
+const DELETED_AT_ONCE: u64 = 1000;
+
 /// The objects of a lane that are there: all from `low` up to `high` but those that are missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct There {
@@ -48,6 +51,17 @@ impl There {
         end - self.missing.range(..end).count() as u64
     }
 
+    /// Takes the oldest ones away: the first of them, and of how many numbers from it on, `most` at most. Such as are
+    /// missing may be among them, the first and the last are there.
+    fn take(&mut self, most: u64) -> Option<(u64, u64)> {
+        let first = (self.low..self.high).find(|object| self.has(*object))?;
+        let end = self.high.min(first.saturating_add(most));
+        let last = (first..end).rev().find(|object| self.has(*object)).unwrap_or(first);
+        self.missing = self.missing.split_off(&(last + 1));
+        self.low = last + 1;
+        Some((first, last + 1 - first))
+    }
+
     fn remove(&mut self, object: u64) {
         self.missing.insert(object);
         while self.low < self.high && self.missing.remove(&self.low) {
@@ -76,8 +90,8 @@ enum Deed {
     Put { next: u64, to: u64, all: bool },
     /// One kind on each, in random order.
     Look { kind: OpKind, order: Permutation, index: u64, pass: u64 },
-    /// Removes each, the oldest first.
-    Delete,
+    /// Removes them, the oldest first, so many at once.
+    Delete { most: u64 },
     /// Pages of the list of names.
     List { page: u64 },
     /// By these kinds, one for each percent.
@@ -117,7 +131,9 @@ impl ObjectSteps {
             Operation::Prepare => Deed::Put { next: 0, to: count, all: false },
             Operation::Get => Self::look(OpKind::Get, &there, order_seed),
             Operation::Head => Self::look(OpKind::Head, &there, order_seed),
-            Operation::Delete => Deed::Delete,
+            Operation::Copy => Self::look(OpKind::Copy, &there, order_seed),
+            Operation::Delete => Deed::Delete { most: 1 },
+            Operation::MultiDelete => Deed::Delete { most: DELETED_AT_ONCE },
             Operation::List => Deed::List { page: 0 },
             Operation::ObjectMix => Deed::Mix { kinds: percents(phase), draws: 0 },
             Operation::Put => Deed::Put { next: 0, to: count, all: true },
@@ -151,7 +167,8 @@ impl ObjectSteps {
         let mut kinds = match &self.deed {
             Deed::Put { .. } => vec![OpKind::Put],
             Deed::Look { kind, .. } => vec![*kind],
-            Deed::Delete => vec![OpKind::Delete],
+            Deed::Delete { most: 1 } => vec![OpKind::Delete],
+            Deed::Delete { .. } => vec![OpKind::MultiDelete],
             Deed::List { .. } => vec![OpKind::List],
             Deed::Mix { kinds, .. } => kinds.iter().copied().collect::<BTreeSet<_>>().into_iter().collect(),
         };
@@ -173,7 +190,8 @@ impl ObjectSteps {
         match &self.deed {
             Deed::Put { to, all, .. } => self.steps_of_puts(*to, *all),
             Deed::Look { kind: OpKind::Get, .. } => (there, self.bytes_of_gets()),
-            Deed::Look { .. } | Deed::Delete => (there, 0),
+            Deed::Delete { most } => (self.steps_of_deletes(*most), 0),
+            Deed::Look { .. } => (there, 0),
             Deed::Mix { .. } => (there.max(1), 0),
             Deed::List { .. } => (there.div_ceil(LIST_PAGE).max(1), 0),
         }
@@ -213,10 +231,9 @@ impl ObjectSteps {
                 object.map(|object| self.begin_put(object))
             }
             Deed::Look { .. } => Some(self.next_look()),
-            Deed::Delete => {
-                let object = (self.there.low..self.there.high).find(|object| self.there.has(*object))?;
-                self.there.remove(object);
-                Some(Step { kind: OpKind::Delete, object, offset: 0, length: 0 })
+            Deed::Delete { most } => {
+                let most = *most;
+                self.next_delete(most)
             }
             Deed::List { page } => {
                 let pages = (self.there.high - self.there.low).div_ceil(LIST_PAGE).max(1);
@@ -258,6 +275,24 @@ impl ObjectSteps {
         Step { kind: OpKind::StartUpload, object, offset: 0, length: 0 }
     }
 
+    /// How many deletes it takes, of so many objects from an existing one on.
+    fn steps_of_deletes(&self, most: u64) -> u64 {
+        let There { low, high, missing } = &self.there;
+        if most == 1 || missing.is_empty() {
+            return (high - low - missing.len() as u64).div_ceil(most);
+        }
+        let mut left = self.there.clone();
+        std::iter::from_fn(|| left.take(most)).count() as u64
+    }
+
+    fn next_delete(&mut self, most: u64) -> Option<Step> {
+        let (object, count) = self.there.take(most)?;
+        if most == 1 {
+            return Some(Step { kind: OpKind::Delete, object, offset: 0, length: 0 });
+        }
+        Some(Step { kind: OpKind::MultiDelete, object, offset: 0, length: count })
+    }
+
     fn next_look(&mut self) -> Step {
         let (low, count) = (self.there.low, self.there.high - self.there.low);
         let Deed::Look { kind, order, index, pass } = &mut self.deed else { unreachable!("the deed is to look") };
@@ -280,6 +315,9 @@ impl ObjectSteps {
         let size = self.size(object);
         if kind == OpKind::Head {
             return Step { kind, object, offset: 0, length: size };
+        }
+        if kind == OpKind::Copy {
+            return Step { kind, object, offset: 0, length: 0 };
         }
         let length = size.min(self.range);
         Step { kind, object, offset: word % (size - length + 1), length }
@@ -316,9 +354,13 @@ impl ObjectSteps {
                 *self.looking.entry(object).or_default() += 1;
                 Some(self.look_at(kind, object, mix2(word, 1)))
             }
-            OpKind::Put | OpKind::List | OpKind::StartUpload | OpKind::PutPart | OpKind::CompleteUpload => {
-                self.put_another()
-            }
+            OpKind::Put
+            | OpKind::List
+            | OpKind::StartUpload
+            | OpKind::PutPart
+            | OpKind::CompleteUpload
+            | OpKind::Copy
+            | OpKind::MultiDelete => self.put_another(),
             data_kinds!() | name_kinds!() => unreachable!("the job's rules keep these apart from objects"),
         }
     }
@@ -354,7 +396,12 @@ impl ObjectSteps {
                     }
                 }
             }
-            OpKind::Delete | OpKind::List | data_kinds!() | name_kinds!() => {}
+            OpKind::Delete
+            | OpKind::List
+            | OpKind::Copy
+            | OpKind::MultiDelete
+            | data_kinds!()
+            | name_kinds!() => {}
         }
     }
 
@@ -431,6 +478,11 @@ mod tests {
                 OpKind::Get => assert!(offset + length <= self.objects[&object], "{step:?}"),
                 OpKind::Head => assert_eq!(length, self.objects[&object]),
                 OpKind::Delete => assert!(self.objects.remove(&object).is_some(), "{object} was not there"),
+                OpKind::Copy => assert!(self.objects.contains_key(&object), "{object} was not there"),
+                OpKind::MultiDelete => {
+                    assert!(self.objects.contains_key(&object) && length <= DELETED_AT_ONCE, "{step:?}");
+                    (object..object + length).for_each(|object| drop(self.objects.remove(&object)));
+                }
                 OpKind::List | data_kinds!() | name_kinds!() => {}
             }
         }
@@ -502,13 +554,16 @@ mod tests {
             let there = play(steps(&put, There::default()), &mut store, depth, u64::MAX, |number| number % 5 == 3);
             let stored: BTreeSet<u64> = store.objects.keys().copied().collect();
             prop_assert_eq!((0..count).filter(|object| there.has(*object)).collect::<BTreeSet<_>>(), stored.clone());
-            for operation in ["get", "head", "delete"] {
+            for operation in ["get", "head", "copy", "delete", "multi_delete"] {
                 let job = job(&objects, &sizes_of(0, 9000), &json!({"operation": operation}));
                 let steps = steps(&job, there.clone());
                 let count = steps.pass().0;
-                prop_assert_eq!(count, stored.len() as u64);
+                let few = operation == "multi_delete" && !stored.is_empty();
+                prop_assert_eq!(count, if few { 1 } else { stored.len() as u64 });
+                let before = store.objects.clone();
                 play(steps, &mut store, depth, count, |_| false);
-                prop_assert_eq!(store.objects.is_empty(), operation == "delete" || stored.is_empty());
+                prop_assert_eq!(store.objects.is_empty(), operation.contains("delete") || stored.is_empty());
+                store.objects = before;
             }
         }
     }
@@ -518,13 +573,14 @@ mod tests {
         /// something failed, and each phase finds what it needs.
         #[test]
         fn phases_leave_what_they_say(
-            phases in prop::collection::vec((0_usize..7, 1_u64..400), 1..8),
+            phases in prop::collection::vec((0_usize..9, 1_u64..400), 1..8),
             depth in 1_usize..9, count in 1_u64..30, part in prop::option::of(1_u64..5000),
             failing in prop::option::of(3_u64..20),
         ) {
             let (mut store, mut there) = (Store::default(), There::default());
             for (which, most) in phases {
-                let operation = ["put", "prepare", "get", "head", "delete", "list", "object_mix"][which];
+                let operation =
+                    ["put", "prepare", "get", "head", "delete", "list", "object_mix", "copy", "multi_delete"][which];
                 let mut phase = json!({"operation": operation});
                 if operation == "object_mix" {
                     phase["mix"] = json!({"get": 40, "put": 30, "delete": 25, "head": 5});

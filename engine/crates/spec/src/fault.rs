@@ -16,7 +16,10 @@ pub enum FaultDomain {
     Nfs,
     /// An HTTP server's: status code (RFC 9110 section 15).
     Http,
-    /// A DynamoDB service's.
+    /// An S3 service's: status code x 100, and the place of the error's name among those of that status; below 100 what
+    /// its client has found wrong.
+    S3,
+    /// A DynamoDB service's: likewise.
     Dynamodb,
     /// An SMB server's: NTSTATUS ([MS-ERREF] section 2.3).
     Smb,
@@ -28,10 +31,11 @@ pub enum FaultDomain {
 
 impl FaultDomain {
     /// All domains; a domain's number is its place.
-    const ALL: [FaultDomain; 7] = [
+    const ALL: [FaultDomain; 8] = [
         FaultDomain::Os,
         FaultDomain::Nfs,
         FaultDomain::Http,
+        FaultDomain::S3,
         FaultDomain::Dynamodb,
         FaultDomain::Smb,
         FaultDomain::Aoe,

@@ -243,6 +243,16 @@ pub enum Sizes {
         #[schemars(range(max = 9_223_372_036_854_775_807_u64))]
         max_bytes: u64,
     },
+    /// Between two bounds, each power of two equally likely, and within it each size (warp --obj.randsize).
+    #[schemars(title = "Log2Sizes")]
+    Log2 {
+        /// Least size in bytes, at least 1.
+        #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
+        min_bytes: u64,
+        /// Greatest size in bytes, not below the least.
+        #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
+        max_bytes: u64,
+    },
 }
 
 /// One of several sizes.
@@ -263,7 +273,7 @@ impl Sizes {
     pub fn largest(&self) -> u64 {
         match self {
             Sizes::Listed { sizes } => sizes.iter().map(|size| size.bytes).max().unwrap_or(0),
-            Sizes::Range { max_bytes, .. } => *max_bytes,
+            Sizes::Range { max_bytes, .. } | Sizes::Log2 { max_bytes, .. } => *max_bytes,
         }
     }
 }
@@ -419,6 +429,10 @@ pub enum Operation {
     Delete,
     /// List the names of a lane's objects, page by page; one operation is one page.
     List,
+    /// Have the service copy each object to another name, in random order.
+    Copy,
+    /// Remove the objects, up to 1000 with each operation (S3 DeleteObjects).
+    MultiDelete,
     /// Puts, gets, heads and deletes of objects; what is put is new, what is deleted is the oldest, and what is fetched
     /// is any of those that are there.
     ObjectMix,
@@ -481,6 +495,8 @@ macro_rules! object_operations {
             | $crate::Operation::Head
             | $crate::Operation::Delete
             | $crate::Operation::List
+            | $crate::Operation::Copy
+            | $crate::Operation::MultiDelete
             | $crate::Operation::ObjectMix
     };
 }
@@ -546,6 +562,8 @@ operations! {
     Head, "head", Some(Group::Objects), false, false;
     Delete, "delete", Some(Group::Objects), false, false;
     List, "list", Some(Group::Objects), false, false;
+    Copy, "copy", Some(Group::Objects), false, false;
+    MultiDelete, "multi_delete", Some(Group::Objects), false, false;
     ObjectMix, "object_mix", Some(Group::Objects), false, false;
 }
 
@@ -580,6 +598,11 @@ impl Operation {
         self.group() == Some(Group::Objects)
     }
 
+    /// Removes objects, so that it can be done only once over them, not for a given time.
+    pub const fn removes_objects(self) -> bool {
+        matches!(self, Operation::Delete | Operation::MultiDelete)
+    }
+
     /// Changes names, so that it can be done only once over the tree, not for a given time.
     pub fn changes_names(self) -> bool {
         self.metadata() && !matches!(self, Operation::Stat | Operation::Open | Operation::Readdir)
@@ -609,6 +632,8 @@ impl Operation {
             | Operation::Head
             | Operation::Delete
             | Operation::List
+            | Operation::Copy
+            | Operation::MultiDelete
             | name_operations!() => &[],
         }
     }

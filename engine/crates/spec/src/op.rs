@@ -47,6 +47,10 @@ pub enum OpKind {
     PutPart,
     /// Make an object of its parts.
     CompleteUpload,
+    /// Have the service copy an object to another name.
+    Copy,
+    /// Remove several objects at once.
+    MultiDelete,
 }
 
 /// A pattern of the kinds that work on the bytes of files and devices, so that what handles others need not list them and
@@ -85,13 +89,15 @@ macro_rules! object_kinds {
             | $crate::OpKind::StartUpload
             | $crate::OpKind::PutPart
             | $crate::OpKind::CompleteUpload
+            | $crate::OpKind::Copy
+            | $crate::OpKind::MultiDelete
     };
 }
 
 /// What the result of an operation that went well is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
-    /// The operation's length: bytes moved, or, where it moves none, the size that was found.
+    /// The operation's length: bytes moved, or, where it moves none, the size that was found or how many were removed.
     Length,
     /// Any number: entries found.
     Any,
@@ -99,7 +105,7 @@ pub enum Expected {
 
 impl OpKind {
     /// All kinds; a kind's number is its place.
-    pub const ALL: [OpKind; 19] = [
+    pub const ALL: [OpKind; 21] = [
         OpKind::Read,
         OpKind::Write,
         OpKind::Sync,
@@ -119,6 +125,8 @@ impl OpKind {
         OpKind::StartUpload,
         OpKind::PutPart,
         OpKind::CompleteUpload,
+        OpKind::Copy,
+        OpKind::MultiDelete,
     ];
 
     /// The word used in jobs and events.
@@ -143,6 +151,8 @@ impl OpKind {
             OpKind::StartUpload => "start_upload",
             OpKind::PutPart => "put_part",
             OpKind::CompleteUpload => "complete_upload",
+            OpKind::Copy => "copy",
+            OpKind::MultiDelete => "multi_delete",
         }
     }
 
@@ -167,7 +177,9 @@ impl OpKind {
             | OpKind::Delete
             | OpKind::StartUpload
             | OpKind::PutPart
-            | OpKind::CompleteUpload => Expected::Length,
+            | OpKind::CompleteUpload
+            | OpKind::Copy
+            | OpKind::MultiDelete => Expected::Length,
         }
     }
 
@@ -189,7 +201,9 @@ impl OpKind {
             | OpKind::Delete
             | OpKind::List
             | OpKind::StartUpload
-            | OpKind::CompleteUpload => Moves::Nothing,
+            | OpKind::CompleteUpload
+            | OpKind::Copy
+            | OpKind::MultiDelete => Moves::Nothing,
         }
     }
 
@@ -214,7 +228,9 @@ impl OpKind {
             | OpKind::Delete
             | OpKind::StartUpload
             | OpKind::PutPart
-            | OpKind::CompleteUpload => true,
+            | OpKind::CompleteUpload
+            | OpKind::Copy
+            | OpKind::MultiDelete => true,
         }
     }
 }

@@ -224,6 +224,14 @@ class Operation(StrEnum):
     """
     List the names of a lane's objects, page by page; one operation is one page.
     """
+    copy = 'copy'
+    """
+    Have the service copy each object to another name, in random order.
+    """
+    multi_delete = 'multi_delete'
+    """
+    Remove the objects, up to 1000 with each operation (S3 DeleteObjects).
+    """
     object_mix = 'object_mix'
     """
     Puts, gets, heads and deletes of objects; what is put is new, what is deleted is the oldest, and what is fetched

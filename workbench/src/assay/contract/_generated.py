@@ -28,6 +28,21 @@ from assay.contract._answers import (
 )
 
 
+class Addressing(StrEnum):
+    """
+    Where the bucket's name stands in a request.
+    """
+
+    path = 'path'
+    """
+    In the path: `http://HOST/BUCKET/KEY`.
+    """
+    virtual_host = 'virtual_host'
+    """
+    In the host's name: `http://BUCKET.HOST/KEY`.
+    """
+
+
 class Arrivals(StrEnum):
     """
     Spacing of the intended starts in open loop.
@@ -40,6 +55,21 @@ class Arrivals(StrEnum):
     poisson = 'poisson'
     """
     A Poisson process.
+    """
+
+
+class Balance(StrEnum):
+    """
+    Which of several endpoints a request goes to.
+    """
+
+    round_robin = 'round_robin'
+    """
+    Each in its turn.
+    """
+    least_loaded = 'least_loaded'
+    """
+    The one with the fewest requests of the lane under way.
     """
 
 
@@ -87,6 +117,37 @@ class ByeStatus(StrEnum):
     """
     The storage does not answer: nothing had ended for the job's `stall_limit_ns`. What the job made is still there,
     and the process itself may stay for as long as the storage is silent.
+    """
+
+
+class Checksum(StrEnum):
+    """
+    A sum over an object's contents.
+    """
+
+    none = 'none'
+    """
+    None.
+    """
+    md5 = 'md5'
+    """
+    `Content-MD5`, and what is stored must have that ETag.
+    """
+    crc32 = 'crc32'
+    """
+    `x-amz-checksum-crc32`.
+    """
+    crc32c = 'crc32c'
+    """
+    `x-amz-checksum-crc32c`.
+    """
+    crc64nvme = 'crc64nvme'
+    """
+    `x-amz-checksum-crc64nvme`.
+    """
+    sha256 = 'sha256'
+    """
+    `x-amz-checksum-sha256`.
     """
 
 
@@ -268,9 +329,14 @@ class FaultDomain(StrEnum):
     """
     An HTTP server's: status code (RFC 9110 section 15).
     """
+    s3 = 's3'
+    """
+    An S3 service's: status code x 100, and the place of the error's name among those of that status; below 100 what
+    its client has found wrong.
+    """
     dynamodb = 'dynamodb'
     """
-    A DynamoDB service's.
+    A DynamoDB service's: likewise.
     """
     smb = 'smb'
     """
@@ -303,6 +369,43 @@ class HostCpu(BaseModel):
     """
     Ready to work, but the hypervisor ran something else.
     """
+
+
+class FlatKeys(BaseModel):
+    """
+    One after the other.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    layout: Literal['flat']
+
+
+class PrefixedKeys(BaseModel):
+    """
+    In turns below so many prefixes of each lane.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    count: Annotated[int, Field(ge=1, le=1000000)]
+    """
+    Prefixes of each lane.
+    """
+    layout: Literal['prefixes']
+
+
+class RandomKeys(BaseModel):
+    """
+    Behind four digits in hex that look random.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    layout: Literal['random']
 
 
 class FixedLatency(BaseModel):
@@ -563,6 +666,14 @@ class OpKind(StrEnum):
     complete_upload = 'complete_upload'
     """
     Make an object of its parts.
+    """
+    copy = 'copy'
+    """
+    Have the service copy an object to another name.
+    """
+    multi_delete = 'multi_delete'
+    """
+    Remove several objects at once.
     """
 
 
@@ -871,6 +982,25 @@ class RangeOfSizes(BaseModel):
     """
 
 
+class Log2Sizes(BaseModel):
+    """
+    Between two bounds, each power of two equally likely, and within it each size (warp --obj.randsize).
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    distribution: Literal['log2']
+    max_bytes: Annotated[int, Field(ge=1, le=9223372036854775807)]
+    """
+    Greatest size in bytes, not below the least.
+    """
+    min_bytes: Annotated[int, Field(ge=1, le=9223372036854775807)]
+    """
+    Least size in bytes, at least 1.
+    """
+
+
 class NullTarget(BaseModel):
     """
     No storage at all: instant, or as scripted.
@@ -990,6 +1120,88 @@ class NfsTarget(BaseModel):
     wsize: Annotated[int, Field(ge=1024, le=1073741824)] = 1048576
     """
     Bytes of one WRITE call at most (nfs(5) wsize); the server may allow less.
+    """
+
+
+class S3Target(BaseModel):
+    """
+    Objects in a bucket of an S3 service.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    addressing: Addressing = Addressing.path
+    """
+    Where the bucket's name stands.
+    """
+    anonymous: bool = False
+    """
+    Requests are not signed.
+    """
+    balance: Balance = Balance.round_robin
+    """
+    Which of several endpoints a request goes to.
+    """
+    bucket: str
+    """
+    Name of the bucket. One that is not there is made, marked with an object `.assay-target`, and removed afterwards.
+    """
+    ca_file: str | None = None
+    """
+    Absolute path of certificates, in PEM, of who signed the service's; none: those that the host trusts.
+    """
+    checksum: Checksum = Checksum.none
+    """
+    What is sent with each put, and held against each get of a whole object.
+    """
+    destroy: bool = False
+    """
+    The user has confirmed that a bucket without the mark may be written to, below `root`.
+    """
+    directory: str
+    """
+    Second part of the keys of this job: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
+    """
+    endpoints: Annotated[list[str], Field(max_length=1024, min_length=1)]
+    """
+    Where the service answers: `http://HOST`, `http://HOST:PORT` or the same with `https`. Several are doors to the
+    same buckets.
+    """
+    if_none_match: bool = False
+    """
+    Puts are conditional (`If-None-Match: *`): what is there already is refused by the service.
+    """
+    keys: Annotated[FlatKeys | PrefixedKeys | RandomKeys, Field(discriminator='layout', validate_default=True)] = {
+        'layout': 'flat'
+    }
+    """
+    How keys begin.
+    """
+    kind: Literal['s3']
+    profile: str | None = None
+    """
+    Profile of the shared files (`~/.aws/credentials`, `~/.aws/config`); none: as the chain finds them.
+    """
+    region: str = 'us-east-1'
+    """
+    Region that requests are signed for.
+    """
+    root: str
+    """
+    First part of all keys.
+    """
+    storage_class: str | None = None
+    """
+    Storage class of what is put, such as `STANDARD_IA`; none: the bucket's own.
+    """
+    timeout_ns: Annotated[int, Field(ge=100000000, le=3600000000000)] = 60000000000
+    """
+    A request that has not ended after so long has failed (ETIMEDOUT).
+    """
+    versioned: bool = False
+    """
+    The bucket, if it is made, keeps every version of its objects.
     """
 
 
@@ -1637,7 +1849,7 @@ class Job(BaseModel):
     """
     Seed of everything that looks random: data, offsets, arrivals.
     """
-    sizes: ListedSizes | RangeOfSizes | None = None
+    sizes: ListedSizes | RangeOfSizes | Log2Sizes | None = None
     """
     Sizes of the files of a tree, or of objects, as a function of the seed and the object's number; none: all are
     `file_size_bytes`.
@@ -1658,7 +1870,8 @@ class Job(BaseModel):
     What makes writes stable, and when. Its time is part of the measured time.
     """
     target: Annotated[
-        NullTarget | FileTarget | DeviceTarget | NfsTarget, Field(discriminator='kind')
+        NullTarget | FileTarget | DeviceTarget | NfsTarget | S3Target,
+        Field(discriminator='kind'),
     ]
     """
     Where the data goes.
@@ -1733,7 +1946,8 @@ class MethodQuestion(BaseModel):
     For what.
     """
     target: Annotated[
-        NullTarget | FileTarget | DeviceTarget | NfsTarget, Field(discriminator='kind')
+        NullTarget | FileTarget | DeviceTarget | NfsTarget | S3Target,
+        Field(discriminator='kind'),
     ]
     """
     Where: of kind file or device.

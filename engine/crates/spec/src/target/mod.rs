@@ -71,4 +71,5 @@ targets! {
     file File(FileTarget) "file" "Files below a marked directory."
     device Device(DeviceTarget) "device" "A whole block device, which is overwritten."
     nfs Nfs(NfsTarget) "nfs" "Files below an NFS export, reached without the kernel's client."
+    s3 S3(S3Target) "s3" "Objects in a bucket of an S3 service."
 }

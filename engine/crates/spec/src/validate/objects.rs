@@ -23,7 +23,9 @@ impl Sizes {
                 }
                 Ok(())
             }
-            Sizes::Range { min_bytes, max_bytes } => {
+            Sizes::Range { min_bytes, max_bytes } | Sizes::Log2 { min_bytes, max_bytes } => {
+                let least = u64::from(matches!(self, Sizes::Log2 { .. }));
+                ensure(*min_bytes >= least, "sizes.min_bytes", "must be at least 1")?;
                 let above = format!("is above max_bytes, which is {max_bytes}");
                 ensure(min_bytes <= max_bytes, "sizes.min_bytes", above)?;
                 ensure(size(*max_bytes), "sizes.max_bytes", "must be at most 2^63 - 1")
@@ -67,7 +69,7 @@ impl Job {
             let makes = matches!(phase.operation, Operation::Put | Operation::Prepare);
             let message = format!("{}: there are no objects: put put or prepare before it", phase.operation.name());
             ensure(there || makes, &format!("phases[{index}].operation"), message)?;
-            there = phase.operation != Operation::Delete;
+            there = !phase.operation.removes_objects();
         }
         Ok(())
     }
@@ -87,10 +89,10 @@ impl Job {
             };
             ensure(operation.objects() == self.objects.is_some(), &at("operation"), message)?;
         }
-        let again = phase.runtime_ns.is_none() || operation != Operation::Delete;
+        let again = phase.runtime_ns.is_none() || !operation.removes_objects();
         ensure(again, &at("runtime_ns"), "each object can be deleted only once: leave it out")?;
-        let bounded = phase.time_limit_ns.is_none() || operation != Operation::Delete;
-        ensure(bounded, &at("time_limit_ns"), "delete is done whole: leave it out")?;
+        let bounded = phase.time_limit_ns.is_none() || !operation.removes_objects();
+        ensure(bounded, &at("time_limit_ns"), "deletes are done whole: leave it out")?;
         let cached = self.objects.is_none() || phase.cache_before != CacheAction::Evict;
         ensure(cached, &at("cache_before"), "objects are in no page cache of a host: use drop or keep")
     }

@@ -56,6 +56,8 @@ WORK: dict[str, Work] = {
     "head": Work("objects"),
     "delete": Work("objects"),
     "list": Work("objects"),
+    "copy": Work("objects"),
+    "multi_delete": Work("objects"),
     "object_mix": Work("objects", reads=True, writes=True),
 }
 """Every operation that is measured: iozone's thirteen in iozone's order, the mixes, names, objects."""
@@ -80,6 +82,8 @@ OP_KINDS: dict[str, tuple[Group, Moves]] = {
     "start_upload": ("objects", ""),
     "put_part": ("objects", "out"),
     "complete_upload": ("objects", ""),
+    "copy": ("objects", ""),
+    "multi_delete": ("objects", ""),
 }
 """Every kind that operations are counted by -> what it works on, and which way its bytes go."""
 

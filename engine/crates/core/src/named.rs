@@ -1,0 +1,130 @@
+//! Faults of services that answer with a status of HTTP and a name.
+
+use assay_spec::{Fault, FaultDomain};
+
+/// What a client of S3 itself finds wrong with an answer.
+pub const ETAG_MISMATCH: Fault = Fault::new(FaultDomain::S3, 1);
+/// Likewise: the sum that the service keeps is not that of what it sent.
+pub const CHECKSUM_MISMATCH: Fault = Fault::new(FaultDomain::S3, 2);
+/// Likewise: the answer cannot be understood.
+pub const MALFORMED_ANSWER: Fault = Fault::new(FaultDomain::S3, 3);
+
+const FOUND_BY_CLIENT: &[&str] = &["ETagMismatch", "ChecksumMismatch", "MalformedAnswer"];
+
+/// Names with which S3 services refuse, by status (Amazon S3 API reference, Error Responses). New ones go to the end of
+/// their line: a name's place is a part of the fault's code.
+const S3: &[(i32, &[&str])] = &[
+    (301, &["PermanentRedirect"]),
+    (304, &["NotModified"]),
+    (307, &["TemporaryRedirect", "Redirect"]),
+    (
+        400,
+        &[
+            "BadRequest",
+            "AuthorizationHeaderMalformed",
+            "BadDigest",
+            "EntityTooLarge",
+            "EntityTooSmall",
+            "ExpiredToken",
+            "IllegalLocationConstraintException",
+            "IncompleteBody",
+            "InvalidArgument",
+            "InvalidBucketName",
+            "InvalidDigest",
+            "InvalidPart",
+            "InvalidPartOrder",
+            "InvalidRequest",
+            "InvalidStorageClass",
+            "InvalidToken",
+            "InvalidURI",
+            "KeyTooLongError",
+            "MalformedXML",
+            "RequestTimeout",
+            "TokenRefreshRequired",
+            "UnexpectedContent",
+            "XAmzContentChecksumMismatch",
+            "XAmzContentSHA256Mismatch",
+        ],
+    ),
+    (
+        403,
+        &[
+            "AccessDenied",
+            "AccountProblem",
+            "AllAccessDisabled",
+            "InvalidAccessKeyId",
+            "InvalidObjectState",
+            "RequestTimeTooSkewed",
+            "SignatureDoesNotMatch",
+            "ExpiredToken",
+            "QuotaExceeded",
+        ],
+    ),
+    (404, &["NoSuchBucket", "NoSuchKey", "NoSuchUpload", "NoSuchVersion"]),
+    (405, &["MethodNotAllowed"]),
+    (
+        409,
+        &[
+            "BucketAlreadyExists",
+            "BucketAlreadyOwnedByYou",
+            "BucketNotEmpty",
+            "ConditionalRequestConflict",
+            "InvalidBucketState",
+            "OperationAborted",
+        ],
+    ),
+    (411, &["MissingContentLength"]),
+    (412, &["PreconditionFailed"]),
+    (416, &["InvalidRange"]),
+    (429, &["TooManyRequests", "SlowDown"]),
+    (500, &["InternalError"]),
+    (501, &["NotImplemented"]),
+    (503, &["ServiceUnavailable", "SlowDown", "Busy"]),
+    (507, &["InsufficientStorage", "XMinioStorageFull"]),
+];
+
+/// Codes of one status.
+const PER_STATUS: i32 = 100;
+
+fn names(domain: FaultDomain, status: i32) -> &'static [&'static str] {
+    match (domain, status) {
+        (FaultDomain::S3, 0) => FOUND_BY_CLIENT,
+        (FaultDomain::S3, _) => S3.iter().find(|(known, _)| *known == status).map_or(&[], |(_, names)| names),
+        _ => &[],
+    }
+}
+
+/// What a service has refused with this status and this name, which may be empty or not known.
+pub fn named_fault(domain: FaultDomain, status: u16, name: &str) -> Fault {
+    let status = i32::from(status);
+    let place = names(domain, status).iter().position(|known| *known == name).map_or(0, |place| place as i32 + 1);
+    Fault::new(domain, status * PER_STATUS + place)
+}
+
+/// Status and name of a code; the name is empty where none is known.
+pub(crate) fn status_and_name(fault: Fault) -> (i32, &'static str) {
+    let (status, place) = (fault.code() / PER_STATUS, fault.code() % PER_STATUS);
+    let known = usize::try_from(place - 1).ok().and_then(|place| names(fault.domain(), status).get(place));
+    (status, known.copied().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_a_status_and_a_name() {
+        for (status, names) in S3 {
+            assert!(names.len() < PER_STATUS as usize);
+            for name in *names {
+                let fault = named_fault(FaultDomain::S3, *status as u16, name);
+                assert_eq!(status_and_name(fault), (*status, *name));
+            }
+        }
+        assert_eq!(named_fault(FaultDomain::S3, 503, "SlowDown").code(), 50302);
+        assert_eq!(status_and_name(named_fault(FaultDomain::S3, 503, "Strange")), (503, ""));
+        assert_eq!(status_and_name(named_fault(FaultDomain::S3, 599, "SlowDown")), (599, ""));
+        assert_eq!(status_and_name(ETAG_MISMATCH), (0, "ETagMismatch"));
+        assert_eq!(status_and_name(Fault::new(FaultDomain::S3, -7)), (0, ""));
+    }
+}

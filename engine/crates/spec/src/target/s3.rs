@@ -1,0 +1,218 @@
+//! A bucket of an S3 service.
+
+use super::TargetRules;
+use crate::validate::{absolute_without_dots, ensure, plain_name, ABSOLUTE, PLAIN};
+use crate::{Job, JobError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Objects whose keys begin with `root`/`directory`/ in a bucket, through the S3 protocol over HTTP/1.1, spoken by the
+/// engine itself: nothing is sent twice, whatever fails.
+///
+/// Credentials are in no job: each engine finds them on its own host, as the AWS command line does (environment, profile,
+/// web identity, container, instance).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct S3Target {
+    /// Where the service answers: `http://HOST`, `http://HOST:PORT` or the same with `https`. Several are doors to the
+    /// same buckets.
+    #[schemars(length(min = 1, max = 1024))]
+    pub endpoints: Vec<String>,
+    /// Which of several endpoints a request goes to.
+    #[serde(default)]
+    pub balance: Balance,
+    /// Name of the bucket. One that is not there is made, marked with an object `.assay-target`, and removed afterwards.
+    pub bucket: String,
+    /// First part of all keys.
+    pub root: String,
+    /// Second part of the keys of this job: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
+    pub directory: String,
+    /// The user has confirmed that a bucket without the mark may be written to, below `root`.
+    #[serde(default)]
+    pub destroy: bool,
+    /// Region that requests are signed for.
+    #[serde(default = "us_east_1")]
+    pub region: String,
+    /// Where the bucket's name stands.
+    #[serde(default)]
+    pub addressing: Addressing,
+    /// Profile of the shared files (`~/.aws/credentials`, `~/.aws/config`); none: as the chain finds them.
+    #[serde(default)]
+    pub profile: Option<String>,
+    /// Requests are not signed.
+    #[serde(default)]
+    pub anonymous: bool,
+    /// The bucket, if it is made, keeps every version of its objects.
+    #[serde(default)]
+    pub versioned: bool,
+    /// Storage class of what is put, such as `STANDARD_IA`; none: the bucket's own.
+    #[serde(default)]
+    pub storage_class: Option<String>,
+    /// What is sent with each put, and held against each get of a whole object.
+    #[serde(default)]
+    pub checksum: Checksum,
+    /// How keys begin.
+    #[serde(default)]
+    pub keys: KeyLayout,
+    /// Puts are conditional (`If-None-Match: *`): what is there already is refused by the service.
+    #[serde(default)]
+    pub if_none_match: bool,
+    /// Absolute path of certificates, in PEM, of who signed the service's; none: those that the host trusts.
+    #[serde(default)]
+    pub ca_file: Option<String>,
+    /// A request that has not ended after so long has failed (ETIMEDOUT).
+    #[serde(default = "minute")]
+    #[schemars(range(min = 100_000_000, max = 3_600_000_000_000_u64))]
+    pub timeout_ns: u64,
+}
+
+/// Which of several endpoints a request goes to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(title = "Balance")]
+pub enum Balance {
+    /// Each in its turn.
+    #[default]
+    RoundRobin,
+    /// The one with the fewest requests of the lane under way.
+    LeastLoaded,
+}
+
+/// Where the bucket's name stands in a request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(title = "Addressing")]
+pub enum Addressing {
+    /// In the path: `http://HOST/BUCKET/KEY`.
+    #[default]
+    Path,
+    /// In the host's name: `http://BUCKET.HOST/KEY`.
+    VirtualHost,
+}
+
+/// A sum over an object's contents.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(title = "Checksum")]
+pub enum Checksum {
+    /// None.
+    #[default]
+    None,
+    /// `Content-MD5`, and what is stored must have that ETag.
+    Md5,
+    /// `x-amz-checksum-crc32`.
+    Crc32,
+    /// `x-amz-checksum-crc32c`.
+    Crc32c,
+    /// `x-amz-checksum-crc64nvme`.
+    Crc64nvme,
+    /// `x-amz-checksum-sha256`.
+    Sha256,
+}
+
+/// How the keys of a lane's objects are spread over prefixes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "layout", rename_all = "snake_case", deny_unknown_fields)]
+#[schemars(extend("discriminator" = {"propertyName": "layout"}))]
+pub enum KeyLayout {
+    /// One after the other.
+    #[default]
+    #[schemars(title = "FlatKeys")]
+    Flat,
+    /// In turns below so many prefixes of each lane.
+    #[schemars(title = "PrefixedKeys")]
+    Prefixes {
+        /// Prefixes of each lane.
+        #[schemars(range(min = 1, max = 1_000_000))]
+        count: u32,
+    },
+    /// Behind four digits in hex that look random.
+    #[schemars(title = "RandomKeys")]
+    Random,
+}
+
+fn us_east_1() -> String {
+    "us-east-1".to_owned()
+}
+fn minute() -> u64 {
+    60_000_000_000
+}
+
+/// What a connection keeps for what it sends and receives.
+const CONNECTION_BYTES: u64 = 512 << 10;
+/// What is known of an object that is being stored in parts, for each part.
+const PART_BYTES: u64 = 128;
+
+/// `http://host`, `https://host:port`, without a path.
+pub(crate) fn is_endpoint(text: &str) -> bool {
+    let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+    host.is_some_and(|host| {
+        (1..=255).contains(&host.len())
+            && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-:[]".contains(&b))
+            && host.bytes().any(|b| b.is_ascii_alphanumeric())
+    })
+}
+
+/// As AWS has them, and some more, since other services have them too.
+fn is_bucket(name: &str) -> bool {
+    (3..=63).contains(&name.len())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+        && name.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && !name.contains("..")
+}
+
+fn is_word(text: &str) -> bool {
+    (1..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+}
+
+impl TargetRules for S3Target {
+    fn validate(&self, job: &Job) -> Result<(), JobError> {
+        ensure(
+            (1..=1024).contains(&self.endpoints.len()) && self.endpoints.iter().all(|text| is_endpoint(text)),
+            "target.endpoints",
+            "must be 1 to 1024 such as http://HOST:PORT or https://HOST, without a path",
+        )?;
+        let bucket = "must be the name of a bucket: 3 to 63 of A-Z a-z 0-9 . _ -, beginning with a letter or digit";
+        ensure(is_bucket(&self.bucket), "target.bucket", bucket)?;
+        ensure(plain_name(&self.root), "target.root", PLAIN)?;
+        ensure(plain_name(&self.directory), "target.directory", PLAIN)?;
+        ensure(is_word(&self.region), "target.region", "must be a name such as eu-central-1")?;
+        let profile = self.profile.as_ref().is_none_or(|name| {
+            (1..=128).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_graphic() && !b"[]#;".contains(&b))
+        });
+        ensure(profile, "target.profile", "must be the name of a profile")?;
+        let one = self.profile.is_none() || !self.anonymous;
+        ensure(one, "target.profile", "is of no use where anonymous is true: leave one out")?;
+        let class = self.storage_class.as_ref().is_none_or(|name| is_word(name));
+        ensure(class, "target.storage_class", "must be a name such as STANDARD_IA")?;
+        if let KeyLayout::Prefixes { count } = self.keys {
+            ensure((1..=1_000_000).contains(&count), "target.keys.count", "must be 1 to 1,000,000")?;
+        }
+        ensure(self.ca_file.as_ref().is_none_or(|path| absolute_without_dots(path)), "target.ca_file", ABSOLUTE)?;
+        ensure(
+            (100_000_000..=3_600_000_000_000).contains(&self.timeout_ns),
+            "target.timeout_ns",
+            "must be 100 ms to 1 h",
+        )?;
+        ensure(job.tree.is_none(), "tree", "a bucket has no files: say objects instead")
+    }
+
+    fn lane_bytes(&self, job: &Job) -> u64 {
+        let parts = job.objects.as_ref().and_then(|objects| objects.part_size_bytes);
+        let parts = parts.map_or(0, |part| job.largest_contents().div_ceil(part.max(1)));
+        let each = CONNECTION_BYTES.saturating_add(parts.saturating_mul(PART_BYTES));
+        u64::from(job.queue_depth).saturating_mul(each)
+    }
+
+    fn set_directory(&mut self, name: &str) {
+        name.clone_into(&mut self.directory);
+    }
+
+    fn kernel_files(&self) -> bool {
+        false
+    }
+
+    fn any_method(&self) -> bool {
+        false
+    }
+}
