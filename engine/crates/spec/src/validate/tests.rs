@@ -315,7 +315,7 @@ fn phases() {
         objects | {"/phases/1": {"operation": "get", "range_bytes": 1}} | {"/phases/1": {"operation": "get", "range_bytes": 0}} | phases[1].range_bytes: must be 1 to 2^63 - 1
         objects | {"/phases/1": {"operation": "object_mix", "mix": {"put": 50, "delete": 50}}} | {"/phases/1": {"operation": "object_mix", "mix": {"put": 49, "delete": 51}}} | phases[1].mix: more would be deleted than put, until nothing is left: make delete at most put
         objects | {"/phases/1": {"operation": "delete"}} | {"/phases/1": {"operation": "delete", "runtime_ns": 1}} | phases[1].runtime_ns: each object can be deleted only once: leave it out
-        objects | {} | {"/phases/1": {"operation": "delete", "time_limit_ns": 1}} | phases[1].time_limit_ns: delete is done whole: leave it out
+        objects | {} | {"/phases/1": {"operation": "delete", "time_limit_ns": 1}} | phases[1].time_limit_ns: deletes are done whole: leave it out
         objects | {"/phases/0/cache_before": "drop"} | {"/phases/0/cache_before": "evict"} | phases[0].cache_before: objects are in no page cache of a host: use drop or keep
         objects | {} | {"/phases/0": {"operation": "read"}} | phases[0].operation: read: there are no objects: put put or prepare before it
         objects | {} | {"/phases/1": {"operation": "read"}} | phases[1].operation: does not work on objects: leave objects out
