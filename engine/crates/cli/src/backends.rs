@@ -11,6 +11,7 @@ static KINDS: &[&dyn Kind] = &[
     &assay_backend_file::Files,
     &assay_backend_file::Devices,
     &assay_backend_nfs::Exports,
+    &assay_backend_http::Buckets,
 ];
 
 /// What each kind can do anywhere.

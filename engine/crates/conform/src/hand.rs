@@ -52,6 +52,7 @@ fn plan(job: &Job, operation: Operation) -> PhasePlan {
         sync: job.sync,
         preallocate: job.preallocate,
         renamed: false,
+        ranged: false,
     }
 }
 

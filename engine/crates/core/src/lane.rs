@@ -24,6 +24,27 @@ pub struct PhasePlan {
     pub preallocate: bool,
     /// The files of a tree have their second name when the phase starts.
     pub renamed: bool,
+    /// Gets ask for a part of each object.
+    pub ranged: bool,
+}
+
+/// What a lane has counted of its connections to one host.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostCounts {
+    /// As the target names it.
+    pub host: String,
+    /// Requests that were sent.
+    pub requests: u64,
+    /// Connections that were made.
+    pub opened: u64,
+    /// Connections that could not be made.
+    pub refused: u64,
+    /// Connections that have ended before the lane did.
+    pub closed: u64,
+    /// Most requests that one connection has carried.
+    pub most_requests: u64,
+    /// How long it took to make each connection, TLS included, in nanoseconds.
+    pub setup_ns: Vec<u64>,
 }
 
 /// What a lane needs to know when it is opened.
@@ -99,6 +120,11 @@ pub trait Lane {
     /// none was told. Asked, before the slot is used again, only if `MethodChoice::tells_first_byte`.
     fn first_byte(&self, _slot: u32) -> u64 {
         0
+    }
+
+    /// What was counted of its connections since the last time, host by host; empty where there is nothing to count.
+    fn host_counts(&mut self) -> Vec<HostCounts> {
+        Vec::new()
     }
 
     /// Closes what `begin` opened. Nothing is in flight.

@@ -18,6 +18,6 @@ pub use buffers::Buffers;
 pub use error::{os_message, SetupError};
 pub use fault::{as_errno, fault_message, fault_name};
 pub use kind::{wrong_kind, Backend, Kind};
-pub use lane::{Lane, LaneSetup, MethodChoice, PhasePlan, ASKED_FOR};
-pub use named::{named_fault, CHECKSUM_MISMATCH, ETAG_MISMATCH, MALFORMED_ANSWER};
+pub use lane::{HostCounts, Lane, LaneSetup, MethodChoice, PhasePlan, ASKED_FOR};
+pub use named::{named_fault, status_of, CHECKSUM_MISMATCH, ETAG_MISMATCH, MALFORMED_ANSWER};
 pub use op::{Completion, Op, Source, LIST_PAGE};

@@ -101,6 +101,12 @@ pub fn named_fault(domain: FaultDomain, status: u16, name: &str) -> Fault {
     Fault::new(domain, status * PER_STATUS + place)
 }
 
+/// Status with which services refuse by this name; none if it is not known.
+pub fn status_of(domain: FaultDomain, name: &str) -> Option<u16> {
+    let table = if domain == FaultDomain::S3 { S3 } else { &[] };
+    table.iter().find(|(_, names)| names.contains(&name)).map(|(status, _)| *status as u16)
+}
+
 /// Status and name of a code; the name is empty where none is known.
 pub(crate) fn status_and_name(fault: Fault) -> (i32, &'static str) {
     let (status, place) = (fault.code() / PER_STATUS, fault.code() % PER_STATUS);

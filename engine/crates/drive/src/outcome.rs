@@ -2,6 +2,7 @@
 
 use crate::interval::{progress, Counts, Totals};
 use crate::objects::There;
+use assay_core::HostCounts;
 use assay_spec::{ErrorKind, ErrorSample, Fault};
 use std::collections::BTreeMap;
 
@@ -35,6 +36,8 @@ pub(crate) struct LaneOutcome {
     pub(crate) objects: Option<There>,
     /// Time without a CPU though ready to run; none if unknown.
     pub(crate) cpu_wait_ns: Option<u64>,
+    /// What was counted of its connections.
+    pub(crate) hosts: Vec<HostCounts>,
 }
 
 impl LaneOutcome {

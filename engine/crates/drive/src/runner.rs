@@ -339,6 +339,7 @@ impl Runner<'_> {
             sync: if preparing { SyncPolicy::Fsync } else { self.job.sync },
             preallocate: self.job.preallocate,
             renamed: self.names.renamed(),
+            ranged: phase.range_bytes.is_some(),
         }
     }
 

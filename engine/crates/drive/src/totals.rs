@@ -1,11 +1,14 @@
 //! A phase's totals from its lanes.
 
+use crate::histogram::{Histogram, Merged};
 use crate::interval::{counted, sum, Counts};
 use crate::outcome::LaneOutcome;
 use crate::phase::{Moment, PhaseShared};
 use crate::runner::Work;
 use assay_core::fault_name;
-use assay_spec::{ErrorCount, ErrorKind, Fault, LaneResult, Phase, PhaseEnd, PhaseStatus, Resources, Window};
+use assay_spec::{
+    ErrorCount, ErrorKind, Fault, HostConnections, LaneResult, Phase, PhaseEnd, PhaseStatus, Resources, Window,
+};
 use std::collections::BTreeMap;
 
 /// Progress of all lanes when `moment` came.
@@ -61,9 +64,33 @@ pub(crate) fn of(
         cached_bytes: None,
         wall_shift_ns: 0,
         watch: None,
+        connections: connections(&outcomes),
         lanes: outcomes.iter().map(|(lane, outcome)| result(*lane, outcome, start)).collect(),
         resources: Resources::default(),
     }
+}
+
+/// Connections of all lanes, host by host, in the order in which the target names them.
+fn connections(outcomes: &[(u32, &LaneOutcome)]) -> Vec<HostConnections> {
+    let mut all: Vec<(HostConnections, Merged)> = Vec::new();
+    for counts in outcomes.iter().flat_map(|(_, lane)| &lane.hosts) {
+        let known = all.iter().position(|(host, _)| host.host == counts.host);
+        let place = known.unwrap_or_else(|| {
+            let host = HostConnections { host: counts.host.clone(), ..HostConnections::default() };
+            all.push((host, Merged::default()));
+            all.len() - 1
+        });
+        let (host, setup) = &mut all[place];
+        host.requests += counts.requests;
+        host.opened += counts.opened;
+        host.refused += counts.refused;
+        host.closed += counts.closed;
+        host.most_requests = host.most_requests.max(counts.most_requests);
+        let mut times = Histogram::default();
+        counts.setup_ns.iter().for_each(|ns| times.record(*ns));
+        setup.add(&times.take());
+    }
+    all.into_iter().map(|(host, setup)| HostConnections { setup: setup.summary(), ..host }).collect()
 }
 
 fn errors(outcomes: &[(u32, &LaneOutcome)]) -> Vec<ErrorCount> {

@@ -438,6 +438,26 @@ pub struct Watch {
     pub cpu_ns: u64,
 }
 
+/// Connections of all lanes to one host, from when they got ready for a phase to its end. An operation that had to wait for
+/// a new connection took that much longer.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostConnections {
+    /// As the target names it.
+    pub host: String,
+    /// Requests that were sent to it.
+    pub requests: u64,
+    /// Connections that were made.
+    pub opened: u64,
+    /// Connections that could not be made.
+    pub refused: u64,
+    /// Connections that have ended before their lane did.
+    pub closed: u64,
+    /// Most requests that one connection has carried since it was made.
+    pub most_requests: u64,
+    /// Times to make a connection, TLS included; none if none was made.
+    pub setup: Option<LatencySummary>,
+}
+
 /// Totals of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseEnd {
@@ -483,6 +503,9 @@ pub struct PhaseEnd {
     /// When the process was not run; none of a phase that is no result or too short to tell.
     #[serde(default)]
     pub watch: Option<Watch>,
+    /// Connections, host by host; none where the target has none that the engine itself makes and counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<HostConnections>,
     /// Lane by lane.
     pub lanes: Vec<LaneResult>,
     /// What the process used.

@@ -23,8 +23,8 @@ mod validate;
 
 pub use capability::{BackendCapabilities, Capabilities, PlaceCapabilities};
 pub use event::{
-    Barrier, BarrierStep, Bye, ByeStatus, DeviceUse, ErrorCount, ErrorKind, ErrorSample, Event, Hello, HostCpu,
-    Interval, LaneResult, LatencySummary, Level, Log, OpCounts, OpInterval, OpTotals, PhaseEnd, PhaseStart,
+    Barrier, BarrierStep, Bye, ByeStatus, DeviceUse, ErrorCount, ErrorKind, ErrorSample, Event, Hello, HostConnections,
+    HostCpu, Interval, LaneResult, LatencySummary, Level, Log, OpCounts, OpInterval, OpTotals, PhaseEnd, PhaseStart,
     PhaseStatus, Pong, Ready, Resources, Watch, Window,
 };
 pub use fault::{Fault, FaultDomain};

@@ -1459,6 +1459,42 @@ class Fault(BaseModel):
     """
 
 
+class HostConnections(BaseModel):
+    """
+    Connections of all lanes to one host, from when they got ready for a phase to its end. An operation that had to wait for
+    a new connection took that much longer.
+    """
+
+    closed: Annotated[int, Field(ge=0)]
+    """
+    Connections that have ended before their lane did.
+    """
+    host: str
+    """
+    As the target names it.
+    """
+    most_requests: Annotated[int, Field(ge=0)]
+    """
+    Most requests that one connection has carried since it was made.
+    """
+    opened: Annotated[int, Field(ge=0)]
+    """
+    Connections that were made.
+    """
+    refused: Annotated[int, Field(ge=0)]
+    """
+    Connections that could not be made.
+    """
+    requests: Annotated[int, Field(ge=0)]
+    """
+    Requests that were sent to it.
+    """
+    setup: LatencySummary | None = None
+    """
+    Times to make a connection, TLS included; none if none was made.
+    """
+
+
 class MethodAnswer(BaseModel):
     """
     The last line that `methods` prints.
@@ -1968,6 +2004,10 @@ class PhaseEnd(BaseModel):
     Bytes of the phase's files in the host's page cache when it started (cachestat(2), mincore(2)); none for names,
     devices, and where the kernel does not tell.
     """
+    connections: list[HostConnections] | None = None
+    """
+    Connections, host by host; none where the target has none that the engine itself makes and counts.
+    """
     errors: list[ErrorCount]
     """
     What failed, by reason: operations, and what had to be done around them.
@@ -2121,6 +2161,10 @@ class PhaseEndEvent(BaseModel):
     """
     Bytes of the phase's files in the host's page cache when it started (cachestat(2), mincore(2)); none for names,
     devices, and where the kernel does not tell.
+    """
+    connections: list[HostConnections] | None = None
+    """
+    Connections, host by host; none where the target has none that the engine itself makes and counts.
     """
     errors: list[ErrorCount]
     """

@@ -1,1 +1,12 @@
-//! x
+//! Storage that is reached over HTTP/1.1: objects in buckets of S3 services.
+//!
+//! `net` opens connections and exchanges requests for answers, `sign` and `credentials` say who asks, `s3` is the
+//! protocol. Nothing is sent twice, and nothing waits but for the service.
+
+mod credentials;
+mod net;
+mod s3;
+mod sign;
+mod sum;
+
+pub use s3::Buckets;

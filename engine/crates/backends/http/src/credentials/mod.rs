@@ -1,0 +1,114 @@
+//! Who asks: credentials, found where the AWS command line finds them and in its order. They are in no job, and nothing
+//! here prints them.
+
+mod profile;
+mod remote;
+
+use assay_core::SetupError;
+use aws_smithy_runtime_api::client::identity::Identity;
+use std::collections::HashMap;
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+/// New ones are fetched when these would end so soon.
+const RENEW_BEFORE: Duration = Duration::from_secs(300);
+
+/// A key and its secret.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Credentials {
+    key: String,
+    secret: String,
+    token: Option<String>,
+    /// When they end; none: never.
+    pub(crate) expires: Option<SystemTime>,
+    /// Where they were found, for people.
+    pub(crate) source: &'static str,
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Credentials from {}", self.source)
+    }
+}
+
+impl Credentials {
+    /// For signatures.
+    pub(crate) fn identity(&self) -> Identity {
+        let (key, secret, token) = (self.key.clone(), self.secret.clone(), self.token.clone());
+        aws_credential_types::Credentials::new(key, secret, token, self.expires, "assay").into()
+    }
+
+    /// They will end soon.
+    pub(crate) fn are_due(&self) -> bool {
+        self.expires.is_some_and(|end| end < SystemTime::now() + RENEW_BEFORE)
+    }
+}
+
+/// What the process was told by its environment.
+pub(crate) type Environment = HashMap<String, String>;
+
+fn text<'a>(environment: &'a Environment, name: &str) -> Option<&'a str> {
+    environment.get(name).map(String::as_str).filter(|text| !text.is_empty())
+}
+
+/// What went wrong on the way to credentials.
+fn error(message: impl Into<String>) -> SetupError {
+    SetupError::new("find", "credentials", message)
+}
+
+/// The first that there are: of the environment, unless a profile is named; of the profile; for the web identity that the
+/// environment names; of the container; of the instance (AWS SDKs and Tools reference, credential providers).
+///
+/// # Errors
+/// If there are none, or one of the places says that there are and does not give them.
+pub(crate) fn find(profile: Option<&str>) -> Result<Credentials, SetupError> {
+    let environment: Environment = std::env::vars().collect();
+    find_in(&environment, profile)
+}
+
+fn find_in(environment: &Environment, profile: Option<&str>) -> Result<Credentials, SetupError> {
+    let named = profile.or_else(|| text(environment, "AWS_PROFILE"));
+    // A profile that the job names goes before, since it was asked for by name.
+    if profile.is_none() {
+        if let Some(found) = of_environment(environment)? {
+            return Ok(found);
+        }
+        if let Some(found) = remote::of_web_identity(environment)? {
+            return Ok(found);
+        }
+    }
+    if let Some(found) = profile::find(environment, named)? {
+        return Ok(found);
+    }
+    if profile.is_none() {
+        if let Some(found) = remote::of_container(environment)? {
+            return Ok(found);
+        }
+        if let Some(found) = remote::of_instance(environment)? {
+            return Ok(found);
+        }
+    }
+    Err(error(
+        "there are none: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile of ~/.aws/credentials, or say \
+         anonymous",
+    ))
+}
+
+fn of_environment(environment: &Environment) -> Result<Option<Credentials>, SetupError> {
+    let (key, secret) = (text(environment, "AWS_ACCESS_KEY_ID"), text(environment, "AWS_SECRET_ACCESS_KEY"));
+    match (key, secret) {
+        (None, None) => Ok(None),
+        (Some(key), Some(secret)) => Ok(Some(Credentials {
+            key: key.to_owned(),
+            secret: secret.to_owned(),
+            token: text(environment, "AWS_SESSION_TOKEN").map(str::to_owned),
+            expires: None,
+            source: "the environment",
+        })),
+        (Some(_), None) => Err(error("AWS_ACCESS_KEY_ID is set, AWS_SECRET_ACCESS_KEY is not: set both")),
+        (None, Some(_)) => Err(error("AWS_SECRET_ACCESS_KEY is set, AWS_ACCESS_KEY_ID is not: set both")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

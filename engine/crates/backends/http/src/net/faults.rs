@@ -1,0 +1,45 @@
+//! What went wrong below HTTP, as a fault.
+
+use assay_core::{Fault, MALFORMED_ANSWER};
+use std::error::Error;
+use std::io;
+
+/// Number of an error of the kernel's, or of one that says the same.
+pub(crate) fn of_io(error: &io::Error) -> Fault {
+    let known = error.raw_os_error().or_else(|| error.get_ref().and_then(|inner| errno_below(inner)));
+    Fault::os(known.unwrap_or(match error.kind() {
+        io::ErrorKind::UnexpectedEof => libc::ECONNABORTED,
+        io::ErrorKind::TimedOut => libc::ETIMEDOUT,
+        io::ErrorKind::ConnectionReset => libc::ECONNRESET,
+        io::ErrorKind::BrokenPipe | io::ErrorKind::WriteZero => libc::EPIPE,
+        // TLS: what came is not what was agreed on, or from whom it should be.
+        _ => libc::EPROTO,
+    }))
+}
+
+fn errno_below(error: &(dyn Error + 'static)) -> Option<i32> {
+    let mut error = Some(error);
+    while let Some(this) = error {
+        if let Some(errno) = this.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
+            return Some(errno);
+        }
+        error = this.source();
+    }
+    None
+}
+
+/// The same of an error of HTTP.
+pub(crate) fn of_http(error: &hyper::Error) -> Fault {
+    let mut below = error.source();
+    while let Some(this) = below {
+        if let Some(io) = this.downcast_ref::<io::Error>() {
+            return of_io(io);
+        }
+        below = this.source();
+    }
+    if error.is_parse() {
+        return MALFORMED_ANSWER;
+    }
+    // Closed before or within an answer.
+    Fault::os(libc::ECONNABORTED)
+}

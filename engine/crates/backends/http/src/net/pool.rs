@@ -1,0 +1,176 @@
+//! The connections of one lane, which of several hosts is asked next, and what was counted.
+
+use super::connection::{connect, Connection};
+use super::endpoint::Endpoint;
+use assay_core::{Fault, HostCounts};
+use assay_spec::Balance;
+use rustls::ClientConfig;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A host, the connections to it that are idle, and what was counted since it was last asked.
+struct Host {
+    endpoint: Arc<Endpoint>,
+    idle: Vec<Connection>,
+    busy: u32,
+    /// Which of its addresses comes next.
+    address: usize,
+    counts: HostCounts,
+}
+
+/// The connections of one lane.
+pub(crate) struct Pool {
+    hosts: RefCell<Vec<Host>>,
+    balance: Balance,
+    turn: RefCell<usize>,
+    tls: Option<Arc<ClientConfig>>,
+}
+
+/// A connection in use; it goes back, or is closed if it is dropped.
+pub(crate) struct Taken {
+    pub(super) connection: Option<Connection>,
+    host: usize,
+    pool: Rc<Pool>,
+}
+
+impl Pool {
+    /// No connection is made yet. `lane`: its first turn, so that lanes do not all begin with the same host.
+    pub(crate) fn new(
+        endpoints: &[Arc<Endpoint>],
+        balance: Balance,
+        lane: u32,
+        tls: Option<Arc<ClientConfig>>,
+    ) -> Rc<Self> {
+        let host = |endpoint: &Arc<Endpoint>| Host {
+            endpoint: Arc::clone(endpoint),
+            idle: Vec::new(),
+            busy: 0,
+            address: lane as usize,
+            counts: HostCounts { host: endpoint.text.clone(), ..HostCounts::default() },
+        };
+        let hosts: Vec<Host> = endpoints.iter().map(host).collect();
+        let turn = lane as usize % hosts.len().max(1);
+        Rc::new(Pool { hosts: RefCell::new(hosts), balance, turn: RefCell::new(turn), tls })
+    }
+
+    /// Which host a request goes to.
+    fn choose(&self) -> usize {
+        let hosts = self.hosts.borrow();
+        let mut turn = self.turn.borrow_mut();
+        let count = hosts.len();
+        let in_turn = (0..count).map(|more| (*turn + more) % count);
+        let chosen = match self.balance {
+            Balance::RoundRobin => *turn,
+            Balance::LeastLoaded => in_turn.min_by_key(|host| hosts[*host].busy).unwrap_or(*turn),
+        };
+        *turn = (chosen + 1) % count;
+        chosen
+    }
+
+    /// The endpoint of a host.
+    pub(crate) fn endpoint(&self, host: usize) -> Arc<Endpoint> {
+        Arc::clone(&self.hosts.borrow()[host].endpoint)
+    }
+
+    /// A connection that is idle, or a new one.
+    ///
+    /// # Errors
+    /// Why none could be made.
+    pub(crate) async fn take(self: &Rc<Self>) -> Result<Taken, Fault> {
+        let host = self.choose();
+        self.hosts.borrow_mut()[host].busy += 1;
+        let mut taken = Taken { connection: None, host, pool: Rc::clone(self) };
+        while let Some(mut connection) = self.pop(host) {
+            // One that the service has closed meanwhile is no failure: nothing was asked over it.
+            if connection.is_ready().await {
+                taken.connection = Some(connection);
+                return Ok(taken);
+            }
+            self.hosts.borrow_mut()[host].counts.closed += 1;
+        }
+        taken.connection = Some(self.connect(host).await?);
+        Ok(taken)
+    }
+
+    fn pop(&self, host: usize) -> Option<Connection> {
+        self.hosts.borrow_mut()[host].idle.pop()
+    }
+
+    async fn connect(&self, host: usize) -> Result<Connection, Fault> {
+        let (endpoint, address) = {
+            let host = &mut self.hosts.borrow_mut()[host];
+            host.address = host.address.wrapping_add(1);
+            let all = &host.endpoint.addresses;
+            (Arc::clone(&host.endpoint), all[host.address % all.len()])
+        };
+        let connected = connect(&endpoint, address, self.tls.as_ref()).await;
+        let counts = &mut self.hosts.borrow_mut()[host].counts;
+        match connected {
+            Ok((connection, ns)) => {
+                counts.opened += 1;
+                counts.setup_ns.push(ns);
+                Ok(connection)
+            }
+            Err(fault) => {
+                counts.refused += 1;
+                Err(fault)
+            }
+        }
+    }
+
+    /// Opens so many connections, in turns to the hosts, as far as they answer: what does not is met, and counted, by the
+    /// operations.
+    pub(crate) async fn warm(self: &Rc<Self>, count: u32) {
+        let mut all = Vec::new();
+        for _ in 0..count {
+            match self.take().await {
+                Ok(taken) => all.push(taken),
+                Err(_) => break,
+            }
+        }
+        all.into_iter().for_each(Taken::give_back);
+    }
+
+    /// What was counted since the last time.
+    pub(crate) fn counts(&self) -> Vec<HostCounts> {
+        let take = |host: &mut Host| {
+            let fresh = HostCounts { host: host.endpoint.text.clone(), ..HostCounts::default() };
+            std::mem::replace(&mut host.counts, fresh)
+        };
+        self.hosts.borrow_mut().iter_mut().map(take).collect()
+    }
+}
+
+impl Taken {
+    /// Number of its host.
+    pub(crate) fn host(&self) -> usize {
+        self.host
+    }
+
+    /// Counts a request.
+    pub(super) fn count_request(&mut self) {
+        let counts = &mut self.pool.hosts.borrow_mut()[self.host].counts;
+        counts.requests += 1;
+        if let Some(connection) = &mut self.connection {
+            connection.requests += 1;
+            counts.most_requests = counts.most_requests.max(connection.requests);
+        }
+    }
+
+    /// It can carry another request.
+    pub(crate) fn give_back(mut self) {
+        let connection = self.connection.take();
+        if let Some(connection) = connection.filter(|connection| !connection.has_ended()) {
+            self.pool.hosts.borrow_mut()[self.host].idle.push(connection);
+        } else {
+            self.pool.hosts.borrow_mut()[self.host].counts.closed += 1;
+        }
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.pool.hosts.borrow_mut()[self.host].busy -= 1;
+    }
+}

@@ -1,0 +1,54 @@
+//! What answers say: how an operation went.
+
+use super::xml::{self, Document};
+use crate::net::Answer;
+use assay_core::{named_fault, status_of, Fault, MALFORMED_ANSWER};
+use assay_spec::FaultDomain;
+
+/// Why a request was refused.
+pub(crate) fn refusal(answer: &Answer) -> Fault {
+    let name = xml::text_of(&answer.kept, "Code").unwrap_or_default();
+    named_fault(FaultDomain::S3, answer.status, &name)
+}
+
+/// The answer, if it went well.
+///
+/// # Errors
+/// Why not.
+pub(crate) fn well(answer: Answer) -> Result<Answer, Fault> {
+    if !answer.is_success() {
+        return Err(refusal(&answer));
+    }
+    if answer.cut {
+        return Err(Fault::os(libc::ECONNABORTED));
+    }
+    Ok(answer)
+}
+
+/// The same of an answer that may be a refusal although its status is good, since the service had begun to answer before
+/// it knew (CompleteMultipartUpload, CopyObject).
+///
+/// # Errors
+/// Why not.
+pub(crate) fn well_in_the_end(answer: Answer) -> Result<Answer, Fault> {
+    let answer = well(answer)?;
+    let document = xml::parse(&answer.kept).ok_or(MALFORMED_ANSWER)?;
+    if document.root == "Error" {
+        return Err(of_name(document.text("Code").unwrap_or_default()));
+    }
+    Ok(answer)
+}
+
+/// A refusal that has only a name.
+fn of_name(name: &str) -> Fault {
+    named_fault(FaultDomain::S3, status_of(FaultDomain::S3, name).unwrap_or(500), name)
+}
+
+/// What could not be removed, of a list of removals.
+///
+/// # Errors
+/// Why the first could not.
+pub(crate) fn errors_of(document: &Document) -> Result<(), Fault> {
+    let error = document.entries("Error").next().map(|error| of_name(error.get("Code").map_or("", String::as_str)));
+    error.map_or(Ok(()), Err)
+}

@@ -1,0 +1,81 @@
+//! The backend of buckets.
+
+use super::capability;
+use super::keys;
+use super::lane::BucketLane;
+use super::place::Place;
+use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
+use assay_spec::{BackendCapabilities, CacheAction, Job, S3Target};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Objects of lanes in a bucket.
+pub(crate) struct BucketBackend {
+    place: Arc<Place>,
+    /// Numbers of this process's lanes among those of all.
+    lanes: Range<u32>,
+    /// No other process works for the same job.
+    alone: bool,
+    reuse: bool,
+    part_bytes: u64,
+}
+
+impl BucketBackend {
+    /// Finds endpoints and credentials. Nothing is asked of the service yet.
+    ///
+    /// # Errors
+    /// If one of them is not to be found.
+    pub(crate) fn open(target: &S3Target, job: &Job) -> Result<Self, SetupError> {
+        let part = job.objects.as_ref().and_then(|objects| objects.part_size_bytes);
+        Ok(BucketBackend {
+            place: Arc::new(Place::open(target)?),
+            lanes: job.first_lane()..job.first_lane() + job.lanes,
+            alone: job.ranks == 1,
+            reuse: job.reuse_files,
+            part_bytes: part.unwrap_or(u64::MAX),
+        })
+    }
+
+    /// What the keys of this process's objects begin with.
+    fn prefixes(&self) -> Vec<String> {
+        let target = &self.place.target;
+        if self.alone {
+            return vec![keys::folder(target)];
+        }
+        let of = |lane| keys::LETTERS.map(|letter| keys::of_lane(target, letter, lane));
+        self.lanes.clone().flat_map(of).collect()
+    }
+}
+
+impl Backend for BucketBackend {
+    fn capabilities(&self) -> BackendCapabilities {
+        capability::at(&self.place)
+    }
+
+    fn prepare(&self) -> Result<(), SetupError> {
+        if self.reuse {
+            return self.place.check().map(drop);
+        }
+        self.place.prepare(self.alone)
+    }
+
+    fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError> {
+        if plan.cache != CacheAction::Keep {
+            let message = "the service's cache cannot be emptied from here";
+            return Err(SetupError::new("cache", self.place.bucket_path(), message));
+        }
+        Ok(String::new())
+    }
+
+    fn open_lane(&self, setup: LaneSetup) -> Result<Box<dyn Lane>, SetupError> {
+        Ok(Box::new(BucketLane::open(Arc::clone(&self.place), setup, self.part_bytes)?))
+    }
+
+    fn object_name(&self, lane: u32) -> String {
+        format!("{}/{}", self.place.bucket_path(), keys::of_lane(&self.place.target, keys::LETTERS[0], lane))
+    }
+
+    fn cleanup(&self) -> Result<(), SetupError> {
+        self.place.remove_all(&self.prefixes()).map(drop)
+    }
+}

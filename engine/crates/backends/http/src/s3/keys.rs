@@ -1,0 +1,57 @@
+//! Keys of objects. All letters of them stand in URLs as they are.
+
+use assay_core::names::MARKER;
+use assay_core::random::mix2;
+use assay_spec::{KeyLayout, S3Target};
+
+/// Tells the digits of random keys from everything else that is drawn.
+const SALT: u64 = 0x0B1E_C75A;
+
+/// First letter of the keys of a lane's objects, and of those that the service makes of them.
+pub(crate) const LETTERS: [char; 2] = ['o', 'c'];
+
+/// Key of the mark of a bucket that Assay has made.
+pub(crate) const MARK: &str = MARKER;
+
+/// What all keys of a job begin with.
+pub(crate) fn folder(target: &S3Target) -> String {
+    format!("{}/{}/", target.root, target.directory)
+}
+
+/// What the keys of a lane begin with.
+pub(crate) fn of_lane(target: &S3Target, letter: char, lane: u32) -> String {
+    format!("{}{letter}{lane}.", folder(target))
+}
+
+/// Key of a lane's object.
+pub(crate) fn key(target: &S3Target, letter: char, lane: u32, number: u64) -> String {
+    let start = of_lane(target, letter, lane);
+    match target.keys {
+        KeyLayout::Flat => format!("{start}{number}"),
+        KeyLayout::Prefixes { count } => format!("{start}p{}/{number}", number % u64::from(count.max(1))),
+        KeyLayout::Random => format!("{start}{:04x}/{number}", mix2(SALT, number) & 0xFFFF),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn keys_are_below_those_of_their_lane() {
+        let of = |keys| {
+            let target: S3Target = serde_json::from_value(json!({
+                "endpoints": ["http://h"], "bucket": "abc", "root": "assay", "directory": "c1-r1", "keys": keys,
+            }))
+            .unwrap();
+            let key = key(&target, 'o', 3, 17);
+            assert!(key.starts_with(&of_lane(&target, 'o', 3)));
+            key
+        };
+        assert_eq!(of(json!({"layout": "flat"})), "assay/c1-r1/o3.17");
+        assert_eq!(of(json!({"layout": "prefixes", "count": 5})), "assay/c1-r1/o3.p2/17");
+        let random = of(json!({"layout": "random"}));
+        assert!(random.len() == "assay/c1-r1/o3.0000/17".len() && random.ends_with("/17"), "{random}");
+    }
+}

@@ -1,0 +1,34 @@
+//! The kind of targets that are buckets.
+
+use super::backend::BucketBackend;
+use super::capability;
+use super::place::Place;
+use assay_core::{wrong_kind, Backend, Kind, SetupError};
+use assay_spec::{BackendCapabilities, Job, PlaceAnswer, Target};
+use std::sync::Arc;
+
+/// Objects in buckets of S3 services.
+pub struct Buckets;
+
+impl Kind for Buckets {
+    fn general(&self) -> BackendCapabilities {
+        capability::general()
+    }
+
+    fn probe(&self, target: &Target) -> Result<BackendCapabilities, SetupError> {
+        let Target::S3(target) = target else { return Err(wrong_kind(target, "s3")) };
+        let place = Place::open(target)?;
+        place.check()?;
+        Ok(capability::at(&place))
+    }
+
+    fn open(&self, job: &Job) -> Result<Arc<dyn Backend>, SetupError> {
+        let Target::S3(target) = &job.target else { return Err(wrong_kind(&job.target, "s3")) };
+        Ok(Arc::new(BucketBackend::open(target, job)?))
+    }
+
+    fn clean(&self, target: &Target, whole: bool, _lock_ns: u64) -> Result<PlaceAnswer, SetupError> {
+        let Target::S3(target) = target else { return Err(wrong_kind(target, "s3")) };
+        Ok(PlaceAnswer { removed: Place::open(target)?.clean(whole)?, ..PlaceAnswer::default() })
+    }
+}

@@ -1,0 +1,17 @@
+//! Objects in buckets (Amazon S3 API reference).
+
+mod answers;
+mod backend;
+mod bucket;
+mod capability;
+mod keys;
+mod kind;
+mod lane;
+mod place;
+mod remove;
+mod request;
+mod uploads;
+mod work;
+pub(crate) mod xml;
+
+pub use kind::Buckets;

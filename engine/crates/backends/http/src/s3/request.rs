@@ -1,0 +1,101 @@
+//! Requests of S3, signed.
+
+use super::keys::MARK;
+use crate::net::{Endpoint, Sent};
+use crate::sign::{Contents, Signer};
+use assay_core::{Fault, SetupError};
+use assay_spec::{Addressing, S3Target};
+use hyper::header::{HeaderName, HeaderValue, HOST};
+use hyper::{Method, Request};
+
+/// What is asked for, but for where and by whom.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) method: Method,
+    /// Empty: of the bucket itself.
+    pub(crate) key: String,
+    /// Without the question mark; values are coded.
+    pub(crate) query: String,
+    pub(crate) headers: Vec<(&'static str, String)>,
+}
+
+impl Call {
+    /// Of a key.
+    pub(crate) fn new(method: Method, key: impl Into<String>) -> Self {
+        Call { method, key: key.into(), query: String::new(), headers: Vec::new() }
+    }
+
+    /// Of the bucket's mark.
+    pub(crate) fn of_mark(method: Method) -> Self {
+        Call::new(method, MARK)
+    }
+
+    /// With a query.
+    #[must_use]
+    pub(crate) fn query(mut self, query: impl Into<String>) -> Self {
+        self.query = query.into();
+        self
+    }
+
+    /// With a header more; an empty one is left out.
+    #[must_use]
+    pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        let value = value.into();
+        if !name.is_empty() && !value.is_empty() {
+            self.headers.push((name, value));
+        }
+        self
+    }
+
+    /// Path and query.
+    fn uri(&self, target: &S3Target) -> String {
+        let path = match target.addressing {
+            Addressing::Path if self.key.is_empty() => format!("/{}", target.bucket),
+            Addressing::Path => format!("/{}/{}", target.bucket, self.key),
+            Addressing::VirtualHost => format!("/{}", self.key),
+        };
+        if self.query.is_empty() {
+            path
+        } else {
+            format!("{path}?{}", self.query)
+        }
+    }
+
+    /// The request, signed.
+    ///
+    /// # Errors
+    /// If it cannot be made, which is a defect.
+    pub(crate) fn request(
+        &self,
+        target: &S3Target,
+        endpoint: &Endpoint,
+        signer: &Signer,
+        (sent, contents): (Sent, &Contents<'_>),
+    ) -> Result<Request<Sent>, SetupError> {
+        let error = |why: String| SetupError::new("make", "a request", why);
+        let mut request = Request::new(sent);
+        *request.method_mut() = self.method.clone();
+        *request.uri_mut() = self.uri(target).parse().map_err(|why| error(format!("{why}")))?;
+        let value = |text: &str| HeaderValue::from_str(text).map_err(|why| error(why.to_string()));
+        request.headers_mut().insert(HOST, value(&endpoint.authority)?);
+        for (name, text) in &self.headers {
+            request.headers_mut().insert(HeaderName::from_static(name), value(text)?);
+        }
+        signer.sign(&mut request, contents)?;
+        Ok(request)
+    }
+}
+
+/// A request could not be made: told as the operation's own fault.
+pub(crate) fn unmade(_error: SetupError) -> Fault {
+    Fault::os(libc::EINVAL)
+}
+
+/// A value in a query.
+pub(crate) fn coded(value: &str) -> String {
+    percent_encoding::utf8_percent_encode(value, QUERY).to_string()
+}
+
+/// All but what RFC 3986 calls unreserved.
+const QUERY: &percent_encoding::AsciiSet =
+    &percent_encoding::NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');

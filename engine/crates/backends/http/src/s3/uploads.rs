@@ -1,0 +1,75 @@
+//! Objects that are being stored in parts.
+
+use assay_core::Fault;
+use std::collections::{BTreeMap, HashMap};
+
+/// One of them.
+#[derive(Debug, Clone, Default)]
+struct Upload {
+    id: String,
+    /// ETags, and headers of sums, by number.
+    parts: BTreeMap<u64, Part>,
+}
+
+/// A part that is stored.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Part {
+    pub(crate) etag: String,
+    /// Element of its sum, and the sum; empty if there is none.
+    pub(crate) sum: (&'static str, String),
+}
+
+/// A lane's, by number of the object.
+#[derive(Debug, Default)]
+pub(crate) struct Uploads(HashMap<u64, Upload>);
+
+/// There is no such upload.
+const UNKNOWN: Fault = Fault::os(libc::ENOENT);
+
+impl Uploads {
+    /// One was begun; the service has called it so.
+    pub(crate) fn begin(&mut self, object: u64, id: String) {
+        self.0.insert(object, Upload { id, parts: BTreeMap::new() });
+    }
+
+    /// What the service calls it.
+    ///
+    /// # Errors
+    /// If it was not begun.
+    pub(crate) fn id(&self, object: u64) -> Result<String, Fault> {
+        self.0.get(&object).map(|upload| upload.id.clone()).ok_or(UNKNOWN)
+    }
+
+    /// A part is stored.
+    pub(crate) fn note(&mut self, object: u64, number: u64, part: Part) {
+        if let Some(upload) = self.0.get_mut(&object) {
+            upload.parts.insert(number, part);
+        }
+    }
+
+    /// The list of its parts, as the service wants it.
+    ///
+    /// # Errors
+    /// If it was not begun.
+    pub(crate) fn list(&self, object: u64) -> Result<String, Fault> {
+        let upload = self.0.get(&object).ok_or(UNKNOWN)?;
+        let part = |(number, part): (&u64, &Part)| {
+            let (name, sum) = &part.sum;
+            let sum = if sum.is_empty() { String::new() } else { format!("<{name}>{sum}</{name}>") };
+            let etag = super::xml::escaped(&part.etag);
+            format!("<Part><PartNumber>{number}</PartNumber><ETag>{etag}</ETag>{sum}</Part>")
+        };
+        let parts: String = upload.parts.iter().map(part).collect();
+        Ok(format!("<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>"))
+    }
+
+    /// It is complete.
+    pub(crate) fn end(&mut self, object: u64) {
+        self.0.remove(&object);
+    }
+
+    /// Those that were begun and not completed: object and name. They are forgotten.
+    pub(crate) fn take(&mut self) -> Vec<(u64, String)> {
+        self.0.drain().map(|(object, upload)| (object, upload.id)).collect()
+    }
+}

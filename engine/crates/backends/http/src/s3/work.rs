@@ -1,0 +1,310 @@
+//! One operation on an object.
+
+use super::answers::{errors_of, refusal, well, well_in_the_end};
+use super::keys::{key, of_lane, LETTERS};
+use super::lane::Shared;
+use super::remove::{delete_body, delete_call};
+use super::request::{coded, unmade, Call};
+use super::uploads::Part;
+use super::xml;
+use crate::net::{exchange, Answer, Lent, Sent, Sink};
+use crate::sign::Contents;
+use crate::sum::{self as checksum, Sum};
+use assay_core::{Fault, Op, OpKind, CHECKSUM_MISMATCH, ETAG_MISMATCH, LIST_PAGE, MALFORMED_ANSWER};
+use assay_spec::{name_kinds, Checksum};
+use bytes::Bytes;
+use hyper::Method;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// An operation and what it needs.
+pub(super) struct Work<'a> {
+    shared: &'a Shared,
+    op: Op,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(shared: &'a Shared, op: Op) -> Self {
+        Work { shared, op }
+    }
+
+    /// Does it: one request, once.
+    ///
+    /// # Errors
+    /// Why it failed.
+    pub(super) async fn run(self) -> Result<u64, Fault> {
+        match self.op.kind {
+            OpKind::Put => self.put().await,
+            OpKind::Get => self.get().await,
+            OpKind::Head => self.head().await,
+            OpKind::Delete => self.simple(Call::new(Method::DELETE, self.key())).await.map(|_| 0),
+            OpKind::List => self.list().await,
+            OpKind::StartUpload => self.start_upload().await,
+            OpKind::PutPart => self.put_part().await,
+            OpKind::CompleteUpload => self.complete_upload().await,
+            OpKind::Copy => self.copy().await,
+            OpKind::MultiDelete => self.multi_delete().await,
+            // The service has made everything stable that it has answered.
+            OpKind::Sync => Ok(0),
+            OpKind::Read | OpKind::Write | name_kinds!() => {
+                debug_assert!(false, "a bucket has no files");
+                Err(Fault::os(libc::EINVAL))
+            }
+        }
+    }
+
+    fn key(&self) -> String {
+        key(&self.shared.place.target, LETTERS[0], self.shared.lane, self.op.object)
+    }
+
+    /// Sends a request and takes its answer.
+    async fn ask(&self, call: Call, sent: Sent, contents: Contents<'_>, sink: Sink) -> Result<Answer, Fault> {
+        let lent = Lent::default();
+        self.ask_with(call, (sent, &lent), contents, &sink).await
+    }
+
+    async fn ask_with(
+        &self,
+        call: Call,
+        (sent, lent): (Sent, &Lent),
+        contents: Contents<'_>,
+        sink: &Sink,
+    ) -> Result<Answer, Fault> {
+        let shared = self.shared;
+        shared.first_bytes.borrow_mut()[self.op.slot as usize] = 0;
+        let taken = shared.pool.take().await?;
+        let endpoint = shared.pool.endpoint(taken.host());
+        // Credentials that end are renewed between operations.
+        let signer = shared.place.signer().map_err(unmade)?;
+        let request = call.request(&shared.place.target, &endpoint, &signer, (sent, &contents)).map_err(unmade)?;
+        let answer = exchange(taken, request, sink, lent).await?;
+        shared.first_bytes.borrow_mut()[self.op.slot as usize] = answer.first_byte;
+        Ok(answer)
+    }
+
+    /// A request without contents.
+    async fn simple(&self, call: Call) -> Result<Answer, Fault> {
+        well(self.ask(call, Sent::Nothing, Contents::Known(b""), Sink::Keep).await?)
+    }
+
+    /// The operation's contents fit into its slot, where they lie already.
+    fn fits(&self) -> bool {
+        self.op.length <= self.shared.buffers.length() as u64
+    }
+
+    /// The contents, ready to be sent.
+    fn contents(&self, lent: &Lent) -> Result<Sent, Fault> {
+        let (shared, op) = (self.shared, self.op);
+        if self.fits() {
+            return Ok(Sent::slot(&shared.buffers, op.slot, op.length as usize, lent));
+        }
+        let source = shared.source.as_ref().ok_or(Fault::os(libc::EINVAL))?;
+        Ok(Sent::made((&shared.buffers, op.slot), source, (op.object, op.offset, op.length), lent))
+    }
+
+    /// The sum of the contents; none if none is wanted.
+    fn sum(&self) -> Result<Option<Vec<u8>>, Fault> {
+        let Some(mut sum) = Sum::new(self.shared.place.target.checksum) else { return Ok(None) };
+        let (buffers, op) = (&self.shared.buffers, self.op);
+        let (mut at, step) = (0, buffers.length() as u64);
+        while at < op.length {
+            let length = step.min(op.length - at) as usize;
+            // SAFETY: the slot belongs to this operation, and nothing of it is lent yet.
+            let piece = unsafe { buffers.slice(op.slot, length) };
+            if !self.fits() {
+                let source = self.shared.source.as_ref().ok_or(Fault::os(libc::EINVAL))?;
+                source.fill(op.object, op.offset + at, piece);
+            }
+            sum.add(piece);
+            at += length as u64;
+        }
+        Ok(Some(sum.bytes()))
+    }
+
+    /// Sends the contents; the answer, and their sum.
+    async fn send(&self, call: Call) -> Result<(Answer, Option<Vec<u8>>), Fault> {
+        let kind = self.shared.place.target.checksum;
+        let sum = self.sum()?;
+        let call = call.header(checksum::header(kind), sum.as_deref().map(checksum::coded).unwrap_or_default());
+        let lent = Lent::default();
+        let sent = self.contents(&lent)?;
+        let answer = well(self.ask_with(call, (sent, &lent), Contents::Unsigned, &Sink::Keep).await?)?;
+        let md5 = sum.as_deref().filter(|_| kind == Checksum::Md5);
+        let etag = answer.header("etag").unwrap_or_default();
+        if md5.is_some_and(|md5| checksum::etag_agrees(etag, md5) == Some(false)) {
+            return Err(ETAG_MISMATCH);
+        }
+        Ok((answer, sum))
+    }
+
+    /// A call that makes an object.
+    fn making(&self, method: Method) -> Call {
+        let target = &self.shared.place.target;
+        Call::new(method, self.key()).header("x-amz-storage-class", target.storage_class.clone().unwrap_or_default())
+    }
+
+    fn condition(&self) -> &'static str {
+        if self.shared.place.target.if_none_match {
+            "*"
+        } else {
+            ""
+        }
+    }
+
+    async fn put(&self) -> Result<u64, Fault> {
+        self.send(self.making(Method::PUT).header("if-none-match", self.condition())).await?;
+        Ok(self.op.length)
+    }
+
+    async fn get(&self) -> Result<u64, Fault> {
+        let (shared, op) = (self.shared, self.op);
+        let mut call = Call::new(Method::GET, self.key());
+        let ranged = shared.ranged.get() && op.length > 0;
+        let kind = if ranged { Checksum::None } else { shared.place.target.checksum };
+        if ranged {
+            call = call.header("range", format!("bytes={}-{}", op.offset, op.offset + op.length - 1));
+        }
+        if !checksum::algorithm(kind).is_empty() {
+            call = call.header("x-amz-checksum-mode", "ENABLED");
+        }
+        let sink = match &shared.source {
+            _ if self.fits() => Sink::Slot(Arc::clone(&shared.buffers), op.slot),
+            Some(source) => {
+                Sink::Look { source: Arc::clone(source), slot: op.slot, object: op.object, offset: op.offset }
+            }
+            None => Sink::Drop,
+        };
+        let answer = self.ask_summing(call, sink, kind).await?;
+        // What is cut off is told by its length.
+        if !answer.0.is_success() {
+            return Err(refusal(&answer.0));
+        }
+        if !answer.0.cut && !agrees(kind, &answer) {
+            return Err(if kind == Checksum::Md5 { ETAG_MISMATCH } else { CHECKSUM_MISMATCH });
+        }
+        Ok(answer.0.bytes)
+    }
+
+    /// The answer, and the sum of what came.
+    async fn ask_summing(&self, call: Call, sink: Sink, kind: Checksum) -> Result<(Answer, Option<Vec<u8>>), Fault> {
+        let Some(sum) = Sum::new(kind) else {
+            return self.ask(call, Sent::Nothing, Contents::Known(b""), sink).await.map(|answer| (answer, None));
+        };
+        let sink = Sink::Summing(Box::new(RefCell::new(sum)), Box::new(sink));
+        let lent = Lent::default();
+        let answer = self.ask_with(call, (Sent::Nothing, &lent), Contents::Known(b""), &sink).await?;
+        let Sink::Summing(sum, _) = sink else { return Ok((answer, None)) };
+        Ok((answer, Some(sum.into_inner().bytes())))
+    }
+
+    async fn head(&self) -> Result<u64, Fault> {
+        let answer = self.simple(Call::new(Method::HEAD, self.key())).await?;
+        answer.header("content-length").and_then(|text| text.parse().ok()).ok_or(MALFORMED_ANSWER)
+    }
+
+    /// One page of names; how many.
+    async fn list(&self) -> Result<u64, Fault> {
+        let shared = self.shared;
+        let page = self.op.object as usize;
+        let prefix = coded(&of_lane(&shared.place.target, LETTERS[0], shared.lane));
+        let token = match page {
+            0 => String::new(),
+            _ => match shared.tokens.borrow().get(page - 1) {
+                Some(token) => format!("&continuation-token={}", coded(token)),
+                // The page before has ended the list, or has failed.
+                None => return Err(Fault::os(libc::ENOENT)),
+            },
+        };
+        let query = format!("list-type=2&max-keys={LIST_PAGE}&prefix={prefix}{token}");
+        let answer = self.simple(Call::new(Method::GET, "").query(query)).await?;
+        let (count, next) = xml::count(&answer.kept, "Contents", "NextContinuationToken").ok_or(MALFORMED_ANSWER)?;
+        let mut tokens = shared.tokens.borrow_mut();
+        tokens.truncate(page);
+        tokens.extend(next);
+        Ok(count)
+    }
+
+    async fn start_upload(&self) -> Result<u64, Fault> {
+        let kind = checksum::algorithm(self.shared.place.target.checksum);
+        let call = self.making(Method::POST).query("uploads=").header("x-amz-checksum-algorithm", kind);
+        let answer = self.simple(call).await?;
+        let id = xml::text_of(&answer.kept, "UploadId").filter(|id| !id.is_empty()).ok_or(MALFORMED_ANSWER)?;
+        self.shared.uploads.borrow_mut().begin(self.op.object, id);
+        Ok(0)
+    }
+
+    async fn put_part(&self) -> Result<u64, Fault> {
+        let (shared, op) = (self.shared, self.op);
+        let id = shared.uploads.borrow().id(op.object)?;
+        let number = op.offset / shared.part_bytes + 1;
+        let query = format!("partNumber={number}&uploadId={}", coded(&id));
+        let (answer, sum) = self.send(Call::new(Method::PUT, self.key()).query(query)).await?;
+        let etag = answer.header("etag").ok_or(MALFORMED_ANSWER)?.to_owned();
+        let kind = shared.place.target.checksum;
+        let sum = sum.filter(|_| !element(kind).is_empty()).map(|sum| checksum::coded(&sum)).unwrap_or_default();
+        shared.uploads.borrow_mut().note(op.object, number, Part { etag, sum: (element(kind), sum) });
+        Ok(op.length)
+    }
+
+    async fn complete_upload(&self) -> Result<u64, Fault> {
+        let (shared, op) = (self.shared, self.op);
+        let (id, list) = {
+            let uploads = shared.uploads.borrow();
+            (uploads.id(op.object)?, uploads.list(op.object)?)
+        };
+        let call = Call::new(Method::POST, self.key())
+            .query(format!("uploadId={}", coded(&id)))
+            .header("if-none-match", self.condition());
+        let sent = Sent::Bytes(Some(Bytes::from(list.clone())));
+        let answer = self.ask(call, sent, Contents::Known(list.as_bytes()), Sink::Keep).await?;
+        well_in_the_end(answer)?;
+        shared.uploads.borrow_mut().end(op.object);
+        Ok(op.length)
+    }
+
+    async fn copy(&self) -> Result<u64, Fault> {
+        let shared = self.shared;
+        let target = &shared.place.target;
+        let to = key(target, LETTERS[1], shared.lane, self.op.object);
+        let call = Call::new(Method::PUT, to)
+            .header("x-amz-storage-class", target.storage_class.clone().unwrap_or_default())
+            .header("x-amz-copy-source", format!("/{}/{}", target.bucket, self.key()));
+        let answer = self.ask(call, Sent::Nothing, Contents::Known(b""), Sink::Keep).await?;
+        well_in_the_end(answer).map(|_| 0)
+    }
+
+    /// Removes several; how many.
+    async fn multi_delete(&self) -> Result<u64, Fault> {
+        let (shared, op) = (self.shared, self.op);
+        let target = &shared.place.target;
+        let keys: Vec<String> =
+            (op.object..op.object + op.length).map(|number| key(target, LETTERS[0], shared.lane, number)).collect();
+        let body = delete_body(keys.iter().map(|key| (key.as_str(), None)));
+        let sent = Sent::Bytes(Some(Bytes::from(body.clone())));
+        let answer = self.ask(delete_call(&body), sent, Contents::Known(body.as_bytes()), Sink::Keep).await?;
+        let document = xml::parse(&well(answer)?.kept).ok_or(MALFORMED_ANSWER)?;
+        errors_of(&document)?;
+        Ok(op.length)
+    }
+}
+
+/// Whether the sum of what came is that of which the service speaks, if it does.
+fn agrees(kind: Checksum, (answer, sum): &(Answer, Option<Vec<u8>>)) -> bool {
+    let Some(sum) = sum else { return true };
+    if kind == Checksum::Md5 {
+        return answer.header("etag").and_then(|etag| checksum::etag_agrees(etag, sum)) != Some(false);
+    }
+    // Sums of parts are sums over sums, and end in how many: they say nothing of the whole.
+    answer.header(checksum::header(kind)).is_none_or(|told| told.contains('-') || told == checksum::coded(sum))
+}
+
+/// Element of a part's sum in the list of parts; empty if there is none.
+fn element(kind: Checksum) -> &'static str {
+    match kind {
+        Checksum::None | Checksum::Md5 => "",
+        Checksum::Crc32 => "ChecksumCRC32",
+        Checksum::Crc32c => "ChecksumCRC32C",
+        Checksum::Crc64nvme => "ChecksumCRC64NVME",
+        Checksum::Sha256 => "ChecksumSHA256",
+    }
+}

@@ -1,0 +1,150 @@
+//! Answers in XML: shallow, with names in one namespace.
+
+use quick_xml::events::Event;
+use quick_xml::Reader;
+use std::collections::HashMap;
+
+/// Texts by the names of their elements.
+pub(crate) type Texts = HashMap<String, String>;
+
+/// An answer: texts right below its root, and below each element there.
+#[derive(Debug, Default)]
+pub(crate) struct Document {
+    /// Name of the root.
+    pub(crate) root: String,
+    /// Texts right below the root.
+    pub(crate) texts: Texts,
+    /// Elements below the root that have elements of their own: name, and texts right below.
+    pub(crate) entries: Vec<(String, Texts)>,
+}
+
+impl Document {
+    /// A text below the root; empty ones are none.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.texts.get(name).map(String::as_str).filter(|text| !text.is_empty())
+    }
+
+    /// Elements with this name below the root.
+    pub(crate) fn entries(&self, name: &str) -> impl Iterator<Item = &Texts> {
+        let name = name.to_owned();
+        self.entries.iter().filter(move |(known, _)| *known == name).map(|(_, texts)| texts)
+    }
+}
+
+/// What a reference such as `&amp;` stands for.
+fn character(reference: &str) -> Option<char> {
+    match reference {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        number => {
+            let number = number.strip_prefix('#')?;
+            let code = match number.strip_prefix(['x', 'X']) {
+                Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+                None => number.parse().ok()?,
+            };
+            char::from_u32(code)
+        }
+    }
+}
+
+/// Goes through the elements: each with the names of those above it and its own, and its text.
+fn walk(bytes: &[u8], mut found: impl FnMut(&[String], &str)) -> Option<()> {
+    let mut reader = Reader::from_reader(bytes);
+    let (mut path, mut text) = (Vec::<String>::new(), String::new());
+    loop {
+        match reader.read_event().ok()? {
+            Event::Start(start) => {
+                path.push(start.local_name().as_ref().to_owned());
+                text.clear();
+            }
+            Event::Empty(start) => {
+                path.push(start.local_name().as_ref().to_owned());
+                found(&path, "");
+                path.pop();
+            }
+            Event::Text(piece) => text.push_str(&piece),
+            Event::CData(piece) => text.push_str(&piece),
+            Event::GeneralRef(name) => text.extend(character(&name)),
+            Event::End(_) => {
+                found(&path, &text);
+                path.pop()?;
+                text.clear();
+            }
+            Event::Eof => return path.is_empty().then_some(()),
+            Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
+        }
+    }
+}
+
+/// The answer; none if it is not well formed, or cut off.
+pub(crate) fn parse(bytes: &[u8]) -> Option<Document> {
+    let mut document = Document::default();
+    let mut below = Texts::new();
+    walk(bytes, |path, text| match path {
+        [root] => root.clone_into(&mut document.root),
+        [_, name] if below.is_empty() => drop(document.texts.insert(name.clone(), text.to_owned())),
+        [_, name] => document.entries.push((name.clone(), std::mem::take(&mut below))),
+        [_, _, name] => drop(below.insert(name.clone(), text.to_owned())),
+        _ => {}
+    })?;
+    (!document.root.is_empty()).then_some(document)
+}
+
+/// How many elements of this name there are right below the root, and a text there; none if it is not well formed.
+pub(crate) fn count(bytes: &[u8], name: &str, text: &str) -> Option<(u64, Option<String>)> {
+    let (mut count, mut found) = (0, None);
+    walk(bytes, |path, value| match path {
+        [_, known] if known == name => count += 1,
+        [_, known] if known == text && !value.is_empty() => found = Some(value.to_owned()),
+        _ => {}
+    })?;
+    Some((count, found))
+}
+
+/// The text of the first element of this name, wherever it stands.
+pub(crate) fn text_of(bytes: &[u8], name: &str) -> Option<String> {
+    let mut first = None;
+    let _ = walk(bytes, |path, text| {
+        if first.is_none() && path.last().is_some_and(|last| last == name) {
+            first = Some(text.to_owned());
+        }
+    });
+    first
+}
+
+/// A text as it stands in XML.
+pub(crate) fn escaped(text: &str) -> String {
+    quick_xml::escape::escape(text).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: &[u8] = br#"<?xml version="1.0" encoding="UTF-8"?>
+<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>b</Name><Prefix/><IsTruncated>true</IsTruncated>
+<Contents><Key>a&amp;b&#x2F;&lt;</Key><Size>3</Size><Owner><ID>me</ID></Owner></Contents>
+<Contents><Key>c</Key><Size>0</Size></Contents><NextContinuationToken>t==</NextContinuationToken></ListBucketResult>"#;
+
+    #[test]
+    fn a_list_is_read() {
+        let found = parse(LIST).unwrap();
+        assert_eq!((found.root.as_str(), found.text("IsTruncated")), ("ListBucketResult", Some("true")));
+        assert_eq!(found.text("Prefix"), None);
+        let keys: Vec<&str> = found.entries("Contents").map(|one| one["Key"].as_str()).collect();
+        assert_eq!(keys, ["a&b/<", "c"]);
+        assert_eq!(count(LIST, "Contents", "NextContinuationToken"), Some((2, Some("t==".to_owned()))));
+        assert_eq!(text_of(LIST, "ID").as_deref(), Some("me"));
+    }
+
+    #[test]
+    fn what_is_cut_off_or_no_xml_is_no_answer() {
+        for bad in [&LIST[..LIST.len() - 5], &LIST[..200], b"", b"hello", b"<a></b>", b"<a>"] {
+            assert!(parse(bad).is_none(), "{}", String::from_utf8_lossy(bad));
+            assert!(bad.len() < 10 || count(bad, "Contents", "x").is_none());
+        }
+    }
+}

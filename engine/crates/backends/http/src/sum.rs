@@ -1,0 +1,114 @@
+//! Sums over contents, and the headers they stand in.
+
+use assay_spec::Checksum;
+use base64::prelude::{Engine as _, BASE64_STANDARD};
+use crc_fast::{CrcAlgorithm, Digest as Crc};
+use md5::Md5;
+use sha2::{Digest as _, Sha256};
+
+/// A sum that is being made.
+pub(crate) enum Sum {
+    Md5(Md5),
+    Crc(Checksum, Crc),
+    Sha256(Sha256),
+}
+
+impl Sum {
+    /// Of nothing yet; none if none is wanted.
+    pub(crate) fn new(kind: Checksum) -> Option<Self> {
+        let crc = |algorithm| Some(Sum::Crc(kind, Crc::new(algorithm)));
+        match kind {
+            Checksum::None => None,
+            Checksum::Md5 => Some(Sum::Md5(Md5::new())),
+            Checksum::Crc32 => crc(CrcAlgorithm::Crc32IsoHdlc),
+            Checksum::Crc32c => crc(CrcAlgorithm::Crc32Iscsi),
+            Checksum::Crc64nvme => crc(CrcAlgorithm::Crc64Nvme),
+            Checksum::Sha256 => Some(Sum::Sha256(Sha256::new())),
+        }
+    }
+
+    /// More of the contents.
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        match self {
+            Sum::Md5(sum) => sum.update(bytes),
+            Sum::Crc(_, sum) => sum.update(bytes),
+            Sum::Sha256(sum) => sum.update(bytes),
+        }
+    }
+
+    /// Its bytes, the highest first.
+    pub(crate) fn bytes(self) -> Vec<u8> {
+        match self {
+            Sum::Md5(sum) => sum.finalize().to_vec(),
+            Sum::Sha256(sum) => sum.finalize().to_vec(),
+            Sum::Crc(Checksum::Crc64nvme, sum) => sum.finalize().to_be_bytes().to_vec(),
+            Sum::Crc(_, sum) => (sum.finalize() as u32).to_be_bytes().to_vec(),
+        }
+    }
+}
+
+/// The header of a put that has the sum; empty if there is none.
+pub(crate) fn header(kind: Checksum) -> &'static str {
+    match kind {
+        Checksum::None => "",
+        Checksum::Md5 => "content-md5",
+        Checksum::Crc32 => "x-amz-checksum-crc32",
+        Checksum::Crc32c => "x-amz-checksum-crc32c",
+        Checksum::Crc64nvme => "x-amz-checksum-crc64nvme",
+        Checksum::Sha256 => "x-amz-checksum-sha256",
+    }
+}
+
+/// As the beginning of an upload in parts names it; empty if it is not named there.
+pub(crate) fn algorithm(kind: Checksum) -> &'static str {
+    match kind {
+        Checksum::None | Checksum::Md5 => "",
+        Checksum::Crc32 => "CRC32",
+        Checksum::Crc32c => "CRC32C",
+        Checksum::Crc64nvme => "CRC64NVME",
+        Checksum::Sha256 => "SHA256",
+    }
+}
+
+/// As headers have it.
+pub(crate) fn coded(sum: &[u8]) -> String {
+    BASE64_STANDARD.encode(sum)
+}
+
+/// Whether an ETag is that of contents with this MD5; none if it is one of parts, or encrypted, which tell nothing.
+pub(crate) fn etag_agrees(etag: &str, md5: &[u8]) -> Option<bool> {
+    let bare = etag.trim_matches('"');
+    let plain = bare.len() == 32 && bare.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let hex = md5.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+    plain.then(|| bare.eq_ignore_ascii_case(&hex))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(kind: Checksum, bytes: &[u8]) -> String {
+        let mut sum = Sum::new(kind).unwrap();
+        bytes.chunks(2).for_each(|piece| sum.add(piece));
+        coded(&sum.bytes())
+    }
+
+    /// The check values of the catalogue of parametrised CRC algorithms, and of RFC 1321 and FIPS 180.
+    #[test]
+    fn sums_are_those_of_the_standards() {
+        let digits = b"123456789";
+        assert_eq!(of(Checksum::Crc32, digits), coded(&0xcbf4_3926_u32.to_be_bytes()));
+        assert_eq!(of(Checksum::Crc32c, digits), coded(&0xe306_9283_u32.to_be_bytes()));
+        assert_eq!(of(Checksum::Crc64nvme, digits), coded(&0xae8b_1486_0a79_9888_u64.to_be_bytes()));
+        assert_eq!(of(Checksum::Md5, b"abc"), "kAFQmDzST7DWlj99KOF/cg==");
+        assert_eq!(of(Checksum::Sha256, b"abc"), "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
+    }
+
+    #[test]
+    fn an_etag_of_parts_tells_nothing() {
+        let md5 = Md5::digest(b"abc");
+        assert_eq!(etag_agrees("\"900150983cd24fb0d6963f7d28e17f72\"", &md5), Some(true));
+        assert_eq!(etag_agrees("900150983cd24fb0d6963f7d28e17f73", &md5), Some(false));
+        assert_eq!(etag_agrees("\"900150983cd24fb0d6963f7d28e17f72-2\"", &md5), None);
+    }
+}
