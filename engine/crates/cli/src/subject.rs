@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// What marks say of runs of `conform`.
 const RUN: &str = "conform";
-/// Directory in an export, unless the target names one.
+/// Directory in an export, or first part of keys in a bucket, unless the target names one.
 const ROOT: &str = "assay-conform";
 /// Longest wait for a directory that another process works on.
 const LOCK_NS: u64 = 10_000_000_000;
@@ -137,9 +137,15 @@ impl Storage {
         }
         match backends::kind(&self.target).clean(&self.target, true, LOCK_NS) {
             Ok(answer) => {
-                let in_export = matches!(self.target, Target::Nfs(_)) && self.used.get();
-                if answer.removed.is_empty() && in_export {
-                    tell!("note: the directory in the export stays: there is something of another process in it");
+                let stays = answer.removed.is_empty() && self.used.get();
+                match &self.target {
+                    Target::Nfs(_) if stays => {
+                        tell!("note: the directory in the export stays: there is something of another process in it");
+                    }
+                    Target::S3(target) if stays && !target.destroy => {
+                        tell!("note: the bucket stays: there is something of another process in it");
+                    }
+                    _ => {}
                 }
                 answer.left.iter().map(|left| format!("{}: {}", left.path, left.why)).collect()
             }

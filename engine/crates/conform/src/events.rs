@@ -11,11 +11,13 @@ pub(crate) struct Done {
     pub(crate) whole: bool,
     pub(crate) reads: u64,
     pub(crate) writes: u64,
-    /// Operations on names.
+    /// Operations on names or objects.
     pub(crate) names: u64,
     /// Read, written, or put into small files.
     pub(crate) bytes: u64,
     pub(crate) read_bytes: u64,
+    /// Fetched of objects.
+    pub(crate) got_bytes: u64,
     pub(crate) verified_bytes: u64,
     pub(crate) failed: u64,
 }
@@ -63,6 +65,7 @@ impl EventSink for Heard {
                 names: end.all_ops() - end.ops(OpKind::Read) - end.ops(OpKind::Write),
                 bytes: end.last_finisher.bytes,
                 read_bytes: end.bytes(OpKind::Read),
+                got_bytes: end.bytes(OpKind::Get),
                 verified_bytes: end.verified_bytes,
                 failed: end.errors.iter().map(|error| error.count).sum(),
             }),

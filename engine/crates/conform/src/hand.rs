@@ -98,6 +98,12 @@ impl Hand {
         self.lane.begin(&self.plan).map(drop)
     }
 
+    /// Goes on with gets of a part of each object, or of all of it.
+    pub(crate) fn ask_for_ranges(&mut self, ranged: bool) -> Result<(), SetupError> {
+        self.plan.ranged = ranged;
+        self.turn(Operation::Get, false)
+    }
+
     /// Closes what is open.
     pub(crate) fn close(mut self) -> Result<(), SetupError> {
         self.lane.end()
@@ -115,10 +121,35 @@ impl Hand {
             data_kinds!() => (0, place),
             name_kinds!() | object_kinds!() => (place, 0),
         };
-        let op = Op { kind, slot: 0, object, offset, length: length as u64 };
-        let done = self.lane.execute(&op).map_err(Failed);
+        self.do_one(&Op { kind, slot: 0, object, offset, length: length as u64 })
+    }
+
+    fn do_one(&mut self, op: &Op) -> Result<u64, Failed> {
+        let done = self.lane.execute(op).map_err(Failed);
         pulse::beat();
         done
+    }
+
+    /// Stores an object, or a part of one that is stored in parts, with these contents.
+    pub(crate) fn put(&mut self, kind: Kind, number: u64, offset: u64, contents: &[u8]) -> Result<u64, Failed> {
+        // SAFETY: nothing is in flight, and the slice ends here.
+        unsafe { self.buffers.slice(0, contents.len()) }.copy_from_slice(contents);
+        self.do_one(&Op { kind, slot: 0, object: number, offset, length: contents.len() as u64 })
+    }
+
+    /// Fetches so many bytes of an object, or as many as there are.
+    pub(crate) fn get(&mut self, number: u64, offset: u64, length: usize) -> Result<Vec<u8>, Failed> {
+        // SAFETY: nothing is in flight, and the slice ends here.
+        unsafe { self.buffers.slice(0, length) }.fill(0xEE);
+        let op = Op { kind: OpKind::Get, slot: 0, object: number, offset, length: length as u64 };
+        let got = self.do_one(&op)? as usize;
+        // SAFETY: as above.
+        Ok(unsafe { self.buffers.slice(0, length) }[..got.min(length)].to_vec())
+    }
+
+    /// Does something else to the object of this number; `length` as of the operation's kind.
+    pub(crate) fn object_of(&mut self, kind: Kind, number: u64, length: u64) -> Result<u64, Failed> {
+        self.do_one(&Op { kind, slot: 0, object: number, offset: 0, length })
     }
 
     /// Writes bytes; how many were taken.

@@ -1,7 +1,8 @@
 //! The jobs that checks run. The only place that knows how a job is written.
 
 use assay_spec::{
-    BackendCapabilities, DataSpec, Job, Layout, Method, Operation, SyncPolicy, Target, Tree, SPEC_VERSION,
+    BackendCapabilities, DataSpec, Group, Job, Layout, Method, Objects, Operation, SyncPolicy, Target, Tree,
+    SPEC_VERSION,
 };
 use serde_json::{json, Value};
 
@@ -11,7 +12,7 @@ pub(crate) struct Recipe {
     pub(crate) seed: u64,
     pub(crate) lanes: u32,
     pub(crate) layout: Layout,
-    /// Bytes of each file; in a tree, contents of each.
+    /// Bytes of each file; in a tree, and of objects, contents of each.
     pub(crate) file: u64,
     pub(crate) record: u64,
     pub(crate) depth: u32,
@@ -21,6 +22,7 @@ pub(crate) struct Recipe {
     pub(crate) preallocate: bool,
     pub(crate) data: DataSpec,
     pub(crate) tree: Option<Tree>,
+    pub(crate) objects: Option<Objects>,
     pub(crate) phases: Vec<Value>,
     /// The files are there from an earlier job.
     pub(crate) reuse: bool,
@@ -42,6 +44,7 @@ impl Recipe {
             preallocate: false,
             data: DataSpec { verify: true, ..DataSpec::default() },
             tree: None,
+            objects: None,
             phases: vec![phase(Operation::Read)],
             reuse: false,
         }
@@ -63,7 +66,7 @@ impl Recipe {
             "seed": self.seed, "lanes": self.lanes, "layout": self.layout,
             "file_size_bytes": self.file, "record_size_bytes": self.record, "queue_depth": self.depth,
             "method": self.method, "direct": self.direct, "sync": self.sync, "preallocate": self.preallocate,
-            "data": self.data, "tree": self.tree, "phases": self.phases,
+            "data": self.data, "tree": self.tree, "objects": self.objects, "phases": self.phases,
             "keep_files": true, "reuse_files": self.reuse,
             // Whatever fails, all of it is to be seen.
             "error_limit": i64::MAX,
@@ -76,6 +79,10 @@ impl Recipe {
 
 /// A phase that goes once over the data.
 pub(crate) fn phase(operation: Operation) -> Value {
-    let mix = operation.mixes().then(|| json!({ "read": 50, "write": 50 }));
+    let mix = match operation.group() {
+        _ if !operation.mixes() => Value::Null,
+        Some(Group::Objects) => json!({ "put": 30, "get": 40, "head": 10, "delete": 20 }),
+        _ => json!({ "read": 50, "write": 50 }),
+    };
     json!({ "operation": operation, "measured": operation != Operation::Prepare, "mix": mix })
 }

@@ -21,6 +21,8 @@ mod job;
 mod look;
 mod names;
 mod names_by_hand;
+mod objects;
+mod objects_by_hand;
 mod pattern;
 mod report;
 mod session;

@@ -19,7 +19,11 @@ pub(crate) fn findings(session: &Session<'_>, recipe: &Recipe, heard: &Heard, be
 
 fn finding(session: &Session<'_>, recipe: &Recipe, wrong: &Wrong, before: Option<u64>) -> Finding {
     let new = |symptom, action: &str| Finding::new(symptom, action, &wrong.object);
-    match (wrong.why, recipe.tree.is_some()) {
+    if recipe.objects.is_some() && wrong.why == Why::Corrupt {
+        let symptom = if wrong.action == OpKind::Head.name() { Symptom::Size } else { Symptom::Corrupt };
+        return new(symptom, &numbered(wrong)).values("what was put", &wrong.message);
+    }
+    match (wrong.why, recipe.tree.is_some() || recipe.objects.is_some()) {
         (Why::Failed, true) => new(failure(wrong), &numbered(wrong)).values("no error", &wrong.message),
         (Why::Failed, false) => {
             new(Symptom::Refused, &wrong.action).at(wrong.offset).values("no error", &wrong.message)

@@ -1,0 +1,136 @@
+//! Every operation on objects, as jobs do them.
+
+use crate::check::{Check, Subject};
+use crate::events::{Done, Heard};
+use crate::finding::{Finding, Symptom};
+use crate::job::{phase, Recipe};
+use crate::look;
+use crate::session::Session;
+use assay_spec::{data_operations, name_operations, Layout, Objects, OpKind, Operation, SyncPolicy};
+
+/// Objects of each lane: more than come on one page of a list.
+const MANY: u64 = 1_050;
+const SOME: u64 = 40;
+const LANES: u32 = 2;
+/// What a job fetches and stores in, so that larger objects are made and checked while they go.
+const PIECE: u64 = 4096;
+/// The least that services take as a part, but for the last one.
+const PART: u64 = 5 << 20;
+/// An object of three parts.
+const LARGE: u64 = 2 * PART + 700;
+
+/// For each operation what it is done among, so that what came of it is seen.
+fn script(operation: Operation) -> Option<(&'static [Operation], &'static str)> {
+    use Operation::{Copy, Delete, Get, Head, List, MultiDelete, ObjectMix, Put};
+    Some(match operation {
+        Put => (&[Put, Get, Head, Put, Get, Delete], "stores each object, and stores it anew"),
+        Get => (&[Put, Get, Get, Delete], "brings each object as it was put"),
+        Head => (&[Put, Head, Head, Delete], "tells each object's size"),
+        Delete => (&[Put, Delete, Put, Get, Delete], "each key is free again"),
+        List => (&[Put, List, List, Delete], "lists each object once"),
+        Copy => (&[Put, Copy, Get, Delete], "leaves the objects as they are"),
+        MultiDelete => (&[Put, MultiDelete, Put, Get, MultiDelete], "each key is free again"),
+        ObjectMix => (&[Put, ObjectMix, Get], "objects come and go, and those that are there are whole"),
+        data_operations!() | name_operations!() | Operation::Prepare => return None,
+    })
+}
+
+/// All checks of this kind that make sense for what the storage can do.
+pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
+    let able = subject.capabilities();
+    let mut all = Vec::new();
+    for (operation, (phases, expects)) in able.operations.iter().filter_map(|one| Some((*one, script(*one)?))) {
+        let many = matches!(operation, Operation::List | Operation::MultiDelete);
+        let sizes: &[u64] = if many { &[0] } else { &[0, 700, 100_001] };
+        for (size, depth) in sizes.iter().flat_map(|size| [(*size, 1), (*size, 4)]) {
+            let count = if many { MANY } else { SOME };
+            let one = recipe(phases, size, depth, Objects { count, part_size_bytes: None });
+            let way = format!("{size} bytes each, {depth} in flight");
+            add(subject, &mut all, (operation, expects), way, one);
+        }
+    }
+    if able.operations.contains(&Operation::Put) && able.operations.contains(&Operation::Get) {
+        for depth in [1, 4] {
+            let parts = Objects { count: 1, part_size_bytes: Some(PART) };
+            let phases = [Operation::Put, Operation::Get, Operation::Head, Operation::Put, Operation::Get];
+            let one = Recipe { lanes: 1, record: 1 << 20, ..recipe(&phases, LARGE, depth, parts) };
+            let way = format!("in parts, {depth} in flight");
+            add(subject, &mut all, (Operation::Put, "stores an object of its parts"), way, one);
+        }
+    }
+    all
+}
+
+fn add(
+    subject: &dyn Subject,
+    all: &mut Vec<Check>,
+    (operation, expects): (Operation, &'static str),
+    way: String,
+    recipe: Recipe,
+) {
+    if recipe.job(&subject.target(1)).is_err() {
+        return;
+    }
+    let act = Box::new(move |session: &Session<'_>| play(session, &recipe));
+    all.push(Check { group: "objects", name: operation.name().to_owned(), way, expects, act });
+}
+
+fn recipe(phases: &[Operation], size: u64, depth: u32, objects: Objects) -> Recipe {
+    Recipe {
+        seed: crate::data::NEW,
+        lanes: LANES,
+        layout: Layout::Separate,
+        depth,
+        sync: SyncPolicy::None,
+        objects: Some(objects),
+        phases: phases.iter().copied().map(phase).collect(),
+        ..Recipe::plain(size, PIECE)
+    }
+}
+
+fn play(session: &Session<'_>, recipe: &Recipe) -> Vec<Finding> {
+    session.and_tidy(recipe, |findings| {
+        let heard = session.play(recipe)?;
+        findings.extend(wrong(session, recipe, &heard));
+        Ok(())
+    })
+}
+
+fn wrong(session: &Session<'_>, recipe: &Recipe, heard: &Heard) -> Vec<Finding> {
+    let findings = look::findings(session, recipe, heard, None);
+    if !findings.is_empty() {
+        return findings;
+    }
+    heard.phases.iter().filter_map(|done| undone(done, recipe)).collect()
+}
+
+/// A phase that says of itself that all was well, but did not do what it should.
+fn undone(done: &Done, recipe: &Recipe) -> Option<Finding> {
+    let objects = recipe.objects.as_ref()?;
+    let lanes = u64::from(recipe.lanes);
+    // Two for beginning and completing, and the parts.
+    let parts = objects.part_size_bytes.filter(|part| *part < recipe.file);
+    let puts = parts.map_or(1, |part| recipe.file.div_ceil(part) + 2);
+    let each = match done.operation {
+        Operation::Put => objects.count * puts,
+        Operation::List | Operation::MultiDelete => objects.count.div_ceil(1000),
+        Operation::Get | Operation::ObjectMix => return unchecked(done),
+        _ => objects.count,
+    };
+    let moved = if done.operation == Operation::Put { lanes * objects.count * recipe.file } else { 0 };
+    if done.whole && done.failed == 0 && (done.names, done.bytes) == (lanes * each, moved) {
+        return None;
+    }
+    let expected = format!("{} operations, {moved} bytes", lanes * each);
+    let found = format!("{}, {}", done.names, done.bytes);
+    Some(Finding::new(Symptom::Undone, done.operation.name(), "all objects").values(expected, found))
+}
+
+/// Of what was fetched every byte must have been checked.
+fn unchecked(done: &Done) -> Option<Finding> {
+    if done.whole && done.failed == 0 && done.verified_bytes == done.got_bytes {
+        return None;
+    }
+    let (expected, found) = (format!("{} bytes checked", done.got_bytes), done.verified_bytes.to_string());
+    Some(Finding::new(Symptom::Undone, OpKind::Get.name(), "all objects").values(expected, found))
+}
