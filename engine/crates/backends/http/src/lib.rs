@@ -6,6 +6,7 @@
 mod credentials;
 mod net;
 mod s3;
+pub mod service;
 mod sign;
 mod sum;
 

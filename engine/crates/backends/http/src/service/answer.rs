@@ -1,0 +1,280 @@
+//! Requests and answers of the service in memory.
+
+use super::store::{Object, Store, Upload};
+use super::Contents;
+use crate::s3::xml;
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use hyper::{Method, Request, Response, StatusCode};
+use percent_encoding::percent_decode_str;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+/// Where contents are thrown away, these come back.
+static ZEROS: [u8; 256 << 10] = [0; 256 << 10];
+
+/// What is sent: bytes, or so many zeros.
+pub(super) enum Sent {
+    Bytes(Bytes),
+    Zeros(u64),
+}
+
+impl Body for Sent {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let piece = match self.get_mut() {
+            Sent::Bytes(bytes) => std::mem::take(bytes),
+            Sent::Zeros(left) => {
+                let length = (*left).min(ZEROS.len() as u64);
+                *left -= length;
+                Bytes::from_static(&ZEROS[..length as usize])
+            }
+        };
+        Poll::Ready((!piece.is_empty()).then(|| Ok(Frame::data(piece))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.size_hint().exact() == Some(0)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(match self {
+            Sent::Bytes(bytes) => bytes.len() as u64,
+            Sent::Zeros(left) => *left,
+        })
+    }
+}
+
+/// A request, taken apart.
+struct Asked {
+    method: Method,
+    bucket: String,
+    key: String,
+    query: HashMap<String, String>,
+    headers: hyper::HeaderMap,
+    body: Bytes,
+    /// Bytes of the contents, which may not have been kept.
+    size: u64,
+}
+
+impl Asked {
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    fn query(&self, name: &str) -> Option<&str> {
+        self.query.get(name).map(String::as_str)
+    }
+}
+
+type Answered = Response<Sent>;
+
+fn plain(status: StatusCode, body: impl Into<Bytes>) -> Answered {
+    let mut answer = Response::new(Sent::Bytes(body.into()));
+    *answer.status_mut() = status;
+    answer
+}
+
+fn refused(status: StatusCode, code: &str) -> Answered {
+    plain(status, format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>{code}</Code></Error>"))
+}
+
+fn with_etag(mut answer: Answered, etag: &str) -> Answered {
+    if let Ok(value) = etag.parse() {
+        answer.headers_mut().insert("etag", value);
+    }
+    answer
+}
+
+fn decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+/// Answers a request once all of it has come.
+pub(super) async fn answer(store: Arc<Mutex<Store>>, request: Request<Incoming>) -> Result<Answered, Infallible> {
+    let (head, mut body) = request.into_parts();
+    let path = decoded(head.uri.path());
+    let (bucket, key) = path[1..].split_once('/').unwrap_or((&path[1..], ""));
+    let pairs = head.uri.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
+    let query = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    let query = query.map(|(name, value)| (decoded(name), decoded(value))).collect();
+    let forgets = store.lock().unwrap_or_else(PoisonError::into_inner).contents == Contents::Forgotten;
+    // Lists of parts and of keys are read; contents perhaps not.
+    let kept = !forgets || head.method == Method::POST;
+    let (mut size, mut bytes) = (0, Vec::new());
+    while let Some(Ok(frame)) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        let Ok(piece) = frame.into_data() else { continue };
+        size += piece.len() as u64;
+        if kept {
+            bytes.extend_from_slice(&piece);
+        }
+    }
+    let (bucket, key) = (bucket.to_owned(), key.to_owned());
+    let mut asked = Asked { method: head.method, bucket, key, query, headers: head.headers, body: bytes.into(), size };
+    // Contents that come in signed chunks say how long they are without the signatures.
+    asked.size = asked.header("x-amz-decoded-content-length").parse().unwrap_or(asked.size);
+    let store = &mut store.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(if asked.key.is_empty() { of_bucket(store, &asked) } else { of_key(store, &asked) })
+}
+
+fn of_bucket(store: &mut Store, asked: &Asked) -> Answered {
+    if asked.method == Method::PUT && asked.query.is_empty() {
+        store.buckets.entry(asked.bucket.clone()).or_default();
+        return plain(StatusCode::OK, "");
+    }
+    let Some(bucket) = store.buckets.get_mut(&asked.bucket) else {
+        return refused(StatusCode::NOT_FOUND, "NoSuchBucket");
+    };
+    match (&asked.method, asked.query("list-type"), asked.query("uploads"), asked.query("delete")) {
+        (&Method::HEAD, ..) => plain(StatusCode::OK, ""),
+        (&Method::DELETE, ..) if bucket.objects.is_empty() => {
+            store.buckets.remove(&asked.bucket);
+            plain(StatusCode::NO_CONTENT, "")
+        }
+        (&Method::DELETE, ..) => refused(StatusCode::CONFLICT, "BucketNotEmpty"),
+        (&Method::GET, Some(_), ..) => list(store, asked),
+        (&Method::GET, None, Some(_), _) => {
+            let prefix = asked.query("prefix").unwrap_or_default();
+            let ours = bucket.uploads.iter().filter(|(_, upload)| upload.key.starts_with(prefix));
+            let each = |(name, upload): (&String, &Upload)| {
+                format!("<Upload><Key>{}</Key><UploadId>{name}</UploadId></Upload>", xml::escaped(&upload.key))
+            };
+            let all: String = ours.map(each).collect();
+            plain(StatusCode::OK, format!("<ListMultipartUploadsResult>{all}</ListMultipartUploadsResult>"))
+        }
+        (&Method::POST, _, _, Some(_)) => {
+            let document = xml::parse(&asked.body).unwrap_or_default();
+            document
+                .entries("Object")
+                .filter_map(|one| one.get("Key"))
+                .for_each(|key| drop(bucket.objects.remove(key)));
+            plain(StatusCode::OK, "<DeleteResult></DeleteResult>")
+        }
+        (&Method::GET, ..) if asked.query("location").is_some() => {
+            plain(StatusCode::OK, "<LocationConstraint></LocationConstraint>")
+        }
+        (&Method::GET, ..) if asked.query("versioning").is_some() => {
+            plain(StatusCode::OK, "<VersioningConfiguration></VersioningConfiguration>")
+        }
+        _ => refused(StatusCode::NOT_IMPLEMENTED, "NotImplemented"),
+    }
+}
+
+fn list(store: &Store, asked: &Asked) -> Answered {
+    let Some(bucket) = store.buckets.get(&asked.bucket) else {
+        return refused(StatusCode::NOT_FOUND, "NoSuchBucket");
+    };
+    let most = asked.query("max-keys").and_then(|text| text.parse().ok()).unwrap_or(1000).min(1000);
+    let after = asked.query("continuation-token").or(asked.query("start-after")).unwrap_or_default();
+    let (page, more) = bucket.page(asked.query("prefix").unwrap_or_default(), after, most);
+    let each = |(key, object): &(&String, &Object)| {
+        let Object { size, etag, .. } = object;
+        format!(
+            "<Contents><Key>{}</Key><Size>{size}</Size><ETag>{}</ETag></Contents>",
+            xml::escaped(key),
+            xml::escaped(etag)
+        )
+    };
+    let all: String = page.iter().map(each).collect();
+    let token = page.last().filter(|_| more).map_or_else(String::new, |(key, _)| {
+        format!("<NextContinuationToken>{}</NextContinuationToken>", xml::escaped(key))
+    });
+    let head = format!("<IsTruncated>{more}</IsTruncated><KeyCount>{}</KeyCount>", page.len());
+    plain(StatusCode::OK, format!("<ListBucketResult>{head}{token}{all}</ListBucketResult>"))
+}
+
+fn of_key(store: &mut Store, asked: &Asked) -> Answered {
+    let contents = store.contents;
+    let name = store.upload_name();
+    let Some(bucket) = store.buckets.get_mut(&asked.bucket) else {
+        return refused(StatusCode::NOT_FOUND, "NoSuchBucket");
+    };
+    let etag = format!("\"{name}\"");
+    let stored = || Object { size: asked.size, contents: asked.body.clone(), etag: etag.clone() };
+    match (&asked.method, asked.query("uploadId")) {
+        (&Method::PUT, Some(upload)) => {
+            let number = asked.query("partNumber").and_then(|text| text.parse().ok()).unwrap_or(0);
+            let Some(upload) = bucket.uploads.get_mut(upload) else {
+                return refused(StatusCode::NOT_FOUND, "NoSuchUpload");
+            };
+            upload.parts.insert(number, stored());
+            with_etag(plain(StatusCode::OK, ""), &etag)
+        }
+        (&Method::POST, Some(upload)) => match bucket.complete(upload) {
+            Some(object) => {
+                let etag = xml::escaped(&object.etag);
+                let words =
+                    format!("<CompleteMultipartUploadResult><ETag>{etag}</ETag></CompleteMultipartUploadResult>");
+                plain(StatusCode::OK, words)
+            }
+            None => refused(StatusCode::NOT_FOUND, "NoSuchUpload"),
+        },
+        (&Method::DELETE, Some(upload)) => match bucket.uploads.remove(upload) {
+            Some(_) => plain(StatusCode::NO_CONTENT, ""),
+            None => refused(StatusCode::NOT_FOUND, "NoSuchUpload"),
+        },
+        (&Method::POST, None) if asked.query("uploads").is_some() => {
+            bucket.uploads.insert(name.clone(), Upload { key: asked.key.clone(), ..Upload::default() });
+            let words =
+                format!("<InitiateMultipartUploadResult><UploadId>{name}</UploadId></InitiateMultipartUploadResult>");
+            plain(StatusCode::OK, words)
+        }
+        (&Method::PUT, None) => {
+            if asked.header("if-none-match") == "*" && bucket.objects.contains_key(&asked.key) {
+                return refused(StatusCode::PRECONDITION_FAILED, "PreconditionFailed");
+            }
+            let from = decoded(asked.header("x-amz-copy-source"));
+            if from.is_empty() {
+                bucket.objects.insert(asked.key.clone(), stored());
+                return with_etag(plain(StatusCode::OK, ""), &etag);
+            }
+            let from = from.trim_start_matches('/').split_once('/').map_or("", |(_, key)| key);
+            let Some(object) = bucket.objects.get(from).cloned() else {
+                return refused(StatusCode::NOT_FOUND, "NoSuchKey");
+            };
+            bucket.objects.insert(asked.key.clone(), object);
+            plain(StatusCode::OK, format!("<CopyObjectResult><ETag>{}</ETag></CopyObjectResult>", xml::escaped(&etag)))
+        }
+        (&Method::DELETE, None) => {
+            bucket.objects.remove(&asked.key);
+            plain(StatusCode::NO_CONTENT, "")
+        }
+        (&Method::GET | &Method::HEAD, _) => match bucket.objects.get(&asked.key) {
+            Some(object) => contents_of(object, contents, asked),
+            None => refused(StatusCode::NOT_FOUND, "NoSuchKey"),
+        },
+        _ => refused(StatusCode::NOT_IMPLEMENTED, "NotImplemented"),
+    }
+}
+
+/// An object's contents, all or a range, or only how many bytes they are.
+fn contents_of(object: &Object, contents: Contents, asked: &Asked) -> Answered {
+    let range = asked.header("range").strip_prefix("bytes=").and_then(|range| range.split_once('-'));
+    let range = range.and_then(|(from, to)| Some((from.parse::<u64>().ok()?, to.parse::<u64>().ok()?)));
+    let (from, end) = range.map_or((0, object.size), |(from, to)| (from, (to + 1).min(object.size)));
+    if range.is_some() && from >= object.size {
+        return refused(StatusCode::RANGE_NOT_SATISFIABLE, "InvalidRange");
+    }
+    let body = match contents {
+        Contents::Kept => Sent::Bytes(object.contents.slice(from as usize..end as usize)),
+        Contents::Forgotten => Sent::Zeros(end - from),
+    };
+    let length = body.size_hint().exact().unwrap_or_default();
+    let mut answer = with_etag(Response::new(body), &object.etag);
+    // What has no contents in the answer has a size all the same.
+    answer.headers_mut().insert("content-length", length.into());
+    if range.is_some() {
+        *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
+        if let Ok(value) = format!("bytes {from}-{}/{}", end - 1, object.size).parse() {
+            answer.headers_mut().insert("content-range", value);
+        }
+    }
+    answer
+}
