@@ -19,6 +19,7 @@ ALLOWED = {
     "assay-faultfs": set(),
     "assay-fuzz": {"assay-spec", "assay-core", "assay-drive", "assay-backend-nfs", "assay-backend-null"},
     "assay-bare": {"assay-spec", "assay-drive"},
+    "assay-service": {"assay-backend-http"},
     "assay-posix": {"assay-spec", "assay-core"},
     BACKEND: {"assay-spec", "assay-core", "assay-posix"},
 }

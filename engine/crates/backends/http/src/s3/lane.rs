@@ -18,6 +18,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
+use tokio::task::unconstrained;
 
 /// What the operations of a lane share.
 pub(super) struct Shared {
@@ -135,8 +136,10 @@ impl Lane for BucketLane {
             return;
         }
         let flight = &mut self.flight;
-        self.runtime.block_on(async {
-            let left = Duration::from_nanos(deadline.saturating_sub(clock::now()));
+        let left = Duration::from_nanos(deadline.saturating_sub(clock::now()));
+        // Without tokio's budget for each turn: what has used it up is woken later, and never if the turn was the last
+        // because something else had ended.
+        self.runtime.block_on(unconstrained(async {
             if let Ok(Some(first)) = tokio::time::timeout(left, flight.next()).await {
                 done.push(first);
                 // What has ended besides, without waiting.
@@ -144,7 +147,7 @@ impl Lane for BucketLane {
                     done.push(more);
                 }
             }
-        });
+        }));
     }
 
     fn execute(&mut self, op: &Op) -> Result<u64, Fault> {

@@ -56,6 +56,27 @@ fn everything_holds_of_a_service_that_does_what_it_should() {
     assert_eq!(removed, [format!("{}/assay-test", service.endpoint())]);
 }
 
+/// Many large objects at once, more than a turn of the event loop has patience for: each operation ends.
+#[test]
+fn nothing_is_left_waiting() {
+    struct Silent;
+    impl assay_drive::EventSink for Silent {
+        fn emit(&mut self, _event: &assay_spec::Event) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let service = Service::start("127.0.0.1:0", Contents::Forgotten).unwrap();
+    let job: Job = serde_json::from_value(json!({
+        "spec_version": assay_spec::SPEC_VERSION, "id": "many", "target": Target::S3(target(&service)),
+        "file_size_bytes": 4 << 20, "record_size_bytes": 1 << 20, "queue_depth": 32, "objects": {"count": 64},
+        "phases": [{"operation": "put"}, {"operation": "get"}],
+    }))
+    .unwrap();
+    let backend = Buckets.open(&job).unwrap();
+    let ended = assay_drive::run(&job, &backend, &mut Silent, &StopFlag::default(), &mut || None);
+    assert_eq!(ended, (assay_spec::ByeStatus::Ok, None));
+}
+
 /// What a service gets wrong that throws all contents away is found, and told as what it is.
 #[test]
 fn a_service_that_forgets_contents_is_found_out() {
