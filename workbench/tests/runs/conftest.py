@@ -1,12 +1,16 @@
 """What tests of whole runs are given."""
 
+import contextlib
 import subprocess
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from killing import Start
 from run_tools import ASSAY
+from s3_servers import FLAVOURS, S3Server, s3_server
+from s3_tools import At
 
 
 @pytest.fixture
@@ -27,3 +31,30 @@ def start(tmp_path: Path) -> Iterator[Start]:
         process.wait()
         if process.stdout:
             process.stdout.close()
+
+
+@pytest.fixture(scope="session")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], S3Server]]:
+    """Services of S3 by name, each started when it is first asked for, and ended at the end of all tests."""
+    with contextlib.ExitStack() as running:
+        known: dict[str, S3Server] = {}
+
+        def find(name: str) -> S3Server:
+            if name not in known:
+                known[name] = running.enter_context(s3_server(name, tmp_path_factory.mktemp(name)))
+            return known[name]
+
+        yield find
+
+
+@pytest.fixture(params=list(FLAVOURS))
+def at(request: pytest.FixtureRequest, services: Callable[[str], S3Server], tmp_path: Path) -> At:
+    """A bucket of the test's own, not made yet, at each service that is to be had."""
+    return At(services(request.param), f"assay-{uuid.uuid4().hex[:20]}", tmp_path)
+
+
+@pytest.fixture
+def fast(services: Callable[[str], S3Server], tmp_path: Path) -> At:
+    """The same, at the first service that is more than a model of one; at the model if there is no other."""
+    name = next(name for name in ("versitygw", "minio", "moto") if not FLAVOURS[name].why_not())
+    return At(services(name), f"assay-{uuid.uuid4().hex[:20]}", tmp_path)
