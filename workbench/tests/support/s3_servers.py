@@ -1,7 +1,7 @@
 """S3 services for tests, as an ordinary user: moto's server, and versitygw and minio where they are installed.
 
-Each listens on a free port of 127.0.0.1 only and keeps its data in a folder of the test. It ends with the test, and with
-the test's process, however that ends.
+Each listens on a free port of 127.0.0.1 only and keeps its data in a folder of the test. It ends with the test, and
+with the test's process, however that ends.
 """
 
 import contextlib

@@ -1,0 +1,154 @@
+"""What becomes of faults on the wire between the engine and a service: one harmed request is one failed operation.
+
+Nothing is sent twice, all else goes well, the fault has its name, and nothing of the job is left behind.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from run_tools import needs_engine
+from s3_harm import DELAY, TABLE, Row, chunked, goes_on_first, late, late_body, says_close, until_closed
+from s3_proxy import Exchange, Harm, Proxy, Request, harmful, sends
+from s3_servers import FLAVOURS, free_port, s3_server
+from s3_tools import FOLDER, KIB, SECOND, At, Ended, Engine, job_at, run_job
+
+pytestmark = needs_engine
+METHODS = {"put": "PUT", "copy": "PUT", "get": "GET", "head": "HEAD", "delete": "DELETE"}
+
+
+def chooses(row: Row) -> Callable[[Request], bool]:
+    """Which requests may be harmed: those of the row's phase, not those with which a job begins and ends."""
+    method = row.method or METHODS[row.phase]
+
+    def choose(request: Request) -> bool:
+        path, _, query = request.path.replace("%2F", "/").partition("?")
+        if request.method != method or row.query not in query:
+            return False
+        if row.query:
+            return row.phase != "list" or f"prefix={FOLDER}o0." in query
+        return f"/{FOLDER}" in path and ("x-amz-copy-source" in request.headers) == (row.phase == "copy")
+
+    return choose
+
+
+def job_requests(proxy: Proxy) -> int:
+    """Requests for keys of the job, and for lists and removals of several that phases ask for."""
+    return proxy.count(f"/{FOLDER}")
+
+
+def check(row: Row, ended: Ended, proxy: Proxy) -> None:
+    """What holds of every row."""
+    if row.defect and ended.failures() == {row.defect: 1}:
+        # engine defect: see the row.
+        pytest.xfail(f"engine defect: told as {row.defect}, not as {row.fails[0]}")
+    assert proxy.struck == 1, f"harm was done {proxy.struck} times"
+    failures = ended.failures()
+    if row.fails:
+        assert list(failures.values()) == [1] and set(failures) <= set(row.fails), (failures, ended.reason)
+        assert (ended.code, ended.status) == (1, "errors") and ended.reason
+    else:
+        assert (failures, ended.code, ended.status) == ({}, 0, "ok"), ended.reason
+    assert [end["status"] for end in ended.ends()] == ["done"] * len(row.phases())
+    assert ended.requests() == ended.operations(), "one request for each operation"
+    if not row.query:
+        assert job_requests(proxy) == ended.operations(), "what the service got is what the engine counts"
+        planned = row.more.get("objects", {"count": 12})["count"]
+        last = ended.of(row.phase)
+        assert last["ops"] == planned - (1 if row.fails else 0), "all others succeed"
+        assert last["errors"] == (1 if row.fails else 0)
+    words = f"note: {ended.reason}\n" if row.fails else ""
+    assert ended.stderr == words, "people are told the first of them in one line"
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.id)
+def test_a_harmed_request_is_one_failed_operation(fast: At, row: Row) -> None:
+    which = 0 if row.query else 2
+    with harmful(fast.server.port, row.harm, chooses(row), which) as proxy:
+        job = job_at(proxy.endpoint, *row.phases(), target={"bucket": fast.bucket, **row.target}, **row.more)
+        ended = run_job(job, fast.folder)
+    check(row, ended, proxy)
+    assert fast.objects() == {} and fast.uploads() == []
+    for one in ended.end(row.phase)["operations"]:
+        latency, first = one.get("latency"), one.get("first_byte")
+        assert (latency or {"count": 0})["count"] == one["ops"], "failed operations have no latency"
+        if row.harm in (late, late_body):
+            assert latency["max_ns"] >= DELAY * SECOND, "a slow success counts with all its time"
+            assert (first["max_ns"] >= DELAY * SECOND) == (row.harm is late), "and tells the first byte from the rest"
+
+
+def every(request: Request) -> bool:
+    return True
+
+
+@pytest.mark.parametrize("harm", [says_close, chunked, until_closed, goes_on_first], ids=lambda harm: harm.__name__)
+def test_all_answers_may_have_an_unusual_form(fast: At, harm: Harm) -> None:
+    with harmful(fast.server.port, harm, every, which=None) as proxy:
+        job = job_at(proxy.endpoint, "put", "get", "head", "list", "delete", target={"bucket": fast.bucket})
+        ended = run_job(job, fast.folder)
+    if harm in (chunked, until_closed):
+        # An answer to HEAD that has no length tells no size.
+        assert set(ended.failures()) <= {"fault MalformedAnswer"} and ended.end("head")["errors"], ended.reason
+    else:
+        assert (ended.code, ended.failures()) == (0, {}), ended.reason
+    assert ended.end("get")["verified_bytes"] == 12 * 64 * KIB
+    assert ended.requests() == ended.operations()
+    closes = harm in (says_close, until_closed)
+    for end in ended.ends():
+        (host,) = end["connections"]
+        assert (host["most_requests"] == 1) == closes
+        if closes:
+            # Those that are open already, but idle, when a phase ends belong to the next.
+            assert host["closed"] == host["requests"], host
+
+
+def closes_afterwards(exchange: Exchange) -> None:
+    """The answer says nothing of it: as a service does that is tired of an idle connection."""
+    exchange.pass_on()
+    exchange.close()
+
+
+def test_connections_that_were_closed_while_idle_are_no_failure(fast: At) -> None:
+    """At ten a second there is time enough between two requests for the news to arrive."""
+    with harmful(fast.server.port, closes_afterwards, sends("GET", FOLDER), which=None) as proxy:
+        paced = {"operation": "get", "rate_per_s": 10.0}
+        job = job_at(proxy.endpoint, "prepare", paced, target={"bucket": fast.bucket}, queue_depth=1)
+        ended = run_job(job, fast.folder)
+    if set(ended.failures()) == {"fault ECONNABORTED"}:
+        # engine defect: the news has arrived, but the lane's event loop is not asked before the connection is used.
+        pytest.xfail(f"engine defect: {sum(ended.failures().values())} of 12 gets met a connection closed long before")
+    assert (ended.code, ended.failures()) == (0, {}), ended.reason
+    (host,) = ended.end("get")["connections"]
+    assert (host["requests"], host["refused"]) == (12, 0)
+    assert host["closed"] in (11, 12) and host["opened"] == host["requests"] - 1, "the first is of the phase before"
+
+
+def test_a_service_that_is_killed_and_comes_back(tmp_path: Path) -> None:
+    """What is asked meanwhile has failed, once each; then it goes on as if nothing had been."""
+    name = next(name for name in ("versitygw", "minio", "moto") if not FLAVOURS[name].why_not())
+    with s3_server(name, tmp_path) as server:
+        at = At(server, "assay-killed", tmp_path)
+        slow = {"operation": "put", "rate_per_s": 100.0, "runtime_ns": 6 * SECOND}
+        engine = Engine(at.job(slow, objects={"count": 1000}, error_limit=10**6, interval_ns=SECOND // 10), tmp_path)
+        for _ in range(3):
+            engine.wait_for('"interval"')
+        server.kill()
+        for _ in range(5):
+            engine.wait_for('"interval"')
+        server.start()
+        ended = engine.end()
+        assert set(ended.failures()) <= {"fault ECONNREFUSED", "fault ECONNRESET", "fault ECONNABORTED", "fault EPIPE"}
+        put, (host,) = ended.of("put"), ended.end("put")["connections"]
+        assert put["errors"] == sum(ended.failures().values()) > 0 and ended.code == 1
+        assert host["refused"] == ended.failures()["fault ECONNREFUSED"] > 0
+        assert host["requests"] + host["refused"] == ended.operations(), "nothing is retried"
+        rows = [one for event in ended.events if event["event"] == "interval" for one in event["operations"]]
+        assert rows[0]["errors"] == 0 and rows[-1]["errors"] == 0 and rows[-1]["ops"] > 0, "before and afterwards"
+        assert at.objects() == {}
+
+
+def test_a_service_that_is_not_there_is_named(tmp_path: Path) -> None:
+    ended = run_job(job_at(f"http://127.0.0.1:{free_port()}", "put"), tmp_path)
+    assert (ended.code, ended.status) == (2, "refused")
+    assert "Connection refused" in ended.reason and "127.0.0.1" in ended.reason
+    assert len(ended.stderr.splitlines()) == 1 and ended.ends() == []
