@@ -200,6 +200,7 @@ class Proxy:
     port: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _open: list[socket.socket] = field(default_factory=list)
+    _listener: socket.socket | None = None
     _chosen: int = 0
 
     @property
@@ -246,8 +247,12 @@ class Proxy:
             self.struck += 1
             return True
 
-    def end(self) -> None:
-        """Close all connections."""
+    def shut(self) -> None:
+        """Close all connections, and take no new ones."""
+        if self._listener:
+            with contextlib.suppress(OSError):
+                self._listener.shutdown(socket.SHUT_RDWR)
+            self._listener.close()
         for wire in self._open:
             with contextlib.suppress(OSError):
                 wire.shutdown(socket.SHUT_RDWR)
@@ -259,15 +264,13 @@ def harmful(server_port: int, harm: Harm, chooses: Callable[[Request], bool], wh
     """A proxy, gone afterwards."""
     proxy = Proxy(server_port, harm, chooses, which)
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        proxy.port = listener.getsockname()[1]
+        proxy.port, proxy._listener = listener.getsockname()[1], listener
         thread = threading.Thread(target=proxy.serve, args=(listener,), daemon=True)
         thread.start()
         try:
             yield proxy
         finally:
-            with contextlib.suppress(OSError):
-                listener.shutdown(socket.SHUT_RDWR)
-            proxy.end()
+            proxy.shut()
             thread.join()
 
 

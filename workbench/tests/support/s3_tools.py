@@ -80,13 +80,13 @@ class Ended:
 
     @property
     def status(self) -> str:
-        """How the job ended."""
-        return str(self.bye["status"])
+        """How the job ended; one that could not even be begun has no events."""
+        return str(self.bye["status"]) if self.events else "refused"
 
     @property
     def reason(self) -> str:
         """Why, if not well."""
-        return str(self.bye.get("reason") or "")
+        return str(self.bye.get("reason") or "") if self.events else self.stderr
 
     def ends(self) -> list[Json]:
         """The ends of all phases."""
@@ -124,16 +124,15 @@ class Engine:
     """An engine at work, of which what it says is read when it has ended, or line by line."""
 
     def __init__(self, job: Json, folder: Path, env: dict[str, str] | None = None) -> None:
-        """Start it, with the job in a file of the folder: its standard input must stay open."""
-        path = folder / f"job-{time.monotonic_ns()}.json"
-        path.write_text(json.dumps(job))
-        self._stderr = (folder / f"{path.stem}.stderr").open("w+")
+        """Start it; what it says on standard error goes into a file of the folder."""
+        self._stderr = (folder / f"engine-{time.monotonic_ns()}.stderr").open("w+")
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
-            [ENGINE, "run", str(path)], stdin=pipe, stdout=pipe, stderr=self._stderr, text=True,
+            [ENGINE, "run"], stdin=pipe, stdout=pipe, stderr=self._stderr, text=True,
             env=environment(**(ROOT_KEYS if env is None else env)),
         )  # fmt: skip
         self.lines: list[str] = []
+        self.say(job)
 
     def wait_for(self, word: str) -> None:
         """Read up to the first line in which a word is."""
@@ -145,7 +144,7 @@ class Engine:
         raise AssertionError("".join(self.lines))
 
     def say(self, line: Json) -> None:
-        """Something for its standard input."""
+        """Something for its standard input, the first line of which is its job."""
         assert self.process.stdin
         self.process.stdin.write(json.dumps(line) + "\n")
         self.process.stdin.flush()
@@ -153,9 +152,10 @@ class Engine:
     def end(self) -> Ended:
         """Wait for its end."""
         assert self.process.stdout and self.process.stdin
-        with self.process.stdout, self.process.stdin, self._stderr:
+        with self.process.stdout, self._stderr:
             self.lines += list(self.process.stdout)
             code = self.process.wait(timeout=HANG_GUARD)
+            self.process.stdin.close()
             self._stderr.seek(0)
             stdout = "".join(self.lines)
             events = [json.loads(line) for line in stdout.splitlines()]
@@ -170,8 +170,9 @@ class Engine:
         """Take what is left of one that was killed."""
         assert self.process.stdout and self.process.stdin
         self.process.wait()
-        for stream in (self.process.stdout, self.process.stdin, self._stderr):
-            stream.close()
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self._stderr.close()
 
 
 def run_job(job: Json, folder: Path, env: dict[str, str] | None = None) -> Ended:
@@ -259,14 +260,14 @@ class At:
         for key, contents in objects.items():
             self.s3.put_object(Bucket=self.bucket, Key=key.replace("__", "/"), Body=contents)
 
-    def keys(self) -> dict[str, int]:
+    def sizes(self) -> dict[str, int]:
         """Every key in the bucket and the size of its object."""
         pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket=self.bucket)
         return {one["Key"]: one["Size"] for page in pages for one in page.get("Contents", [])}
 
     def objects(self) -> dict[str, int]:
         """The same, without the mark."""
-        return {key: size for key, size in self.keys().items() if key != MARK}
+        return {key: size for key, size in self.sizes().items() if key != MARK}
 
     def contents(self, key: str) -> bytes:
         """Of an object."""
