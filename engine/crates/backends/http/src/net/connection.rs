@@ -11,6 +11,7 @@ use rustls::ClientConfig;
 use std::future::{poll_fn, Future};
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, RawFd};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -18,6 +19,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::TlsConnector;
+
+/// What was used so short a time ago is not looked at again before it is used.
+const AT_ONCE_NS: u64 = 1_000_000;
 
 /// A socket, with or without TLS.
 pub(super) enum Socket {
@@ -76,6 +80,11 @@ pub(super) struct Connection {
     fault: Option<Fault>,
     /// Requests that it has carried.
     pub(super) requests: u64,
+    /// Of the socket, which lives as long as the wire.
+    descriptor: RawFd,
+    tls: bool,
+    /// Since when it has nothing to do, in nanoseconds of the monotonic clock.
+    pub(super) idle_since: u64,
 }
 
 /// Connects; how long that took, in nanoseconds.
@@ -87,6 +96,7 @@ pub(super) async fn connect(
     let begin = clock::now();
     let socket = TcpStream::connect(address).await.map_err(|error| faults::of_io(&error))?;
     socket.set_nodelay(true).map_err(|error| faults::of_io(&error))?;
+    let (descriptor, secure) = (socket.as_raw_fd(), endpoint.tls);
     let socket = match tls.filter(|_| endpoint.tls) {
         None => Socket::Plain(socket),
         Some(config) => {
@@ -97,8 +107,10 @@ pub(super) async fn connect(
     };
     let made = http1::Builder::new().handshake(TokioIo::new(socket)).await;
     let (sender, wire) = made.map_err(|error| faults::of_http(&error))?;
-    let connection = Connection { sender, wire, ended: false, fault: None, requests: 0 };
-    Ok((connection, clock::now().saturating_sub(begin)))
+    let now = clock::now();
+    let connection =
+        Connection { sender, wire, ended: false, fault: None, requests: 0, descriptor, tls: secure, idle_since: now };
+    Ok((connection, now.saturating_sub(begin)))
 }
 
 impl Connection {
@@ -123,8 +135,28 @@ impl Connection {
         self.ended
     }
 
+    /// The service has closed it while it was idle. The event loop, which may have slept meanwhile, need not know yet.
+    fn is_closed(&self) -> bool {
+        if clock::now().saturating_sub(self.idle_since) < AT_ONCE_NS {
+            return false;
+        }
+        let mut byte = 0_u8;
+        let into = std::ptr::from_mut(&mut byte).cast();
+        // SAFETY: the descriptor is open as long as the wire is, and one byte is looked at, not taken.
+        let found = unsafe { libc::recv(self.descriptor, into, 1, libc::MSG_PEEK | libc::MSG_DONTWAIT) };
+        match found {
+            0 => true,
+            // Nothing was asked, so that nothing but its end is to be told; of TLS, after the greetings.
+            1.. => !self.tls || self.requests > 0,
+            _ => std::io::Error::last_os_error().kind() != io::ErrorKind::WouldBlock,
+        }
+    }
+
     /// Waits until it can take a request; false if it never will.
     pub(super) async fn is_ready(&mut self) -> bool {
+        if self.is_closed() {
+            return false;
+        }
         poll_fn(|context| {
             self.work(context);
             match self.sender.poll_ready(context) {

@@ -2,7 +2,7 @@
 
 use super::connection::{connect, Connection};
 use super::endpoint::Endpoint;
-use assay_core::{Fault, HostCounts};
+use assay_core::{clock, Fault, HostCounts};
 use assay_spec::Balance;
 use rustls::ClientConfig;
 use std::cell::RefCell;
@@ -161,7 +161,8 @@ impl Taken {
     /// It can carry another request.
     pub(crate) fn give_back(mut self) {
         let connection = self.connection.take();
-        if let Some(connection) = connection.filter(|connection| !connection.has_ended()) {
+        if let Some(mut connection) = connection.filter(|connection| !connection.has_ended()) {
+            connection.idle_since = clock::now();
             self.pool.hosts.borrow_mut()[self.host].idle.push(connection);
         } else {
             self.pool.hosts.borrow_mut()[self.host].counts.closed += 1;

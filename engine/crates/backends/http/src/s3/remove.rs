@@ -110,14 +110,13 @@ impl Place {
     async fn abort_below(&self, client: &Client, prefix: &str) -> Result<u64, Fault> {
         let (mut aborted, mut after) = (0, String::new());
         loop {
-            let query = format!("uploads=&prefix={}{after}", coded(prefix));
-            let document = match self.document(client, query).await {
+            // All there are: to some services a prefix is the key of one object.
+            let document = match self.document(client, format!("uploads={after}")).await {
                 Err(fault) if fault_name(fault) == Some("NotImplemented") => return Ok(aborted),
                 other => other?,
             };
             for upload in document.entries("Upload") {
                 let (Some(key), Some(id)) = (upload.get("Key"), upload.get("UploadId")) else { continue };
-                // Services differ in what a prefix may be here.
                 if key.starts_with(prefix) {
                     self.abort(client, key, id).await?;
                     aborted += 1;

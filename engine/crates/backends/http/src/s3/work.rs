@@ -179,6 +179,10 @@ impl<'a> Work<'a> {
         if !answer.0.is_success() {
             return Err(refusal(&answer.0));
         }
+        // More than was asked for: whole objects for a range, or another object.
+        if answer.0.bytes > op.length {
+            return Err(MALFORMED_ANSWER);
+        }
         if !answer.0.cut && !agrees(kind, &answer) {
             return Err(if kind == Checksum::Md5 { ETAG_MISMATCH } else { CHECKSUM_MISMATCH });
         }
