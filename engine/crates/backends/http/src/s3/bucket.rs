@@ -13,7 +13,7 @@ use std::time::Duration;
 /// What the mark of a bucket says.
 const MARK_TEXT: &[u8] = b"This bucket was made by Assay, which removes it when nothing else is in it.\n";
 /// Another process that has just made the bucket marks it at once; it is looked for so often, in steps.
-const LOOKS: u32 = 20;
+const LOOKS: u32 = 50;
 const STEP: Duration = Duration::from_millis(100);
 
 /// Whose a bucket is.
@@ -96,7 +96,7 @@ impl Place {
                 whose = Whose::Ours;
             }
             for _ in 0..LOOKS {
-                if whose != Whose::Foreign || self.target.destroy {
+                if whose != Whose::Foreign || self.target.destroy || alone {
                     break;
                 }
                 tokio::time::sleep(STEP).await;
@@ -131,9 +131,14 @@ impl Place {
         let made = self.ask(client, Call::new(Method::PUT, ""), body.as_bytes()).await.map_err(error)?;
         match well(made) {
             Ok(_) => {}
-            // Another process of this run was quicker, and marks it.
-            Err(fault) if fault_name(fault) == Some("BucketAlreadyOwnedByYou") => {
-                return self.wait_for_mark(client).await
+            // Another process of this run was quicker, and marks it; or it is somebody else's, who does not.
+            Err(fault)
+                if matches!(
+                    fault_name(fault),
+                    Some("BucketAlreadyOwnedByYou" | "BucketAlreadyExists" | "OperationAborted")
+                ) =>
+            {
+                return self.wait_for_mark(client).await;
             }
             Err(fault) => return Err(error(fault)),
         }
