@@ -43,6 +43,7 @@ setup: $(VENV)/.runtime engine   ## Python environment and engine
 .PHONY: setup-test
 setup-test: $(VENV)/.development engine bare faultfs
 	@sh tools/bootstrap.sh tests
+	@$(VENV)/bin/python tools/servers.py
 
 engine:              ## build assay-engine and assay-switch
 	@sh tools/bootstrap.sh

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -123,12 +123,12 @@ class Ended:
 class Engine:
     """An engine at work, of which what it says is read when it has ended, or line by line."""
 
-    def __init__(self, job: Json, folder: Path, env: dict[str, str] | None = None) -> None:
-        """Start it; what it says on standard error goes into a file of the folder."""
+    def __init__(self, job: Json, folder: Path, env: dict[str, str] | None = None, within: Sequence[str] = ()) -> None:
+        """Start it, by these words; what it says on standard error goes into a file of the folder."""
         self._stderr = (folder / f"engine-{time.monotonic_ns()}.stderr").open("w+")
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
-            [ENGINE, "run"], stdin=pipe, stdout=pipe, stderr=self._stderr, text=True,
+            [*within, ENGINE, "run"], stdin=pipe, stdout=pipe, stderr=self._stderr, text=True,
             env=environment(**(ROOT_KEYS if env is None else env)),
         )  # fmt: skip
         self.lines: list[str] = []
