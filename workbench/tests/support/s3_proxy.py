@@ -6,6 +6,7 @@ here; each request goes to the service over a connection of its own.
 
 import contextlib
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Callable, Iterator
@@ -189,6 +190,7 @@ class Proxy:
         which: Its place among these, from 0; none: each of them.
         seen: All requests, in the order in which they came.
         struck: How often harm was done.
+        tls: With which the engine has to speak, if it has.
     """
 
     server_port: int
@@ -198,6 +200,7 @@ class Proxy:
     seen: list[Request] = field(default_factory=list)
     struck: int = 0
     port: int = 0
+    tls: ssl.SSLContext | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _open: list[socket.socket] = field(default_factory=list)
     _listener: socket.socket | None = None
@@ -206,7 +209,7 @@ class Proxy:
     @property
     def endpoint(self) -> str:
         """Where the engine is sent."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
 
     def count(self, path_has: str) -> int:
         """Requests that have come whose path has this."""
@@ -224,8 +227,10 @@ class Proxy:
 
     def _connection(self, wire: socket.socket, number: int) -> None:
         wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        stream = Stream(wire)
-        with wire, contextlib.suppress(GoneError, OSError):
+        with contextlib.ExitStack() as held, contextlib.suppress(GoneError, OSError):
+            held.enter_context(wire)
+            # Whoever does not trust the certificate leaves here.
+            stream = Stream(held.enter_context(self.tls.wrap_socket(wire, server_side=True)) if self.tls else wire)
             while True:
                 first, headers, head = stream.lines()
                 method, path, _ = first.split(" ")
@@ -260,9 +265,15 @@ class Proxy:
 
 
 @contextlib.contextmanager
-def harmful(server_port: int, harm: Harm, chooses: Callable[[Request], bool], which: int | None = 0) -> Iterator[Proxy]:
+def harmful(
+    server_port: int,
+    harm: Harm,
+    chooses: Callable[[Request], bool],
+    which: int | None = 0,
+    tls: ssl.SSLContext | None = None,
+) -> Iterator[Proxy]:
     """A proxy, gone afterwards."""
-    proxy = Proxy(server_port, harm, chooses, which)
+    proxy = Proxy(server_port, harm, chooses, which, tls=tls)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         proxy.port, proxy._listener = listener.getsockname()[1], listener
         thread = threading.Thread(target=proxy.serve, args=(listener,), daemon=True)
