@@ -202,7 +202,6 @@ class Row:
         more: Fields of the job.
         target: Fields of its target.
         range: Bytes that are asked for of each object; 0: all.
-        defect: What the engine says instead as long as it is wrong.
     """
 
     id: str
@@ -214,7 +213,6 @@ class Row:
     more: dict[str, Any] = field(default_factory=dict)
     target: Json = field(default_factory=dict)
     range: int = 0
-    defect: str = ""
 
     def phases(self) -> list[str | Json]:
         """Of the job."""
@@ -285,9 +283,9 @@ TABLE = [
     ),
     Row("get-too-short", "get", other_body(lambda body: body[:-1]), ("short_read",)),
     Row("get-empty", "get", other_body(lambda body: b""), ("short_read",)),
-    Row("get-too-long", "get", other_body(lambda body: body + b"x"), MALFORMED, defect="short_read"),
-    Row("long-get-too-long", "get", other_body(lambda body: body + b"x"), MALFORMED, more=LARGE, defect="short_read"),
-    Row("range-not-heeded", "get", whole_instead_of_range, MALFORMED, range=1000, defect="short_read"),
+    Row("get-too-long", "get", other_body(lambda body: body + b"x"), MALFORMED),
+    Row("long-get-too-long", "get", other_body(lambda body: body + b"x"), MALFORMED, more=LARGE),
+    Row("range-not-heeded", "get", whole_instead_of_range, MALFORMED, range=1000),
     Row("copy-fails-in-the-end", "copy", other_body(lambda body: NOT_THERE), ("fault InternalError",)),
     Row("list-cut-off", "list", other_body(lambda body: body[: len(body) // 2]), MALFORMED, "GET", "list-type=2"),
     Row(
