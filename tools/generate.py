@@ -84,7 +84,7 @@ def command_reference() -> str:
 
 def parameter_reference() -> str:
     """All parameters of a workload, in one page."""
-    from assay.model.study.parameters import DEFAULTS, DEFINITIONS
+    from assay.model.study.parameters import DEFINITIONS
 
     lines = [
         "# Parameters of a workload",
@@ -97,12 +97,25 @@ def parameter_reference() -> str:
         "|---|---|---|---|---|",
     ]
     for name, item in DEFINITIONS.items():
-        there = "needed there" if item.only == "names" and DEFAULTS[name] is None else ""
-        usual = "needed" if item.needed else there or _usual(item.kind, DEFAULTS[name])
-        if item.of_names:
-            usual += f"; with metadata operations {_usual(item.kind, item.of_names[0])}"
+        usual = _defaults(name, item)
         lines.append(f"| `{name}` | {item.about} | {item.kind.values} | {usual} | `{item.column or name}` |")
     return "\n".join([*lines, ""])
+
+
+def _defaults(name, item) -> str:
+    """What a parameter is if it is left out, whatever the operations work on."""
+    from assay.model.study.parameters import DEFAULTS
+
+    if name in ("files", "object_size"):
+        return "needed there"
+    if item.only in (("names",), ("objects",)):
+        return _usual(item.kind, next(iter(item.own_default(item.only[0])), DEFAULTS[name]))
+    usual = "needed" if item.needed else _usual(item.kind, DEFAULTS[name])
+    for group, words in (("names", "metadata operations"), ("objects", "operations on objects")):
+        own = item.own_default(group)
+        if own and item.is_for(group):
+            usual += f"; with {words} {_usual(item.kind, own[0])}"
+    return usual
 
 
 def _usual(kind, value) -> str:

@@ -81,14 +81,14 @@ NO_RUN = (
 )
 BOUNDS = {
     "--version": Bound(9, 1, ("rich", "sqlite3", "assay.store", "assay.plan", "assay.launch", *PARSERS, *FAR)),
-    "check": Bound(74, 38, ("rich", *NO_RUN)),
-    "plan": Bound(69, 38, ("rich", *NO_RUN)),
+    "check": Bound(75, 38, ("rich", *NO_RUN)),
+    "plan": Bound(70, 38, ("rich", *NO_RUN)),
     "list": Bound(
         20,
         1,
         ("rich", "assay.model.result.result", "assay.store.run", "assay.plan", "assay.launch", *PARSERS, *FAR[:-1]),
     ),
-    "show": Bound(61, 78, ("rich", "assay.plan", "assay.launch", "assay.model.study.study", *PARSERS, *FAR[:-1])),
+    "show": Bound(62, 78, ("rich", "assay.plan", "assay.launch", "assay.model.study.study", *PARSERS, *FAR[:-1])),
 }
 
 

@@ -18,7 +18,8 @@ from assay.model.result.ceiling import (
 from assay.model.result.network import Direction, Network
 from assay.model.result.result import COMPRESSING, Estimate, Place, Sample
 from assay.model.study.case import Case, job_kind
-from assay.model.study.names import CREATES, DATA, MIXES, READS
+from assay.model.study.contents import shares_of
+from assay.model.study.names import CREATES, DATA, MIXES, OBJECTS, READS
 from assay.model.told import NotTold
 
 Unit = Literal["bytes/s", "operations/s"]
@@ -256,8 +257,9 @@ class Ceilings:
 
     def _parts(self, case: Case, operation: str, place: Place | None) -> Iterator[Iterator[Key]]:
         yield _of_engine(case, operation, place)
-        if operation in DATA:
+        if operation in DATA or operation in OBJECTS:
             yield _of_study(case, operation)
+        if operation in DATA:
             yield self._of_storage(case, operation, place)
 
     def _of_storage(self, case: Case, operation: str, place: Place | None) -> Iterator[Key]:
@@ -290,7 +292,17 @@ def _of_engine(case: Case, operation: str, place: Place | None) -> Iterator[Key]
 
 def _reads(case: Case, operation: str) -> float:
     """Which part of the operations, and of their bytes, are reads."""
+    if operation in OBJECTS:
+        return _object_reads(case, operation)
     return case.parameters.read_percent / 100 if operation in MIXES else float(operation in READS)
+
+
+def _object_reads(case: Case, operation: str) -> float:
+    """Likewise of objects: head and list ask as get does; of a mix as many as its gets are of what moves."""
+    if operation != "object_mix":
+        return float(operation in ("get", "head", "list"))
+    shares = shares_of(case.parameters.mix or "get:100")
+    return shares.get("get", 0) / (shares.get("get", 0) + shares.get("put", 0))
 
 
 def _share(case: Case, operation: str, name: CeilingName) -> float:

@@ -34,7 +34,7 @@ class IntervalRate(NamedTuple):
 
 
 def course_of(
-    events_of_one_phase: Sequence[IntervalEvent], end: PhaseEndEvent, data_set_bytes: int | None, metadata: bool
+    events_of_one_phase: Sequence[IntervalEvent], end: PhaseEndEvent, data_set_bytes: int | None, counted: bool
 ) -> Course | None:
     """The course of one phase; None with fewer than two whole intervals in which every lane worked.
 
@@ -42,16 +42,16 @@ def course_of(
         events_of_one_phase: Its intervals in any order; an interval that came in parts is added up.
         end: Its end.
         data_set_bytes: What one pass over the data moves; None if passes mean nothing.
-        metadata: Rates are of operations, not of bytes.
+        counted: Rates are of operations, not of bytes.
     """
     if end.steady is None:
         return None
-    before, intervals = whole_intervals(events_of_one_phase, end.steady, metadata)
-    rest = None if data_set_bytes is None or metadata else data_set_bytes - before
+    before, intervals = whole_intervals(events_of_one_phase, end.steady, counted)
+    rest = None if data_set_bytes is None or counted else data_set_bytes - before
     return course(intervals, rest)
 
 
-def whole_intervals(events: Sequence[IntervalEvent], steady: Window, metadata: bool) -> tuple[int, list[IntervalRate]]:
+def whole_intervals(events: Sequence[IntervalEvent], steady: Window, counted: bool) -> tuple[int, list[IntervalRate]]:
     """The intervals of a phase that lie wholly in a window, and how much was done before the first of them.
 
     The engine reports no interval in which nothing was completed; those are put in with the rate 0. An interval that is
@@ -60,7 +60,7 @@ def whole_intervals(events: Sequence[IntervalEvent], steady: Window, metadata: b
     Args:
         events: Of one phase, in any order; several of one index are added up.
         steady: The window in which every lane worked.
-        metadata: Count operations, not bytes.
+        counted: Count operations, not bytes.
 
     Raises:
         AssayError: They would be so many that no run can have had them.
@@ -70,7 +70,7 @@ def whole_intervals(events: Sequence[IntervalEvent], steady: Window, metadata: b
         return 0, []
     amounts: dict[int, int] = {}
     for event in events:
-        amount = sum(part.ops if metadata else part.bytes for part in event.operations)
+        amount = sum(part.ops if counted else part.bytes for part in event.operations)
         amounts[event.index] = amounts.get(event.index, 0) + amount
     first, stop = -(-steady.start_ns // length), steady.end_ns // length
     if stop - first > MOST:

@@ -18,7 +18,7 @@ Series = Mapping[str, Sequence[HistoryPoint]]
 """Name of a row -> its result in each run that has it, in time order."""
 
 
-def history(study: str, runs: Sequence[RunInfo], series: Series, metadata: Iterable[str]) -> History:
+def history(study: str, runs: Sequence[RunInfo], series: Series, counted: Iterable[str]) -> History:
     """Find the change points of every row.
 
     A change is looked for in the logarithms of the medians, one a run, because noise of rates comes in factors, and
@@ -29,10 +29,10 @@ def history(study: str, runs: Sequence[RunInfo], series: Series, metadata: Itera
         study: Its name.
         runs: The oldest first; points say the place in this list.
         series: What was measured.
-        metadata: Names of the rows whose rates are operations per second.
+        counted: Names of the rows whose rates are operations per second.
     """
-    counted = frozenset(metadata)
-    rows = [_row(name, points, name in counted) for name, points in series.items()]
+    in_operations = frozenset(counted)
+    rows = [_row(name, points, name in in_operations) for name, points in series.items()]
     rows.sort(key=lambda row: -max((change.after for change in row.changes), default=-1))
     places = sorted({(change.before, change.after) for row in rows for change in row.changes})
     return History(
@@ -43,11 +43,11 @@ def history(study: str, runs: Sequence[RunInfo], series: Series, metadata: Itera
     )
 
 
-def _row(name: str, points: Sequence[HistoryPoint], metadata: bool) -> HistoryRow:
+def _row(name: str, points: Sequence[HistoryPoint], counted: bool) -> HistoryRow:
     usable = [point for point in points if point.verdict not in NO_RESULT and point.median > 0]
     left_out = (point.run for point in points if point.verdict in NO_RESULT)
     return HistoryRow(
-        name=name, metadata=metadata, points=tuple(usable), left_out=tuple(left_out), changes=_changes(usable)
+        name=name, counted=counted, points=tuple(usable), left_out=tuple(left_out), changes=_changes(usable)
     )
 
 

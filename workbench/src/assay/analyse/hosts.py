@@ -13,7 +13,7 @@ class HostSummary(NamedTuple):
 
     Attributes:
         hosts: How many.
-        least: Rate of the slowest host: bytes per second, of metadata operations operations per second.
+        least: Rate of the slowest host: bytes per second, of counted operations their number per second.
         mean: Mean of the hosts' rates; likewise `most`, the fastest.
         least_transferred: Bytes that the slowest host had moved when the first lane of any ended (iozone: Min xfer).
         skew_ns: Greatest difference between two lanes' starts.
@@ -96,4 +96,4 @@ def _line(host: str, parts: Sequence[tuple[HostShare, Sample]]) -> HostLine:
 
 
 def _rate(share: HostShare, sample: Sample) -> float:
-    return share.iops if sample.metadata else share.throughput
+    return share.iops if sample.counted else share.throughput

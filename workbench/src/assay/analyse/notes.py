@@ -66,7 +66,7 @@ def _name(row: Row) -> str:
 
 
 def _rate(per_second: float, row: Row) -> str:
-    return f"{per_second:,.0f} operations/s" if row.metadata else f"{about_size(per_second)}/s"
+    return f"{per_second:,.0f} operations/s" if row.counted else f"{about_size(per_second)}/s"
 
 
 def _outliers(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
@@ -105,7 +105,7 @@ def _uneven_lanes(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG0
     if row.case.parameters.all_lanes < 2:
         return
     pairs = [
-        (sample.first_finisher_iops if row.metadata else sample.first_finisher, sample.rate)
+        (sample.first_finisher_iops if row.counted else sample.first_finisher, sample.rate)
         for sample in usable(row.samples)
     ]
     ratios = [first / last for first, last in pairs if first and last]

@@ -22,7 +22,7 @@ from assay.model.result.percentile import said
 from assay.model.result.result import Estimate, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.case import Case, Excluded
-from assay.model.study.names import is_metadata
+from assay.model.study.names import is_counted
 from assay.model.told import NotTold
 from assay.model.units import UnitError, parse_size
 
@@ -161,7 +161,7 @@ class RowMaker:
             usable=counted,
             place=place,
             memory_bytes=self._memory_bytes,
-            estimate=iops if is_metadata(label) else throughput,
+            estimate=iops if is_counted(label) else throughput,
             ceilings=ceilings,
             planned=planned,
             reasons=_reasons(samples, jobs) if len(samples) < planned else (),

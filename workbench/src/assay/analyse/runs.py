@@ -180,7 +180,7 @@ def _compared(
     return tuple(
         ComparedRow(
             what=row_words(new),
-            metadata=new.metadata,
+            counted=new.counted,
             comparison=rates[place],
             before=_side(old, runs[place][0]),
             after=_side(new, runs[place][1]),

@@ -23,7 +23,7 @@ from assay.model.foreign import plain
 from assay.model.result.course import Course
 from assay.model.result.result import BlockDeviceUse, ErrorTally, KindCounts, Sample, SampleStatus
 from assay.model.result.watch import Watch as WatchSeen
-from assay.model.study.names import OP_KINDS, READS, WRITES, Moves, is_metadata
+from assay.model.study.names import OP_KINDS, READS, WRITES, Moves, is_counted
 
 _SECOND = 1e9
 LEAST_INTERVALS = 3
@@ -281,9 +281,10 @@ def _course(end: PhaseEndEvent, heard: Heard) -> Course | None:
     from assay.analyse.course import course_of
 
     job = heard.hello.job
-    metadata = is_metadata(str(end.operation))
+    counted = is_counted(str(end.operation))
     data_set = job.file_size_bytes * (job.lanes * (job.ranks or 1) if str(job.layout) == "separate" else 1)
-    return course_of(intervals, end, None if metadata else data_set, metadata)
+    once = None if counted or job.objects is not None else data_set
+    return course_of(intervals, end, once, counted)
 
 
 def _length(window: Window) -> int:

@@ -20,7 +20,7 @@ class Point(NamedTuple):
     """One number of hosts.
 
     Attributes:
-        rate: Total of all hosts: bytes per second, of metadata operations operations per second.
+        rate: Total of all hosts: bytes per second, of counted operations their number per second.
         efficiency: Rate / (hosts x rate of the fewest hosts, for each of them).
     """
 

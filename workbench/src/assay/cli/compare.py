@@ -302,7 +302,7 @@ def _row_json(row: "ComparedRow") -> dict[str, Any]:
         "operation": pair.operation,
         "axes": pair.axes,
         "what": row.what,
-        "unit": "operations/s" if row.metadata else "bytes/s",
+        "unit": "operations/s" if row.counted else "bytes/s",
         "before": _side_json(row.before),
         "after": _side_json(row.after),
         **_difference_json(pair),

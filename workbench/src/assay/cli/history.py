@@ -68,7 +68,7 @@ def _history(study: str, out: Path) -> "History":
 
     infos: list[RunInfo] = []
     series: dict[str, dict[str, list[HistoryPoint]]] = {}
-    metadata: set[str] = set()
+    counted: set[str] = set()
     for folder in _complete(study, out):
         try:
             with RunStore.open(folder) as store, damage_told(folder):
@@ -78,7 +78,7 @@ def _history(study: str, out: Path) -> "History":
             note(f"note: left out: {error.message}")
             continue
         infos.append(info)
-        metadata |= {name for name, _, result in results if result.metadata}
+        counted |= {name for name, _, result in results if result.counted}
         for name, parameters, point in points:
             series.setdefault(name, {}).setdefault(parameters, []).append(point)
     if len(infos) < LEAST_RUNS:
@@ -87,7 +87,7 @@ def _history(study: str, out: Path) -> "History":
             f"study {study!r} has {counts} in {out}, but a history needs at least {LEAST_RUNS}",
             "`assay compare RUN RUN` compares two",
         )
-    return history(study, infos, _named(series), metadata)
+    return history(study, infos, _named(series), counted)
 
 
 def _complete(study: str, out: Path) -> list[Path]:
@@ -123,7 +123,7 @@ def _point(result: "Result", run: int) -> "HistoryPoint":
     from assay.model.result.comparison import HistoryPoint
     from assay.model.result.verdict import Verdict
 
-    rate = result.iops if result.metadata else result.throughput
+    rate = result.iops if result.counted else result.throughput
     return HistoryPoint(
         run=run,
         median=rate or 0.0,
@@ -176,7 +176,7 @@ def _table(found: "History", limit: int | None) -> "Table":
 def _cells(row: "HistoryRow", found: "History") -> tuple[str, ...]:
     from assay.model.units import about_rate
 
-    ends = [about_rate(point.median, row.metadata) for point in (row.points[:1] + row.points[-1:])] or ["", ""]
+    ends = [about_rate(point.median, row.counted) for point in (row.points[:1] + row.points[-1:])] or ["", ""]
     words = [
         f"{_date(found.runs[change.after].created_at)} {100 * (change.ratio - 1):+.1f}% ({_p(change.p)})"
         for change in row.changes
@@ -210,9 +210,7 @@ def _date(at: float) -> str:
 
 def _json(found: "History") -> dict[str, Any]:
     """The history for programs; `run` of points, `before` and `after` of changes are places in `runs`."""
-    rows = [
-        {**row.model_dump(mode="json"), "unit": "operations/s" if row.metadata else "bytes/s"} for row in found.rows
-    ]
+    rows = [{**row.model_dump(mode="json"), "unit": "operations/s" if row.counted else "bytes/s"} for row in found.rows]
     for row in rows:
-        del row["metadata"]
+        del row["counted"]
     return {"study": found.study, "runs": found.runs, "rows": rows, "boundaries": found.boundaries}

@@ -190,7 +190,7 @@ def print_table(
 
 def ceiling_text(value: float | None, unit: str) -> str:
     """A ceiling with its unit, `bytes/s` or `operations/s`; empty without one."""
-    return about_rate(value, metadata=unit != "bytes/s")
+    return about_rate(value, counted=unit != "bytes/s")
 
 
 def note(text: str) -> None:

@@ -169,7 +169,7 @@ class BarProgress:
 def finish_text(case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]) -> str:
     """One line on a repeat: how it ended and how fast it was."""
     rates = ", ".join(
-        f"{sample.operation} {about_rate(sample.rate, sample.metadata)}" for sample in samples if sample.ops
+        f"{sample.operation} {about_rate(sample.rate, sample.counted)}" for sample in samples if sample.ops
     )
     why = f" ({reason})" if reason else ""
     return f"{case.id} repeat {repeat} {status}{why} in {about_duration(seconds)}: {rates or 'nothing measured'}"

@@ -166,7 +166,7 @@ def result_json(result: "Result") -> dict[str, Any]:
     value["share_of_ceiling"] = value.pop("share")
     value["bytes_per_s"] = value.pop("throughput")
     value["operations_per_s"] = value.pop("iops")
-    of = {"bytes_per_s": not result.metadata, "operations_per_s": result.metadata}
+    of = {"bytes_per_s": not result.counted, "operations_per_s": result.counted}
     return value | {f"{rate}_{end}": ends[end] if mine else None for rate, mine in of.items() for end in ends}
 
 
@@ -252,12 +252,12 @@ def _print_samples(samples: "list[Sample]") -> None:
     def percentile(name: str) -> "Callable[[Sample], str]":
         return lambda sample: _latency(sample.latency_said.get(name), _FEW if sample.latency else "")
 
-    per_second = "ops/s" if any(sample.metadata for sample in samples) else "IOPS"
+    per_second = "ops/s" if any(sample.counted for sample in samples) else "IOPS"
     columns: dict[str, Callable[[Sample], str]] = {
         "repeat": lambda sample: str(sample.repeat),
         "operation": lambda sample: sample.operation,
         "status": lambda sample: sample.status,
-        "throughput": lambda sample: about_rate(sample.throughput if sample.moves_data else None, metadata=False),
+        "throughput": lambda sample: about_rate(sample.throughput if sample.moves_data else None, counted=False),
         per_second: lambda sample: f"{sample.iops:,.0f}",
         **{name: percentile(name) for name in PERCENTILES},
         "method": lambda sample: sample.method,
@@ -279,7 +279,7 @@ def _print_kinds(samples: "list[Sample]") -> None:
             str(sample.repeat),
             sample.operation,
             rate.counts.kind,
-            about_rate(rate.throughput, metadata=False),
+            about_rate(rate.throughput, counted=False),
             f"{rate.iops:,.0f}",
             *(_latency(rate.counts.latency_said.get(name), _FEW) for name in PERCENTILES),
         ]

@@ -11,7 +11,7 @@ from assay.judge.tenant import disturbed
 from assay.model.result.course import Change, Course
 from assay.model.result.result import BlockDeviceUse, Sample
 from assay.model.result.verdict import Finding, Verdict
-from assay.model.study.names import WRITES
+from assay.model.study.names import WRITES, is_counted
 from assay.model.units import about_size
 
 RANGE_SHARE, SLOPE_SHARE = 0.20, 0.10
@@ -165,7 +165,7 @@ def _explained(drop: Change, sample: Sample, without_cpu: float) -> bool:
 
 
 def _rate(value: float, evidence: Evidence) -> str:
-    return f"{value:,.4g} operations/s" if evidence.case.metadata else f"{about_size(value)}/s"
+    return f"{value:,.4g} operations/s" if is_counted(evidence.operation) else f"{about_size(value)}/s"
 
 
 def throttled(evidence: Evidence) -> Answer:

@@ -35,7 +35,7 @@ class Evidence:
         usable: Those of them that the estimate is made of.
         place: Where the target is; None if it was never looked at.
         memory_bytes: Memory of the host; None if unknown.
-        estimate: The rate: bytes, or metadata operations, per second; None without a usable repeat.
+        estimate: The rate: bytes or operations per second; None without a usable repeat.
         ceilings: How close the result is to each ceiling that applies to it, the closest first.
         planned: Repeats that are asked for: of a case that was known well enough before the last one, only those that
             were executed.

@@ -54,9 +54,9 @@ def skewed(evidence: Evidence) -> Answer:
 def _remedy(evidence: Evidence) -> str:
     if evidence.case.parameters.runtime is not None:
         return "Find out what keeps a lane from starting or ending with the others; compare the steady rate."
-    files = "more" if evidence.case.metadata else "larger"
+    files = {"data": "larger files", "names": "more files", "objects": "more objects"}[evidence.case.group]
     together = "so that all lanes work together for most of the time"
-    return f"Use {files} files or a runtime, {together}; compare the steady rate."
+    return f"Use {files} or a runtime, {together}; compare the steady rate."
 
 
 def uneven_lanes(evidence: Evidence) -> Answer:

@@ -10,7 +10,7 @@ from assay.judge.evidence import Answer, Evidence, NotEvaluated, percent
 from assay.model.result.layers import BLOCK, UNSEEN, Layer, below_counter, chain, ends
 from assay.model.result.result import Sample
 from assay.model.result.verdict import Finding, Verdict
-from assay.model.study.names import MIXES, READS, WRITES
+from assay.model.study.names import MIXES, READS, WRITES, is_counted
 from assay.model.units import about_size
 
 SEEN_SHARE = 0.9
@@ -236,5 +236,5 @@ def _moved(sample: Sample, reads: bool, distinct: int) -> tuple[int | None, int]
 
 def _rate(evidence: Evidence) -> dict[str, float]:
     estimate = evidence.estimate
-    unit = "measured_per_s" if evidence.case.metadata else "measured_bytes_per_s"
+    unit = "measured_per_s" if is_counted(evidence.operation) else "measured_bytes_per_s"
     return {unit: estimate.median} if estimate is not None else {"repeats": len(evidence.usable)}

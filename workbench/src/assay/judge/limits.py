@@ -12,7 +12,6 @@ from assay.model.result.machine import WAIT_SHARE
 from assay.model.result.result import EXCEEDED
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.result.watch import Watch
-from assay.model.study.names import is_metadata
 from assay.model.units import about_size
 
 STATED = 1.05
@@ -81,8 +80,8 @@ def engine_bound(evidence: Evidence) -> Answer:
     best = max((sample.iops for sample in evidence.usable), default=0.0)
     if best > EXCEEDED * found.value:
         return NotEvaluated("the engine did more with storage than it was found to do without")
-    names = is_metadata(evidence.operation)
-    remedy = "Use more lanes or hosts" if names else "Use larger records, or more lanes or hosts"
+    records = evidence.case.group == "data"
+    remedy = "Use larger records, or more lanes or hosts" if records else "Use more lanes or hosts"
     return Finding(
         verdict=Verdict.CLIENT_BOUND,
         rule="engine_bound",

@@ -10,7 +10,7 @@ from assay.judge import cache, course, lanes, layers, limits, metadata, open_loo
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
 from assay.model.result.result import Estimate, Sample
 from assay.model.result.verdict import Finding, Verdict
-from assay.model.study.names import CREATES, READS, WRITES
+from assay.model.study.names import CREATES, OBJECT_READS, READS, WRITES, is_counted
 from assay.model.units import about_size, format_size
 
 DEVICE_SHARE = 0.9
@@ -95,7 +95,7 @@ def cached_read(evidence: Evidence) -> Answer:
     emptied before. A cache that was left on purpose still gets the verdict: what it shows is not the device.
     Source: read_bytes of proc_pid_io(5); DESIGN, section 4, item 1.
     """
-    if evidence.operation not in READS or evidence.no_storage or not evidence.usable:
+    if evidence.operation not in READS | OBJECT_READS or evidence.no_storage or not evidence.usable:
         return None
     if evidence.across_network:
         return NotEvaluated("this host keeps no cache of it; what the servers answer from their memory is not known")
@@ -362,7 +362,7 @@ def _two_valued(estimate: Estimate, evidence: Evidence) -> Finding:
 
 
 def _rate(value: float | None, evidence: Evidence) -> str:
-    return f"{value or 0.0:,.0f} operations/s" if evidence.case.metadata else f"{about_size(value or 0.0)}/s"
+    return f"{value or 0.0:,.0f} operations/s" if is_counted(evidence.operation) else f"{about_size(value or 0.0)}/s"
 
 
 Rule = Callable[[Evidence], Answer]

@@ -229,11 +229,11 @@ def about_size(size: float) -> str:
     return f"{size:.3g} B"
 
 
-def about_rate(per_second: float | None, metadata: bool) -> str:
-    """A rate with its unit: bytes per second, of metadata operations their number per second; empty without one."""
+def about_rate(per_second: float | None, counted: bool) -> str:
+    """A rate with its unit: bytes per second, of counted operations their number per second; empty without one."""
     if per_second is None:
         return ""
-    return f"{per_second:,.0f} ops/s" if metadata else f"{about_size(per_second)}/s"
+    return f"{per_second:,.0f} ops/s" if counted else f"{about_size(per_second)}/s"
 
 
 def about_duration(seconds: float) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from assay.contract._answers import BackendCapabilities, CacheAction, Capabilities
 from assay.model.source import Fault
 from assay.model.study.case import Case
-from assay.model.study.names import OPERATIONS
+from assay.model.study.names import WORK
 from assay.model.study.parameters import Parameters
 from assay.model.study.study import Study
 from assay.model.units import format_size
@@ -67,7 +67,7 @@ def unable(case: Case, backend: BackendCapabilities) -> list[Broken]:
 def _operations(case: Case, backend: BackendCapabilities, kind: str) -> Iterator[Broken]:
     missing = [operation for operation in dict.fromkeys(case.operations) if operation not in backend.operations]
     if missing:
-        can = [str(operation) for operation in backend.operations if operation in OPERATIONS]
+        can = [name for name, work in WORK.items() if name in backend.operations and work.group == case.group]
         hint = _elsewhere(f"it can do {', '.join(can)}")
         yield Broken("operations", "operations", f"a {kind} target cannot do {', '.join(missing)}", hint)
 

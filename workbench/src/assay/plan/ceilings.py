@@ -1,6 +1,7 @@
 """The jobs that find out what memory, device and engine can do at most, before anything else is measured."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from assay.contract import SPEC_VERSION
 from assay.contract._generated import (
@@ -14,14 +15,16 @@ from assay.contract._generated import (
 from assay.model.base import Frozen
 from assay.model.result.ceiling import COPY_BLOCK, HOST_WIDE, Ceiling, CeilingName
 from assay.model.study.case import Case, job_kind
-from assay.model.study.names import is_metadata
+from assay.model.study.names import DELETES, is_metadata
 from assay.model.study.parameters import Parameters
 from assay.model.study.study import Study
 from assay.plan.ceiling_times import MOST_KINDS
-from assay.plan.jobs import mix_of
+from assay.plan.jobs import job_objects, mix_of
 
 ENGINE_PASS_NS = 40_000_000
 NAMES = 100_000
+OBJECTS_EACH = 100_000
+"""Objects of each lane."""
 CACHE_BLOCK = 128 << 10
 """Fits into a core's own cache: no copy is faster."""
 LARGE = 1 << 20
@@ -93,13 +96,13 @@ def engine_jobs(study: Study, cases: Iterable[Case]) -> tuple[list[CeilingJob], 
 def _engine_job(kind: str, parameters: Parameters, number: int) -> CeilingJob:
     operation = kind.split(" ", 1)[0]
     names = is_metadata(operation)
-    phase = (
-        Phase(operation=Operation(operation))
-        if names
-        else timed(operation, ENGINE_PASS_NS, mix_of(operation, parameters))
+    whole = names or operation in DELETES
+    mix, asked = mix_of(operation, parameters), parameters.range if operation == "get" else None
+    phase = Phase(
+        operation=Operation(operation), runtime_ns=None if whole else ENGINE_PASS_NS, mix=mix, range_bytes=asked
     )
     before = [Phase(operation=Operation.mkdir, measured=False)] if operation == "rmdir" else []
-    phases = [phase] * (1 if names else 3)
+    phases = [phase] * (1 if whole else 3)
     numbers = range(len(before), len(before) + len(phases))
     job = make_job(
         f"ceiling-engine-{number}",
@@ -107,16 +110,25 @@ def _engine_job(kind: str, parameters: Parameters, number: int) -> CeilingJob:
         before + phases,
         lanes=parameters.lanes,
         queue_depth=parameters.queue_depth,
-        record_size_bytes=parameters.record_size or max(parameters.file_size, 1),
-        file_size_bytes=parameters.file_size if names else 1 << 40,
-        tree=Tree(files=NAMES) if names else None,
         reuse_files=operation != "create",
+        **_worked_on(parameters, names),
         data=DataSpec(
             compressible_percent=parameters.compressible, duplicate_percent=parameters.duplicate, verify=False
         ),
     )
     how = f"the same kind of job without storage ({kind}), best of {len(phases)} passes"
     return CeilingJob(target=HOST_WIDE, job=job, phases=dict.fromkeys(numbers, "engine"), how=how, kind=kind)
+
+
+def _worked_on(parameters: Parameters, names: bool) -> dict[str, Any]:
+    """As much as an engine needs for a pass: names, objects, or a file without an end."""
+    if parameters.objects is not None:
+        return {**job_objects(parameters.model_copy(update={"objects": OBJECTS_EACH})), "layout": "separate"}
+    return {
+        "record_size_bytes": parameters.record_size or max(parameters.file_size, 1),
+        "file_size_bytes": parameters.file_size if names else 1 << 40,
+        "tree": Tree(files=NAMES) if names else None,
+    }
 
 
 def stated_ceilings(study: Study, names: Iterable[str]) -> list[Ceiling]:

@@ -5,10 +5,13 @@ import posixpath
 from collections.abc import Iterator
 
 from assay.model.source import Fault
-from assay.model.study.names import METADATA
-from assay.model.study.parameters import TREE_FIELDS
+from assay.model.study.kinds import kinds
+from assay.model.study.names import METADATA, OBJECTS, WORK, Group
+from assay.model.study.parameters import DEFINITIONS, default_of, fields_of_others
 from assay.model.study.study import KINDS, Study, Workload
+from assay.model.study.target import Target
 from assay.model.units import one_of
+from assay.plan.objects import PARTS_OF
 from assay.plan.tree import order_fault
 from assay.plan.where import Condition, ExpressionError
 
@@ -69,32 +72,89 @@ def _kinds(study: Study, name: str, workload: Workload) -> Iterator[Fault]:
     """What the kinds of its targets have to say."""
     for target in workload.targets or study.targets:
         if target in study.targets:
+            yield from _held(target, study.targets[target], name, workload)
             yield from study.targets[target].crosscheck(target, name, workload)
 
 
-def _kind_of_work(name: str, workload: Workload) -> Iterator[Fault]:
-    """A workload is either about data or about names, and has the fields of its kind."""
-    path = ("workloads", name)
-    if not workload.metadata:
-        for field in sorted(TREE_FIELDS):
-            if workload.axis(field) != Workload.model_fields[field].get_default(call_default_factory=True):
-                message = f"{field} is for metadata operations, which this workload has none of"
-                yield Fault(path=(*path, field), message=message, hint=f"remove it, or use {', '.join(METADATA)}")
+def _held(name: str, target: Target, workload: str, work: Workload) -> Iterator[Fault]:
+    """That a target has what a workload works on."""
+    if work.group in target.holds:
         return
-    other = [operation for operation in dict.fromkeys(workload.operations) if operation not in METADATA]
-    if other:
-        names = ", ".join(operation for operation in dict.fromkeys(workload.operations) if operation in METADATA)
-        message = f"a workload is about names ({names}) or about data ({', '.join(other)}), not both"
+    message = f"target {name} is {target.noun}, which has no {_HELD[work.group]}"
+    can = " or ".join(_USE[group] for group in target.holds)
+    others = " or ".join(word for word, kind in kinds().items() if work.group in kind.holds and kind.keeps_data)
+    hint = f"use operations such as {can} there, or name a target of kind {others} in `targets` of the workload"
+    yield Fault(path=("workloads", workload, "operations"), message=message, hint=hint)
+
+
+_HELD: dict[Group, str] = {"data": "data of files", "names": "names of files", "objects": "objects"}
+_USE: dict[Group, str] = {"data": "write", "names": "create", "objects": "put"}
+_WORDS: dict[Group, str] = {"data": "data", "names": "names", "objects": "objects"}
+_OPERATIONS: dict[Group, str] = {
+    "data": "operations on data",
+    "names": "metadata operations",
+    "objects": "operations on objects",
+}
+_INSTEAD: dict[tuple[str, Group], str] = {
+    ("record_size", "names"): "metadata operations have no records: file_size is the contents of each file",
+    ("record_size", "objects"): "operations on objects have no records: object_size is the size of each object",
+    ("file_size", "objects"): "operations on objects have no files: object_size is the size of each object",
+    ("read_percent", "objects"): "operations on objects have the shares of their mix in mix",
+}
+"""What stands for a parameter with operations of another group."""
+
+
+def _kind_of_work(name: str, workload: Workload) -> Iterator[Fault]:
+    """A workload is about data, about names or about objects, and has the fields of its kind."""
+    path, group = ("workloads", name), workload.group
+    by_group: dict[Group, list[str]] = {}
+    for operation in dict.fromkeys(workload.operations):
+        by_group.setdefault(WORK[operation].group, []).append(operation)
+    if len(by_group) > 1:
+        parts = [
+            f"{_WORDS[one]} ({', '.join(by_group[one])})" for one in ("names", "objects", "data") if one in by_group
+        ]
+        message = f"a workload is about {' or about '.join(parts)}, not both"
         yield Fault(path=(*path, "operations"), message=message, hint="write two workloads")
         return
+    for field in (field for field in DEFINITIONS if field in fields_of_others(group)):
+        if workload.axis(field).values() != (default_of(field, group),):
+            yield Fault(path=(*path, field), **_misplaced(field, group))
+    if group == "names":
+        yield from _names_work(path, workload)
+    if group == "objects":
+        yield from _object_work(path, workload)
+
+
+def _misplaced(field: str, group: Group) -> dict[str, str]:
+    """Message and hint about a field that operations of a group have not."""
+    if instead := _INSTEAD.get((field, group)):
+        return {"message": instead, "hint": "remove it"}
+    owners = DEFINITIONS[field].only
+    use = {"names": METADATA, "objects": OBJECTS}.get(owners[0])
+    hint = "remove it" if use is None else f"remove it, or use {', '.join(use)}"
+    words = " and ".join(_OPERATIONS[owner] for owner in owners)
+    return {"message": f"{field} is for {words}, which this workload has none of", "hint": hint}
+
+
+def _names_work(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
     if None in workload.axis("files").values():
         yield Fault(path=path, message="`files` is missing", hint="add a line such as `files: 10000`")
-    if workload.axis("record_size").values() != (None,):
-        message = "metadata operations have no records: file_size is the contents of each file"
-        yield Fault(path=(*path, "record_size"), message=message, hint="remove it")
     wrong = order_fault(workload.operations)
     if wrong:
         yield Fault(path=(*path, "operations"), message=wrong[0], hint=wrong[1])
+
+
+def _object_work(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
+    if None in workload.axis("object_size").values():
+        yield Fault(path=path, message="`object_size` is missing", hint="add a line such as `object_size: 64KiB`")
+    for field, operations in PARTS_OF.items():
+        if not operations.intersection(workload.operations) and workload.axis(field).values() != (
+            default_of(field, "objects"),
+        ):
+            words = " or ".join(sorted(operations))
+            message = f"{field} is for {words}, which this workload has none of"
+            yield Fault(path=(*path, field), message=message, hint=f"remove it, or add {words} to its operations")
 
 
 def _zipped(name: str, workload: Workload) -> Iterator[Fault]:

@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 
 from assay.model.base import Frozen
 from assay.model.study.case import Case
-from assay.model.study.names import LOOKUPS, METADATA, MIXES, READS, WRITES
+from assay.model.study.names import DELETES, LOOKUPS, METADATA, MIXES, OBJECTS, READS, WRITES
 from assay.model.study.parameters import Parameters
 from assay.model.study.repeats import Repeats
 from assay.model.study.speed import Speed
 from assay.model.study.study import Study
 from assay.model.study.target import Target
 from assay.model.units import about_duration, about_size
+from assay.plan import object_estimate
 from assay.plan.ceiling_times import ceiling_times
 from assay.plan.phases import plan_phases, times_of
 
@@ -50,6 +51,7 @@ class CaseEstimate(Frozen):
         written: Bytes written to the target, preparation included; with a runtime or time_limit as expected.
         read: Bytes read, likewise.
         space: Bytes of test data in place at once.
+        requests: Requests to a store of objects, likewise; what lists the objects to remove them is not among them.
     """
 
     case: str
@@ -58,6 +60,7 @@ class CaseEstimate(Frozen):
     written: int
     read: int
     space: int
+    requests: int = 0
 
 
 class StudyEstimate(Frozen):
@@ -75,6 +78,7 @@ class StudyEstimate(Frozen):
         assumptions: What the times rest on, one sentence each.
         ceilings_before: Seconds that the ceilings take before the cases; they come on top of `seconds`.
         ceilings_later: Likewise between the cases and after them.
+        requests: Requests to stores of objects.
     """
 
     jobs: int
@@ -88,6 +92,7 @@ class StudyEstimate(Frozen):
     assumptions: tuple[str, ...]
     ceilings_before: float = 0.0
     ceilings_later: float = 0.0
+    requests: int = 0
 
     @property
     def words(self) -> str:
@@ -134,6 +139,7 @@ def estimate_study(
         assumptions=_assumptions(study, cases, set(measured)),
         ceilings_before=ceilings[0],
         ceilings_later=ceilings[1],
+        requests=sum(item.requests for item in estimates) * study.repeats,
     )
 
 
@@ -179,27 +185,27 @@ def estimate_case(target: Target, case: Case) -> CaseEstimate:
     speed = target.speed()
     seconds, at_most = JOB_SECONDS, JOB_SECONDS
     bounded = True
-    written = read = 0.0
+    written = read = requests = 0.0
     data = _data_bytes(parameters)
     present = 0.0
     for operation, measured in plan_phases(case):
         if not measured:
             missing = data - present if operation == "prepare" else 0.0
-            time = missing / speed.bandwidth + _names(operation, parameters) * speed.change
+            time, sent = _preparation(operation, parameters, speed, missing)
             seconds, at_most = seconds + time, at_most + time
-            written, present = written + missing, data
+            written, present, requests = written + missing, data, requests + sent
             continue
-        time, amount = _phase(operation, parameters, speed)
+        time, amount, sent = _phase(operation, parameters, speed)
         runtime, time_limit = times_of(operation, parameters)
         limit = runtime if runtime is not None else time_limit
         bounded = bounded and limit is not None
         extra = PHASE_SECONDS + (DROP_SECONDS if parameters.cache == "drop" else 0)
         seconds, at_most = seconds + time + extra, at_most + (limit or 0) / 1e9 + extra
-        reads = parameters.read_percent / 100 if operation in MIXES else float(operation in READS)
+        reads, requests = _read_share(operation, parameters), requests + sent
         written, read = written + amount * (1 - reads), read + amount * reads
-        if operation in (*WRITES, "create") and not present:
+        if operation in (*WRITES, "create", "put") and not present:
             present = min(amount, data)
-        if operation == "unlink":
+        if operation == "unlink" or operation in DELETES:
             present = 0.0
     return CaseEstimate.model_construct(
         case=case.id,
@@ -208,10 +214,29 @@ def estimate_case(target: Target, case: Case) -> CaseEstimate:
         written=math.ceil(written) if target.keeps_data else 0,
         read=math.ceil(read) if target.keeps_data else 0,
         space=_space(case, data) if target.keeps_data else 0,
+        requests=math.ceil(requests) if case.group == "objects" else 0,
     )
 
 
+def _read_share(operation: str, parameters: Parameters) -> float:
+    """Which part of the bytes that an operation moves are read."""
+    if operation in OBJECTS:
+        return object_estimate.read_share(operation, parameters)
+    return parameters.read_percent / 100 if operation in MIXES else float(operation in READS)
+
+
+def _preparation(operation: str, parameters: Parameters, speed: Speed, missing: float) -> tuple[float, float]:
+    """(seconds, operations) of an unmeasured phase that makes what is missing, in bytes."""
+    if parameters.objects is None:
+        return missing / speed.bandwidth + _names(operation, parameters) * speed.change, 0.0
+    requests, each = object_estimate.pass_of(operation, parameters)
+    sent = min(requests, missing / each)
+    return sent * object_estimate.request_seconds(operation, parameters, speed), sent
+
+
 def _data_bytes(parameters: Parameters) -> int:
+    if parameters.objects is not None:
+        return object_estimate.data_bytes(parameters)
     files = parameters.all_lanes if parameters.layout == "separate" else 1
     return parameters.file_size * (files if parameters.files is None else parameters.all_files)
 
@@ -219,6 +244,8 @@ def _data_bytes(parameters: Parameters) -> int:
 def _space(case: Case, data: int) -> int:
     """Bytes of test data in place at once; of small files and directories whole blocks."""
     parameters = case.parameters
+    if parameters.objects is not None:
+        return object_estimate.space_bytes(case.operations, parameters)
     if parameters.files is None:
         return data
     blocks = -(-parameters.file_size // BLOCK_BYTES)
@@ -235,16 +262,18 @@ def _names(operation: str, parameters: Parameters) -> float:
     return float(min(parameters.leaves, parameters.files) * parameters.all_lanes)
 
 
-def _once(operation: str, parameters: Parameters) -> tuple[float, int]:
-    """(operations, bytes of each) of a phase that goes once over the data or the names."""
+def _once(operation: str, parameters: Parameters) -> tuple[float, float]:
+    """(operations, bytes of each) of a phase that goes once over the data, the names or the objects."""
+    if operation in OBJECTS:
+        return object_estimate.pass_of(operation, parameters)
     if parameters.record_size is None:
         return _names(operation, parameters), parameters.file_size if operation == "create" else 0
     files = parameters.all_lanes if parameters.layout == "separate" else 1
     return float(parameters.file_size // parameters.record_size * files), parameters.record_size
 
 
-def _phase(operation: str, parameters: Parameters, speed: Speed) -> tuple[float, float]:
-    """(seconds, bytes) expected of one measured phase."""
+def _phase(operation: str, parameters: Parameters, speed: Speed) -> tuple[float, float, float]:
+    """(seconds, bytes, operations) expected of one measured phase."""
     operations, record = _once(operation, parameters)
     each = _operation_seconds(operation, parameters, speed)
     if parameters.rate is not None:
@@ -252,18 +281,20 @@ def _phase(operation: str, parameters: Parameters, speed: Speed) -> tuple[float,
     runtime, time_limit = times_of(operation, parameters)
     if runtime is not None:
         seconds = runtime / 1e9
-        return seconds, seconds / each * record
+        return seconds, seconds / each * record, seconds / each
     seconds = operations * each
     if time_limit is not None and seconds > time_limit / 1e9:
         seconds = time_limit / 1e9
         operations = seconds / each
-    return seconds, operations * record
+    return seconds, operations * record, operations
 
 
 def _operation_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:
     """Time between the ends of successive operations of all lanes together."""
     if operation in METADATA:
         return _name_seconds(operation, parameters, speed)
+    if operation in OBJECTS:
+        return object_estimate.request_seconds(operation, parameters, speed)
     direct = parameters.cache == "direct" or (operation in WRITES and parameters.sync in ("o_sync", "o_dsync"))
     scattered = operation in _SCATTERED and parameters.cache != "keep"
     reaches = direct or scattered or not speed.words

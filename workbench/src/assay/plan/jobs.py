@@ -9,17 +9,23 @@ from assay.contract import SPEC_VERSION
 from assay.contract._generated import (
     DataSpec,
     Job,
+    ListedSizes,
+    Log2Sizes,
+    Objects,
     Operation,
     Phase,
     Tree,
     Tuning,
+    WeightedSize,
 )
 from assay.model.base import Frozen
 from assay.model.result.layers import Layer
 from assay.model.study.case import Case
+from assay.model.study.contents import Sizes, shares_of
 from assay.model.study.names import MIXES
 from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.model.study.study import Study
+from assay.plan.objects import piece_bytes
 from assay.plan.phases import cache_action, job_id, plan_phases, times_of
 from assay.plan.tree import PhasePlan
 
@@ -106,15 +112,14 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
         id=name,
         seed=data_seed(study.seed, case.id, repeat),
         target=target.job_target(name, destroy=destroy, servers=parameters.servers),
-        record_size_bytes=parameters.record_size or max(parameters.file_size, 1),
         tuning=Tuning(**_placed(parameters, "tuning")),
-        tree=Tree(**_placed(parameters, "tree")) if parameters.files is not None else None,
         direct=parameters.cache == "direct",
         data=DataSpec(**_placed(parameters, "data")),
         phases=[_phase(planned, case) for planned in plan_phases(case)],
         interval_ns=study.output.interval_for(parameters.runtime),
         error_limit=1 if target.waits_when_gone else ERROR_LIMIT,
         keep_files=study.output.keep_files,
+        **_worked_on(parameters),
         **_placed(parameters),
     )
     if parameters.hosts > 1:
@@ -153,8 +158,41 @@ def _placed(parameters: Parameters, part: str = "") -> dict[str, Any]:
     }
 
 
+def _worked_on(parameters: Parameters) -> dict[str, Any]:
+    """The files, tree or objects of a job."""
+    if parameters.objects is not None:
+        return job_objects(parameters)
+    return {
+        "file_size_bytes": parameters.file_size,
+        "record_size_bytes": parameters.record_size or max(parameters.file_size, 1),
+        "tree": Tree(**_placed(parameters, "tree")) if parameters.files is not None else None,
+    }
+
+
+def job_objects(parameters: Parameters) -> dict[str, Any]:
+    """What a job says of its objects."""
+    sizes = parameters.object_sizes
+    return {
+        "objects": Objects(count=parameters.objects, part_size_bytes=parameters.part_size),
+        "file_size_bytes": sizes.fixed or sizes.largest,
+        "sizes": _job_sizes(sizes),
+        "record_size_bytes": piece_bytes(sizes, parameters.part_size),
+    }
+
+
+def _job_sizes(sizes: Sizes) -> Log2Sizes | ListedSizes | None:
+    if sizes.bounds is not None:
+        return Log2Sizes(distribution="log2", min_bytes=sizes.bounds[0], max_bytes=sizes.bounds[1])
+    if sizes.fixed is not None:
+        return None
+    listed = [WeightedSize(bytes=size, weight=weight) for size, weight in sizes.weights.items()]
+    return ListedSizes(distribution="listed", sizes=listed)
+
+
 def mix_of(operation: str, parameters: Parameters) -> dict[str, int] | None:
     """Kinds of operation -> their shares in percent; None of an operation that is no mix."""
+    if operation == "object_mix":
+        return shares_of(parameters.mix or "")
     if operation not in MIXES:
         return None
     return {"read": parameters.read_percent, "write": 100 - parameters.read_percent}
@@ -171,6 +209,7 @@ def _phase(planned: PhasePlan, case: Case) -> Phase:
         runtime_ns=runtime,
         time_limit_ns=time_limit,
         mix=mix_of(planned.operation, parameters),
+        range_bytes=parameters.range if planned.operation == "get" else None,
         **_placed(parameters, "phase"),
     )
 

@@ -22,9 +22,9 @@ from assay.model.source import (
     without_echoes,
 )
 from assay.model.study.kinds import kinds
-from assay.model.study.parameters import DATA_FIELDS, TREE_FIELDS
+from assay.model.study.parameters import fields_of_others
 from assay.model.study.schedule import Schedule
-from assay.model.study.study import Exclusion, Output, Study, Workload, on_names
+from assay.model.study.study import Exclusion, Output, Study, Workload, group_written
 from assay.model.units import one_of, shown
 from assay.plan.crosscheck import crosscheck
 
@@ -112,9 +112,9 @@ def _with_defaults(source: Source) -> tuple[dict[str, Any], list[Problem]]:
 
 
 def _completed(workload: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    """A workload with the defaults it does not override; what only the other kind of operations has is left out."""
+    """A workload with the defaults it does not override; what only operations of other kinds have is left out."""
     whole = {**workload, **{key: value for key, value in defaults.items() if key not in workload}}
-    others = DATA_FIELDS if on_names(whole) else TREE_FIELDS
+    others = fields_of_others(group_written(whole))
     return {key: value for key, value in whole.items() if key in workload or key not in others}
 
 

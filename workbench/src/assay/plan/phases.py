@@ -2,8 +2,9 @@
 
 from assay.contract._answers import CacheAction
 from assay.model.study.case import Case
-from assay.model.study.names import CREATES, LOOKUPS, WHOLE
+from assay.model.study.names import CREATES, DELETES, LOOKUPS, WHOLE
 from assay.model.study.parameters import CachePolicy, Parameters
+from assay.plan.objects import object_phases
 from assay.plan.tree import PhasePlan, tree_phases
 
 _ACTIONS: dict[CachePolicy, CacheAction] = {
@@ -38,6 +39,8 @@ def plan_phases(case: Case) -> tuple[PhasePlan, ...]:
     if case.metadata:
         return tree_phases(case.operations, partial=parameters.time_limit is not None)
     partial = any(item is not None for item in (parameters.runtime, parameters.time_limit, parameters.rate))
+    if case.group == "objects":
+        return object_phases(case.operations, partial)
     complete = False
     phases: list[PhasePlan] = []
     for operation in case.operations:
@@ -53,8 +56,9 @@ def plan_phases(case: Case) -> tuple[PhasePlan, ...]:
 def times_of(operation: str, parameters: Parameters) -> tuple[int | None, int | None]:
     """(runtime, time_limit) of a measured phase in nanoseconds, as far as the operation takes them.
 
-    Names can be looked at for any time, but changed only once; some changes are done whole.
+    Names can be looked at for any time, but changed only once, and objects be deleted only once; some changes are done
+    whole.
     """
-    changes = parameters.files is not None and operation not in LOOKUPS
+    changes = operation in DELETES or (parameters.files is not None and operation not in LOOKUPS)
     runtime = None if changes else parameters.runtime
-    return runtime, None if operation in WHOLE else parameters.time_limit
+    return runtime, None if operation in WHOLE | DELETES else parameters.time_limit

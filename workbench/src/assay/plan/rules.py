@@ -6,10 +6,12 @@ The engine's side is `engine/crates/spec/src/validate.rs`; a property test holds
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.model.study.names import STDIO, is_metadata
+from assay.model.study.contents import sizes_of
+from assay.model.study.names import STDIO, group_of
 from assay.model.study.parameters import DEFAULTS, DEFINITIONS
 from assay.model.units import format_size
 from assay.plan.broken import Broken
+from assay.plan.objects import object_rules, piece_bytes
 from assay.plan.tree import tree_rules
 
 MOST_BUFFER_BYTES = 64 << 30
@@ -27,16 +29,26 @@ PREPARE_BYTES = 4 << 20
 
 def buffer_bytes(values: Mapping[str, Any]) -> int:
     """I/O buffers of all lanes: whole pages for each operation in flight, in which the contents of a small file fit."""
-    slot = -(-(values["record_size"] or values["file_size"] or 1) // SLOT_BYTES) * SLOT_BYTES
+    slot = -(-_buffer(values) // SLOT_BYTES) * SLOT_BYTES
     total: int = values["lanes"] * values["queue_depth"] * slot
     return total
+
+
+def _buffer(values: Mapping[str, Any]) -> int:
+    if values["object_size"] is not None:
+        return piece_bytes(sizes_of(values["object_size"]), values["part_size"])
+    found: int = values["record_size"] or values["file_size"] or 1
+    return found
 
 
 def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list[Broken]:
     """All rules that a combination of parameters breaks."""
     common = (*_streams(values), *_buffers(values), *_times(values), *_memory(values), *_needs(values), *_data(values))
-    if is_metadata(operations[0]):
-        return [*tree_rules(values, operations), *common]
+    match group_of(operations[0]):
+        case "names":
+            return [*tree_rules(values, operations), *common]
+        case "objects":
+            return [*object_rules(values, operations), *common]
     return [*_sizes(values), *common, *_mapping(values), *_stdio(values, operations)]
 
 
@@ -69,7 +81,7 @@ def _sizes(values: Mapping[str, Any]) -> Iterator[Broken]:
 
 def _buffers(values: Mapping[str, Any]) -> Iterator[Broken]:
     if buffer_bytes(values) > MOST_BUFFER_BYTES:
-        size = "record_size" if values["record_size"] is not None else "file_size"
+        size = next((name for name in ("object_size", "record_size") if values[name] is not None), "file_size")
         message = f"lanes x queue_depth x {size} (in whole pages) is {format_size(buffer_bytes(values))} of buffers"
         yield Broken(
             "queue_depth", "buffers", message, f"at most {format_size(MOST_BUFFER_BYTES)}: lower one of the three"
@@ -96,7 +108,12 @@ def _data(values: Mapping[str, Any]) -> Iterator[Broken]:
     lanes = values["lanes"] * values["hosts"]
     one = values["layout"] == "shared" and values["files"] is None
     total = values["file_size"] * (1 if one else lanes * (values["files"] or 1))
-    if total > MOST_DATA_BYTES:
+    if values["object_size"] is not None and values["objects"] is not None:
+        total = sizes_of(values["object_size"]).largest * lanes * values["objects"]
+        if total > MOST_DATA_BYTES:
+            message = f"all objects together may have {total} bytes, more than 2^63 - 1"
+            yield Broken("object_size", "objects", message, "make objects smaller or fewer")
+    elif total > MOST_DATA_BYTES:
         message = f"all files together have {total} bytes, more than 2^63 - 1"
         yield Broken("file_size", "data", message, "make files smaller or fewer")
 

@@ -6,7 +6,7 @@ from assay.model.result.brief import Result
 from assay.model.result.verdict import Verdict
 from assay.report import numbers
 from assay.report.document import Badge, Cell, Column, Num, Share, Table
-from assay.report.measure import DATA, METADATA, Measure
+from assay.report.measure import COUNTED, DATA, Measure
 
 
 def rate_cell(per_second: float | None, measure: Measure) -> Num:
@@ -28,15 +28,15 @@ def ceiling_cells(name: str, share: float | None, more: str = "") -> tuple[str, 
 
 def other_measure(measure: Measure, contents: bool) -> Column | None:
     """The column of the measure beside: operations of data; of metadata the contents of new files, if there are any."""
-    if not measure.metadata:
+    if not measure.counted:
         return Column("Operations", "1/s", numeric=True)
     return Column("Contents", "MB/s", numeric=True) if contents else None
 
 
 def result_tables(results: Sequence[Result]) -> list[Table]:
     """A line for each result; those of metadata operations, which are counted otherwise, in a table of their own."""
-    groups = ([one for one in results if one.metadata == measure.metadata] for measure in (DATA, METADATA))
-    return [_table(group, measure) for group, measure in zip(groups, (DATA, METADATA), strict=True) if group]
+    groups = ([one for one in results if one.counted == measure.counted] for measure in (DATA, COUNTED))
+    return [_table(group, measure) for group, measure in zip(groups, (DATA, COUNTED), strict=True) if group]
 
 
 def _table(results: Sequence[Result], measure: Measure) -> Table:
@@ -52,18 +52,18 @@ def _table(results: Sequence[Result], measure: Measure) -> Table:
         Column("Verdict"),
     )
     rows = tuple(_cells(one, measure, other is not None, limited) for one in results)
-    return Table("metadata-table" if measure.metadata else "results-table", columns, rows)
+    return Table("metadata-table" if measure.counted else "results-table", columns, rows)
 
 
 def _cells(one: Result, measure: Measure, with_other: bool, limited: bool) -> tuple[Cell, ...]:
-    rate, beside = (one.iops, one.throughput) if one.metadata else (one.throughput, one.iops)
+    rate, beside = (one.iops, one.throughput) if one.counted else (one.throughput, one.iops)
     also = tuple(Verdict(name) for name in one.also.split(", ") if name)
     return (
         *(one.case, one.label, one.operation),
         rate_cell(rate, measure),
         interval_cell(one.low, one.high, measure),
         Num(str(one.n), one.n),
-        *((rate_cell(beside, DATA if one.metadata else METADATA),) if with_other else ()),
+        *((rate_cell(beside, DATA if one.counted else COUNTED),) if with_other else ()),
         *(ceiling_cells(one.ceiling, one.share) if limited else ()),
         Badge(Verdict(one.verdict), one.finding, also, one.as_far_as_seen),
     )

@@ -26,7 +26,7 @@ from assay.report.document import (
     Table,
 )
 from assay.report.environments import differences_table
-from assay.report.measure import DATA, METADATA, measure_of
+from assay.report.measure import COUNTED, DATA, measure_of
 from assay.report.sections.comparison import EFFECT, RULE
 
 _MOST_ROWS = 5000
@@ -86,8 +86,8 @@ def counts(found: RunsComparison) -> str:
 def means(rows: Sequence[ComparedRow]) -> list[str]:
     """Geometric means of the rates of bytes and of those of metadata operations, which have none in common."""
     lines = []
-    for measure in (DATA, METADATA):
-        known = geometric_means(row for row in rows if row.metadata == measure.metadata)
+    for measure in (DATA, COUNTED):
+        known = geometric_means(row for row in rows if row.counted == measure.counted)
         if known:
             before, after, count = known
             rates = f"{measure.text(before)}, then {measure.text(after)}, {_change(after / before)} %"
@@ -145,9 +145,9 @@ def sides_words(base: str, other: str) -> str:
 def tables(rows: Sequence[ComparedRow], name: str) -> list[Table]:
     """The rows of one pair of targets: those of bytes, then those of metadata operations; `name` is that of an id."""
     found = []
-    for measure in (DATA, METADATA):
-        mine = [row for row in rows if row.metadata == measure.metadata]
-        found += [_table(mine, f"{name}{'-metadata' * measure.metadata}")] if mine else []
+    for measure in (DATA, COUNTED):
+        mine = [row for row in rows if row.counted == measure.counted]
+        found += [_table(mine, f"{name}{'-metadata' * measure.counted}")] if mine else []
     return found
 
 

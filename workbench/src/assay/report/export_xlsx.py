@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.model.foreign import lines
 from assay.model.result.result import RunAnalysis
-from assay.model.study.names import is_metadata
+from assay.model.study.names import is_counted
 from assay.report.cost_sheet import write_cost
 from assay.report.kinds_table import kinds_table
 from assay.report.tables import Column, Table, ceilings_table, results_table, samples_table, verdict_counts
@@ -182,14 +182,14 @@ def _verdict_chart(book: Any, sheet: Any, first: int, last: int) -> None:
 
 
 def _rate_charts(book: Any, sheet: Any, results: Table) -> None:
-    """Median throughput, and operations per second of metadata, as far as there are any."""
-    kinds = {is_metadata(str(record["operation"])) for record in results.records}
+    """Median throughput, and operations per second where no data is moved, as far as there are any."""
+    kinds = {is_counted(str(record["operation"])) for record in results.records}
     place = 18
-    for metadata, column, title, unit in (
+    for counted, column, title, unit in (
         (False, "throughput_median_bytes_per_s", "Throughput", "bytes/s"),
         (True, "iops_median_per_s", "Operations per second", "1/s"),
     ):
-        if metadata in kinds:
+        if counted in kinds:
             sheet.insert_chart(f"D{place}", _rate_chart(book, results, column, title, unit))
             place += 22
 

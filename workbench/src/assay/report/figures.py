@@ -13,7 +13,7 @@ from assay.report.charts.lines import MOST_SERIES, Metric, line_chart
 from assay.report.charts.percentiles import percentile_chart
 from assay.report.charts.theme import marked, thin
 from assay.report.document import Block, Chart, Gallery, Note, Surface, SurfacePanel
-from assay.report.measure import measures_of
+from assay.report.measure import measure_of, measures_of
 from assay.report.view import View, Workload, plausible, point
 
 MOST_FIGURES = 24
@@ -71,8 +71,9 @@ def _kept(workload: Workload, axes: tuple[str, str]) -> tuple[list[AxisValue], l
     return up, right, f" {_MOST_CELLS} evenly spread values of {words} are drawn." if left_out else ""
 
 
-def _measured(workload: Workload) -> str:
-    return f"{workload.measure.title.lower()} in {workload.measure.unit}"
+def _measured(operation: str) -> str:
+    measure = measure_of(operation)
+    return f"{measure.title.lower()} in {measure.unit}"
 
 
 def heat_maps(view: View, workload: Workload, mark: str) -> Iterator[Chart]:
@@ -81,7 +82,7 @@ def heat_maps(view: View, workload: Workload, mark: str) -> Iterator[Chart]:
         up, right, words = _kept(workload, axes)
         targets = [target for target in view.targets if any(row.case.target == target for row in rows)]
         spec = heat_map(rows, axes, (up, right), targets)
-        caption = f"Median {_measured(workload)}; one colour scale for all panels.{words}{marked(rows)}"
+        caption = f"Median {_measured(operation)}; one colour scale for all panels.{words}{marked(rows)}"
         yield Chart(f"heat-{mark}-{operation}-{place}", _title(workload, operation, where), caption, spec, wide=True)
 
 
@@ -95,17 +96,17 @@ def surfaces(view: View, workload: Workload, mark: str) -> Iterator[Surface]:
             for row in rows:
                 if row.case.target == target and row.rate and plausible(row):
                     point_of_grid = row.case.axes.get(axes[0]), row.case.axes.get(axes[1])
-                    heights[point_of_grid] = row.rate.median / workload.measure.scale
+                    heights[point_of_grid] = row.rate.median / measure_of(operation).scale
             if heights:
                 panels.append(SurfacePanel(target, tuple(tuple(heights.get((a, b)) for b in right) for a in up)))
         if panels:
             yield Surface(
                 f"surface-{mark}-{operation}-{place}",
                 _title(workload, operation, where),
-                f"Height and colour: median {_measured(workload)}, the same scale in all panels.{words}",
+                f"Height and colour: median {_measured(operation)}, the same scale in all panels.{words}",
                 numbers.axis_title(axes[1]),
                 numbers.axis_title(axes[0]),
-                workload.measure.unit,
+                measure_of(operation).unit,
                 tuple(numbers.axis_value(axes[1], value) for value in right),
                 tuple(numbers.axis_value(axes[0], value) for value in up),
                 tuple(panels),
@@ -115,9 +116,9 @@ def surfaces(view: View, workload: Workload, mark: str) -> Iterator[Surface]:
 def line_charts(view: View, workload: Workload, axis: str, metric: Metric, mark: str) -> Iterator[Chart]:
     """One chart per operation: rate or latency against `axis`."""
     others = workload.independent(axis)
-    kind = workload.measure.title.lower() if metric == "rate" else metric
     kept_x = set(thin(workload.swept[axis], _MOST_POINTS))
     for operation in workload.operations:
+        kind = measure_of(operation).title.lower() if metric == "rate" else metric
         rows = [row for row in workload.of(operation) if row.case.axes.get(axis) in kept_x]
         slices = _slices(rows, others)
         kept = thin(slices, MOST_SERIES)
@@ -140,7 +141,7 @@ def plain_charts(view: View, workloads: list[Workload]) -> Iterator[Chart]:
     """One chart of dots per measure for all workloads that sweep no number."""
     every = [row for workload in workloads for row in workload.rows]
     for measure in measures_of(every):
-        rows = [row for row in every if row.metadata is measure.metadata]
+        rows = [row for row in every if row.counted is measure.counted]
         drawn = rows[:_MOST_DOTS]
         if any(row.rate for row in drawn):
             more = f" The first {_MOST_DOTS} results." if len(drawn) < len(rows) else ""

@@ -1,10 +1,10 @@
-"""What a result is counted in: bytes, or metadata operations, per second."""
+"""What a result is counted in: bytes or operations per second."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assay.model.result.result import Row
-from assay.model.study.names import is_metadata
+from assay.model.study.names import is_counted
 from assay.report import numbers
 
 
@@ -16,13 +16,13 @@ class Measure:
         title: Its name for headings.
         unit: Printed after a number or under a heading.
         scale: How many of what is stored make one of the unit.
-        metadata: It is that of metadata operations.
+        counted: It is operations, not bytes.
     """
 
     title: str
     unit: str
     scale: float
-    metadata: bool
+    counted: bool
 
     @property
     def axis(self) -> str:
@@ -38,16 +38,16 @@ class Measure:
         return f"{self.number(per_second)} {self.unit}"
 
 
-DATA = Measure("Throughput", "MB/s", 1e6, metadata=False)
-METADATA = Measure("Rate", "operations/s", 1.0, metadata=True)
+DATA = Measure("Throughput", "MB/s", 1e6, counted=False)
+COUNTED = Measure("Rate", "operations/s", 1.0, counted=True)
 
 
 def measure_of(operation: str) -> Measure:
     """What an operation, or the label of a row, is counted in."""
-    return METADATA if is_metadata(operation) else DATA
+    return COUNTED if is_counted(operation) else DATA
 
 
 def measures_of(rows: Iterable[Row]) -> list[Measure]:
     """What these rows are counted in: at most both, data first."""
-    found = {row.metadata for row in rows}
-    return [measure for measure in (DATA, METADATA) if measure.metadata in found]
+    found = {row.counted for row in rows}
+    return [measure for measure in (DATA, COUNTED) if measure.counted in found]

@@ -133,9 +133,10 @@ def _high(item: Percentile) -> float | None:
 
 def _parameters() -> list[_Spec]:
     def value(name: str, kind: Kind) -> _Getter:
-        missing = "" if kind == "text" else None
-        untold = NOT_TOLD if kind == "text" else None
-        return lambda row: missing if (found := row.case.parameters.known(name, untold)) is None else found
+        if kind != "text":
+            return lambda row: row.case.parameters.known(name, None)
+        text = DEFINITIONS[name].kind.text
+        return lambda row: "" if (found := row.case.parameters.known(name, NOT_TOLD)) is None else text(found)
 
     return [
         (item.column or name, item.kind.column, item.heading, value(name, item.kind.column))

@@ -8,7 +8,7 @@ from assay.model.result.result import Comparison, Place, Row, RunAnalysis
 from assay.model.result.verdict import AS_FAR_AS_SEEN, FALSE, SOUND
 from assay.model.study.axis import AxisValue
 from assay.report import numbers
-from assay.report.measure import Measure, measure_of
+from assay.report.measure import measures_of
 
 _LEAST_CELLS = 6
 
@@ -60,9 +60,9 @@ class Workload:
     swept: dict[str, tuple[AxisValue, ...]]
 
     @property
-    def measure(self) -> Measure:
-        """What its results are counted in."""
-        return measure_of(self.rows[0].operation)
+    def measured(self) -> str:
+        """What its results are: `Throughput`, `Rate`, or of objects, which may be counted in both, either."""
+        return numbers.titled(numbers.listing([measure.title.lower() for measure in measures_of(self.rows)]))
 
     def numeric_axes(self) -> list[str]:
         """The swept axes that hold numbers, file size and record size first."""
@@ -100,10 +100,12 @@ class Workload:
         """Its results belong beside the honest ones, not among them.
 
         Either the cache was kept on purpose and did answer, or on some target nothing but a cache answered. Metadata
-        operations keep the caches as a rule, which answer those that look at names but not those that change them.
+        operations keep the caches as a rule, which answer those that look at names but not those that change them;
+        objects are in no cache of this machine.
         """
         untrue = [row for row in self.rows if false(row)]
-        if untrue and all(row.case.parameters.known("cache") == "keep" and not row.metadata for row in self.rows):
+        data = all(row.case.group == "data" for row in self.rows)
+        if untrue and data and all(row.case.parameters.known("cache") == "keep" for row in self.rows):
             return True
         rest = {row.case.target for row in self.rows if not false(row)}
         return any(row.case.target not in rest for row in untrue)

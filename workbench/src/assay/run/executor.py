@@ -19,7 +19,7 @@ from assay.launch.looking import MachineLooking
 from assay.launch.placing import SilentError, patience_of
 from assay.model.base import AssayError
 from assay.model.study.case import Case
-from assay.model.study.names import OP_KINDS
+from assay.model.study.names import OP_KINDS, is_counted
 from assay.model.study.study import Study
 from assay.model.units import about_duration, about_rate, format_size
 from assay.plan.jobs import PlannedJob, guarded, in_directory, plan_job, together, watching
@@ -391,15 +391,18 @@ class _Teller:
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
         self.phase = -1
+        self.counted = False
         self.rates: dict[str, float] = {}
 
     def hear(self, host: str, event: Event) -> None:
         if isinstance(event, PhaseStartEvent):
             if event.phase != self.phase:
                 self.phase, self.rates = event.phase, {}
+                self.counted = is_counted(event.operation.value)
                 self.progress.phase(event.operation.value)
         elif isinstance(event, IntervalEvent) and event.end_ns > event.start_ns:
-            metadata = any(OP_KINDS[done.operation.value][0] == "names" for done in event.operations)
-            amount = sum(done.ops if metadata else done.bytes for done in event.operations)
+            names = any(OP_KINDS[done.operation.value][0] == "names" for done in event.operations)
+            counted = names or self.counted
+            amount = sum(done.ops if counted else done.bytes for done in event.operations)
             self.rates[host] = amount * 1e9 / (event.end_ns - event.start_ns)
-            self.progress.rate(about_rate(sum(self.rates.values()), metadata))
+            self.progress.rate(about_rate(sum(self.rates.values()), counted))

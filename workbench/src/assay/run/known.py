@@ -48,7 +48,7 @@ def _medians(store: "RunStore") -> "dict[Key, float]":
     cases = {case.id: case for case in store.cases()}
     found: dict[Key, float] = {}
     for result in results_of(store):
-        case, rate = cases[result.case], result.iops if result.metadata else result.throughput
+        case, rate = cases[result.case], result.iops if result.counted else result.throughput
         if rate and Verdict(result.verdict) not in NO_RESULT:
             found[case.target, case.workload, result.operation, case.parameters.model_dump_json()] = rate
     return found

@@ -51,7 +51,7 @@ def found(values: list[float], data_set: int | None = None) -> Course:
 
 def test_only_whole_intervals_in_which_every_lane_worked_count() -> None:
     events = [event(n, (n + 1) * MB) for n in range(6)]
-    before, got = whole_intervals(events, window(0.4, 4.9), metadata=False)
+    before, got = whole_intervals(events, window(0.4, 4.9), counted=False)
     assert [interval.start_ns for interval in got] == [1 * S, 2 * S, 3 * S]
     assert [interval.rate for interval in got] == [2 * MB, 3 * MB, 4 * MB]
     assert before == MB
@@ -59,21 +59,21 @@ def test_only_whole_intervals_in_which_every_lane_worked_count() -> None:
 
 def test_parts_of_an_interval_are_added_up_and_silence_is_a_rate_of_zero() -> None:
     events = [event(0), event(2, 50 * MB), event(3), event(2, 7 * MB)]
-    _, got = whole_intervals(events, window(0, 4), metadata=False)
+    _, got = whole_intervals(events, window(0, 4), counted=False)
     assert [interval.rate / MB for interval in got] == [100, 0, 57, 100]
 
 
 def test_the_last_interval_is_left_out_if_it_is_shorter() -> None:
     events = [event(0), event(1), event(2, 10 * MB, end_ns=2 * S + S // 10)]
-    _, got = whole_intervals(events, window(0, 2.1), metadata=False)
+    _, got = whole_intervals(events, window(0, 2.1), counted=False)
     assert [interval.rate / MB for interval in got] == [100, 100]
 
 
 def test_reads_writes_and_contents_are_added_and_metadata_counts_operations() -> None:
     every = [counts("read", 100, 100 * MB), counts("write", 3, 6 * MB), counts("create", 5, MB)]
     events = [event(n, operations=every) for n in range(2)]
-    assert whole_intervals(events, window(0, 2), metadata=False)[1][0].rate == 107 * MB
-    assert whole_intervals(events, window(0, 2), metadata=True)[1][0].rate == 108
+    assert whole_intervals(events, window(0, 2), counted=False)[1][0].rate == 107 * MB
+    assert whole_intervals(events, window(0, 2), counted=True)[1][0].rate == 108
 
 
 def test_nothing_is_said_without_a_steady_time_or_with_less_than_two_intervals() -> None:
@@ -88,12 +88,12 @@ def test_passes_count_from_the_start_of_the_phase() -> None:
     """250 MB are read in the first 2.5 s, of which the first second is not steady; then memory answers."""
     events = [event(0), event(1), *(event(n, 400 * MB) for n in range(2, 6))]
     end = PhaseEndEvent.model_construct(steady=window(0.5, 6))
-    got = course_of(events, end, 250 * MB, metadata=False)
+    got = course_of(events, end, 250 * MB, counted=False)
     assert got is not None and (got.first_pass, got.later_passes) == (100 * MB, 400 * MB)
     assert got.intervals == 5 and got.interval_ns == S
-    whole = course_of(events, end, 10**12, metadata=False)
+    whole = course_of(events, end, 10**12, counted=False)
     assert whole is not None and (whole.first_pass, whole.later_passes) == (None, None)
-    early = course_of(events, end, 50 * MB, metadata=False)
+    early = course_of(events, end, 50 * MB, counted=False)
     assert early is not None and (early.first_pass, early.later_passes) == (None, None)
 
 

@@ -147,7 +147,7 @@ def names_run(**fields: Any) -> RunAnalysis:
 def test_metadata_rows_are_rates_of_operations() -> None:
     found = names_run()
     create, stat, *_ = found.rows
-    assert create.metadata and create.rate == create.iops
+    assert create.counted and create.rate == create.iops
     assert create.throughput is not None and create.throughput.median == 80e6
     assert stat.throughput is None and stat.rate is not None
     assert stat.rate.median == pytest.approx(500e3 * (1 + 2.5 / 97)) and stat.rate.n == 4

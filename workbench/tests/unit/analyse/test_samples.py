@@ -197,8 +197,8 @@ def test_metadata_operations_are_counted_and_timed() -> None:
     assert (stat.operation, stat.ops, stat.bytes, stat.read_bytes) == ("stat", read.ops, 0, 0)
     assert (stat.iops, stat.rate, stat.throughput) == (read.iops, read.iops, 0.0)
     assert (stat.latency, stat.histogram) == (read.latency, read.histogram)
-    assert stat.metadata and not stat.moves_data
-    assert read.rate == read.throughput and read.moves_data and not read.metadata
+    assert stat.counted and not stat.moves_data
+    assert read.rate == read.throughput and read.moves_data and not read.counted
     record = read.throughput / read.iops
     assert read.first_finisher is not None and read.steady is not None
     assert stat.first_finisher_iops == pytest.approx(read.first_finisher / record)

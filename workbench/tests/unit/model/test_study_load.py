@@ -15,8 +15,11 @@ from assay.model.study.hosts import Hosts
 from assay.model.study.names import (
     CREATES,
     DATA,
+    DELETES,
     LOOKUPS,
     METADATA,
+    NEED_OBJECTS,
+    OBJECT_READS,
     OBJECTS,
     OP_KINDS,
     OPERATIONS,
@@ -25,6 +28,8 @@ from assay.model.study.names import (
     WHOLE,
     WORK,
     WRITES,
+    group_of,
+    is_counted,
     is_metadata,
 )
 from assay.model.study.study import KINDS, Study, Workload, study_schema
@@ -218,7 +223,7 @@ SHAPES_ONLY_CHECKED_LATER = re.compile(
     "alias|billion_c|control|binary|yaml_|expression_|path_|record_|zip_[ln]|duplicate|same_path|target_in|unknown_target$|"
     "two_times|limit|stdio|direct_un|device_with|long_range|range_back|latency_back|too_many_[br]|value_twice|fraction|laughs|"
     "zero_size|ceilings_zero|metadata|mmap|files_with|cpus_[bt]|sqpoll|iopoll|"
-    "prices_lookup"
+    "prices_lookup|objects_(?!mix_unknown|size_weight)"
 )
 
 
@@ -263,10 +268,11 @@ def test_operations_are_those_of_the_contract():
 
     assert set(WORK) == set(Operation) - {"prepare"}
     assert set(OP_KINDS) == set(OpKind)
-    assert set(OPERATIONS) == set(WORK) - set(OBJECTS) and len(set(DATA + METADATA + OBJECTS)) == len(WORK)
+    assert set(OPERATIONS) == set(WORK) and len(OPERATIONS) == len(DATA + METADATA + OBJECTS) == len(WORK)
     assert (CREATES | STDIO).issubset(OPERATIONS)
-    assert set(OPERATIONS) == READS | WRITES | set(METADATA)
-    assert not (READS | WRITES).intersection(METADATA)
+    assert set(OPERATIONS) == READS | WRITES | set(METADATA) | set(OBJECTS)
+    assert not (READS | WRITES).intersection(METADATA + OBJECTS)
+    assert set(OBJECTS) > DELETES | NEED_OBJECTS | OBJECT_READS
     assert (LOOKUPS | WHOLE).issubset(METADATA) and not LOOKUPS & WHOLE
     assert sorted(READS & WRITES) == ["random_mix", "sequential_mix"]
 
@@ -277,22 +283,15 @@ def test_what_engines_can_do_is_placed_in_the_table_of_operations():
     known = {name for backend in capabilities["backends"] for name in backend["operations"]}
     assert known <= {"prepare", *WORK}
     for operation, work in WORK.items():
+        assert group_of(operation) == group_of(f"{operation} (2)") == work.group
         assert is_metadata(operation) == (work.group == "names")
+        assert is_counted(operation) == (work.group == "names" or not (work.reads or work.writes))
         assert (operation in READS, operation in WRITES) == (
             (work.reads, work.writes) if work.group == "data" else (False, False)
         )
     for name, (group, moves) in OP_KINDS.items():
         own = [work for operation, work in WORK.items() if operation == name]
         assert all(work.group == group and work.reads + work.writes == bool(moves) for work in own), name
-
-
-@pytest.mark.parametrize("operation", OBJECTS)
-def test_operations_on_objects_are_for_kinds_of_target_that_hold_objects(operation):
-    *_, problem = load(written(w_operations=[operation])).problems
-    assert problem.message == (
-        f"workloads.w.operations[0]: {operation} works on objects, and no kind of target that a study can have holds"
-        " objects"
-    )
 
 
 def names(**changes):
@@ -306,10 +305,10 @@ def names(**changes):
 
 def test_metadata_operations_have_defaults_of_their_own():
     found = names().study.workloads["w"]
-    assert found.metadata
+    assert found.group == "names"
     assert [found.axis(field).values() for field in ("file_size", "record_size", "cache")] == [(0,), (None,), ("keep",)]
     assert names(w_cache="drop").study.workloads["w"].cache.values() == ("drop",)
-    assert not study().workloads["w"].metadata
+    assert study().workloads["w"].group == "data"
 
 
 def test_defaults_of_the_other_kind_are_left_out():

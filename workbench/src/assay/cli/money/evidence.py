@@ -82,8 +82,8 @@ def _unfit(row: "Row", has_design: bool) -> str:
 
     if not has_design:
         return f"the target {row.case.target} names no design"
-    if row.metadata:
-        return "operations on names, which no need asks for"
+    if row.case.group != "data":
+        return f"operations on {row.case.group}, which no need asks for"
     if row.rate is None:
         return "no repeat succeeded"
     if not sound(row):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
+from assay.model.study.names import Group
 from assay.model.study.target import Path, Service, StatedCeilings, Target, Text
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 class DeviceTarget(Target):
     """A whole block device, which is overwritten."""
 
+    noun: ClassVar[str] = "a block device"
+    holds: ClassVar[tuple[Group, ...]] = ("data",)
     rank: ClassVar[int] = 2
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = True

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
+from assay.model.study.names import Group
 from assay.model.study.target import Path, Service, StatedCeilings, Target, Text
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 class FileTarget(Target):
     """A directory that Assay creates, marks, and alone writes in."""
 
+    noun: ClassVar[str] = "a directory"
+    holds: ClassVar[tuple[Group, ...]] = ("data", "names")
     rank: ClassVar[int] = 1
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = True

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from assay.model.study import axis
 from assay.model.study.axis import Single, fault
 from assay.model.study.hosts import expanded
+from assay.model.study.names import Group
 from assay.model.study.target import Service, StatedCeilings, Target, Text
 from assay.model.units import shown
 
@@ -68,6 +69,8 @@ Timeout = Annotated[int, Single(axis.duration(10**8, 3600 * 10**9))]
 class NfsTarget(Target):
     """An NFS export, reached with version 3 over TCP by the engine itself: no mount, and no cache of the client."""
 
+    noun: ClassVar[str] = "an NFS export"
+    holds: ClassVar[tuple[Group, ...]] = ("data", "names")
     rank: ClassVar[int] = 3
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = False

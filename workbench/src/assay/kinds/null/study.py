@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from assay.model.base import Frozen
 from assay.model.study import axis
 from assay.model.study.axis import Single, fault
+from assay.model.study.names import Group
 from assay.model.study.target import YEAR_NS, Duration, Service, StatedCeilings, Target, Text
 from assay.model.units import shown
 
@@ -95,6 +96,8 @@ class ScriptedChange(Frozen):
 class NullTarget(Target):
     """No storage: operations end at once, or as scripted."""
 
+    noun: ClassVar[str] = "no storage"
+    holds: ClassVar[tuple[Group, ...]] = ("data", "names", "objects")
     rank: ClassVar[int] = 4
     keeps_data: ClassVar[bool] = False
     through_kernel: ClassVar[bool] = False

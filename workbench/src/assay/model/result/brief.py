@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from assay.model.result.result import Row
 from assay.model.result.verdict import AS_FAR_AS_SEEN, Verdict
-from assay.model.study.names import is_metadata
+from assay.model.study.names import is_counted
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,7 @@ class Result:
 
     Attributes:
         throughput: Median in bytes per second; None without a usable repeat, and where no data is moved.
-        low: Lower end of the interval of the rate: of the throughput, with metadata operations of `iops`; likewise
+        low: Lower end of the interval of the rate: of the throughput, of counted operations of `iops`; likewise
             `high`.
         iops: Median of operations per second.
         n: Number of usable repeats.
@@ -39,9 +39,9 @@ class Result:
     share: float | None = None
 
     @property
-    def metadata(self) -> bool:
-        """It is about names and attributes, so that its rate is operations per second."""
-        return is_metadata(self.operation)
+    def counted(self) -> bool:
+        """Its rate is operations per second: it is about names, or about objects without their contents."""
+        return is_counted(self.operation)
 
     @property
     def as_far_as_seen(self) -> bool:

@@ -38,7 +38,7 @@ class Side(Frozen):
     """What one side of a comparison has measured.
 
     Attributes:
-        rate: Bytes per second, of metadata operations operations per second.
+        rate: Bytes per second, of counted operations their number per second.
         finding: Why its verdict is not ok; empty if it is.
         p50: Of latency; None if none was recorded; likewise `p99`.
     """
@@ -55,13 +55,13 @@ class ComparedRow(Frozen):
 
     Attributes:
         what: Workload, parameters and operation in words, without the target.
-        metadata: The rate is operations per second.
+        counted: The rate is operations per second.
         comparison: `base` and `other` are the targets before and after.
         p50: Of latency; None unless both sides have enough operations for it; likewise `p99`.
     """
 
     what: str
-    metadata: bool
+    counted: bool
     comparison: Comparison
     before: Side
     after: Side
@@ -129,7 +129,7 @@ class HistoryPoint(Frozen):
 
     Attributes:
         run: Number of the run in the history.
-        median: Bytes per second, of metadata operations operations per second.
+        median: Bytes per second, of counted operations their number per second.
         low: Lower end of the 95 % interval; None with fewer than 2 repeats; likewise `high`.
         n: Usable repeats.
     """
@@ -163,13 +163,13 @@ class HistoryRow(Frozen):
 
     Attributes:
         name: Target, workload, parameters and operation in words.
-        metadata: The rate is operations per second.
+        counted: The rate is operations per second.
         points: In time order; runs without a usable number are missing.
         left_out: Numbers of runs in which its verdict is one of `NO_RESULT`.
     """
 
     name: str
-    metadata: bool
+    counted: bool
     points: tuple[HistoryPoint, ...]
     left_out: tuple[int, ...]
     changes: tuple[HistoryChange, ...]

@@ -20,7 +20,7 @@ class Change(Frozen):
 
 
 class Course(Frozen):
-    """The rate of one phase of one repeat, from its intervals. Rates are per second: bytes, of metadata operations ops.
+    """The rate of one phase of one repeat, from its intervals. Rates are per second: bytes, of counted operations ops.
 
     Only whole intervals during which every lane was at work are looked at.
 

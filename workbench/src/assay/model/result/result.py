@@ -20,7 +20,7 @@ from assay.model.result.verdict import AS_FAR_AS_SEEN, NO_RESULT, NOT_APPLICABLE
 from assay.model.result.watch import Watch
 from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case, Excluded
-from assay.model.study.names import is_metadata
+from assay.model.study.names import is_counted
 from assay.model.study.repeats import EQUAL_WITHIN, LEAST_COMPARED, looks, repeats_words
 from assay.model.told import Telling
 
@@ -279,19 +279,19 @@ class Sample(Telling):
         return BlockDeviceUse.together(uses) if uses and len(uses) == len(devices) else None
 
     @property
-    def metadata(self) -> bool:
-        """It worked on names and attributes, so that its rate is operations per second."""
-        return is_metadata(self.operation)
+    def counted(self) -> bool:
+        """Its rate is operations per second: it worked on names, or on objects without their contents."""
+        return is_counted(self.operation)
 
     @property
     def moves_data(self) -> bool:
-        """It has a throughput: an operation on data, or one that gave files contents."""
-        return self.bytes > 0 or not self.metadata
+        """It has a throughput: an operation on contents, or one that gave files contents."""
+        return self.bytes > 0 or not self.counted
 
     @property
     def rate(self) -> float:
-        """What results are compared by: bytes per second, of metadata operations operations per second."""
-        return self.iops if self.metadata else self.throughput
+        """What results are compared by: bytes per second, of counted operations their number per second."""
+        return self.iops if self.counted else self.throughput
 
     @property
     def latency_said(self) -> dict[str, float]:
@@ -658,21 +658,21 @@ class Row(Frozen):
         return AS_FAR_AS_SEEN if self.as_far_as_seen else str(self.verdict)
 
     @property
-    def metadata(self) -> bool:
-        """It is about names and attributes, so that its rate is operations per second."""
-        return is_metadata(self.operation)
+    def counted(self) -> bool:
+        """Its rate is operations per second: it is about names, or about objects without their contents."""
+        return is_counted(self.operation)
 
     @property
     def rate(self) -> Estimate | None:
-        """What it is compared by: throughput, of metadata operations their number per second."""
-        return self.iops if self.metadata else self.throughput
+        """What it is compared by: throughput, of counted operations their number per second."""
+        return self.iops if self.counted else self.throughput
 
 
 class Comparison(Frozen):
     """One operation at the same parameters on two targets, or in two runs.
 
     Attributes:
-        of: What is compared: the rate (throughput, or metadata operations per second), or a percentile of latency.
+        of: What is compared: the rate (throughput, or operations per second), or a percentile of latency.
         ratio: That of `other` divided by that of `base`. Above 1 a rate is better, and a latency is worse.
         low: Lower end of the 95 % interval of the ratio, of this comparison alone; None if it could not be computed.
         high: Upper end.

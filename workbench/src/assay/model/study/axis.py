@@ -103,6 +103,7 @@ class Kind:
         what: What it is, in a word or two.
         column: What a column of such values holds.
         unit: What a number counts; empty if it counts nothing, or the parameter says what.
+        mappings: A value may be a mapping; one that has `from` or `to` is a range all the same.
     """
 
     read: Callable[[object], AxisValue]
@@ -115,6 +116,7 @@ class Kind:
     what: str = "a word"
     column: ColumnKind = "text"
     unit: Unit = ""
+    mappings: bool = False
 
     def value(self, written: object) -> AxisValue:
         """The value of what is written.
@@ -290,7 +292,7 @@ class Sweep(Single):
             return written
         if isinstance(written, list):
             return self._list(written)
-        if isinstance(written, dict):
+        if isinstance(written, dict) and not (self.kind.mappings and {"from", "to"}.isdisjoint(written)):
             return Axis(span=self._span(written), swept=True)
         return Axis(listed=(super().read(written),))
 

@@ -2,7 +2,7 @@
 
 from assay.model.base import Frozen
 from assay.model.study.axis import AxisValue
-from assay.model.study.names import DATA, MIXES, READS, is_metadata
+from assay.model.study.names import DATA, MIXES, OBJECTS, READS, WORK, Group, group_of, is_metadata
 from assay.model.study.parameters import Parameters
 
 
@@ -24,9 +24,14 @@ class Case(Frozen):
     label: str
 
     @property
+    def group(self) -> Group:
+        """What its operations work on; it is the same for all of a case."""
+        return group_of(self.operations[0])
+
+    @property
     def metadata(self) -> bool:
-        """Its operations work on names and attributes; a case never has both kinds."""
-        return is_metadata(self.operations[0])
+        """Its operations work on names and attributes."""
+        return self.group == "names"
 
 
 class Excluded(Frozen):
@@ -48,6 +53,8 @@ def job_kind(parameters: Parameters, operation: str) -> str | None:
     if is_metadata(operation):
         contents = f" bytes={parameters.file_size}" if operation == "create" else ""
         return f"{operation} {shape}{contents}"
+    if operation in OBJECTS:
+        return _object_kind(parameters, operation, shape)
     if operation not in DATA or (operation in READS and parameters.verify):
         return None
     if operation in READS and operation not in MIXES:
@@ -56,3 +63,21 @@ def job_kind(parameters: Parameters, operation: str) -> str | None:
     if operation in MIXES:
         return f"{operation} {shape} read_percent={parameters.read_percent} {made}"
     return f"{'random_write' if operation == 'random_write' else 'write'} {shape} {made}"
+
+
+def _object_kind(parameters: Parameters, operation: str, shape: str) -> str | None:
+    """Likewise of an operation on objects, which are made and looked at piece by piece."""
+    work = WORK[operation]
+    if work.reads and parameters.verify:
+        return None
+    words = [operation, shape]
+    if work.reads or work.writes:
+        words.append(f"object_size={parameters.object_size}")
+    if operation == "get" and parameters.range is not None:
+        words.append(f"range={parameters.range}")
+    if operation == "object_mix":
+        words.append(f"mix={parameters.mix}")
+    if work.writes:
+        words.append(f"part_size={parameters.part_size}")
+        words.append(f"compressible={parameters.compressible} duplicate={parameters.duplicate}")
+    return " ".join(words)

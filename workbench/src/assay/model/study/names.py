@@ -99,10 +99,19 @@ METADATA = _of("names")
 """On names and attributes; their rate is operations per second."""
 
 OBJECTS = _of("objects")
-"""On objects, each whole or a range of it; no kind of target that a study can name has them."""
+"""On objects, each whole or a range of it."""
 
-OPERATIONS = DATA + METADATA
+OPERATIONS = DATA + METADATA + OBJECTS
 """Those that a study can ask for."""
+
+NEED_OBJECTS = frozenset(OBJECTS) - {"put"}
+"""Work on objects that must be there."""
+
+DELETES = frozenset({"delete", "multi_delete"})
+"""Remove every object there is: no time limit cuts them short, and none can be done twice."""
+
+MIXABLE = ("get", "put", "head", "delete")
+"""Kinds of requests that `object_mix` may consist of."""
 
 LOOKUPS = frozenset({"stat", "open", "readdir"})
 """Leave the names as they are, so that they can go round for a given time."""
@@ -125,7 +134,24 @@ WRITES = frozenset(name for name in DATA if WORK[name].writes)
 READS = frozenset(name for name in DATA if WORK[name].reads)
 """Issue reads of files or devices."""
 
+OBJECT_READS = frozenset(name for name in OBJECTS if WORK[name].reads)
+"""Fetch contents of objects."""
+
+
+def group_of(operation: str) -> Group:
+    """What an operation works on; a label such as `stat (2)` counts as its operation."""
+    return WORK[operation.split(" ", 1)[0]].group
+
 
 def is_metadata(operation: str) -> bool:
-    """Whether an operation works on names and attributes; a label such as `stat (2)` counts as its operation."""
+    """Whether an operation works on names and attributes; labels as of `group_of`."""
     return operation.split(" ", 1)[0] in METADATA
+
+
+def is_counted(operation: str) -> bool:
+    """Whether results are operations per second: those on names, and requests about objects without their contents.
+
+    All others are bytes per second; labels as of `group_of`.
+    """
+    word = operation.split(" ", 1)[0]
+    return word in METADATA or (word in OBJECTS and not (WORK[word].reads or WORK[word].writes))

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from assay.model.study.axis import AxisValue, Kind
+from assay.model.study.names import Group
 
-Shown = Literal["axis", "always", "names", "limit", "setting", "words"]
+Shown = Literal["axis", "always", "limit", "setting", "words"]
 """When a report's table of workloads has a row for a parameter that is no axis.
 
-axis: never; always; names: with metadata operations; limit, setting: if it is not its default, limits before settings;
-words: it is told there in words of its own.
+axis: never; always: with all operations that it is for; limit, setting: if it is not its default, limits before
+settings; words: it is told there in words of its own.
 """
 
 
@@ -31,7 +32,8 @@ class Parameter:
         to_job: From the value to what the job has.
         needed: It must be written, whatever its default.
         of_names: The default of metadata operations, where it is another one; a tuple of that one value.
-        only: Means something for operations on data, or on names, alone.
+        of_objects: Likewise of operations on objects.
+        only: What the operations work on for which it means something; empty: whatever they work on.
         needs: Other parameters, each with the values of which it needs one where this one is not its default.
     """
 
@@ -46,5 +48,14 @@ class Parameter:
     to_job: Callable[[Any], Any] | None = None
     needed: bool = False
     of_names: tuple[AxisValue, ...] = ()
-    only: Literal["", "data", "names"] = ""
+    of_objects: tuple[AxisValue, ...] = ()
+    only: tuple[Group, ...] = ()
     needs: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def is_for(self, group: Group) -> bool:
+        """Whether it means something for operations of a group."""
+        return not self.only or group in self.only
+
+    def own_default(self, group: Group) -> tuple[AxisValue, ...]:
+        """The default of a group's operations where it is not that of data operations; a tuple of that one value."""
+        return {"data": (), "names": self.of_names, "objects": self.of_objects}[group]

@@ -11,8 +11,10 @@ from typing import Annotated, Literal, get_args
 from pydantic.fields import FieldInfo
 
 from assay.model.site.cpus import cpu_numbers
-from assay.model.study import axis
+from assay.model.study import axis, contents
 from assay.model.study.axis import AxisValue
+from assay.model.study.contents import Sizes
+from assay.model.study.names import Group
 from assay.model.study.parameter import Parameter
 from assay.model.told import Telling
 
@@ -39,8 +41,9 @@ def _cpu_list(value: str | None) -> list[int]:
 class Parameters(Telling):
     """Everything that decides what a case does, resolved. Sizes in bytes, times in nanoseconds.
 
-    Metadata operations have no `record_size`, data operations no `files`; None means that it is not set. A case of a
-    study has a value for each; of evidence from elsewhere any may be not told (`Telling`).
+    Metadata operations have no `record_size`, data operations no `files`, and only those on objects have `objects`;
+    None means that it is not set. A case of a study has a value for each; of evidence from elsewhere any may be not
+    told (`Telling`).
     """
 
     file_size: Annotated[
@@ -53,23 +56,25 @@ class Parameters(Telling):
             untold="how large the files were",
             column="file_size_bytes",
             shown="always",
-            job="file_size_bytes",
             needed=True,
             of_names=(0,),
+            of_objects=(0,),
+            only=("data", "names"),
         ),
     ]
     record_size: Annotated[
         int | None,
         Parameter(
             kind=axis.size(1, 2**30),
-            about="Bytes of one operation. Not with metadata operations.",
+            about="Bytes of one operation on data.",
             heading="Bytes of one operation on data",
             untold="how large the records were",
             column="record_size_bytes",
             shown="always",
-            only="data",
+            only=("data",),
             needed=True,
             of_names=(None,),
+            of_objects=(None,),
         ),
     ] = None
     files: Annotated[
@@ -80,9 +85,9 @@ class Parameters(Telling):
             heading="Metadata operations: files of each lane",
             untold="how many files there were",
             title="Files per lane",
-            shown="names",
+            shown="always",
             job="tree.files",
-            only="names",
+            only=("names",),
         ),
     ] = None
     depth: Annotated[
@@ -93,9 +98,9 @@ class Parameters(Telling):
             heading="Metadata operations: levels of directories",
             untold="how deep the directories were",
             title="Levels of directories",
-            shown="names",
+            shown="always",
             job="tree.depth",
-            only="names",
+            only=("names",),
         ),
     ] = 0
     width: Annotated[
@@ -106,11 +111,73 @@ class Parameters(Telling):
             heading="Metadata operations: directories in each that is not one of the deepest",
             untold="how wide the tree of directories was",
             title="Directories in each",
-            shown="names",
+            shown="always",
             job="tree.width",
-            only="names",
+            only=("names",),
         ),
     ] = 1
+    objects: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.whole(1, 10**9, optional=True),
+            about="Operations on objects: objects of each lane.",
+            heading="Operations on objects: objects of each lane",
+            untold="how many objects there were",
+            title="Objects per lane",
+            shown="always",
+            only=("objects",),
+            of_objects=(1000,),
+        ),
+    ] = None
+    object_size: Annotated[
+        int | str | None,
+        Parameter(
+            kind=contents.object_size(),
+            about="Operations on objects: size of each object. `4KiB..1MiB`: any size between, of which each power of "
+            "two is as likely; `{4KiB: 70, 1MiB: 30}`: these sizes, as often as their weights say.",
+            heading="Operations on objects: size of each, or sizes",
+            untold="how large the objects were",
+            shown="always",
+            only=("objects",),
+        ),
+    ] = None
+    part_size: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.size(1, 2**63 - 1, optional=True),
+            about="Objects that are larger are put in parts of this size (multipart upload); S3 takes parts from 5MiB "
+            "to 5GiB. Left out: whole.",
+            heading="Larger objects are put in parts of this size",
+            untold="whether objects were put in parts",
+            column="part_size_bytes",
+            shown="limit",
+            only=("objects",),
+        ),
+    ] = None
+    range: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.size(1, 2**63 - 1, optional=True),
+            about="get asks for so many bytes at a random place of each object. Left out: for all of it.",
+            heading="Bytes that a get asks for; empty: whole objects",
+            untold="whether objects were read whole",
+            column="range_bytes",
+            title="Range of a get",
+            shown="limit",
+            only=("objects",),
+        ),
+    ] = None
+    mix: Annotated[
+        str | None,
+        Parameter(
+            kind=contents.mix(),
+            about="Requests that object_mix consists of, in percent: get, put, head, delete.",
+            heading="Requests of object_mix in percent",
+            untold="what the mix consisted of",
+            only=("objects",),
+            of_objects=(contents.USUAL_MIX,),
+        ),
+    ] = None
     hosts: Annotated[
         int,
         Parameter(
@@ -155,7 +222,7 @@ class Parameters(Telling):
         Parameter(
             kind=axis.choice(get_args(Layout)),
             about="separate: one file per lane; shared: one file, of which each lane has a part. With metadata "
-            "operations: a tree of directories per lane, or one for all.",
+            "operations: a tree of directories per lane, or one for all. Objects are each lane's own.",
             heading="File per lane, or one shared file",
             untold="whether the lanes shared a file",
             shown="words",
@@ -255,11 +322,13 @@ class Parameters(Telling):
             kind=axis.choice(get_args(CachePolicy)),
             about="direct: O_DIRECT; drop: the host's caches are dropped before each phase; evict: the case's files "
             "are taken out of the cache before each phase; limit: the engine gets memory_limit bytes; keep: left alone "
-            "on purpose. Metadata operations have keep (the default there), drop and limit.",
+            "on purpose. Metadata operations have keep (the default there), drop and limit; those on objects have "
+            "keep.",
             heading="What was done about the page cache",
             untold="what was done about the page cache",
             shown="words",
             of_names=("keep",),
+            of_objects=("keep",),
         ),
     ] = "direct"
     memory_limit: Annotated[
@@ -277,11 +346,13 @@ class Parameters(Telling):
         Sync,
         Parameter(
             kind=axis.choice(get_args(Sync)),
-            about="What makes writes stable: fsync or fdatasync at the end of a phase, o_sync or o_dsync, or none.",
+            about="What makes writes stable: fsync or fdatasync at the end of a phase, o_sync or o_dsync, or none. "
+            "Objects have none: a put ends when the service has the object.",
             heading="What makes writes stable",
             untold="whether writes were flushed",
             shown="words",
             job="sync",
+            of_objects=("none",),
         ),
     ] = "fsync"
     preallocate: Annotated[
@@ -323,7 +394,8 @@ class Parameters(Telling):
         Parameter(
             kind=axis.duration(1, MOST_NS, optional=True),
             about="Run each phase for this long, over the data as often as needed. Left out: once over the data. Of "
-            "the metadata operations only stat, open and readdir go round; the others are done once.",
+            "the metadata operations only stat, open and readdir go round; the others are done once, as are deletes of "
+            "objects.",
             heading="Run for this long",
             untold="whether it ran for a fixed time",
             column="runtime_ns",
@@ -335,8 +407,8 @@ class Parameters(Telling):
         int | None,
         Parameter(
             kind=axis.duration(1, MOST_NS, optional=True),
-            about="Stop a phase after this long; the result then covers the part done. rename, unlink and rmdir are "
-            "done whole.",
+            about="Stop a phase after this long; the result then covers the part done. rename, unlink, rmdir, delete "
+            "and multi_delete are done whole.",
             heading="Stop early after this long",
             untold="whether it was stopped early",
             column="time_limit_ns",
@@ -351,6 +423,7 @@ class Parameters(Telling):
             heading="Share of reads in mixed operations",
             untold="the share of reads",
             title="Reads (%)",
+            only=("data",),
         ),
     ] = 50
     stride: Annotated[
@@ -362,6 +435,7 @@ class Parameters(Telling):
             untold="the stride",
             column="stride_records",
             title="Stride (records)",
+            only=("data",),
             job="phase.stride_records",
         ),
     ] = 17
@@ -410,8 +484,18 @@ class Parameters(Telling):
 
     @property
     def all_files(self) -> int:
-        """Small files of all lanes together; 0 with data operations."""
+        """Small files of all lanes together; 0 with other operations than on metadata."""
         return (self.files or 0) * self.all_lanes
+
+    @property
+    def all_objects(self) -> int:
+        """Objects of all lanes together; 0 with other operations."""
+        return (self.objects or 0) * self.all_lanes
+
+    @property
+    def object_sizes(self) -> Sizes:
+        """Sizes of the objects; of other operations none that is above 0."""
+        return contents.sizes_of(self.object_size or 0)
 
     @property
     def leaves(self) -> int:
@@ -441,7 +525,13 @@ DEFAULTS: Mapping[str, AxisValue] = MappingProxyType(
     {name: None if field.is_required() else field.default for name, field in Parameters.model_fields.items()}
 )
 """Parameter -> its value where a workload of data operations does not say otherwise."""
-DATA_FIELDS = frozenset(name for name, item in DEFINITIONS.items() if item.only == "data")
-"""Those that mean nothing for metadata operations."""
-TREE_FIELDS = frozenset(name for name, item in DEFINITIONS.items() if item.only == "names")
-"""Those that mean something for metadata operations only."""
+
+
+def fields_of_others(group: Group) -> frozenset[str]:
+    """Parameters that mean nothing for operations of a group."""
+    return frozenset(name for name, item in DEFINITIONS.items() if not item.is_for(group))
+
+
+def default_of(name: str, group: Group) -> AxisValue:
+    """The value of a parameter where a workload of a group's operations does not say otherwise."""
+    return next(iter(DEFINITIONS[name].own_default(group)), DEFAULTS[name])

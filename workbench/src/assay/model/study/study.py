@@ -65,9 +65,6 @@ def _groups(written: object) -> object:
 def _operation(written: object) -> str:
     if isinstance(written, str) and written in names.OPERATIONS:
         return written
-    if isinstance(written, str) and written in names.OBJECTS:
-        files = "use operations on files or names, such as write, read or create"
-        raise fault(f"{written} works on objects, and no kind of target that a study can have holds objects", files)
     raise fault(f"{shown(written)} is not an operation", one_of(written, names.OPERATIONS))
 
 
@@ -82,14 +79,21 @@ class Exclusion(Frozen):
     why: Text = Field(description="The reason, for the report.")
 
 
-_METADATA_DEFAULTS = {name: Axis(listed=item.of_names) for name, item in DEFINITIONS.items() if item.of_names}
-"""What a workload of metadata operations has where it does not say otherwise."""
+_GROUPS: tuple[names.Group, ...] = ("names", "objects")
+"""What operations may work on besides data."""
+_OWN_DEFAULTS = {
+    group: {name: Axis(listed=own) for name, item in DEFINITIONS.items() if (own := item.own_default(group))}
+    for group in _GROUPS
+}
+"""What a workload of operations on names or objects has where it does not say otherwise."""
 
 
-def on_names(workload: Mapping[str, Any]) -> bool:
-    """Whether a workload, as written, has an operation that works on names."""
+def group_written(workload: Mapping[str, Any]) -> names.Group:
+    """What a workload, as written, works on: names or objects if any of its operations does, else data."""
     operations = workload.get("operations")
-    return isinstance(operations, list) and any(word in names.METADATA for word in operations)
+    words = [word for word in operations if isinstance(word, str)] if isinstance(operations, list) else []
+    found = {names.WORK[word].group for word in words if word in names.WORK}
+    return next((group for group in _GROUPS if group in found), "data")
 
 
 class _Operations(Frozen):
@@ -138,15 +142,16 @@ class Workload(_Swept):
     @classmethod
     def _remember_order(cls, written: Any, handler: Any) -> "Workload":
         mapping = isinstance(written, dict)
-        workload: Workload = handler({**_METADATA_DEFAULTS, **written} if mapping and on_names(written) else written)
+        own = _OWN_DEFAULTS.get(group_written(written), {}) if mapping else {}
+        workload: Workload = handler({**own, **written} if own else written)
         if mapping:
             workload._written = tuple(written)
         return workload
 
     @property
-    def metadata(self) -> bool:
-        """Some of its operations work on names; then all of them must."""
-        return any(names.is_metadata(operation) for operation in self.operations)
+    def group(self) -> names.Group:
+        """What its operations work on: names or objects if any of them does; then all of them must."""
+        return group_written({"operations": list(self.operations)})
 
     def axis(self, field: str) -> Axis:
         """The values of a field of `KINDS`."""

@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationInfo, WithJson
 from assay.model.base import Frozen
 from assay.model.study import axis
 from assay.model.study.axis import Single, fault
+from assay.model.study.names import Group
 from assay.model.study.speed import Speed
 from assay.model.units import shown
 
@@ -84,6 +85,8 @@ class Target(Frozen):
     What else a kind does stands in the further files of its folder, and is loaded when it is needed.
 
     Attributes:
+        noun: What it is, in words: `a directory`.
+        holds: What operations on it can work on.
         rank: Where the kind stands when kinds are listed for people, the commonest first.
         keeps_data: There is storage, which has a size, can be cached, and may exceed no ceiling. False: the engine only
             does as if.
@@ -98,6 +101,8 @@ class Target(Frozen):
         examples: Field -> an example, for whoever has left it out.
     """
 
+    noun: ClassVar[str]
+    holds: ClassVar[tuple[Group, ...]]
     rank: ClassVar[int]
     keeps_data: ClassVar[bool]
     through_kernel: ClassVar[bool]

@@ -218,7 +218,7 @@ def _remarks(view: View, found: Sequence[Claim]) -> list[Text]:
     for verdict in bad:
         spans += [", ", f"{counts[verdict]:,} ", Badge(verdict)]
     said.append((*spans, f". {_WHAT_VERDICTS_DO}" if bad else ". No others occurred."))
-    unit = "" if all(row.metadata for row in view.analysis.rows) else "; MB is 10⁶ bytes"
+    unit = "" if all(row.counted for row in view.analysis.rows) else "; MB is 10⁶ bytes"
     said.append(f"Speeds are medians over independent repeats, per second of wall time with the flush included{unit}.")
     if any(row.rate is not None and row.rate.n > 1 for row in view.analysis.rows):
         said.append(

@@ -7,7 +7,7 @@ from assay.model.told import NOT_TOLD
 from assay.report import numbers
 from assay.report.charts.dots import cache_chart
 from assay.report.document import Badge, Block, Cell, Chart, Column, Gallery, Mono, Num, Paragraph, Section, Table
-from assay.report.measure import DATA, METADATA, Measure, measure_of
+from assay.report.measure import COUNTED, DATA, Measure, measure_of
 from assay.report.view import View, false, sound
 
 _MOST_ROWS = 200
@@ -21,14 +21,14 @@ def section(view: View) -> Section | None:
         return None
     pairs = [(row, _honest(row, view)) for row in untrue[:_MOST_ROWS]]
     blocks: list[Block] = [Paragraph(tuple(_words(pairs)) or _NO_PAIR)]
-    charts = tuple(chart for measure in (DATA, METADATA) if (chart := _chart(pairs, measure, view)) is not None)
+    charts = tuple(chart for measure in (DATA, COUNTED) if (chart := _chart(pairs, measure, view)) is not None)
     blocks += [Gallery(charts)] if charts else []
     blocks.append(_table(pairs, len(untrue)))
     return Section("caching", "What a cache does to a number", tuple(blocks))
 
 
 def _chart(pairs: list[tuple[Row, Row | None]], measure: Measure, view: View) -> Chart | None:
-    mine = [(row, honest) for row, honest in pairs if row.metadata is measure.metadata]
+    mine = [(row, honest) for row, honest in pairs if row.counted is measure.counted]
     drawn = [(_label(row), honest, row) for row, honest in mine if honest and row.rate][:_MOST_DRAWN]
     if not drawn:
         return None
@@ -127,7 +127,7 @@ def _sizes(row: Row) -> str:
     """File and record size; of metadata operations number and size of the files."""
     p = row.case.parameters
     file, record = (numbers.axis_value(name, p.known(name, NOT_TOLD)) for name in ("file_size", "record_size"))
-    if not row.metadata:
+    if not row.counted:
         return f"{file} / {record}"
     told = all(p.tells(name) for name in ("files", "lanes", "hosts"))
     return f"{p.all_files:,} files of {file}" if told else f"files of {file}, how many is {NOT_TOLD}"

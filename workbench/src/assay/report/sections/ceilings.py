@@ -19,7 +19,7 @@ from assay.report.document import (
     Table,
     Text,
 )
-from assay.report.measure import DATA, METADATA
+from assay.report.measure import COUNTED, DATA
 from assay.report.view import View
 
 _WORDS = (
@@ -89,7 +89,7 @@ def _bound(view: View) -> dict[Key, list[Binding]]:
 
 def _wrong(item: Ceiling) -> Text:
     """What was measured of a ceiling, what exceeded it, and what came of measuring it again."""
-    measure = DATA if item.unit == "bytes/s" else METADATA
+    measure = DATA if item.unit == "bytes/s" else COUNTED
     again = max((one.value for one in item.passes if one.when == "again"), default=None)
     known = max((one.value for one in item.passes if one.when != "again"), default=None)
     head = Strong(f"{item.name} of {item.target or _THIS_MACHINE} was wrong: ")
@@ -179,11 +179,11 @@ def _kinds(engine: Iterable[Ceiling]) -> Table:
 def _interval(item: Ceiling) -> Num:
     if item.low is None or item.high is None:
         return Num(numbers.NONE, None)
-    measure = DATA if item.unit == "bytes/s" else METADATA
+    measure = DATA if item.unit == "bytes/s" else COUNTED
     return Num(f"{measure.number(item.low)} – {measure.text(item.high)}", item.low)
 
 
 def _value(value: float | None, unit: str) -> Num:
     if value is None:
         return Num(numbers.NONE, None)
-    return Num((DATA if unit == "bytes/s" else METADATA).text(value), value)
+    return Num((DATA if unit == "bytes/s" else COUNTED).text(value), value)

@@ -6,7 +6,7 @@ from assay.model.study.repeats import LEAST_COMPARED
 from assay.report import figures, numbers
 from assay.report.charts.dots import ratio_chart
 from assay.report.document import Block, Cell, Chart, Column, Gallery, Heading, Note, Num, Paragraph, Section, Table
-from assay.report.measure import DATA, METADATA, Measure, measure_of
+from assay.report.measure import COUNTED, DATA, Measure, measure_of
 from assay.report.view import View
 
 _MOST_POINTS = 30
@@ -48,7 +48,7 @@ def section(view: View) -> Section | None:
     blocks.append(Gallery(tuple(charts[: figures.MOST_FIGURES])))
     if len(charts) > figures.MOST_FIGURES:
         blocks.append(Note(f"Only the first {figures.MOST_FIGURES} of {len(charts)} charts are drawn."))
-    for measure in (DATA, METADATA):
+    for measure in (DATA, COUNTED):
         mine = [pair for pair in pairs if measure_of(pair.operation) is measure]
         blocks += [_table(mine, measure, view)] if mine else []
     blocks += _latencies(view)
@@ -101,7 +101,7 @@ def _table(pairs: list[Comparison], measure: Measure, view: View) -> Table:
     )
     if len(pairs) > _MOST_ROWS:
         caption += f" The first {_MOST_ROWS:,} of {len(pairs):,}."
-    name = "comparison-metadata-table" if measure.metadata else "comparison-table"
+    name = "comparison-metadata-table" if measure.counted else "comparison-table"
     return Table(name, columns, rows, caption, interactive=True)
 
 

@@ -6,7 +6,8 @@ from assay.analyse.machine import moved_words
 from assay.model.result.result import RunInfo
 from assay.model.study.axis import AxisValue
 from assay.model.study.case import Case
-from assay.model.study.parameters import DEFAULTS, DEFINITIONS, Parameters
+from assay.model.study.names import Group
+from assay.model.study.parameters import DEFINITIONS, Parameters, default_of
 from assay.model.study.repeats import within_words
 from assay.model.told import NOT_TOLD
 from assay.report import numbers, percentiles
@@ -53,6 +54,11 @@ _NFS_SYNC_WORDS = {
     "o_dsync": "Flush o_dsync: each WRITE is DATA_SYNC",
     "none": "Flush none: writes may still be in the servers' memory when the clock stops",
 }
+_OBJECT_WORDS = (
+    "Objects are put and got by the engine itself, so that no cache of its machine takes part; a put ends when the "
+    "service has answered. What the service keeps in its memory is not known. One request is one operation; nothing is "
+    "sent twice."
+)
 _MOST_CALLS = 100
 
 
@@ -60,13 +66,16 @@ def section(view: View) -> Section:
     """Order, repeats and statistics in words, then the parameters of all workloads side by side."""
     blocks: list[Block] = [Bullets(tuple(_principles(view))), _parameters(view)]
     across = {place.target for place in view.run.places if place.servers}
-    data = [case for case in view.analysis.cases if not case.metadata and case.target not in across]
+    data = [case for case in view.analysis.cases if case.group == "data" and case.target not in across]
     names = [case for case in view.analysis.cases if case.metadata]
     words = [*_used(data, "cache", CACHE_WORDS), *_used(names, "cache", _NAMES_CACHE_WORDS)]
     words += [*_used(data, "sync", _SYNC_WORDS), *_used(names, "sync", _NAMES_SYNC_WORDS)]
-    if across:
+    if any(case.group == "objects" for case in view.analysis.cases):
+        words.append(_OBJECT_WORDS)
+    files = [case for case in view.analysis.cases if case.target in across and case.group != "objects"]
+    if files:
         words.append(_NFS_WORDS)
-        words += _used([case for case in view.analysis.cases if case.target in across], "sync", _NFS_SYNC_WORDS)
+        words += _used(files, "sync", _NFS_SYNC_WORDS)
     if any(workload.shows_cache() for workload in view.workloads):
         words.append("A workload that keeps the cache is there on purpose, to show what a cache does to a number.")
     blocks += [Bullets(tuple(words)), Heading("How operations reached the kernel", "method-calls"), _calls(view)]
@@ -91,7 +100,7 @@ def _principles(view: View) -> list[Text]:
         "samples within one repeat never enter an interval.",
         "Writes are timed up to and including the flush that the workload asks for.",
         "Throughput is all bytes of a phase divided by the time from the common start to the end of the last lane; the "
-        "rate of metadata operations is their number divided by the same time.",
+        "rate of operations that move none is their number divided by the same time.",
         "Latencies are kept in HDR histograms with three significant digits, merged exactly over lanes and hosts. "
         + percentiles.READING,
         "Data is unique and incompressible unless a workload says otherwise, and what is read can be checked.",
@@ -154,24 +163,27 @@ def _facts(workload: Workload) -> dict[str, str]:
     cases = list({row.case.id: row.case for row in workload.rows}.values())
     operations = [numbers.operation_title(name).lower() for name in workload.operations]
     found = {"Targets": ", ".join(dict.fromkeys(case.target for case in cases)), "Operations": ", ".join(operations)}
-    tree = workload.measure.metadata
-    for name in _in_order(workload.swept, tree):
+    group = cases[0].group
+    for name in _in_order(workload.swept, group):
         values = _values(cases, name)
         told = name in workload.swept or DEFINITIONS[name].shown not in ("limit", "setting")
-        usual = None if told else DEFAULTS[name]
+        usual = None if told else default_of(name, group)
         if values != [usual]:
             found.setdefault(numbers.axis_title(name), _shortened(name, values))
     p = cases[0].parameters
-    if not (p.tells("lanes") and p.tells("hosts")) or p.all_lanes > 1:
-        thing = "Directory trees" if tree else "Files"
+    if "object_mix" in workload.operations:
+        found["Mix (%)"] = _shortened("mix", _values(cases, "mix"))
+    if group != "objects" and (not (p.tells("lanes") and p.tells("hosts")) or p.all_lanes > 1):
+        thing = "Directory trees" if group == "names" else "Files"
         layouts = {"separate": "one per lane", "shared": "one, shared by all lanes"}
         found[thing] = layouts.get(p.known("layout"), NOT_TOLD)
     if p.known("rate") is not None:
         found["Arrivals"] = f"{p.known('arrivals', NOT_TOLD)}; latency counts from the intended start"
-    found["Cache"] = _shortened("cache", _values(cases, "cache"))
-    found["Flush"] = _shortened("sync", _values(cases, "sync"))
+    if group != "objects":
+        found["Cache"] = _shortened("cache", _values(cases, "cache"))
+        found["Flush"] = _shortened("sync", _values(cases, "sync"))
     found["Data"] = _data(p)
-    if not tree:
+    if group != "names":
         found["Verified on read"] = _shortened("verify", _values(cases, "verify"))
     return found
 
@@ -183,10 +195,10 @@ def _data(p: Parameters) -> str:
     return data if p.compressible or p.duplicate else "incompressible"
 
 
-def _in_order(swept: Iterable[str], tree: bool) -> list[str]:
+def _in_order(swept: Iterable[str], group: Group) -> list[str]:
     """Parameters that the table may have by themselves: the load, axes, limits, settings; what is on or off is last."""
-    shown = {name: item.shown for name, item in DEFINITIONS.items()}
-    load = [name for name in shown if shown[name] == "always" or (shown[name] == "names" and tree) or name == "hosts"]
+    shown = {name: item.shown for name, item in DEFINITIONS.items() if item.is_for(group)}
+    load = [name for name in shown if shown[name] == "always" or name == "hosts"]
     settings = sorted((name for name in shown if shown[name] == "setting"), key=_on_or_off)
     return [*load, *swept, *(name for name in shown if shown[name] == "limit"), *settings]
 

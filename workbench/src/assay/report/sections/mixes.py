@@ -8,7 +8,7 @@ from assay.model.result.result import Row
 from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
 from assay.report.kinds_table import KindRate, mixed_kinds
-from assay.report.measure import DATA, METADATA
+from assay.report.measure import COUNTED, DATA
 from assay.report.view import View
 
 _MOST_ROWS = 500
@@ -53,7 +53,7 @@ def _lines(view: View, row: Row) -> Iterator[tuple[Cell, ...]]:
 
 
 def _per_second(values: list[float]) -> Num:
-    return Num(METADATA.number(median(values)), median(values))
+    return Num(COUNTED.number(median(values)), median(values))
 
 
 def _time(rates: list[KindRate], name: str) -> Num:

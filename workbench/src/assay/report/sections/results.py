@@ -5,7 +5,7 @@ from assay.model.result.result import Row
 from assay.report import figures, numbers, percentiles
 from assay.report.brief import ceiling_cells, interval_cell, other_measure, rate_cell
 from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Share, Table
-from assay.report.measure import DATA, METADATA, Measure, measure_of, measures_of
+from assay.report.measure import COUNTED, DATA, Measure, measure_of, measures_of
 from assay.report.sections.mixes import mixes_table
 from assay.report.view import View, Workload, unseen
 
@@ -44,23 +44,24 @@ def _charts(view: View, workload: Workload, mark: str) -> list[Block]:
     if grid:
         up, right = (numbers.axis_title(axis).lower() for axis in grid)
         heats = figures.capped(figures.heat_maps(view, workload, mark), "heat maps")
-        blocks += [Heading(f"{workload.measure.title} over {up} and {right}", f"heat-{mark}", 4), *heats]
+        blocks += [Heading(f"{workload.measured} over {up} and {right}", f"heat-{mark}", 4), *heats]
         surfaces = figures.capped(figures.surfaces(view, workload, mark), "surfaces")
         blocks += [Heading("The same as surfaces", f"surface-{mark}", 4), *surfaces]
     for axis in names[::-1]:
         charts = figures.capped(figures.line_charts(view, workload, axis, "rate", mark), "charts")
         if charts:
-            title = f"{workload.measure.title} against {numbers.axis_title(axis).lower()}"
+            title = f"{workload.measured} against {numbers.axis_title(axis).lower()}"
             blocks += [Heading(title, f"rate-{mark}-{axis}", 4), *charts]
-    return blocks or [Note(f"No repeat of this workload gave a {workload.measure.title.lower()}.", "warning")]
+    return blocks or [Note(f"No repeat of this workload gave a {workload.measured.lower()}.", "warning")]
 
 
 def results_tables(view: View) -> list[Table]:
     """Every result: verdict, median, closest ceiling, interval, n, spread, latency; metadata in a table of its own."""
     found = []
     for measure in measures_of(view.analysis.rows):
-        workloads = [workload for workload in view.workloads if workload.measure == measure]
-        found.append(_table([row for workload in workloads for row in workload.rows], workloads, measure))
+        rows = [row for workload in view.workloads for row in workload.rows if row.counted == measure.counted]
+        named = {row.case.workload for row in rows}
+        found.append(_table(rows, [workload for workload in view.workloads if workload.name in named], measure))
     return found
 
 
@@ -84,20 +85,20 @@ def _table(rows: list[Row], workloads: list[Workload], measure: Measure) -> Tabl
         Column("p50", "µs", numeric=True),
         Column("p99", "µs", numeric=True),
     )
-    unit = "MB/s is 10⁶ bytes per second, " if not measure.metadata or other else ""
+    unit = "MB/s is 10⁶ bytes per second, " if not measure.counted or other else ""
     caption = (
         f"{measure.title}: median over n repeats and its 95 % interval; {unit}KiB and MiB are powers of two. "
         "Spread: coefficient of variation of the repeats. p50 and p99: median of the repeats' own, with a remark "
         f"unless it is known within a factor of {WIDEST:g}. The bar ends at 125 % of the "
         "ceiling, the mark in it is the ceiling itself; what is above it is hatched."
     )
-    name = "metadata-table" if measure.metadata else "results-table"
+    name = "metadata-table" if measure.counted else "results-table"
     return Table(name, columns, tuple(_cells(row, axes, other is not None) for row in rows), caption, interactive=True)
 
 
 def _cells(row: Row, axes: list[str], with_other: bool) -> tuple[Cell, ...]:
     value, measure = row.rate, measure_of(row.operation)
-    beside, unit = (row.throughput, DATA) if row.metadata else (row.iops, METADATA)
+    beside, unit = (row.throughput, DATA) if row.counted else (row.iops, COUNTED)
     swept: list[Cell] = []
     for axis in axes:
         setting = row.case.parameters.known(axis, row.case.axes.get(axis))

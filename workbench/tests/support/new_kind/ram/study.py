@@ -7,6 +7,7 @@ from pydantic import Field
 
 from assay.model.study import axis
 from assay.model.study.axis import Single
+from assay.model.study.names import Group
 from assay.model.study.target import Service, StatedCeilings, Target, Text
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 class RamTarget(Target):
     """Memory of the engine."""
 
+    noun: ClassVar[str] = "memory of the engine"
+    holds: ClassVar[tuple[Group, ...]] = ("data",)
     rank: ClassVar[int] = 5
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = False

@@ -1,0 +1,181 @@
+"""How large objects are, and what a mix of requests consists of: values that are more than a number or a word.
+
+Both are text where they are no number, so that they can be axes, compared in expressions and shown in labels: sizes as
+`4KiB..1MiB` or `4KiB:70,1MiB:30`, a mix as `get:45,put:15,head:30,delete:10`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from assay.model import units
+from assay.model.study.axis import Kind
+from assay.model.study.names import MIXABLE
+
+USUAL_MIX = "get:45,put:15,head:30,delete:10"
+"""That of `warp mixed`."""
+LARGEST = 2**63 - 1
+MOST_SIZES = 1000
+MOST_WEIGHT = 1_000_000
+
+_SIZES = "write a size such as 64KiB, sizes as 4KiB..1MiB, or sizes with their weights as {4KiB: 70, 1MiB: 30}"
+_MIX = f"write shares in percent such as {{get: 45, put: 15, head: 30, delete: 10}}, of {', '.join(MIXABLE)}"
+_WEIGHTED = r"[^:,{}\[\]]+ ?: ?[0-9]+"
+_LISTED = rf"^{_WEIGHTED}( ?, ?{_WEIGHTED})*$"
+
+
+class Sizes(NamedTuple):
+    """Sizes of objects in bytes.
+
+    Attributes:
+        weights: Size -> how often it comes, relative to the others; of sizes between two bounds empty.
+        bounds: Least and greatest of sizes of which each power of two is as likely; None of listed ones.
+    """
+
+    weights: Mapping[int, int]
+    bounds: tuple[int, int] | None = None
+
+    @property
+    def fixed(self) -> int | None:
+        """The size, if there is one only."""
+        return next(iter(self.weights)) if len(self.weights) == 1 else None
+
+    @property
+    def largest(self) -> int:
+        """The greatest size that can come."""
+        return self.bounds[1] if self.bounds else max(self.weights)
+
+    @property
+    def mean(self) -> float:
+        """What objects have on average."""
+        if self.bounds is None:
+            return sum(size * weight for size, weight in self.weights.items()) / sum(self.weights.values())
+        least, most = self.bounds
+        powers = range(least.bit_length() - 1, most.bit_length())
+        return sum(max(least, 1 << power) + min(most, (2 << power) - 1) for power in powers) / 2 / len(powers)
+
+
+def sizes_of(value: int | str) -> Sizes:
+    """What a value of `object_size` means."""
+    if isinstance(value, int):
+        return Sizes({value: 1})
+    least, dots, most = value.partition("..")
+    if dots:
+        return Sizes({}, (units.parse_size(least), units.parse_size(most)))
+    return Sizes({units.parse_size(size): weight for size, weight in _pairs(value).items()})
+
+
+def shares_of(value: str) -> dict[str, int]:
+    """What a value of `mix` means: kind of request -> percent."""
+    return _pairs(value)
+
+
+def object_size() -> Kind:
+    """Sizes of objects: one, any between two bounds, or several with weights."""
+    weighted = {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1, "maximum": MOST_WEIGHT}}
+    size = {"type": "string", "pattern": units.SIZE_PATTERN}
+    between = {"type": "string", "pattern": rf"{units.SIZE_PATTERN[:-1]} ?\.\. ?{units.SIZE_PATTERN[1:]}"}
+    listed = {"type": "string", "pattern": _LISTED}
+    schema = {
+        "anyOf": [size, {"type": "integer", "minimum": 1}, between, listed, {**weighted, "minProperties": 1}],
+        "description": "A size such as 64KiB, sizes as 4KiB..1MiB, or with weights as {4KiB: 70, 1MiB: 30}.",
+    }
+    return Kind(
+        _read_sizes,
+        lambda value: value if isinstance(value, str) else units.format_size(value),
+        schema,
+        1,
+        LARGEST,
+        optional=True,
+        what="a size, sizes as `4KiB..1MiB`, or sizes with weights as `{4KiB: 70, 1MiB: 30}`",
+        unit="bytes",
+        mappings=True,
+    )
+
+
+def mix() -> Kind:
+    """Shares of kinds of requests in percent."""
+    percent = {"type": "integer", "minimum": 0, "maximum": 100}
+    schema = {
+        "anyOf": [
+            {"type": "object", "properties": dict.fromkeys(MIXABLE, percent), "additionalProperties": False},
+            {"type": "string", "pattern": _LISTED},
+        ],
+        "description": "Shares in percent, 100 together, such as {get: 45, put: 15, head: 30, delete: 10}.",
+    }
+    what = "shares in percent such as `{get: 45, put: 15, head: 30, delete: 10}`"
+    return Kind(_read_mix, str, schema, optional=True, what=what, mappings=True)
+
+
+def _pairs(text: str) -> dict[str, int]:
+    """From `a:1,b:2`."""
+    parts = (part.partition(":") for part in text.split(","))
+    return {name.strip(): int(number) for name, _, number in parts}
+
+
+def _listed(written: object, hint: str) -> Mapping[Any, Any] | None:
+    """A mapping, or text that stands for one; None of anything else."""
+    if not isinstance(written, str) or ":" not in written:
+        return written if isinstance(written, dict) else None
+    try:
+        found = _pairs(written)
+    except ValueError:
+        raise units.UnitError(f"{units.shown(written)} cannot be read", hint) from None
+    if len(found) < written.count(",") + 1:
+        raise units.UnitError(f"something comes twice in {units.shown(written)}", "name each once")
+    return found
+
+
+def _read_sizes(written: object) -> int | str:
+    listed = _listed(written, _SIZES)
+    if listed is not None:
+        return _weighted(listed)
+    if not isinstance(written, str) or ".." not in written:
+        return units.parse_size(written)
+    least, most = (_one(part.strip()) for part in written.split("..", 1))
+    if least > most:
+        raise units.UnitError(f"{units.shown(written)} ends before it starts", "write the smaller size first")
+    return least if least == most else f"{units.format_size(least)}..{units.format_size(most)}"
+
+
+def _weighted(listed: Mapping[Any, Any]) -> int | str:
+    if not 1 <= len(listed) <= MOST_SIZES:
+        raise units.UnitError(f"{len(listed)} sizes are listed", f"list 1 to {MOST_SIZES}")
+    found: dict[int, int] = {}
+    for written, weight in listed.items():
+        size = _one(written)
+        if isinstance(weight, bool) or not isinstance(weight, int) or not 1 <= weight <= MOST_WEIGHT:
+            hint = f"write a whole number from 1 to {MOST_WEIGHT}: how often it comes, relative to the others"
+            raise units.UnitError(f"{units.shown(weight)} is not a weight of {units.format_size(size)}", hint)
+        if size in found:
+            raise units.UnitError(f"{units.format_size(size)} comes twice", "name each size once")
+        found[size] = weight
+    if len(found) == 1:
+        return next(iter(found))
+    return ",".join(f"{units.format_size(size)}:{weight}" for size, weight in found.items())
+
+
+def _one(written: object) -> int:
+    size = units.parse_size(written)
+    if not 1 <= size <= LARGEST:
+        raise units.UnitError(f"{units.format_size(size)} is out of range", "it must be at least 1B")
+    return size
+
+
+def _read_mix(written: object) -> str:
+    listed = _listed(written, _MIX)
+    if not listed:
+        raise units.UnitError(f"{units.shown(written)} is not a mix", _MIX)
+    for name, percent in listed.items():
+        if name not in MIXABLE:
+            raise units.UnitError(f"{units.shown(name)} cannot be a part of a mix", units.one_of(name, MIXABLE))
+        if isinstance(percent, bool) or not isinstance(percent, int) or not 0 <= percent <= 100:
+            raise units.UnitError(f"{units.shown(percent)} is not a share of {name}", "write 0 to 100, in percent")
+    if (total := sum(listed.values())) != 100:
+        raise units.UnitError(f"the shares make {total} percent together", "make them 100")
+    shares = {name: listed[name] for name in MIXABLE if listed.get(name)}
+    if not shares.keys() & {"get", "put"}:
+        raise units.UnitError("the mix has neither get nor put, so that no data moves", "add one, or use head alone")
+    if shares.get("delete", 0) > shares.get("put", 0):
+        hint = "make delete at most as large as put"
+        raise units.UnitError("more would be deleted than put, until nothing is left", hint)
+    return ",".join(f"{name}:{percent}" for name, percent in shares.items())

@@ -1,0 +1,63 @@
+"""What work on objects is expected to take: requests, bytes and time."""
+
+import math
+
+from assay.model.study.contents import shares_of
+from assay.model.study.names import DELETES
+from assay.model.study.parameters import Parameters
+from assay.model.study.speed import Speed
+
+LISTED = 1000
+"""Names in one page of a list, and objects that one multi_delete removes at most."""
+
+
+def data_bytes(parameters: Parameters) -> int:
+    """Bytes of all objects together, as expected."""
+    return math.ceil(parameters.all_objects * parameters.object_sizes.mean)
+
+
+def space_bytes(operations: tuple[str, ...], parameters: Parameters) -> int:
+    """Likewise with their copies."""
+    return data_bytes(parameters) * (2 if "copy" in operations else 1)
+
+
+def pass_of(operation: str, parameters: Parameters) -> tuple[float, float]:
+    """(requests, bytes of each) of a phase that goes once over the objects; `prepare` puts them all."""
+    objects, mean = float(parameters.all_objects), parameters.object_sizes.mean
+    if operation in ("put", "prepare"):
+        requests = objects * requests_of_put(parameters)
+        return requests, objects * mean / requests
+    if operation == "get":
+        return objects, mean if parameters.range is None else min(mean, parameters.range)
+    if operation == "object_mix":
+        return objects, mean * sum(moving(parameters))
+    if operation in ("list", "multi_delete"):
+        return float(math.ceil((parameters.objects or 0) / LISTED) * parameters.all_lanes), 0.0
+    return objects, 0.0
+
+
+def requests_of_put(parameters: Parameters) -> float:
+    """Requests that it takes to put an object of mean size: of one in parts a beginning and an end besides."""
+    parts = parameters.object_sizes.mean / (parameters.part_size or math.inf)
+    return math.ceil(parts) + 2 if parts > 1 else 1
+
+
+def moving(parameters: Parameters) -> tuple[float, float]:
+    """Shares of gets and of puts among the requests of a mix."""
+    shares = shares_of(parameters.mix or "get:100")
+    return shares.get("get", 0) / 100, shares.get("put", 0) / 100
+
+
+def read_share(operation: str, parameters: Parameters) -> float:
+    """Which part of the bytes that an operation moves are read."""
+    if operation != "object_mix":
+        return float(operation == "get")
+    gets, puts = moving(parameters)
+    return gets / (gets + puts)
+
+
+def request_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:
+    """Time between the ends of successive requests of all lanes together."""
+    start = speed.change if operation in DELETES | {"put", "copy", "prepare"} else speed.operation
+    depth = min(parameters.all_lanes * parameters.queue_depth, speed.parallel)
+    return start / depth + pass_of(operation, parameters)[1] / speed.bandwidth
