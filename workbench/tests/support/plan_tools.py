@@ -36,6 +36,23 @@ def study(**changes: Any) -> Study:
     return loaded.study
 
 
+def object_study(**changes: Any) -> Study:
+    """Likewise with a workload of objects, on a target that has them unless the changes say another one."""
+    loaded = load(object_written(**changes))
+    assert loaded.study is not None, loaded.problems
+    return loaded.study
+
+
+def object_written(**changes: Any) -> dict[str, Any]:
+    """As `written`, with a workload of objects."""
+    usual = {"targets": {"none": {"kind": "null"}}, "w_operations": ["put", "get"], "w_object_size": "64KiB"}
+    data = written(**{**usual, **changes})
+    for field in ("file_size", "record_size"):
+        if f"w_{field}" not in changes:
+            del data["workloads"]["w"][field]
+    return data
+
+
 def backend(kind: str = "file", **changes: Any) -> BackendCapabilities:
     """A backend that can do everything, with changes."""
     able = {

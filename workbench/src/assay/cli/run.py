@@ -22,7 +22,9 @@ def command(
         False, "--resume", help="Go on with the newest unfinished run of STUDY, or with that run."
     ),
     out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
-    destroy: bool = typer.Option(False, "--destroy", help="Block devices named in the study may be overwritten."),
+    destroy: bool = typer.Option(
+        False, "--destroy", help="Block devices named in the study may be overwritten, and buckets written to."
+    ),
     budget: str | None = typer.Option(
         None, "--budget", help="Stop before the designs of the study have cost more than this, such as 5USD."
     ),

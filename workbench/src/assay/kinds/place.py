@@ -79,9 +79,11 @@ class Probing(Protocol):
 
     Attributes:
         run: Identity of the run that has claimed the targets.
+        destroy: The user has confirmed that devices and buckets may be written to.
     """
 
     run: str
+    destroy: bool
 
     def general(self, kind: str) -> BackendCapabilities:
         """What it says of a kind without trying."""

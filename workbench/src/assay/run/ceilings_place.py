@@ -172,7 +172,7 @@ def _measure(
         claims.claim_targets(study, [NAME], store, say)
         launcher = LocalLauncher(engine.path, (store.engine_lock_fd, *devices))
         owner = claims.owner_of(store)
-        backends = targets.probe_targets(study, [NAME], engine, launcher, owner)
+        backends = targets.probe_targets(study, [NAME], engine, launcher, owner, destroy)
         places = targets.make_places(study, backends, targets.looks_at(study, [NAME]))
         on = f"in {target.path}, with a file of at most 128 MiB"
         if target.whole_device:

@@ -38,6 +38,7 @@ def claim_targets(
     say: Say,
     fleet: Fleet | None = None,
     silent: set[str] | None = None,
+    destroy: bool = False,
 ) -> None:
     """Make and mark the directories; each is recorded in the journal before it is made.
 
@@ -48,11 +49,12 @@ def claim_targets(
         say: Takes what there is to say.
         fleet: The hosts on which they are; None for this machine.
         silent: Takes the path of a target whose storage does not answer.
+        destroy: The user has confirmed that devices and buckets may be written to.
 
     Raises:
         AssayError: A directory cannot be made or marked.
     """
-    claiming = RunClaiming(study, store, say, fleet)
+    claiming = RunClaiming(study, store, say, fleet, destroy)
     for name in names:
         target = study.targets[name]
         try:
@@ -66,12 +68,13 @@ def claim_targets(
 class RunClaiming:
     """What kinds of target make and mark places with (`assay.kinds.place.Claiming`)."""
 
-    def __init__(self, study: Study, store: RunStore, say: Say, fleet: Fleet | None) -> None:
+    def __init__(self, study: Study, store: RunStore, say: Say, fleet: Fleet | None, destroy: bool) -> None:
         """Nothing is made yet; arguments as of `claim_targets`."""
         self.study = study
         self.store = store
         self.say = say
         self.fleet = fleet
+        self.destroy = destroy
         self.before = {
             entry.name: entry.details.get("claimed") for entry in store.journal() if entry.kind in (DIRECTORY, REMOTE)
         }
@@ -87,7 +90,7 @@ class RunClaiming:
 
     def by_engines(self, path: str) -> None:
         """Record that engines will make something there."""
-        self.store.record(EXPORT, path, {})
+        self.store.record(EXPORT, path, {"destroy": self.destroy})
 
 
 def _claim_here(study: Study, path: str, store: RunStore, before: object, say: Say) -> None:
@@ -203,15 +206,17 @@ def _given_back(path: str, claimed: str, launcher: Launcher, patience: float) ->
 
 
 def _release_export(entry: Entry, study: Study | None, launcher: Launcher | None) -> list[str]:
-    """A journal is a claim, not an order: only an export that the study names is cleaned."""
+    """A journal is a claim, not an order: only an export or bucket that the study names is cleaned."""
     targets = study.targets.values() if study is not None else ()
     target = next((one for one in targets if one.made_by_engines and one.path == entry.name), None)
     if target is None:
-        return [plain(f"{entry.name}: is no export of this study: left alone")]
+        return [plain(f"{entry.name}: is no export or bucket of this study: left alone")]
     if launcher is None:
         return [f"{entry.name}: no host can reach it"]
     try:
-        clean_target(launcher, target.job_target().model_dump_json(), whole=True)
+        clean_target(
+            launcher, target.job_target(destroy=bool(entry.details.get("destroy"))).model_dump_json(), whole=True
+        )
     except AssayError as error:
         return [f"{entry.name}: {error.message}"]
     return []

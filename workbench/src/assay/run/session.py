@@ -369,7 +369,7 @@ class _Session:
         study, plan = self.plan.study, self.plan
         for name in plan.places:
             self.devices += keeper_of(study.targets[name]).take(targets.MachineTaking(self.destroy, self.say, name))
-        claims.claim_targets(study, plan.places, self.store, self.say, self.fleet, self.silent)
+        claims.claim_targets(study, plan.places, self.store, self.say, self.fleet, self.silent, self.destroy)
         backends = self._probed()
         targets.check_capable(study, plan.cases, backends, plan.source, plan.file)
         looks = targets.looks_at(study, self.names)
@@ -392,7 +392,7 @@ class _Session:
         for name in self.names:
             own = self.plan.engines.get(name)
             launcher = self._first_launcher() if own is None else self._launcher(own)
-            found |= targets.probe_targets(study, [name], own or self.engine, launcher, owner)
+            found |= targets.probe_targets(study, [name], own or self.engine, launcher, owner, self.destroy)
         return found
 
     def _find_methods(self) -> None:

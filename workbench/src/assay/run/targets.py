@@ -93,7 +93,7 @@ def _in_use(name: str, path: str, mark: Mark, owner: Owner | None) -> list[tuple
 
 
 def probe_targets(
-    study: Study, names: Sequence[str], engine: Engine, launcher: Launcher, owner: Owner
+    study: Study, names: Sequence[str], engine: Engine, launcher: Launcher, owner: Owner, destroy: bool
 ) -> dict[str, BackendCapabilities]:
     """What the engine can do at each target, found by trying; for the null target what it says of itself.
 
@@ -103,11 +103,12 @@ def probe_targets(
         engine: The engine of this machine.
         launcher: Where exports, and directories of other hosts, can be reached from.
         owner: The run that has claimed the directories.
+        destroy: The user has confirmed that devices and buckets may be written to.
 
     Raises:
         AssayError: The engine refuses a place.
     """
-    probing = EngineProbing(engine, launcher, owner.identity, patience_of(study) + MARGIN_SECONDS)
+    probing = EngineProbing(engine, launcher, owner.identity, patience_of(study) + MARGIN_SECONDS, destroy)
     found = {}
     for name in names:
         try:
@@ -148,7 +149,7 @@ class MachineTaking:
 class EngineProbing:
     """What kinds of target ask the engine with (`assay.kinds.place.Probing`)."""
 
-    def __init__(self, engine: Engine, launcher: Launcher, run: str, patience: float) -> None:
+    def __init__(self, engine: Engine, launcher: Launcher, run: str, patience: float, destroy: bool) -> None:
         """Nothing is asked yet.
 
         Args:
@@ -156,7 +157,9 @@ class EngineProbing:
             launcher: Where exports, and directories of other hosts, can be reached from.
             run: Identity of the run.
             patience: Seconds to wait for storage that hangs.
+            destroy: As of `probe_targets`.
         """
+        self.destroy = destroy
         self.engine = engine
         self.launcher = launcher
         self.run = run

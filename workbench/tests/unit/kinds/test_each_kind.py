@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from plan_tools import study
+from plan_tools import object_study, study
 from pydantic import TypeAdapter
 
 from assay.contract._generated import Job
@@ -26,8 +26,14 @@ def written(kind: str) -> dict[str, Any]:
     return found
 
 
+def study_of(kind: str) -> Study:
+    """A study of a target of this kind, with work that it can do."""
+    make = study if "data" in kinds()[kind].holds else object_study
+    return make(targets={"store": written(kind)})
+
+
 def target_of(kind: str) -> Target:
-    return study(targets={"store": written(kind)}).targets["store"]
+    return study_of(kind).targets["store"]
 
 
 @pytest.fixture(params=list(kinds()))
@@ -39,6 +45,7 @@ class Hands:
     """Stands in for all that is handed in; tells what was asked."""
 
     run = "0" * 32
+    destroy = True
 
     def __init__(self) -> None:
         self.asked: list[tuple[Any, ...]] = []
@@ -56,7 +63,7 @@ def test_a_target_goes_to_other_processes(target: Target) -> None:
 
 
 def test_a_target_in_a_study_is_of_its_own_class(target: Target) -> None:
-    whole = study(targets={"store": written(target.kind)})
+    whole = study_of(target.kind)
     assert isinstance(whole, Study)
     assert type(whole.targets["store"]) is kinds()[target.kind]
     assert json.loads(whole.model_dump_json())["targets"]["store"]["kind"] == target.kind

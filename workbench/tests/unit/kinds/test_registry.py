@@ -33,7 +33,7 @@ def change(file: Path, old: str, new: str) -> None:
 
 
 def test_kinds_are_in_the_order_in_which_people_meet_them() -> None:
-    assert list(kinds())[:4] == ["file", "device", "nfs", "null"]
+    assert list(kinds())[:5] == ["file", "device", "nfs", "s3", "null"]
 
 
 def test_a_new_folder_is_a_new_kind(folder: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_kind_without_a_file_is_refused(folder: Path, part: str) -> None:
         ("keeps_data", "    keeps_data: ClassVar[bool] = True\n"),
         ("through_kernel", "    through_kernel: ClassVar[bool] = False\n"),
         ("waits_when_gone", "    waits_when_gone: ClassVar[bool] = False\n"),
-        ("rank", "    rank: ClassVar[int] = 5\n"),
+        ("rank", "    rank: ClassVar[int] = 6\n"),
         ("description", '    description: Text = Field("", description="What it is, for the report.")\n'),
     ],
 )

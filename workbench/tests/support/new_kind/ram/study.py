@@ -20,7 +20,7 @@ class RamTarget(Target):
 
     noun: ClassVar[str] = "memory of the engine"
     holds: ClassVar[tuple[Group, ...]] = ("data",)
-    rank: ClassVar[int] = 5
+    rank: ClassVar[int] = 6
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = False
     is_directory: ClassVar[bool] = False
