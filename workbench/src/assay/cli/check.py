@@ -57,4 +57,5 @@ def summary(loaded: Plan, estimate: StudyEstimate) -> str:
         f"{len(loaded.cases)} {'case' if len(loaded.cases) == 1 else 'cases'} x {loaded.study.repeating.words}"
         f"{left_out}; {estimate.words}; "
         f"writes {up_to}{about_size(estimate.written)}, reads {up_to}{about_size(estimate.read)}"
+        f"{estimate.requests_words}"
     )

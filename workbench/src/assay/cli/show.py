@@ -270,10 +270,11 @@ def _print_samples(samples: "list[Sample]") -> None:
 
 
 def _print_kinds(samples: "list[Sample]") -> None:
-    """Of operations that consist of several kinds, such as reads and writes: what each of these did."""
+    """Of operations that consist of several kinds, such as reads and writes, or tell of first bytes: what each did."""
     from assay.cli.output import print_table
     from assay.report.kinds_table import done_kinds
 
+    first = ("p50", "p99") if any(counts.first_byte for sample in samples for counts in sample.kinds) else ()
     cells = [
         [
             str(sample.repeat),
@@ -282,12 +283,14 @@ def _print_kinds(samples: "list[Sample]") -> None:
             about_rate(rate.throughput, counted=False),
             f"{rate.iops:,.0f}",
             *(_latency(rate.counts.latency_said.get(name), _FEW) for name in PERCENTILES),
+            *(_latency(rate.counts.first_byte_said.get(name), _FEW * bool(rate.counts.first_byte)) for name in first),
         ]
         for sample in samples
         for rate in done_kinds(sample)
     ]
     if cells:
         heads = ["repeat", "operation", "of which", "throughput", "ops/s", *PERCENTILES]
+        heads += [f"first byte {name}" for name in first]
         print_table(heads, cells, right=("repeat", *heads[3:]))
 
 

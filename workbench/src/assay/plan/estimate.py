@@ -95,6 +95,11 @@ class StudyEstimate(Frozen):
     requests: int = 0
 
     @property
+    def requests_words(self) -> str:
+        """How many requests a service of objects gets, which may charge for each; empty without any."""
+        return f", in about {self.requests:,} requests" if self.requests else ""
+
+    @property
     def words(self) -> str:
         """Expected time, from the fewest repeats to the most if that is open, and the bound if there is one."""
         least, most = about_duration(self.least_seconds), about_duration(self.seconds)
@@ -214,7 +219,7 @@ def estimate_case(target: Target, case: Case) -> CaseEstimate:
         written=math.ceil(written) if target.keeps_data else 0,
         read=math.ceil(read) if target.keeps_data else 0,
         space=_space(case, data) if target.keeps_data else 0,
-        requests=math.ceil(requests) if case.group == "objects" else 0,
+        requests=math.ceil(requests) if case.group == "objects" and target.keeps_data else 0,
     )
 
 
@@ -315,6 +320,10 @@ def _name_seconds(operation: str, parameters: Parameters, speed: Speed) -> float
     return start / min(parameters.all_lanes * parameters.queue_depth, speed.parallel) + contents / speed.bandwidth
 
 
+def _brief(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.3g} us"
+
+
 def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tuple[str, ...]:
     lines: list[str] = []
     for name in dict.fromkeys(case.target for case in cases if case.id not in measured):
@@ -323,9 +332,11 @@ def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tup
             lines.append(f"{name}: no storage, {speed.operation * 1e6:.3g} us per operation.")
             continue
         lines.append(
-            f"{name}: {speed.words}, {about_size(speed.bandwidth)}/s, {speed.operation * 1e6:.3g} us per operation, "
+            f"{name}: {speed.words}, {about_size(speed.bandwidth)}/s, {_brief(speed.operation)} per operation, "
             f"at most {speed.parallel:.0f} at once."
         )
+        if any(case.group == "objects" for case in cases if case.target == name):
+            lines.append(f"{name}: {_brief(speed.change)} to put, copy or delete an object.")
         if any(case.metadata for case in cases if case.target == name):
             lines.append(
                 f"{name}: {speed.change * 1e6:.3g} us to change a name, {BUFFERED * 1e6:.3g} us to look at one, "

@@ -63,17 +63,22 @@ def kind_rates(sample: Sample) -> tuple[KindRate, ...]:
     )
 
 
+def told_apart(sample: Sample) -> bool:
+    """Whether its kinds say more than the phase does: there are several, or the first byte of one was told."""
+    return sample.mixed or any(counts.first_byte for counts in sample.kinds)
+
+
 def done_kinds(sample: Sample) -> tuple[KindRate, ...]:
-    """Of a phase that mixes several kinds of operation those that were done; none of any other phase."""
-    return tuple(rate for rate in kind_rates(sample) if rate.counts.ops) if sample.mixed else ()
+    """The kinds of operation that were done, of a phase that is `told_apart`; none of any other phase."""
+    return tuple(rate for rate in kind_rates(sample) if rate.counts.ops) if told_apart(sample) else ()
 
 
 def mixed_kinds(samples: Sequence[Sample]) -> dict[str, list[KindRate]]:
-    """What each kind of operation did in each repeat of a case that mixes several; empty of any other case.
+    """What each kind of operation did in each repeat of a case that is `told_apart`; empty of any other case.
 
     A repeat that had none of a kind counts with 0.
     """
-    if not any(sample.mixed for sample in samples):
+    if not any(told_apart(sample) for sample in samples):
         return {}
     rates = [{rate.counts.kind: rate for rate in kind_rates(sample)} for sample in samples]
     done = dict.fromkeys(kind for kinds in rates for kind, rate in kinds.items() if rate.counts.ops)

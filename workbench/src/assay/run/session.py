@@ -249,6 +249,7 @@ def estimate_text(estimate: StudyEstimate, cases: int, repeats: str) -> str:
     return (
         f"{cases} case{'s' * (cases != 1)} x {repeats}: {estimate.words}, "
         f"writes {about} {about_size(estimate.written)}, reads {about} {about_size(estimate.read)}"
+        f"{estimate.requests_words}"
     )
 
 

@@ -78,3 +78,16 @@ def test_without_a_mix_there_is_no_such_table(kinds: tuple[KindCounts, ...]) -> 
     case = make_case("c0001", "disk", ("read",))
     found = analyse(make_run(), (case,), (), [make_sample(kinds=kinds, operation="read")], (), judge_row)
     assert "mixes-table" not in tables(found)
+
+
+def test_the_time_to_the_first_byte_is_shown_where_it_is_told() -> None:
+    first = {"p50": float(2 * MS), "p99": float(4 * MS)}
+    gets = KindCounts(kind="get", ops=2000, bytes=2000 * 4096, latency={"p50": 3.0 * MS}, first_byte=first)
+    samples = [
+        make_sample("c0001", repeat, operation="get", elapsed_ns=10**9, kinds=(gets,), ops=2000) for repeat in (1, 2, 3)
+    ]
+    run = analyse(make_run(), (make_case("c0001", "disk", ("get",)),), (), samples, (), judge_row)
+    table = tables(run)["mixes-table"]
+    assert [column.title for column in table.columns][-2:] == ["First byte p50", "First byte p99"]
+    assert [getattr(cell, "value", None) for cell in table.rows[0][-2:]] == [2.0 * MS, 4.0 * MS]
+    assert "First byte" not in str([column.title for column in tables(analysis())["mixes-table"].columns])

@@ -1,4 +1,4 @@
-"""What operations that mix several kinds consist of: reads and writes, each with a rate and latencies of its own."""
+"""What operations consist of: reads and writes, gets and heads, each with a rate and latencies of its own."""
 
 from collections.abc import Iterator
 from statistics import median
@@ -13,11 +13,15 @@ from assay.report.view import View
 
 _MOST_ROWS = 500
 _TAIL = ("p50", "p99")
+Kinds = dict[str, list[KindRate]]
+"""Kind of operation -> what it did in each repeat."""
 
 
 def mixes_table(view: View) -> Table | None:
-    """A line for each kind of operation in each result that mixes several; None if none does."""
-    lines = [line for row in view.analysis.rows for line in _lines(view, row)]
+    """A line for each kind of operation in results that mix several, or tell of first bytes; None without any."""
+    found = [(row, mixed_kinds(usable(row.samples))) for row in view.analysis.rows]
+    first = any(rate.counts.first_byte for _, kinds in found for rates in kinds.values() for rate in rates)
+    lines = [line for row, kinds in found for line in _lines(view, row, kinds, first)]
     if not lines:
         return None
     columns = (
@@ -29,15 +33,18 @@ def mixes_table(view: View) -> Table | None:
         Column(DATA.title, DATA.unit, numeric=True),
         Column("Operations", "1/s", numeric=True),
         *(Column(name, "µs", numeric=True) for name in _TAIL),
+        *(Column(f"First byte {name}", "µs", numeric=True) for name in _TAIL if first),
     )
     caption = "Medians over the repeats that count; a percentile of each repeat's own."
+    if first:
+        caption += " First byte: until the first byte of what was asked for came."
     if len(lines) > _MOST_ROWS:
         caption += f" The first {_MOST_ROWS:,} of {len(lines):,}; `assay export --table kinds` writes all."
     return Table("mixes-table", columns, tuple(lines[:_MOST_ROWS]), caption, interactive=True)
 
 
-def _lines(view: View, row: Row) -> Iterator[tuple[Cell, ...]]:
-    for kind, rates in mixed_kinds(usable(row.samples)).items():
+def _lines(view: View, row: Row, kinds: Kinds, first: bool) -> Iterator[tuple[Cell, ...]]:
+    for kind, rates in kinds.items():
         moves = any(rate.throughput is not None for rate in rates)
         moved = [rate.throughput or 0.0 for rate in rates] if moves else []
         yield (
@@ -48,7 +55,8 @@ def _lines(view: View, row: Row) -> Iterator[tuple[Cell, ...]]:
             kind.replace("_", " "),
             Num(DATA.number(median(moved)), median(moved)) if moved else Num(numbers.NONE, None),
             _per_second([rate.iops for rate in rates]),
-            *(_time(rates, name) for name in _TAIL),
+            *(_time([rate.counts.latency_said for rate in rates], name) for name in _TAIL),
+            *(_first_byte(rates, name) for name in _TAIL if first),
         )
 
 
@@ -56,9 +64,15 @@ def _per_second(values: list[float]) -> Num:
     return Num(COUNTED.number(median(values)), median(values))
 
 
-def _time(rates: list[KindRate], name: str) -> Num:
+def _first_byte(rates: list[KindRate], name: str) -> Num:
+    if not any(rate.counts.first_byte for rate in rates):
+        return Num(numbers.NONE, None)
+    return _time([rate.counts.first_byte_said for rate in rates], name)
+
+
+def _time(repeats: list[dict[str, float]], name: str) -> Num:
     """Of the repeats; none unless each of them has operations enough for it."""
-    values = [said[name] for rate in rates if name in (said := rate.counts.latency_said)]
-    if len(values) < len(rates):
+    values = [said[name] for said in repeats if name in said]
+    if len(values) < len(repeats):
         return Num("too few", None)
     return Num(numbers.microseconds(median(values)), median(values))

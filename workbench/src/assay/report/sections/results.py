@@ -33,7 +33,7 @@ def section(view: View) -> Section:
     blocks += [Heading("All results", "results-all"), *results_tables(view)]
     mixes = mixes_table(view)
     if mixes is not None:
-        blocks += [Heading("Kinds of operation in mixes", "results-mixes"), mixes]
+        blocks += [Heading("Kinds of operation", "results-mixes"), mixes]
     return Section("results", "Results", tuple(blocks))
 
 
