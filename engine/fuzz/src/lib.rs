@@ -109,6 +109,7 @@ fn serve(job: &Job, target: &NullTarget) {
         sync: job.sync,
         preallocate: job.preallocate,
         renamed: false,
+        ranged: false,
     };
     lane.begin(&plan).expect("the null device always begins");
     let length = job.record_size_bytes.min(1 << 20);

@@ -114,8 +114,9 @@ fn undone(done: &Done, recipe: &Recipe) -> Option<Finding> {
     let each = match done.operation {
         Operation::Put => objects.count * puts,
         Operation::List | Operation::MultiDelete => objects.count.div_ceil(1000),
+        Operation::Head | Operation::Delete | Operation::Copy => objects.count,
         Operation::Get | Operation::ObjectMix => return unchecked(done),
-        _ => objects.count,
+        Operation::Prepare | data_operations!() | name_operations!() => return None,
     };
     let moved = if done.operation == Operation::Put { lanes * objects.count * recipe.file } else { 0 };
     if done.whole && done.failed == 0 && (done.names, done.bytes) == (lanes * each, moved) {

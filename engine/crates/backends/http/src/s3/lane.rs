@@ -115,9 +115,10 @@ impl Lane for BucketLane {
         *self.shared.signer.borrow_mut() = self.shared.place.signer()?;
         self.shared.ranged.set(plan.ranged);
         self.shared.tokens.borrow_mut().clear();
-        let (depth, reason) = match plan.operation {
-            Operation::List => (1, "each page of a list says how the next is asked for"),
-            _ => (self.depth, "S3 over HTTP/1.1, a connection for each operation in flight"),
+        let (depth, reason) = if plan.operation == Operation::List {
+            (1, "each page of a list says how the next is asked for")
+        } else {
+            (self.depth, "S3 over HTTP/1.1, a connection for each operation in flight")
         };
         let warm = self.shared.pool.warm(depth);
         let _ = self.runtime.block_on(async { tokio::time::timeout(self.timeout, warm).await });
