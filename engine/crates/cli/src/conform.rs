@@ -60,7 +60,7 @@ fn check_room(storage: &Storage) -> anyhow::Result<()> {
     if let Some(inodes) = storage.free_inodes().filter(|inodes| *inodes < LEAST_FREE_INODES) {
         bail!("{inodes} inodes are free, the checks need {LEAST_FREE_INODES}: remove files, or name another target");
     }
-    let free = able.place.as_ref().map_or(u64::MAX, |place| place.free_bytes);
+    let free = able.place.as_ref().and_then(|place| place.free_bytes).unwrap_or(u64::MAX);
     if free < LEAST_FREE_BYTES {
         bail!("{free} bytes are free, the checks need {LEAST_FREE_BYTES}: make room, or name another target");
     }

@@ -79,7 +79,7 @@ fn places(size: u64) -> BTreeSet<u64> {
 
 /// Writes a record at each place, flushes, and reads all of them by another opening.
 fn everywhere(session: &Session<'_>) -> Vec<Finding> {
-    let size = session.able().place.as_ref().map_or(0, |place| place.free_bytes);
+    let size = session.able().place.as_ref().and_then(|place| place.free_bytes).unwrap_or(0);
     let (pattern, record) = (Pattern::new(NEW, DataSpec::default()), RECORD as u64);
     // Past the cache, in which all would be found.
     let direct = session.able().direct && record % session.able().direct_alignment_bytes.max(1) == 0;

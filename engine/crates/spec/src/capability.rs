@@ -51,8 +51,9 @@ pub struct PlaceCapabilities {
     pub path: String,
     /// Type of the file system as statfs(2) or /proc/self/mountinfo name it, e.g. ext4, tmpfs; block for a device.
     pub filesystem: String,
-    /// Bytes free for this user, or the device's size.
-    pub free_bytes: u64,
+    /// Bytes free for this user, or the device's size; none where there is no such limit, or nobody tells.
+    #[serde(default)]
+    pub free_bytes: Option<u64>,
     /// What is missing here and why, one line each.
     pub limits: Vec<String>,
 }

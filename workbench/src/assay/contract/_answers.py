@@ -248,9 +248,9 @@ class PlaceCapabilities(BaseModel):
     """
     Type of the file system as statfs(2) or /proc/self/mountinfo name it, e.g. ext4, tmpfs; block for a device.
     """
-    free_bytes: Annotated[int, Field(ge=0)]
+    free_bytes: Annotated[int | None, Field(ge=0)] = None
     """
-    Bytes free for this user, or the device's size.
+    Bytes free for this user, or the device's size; none where there is no such limit, or nobody tells.
     """
     limits: list[str]
     """

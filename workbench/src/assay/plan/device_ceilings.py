@@ -118,7 +118,7 @@ def writing_job(study: Study, name: str, place: BackendCapabilities, destroy: bo
         place: What can be done there.
         destroy: The user has confirmed that devices may be overwritten.
     """
-    free = place.place.free_bytes if place.place else 0
+    free = (place.place.free_bytes if place.place else None) or 0
     size = min(MOST_BYTES, (free // FREE_SHARE) // LARGE * LARGE)
     if size < LEAST_BYTES:
         return Ceiling(

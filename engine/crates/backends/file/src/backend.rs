@@ -51,7 +51,7 @@ impl FileBackend {
     /// If the device may not be written to, or is too small.
     pub(crate) fn device(path: &str, file_size: u64) -> Result<Self, SetupError> {
         let backend = FileBackend { foreign: true, ..Self::at(Place::device(path)?, 0..1, file_size)? };
-        let size = backend.capabilities.place.as_ref().map_or(0, |place| place.free_bytes);
+        let size = backend.capabilities.place.as_ref().and_then(|place| place.free_bytes).unwrap_or(0);
         if file_size > size {
             let message = format!("has {size} bytes: make file_size_bytes ({file_size}) smaller");
             return Err(SetupError::new("open", path, message));

@@ -96,7 +96,7 @@ fn at_directory(place: &Place, root: &str) -> Result<BackendCapabilities, SetupE
     found.place = Some(PlaceCapabilities {
         path: root.to_owned(),
         filesystem: filesystem_name(root_fd.as_fd()),
-        free_bytes: space.f_bavail * space.f_frsize,
+        free_bytes: Some(space.f_bavail * space.f_frsize),
         limits,
     });
     Ok(found)
@@ -188,7 +188,11 @@ fn at_device(path: &str) -> Result<BackendCapabilities, SetupError> {
     let size = fs::seek(&fd, fs::SeekFrom::End(0)).map_err(|e| SetupError::os("size", path, e))?;
     let sector = fs::ioctl_blksszget(&fd).map_err(|e| SetupError::os("sector size", path, e))?;
     found.direct_alignment_bytes = u64::from(sector);
-    found.place =
-        Some(PlaceCapabilities { path: path.to_owned(), filesystem: "block".to_owned(), free_bytes: size, limits });
+    found.place = Some(PlaceCapabilities {
+        path: path.to_owned(),
+        filesystem: "block".to_owned(),
+        free_bytes: Some(size),
+        limits,
+    });
     Ok(found)
 }

@@ -51,7 +51,16 @@ fn least_job() -> Job {
 
 fn plan(operation: Operation) -> PhasePlan {
     let (cache, sync) = (CacheAction::Keep, SyncPolicy::Fsync);
-    PhasePlan { operation, method: Method::Auto, cache, direct: false, sync, preallocate: false, renamed: false }
+    PhasePlan {
+        operation,
+        method: Method::Auto,
+        cache,
+        direct: false,
+        sync,
+        preallocate: false,
+        renamed: false,
+        ranged: false,
+    }
 }
 
 /// A lane and its buffers of 50,000 bytes.

@@ -43,7 +43,7 @@ pub(crate) fn at(place: &Place) -> BackendCapabilities {
     found.place = Some(PlaceCapabilities {
         path: place.root_path(0),
         filesystem: "nfs".to_owned(),
-        free_bytes: place.servers.iter().map(|server| server.free_bytes).min().unwrap_or(0),
+        free_bytes: place.servers.iter().map(|server| server.free_bytes).min(),
         limits,
     });
     found

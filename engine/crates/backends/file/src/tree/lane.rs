@@ -174,7 +174,16 @@ mod tests {
 
     fn plan(operation: Operation) -> PhasePlan {
         let (cache, sync) = (CacheAction::Keep, SyncPolicy::None);
-        PhasePlan { operation, method: Method::Auto, cache, direct: false, sync, preallocate: false, renamed: false }
+        PhasePlan {
+            operation,
+            method: Method::Auto,
+            cache,
+            direct: false,
+            sync,
+            preallocate: false,
+            renamed: false,
+            ranged: false,
+        }
     }
 
     /// Does an operation on each number; results in order of the numbers.

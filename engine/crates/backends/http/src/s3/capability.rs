@@ -30,7 +30,7 @@ pub(crate) fn at(place: &Place) -> BackendCapabilities {
         path: place.root_path(),
         filesystem: "s3".to_owned(),
         // A bucket has no size.
-        free_bytes: i64::MAX as u64,
+        free_bytes: None,
         limits,
     });
     found
