@@ -29,7 +29,7 @@ from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling
 from assay.model.result.result import EXCEEDED, Estimate, Place
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.case import Case, job_kind
-from assay.model.study.names import DATA, METADATA, MIXES, READS
+from assay.model.study.names import DATA, METADATA, MIXES, OBJECTS, READS
 from assay.model.study.parameters import Parameters
 from assay.plan import ceilings as plan
 from assay.plan import device_ceilings as device
@@ -92,13 +92,17 @@ def accepted(job: plan.CeilingJob) -> None:
 
 
 @needs_engine
-@pytest.mark.parametrize("operations", [list(DATA), list(METADATA)], ids=["data", "names"])
+@pytest.mark.parametrize("operations", [list(DATA), list(METADATA), list(OBJECTS)], ids=["data", "names", "objects"])
 def test_engine_accepts_the_jobs_without_storage(operations: list[str]) -> None:
     data = written(w_operations=operations, w_lanes=[1, 3], w_record_size=["4KiB", "1MiB"], w_compressible=20)
     workload = data["workloads"]["w"]
     if operations[0] in METADATA:
         workload |= {"files": 100, "file_size": ["0B", "4KiB"]}
         del workload["record_size"]
+    if operations[0] in OBJECTS:
+        data["targets"] = {"cloud": {"kind": "s3", "bucket": "my-bench"}}
+        workload |= {"object_size": ["4KiB", "1MiB..64MiB"], "part_size": "5MiB", "range": "1KiB"}
+        del workload["record_size"], workload["file_size"]
     jobs = planned(data)
     assert len({job.kind for job in jobs}) == len(jobs)
     assert {job.job.lanes for job in jobs} == {1, 3}

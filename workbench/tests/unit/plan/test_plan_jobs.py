@@ -14,7 +14,7 @@ from soak import times
 
 from assay.cli.init import PRESETS
 from assay.contract._generated import Capabilities, Job
-from assay.model.study.names import DATA, METADATA, OPERATIONS, STDIO
+from assay.model.study.names import DATA, METADATA, OBJECTS, OPERATIONS, STDIO
 from assay.plan.capable import backends_by_kind, capability_faults
 from assay.plan.expand import expand
 from assay.plan.jobs import SPEC_VERSION, data_seed, plan_job, plan_jobs, plan_phases
@@ -297,12 +297,45 @@ NAMES = st.fixed_dictionaries(
         "files": st.integers(1, 10**9) | st.integers(1, 100),
     },
     optional={
-        **COMMON,
+        **{field: values for field, values in COMMON.items() if field not in ("read_percent", "stride")},
         "file_size": st.integers(0, 2**31) | st.integers(0, 2**16),
         "depth": st.integers(0, 16) | st.integers(0, 2),
         "width": st.integers(1, 10_000) | st.integers(1, 8),
         "cache": st.sampled_from(["drop", "limit", "keep", "direct"]),
         "preallocate": st.just(False),
+    },
+)
+OBJECT_WORK = st.fixed_dictionaries(
+    {
+        "operations": st.lists(st.sampled_from(OBJECTS), min_size=1, max_size=6),
+        "object_size": st.sampled_from([1, "4KiB", "1GiB", "1B..3KiB", "4KiB..64MiB", {"4KiB": 70, "9MiB": 30}]),
+    },
+    optional={
+        "objects": st.integers(1, 10**9) | st.integers(1, 2000),
+        "part_size": st.sampled_from(["5MiB", "64MiB", "5GiB"]),
+        "range": st.sampled_from(["1B", "1KiB", "1GiB"]),
+        "mix": st.sampled_from([{"get": 100}, {"get": 45, "put": 15, "head": 30, "delete": 10}, {"put": 100}]),
+        **{
+            name: COMMON[name]
+            for name in (
+                *("lanes", "queue_depth", "huge_pages", "cpus", "numa_node", "rate", "arrivals", "runtime"),
+                *("time_limit", "verify", "compressible", "duplicate"),
+            )
+        },
+    },
+)
+BUCKETS = st.fixed_dictionaries(
+    {"kind": st.just("s3"), "bucket": st.sampled_from(["my-bench", "my.bench"])},
+    optional={
+        "endpoint": st.sampled_from(["http://127.0.0.1:9000", ["https://one", "https://[fe80::1]:1"]]),
+        "region": st.sampled_from(["eu-central-1", "cn-north-1"]),
+        "keys": st.sampled_from(["flat", "random", {"prefixes": 1_000_000}]),
+        "checksum": st.sampled_from(["md5", "crc64nvme"]),
+        "storage_class": st.just("STANDARD_IA"),
+        "anonymous": st.booleans(),
+        "if_none_match": st.booleans(),
+        "ca_file": st.just("/etc/ca.pem"),
+        "timeout": st.sampled_from(["100ms", "1h"]),
     },
 )
 OUTPUT = st.fixed_dictionaries({}, optional={"interval": st.sampled_from(["10ms", "1h"]), "keep_files": st.booleans()})
@@ -361,6 +394,27 @@ def test_directories_of_all_lanes_count_together(lanes, layout, good):
     tree = {"operations": ["create"], "files": 7519, "width": 7519, "depth": 1, "file_size": 0, "cache": "keep"}
     faults = expand(study(workloads={"names": {**tree, "lanes": lanes, "layout": layout}})).faults
     assert [f"in each of {lanes} trees" in fault.message for fault in faults] == ([] if good else [True])
+
+
+@needs_engine
+@settings(max_examples=times(100, 5000))
+@given(BUCKETS | st.just({"kind": "null"}), OBJECT_WORK, OUTPUT, st.integers(0, 2**53 - 1))
+def test_the_engine_never_refuses_objects_that_the_workbench_accepts(target, workload, output, seed):
+    operations = set(workload["operations"])
+    workload = {
+        field: value
+        for field, value in workload.items()
+        if not (field == "range" and "get" not in operations)
+        and not (field == "mix" and "object_mix" not in operations)
+    }
+    job = _planned(target, workload, output, seed, _general())
+    event("sent" if job else "refused by the workbench")
+    if job is None:
+        return
+    text = job.model_dump_json()
+    assert Job.model_validate_json(text) == job
+    checked = subprocess.run([ENGINE, "check", "-"], input=text + "\n", capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, (checked.stderr + checked.stdout, text)
 
 
 @needs_engine
