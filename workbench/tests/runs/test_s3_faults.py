@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from run_tools import needs_engine
-from s3_harm import DELAY, TABLE, Row, chunked, goes_on_first, late, late_body, says_close, until_closed
+from s3_harm import DELAY, TABLE, Row, chunked, goes_on_first, late, late_body, refuses, says_close, until_closed
 from s3_proxy import Exchange, Harm, Proxy, Request, harmful, sends
 from s3_servers import FLAVOURS, free_port, s3_server
 from s3_tools import FOLDER, KIB, SECOND, At, Ended, Engine, job_at, run_job
@@ -115,6 +115,23 @@ def test_connections_that_were_closed_while_idle_are_no_failure(fast: At) -> Non
     (host,) = ended.end("get")["connections"]
     assert (host["requests"], host["refused"]) == (12, 0)
     assert host["closed"] in (11, 12) and host["opened"] == host["requests"] - 1, "the first is of the phase before"
+
+
+def test_a_page_that_is_not_to_be_had_is_one_failure(fast: At) -> None:
+    """Nobody has asked for the page after it, so that page cannot have failed; still less is it missing."""
+
+    def second_page(request: Request) -> bool:
+        return "continuation-token" in request.path
+
+    with harmful(fast.server.port, refuses("503 Slow Down", "SlowDown"), second_page) as proxy:
+        more = {"objects": {"count": 2001}, "file_size_bytes": 1, "target": {"bucket": fast.bucket}}
+        ended = run_job(job_at(proxy.endpoint, "prepare", "list", **more), fast.folder)
+    assert proxy.struck == 1
+    if ended.failures() == {"fault SlowDown": 1, "fault ENOENT": 1}:
+        # engine defect: without the token of the page before, an operation fails that was never sent.
+        pytest.xfail("engine defect: the next page counts as missing although nobody asked for it")
+    assert ended.failures() == {"fault SlowDown": 1}
+    assert ended.requests() == ended.operations()
 
 
 def test_a_service_that_is_killed_and_comes_back(tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
 """What can go wrong on the wire, as rows of a table: what is done to one request, and what must come of it."""
 
+import select
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from s3_proxy import Exchange, Harm
+from s3_proxy import Exchange, GoneError, Harm
 from s3_tools import MIB, SECOND, Json
 
 DELAY = 1.5
@@ -92,6 +93,14 @@ def silent(exchange: Exchange) -> None:
     exchange.wait_until_closed()
 
 
+def takes_nothing(exchange: Exchange) -> None:
+    """As silent, but the request stays on its way: nothing of its body is taken."""
+    poll = select.poll()
+    poll.register(exchange.client.wire, select.POLLRDHUP)
+    poll.poll()
+    raise GoneError
+
+
 def late(exchange: Exchange) -> None:
     answer = exchange.answer()
     time.sleep(DELAY)
@@ -149,6 +158,12 @@ def changed(name: str, value: str) -> Harm:
         exchange.send(answer.whole())
 
     return harm
+
+
+def without_etag(exchange: Exchange) -> None:
+    answer = exchange.answer()
+    del answer.headers["etag"]
+    exchange.send(answer.whole())
 
 
 def one_bit(exchange: Exchange) -> None:
@@ -240,6 +255,7 @@ TABLE = [
     *(Row(f"{one}-says-close", one, says_close) for one in ("put", "get", "head", "delete")),
     Row("put-reset-within-request", "put", reset_within_request, BROKEN),
     Row("long-put-reset-within-request", "put", reset_within_request, BROKEN, more=LARGE),
+    Row("long-put-not-taken", "put", takes_nothing, ("fault ETIMEDOUT",), more=LARGE, target=SHORT),
     Row("get-reset-within-answer", "get", reset_within_answer, BROKEN),
     Row("long-get-reset-within-answer", "get", reset_within_answer, BROKEN, more=LARGE),
     Row("get-closed-within-answer", "get", close_within_answer, ("short_read", *ENDED)),
@@ -301,5 +317,6 @@ TABLE = [
         "upload-fails-in-the-end", "put", other_body(lambda body: NOT_THERE), ("fault InternalError",), "POST",
         "uploadId=", PARTS,
     ),
+    Row("part-without-etag", "put", without_etag, MALFORMED, "PUT", "partNumber=2", PARTS),
     Row("part-reset", "put", reset_within_request, BROKEN, "PUT", "partNumber=1", PARTS),
 ]  # fmt: skip
