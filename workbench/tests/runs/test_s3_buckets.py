@@ -162,15 +162,17 @@ def test_requests_are_spread_over_several_doors(fast: At, balance: str) -> None:
         hosts = {host["host"]: host for host in end["connections"]}
         assert set(hosts) == set(doors)
         assert sum(host["requests"] for host in hosts.values()) == 200 == end["operations"][0]["ops"]
-        assert all(host["refused"] == host["closed"] == 0 for host in hosts.values())
+        assert all(host["refused"] == 0 for host in hosts.values())
         least = 90 if balance == "round_robin" else 1
         assert min(host["requests"] for host in hosts.values()) >= least, "each has its share"
         for name, host in hosts.items():
             opened[name] += host["opened"]
             assert (host["setup"] or {"count": 0})["count"] == host["opened"]
     assert all(number >= 2 for number in opened.values())
-    # Each operation in flight needs one connection, to whichever door.
-    assert sum(opened.values()) <= 2 * 4 * len(doors)
+    if not fast.server.flavour.slow:
+        # Each operation in flight needs one connection, to whichever door; they stay open.
+        assert sum(opened.values()) <= 2 * 4 * len(doors)
+        assert all(host["closed"] == 0 for end in ended.ends() for host in end["connections"])
 
 
 def test_a_door_that_is_shut_fails_only_what_is_sent_to_it(fast: At) -> None:

@@ -122,14 +122,24 @@ def test_wrong_credentials_are_not_told(at: At, place: str, tmp_path: Path) -> N
     assert PLANTED_SECRET not in said.stdout + said.stderr and PLANTED_TOKEN not in said.stdout + said.stderr
 
 
-@pytest.mark.parametrize(
-    "secret", ["with\nline", "with\ttab", "ümlaut", " blanks ", "", '"quoted"', "x" * 5000], ids=ascii
-)
+FORMS = {
+    "line": "with\nline",
+    "tab": "with\ttab",
+    "umlaut": "\u00fcmlaut",
+    "blanks": " blanks ",
+    "empty": "",
+    "quoted": '"quoted"',
+    "long": "x" * 5000,
+}
+
+
+@pytest.mark.parametrize("secret", FORMS.values(), ids=FORMS)
 def test_secrets_of_any_form_are_not_told(fast: At, secret: str) -> None:
     for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID"):
         planted = f"planted{secret}secret" if secret else ""
         ended = fast.run("put", env={**PLANTED, name: planted})
-        assert ended.code == 2 and len(ended.stderr.splitlines()) == 1, ended.stderr
+        if ended.code or fast.server.flavour.signs:
+            assert ended.code == 2 and len(ended.stderr.splitlines()) == 1, ended.stderr
         assert "panicked" not in ended.stderr
         if secret:
             nothing_told(ended, fast.folder, planted, PLANTED_SECRET[10:])

@@ -60,6 +60,8 @@ def check(row: Row, ended: Ended, proxy: Proxy) -> None:
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.id)
 def test_a_harmed_request_is_one_failed_operation(fast: At, row: Row) -> None:
+    if row.fails == ("fault ChecksumMismatch",) and not fast.server.flavour.tells_sums:
+        pytest.skip(f"{fast.server.flavour.name} does not tell the sum of what it sends")
     which = 0 if row.query else 2
     with harmful(fast.server.port, row.harm, chooses(row), which) as proxy:
         job = job_at(proxy.endpoint, *row.phases(), target={"bucket": fast.bucket, **row.target}, **row.more)
@@ -136,7 +138,9 @@ def test_a_page_that_is_not_to_be_had_is_one_failure(fast: At) -> None:
 
 def test_a_service_that_is_killed_and_comes_back(tmp_path: Path) -> None:
     """What is asked meanwhile has failed, once each; then it goes on as if nothing had been."""
-    name = next(name for name in ("versitygw", "minio", "moto") if not FLAVOURS[name].why_not())
+    name = next((name for name in ("versitygw", "minio") if not FLAVOURS[name].why_not()), "")
+    if not name:
+        pytest.skip(f"{FLAVOURS['versitygw'].why_not()}; moto forgets all when it ends")
     with s3_server(name, tmp_path) as server:
         at = At(server, "assay-killed", tmp_path)
         slow = {"operation": "put", "rate_per_s": 100.0, "runtime_ns": 6 * SECOND}
