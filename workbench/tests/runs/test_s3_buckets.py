@@ -214,9 +214,6 @@ def test_a_name_with_an_address_that_nobody_listens_at(fast: At) -> None:
     hosts.write_text("127.0.0.1 localhost both\n::1 localhost both\n")
     job = job_at(f"http://both:{fast.server.port}", "put", "get", "delete", target={"bucket": fast.bucket}, lanes=2)
     ended = Engine(job, fast.folder, within=other_names(hosts)).end()
-    if set(ended.failures()) == {"fault ECONNREFUSED"} or "Connection refused" in ended.reason:
-        # engine defect: connections take the addresses of a name in turns, and none is tried after one that fails.
-        pytest.xfail("engine defect: a name's second address is not tried where the first refuses")
     assert (ended.code, ended.failures()) == (0, {}), ended.reason
     assert ended.end("get")["verified_bytes"] == 24 * 64 * KIB
 

@@ -38,6 +38,9 @@ const NFS: &[(i32, &str)] = &[
 
 /// Names of the statuses that storage answers with (RFC 9110 section 15, RFC 6585).
 const HTTP: &[(i32, &str)] = &[
+    (301, "Moved Permanently"),
+    (304, "Not Modified"),
+    (307, "Temporary Redirect"),
     (400, "Bad Request"),
     (401, "Unauthorized"),
     (403, "Forbidden"),

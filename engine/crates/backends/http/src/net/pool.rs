@@ -98,13 +98,20 @@ impl Pool {
     }
 
     async fn connect(&self, host: usize) -> Result<Connection, Fault> {
-        let (endpoint, address) = {
+        let (endpoint, first) = {
             let host = &mut self.hosts.borrow_mut()[host];
             host.address = host.address.wrapping_add(1);
-            let all = &host.endpoint.addresses;
-            (Arc::clone(&host.endpoint), all[host.address % all.len()])
+            (Arc::clone(&host.endpoint), host.address)
         };
-        let connected = connect(&endpoint, address, self.tls.as_ref()).await;
+        // A name may have addresses at which nobody listens (IPv6, where there is none): then the next one is tried.
+        let all = &endpoint.addresses;
+        let mut connected = Err(Fault::os(libc::EADDRNOTAVAIL));
+        for more in 0..all.len() {
+            connected = connect(&endpoint, all[first.wrapping_add(more) % all.len()], self.tls.as_ref()).await;
+            if connected.is_ok() {
+                break;
+            }
+        }
         let counts = &mut self.hosts.borrow_mut()[host].counts;
         match connected {
             Ok((connection, ns)) => {
@@ -124,10 +131,7 @@ impl Pool {
     pub(crate) async fn warm(self: &Rc<Self>, count: u32) {
         let mut all = Vec::new();
         for _ in 0..count {
-            match self.take().await {
-                Ok(taken) => all.push(taken),
-                Err(_) => break,
-            }
+            all.extend(self.take().await);
         }
         all.into_iter().for_each(Taken::give_back);
     }

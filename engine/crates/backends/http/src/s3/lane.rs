@@ -1,6 +1,7 @@
 //! One worker's objects: each operation is one request, over a connection of its own while it lasts.
 
 use super::keys;
+use super::listing::Listing;
 use super::place::Place;
 use super::uploads::Uploads;
 use super::work::Work;
@@ -33,8 +34,7 @@ pub(super) struct Shared {
     pub(super) ranged: Cell<bool>,
     pub(super) signer: RefCell<Arc<Signer>>,
     pub(super) uploads: RefCell<Uploads>,
-    /// How each page of the list of names is asked for that is known.
-    pub(super) tokens: RefCell<Vec<String>>,
+    pub(super) listing: RefCell<Listing>,
     /// By slot: when the first byte came.
     pub(super) first_bytes: RefCell<Vec<u64>>,
 }
@@ -69,7 +69,7 @@ impl BucketLane {
             ranged: Cell::new(false),
             signer: RefCell::new(place.signer()?),
             uploads: RefCell::default(),
-            tokens: RefCell::default(),
+            listing: RefCell::default(),
             place,
         });
         Ok(BucketLane {
@@ -114,7 +114,7 @@ impl Lane for BucketLane {
     fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
         *self.shared.signer.borrow_mut() = self.shared.place.signer()?;
         self.shared.ranged.set(plan.ranged);
-        self.shared.tokens.borrow_mut().clear();
+        *self.shared.listing.borrow_mut() = Listing::default();
         let (depth, reason) = if plan.operation == Operation::List {
             (1, "each page of a list says how the next is asked for")
         } else {

@@ -94,15 +94,24 @@ impl Place {
             (FaultDomain::Os, "ETIMEDOUT") => {
                 format!(": no answer for {} s", self.target.timeout_ns as f64 / 1e9)
             }
+            (FaultDomain::Os, "EPROTO") if self.tls.is_some() => {
+                ": is the certificate for this name, and by somebody whom this host trusts, or by one of ca_file?"
+                    .to_owned()
+            }
             (FaultDomain::Os, _) => format!(" ({})", self.target.endpoints.join(", ")),
             (_, "AccessDenied" | "Forbidden" | "InvalidAccessKeyId" | "SignatureDoesNotMatch") => {
                 ": do the credentials of this host belong to this service, and may they do this?".to_owned()
             }
             (_, "ExpiredToken" | "TokenRefreshRequired") => ": get new credentials".to_owned(),
             (_, "RequestTimeTooSkewed") => ": set this host's clock".to_owned(),
-            (_, "PermanentRedirect" | "Moved Permanently" | "TemporaryRedirect" | "AuthorizationHeaderMalformed") => {
-                ": name the bucket's region, and the endpoint of that region".to_owned()
-            }
+            (
+                _,
+                "PermanentRedirect"
+                | "Moved Permanently"
+                | "TemporaryRedirect"
+                | "Temporary Redirect"
+                | "AuthorizationHeaderMalformed",
+            ) => ": name the bucket's region, and the endpoint of that region".to_owned(),
             _ => String::new(),
         };
         SetupError::new(action, object, format!("{words}{hint}")).because(fault)

@@ -175,9 +175,12 @@ impl<'a> Work<'a> {
             None => Sink::Drop,
         };
         let answer = self.ask_summing(call, sink, kind).await?;
-        // What is cut off is told by its length.
         if !answer.0.is_success() {
             return Err(refusal(&answer.0));
+        }
+        // What is cut off is told by its length, if that tells it.
+        if answer.0.cut && answer.0.bytes == op.length {
+            return Err(Fault::os(libc::ECONNABORTED));
         }
         // More than was asked for: whole objects for a range, or another object.
         if answer.0.bytes > op.length {
@@ -209,22 +212,14 @@ impl<'a> Work<'a> {
     /// One page of names; how many.
     async fn list(&self) -> Result<u64, Fault> {
         let shared = self.shared;
-        let page = self.op.object as usize;
+        let page = shared.listing.borrow().page(self.op.object as usize);
         let prefix = coded(&of_lane(&shared.place.target, LETTERS[0], shared.lane));
-        let token = match page {
-            0 => String::new(),
-            _ => match shared.tokens.borrow().get(page - 1) {
-                Some(token) => format!("&continuation-token={}", coded(token)),
-                // The page before has ended the list, or has failed.
-                None => return Err(Fault::os(libc::ENOENT)),
-            },
-        };
+        let token = shared.listing.borrow().token(page).map(|token| format!("&continuation-token={}", coded(token)));
+        let token = token.unwrap_or_default();
         let query = format!("list-type=2&max-keys={LIST_PAGE}&prefix={prefix}{token}");
         let answer = self.simple(Call::new(Method::GET, "").query(query)).await?;
         let (count, next) = xml::count(&answer.kept, "Contents", "NextContinuationToken").ok_or(MALFORMED_ANSWER)?;
-        let mut tokens = shared.tokens.borrow_mut();
-        tokens.truncate(page);
-        tokens.extend(next);
+        shared.listing.borrow_mut().note(page, next);
         Ok(count)
     }
 

@@ -1,0 +1,57 @@
+//! Pages of the list of a lane's names: each says how the next one is asked for.
+
+/// What is known of them.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    /// How the second page is asked for, the third, ...
+    tokens: Vec<String>,
+    /// The last of the pages known has no next one.
+    ended: bool,
+}
+
+impl Listing {
+    /// The page that is asked for in the place of one: that itself; the first one that is not known, if the page before
+    /// could not be had; the first of all, if the list has ended before.
+    pub(super) fn page(&self, wanted: usize) -> usize {
+        if wanted <= self.tokens.len() {
+            wanted
+        } else if self.ended {
+            0
+        } else {
+            self.tokens.len()
+        }
+    }
+
+    /// What asks for a page; none for the first.
+    pub(super) fn token(&self, page: usize) -> Option<&String> {
+        self.tokens.get(page.checked_sub(1)?)
+    }
+
+    /// A page has come, and what asks for the next; none if it is the last.
+    pub(super) fn note(&mut self, page: usize, next: Option<String>) {
+        self.tokens.truncate(page);
+        self.ended = next.is_none();
+        self.tokens.extend(next);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_page_follows_the_one_before() {
+        let mut listing = Listing::default();
+        assert_eq!((listing.page(0), listing.token(0)), (0, None));
+        // The first page could not be had: it is asked for again in the place of the second.
+        assert_eq!(listing.page(1), 0);
+        listing.note(0, Some("a".to_owned()));
+        assert_eq!((listing.page(1), listing.token(1).map(String::as_str)), (1, Some("a")));
+        assert_eq!(listing.page(7), 1);
+        listing.note(1, None);
+        assert_eq!((listing.page(1), listing.page(2), listing.page(0)), (1, 0, 0));
+        // Another round.
+        listing.note(0, Some("b".to_owned()));
+        assert_eq!((listing.page(2), listing.token(1).map(String::as_str)), (1, Some("b")));
+    }
+}
