@@ -160,6 +160,10 @@ def test_only_a_confirmed_run_may_write_to_a_bucket_of_others() -> None:
         ({"w_part_size": "5MiB", "w_object_size": "1TiB"}, "an object of 1TiB has more than 10,000 parts of 5MiB"),
         ({"w_object_size": "1KiB..6GiB"}, "an object of 6GiB is too large to be put whole"),
         ({"w_servers": 2}, "2 servers, but target cloud has 1"),
+        (
+            {"w_lanes": 1024, "w_queue_depth": [1, 128]},
+            "1024 lanes with 128 requests in flight each need 90GiB of memory",
+        ),
     ],
 )
 def test_what_s3_does_not_take_is_refused(changes: dict[str, Any], why: str) -> None:

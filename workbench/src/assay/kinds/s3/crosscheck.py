@@ -8,9 +8,14 @@ from assay.model.study.contents import sizes_of
 from assay.model.study.names import DELETES
 from assay.model.study.study import Workload
 from assay.model.units import format_size
+from assay.plan.objects import PIECE_BYTES
+from assay.plan.rules import MOST_BUFFER_BYTES, MOST_LANES
 
 LEAST_PART, MOST_PART, MOST_PARTS = 5 << 20, 5 << 30, 10_000
 """Of a multipart upload; what is put whole is a part at most (Amazon S3 User Guide, multipart upload limits)."""
+
+LANE_BYTES, REQUEST_BYTES, PART_BYTES = 16 << 20, 528 << 10, 128
+"""What an engine keeps at most for a lane, for a request in flight, and for each part of an object."""
 
 
 def crosscheck(target: S3Target, name: str, workload: str, work: Workload) -> Iterator[Fault]:
@@ -22,8 +27,26 @@ def crosscheck(target: S3Target, name: str, workload: str, work: Workload) -> It
         yield Fault(path=(*path, "servers"), message=message, hint="name more endpoints there, or use fewer")
     if work.group == "objects":
         yield from _parts(path, work)
+        yield from _memory(path, work)
         if target.if_none_match:
             yield from _put_again(path, name, work)
+
+
+def _memory(path: tuple[str, str], work: Workload) -> Iterator[Fault]:
+    """More requests in flight than an engine has memory for, if the largest values of all axes come together."""
+
+    def most(field: str) -> int:
+        return max((value for value in work.axis(field).values() if isinstance(value, int)), default=0)
+
+    sizes = [sizes_of(size).largest for size in work.axis("object_size").values() if isinstance(size, int | str)]
+    parts = [part for part in work.axis("part_size").values() if isinstance(part, int)]
+    listed = PART_BYTES * -(-max(sizes, default=0) // min(parts)) if parts else 0
+    lanes, depth = max(most("lanes"), min(most("streams"), MOST_LANES)), most("queue_depth")
+    needed = lanes * (LANE_BYTES + depth * (REQUEST_BYTES + listed + min(max(sizes, default=0), PIECE_BYTES)))
+    if needed > MOST_BUFFER_BYTES:
+        message = f"{lanes} lanes with {depth} requests in flight each need {format_size(needed >> 30 << 30)} of memory"
+        hint = f"at most {format_size(MOST_BUFFER_BYTES)}: lower lanes or queue_depth"
+        yield Fault(path=(*path, "queue_depth"), message=message, hint=hint)
 
 
 def _parts(path: tuple[str, str], work: Workload) -> Iterator[Fault]:
