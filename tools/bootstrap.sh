@@ -1,5 +1,5 @@
 #!/bin/sh
-# Make sure that what the Makefile needs is there: Python >= 3.11 with venv, Rust >= 1.88, a C linker; with
+# Make sure that what the Makefile needs is there: Python >= 3.11 with venv, Rust >= 1.95, a C linker; with
 # "tests" also Chromium for the report's browser test, valgrind to count instructions and what the cluster in a box runs;
 # with "soak" fio and bpftrace.
 # Installs Debian packages where it may, says how otherwise.
@@ -50,9 +50,9 @@ command -v "$python" >/dev/null || install python3 python3-venv || fail "no $pyt
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "$("$python" --version) is too old" "install Python 3.11 or later, or say make PYTHON=/path/to/python3.11"
 "$python" -c 'import venv, ensurepip' 2>/dev/null || install python3-venv || fail "$python has no venv module" "apt-get install python3-venv"
 command -v cc >/dev/null || install gcc libc6-dev || fail "no C linker (cc)" "apt-get install gcc libc6-dev"
-command -v cargo >/dev/null || fail "no Rust toolchain (cargo)" "install Rust 1.88 or later, see https://rustup.rs"
+command -v cargo >/dev/null || fail "no Rust toolchain (cargo)" "install Rust 1.95 or later, see https://rustup.rs"
 minor=$(cargo --version | sed -n 's/^cargo 1\.\([0-9]*\)\..*/\1/p')
-[ "${minor:-0}" -ge 88 ] || fail "$(cargo --version) is too old" "install Rust 1.88 or later: rustup update stable"
+[ "${minor:-0}" -ge 95 ] || fail "$(cargo --version) is too old" "install Rust 1.95 or later: rustup update stable"
 if [ "${1:-}" = tests ]; then
     command -v git >/dev/null || install git || fail "no git" "apt-get install git"
     command -v valgrind >/dev/null || install valgrind || echo "note: no valgrind: instructions will not be counted" >&2
