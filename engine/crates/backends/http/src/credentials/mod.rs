@@ -11,7 +11,7 @@ use std::fmt;
 use std::time::{Duration, SystemTime};
 
 /// New ones are fetched when these would end so soon.
-const RENEW_BEFORE: Duration = Duration::from_secs(300);
+const RENEW_BEFORE: Duration = Duration::from_mins(5);
 
 /// A key and its secret.
 #[derive(Clone, PartialEq, Eq)]
