@@ -70,8 +70,9 @@ fn plan(job: &Job, number: u32, phase: &Phase, lane: u32) {
     for _ in 0..pattern.count().min(STEPS) {
         let Some(step) = pattern.next_step() else { break };
         let end = step.offset.checked_add(step.length).expect("an offset in the file");
-        assert!(end <= job.file_size_bytes.max(job.largest_contents()), "{step:?}");
-        pattern.ended(step.kind, step.object, step.length, true);
+        let most = job.file_size_bytes.max(job.largest_contents()).saturating_mul(u64::from(step.count.max(1)));
+        assert!(end <= most, "{step:?}");
+        pattern.ended(&step, true);
     }
     if let Some(rate) = phase.rate_per_s {
         let mut schedule = Schedule::new(phase.arrivals, rate, lane, job.all_lanes(), u64::from(number));
@@ -113,8 +114,9 @@ fn serve(job: &Job, target: &NullTarget) {
     };
     lane.begin(&plan).expect("the null device always begins");
     let length = job.record_size_bytes.min(1 << 20);
-    let ops: Vec<Op> =
-        (0..job.queue_depth.min(8)).map(|slot| Op { kind: OpKind::Read, slot, object: 0, offset: 0, length }).collect();
+    let ops: Vec<Op> = (0..job.queue_depth.min(8))
+        .map(|slot| Op { kind: OpKind::Read, count: 1, slot, object: 0, offset: 0, length })
+        .collect();
     let (mut done, most) = (Vec::new(), ops.len());
     lane.exchange(&ops, &mut done, 0);
     assert!(done.len() <= most, "one completion for each operation");

@@ -44,7 +44,8 @@ pub(crate) fn least_job(target: &Target, file_size_bytes: u64) -> anyhow::Result
     let shared = able.layouts.contains(&Layout::Shared) && !operation.objects();
     let layout = if shared { Layout::Shared } else { Layout::Separate };
     let mut job = json!({
-        "spec_version": SPEC_VERSION, "id": "target", "target": target, "file_size_bytes": file_size_bytes,
+        "spec_version": SPEC_VERSION, "id": "target", "target": target,
+        "file_size_bytes": file_size_bytes + target.rules().key_bytes(),
         "record_size_bytes": 1, "phases": [{"operation": operation}], "layout": layout,
     });
     match operation.group() {
@@ -60,11 +61,11 @@ pub(crate) fn checked(target: &Target) -> anyhow::Result<Target> {
     read(&serde_json::to_string(target)?, None)
 }
 
-/// A target of any kind. The directory may be left out, and of an export or bucket its root; without a kind it is a directory.
+/// A target of any kind. The directory may be left out, and of an export, bucket or table its root; without a kind it is a directory.
 pub(crate) fn any(text: &str, root: &str, directory: &str) -> anyhow::Result<Target> {
     let mut target: Value = serde_json::from_str(text).context("the target cannot be read")?;
     let Some(fields) = target.as_object_mut() else { bail!("the target must be a JSON object") };
-    if fields.contains_key("export") || fields.contains_key("bucket") {
+    if ["export", "bucket", "table"].iter().any(|word| fields.contains_key(*word)) {
         fields.entry("root").or_insert_with(|| json!(root));
     }
     fields.entry("kind").or_insert_with(|| json!("file"));

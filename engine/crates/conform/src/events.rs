@@ -65,7 +65,10 @@ impl EventSink for Heard {
                 names: end.all_ops() - end.ops(OpKind::Read) - end.ops(OpKind::Write),
                 bytes: end.last_finisher.bytes,
                 read_bytes: end.bytes(OpKind::Read),
-                got_bytes: end.bytes(OpKind::Get),
+                got_bytes: [OpKind::Get, OpKind::BatchGet, OpKind::Query, OpKind::Scan]
+                    .iter()
+                    .map(|kind| end.bytes(*kind))
+                    .sum(),
                 verified_bytes: end.verified_bytes,
                 failed: end.errors.iter().map(|error| error.count).sum(),
             }),

@@ -121,7 +121,7 @@ impl Hand {
             data_kinds!() => (0, place),
             name_kinds!() | object_kinds!() => (place, 0),
         };
-        self.do_one(&Op { kind, slot: 0, object, offset, length: length as u64 })
+        self.do_one(&Op { kind, count: 1, slot: 0, object, offset, length: length as u64 })
     }
 
     fn do_one(&mut self, op: &Op) -> Result<u64, Failed> {
@@ -134,14 +134,14 @@ impl Hand {
     pub(crate) fn put(&mut self, kind: Kind, number: u64, offset: u64, contents: &[u8]) -> Result<u64, Failed> {
         // SAFETY: nothing is in flight, and the slice ends here.
         unsafe { self.buffers.slice(0, contents.len()) }.copy_from_slice(contents);
-        self.do_one(&Op { kind, slot: 0, object: number, offset, length: contents.len() as u64 })
+        self.do_one(&Op { kind, count: 1, slot: 0, object: number, offset, length: contents.len() as u64 })
     }
 
     /// Fetches so many bytes of an object, or as many as there are.
     pub(crate) fn get(&mut self, number: u64, offset: u64, length: usize) -> Result<Vec<u8>, Failed> {
         // SAFETY: nothing is in flight, and the slice ends here.
         unsafe { self.buffers.slice(0, length) }.fill(0xEE);
-        let op = Op { kind: OpKind::Get, slot: 0, object: number, offset, length: length as u64 };
+        let op = Op { kind: OpKind::Get, count: 1, slot: 0, object: number, offset, length: length as u64 };
         let got = self.do_one(&op)? as usize;
         // SAFETY: as above.
         Ok(unsafe { self.buffers.slice(0, length) }[..got.min(length)].to_vec())
@@ -149,7 +149,12 @@ impl Hand {
 
     /// Does something else to the object of this number; `length` as of the operation's kind.
     pub(crate) fn object_of(&mut self, kind: Kind, number: u64, length: u64) -> Result<u64, Failed> {
-        self.do_one(&Op { kind, slot: 0, object: number, offset: 0, length })
+        self.do_one(&Op { kind, count: 1, slot: 0, object: number, offset: 0, length })
+    }
+
+    /// Does something to so many objects at once.
+    pub(crate) fn several(&mut self, kind: Kind, first: u64, count: u16) -> Result<u64, Failed> {
+        self.do_one(&Op { kind, count, slot: 0, object: first, offset: 0, length: 0 })
     }
 
     /// Writes bytes; how many were taken.

@@ -81,7 +81,7 @@ impl Recipe {
 pub(crate) fn phase(operation: Operation) -> Value {
     let mix = match operation.group() {
         _ if !operation.mixes() => Value::Null,
-        Some(Group::Objects) => json!({ "put": 30, "get": 40, "head": 10, "delete": 20 }),
+        Some(Group::Objects) => json!({ "put": 50, "get": 50 }),
         _ => json!({ "read": 50, "write": 50 }),
     };
     json!({ "operation": operation, "measured": operation != Operation::Prepare, "mix": mix })

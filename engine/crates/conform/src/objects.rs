@@ -6,11 +6,16 @@ use crate::finding::{Finding, Symptom};
 use crate::job::{phase, Recipe};
 use crate::look;
 use crate::session::Session;
-use assay_spec::{data_operations, name_operations, Layout, Objects, OpKind, Operation, SyncPolicy};
+use assay_spec::{
+    data_operations, name_operations, BackendCapabilities, Layout, Objects, OpKind, Operation, SyncPolicy,
+};
+use serde_json::{json, Value};
 
 /// Objects of each lane: more than come on one page of a list.
 const MANY: u64 = 1_050;
 const SOME: u64 = 40;
+/// Objects of a batch; the last one is not full.
+const BATCH: u16 = 12;
 const LANES: u32 = 2;
 /// What a job fetches and stores in, so that larger objects are made and checked while they go.
 const PIECE: u64 = 4096;
@@ -21,7 +26,9 @@ const LARGE: u64 = 2 * PART + 700;
 
 /// For each operation what it is done among, so that what came of it is seen.
 fn script(operation: Operation) -> Option<(&'static [Operation], &'static str)> {
-    use Operation::{Copy, Delete, Get, Head, List, MultiDelete, ObjectMix, Put};
+    use Operation::{
+        BatchGet, BatchPut, Copy, Delete, Get, Head, List, MultiDelete, ObjectMix, Put, Query, Scan, Update,
+    };
     Some(match operation {
         Put => (&[Put, Get, Head, Put, Get, Delete], "stores each object, and stores it anew"),
         Get => (&[Put, Get, Get, Delete], "brings each object as it was put"),
@@ -30,6 +37,11 @@ fn script(operation: Operation) -> Option<(&'static [Operation], &'static str)> 
         List => (&[Put, List, List, Delete], "lists each object once"),
         Copy => (&[Put, Copy, Get, Delete], "leaves the objects as they are"),
         MultiDelete => (&[Put, MultiDelete, Put, Get, MultiDelete], "each key is free again"),
+        Update => (&[Put, Update, Get, Delete], "replaces what is there"),
+        BatchPut => (&[BatchPut, Get, BatchPut, Get, Delete], "stores each object, and stores it anew"),
+        BatchGet => (&[Put, BatchGet, BatchGet, Delete], "brings each object as it was put"),
+        Query => (&[Put, Query, Query, Delete], "finds all that belong together"),
+        Scan => (&[Put, Scan, Scan, Delete], "finds all objects"),
         ObjectMix => (&[Put, ObjectMix, Get], "objects come and go, and those that are there are whole"),
         data_operations!() | name_operations!() | Operation::Prepare => return None,
     })
@@ -41,19 +53,26 @@ pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
     let mut all = Vec::new();
     for (operation, (phases, expects)) in able.operations.iter().filter_map(|one| Some((*one, script(*one)?))) {
         let many = matches!(operation, Operation::List | Operation::MultiDelete);
-        let sizes: &[u64] = if many { &[0] } else { &[0, 700, 100_001] };
+        let sizes: &[u64] = if many {
+            &[0]
+        } else if operation == Operation::Scan {
+            // All of a lane's part on one page.
+            &[700]
+        } else {
+            &[0, 700, 100_001]
+        };
         for (size, depth) in sizes.iter().flat_map(|size| [(*size, 1), (*size, 4)]) {
             let count = if many { MANY } else { SOME };
-            let one = recipe(phases, size, depth, Objects { count, part_size_bytes: None });
+            let one = recipe(able, phases, size, depth, Objects { count, part_size_bytes: None, batch: BATCH });
             let way = format!("{size} bytes each, {depth} in flight");
             add(subject, &mut all, (operation, expects), way, one);
         }
     }
     if able.operations.contains(&Operation::Put) && able.operations.contains(&Operation::Get) {
         for depth in [1, 4] {
-            let parts = Objects { count: 1, part_size_bytes: Some(PART) };
+            let parts = Objects { count: 1, part_size_bytes: Some(PART), batch: BATCH };
             let phases = [Operation::Put, Operation::Get, Operation::Head, Operation::Put, Operation::Get];
-            let one = Recipe { lanes: 1, record: 1 << 20, ..recipe(&phases, LARGE, depth, parts) };
+            let one = Recipe { lanes: 1, record: 1 << 20, ..recipe(able, &phases, LARGE, depth, parts) };
             let way = format!("in parts, {depth} in flight");
             add(subject, &mut all, (Operation::Put, "stores an object of its parts"), way, one);
         }
@@ -75,7 +94,8 @@ fn add(
     all.push(Check { group: "objects", name: operation.name().to_owned(), way, expects, act });
 }
 
-fn recipe(phases: &[Operation], size: u64, depth: u32, objects: Objects) -> Recipe {
+fn recipe(able: &BackendCapabilities, phases: &[Operation], size: u64, depth: u32, objects: Objects) -> Recipe {
+    let offered = phases.iter().filter(|one| able.operations.contains(one));
     Recipe {
         seed: crate::data::NEW,
         lanes: LANES,
@@ -83,9 +103,19 @@ fn recipe(phases: &[Operation], size: u64, depth: u32, objects: Objects) -> Reci
         depth,
         sync: SyncPolicy::None,
         objects: Some(objects),
-        phases: phases.iter().copied().map(phase).collect(),
+        phases: offered.map(|one| object_phase(able, *one)).collect(),
         ..Recipe::plain(size, PIECE)
     }
+}
+
+/// A phase that goes once over the objects.
+fn object_phase(able: &BackendCapabilities, operation: Operation) -> Value {
+    let other = if able.operations.contains(&Operation::Head) { OpKind::Head } else { OpKind::Update };
+    let mut phase = phase(operation);
+    if operation == Operation::ObjectMix {
+        phase["mix"] = json!({ "put": 30, "get": 40, other.name(): 10, "delete": 20 });
+    }
+    phase
 }
 
 fn play(session: &Session<'_>, recipe: &Recipe) -> Vec<Finding> {
@@ -101,24 +131,36 @@ fn wrong(session: &Session<'_>, recipe: &Recipe, heard: &Heard) -> Vec<Finding> 
     if !findings.is_empty() {
         return findings;
     }
-    heard.phases.iter().filter_map(|done| undone(done, recipe)).collect()
+    match session.job(recipe) {
+        Ok(job) => heard.phases.iter().filter_map(|done| undone(done, recipe, job.largest_contents())).collect(),
+        Err(finding) => vec![finding],
+    }
 }
 
 /// A phase that says of itself that all was well, but did not do what it should.
-fn undone(done: &Done, recipe: &Recipe) -> Option<Finding> {
+fn undone(done: &Done, recipe: &Recipe, contents: u64) -> Option<Finding> {
     let objects = recipe.objects.as_ref()?;
     let lanes = u64::from(recipe.lanes);
+    let all = lanes * objects.count * contents;
     // Two for beginning and completing, and the parts.
     let parts = objects.part_size_bytes.filter(|part| *part < recipe.file);
     let puts = parts.map_or(1, |part| recipe.file.div_ceil(part) + 2);
     let each = match done.operation {
         Operation::Put => objects.count * puts,
         Operation::List | Operation::MultiDelete => objects.count.div_ceil(1000),
-        Operation::Head | Operation::Delete | Operation::Copy => objects.count,
-        Operation::Get | Operation::ObjectMix => return unchecked(done),
+        Operation::Head | Operation::Delete | Operation::Copy | Operation::Update => objects.count,
+        Operation::BatchPut => objects.count.div_ceil(u64::from(objects.batch)),
+        Operation::Query | Operation::Scan if done.got_bytes != all => {
+            let (expected, found) = (format!("{all} bytes found"), done.got_bytes.to_string());
+            return Some(Finding::new(Symptom::Undone, done.operation.name(), "all objects").values(expected, found));
+        }
+        Operation::Get | Operation::ObjectMix | Operation::BatchGet | Operation::Query | Operation::Scan => {
+            return unchecked(done);
+        }
         Operation::Prepare | data_operations!() | name_operations!() => return None,
     };
-    let moved = if done.operation == Operation::Put { lanes * objects.count * recipe.file } else { 0 };
+    let stores = matches!(done.operation, Operation::Put | Operation::BatchPut | Operation::Update);
+    let moved = if stores { all } else { 0 };
     if done.whole && done.failed == 0 && (done.names, done.bytes) == (lanes * each, moved) {
         return None;
     }

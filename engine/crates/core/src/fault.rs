@@ -1,6 +1,9 @@
 //! Names and words of faults.
 
-use crate::named::{status_and_name, CHECKSUM_MISMATCH, ETAG_MISMATCH};
+use crate::named::{
+    status_and_name, CHECKSUM_MISMATCH, ETAG_MISMATCH, ITEM_LENGTH, NOTHING_LEFT_TO_SPEND, NO_SUCH_ITEM,
+    UNPROCESSED_ITEMS,
+};
 use crate::os_message;
 use assay_spec::{Fault, FaultDomain};
 
@@ -201,12 +204,12 @@ pub fn fault_name(fault: Fault) -> Option<&'static str> {
         FaultDomain::Os => OS,
         FaultDomain::Nfs => NFS,
         FaultDomain::Http => HTTP,
-        FaultDomain::S3 => {
+        FaultDomain::S3 | FaultDomain::Dynamodb => {
             let (status, name) = status_and_name(fault);
             return if name.is_empty() { named(HTTP, status) } else { Some(name) };
         }
         // No backend speaks these yet: what does brings its names.
-        FaultDomain::Dynamodb | FaultDomain::Smb | FaultDomain::Aoe | FaultDomain::Mpi => &[],
+        FaultDomain::Smb | FaultDomain::Aoe | FaultDomain::Mpi => &[],
     };
     named(table, fault.code())
 }
@@ -223,8 +226,21 @@ pub fn as_errno(fault: Fault) -> Option<i32> {
         FaultDomain::Nfs => errno_of_nfs(fault.code()),
         FaultDomain::Http => errno_of_status(fault.code()),
         FaultDomain::S3 => errno_of_status(status_and_name(fault).0),
-        FaultDomain::Dynamodb | FaultDomain::Smb | FaultDomain::Aoe | FaultDomain::Mpi => None,
+        FaultDomain::Dynamodb => errno_of_table(fault),
+        FaultDomain::Smb | FaultDomain::Aoe | FaultDomain::Mpi => None,
     }
+}
+
+/// DynamoDB refuses nearly everything with one status: its names tell what.
+fn errno_of_table(fault: Fault) -> Option<i32> {
+    use rustix::io::Errno;
+    let errno = match status_and_name(fault).1 {
+        "NoSuchItem" | "ResourceNotFoundException" => Errno::NOENT,
+        "ResourceInUseException" => Errno::EXIST,
+        "AccessDeniedException" | "InvalidSignatureException" | "UnrecognizedClientException" => Errno::ACCESS,
+        _ => return None,
+    };
+    Some(errno.raw_os_error())
 }
 
 /// The errno of an HTTP status (RFC 9110 section 15).
@@ -279,7 +295,7 @@ pub fn fault_message(fault: Fault) -> String {
         FaultDomain::Nfs => "the NFS server",
         FaultDomain::Http => "the server",
         FaultDomain::S3 => return s3_message(fault),
-        FaultDomain::Dynamodb => "DynamoDB",
+        FaultDomain::Dynamodb => return table_message(fault),
         FaultDomain::Smb => "the SMB server",
         FaultDomain::Aoe => "the AoE target",
         FaultDomain::Mpi => "MPI",
@@ -298,6 +314,18 @@ fn s3_message(fault: Fault) -> String {
         0 if fault == CHECKSUM_MISMATCH => "what came has another checksum than the service says".to_owned(),
         0 => "the answer of the S3 service cannot be understood".to_owned(),
         status => format!("S3 answered {status} {name}").trim_end().to_owned(),
+    }
+}
+
+fn table_message(fault: Fault) -> String {
+    let name = fault_name(fault).unwrap_or_default();
+    match status_and_name(fault).0 {
+        0 if fault == UNPROCESSED_ITEMS => "the service has left items of a batch undone".to_owned(),
+        0 if fault == NO_SUCH_ITEM => "there is no such item".to_owned(),
+        0 if fault == NOTHING_LEFT_TO_SPEND => "the job's limit of requests or capacity units is reached".to_owned(),
+        0 if fault == ITEM_LENGTH => "an item is not as long as what was stored".to_owned(),
+        0 => "the answer of the DynamoDB service cannot be understood".to_owned(),
+        status => format!("DynamoDB answered {status} {name}").trim_end().to_owned(),
     }
 }
 

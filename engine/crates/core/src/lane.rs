@@ -47,6 +47,19 @@ pub struct HostCounts {
     pub setup_ns: Vec<u64>,
 }
 
+/// What a service has told of the work of a lane (see `assay_spec::ServiceUse`).
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ServiceCounts {
+    /// Objects of operations on several.
+    pub objects: u64,
+    /// Of these such as the service has left undone.
+    pub unprocessed: u64,
+    /// Read capacity units.
+    pub read_units: f64,
+    /// Write capacity units.
+    pub write_units: f64,
+}
+
 /// What a lane needs to know when it is opened.
 #[derive(Clone)]
 pub struct LaneSetup {
@@ -60,7 +73,7 @@ pub struct LaneSetup {
     pub direct: bool,
     /// Buffers of this lane; an operation's slot is an index into them.
     pub buffers: Arc<Buffers>,
-    /// Data of operations that are longer than a buffer; none if there are none.
+    /// Data of operations that are longer than a buffer, or on several objects; none if there are none.
     pub source: Option<Arc<dyn Source>>,
 }
 
@@ -125,6 +138,11 @@ pub trait Lane {
     /// What was counted of its connections since the last time, host by host; empty where there is nothing to count.
     fn host_counts(&mut self) -> Vec<HostCounts> {
         Vec::new()
+    }
+
+    /// What the service has told since the last time; none where it tells nothing.
+    fn service_counts(&mut self) -> Option<ServiceCounts> {
+        None
     }
 
     /// Closes what `begin` opened. Nothing is in flight.

@@ -18,6 +18,9 @@ pub use buffers::Buffers;
 pub use error::{os_message, SetupError};
 pub use fault::{as_errno, fault_message, fault_name};
 pub use kind::{wrong_kind, Backend, Kind};
-pub use lane::{HostCounts, Lane, LaneSetup, MethodChoice, PhasePlan, ASKED_FOR};
-pub use named::{named_fault, status_of, CHECKSUM_MISMATCH, ETAG_MISMATCH, MALFORMED_ANSWER};
-pub use op::{Completion, Op, Source, LIST_PAGE};
+pub use lane::{HostCounts, Lane, LaneSetup, MethodChoice, PhasePlan, ServiceCounts, ASKED_FOR};
+pub use named::{
+    named_fault, status_of, CHECKSUM_MISMATCH, ETAG_MISMATCH, ITEM_LENGTH, MALFORMED_ANSWER, MALFORMED_TABLE_ANSWER,
+    NOTHING_LEFT_TO_SPEND, NO_SUCH_ITEM, UNPROCESSED_ITEMS,
+};
+pub use op::{Completion, Op, Source, LIST_PAGE, OBJECT_BITS};

@@ -9,7 +9,19 @@ pub const CHECKSUM_MISMATCH: Fault = Fault::new(FaultDomain::S3, 2);
 /// Likewise: the answer cannot be understood.
 pub const MALFORMED_ANSWER: Fault = Fault::new(FaultDomain::S3, 3);
 
-const FOUND_BY_CLIENT: &[&str] = &["ETagMismatch", "ChecksumMismatch", "MalformedAnswer"];
+/// What a client of DynamoDB itself finds: some of a batch were left undone.
+pub const UNPROCESSED_ITEMS: Fault = Fault::new(FaultDomain::Dynamodb, 1);
+/// Likewise: there is no such item.
+pub const NO_SUCH_ITEM: Fault = Fault::new(FaultDomain::Dynamodb, 2);
+/// Likewise: the answer cannot be understood.
+pub const MALFORMED_TABLE_ANSWER: Fault = Fault::new(FaultDomain::Dynamodb, 3);
+/// Likewise: nothing more may be spent. No request was sent, and none will be.
+pub const NOTHING_LEFT_TO_SPEND: Fault = Fault::new(FaultDomain::Dynamodb, 4);
+/// Likewise: an item is not as long as it was when it was stored.
+pub const ITEM_LENGTH: Fault = Fault::new(FaultDomain::Dynamodb, 5);
+
+const S3_CLIENT: &[&str] = &["ETagMismatch", "ChecksumMismatch", "MalformedAnswer"];
+const DYNAMODB_CLIENT: &[&str] = &["UnprocessedItems", "NoSuchItem", "MalformedAnswer", "SpendingLimit", "ItemLength"];
 
 /// Names with which S3 services refuse, by status (Amazon S3 API reference, Error Responses). New ones go to the end of
 /// their line: a name's place is a part of the fault's code.
@@ -83,15 +95,60 @@ const S3: &[(i32, &[&str])] = &[
     (507, &["InsufficientStorage", "XMinioStorageFull"]),
 ];
 
+/// Names with which DynamoDB refuses, by status (Amazon DynamoDB developer guide, Error handling); likewise.
+const DYNAMODB: &[(i32, &[&str])] = &[
+    (
+        400,
+        &[
+            "AccessDeniedException",
+            "ConditionalCheckFailedException",
+            "ExpiredTokenException",
+            "IncompleteSignatureException",
+            "InvalidSignatureException",
+            "ItemCollectionSizeLimitExceededException",
+            "LimitExceededException",
+            "MissingAuthenticationTokenException",
+            "ProvisionedThroughputExceededException",
+            "RequestLimitExceeded",
+            "ResourceInUseException",
+            "ResourceNotFoundException",
+            "SerializationException",
+            "ThrottlingException",
+            "TransactionConflictException",
+            "UnrecognizedClientException",
+            "ValidationException",
+        ],
+    ),
+    (
+        403,
+        &["AccessDeniedException", "InvalidSignatureException", "UnrecognizedClientException", "ExpiredTokenException"],
+    ),
+    (413, &["RequestEntityTooLarge"]),
+    (500, &["InternalServerError", "InternalFailure"]),
+    (503, &["ServiceUnavailable", "ServiceUnavailableException"]),
+];
+
 /// Codes of one status.
 const PER_STATUS: i32 = 100;
 
-fn names(domain: FaultDomain, status: i32) -> &'static [&'static str] {
-    match (domain, status) {
-        (FaultDomain::S3, 0) => FOUND_BY_CLIENT,
-        (FaultDomain::S3, _) => S3.iter().find(|(known, _)| *known == status).map_or(&[], |(_, names)| names),
+fn table(domain: FaultDomain) -> &'static [(i32, &'static [&'static str])] {
+    match domain {
+        FaultDomain::S3 => S3,
+        FaultDomain::Dynamodb => DYNAMODB,
         _ => &[],
     }
+}
+
+fn names(domain: FaultDomain, status: i32) -> &'static [&'static str] {
+    let client = match domain {
+        FaultDomain::S3 => S3_CLIENT,
+        FaultDomain::Dynamodb => DYNAMODB_CLIENT,
+        _ => &[],
+    };
+    if status == 0 {
+        return client;
+    }
+    table(domain).iter().find(|(known, _)| *known == status).map_or(&[], |(_, names)| names)
 }
 
 /// What a service has refused with this status and this name, which may be empty or not known.
@@ -103,8 +160,7 @@ pub fn named_fault(domain: FaultDomain, status: u16, name: &str) -> Fault {
 
 /// Status with which services refuse by this name; none if it is not known.
 pub fn status_of(domain: FaultDomain, name: &str) -> Option<u16> {
-    let table = if domain == FaultDomain::S3 { S3 } else { &[] };
-    table.iter().find(|(_, names)| names.contains(&name)).map(|(status, _)| *status as u16)
+    table(domain).iter().find(|(_, names)| names.contains(&name)).map(|(status, _)| *status as u16)
 }
 
 /// Status and name of a code; the name is empty where none is known.
@@ -120,11 +176,13 @@ mod tests {
 
     #[test]
     fn a_code_is_a_status_and_a_name() {
-        for (status, names) in S3 {
-            assert!(names.len() < PER_STATUS as usize);
-            for name in *names {
-                let fault = named_fault(FaultDomain::S3, *status as u16, name);
-                assert_eq!(status_and_name(fault), (*status, *name));
+        for domain in [FaultDomain::S3, FaultDomain::Dynamodb] {
+            for (status, names) in table(domain) {
+                assert!(names.len() < PER_STATUS as usize);
+                for name in *names {
+                    let fault = named_fault(domain, *status as u16, name);
+                    assert_eq!(status_and_name(fault), (*status, *name));
+                }
             }
         }
         assert_eq!(named_fault(FaultDomain::S3, 503, "SlowDown").code(), 50302);

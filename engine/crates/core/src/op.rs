@@ -2,6 +2,10 @@
 
 use assay_spec::{Fault, OpKind};
 
+/// A lane's objects have numbers below 2 to the power of this: object n of lane l is number l x 2^40 + n among all. Of another
+/// lane's object a lane speaks as of its own with the difference of the two numbers.
+pub const OBJECT_BITS: u32 = 40;
+
 /// Names that one page of a list has at most (S3 ListObjectsV2).
 pub const LIST_PAGE: u64 = 1000;
 
@@ -10,16 +14,20 @@ pub const LIST_PAGE: u64 = 1000;
 pub struct Op {
     /// What to do.
     pub kind: OpKind,
+    /// Objects that it works on, from `object` on: of batches and `MultiDelete` how many numbers, of `Scan` how many a page
+    /// has at most, else 1.
+    pub count: u16,
     /// Buffer slot of the data; comes back in the completion.
     pub slot: u32,
-    /// Which of the lane's objects: number of a file, name, directory (for `Readdir` and `List` of the page) or object in
+    /// Which of the lane's objects: number of a file, name, directory (for `Readdir`, `List` and `Scan` of the page) or object in
     /// its tree or collection, from 0. Operations on the data of a file or device have only one;
     /// in a tree `Read` opens a small file, reads it whole and closes it, which no phase of a job does: checks do it.
     pub object: u64,
     /// Where in the object, in bytes.
     pub offset: u64,
     /// Bytes to move: of `Create` the file's contents, of `Stat` and `Head` the size that is expected, of `CompleteUpload`
-    /// that of the whole object; for all else that moves no data 0.
+    /// that of the whole object; of several objects that of all together, of `Query` and `Scan` 0; for all else that moves
+    /// no data 0.
     /// What is longer than a slot of the buffers is made, or checked, piece by piece (see `Source`).
     pub length: u64,
 }
@@ -29,8 +37,8 @@ pub struct Op {
 pub struct Completion {
     /// Slot of the operation.
     pub slot: u32,
-    /// Bytes moved; for `Stat` and `Head` the size found, for `CompleteUpload` that of the whole object, for `Readdir` and `List` the entries found (see
-    /// `OpKind::expects`); or why it failed.
+    /// Bytes moved; for `Stat` and `Head` the size found, for `CompleteUpload` that of the whole object, for `Readdir` and
+    /// `List` the entries found, for `Query` and `Scan` the bytes (see `OpKind::expects`); or why it failed.
     pub result: Result<u64, Fault>,
 }
 
@@ -48,11 +56,14 @@ impl Completion {
     }
 }
 
-/// Makes and checks data for operations that are longer than their slot. The driver makes it and judges it; a lane only
+/// Makes and checks data for operations that are longer than their slot, or on several objects. The driver makes it and judges it; a lane only
 /// asks, piece by piece, in any order.
 pub trait Source: Send + Sync {
     /// Writes what belongs into the lane's object at `offset` into `piece`.
     fn fill(&self, object: u64, offset: u64, piece: &mut [u8]);
+
+    /// Bytes of the lane's object.
+    fn length(&self, object: u64) -> u64;
 
     /// Looks at what was read from the lane's object at `offset` by the operation in `slot`. What is wrong with it the
     /// driver keeps until the operation ends.

@@ -9,7 +9,7 @@ use crate::phase::{Moment, PhaseShared, MOMENTS};
 use crate::placement::Urgent;
 use crate::stream::Stream;
 use assay_core::clock::TimeSource;
-use assay_core::{fault_message, Buffers, Completion, Fault, Lane, Op, OpKind};
+use assay_core::{fault_message, Buffers, Completion, Fault, Lane, Op, OpKind, NOTHING_LEFT_TO_SPEND};
 use assay_spec::{ErrorKind, ErrorSample, Expected, Moves};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -30,7 +30,7 @@ const LONGEST_ACCOUNT_NS: u64 = 1_000_000_000;
 const ENDLESS: u64 = u64::MAX;
 
 /// Makes everything a lane has written stable.
-const SYNC: Op = Op { kind: OpKind::Sync, slot: 0, object: 0, offset: 0, length: 0 };
+const SYNC: Op = Op { kind: OpKind::Sync, count: 1, slot: 0, object: 0, offset: 0, length: 0 };
 
 /// Flushes what the lane has written and waits for it. Nothing else is in flight.
 pub(crate) fn sync(channel: &mut dyn Lane) -> Result<(), Fault> {
@@ -171,8 +171,8 @@ fn make_data(
     if op.length == 0 {
         return false;
     }
-    // What is longer than the buffer is made while it is sent, perhaps in this buffer.
-    if op.length > buffers.length() as u64 {
+    // What is longer than the buffer, or on several objects, is made while it is sent, perhaps in this buffer.
+    if is_streamed(op, buffers) {
         *lying = None;
         return false;
     }
@@ -185,10 +185,16 @@ fn make_data(
     true
 }
 
+/// Its data is made and looked at piece by piece, not in its buffer.
+#[inline]
+fn is_streamed(op: &Op, buffers: &Buffers) -> bool {
+    op.length > buffers.length() as u64 || op.kind.moves_several()
+}
+
 /// A step of the pattern, on its way to the lane.
 #[inline(always)]
 fn op_of(step: Step, slot: u32) -> Op {
-    Op { kind: step.kind, slot, object: step.object, offset: step.offset, length: step.length }
+    Op { kind: step.kind, count: step.count, slot, object: step.object, offset: step.offset, length: step.length }
 }
 
 /// Does the phase by `clock`; `phase_start` is the time at which the lanes start together.
@@ -578,7 +584,8 @@ impl<T: TimeSource> Run<'_, T> {
             Expected::Any => result.is_ok(),
         };
         if self.follows {
-            self.plan.pattern.ended(op.kind, op.object, op.length, well);
+            let Op { kind, count, object, offset, length, .. } = *op;
+            self.plan.pattern.ended(&Step { kind, count, object, offset, length }, well);
             self.must_wait = false;
         }
         // Taken also of what failed, or the next operation in the slot would answer for it.
@@ -586,11 +593,16 @@ impl<T: TimeSource> Run<'_, T> {
         if !well {
             return self.not_as_asked(op, result);
         }
-        if self.plan.verify && op.kind.moves() == Moves::In && !self.verified(op, streamed) {
+        // Of what is found nobody knows before how much it is.
+        let length = match (op.kind.moves(), result) {
+            (Moves::In, Ok(bytes)) => bytes,
+            _ => op.length,
+        };
+        if self.plan.verify && op.kind.moves() == Moves::In && !self.verified(&Op { length, ..*op }, streamed) {
             return;
         }
         let collected = self.collector.of(op.kind);
-        collected.count(op.length, now.saturating_sub(start));
+        collected.count(length, now.saturating_sub(start));
         if self.plan.tells_first_byte {
             let came = self.channel.first_byte(op.slot);
             if came != 0 {
@@ -612,6 +624,10 @@ impl<T: TimeSource> Run<'_, T> {
             (Moves::Out, Ok(bytes)) => (ErrorKind::ShortWrite, None, format!("{bytes} of {} bytes moved", op.length)),
         };
         self.fail(op, op.offset, kind, fault, message);
+        if fault == Some(NOTHING_LEFT_TO_SPEND) {
+            self.outcome.gave_up = true;
+            self.issuing = false;
+        }
     }
 
     fn noun(&self) -> &'static str {
@@ -627,20 +643,16 @@ impl<T: TimeSource> Run<'_, T> {
         sum([self.outcome.progress(), self.collector.progress()])
     }
 
-    fn is_streamed(&self, op: &Op) -> bool {
-        op.length > self.buffers.length() as u64
-    }
-
-    /// What was found wrong with an operation that is longer than a buffer.
+    /// What was found wrong with an operation whose data is looked at while it comes.
     fn wrong_in_stream(&self, op: &Op) -> Option<Mismatch> {
-        let stream = self.plan.stream.as_ref().filter(|_| self.is_streamed(op))?;
+        let stream = self.plan.stream.as_ref().filter(|_| is_streamed(op, self.buffers))?;
         stream.wrong(op.slot)
     }
 
     /// Whether the data is right; `streamed`: what was wrong with it while it came, if it is longer than a buffer.
     fn verified(&mut self, op: &Op, streamed: Option<Mismatch>) -> bool {
         self.distracted = true;
-        let long = self.is_streamed(op);
+        let long = is_streamed(op, self.buffers);
         let Some(data) = &mut self.plan.data else {
             return true;
         };

@@ -2,7 +2,7 @@
 
 use crate::interval::{progress, Counts, Totals};
 use crate::objects::There;
-use assay_core::HostCounts;
+use assay_core::{HostCounts, ServiceCounts};
 use assay_spec::{ErrorKind, ErrorSample, Fault};
 use std::collections::BTreeMap;
 
@@ -38,6 +38,8 @@ pub(crate) struct LaneOutcome {
     pub(crate) cpu_wait_ns: Option<u64>,
     /// What was counted of its connections.
     pub(crate) hosts: Vec<HostCounts>,
+    /// What the service has told of its work; none if it tells nothing.
+    pub(crate) service: Option<ServiceCounts>,
 }
 
 impl LaneOutcome {

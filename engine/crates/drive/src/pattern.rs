@@ -104,6 +104,8 @@ fn course(operation: Operation) -> Course {
 pub struct Step {
     /// What is done.
     pub kind: OpKind,
+    /// Objects that it works on (see `Op::count`).
+    pub count: u16,
     /// Number of the name, the deepest directory or the object; 0 for the data of a file.
     pub object: u64,
     /// Offset in it, in bytes.
@@ -295,9 +297,9 @@ impl Pattern {
 
     /// An operation of a step has ended, well or not.
     #[cold]
-    pub fn ended(&mut self, kind: OpKind, object: u64, length: u64, well: bool) {
+    pub fn ended(&mut self, step: &Step, well: bool) {
         if let Order::Objects(steps) = &mut self.order {
-            steps.ended(kind, object, length, well);
+            steps.ended(step, well);
         }
     }
 
@@ -339,11 +341,11 @@ impl Pattern {
         } else if let Order::Forward = &self.order {
             self.first + index
         } else if let Order::Names { from, length } = self.order {
-            return Step { kind, object: from + index, offset: 0, length };
+            return Step { kind, count: 1, object: from + index, offset: 0, length };
         } else {
             return self.rarer_step(kind, index);
         };
-        Step { kind, object: 0, offset: record * self.share.record, length: self.share.record }
+        Step { kind, count: 1, object: 0, offset: record * self.share.record, length: self.share.record }
     }
 
     fn rarer_step(&self, kind: OpKind, index: u64) -> Step {
@@ -353,17 +355,17 @@ impl Pattern {
             Order::Stride(stride) => self.first + strided(index, self.count, *stride),
             Order::Fill { from, to } => {
                 let offset = from + index * PREPARE_BYTES;
-                return Step { kind, object: 0, offset, length: PREPARE_BYTES.min(to - offset) };
+                return Step { kind, count: 1, object: 0, offset, length: PREPARE_BYTES.min(to - offset) };
             }
             Order::Sized { from, contents } => {
                 let object = from + index;
-                return Step { kind, object, offset: 0, length: contents.of(object) };
+                return Step { kind, count: 1, object, offset: 0, length: contents.of(object) };
             }
             Order::Forward | Order::Random { .. } | Order::Names { .. } | Order::Objects(_) => {
                 unreachable!("step and next do these")
             }
         };
-        Step { kind, object: 0, offset: record * self.share.record, length: self.share.record }
+        Step { kind, count: 1, object: 0, offset: record * self.share.record, length: self.share.record }
     }
 }
 

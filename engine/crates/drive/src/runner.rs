@@ -5,7 +5,7 @@ use crate::data::{Base, Data, Writes};
 use crate::interval::Timeline;
 use crate::lane::{LanePlan, Links};
 use crate::names::Names;
-use crate::objects::{ObjectSteps, There};
+use crate::objects::{Lengths, ObjectSteps, There};
 use crate::outcome::{LaneMessage, LaneOutcome};
 use crate::pattern::{Contents, Pattern, Share};
 use crate::phase::PhaseShared;
@@ -15,7 +15,7 @@ use crate::totals;
 use crate::watcher::Watcher;
 use crate::worker::{Command, Worker};
 use assay_core::random::mix2;
-use assay_core::{clock, pulse, Backend, MethodChoice, PhasePlan, SetupError, ASKED_FOR};
+use assay_core::{clock, pulse, Backend, MethodChoice, PhasePlan, SetupError, ASKED_FOR, OBJECT_BITS};
 use assay_spec::{
     Barrier, BarrierStep, ByeStatus, ErrorCount, ErrorKind, ErrorSample, Event, Group, Job, Layout, Level, Log, Method,
     Operation, Phase, PhaseStart, PhaseStatus, Ready, SyncPolicy,
@@ -43,8 +43,6 @@ const HEADSTART_NS: u64 = 500_000;
 const HEADSTART_PER_LANE_NS: u64 = 8_000;
 /// The coordinator looks up this often.
 const TICK: Duration = Duration::from_millis(50);
-/// Objects of each lane are numbered apart, by so many bits.
-const LANE_BITS: u32 = 40;
 /// A lane's thread needs little: no recursion, no large locals.
 const STACK_BYTES: usize = 256 << 10;
 
@@ -125,15 +123,17 @@ fn first_object(job: &Job, lane: u32) -> Option<u64> {
     match (&job.tree, &job.objects) {
         (Some(tree), _) => Some(u64::from(lane) * tree.files),
         // Puts may go on beyond the count.
-        (None, Some(_)) => Some(u64::from(lane) << LANE_BITS),
+        (None, Some(_)) => Some(u64::from(lane) << OBJECT_BITS),
         (None, None) => None,
     }
 }
 
-/// What a lane makes data with that is longer than its buffers.
+/// What a lane makes data with that is longer than its buffers, or of several objects at once.
 fn stream(job: &Job, base: Option<&Arc<Base>>, lane: u32) -> Option<Arc<Stream>> {
-    let first = first_object(job, lane).filter(|_| job.largest_contents() > job.record_size_bytes)?;
-    Some(Arc::new(Stream::new(base?, &job.data, job.seed, first, job.queue_depth)))
+    let several = job.phases.iter().any(|phase| phase.operation.moves_several());
+    let streams = several || job.largest_contents() > job.record_size_bytes;
+    let first = first_object(job, lane).filter(|_| streams)?;
+    Some(Arc::new(Stream::new(base?, job, Lengths::new(job, first))))
 }
 
 /// Runs `job` on `backend`. `go` is called at each barrier if the job waits there.

@@ -1,29 +1,31 @@
-//! Data of operations that are longer than a buffer: made and checked piece by piece, while the operation is under way.
+//! Data of operations that are longer than a buffer, or on several objects: made and checked piece by piece, while the operation is under way.
 
 use crate::data::{Base, Data, Mismatch};
+use crate::objects::Lengths;
 use assay_core::Source;
-use assay_spec::DataSpec;
+use assay_spec::Job;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A lane's data, and what was found wrong with it by operations that have not been counted yet.
 pub(crate) struct Stream {
     data: Data,
-    first: u64,
+    lengths: Lengths,
     verify: bool,
     /// Per slot: the first mismatch in the object.
     wrong: Mutex<Vec<Option<Mismatch>>>,
 }
 
 impl Stream {
-    /// Of a lane whose first object is number `first` among all, with so many slots.
-    pub(crate) fn new(base: &Arc<Base>, spec: &DataSpec, seed: u64, first: u64, slots: u32) -> Self {
-        let data = Data::new(base, spec, seed, first);
-        Stream { data, first, verify: spec.verify, wrong: Mutex::new(vec![None; slots as usize]) }
+    /// Of a lane whose objects have these lengths.
+    pub(crate) fn new(base: &Arc<Base>, job: &Job, lengths: Lengths) -> Self {
+        let data = Data::new(base, &job.data, job.seed, lengths.first());
+        let wrong = Mutex::new(vec![None; job.queue_depth as usize]);
+        Stream { data, lengths, verify: job.data.verify, wrong }
     }
 
     fn of(&self, object: u64) -> Data {
         let mut data = self.data.clone();
-        data.select(self.first + object);
+        data.select(self.lengths.first().wrapping_add(object));
         data
     }
 
@@ -36,6 +38,10 @@ impl Stream {
 impl Source for Stream {
     fn fill(&self, object: u64, offset: u64, piece: &mut [u8]) {
         self.of(object).fill(offset, piece, &mut None);
+    }
+
+    fn length(&self, object: u64) -> u64 {
+        self.lengths.of(object)
     }
 
     fn look(&self, slot: u32, object: u64, offset: u64, piece: &[u8]) {
@@ -54,9 +60,16 @@ impl Source for Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_spec::{DataSpec, SPEC_VERSION};
+    use serde_json::json;
 
-    fn stream(spec: DataSpec) -> Stream {
-        Stream::new(&Base::new(&spec, 9), &spec, 9, 5 << 40, 2)
+    fn stream(data: DataSpec) -> Stream {
+        let job = json!({
+            "spec_version": SPEC_VERSION, "id": "job", "target": {"kind": "null"}, "file_size_bytes": 3 << 20,
+            "record_size_bytes": 4096, "phases": [], "seed": 9, "queue_depth": 2, "data": data,
+        });
+        let job: Job = serde_json::from_value(job).unwrap();
+        Stream::new(&Base::new(&data, 9), &job, Lengths::new(&job, 5 << 40))
     }
 
     /// Pieces of any length and order make the same object, and what is wrong first is found.

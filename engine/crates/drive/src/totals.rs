@@ -7,7 +7,8 @@ use crate::phase::{Moment, PhaseShared};
 use crate::runner::Work;
 use assay_core::fault_name;
 use assay_spec::{
-    ErrorCount, ErrorKind, Fault, HostConnections, LaneResult, Phase, PhaseEnd, PhaseStatus, Resources, Window,
+    ErrorCount, ErrorKind, Fault, HostConnections, LaneResult, Phase, PhaseEnd, PhaseStatus, Resources, ServiceUse,
+    Window,
 };
 use std::collections::BTreeMap;
 
@@ -65,6 +66,7 @@ pub(crate) fn of(
         wall_shift_ns: 0,
         watch: None,
         connections: connections(&outcomes),
+        service: service(&outcomes),
         lanes: outcomes.iter().map(|(lane, outcome)| result(*lane, outcome, start)).collect(),
         resources: Resources::default(),
     }
@@ -91,6 +93,20 @@ fn connections(outcomes: &[(u32, &LaneOutcome)]) -> Vec<HostConnections> {
         setup.add(&times.take());
     }
     all.into_iter().map(|(host, setup)| HostConnections { setup: setup.summary(), ..host }).collect()
+}
+
+/// What the service has told all lanes.
+fn service(outcomes: &[(u32, &LaneOutcome)]) -> Option<ServiceUse> {
+    let told = outcomes.iter().filter_map(|(_, lane)| lane.service);
+    told.fold(None, |sum: Option<ServiceUse>, lane| {
+        let sum = sum.unwrap_or_default();
+        Some(ServiceUse {
+            objects: sum.objects + lane.objects,
+            unprocessed: sum.unprocessed + lane.unprocessed,
+            read_units: sum.read_units + lane.read_units,
+            write_units: sum.write_units + lane.write_units,
+        })
+    })
 }
 
 fn errors(outcomes: &[(u32, &LaneOutcome)]) -> Vec<ErrorCount> {

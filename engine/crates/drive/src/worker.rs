@@ -121,6 +121,7 @@ impl Worker {
                 let waited = resources::cpu_wait_ns();
                 let mut outcome = lane::run(plan, links, channel, laid, collector, Clock::new(), start);
                 outcome.hosts = channel.host_counts();
+                outcome.service = channel.service_counts();
                 outcome.cpu_wait_ns = waited.zip(resources::cpu_wait_ns()).map(|(from, to)| to.saturating_sub(from));
                 Some(outcome)
             }

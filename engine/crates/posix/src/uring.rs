@@ -204,7 +204,7 @@ impl Uring {
     /// A file system or device that cannot be polled says so at the first operation.
     fn try_polling(&mut self) -> rustix::io::Result<()> {
         let length = self.buffers.length() as u64;
-        self.submit(&[Op { kind: OpKind::Read, slot: 0, object: 0, offset: 0, length }]);
+        self.submit(&[Op { kind: OpKind::Read, count: 1, slot: 0, object: 0, offset: 0, length }]);
         let mut done = Vec::new();
         self.reap(&mut done, u64::MAX);
         let unable = |completion: &Completion| completion.result == Err(Fault::os(libc::EOPNOTSUPP));

@@ -458,6 +458,24 @@ pub struct HostConnections {
     pub setup: Option<LatencySummary>,
 }
 
+/// What a service has told of the work of a phase.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServiceUse {
+    /// Objects that operations on several at once have stored, fetched, found or removed.
+    #[serde(default)]
+    pub objects: u64,
+    /// Of the objects of such operations those that the service has left undone, while it took others (UnprocessedItems
+    /// and UnprocessedKeys of DynamoDB).
+    #[serde(default)]
+    pub unprocessed: u64,
+    /// Read capacity units consumed.
+    #[serde(default)]
+    pub read_units: f64,
+    /// Write capacity units consumed.
+    #[serde(default)]
+    pub write_units: f64,
+}
+
 /// Totals of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseEnd {
@@ -506,6 +524,9 @@ pub struct PhaseEnd {
     /// Connections, host by host; none where the target has none that the engine itself makes and counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<HostConnections>,
+    /// What the service has told; none where it tells nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<ServiceUse>,
     /// Lane by lane.
     pub lanes: Vec<LaneResult>,
     /// What the process used.

@@ -219,6 +219,51 @@ pub struct Objects {
     #[serde(default)]
     #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
     pub part_size_bytes: Option<u64>,
+    /// Objects of one `batch_put` or `batch_get`.
+    #[serde(default = "batch")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub batch: u16,
+}
+
+/// As many as a batch can write (DynamoDB BatchWriteItem).
+fn batch() -> u16 {
+    25
+}
+
+/// Which of a lane's objects come how often where any of them may come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "distribution", rename_all = "snake_case", deny_unknown_fields)]
+#[schemars(extend("discriminator" = {"propertyName": "distribution"}))]
+pub enum Access {
+    /// Each once, in random order; then each again in another.
+    #[default]
+    #[schemars(title = "UniformAccess")]
+    Uniform,
+    /// The k-th most popular comes in proportion to 1/k to the power of `exponent`; which is how popular is random
+    /// (Zipf's law; YCSB's scrambled zipfian has 0.99).
+    #[schemars(title = "ZipfianAccess")]
+    Zipfian {
+        /// Above 0.
+        #[schemars(range(min = 0.01, max = 10.0))]
+        exponent: f64,
+    },
+    /// Some are hot: the first ones, all equally likely, and so are all others among themselves (YCSB hotspot).
+    #[schemars(title = "HotspotAccess")]
+    Hotspot {
+        /// Share of the operations on hot objects, in percent.
+        #[schemars(range(min = 1, max = 99))]
+        operations_percent: u8,
+        /// Share of the objects that are hot, in percent; one at least.
+        #[schemars(range(min = 0.001, max = 99.0))]
+        objects_percent: f64,
+    },
+}
+
+impl Access {
+    /// Each comes as often as the others.
+    pub fn is_uniform(&self) -> bool {
+        *self == Access::Uniform
+    }
 }
 
 /// Sizes of files or objects.
@@ -269,6 +314,14 @@ pub struct WeightedSize {
 }
 
 impl Sizes {
+    /// The smallest size in bytes.
+    pub fn smallest(&self) -> u64 {
+        match self {
+            Sizes::Listed { sizes } => sizes.iter().map(|size| size.bytes).min().unwrap_or(0),
+            Sizes::Range { min_bytes, .. } | Sizes::Log2 { min_bytes, .. } => *min_bytes,
+        }
+    }
+
     /// The largest size in bytes.
     pub fn largest(&self) -> u64 {
         match self {
@@ -353,6 +406,9 @@ pub struct Phase {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
     pub range_bytes: Option<u64>,
+    /// Which objects are fetched or changed how often.
+    #[serde(default, skip_serializing_if = "Access::is_uniform")]
+    pub access: Access,
     /// Distance of successive records in stride_read, in records.
     #[serde(default = "seventeen")]
     #[schemars(range(min = 1, max = 1_048_576))]
@@ -433,8 +489,18 @@ pub enum Operation {
     Copy,
     /// Remove the objects, up to 1000 with each operation (S3 DeleteObjects).
     MultiDelete,
-    /// Puts, gets, heads and deletes of objects; what is put is new, what is deleted is the oldest, and what is fetched
-    /// is any of those that are there.
+    /// Replace each object's contents, in random order (DynamoDB UpdateItem).
+    Update,
+    /// Store the objects, several with each operation (DynamoDB BatchWriteItem).
+    BatchPut,
+    /// Fetch the objects, several with each operation (DynamoDB BatchGetItem).
+    BatchGet,
+    /// Fetch the objects that belong together, each group with one operation, in random order (DynamoDB Query).
+    Query,
+    /// Fetch all there are, page by page; one operation is one page (DynamoDB Scan). Each lane has a part of the store.
+    Scan,
+    /// Puts, gets, heads, updates and deletes of objects; what is put is new, what is deleted is the oldest, and what is
+    /// fetched is any of those that are there.
     ObjectMix,
 }
 
@@ -497,6 +563,11 @@ macro_rules! object_operations {
             | $crate::Operation::List
             | $crate::Operation::Copy
             | $crate::Operation::MultiDelete
+            | $crate::Operation::Update
+            | $crate::Operation::BatchPut
+            | $crate::Operation::BatchGet
+            | $crate::Operation::Query
+            | $crate::Operation::Scan
             | $crate::Operation::ObjectMix
     };
 }
@@ -564,6 +635,11 @@ operations! {
     List, "list", Some(Group::Objects), false, false;
     Copy, "copy", Some(Group::Objects), false, false;
     MultiDelete, "multi_delete", Some(Group::Objects), false, false;
+    Update, "update", Some(Group::Objects), false, false;
+    BatchPut, "batch_put", Some(Group::Objects), false, false;
+    BatchGet, "batch_get", Some(Group::Objects), false, false;
+    Query, "query", Some(Group::Objects), false, false;
+    Scan, "scan", Some(Group::Objects), false, false;
     ObjectMix, "object_mix", Some(Group::Objects), false, false;
 }
 
@@ -598,6 +674,25 @@ impl Operation {
         self.group() == Some(Group::Objects)
     }
 
+    /// Fetches or changes objects of which any may come at any time.
+    pub const fn takes_any(self) -> bool {
+        matches!(
+            self,
+            Operation::Get
+                | Operation::Head
+                | Operation::Copy
+                | Operation::Update
+                | Operation::BatchGet
+                | Operation::Query
+                | Operation::ObjectMix
+        )
+    }
+
+    /// Moves the contents of several objects at once.
+    pub const fn moves_several(self) -> bool {
+        matches!(self, Operation::BatchPut | Operation::BatchGet | Operation::Query | Operation::Scan)
+    }
+
     /// Removes objects, so that it can be done only once over them, not for a given time.
     pub const fn removes_objects(self) -> bool {
         matches!(self, Operation::Delete | Operation::MultiDelete)
@@ -612,7 +707,7 @@ impl Operation {
     pub const fn mixable(self) -> &'static [OpKind] {
         match self {
             Operation::RandomMix | Operation::SequentialMix => &[OpKind::Read, OpKind::Write],
-            Operation::ObjectMix => &[OpKind::Put, OpKind::Get, OpKind::Head, OpKind::Delete],
+            Operation::ObjectMix => &[OpKind::Put, OpKind::Get, OpKind::Head, OpKind::Delete, OpKind::Update],
             Operation::Prepare
             | Operation::Write
             | Operation::Rewrite
@@ -634,6 +729,11 @@ impl Operation {
             | Operation::List
             | Operation::Copy
             | Operation::MultiDelete
+            | Operation::Update
+            | Operation::BatchPut
+            | Operation::BatchGet
+            | Operation::Query
+            | Operation::Scan
             | name_operations!() => &[],
         }
     }

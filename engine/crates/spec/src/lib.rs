@@ -25,12 +25,12 @@ pub use capability::{BackendCapabilities, Capabilities, PlaceCapabilities};
 pub use event::{
     Barrier, BarrierStep, Bye, ByeStatus, DeviceUse, ErrorCount, ErrorKind, ErrorSample, Event, Hello, HostConnections,
     HostCpu, Interval, LaneResult, LatencySummary, Level, Log, OpCounts, OpInterval, OpTotals, PhaseEnd, PhaseStart,
-    PhaseStatus, Pong, Ready, Resources, Watch, Window,
+    PhaseStatus, Pong, Ready, Resources, ServiceUse, Watch, Window,
 };
 pub use fault::{Fault, FaultDomain};
 pub use job::{
-    Arrivals, CacheAction, DataSpec, Group, Job, Layout, Method, Objects, Operation, Phase, Sizes, SyncPolicy, Tree,
-    Tuning, WeightedSize,
+    Access, Arrivals, CacheAction, DataSpec, Group, Job, Layout, Method, Objects, Operation, Phase, Sizes, SyncPolicy,
+    Tree, Tuning, WeightedSize,
 };
 pub use memory::{AHEAD_BYTES, PREPARE_BYTES, PREPARE_DEPTH};
 pub use op::{Expected, Moves, OpKind};

@@ -86,6 +86,6 @@ impl Job {
             (None, Layout::Separate) => u128::from(self.all_lanes()),
             (None, Layout::Shared) => 1,
         };
-        objects * u128::from(self.largest_contents())
+        objects * u128::from(self.largest_size())
     }
 }

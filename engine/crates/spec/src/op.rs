@@ -51,6 +51,16 @@ pub enum OpKind {
     Copy,
     /// Remove several objects at once.
     MultiDelete,
+    /// Replace the contents of an object that is there.
+    Update,
+    /// Store several objects at once.
+    BatchPut,
+    /// Fetch several objects at once.
+    BatchGet,
+    /// Fetch objects that belong together.
+    Query,
+    /// Fetch whatever objects there are, one page.
+    Scan,
 }
 
 /// A pattern of the kinds that work on the bytes of files and devices, so that what handles others need not list them and
@@ -91,21 +101,26 @@ macro_rules! object_kinds {
             | $crate::OpKind::CompleteUpload
             | $crate::OpKind::Copy
             | $crate::OpKind::MultiDelete
+            | $crate::OpKind::Update
+            | $crate::OpKind::BatchPut
+            | $crate::OpKind::BatchGet
+            | $crate::OpKind::Query
+            | $crate::OpKind::Scan
     };
 }
 
 /// What the result of an operation that went well is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
-    /// The operation's length: bytes moved, or, where it moves none, the size that was found or how many were removed.
+    /// The operation's length: bytes moved, or, where it moves none, the size that was found.
     Length,
-    /// Any number: entries found.
+    /// Any number: entries found, or bytes of what was found.
     Any,
 }
 
 impl OpKind {
     /// All kinds; a kind's number is its place.
-    pub const ALL: [OpKind; 21] = [
+    pub const ALL: [OpKind; 26] = [
         OpKind::Read,
         OpKind::Write,
         OpKind::Sync,
@@ -127,6 +142,11 @@ impl OpKind {
         OpKind::CompleteUpload,
         OpKind::Copy,
         OpKind::MultiDelete,
+        OpKind::Update,
+        OpKind::BatchPut,
+        OpKind::BatchGet,
+        OpKind::Query,
+        OpKind::Scan,
     ];
 
     /// The word used in jobs and events.
@@ -153,6 +173,11 @@ impl OpKind {
             OpKind::CompleteUpload => "complete_upload",
             OpKind::Copy => "copy",
             OpKind::MultiDelete => "multi_delete",
+            OpKind::Update => "update",
+            OpKind::BatchPut => "batch_put",
+            OpKind::BatchGet => "batch_get",
+            OpKind::Query => "query",
+            OpKind::Scan => "scan",
         }
     }
 
@@ -160,7 +185,7 @@ impl OpKind {
     #[inline]
     pub const fn expects(self) -> Expected {
         match self {
-            OpKind::Readdir | OpKind::List => Expected::Any,
+            OpKind::Readdir | OpKind::List | OpKind::Query | OpKind::Scan => Expected::Any,
             OpKind::Read
             | OpKind::Write
             | OpKind::Sync
@@ -179,7 +204,10 @@ impl OpKind {
             | OpKind::PutPart
             | OpKind::CompleteUpload
             | OpKind::Copy
-            | OpKind::MultiDelete => Expected::Length,
+            | OpKind::MultiDelete
+            | OpKind::Update
+            | OpKind::BatchPut
+            | OpKind::BatchGet => Expected::Length,
         }
     }
 
@@ -187,8 +215,10 @@ impl OpKind {
     #[inline]
     pub const fn moves(self) -> Moves {
         match self {
-            OpKind::Read | OpKind::Get => Moves::In,
-            OpKind::Write | OpKind::Create | OpKind::Put | OpKind::PutPart => Moves::Out,
+            OpKind::Read | OpKind::Get | OpKind::BatchGet | OpKind::Query | OpKind::Scan => Moves::In,
+            OpKind::Write | OpKind::Create | OpKind::Put | OpKind::PutPart | OpKind::Update | OpKind::BatchPut => {
+                Moves::Out
+            }
             OpKind::Sync
             | OpKind::Stat
             | OpKind::Open
@@ -217,7 +247,10 @@ impl OpKind {
             | OpKind::Readdir
             | OpKind::Get
             | OpKind::Head
-            | OpKind::List => false,
+            | OpKind::List
+            | OpKind::BatchGet
+            | OpKind::Query
+            | OpKind::Scan => false,
             OpKind::Write
             | OpKind::Create
             | OpKind::Rename
@@ -230,8 +263,16 @@ impl OpKind {
             | OpKind::PutPart
             | OpKind::CompleteUpload
             | OpKind::Copy
-            | OpKind::MultiDelete => true,
+            | OpKind::MultiDelete
+            | OpKind::Update
+            | OpKind::BatchPut => true,
         }
+    }
+
+    /// Moves the contents of several objects, each made and checked by itself.
+    #[inline]
+    pub const fn moves_several(self) -> bool {
+        matches!(self, OpKind::BatchPut | OpKind::BatchGet | OpKind::Query | OpKind::Scan)
     }
 }
 

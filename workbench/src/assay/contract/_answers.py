@@ -232,10 +232,30 @@ class Operation(StrEnum):
     """
     Remove the objects, up to 1000 with each operation (S3 DeleteObjects).
     """
+    update = 'update'
+    """
+    Replace each object's contents, in random order (DynamoDB UpdateItem).
+    """
+    batch_put = 'batch_put'
+    """
+    Store the objects, several with each operation (DynamoDB BatchWriteItem).
+    """
+    batch_get = 'batch_get'
+    """
+    Fetch the objects, several with each operation (DynamoDB BatchGetItem).
+    """
+    query = 'query'
+    """
+    Fetch the objects that belong together, each group with one operation, in random order (DynamoDB Query).
+    """
+    scan = 'scan'
+    """
+    Fetch all there are, page by page; one operation is one page (DynamoDB Scan). Each lane has a part of the store.
+    """
     object_mix = 'object_mix'
     """
-    Puts, gets, heads and deletes of objects; what is put is new, what is deleted is the oldest, and what is fetched
-    is any of those that are there.
+    Puts, gets, heads, updates and deletes of objects; what is put is new, what is deleted is the oldest, and what is
+    fetched is any of those that are there.
     """
 
 

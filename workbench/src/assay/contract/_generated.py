@@ -28,6 +28,52 @@ from assay.contract._answers import (
 )
 
 
+class UniformAccess(BaseModel):
+    """
+    Each once, in random order; then each again in another.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    distribution: Literal['uniform']
+
+
+class ZipfianAccess(BaseModel):
+    """
+    The k-th most popular comes in proportion to 1/k to the power of `exponent`; which is how popular is random
+    (Zipf's law; YCSB's scrambled zipfian has 0.99).
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    distribution: Literal['zipfian']
+    exponent: Annotated[float, Field(ge=0.01, le=10.0)]
+    """
+    Above 0.
+    """
+
+
+class HotspotAccess(BaseModel):
+    """
+    Some are hot: the first ones, all equally likely, and so are all others among themselves (YCSB hotspot).
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    distribution: Literal['hotspot']
+    objects_percent: Annotated[float, Field(ge=0.001, le=99.0)]
+    """
+    Share of the objects that are hot, in percent; one at least.
+    """
+    operations_percent: Annotated[int, Field(ge=1, le=99)]
+    """
+    Share of the operations on hot objects, in percent.
+    """
+
+
 class Addressing(StrEnum):
     """
     Where the bucket's name stands in a request.
@@ -117,6 +163,36 @@ class ByeStatus(StrEnum):
     """
     The storage does not answer: nothing had ended for the job's `stall_limit_ns`. What the job made is still there,
     and the process itself may stay for as long as the storage is silent.
+    """
+
+
+class OnDemandCapacity(BaseModel):
+    """
+    By request.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    mode: Literal['on_demand']
+
+
+class ProvisionedCapacity(BaseModel):
+    """
+    So many units a second are paid for and may be used.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    mode: Literal['provisioned']
+    read_units: Annotated[int, Field(ge=1, le=1000000000)]
+    """
+    Read capacity units.
+    """
+    write_units: Annotated[int, Field(ge=1, le=1000000000)]
+    """
+    Write capacity units.
     """
 
 
@@ -576,6 +652,10 @@ class Objects(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
     )
+    batch: Annotated[int, Field(ge=1, le=1000)] = 25
+    """
+    Objects of one `batch_put` or `batch_get`.
+    """
     count: Annotated[int, Field(ge=1, le=1000000000)]
     """
     Objects of each lane.
@@ -675,6 +755,26 @@ class OpKind(StrEnum):
     """
     Remove several objects at once.
     """
+    update = 'update'
+    """
+    Replace the contents of an object that is there.
+    """
+    batch_put = 'batch_put'
+    """
+    Store several objects at once.
+    """
+    batch_get = 'batch_get'
+    """
+    Fetch several objects at once.
+    """
+    query = 'query'
+    """
+    Fetch objects that belong together.
+    """
+    scan = 'scan'
+    """
+    Fetch whatever objects there are, one page.
+    """
 
 
 class OpTotals(BaseModel):
@@ -716,6 +816,13 @@ class Phase(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
     )
+    access: Annotated[
+        UniformAccess | ZipfianAccess | HotspotAccess | None,
+        Field(discriminator='distribution'),
+    ] = None
+    """
+    Which objects are fetched or changed how often.
+    """
     arrivals: Arrivals = Arrivals.constant
     """
     Spacing of the intended starts in open loop.
@@ -963,6 +1070,30 @@ class ScriptedStall(BaseModel):
     """
 
 
+class ServiceUse(BaseModel):
+    """
+    What a service has told of the work of a phase.
+    """
+
+    objects: Annotated[int, Field(ge=0)] = 0
+    """
+    Objects that operations on several at once have stored, fetched, found or removed.
+    """
+    read_units: float = 0.0
+    """
+    Read capacity units consumed.
+    """
+    unprocessed: Annotated[int, Field(ge=0)] = 0
+    """
+    Of the objects of such operations those that the service has left undone, while it took others (UnprocessedItems
+    and UnprocessedKeys of DynamoDB).
+    """
+    write_units: float = 0.0
+    """
+    Write capacity units consumed.
+    """
+
+
 class RangeOfSizes(BaseModel):
     """
     Any whole number of bytes between two bounds, equally likely.
@@ -1202,6 +1333,89 @@ class S3Target(BaseModel):
     versioned: bool = False
     """
     The bucket, if it is made, keeps every version of its objects.
+    """
+
+
+class DynamodbTarget(BaseModel):
+    """
+    Items in a table of a DynamoDB service.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    balance: Balance = Balance.round_robin
+    """
+    Which of several endpoints a request goes to.
+    """
+    ca_file: str | None = None
+    """
+    Absolute path of certificates, in PEM, of who signed the service's; none: those that the host trusts.
+    """
+    capacity: Annotated[OnDemandCapacity | ProvisionedCapacity, Field(discriminator='mode', validate_default=True)] = {
+        'mode': 'on_demand'
+    }
+    """
+    How the table is paid for, if it is made.
+    """
+    consistent: bool = False
+    """
+    Gets, batch gets, queries and scans see all that was written before (strongly consistent); else they may see what
+    was there a moment ago, for half the capacity.
+    """
+    destroy: bool = False
+    """
+    The user has confirmed that a table without the mark may be written to, below `root`.
+    """
+    directory: str
+    """
+    Second part of the keys of this job: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
+    """
+    endpoints: Annotated[list[str], Field(max_length=1024, min_length=1)]
+    """
+    Where the service answers: `http://HOST`, `http://HOST:PORT` or the same with `https`. Several are doors to the
+    same tables.
+    """
+    kind: Literal['dynamodb']
+    max_capacity_units: Annotated[int | None, Field(ge=1)] = None
+    """
+    The job ends before it consumes more than so many capacity units, as far as the service has told.
+    """
+    max_requests: Annotated[int | None, Field(ge=1)] = None
+    """
+    The job ends before its operations send more than so many requests.
+    """
+    partition_items: Annotated[int, Field(ge=1, le=1000000000)] = 1
+    """
+    Items with the same partition key, which differ in their sort keys.
+    """
+    partition_key: str = 'pk'
+    """
+    Attribute that is the partition key; it holds text.
+    """
+    profile: str | None = None
+    """
+    Profile of the shared files (`~/.aws/credentials`, `~/.aws/config`); none: as the chain finds them.
+    """
+    region: str = 'us-east-1'
+    """
+    Region that requests are signed for.
+    """
+    root: str
+    """
+    First part of all partition keys.
+    """
+    sort_key: str | None = None
+    """
+    Attribute that is the sort key; it holds text. None: the table has none.
+    """
+    table: str
+    """
+    Name of the table. One that is not there is made, marked with an item `.assay-target`, and removed afterwards.
+    """
+    timeout_ns: Annotated[int, Field(ge=100000000, le=3600000000000)] = 60000000000
+    """
+    A request that has not ended after so long has failed (ETIMEDOUT).
     """
 
 
@@ -1906,7 +2120,7 @@ class Job(BaseModel):
     What makes writes stable, and when. Its time is part of the measured time.
     """
     target: Annotated[
-        NullTarget | FileTarget | DeviceTarget | NfsTarget | S3Target,
+        NullTarget | FileTarget | DeviceTarget | NfsTarget | S3Target | DynamodbTarget,
         Field(discriminator='kind'),
     ]
     """
@@ -1982,7 +2196,7 @@ class MethodQuestion(BaseModel):
     For what.
     """
     target: Annotated[
-        NullTarget | FileTarget | DeviceTarget | NfsTarget | S3Target,
+        NullTarget | FileTarget | DeviceTarget | NfsTarget | S3Target | DynamodbTarget,
         Field(discriminator='kind'),
     ]
     """
@@ -2043,6 +2257,10 @@ class PhaseEnd(BaseModel):
     resources: Resources
     """
     What the process used.
+    """
+    service: ServiceUse | None = None
+    """
+    What the service has told; none where it tells nothing.
     """
     start_delay: LatencySummary | None = None
     """
@@ -2201,6 +2419,10 @@ class PhaseEndEvent(BaseModel):
     resources: Resources
     """
     What the process used.
+    """
+    service: ServiceUse | None = None
+    """
+    What the service has told; none where it tells nothing.
     """
     start_delay: LatencySummary | None = None
     """

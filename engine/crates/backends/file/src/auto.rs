@@ -158,7 +158,7 @@ fn turn(ring: &mut Uring, setup: &LaneSetup, scratch: &Scratch) -> Option<()> {
         while let Some(slot) = free.pop_if(|_| started < scratch.count) {
             let offset = started * length as u64;
             scratch.lay(&setup.buffers, slot, offset)?;
-            batch.push(Op { kind, slot, object: 0, offset, length: length as u64 });
+            batch.push(Op { kind, count: 1, slot, object: 0, offset, length: length as u64 });
             started += 1;
         }
         ring.submit(&batch);

@@ -1,13 +1,17 @@
-//! Storage that is reached over HTTP/1.1: objects in buckets of S3 services.
+//! Storage that is reached over HTTP/1.1: objects in buckets of S3 services, items in tables of DynamoDB services.
 //!
 //! `net` opens connections and exchanges requests for answers, `sign` and `credentials` say who asks, `s3` is the
 //! protocol. Nothing is sent twice, and nothing waits but for the service.
 
 mod credentials;
+mod dynamodb;
+mod lane;
+mod listing;
 mod net;
 mod s3;
 pub mod service;
 mod sign;
 mod sum;
 
+pub use dynamodb::Tables;
 pub use s3::Buckets;

@@ -24,6 +24,8 @@ pub(crate) enum Contents<'a> {
 /// Signs requests for one service; without credentials it leaves them as they are.
 pub(crate) struct Signer {
     identity: Option<Identity>,
+    /// When its credentials are to be renewed; none: never.
+    due: Option<SystemTime>,
     region: String,
     service: &'static str,
     settings: SigningSettings,
@@ -39,7 +41,13 @@ impl Signer {
             settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
             settings.payload_checksum_kind = PayloadChecksumKind::XAmzSha256;
         }
-        Signer { identity: credentials.map(Credentials::identity), region: region.to_owned(), service, settings }
+        let (identity, due) = (credentials.map(Credentials::identity), credentials.and_then(Credentials::due));
+        Signer { identity, due, region: region.to_owned(), service, settings }
+    }
+
+    /// Its credentials will end soon.
+    pub(crate) fn is_due(&self) -> bool {
+        self.due.is_some_and(|due| due < SystemTime::now())
     }
 
     /// Adds the signature, with the time of now.

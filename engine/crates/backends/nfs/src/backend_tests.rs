@@ -82,7 +82,8 @@ fn each(lane: &mut dyn Lane, plan: &PhasePlan, kind: OpKind, numbers: u64, lengt
     let mut results = Vec::new();
     for first in (0..numbers).step_by(5) {
         let count = 5.min(numbers - first);
-        let op = |slot| Op { kind, slot: slot as u32, object: first + slot, offset: 0, length: u64::from(length) };
+        let op =
+            |slot| Op { kind, count: 1, slot: slot as u32, object: first + slot, offset: 0, length: u64::from(length) };
         let ops: Vec<Op> = (0..count).map(op).collect();
         assert_eq!(lane.submit(&ops), ops.len());
         let mut done = Vec::new();
@@ -120,7 +121,7 @@ fn files_of_several_processes_are_made_written_read_and_removed() {
     let data = contents((50_000, 50_000));
     // SAFETY: nothing is in flight.
     unsafe { buffers.slice(1, 50_000) }.copy_from_slice(&data);
-    let op = |kind, slot, offset| Op { kind, slot, object: 0, offset, length: 50_000 };
+    let op = |kind, slot, offset| Op { kind, count: 1, slot, object: 0, offset, length: 50_000 };
     assert_eq!(plain(lane.execute(&op(OpKind::Write, 1, 50_000))), Ok(50_000));
     assert_eq!(plain(lane.execute(&Op { length: 0, ..op(OpKind::Sync, 0, 0) })), Ok(0));
     assert_eq!(plain(lane.execute(&op(OpKind::Read, 2, 50_000))), Ok(50_000));

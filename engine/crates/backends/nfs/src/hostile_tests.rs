@@ -114,6 +114,6 @@ fn a_flood_does_not_keep_a_call_from_its_end() {
         while wire.0.write_all(&flood).is_ok() {}
     });
     let (mut lane, _) = lane(fake.address, &Wish { timeout_ms: 300, ..Wish::default() });
-    let op = Op { kind: OpKind::Read, slot: 0, object: 0, offset: 0, length: 4096 };
+    let op = Op { kind: OpKind::Read, count: 1, slot: 0, object: 0, offset: 0, length: 4096 };
     assert_eq!(plain(lane.execute(&op)), Err(Fault::os(libc::ETIMEDOUT)));
 }

@@ -64,7 +64,7 @@ impl FileLane {
 
     /// Connects when the first phase begins.
     pub(crate) fn open(place: Arc<Place>, server: usize, file: u32, setup: LaneSetup) -> Self {
-        let idle = Op { kind: OpKind::Sync, slot: 0, object: 0, offset: 0, length: 0 };
+        let idle = Op { kind: OpKind::Sync, count: 1, slot: 0, object: 0, offset: 0, length: 0 };
         let work = Work { op: idle, deadline: 0, called: 0, pending: 0, end: 0, error: None };
         FileLane {
             client: place.client(server, place.target.nconnect),

@@ -16,10 +16,10 @@ const WRITE: u32 = 7;
 const COMMIT: u32 = 21;
 /// Longer than any machine takes to answer.
 const LONG_NS: u64 = 600_000_000_000;
-const SYNC: Op = Op { kind: OpKind::Sync, slot: 0, object: 0, offset: 0, length: 0 };
+const SYNC: Op = Op { kind: OpKind::Sync, count: 1, slot: 0, object: 0, offset: 0, length: 0 };
 
 fn op(kind: OpKind, slot: u32, length: u32) -> Op {
-    Op { kind, slot, object: 0, offset: u64::from(slot) * 1_000_003, length: u64::from(length) }
+    Op { kind, count: 1, slot, object: 0, offset: u64::from(slot) * 1_000_003, length: u64::from(length) }
 }
 
 /// Does these operations at once; completions in order of their slots, one for each.
@@ -127,7 +127,7 @@ fn short_reads_go_on_until_the_file_ends() {
         }
     });
     let (mut lane, buffers) = lane(fake.address, &Wish::default());
-    let at = |slot, offset, length| Op { kind: OpKind::Read, slot, object: 0, offset, length };
+    let at = |slot, offset, length| Op { kind: OpKind::Read, count: 1, slot, object: 0, offset, length };
     let ops = [at(0, 0, 2100), at(1, 1000, 1500), at(2, 2000, 1000), at(3, 9000, 10)];
     assert_eq!(all(&mut lane, &ops), [Ok(2100), Ok(1500), Ok(500), Ok(0)]);
     assert!(right(&buffers, &ops[0], 2100) && right(&buffers, &ops[1], 1500) && right(&buffers, &ops[2], 500));

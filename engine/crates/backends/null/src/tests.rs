@@ -61,7 +61,7 @@ fn lane(target: &NullTarget, depth: u32) -> Box<dyn Lane> {
 }
 
 fn op(kind: OpKind, slot: u32) -> Op {
-    Op { kind, slot, object: 0, offset: 0, length: LENGTH + u64::from(slot) }
+    Op { kind, count: 1, slot, object: 0, offset: 0, length: LENGTH + u64::from(slot) }
 }
 
 /// A target whose operations each take so long.

@@ -23,7 +23,21 @@ pub trait TargetRules {
 
     /// It takes a method's name for what it is: nothing blocks.
     fn any_method(&self) -> bool;
+
+    /// Bytes of an object's size that are not contents: names and keys that are stored with them.
+    fn key_bytes(&self) -> u64 {
+        0
+    }
+
+    /// Objects that belong together: those with numbers from a multiple of this on.
+    fn group_objects(&self) -> u64 {
+        1
+    }
 }
+
+mod http;
+
+pub use http::Balance;
 
 macro_rules! targets {
     ($($module:ident $kind:ident($target:ident) $word:literal $doc:literal)*) => {
@@ -72,4 +86,5 @@ targets! {
     device Device(DeviceTarget) "device" "A whole block device, which is overwritten."
     nfs Nfs(NfsTarget) "nfs" "Files below an NFS export, reached without the kernel's client."
     s3 S3(S3Target) "s3" "Objects in a bucket of an S3 service."
+    dynamodb Dynamodb(DynamodbTarget) "dynamodb" "Items in a table of a DynamoDB service."
 }

@@ -1,5 +1,6 @@
 //! An NFS export.
 
+use super::http::timeout;
 use super::TargetRules;
 use crate::validate::{absolute_without_dots, ensure, plain_name, ABSOLUTE, PLAIN};
 use crate::{Job, JobError, Tree};
@@ -82,11 +83,7 @@ impl TargetRules for NfsTarget {
         let size = |bytes| (1024..=1_u64 << 30).contains(&bytes);
         ensure(size(self.rsize), "target.rsize", "must be 1 KiB to 1 GiB")?;
         ensure(size(self.wsize), "target.wsize", "must be 1 KiB to 1 GiB")?;
-        ensure(
-            (100_000_000..=3_600_000_000_000).contains(&self.timeout_ns),
-            "target.timeout_ns",
-            "must be 100 ms to 1 h",
-        )
+        timeout(self.timeout_ns)
     }
 
     fn lane_bytes(&self, job: &Job) -> u64 {

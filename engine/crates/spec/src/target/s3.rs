@@ -1,8 +1,9 @@
 //! A bucket of an S3 service.
 
+use super::http::{endpoints, is_word, profile, timeout, Balance, CONNECTION_BYTES};
 use super::TargetRules;
 use crate::validate::{absolute_without_dots, ensure, plain_name, ABSOLUTE, PLAIN};
-use crate::{Job, JobError};
+use crate::{Job, JobError, OpKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -66,18 +67,6 @@ pub struct S3Target {
     pub timeout_ns: u64,
 }
 
-/// Which of several endpoints a request goes to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(title = "Balance")]
-pub enum Balance {
-    /// Each in its turn.
-    #[default]
-    RoundRobin,
-    /// The one with the fewest requests of the lane under way.
-    LeastLoaded,
-}
-
 /// Where the bucket's name stands in a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -138,20 +127,8 @@ fn minute() -> u64 {
     60_000_000_000
 }
 
-/// What a connection keeps for what it sends and receives.
-const CONNECTION_BYTES: u64 = 512 << 10;
 /// What is known of an object that is being stored in parts, for each part.
 const PART_BYTES: u64 = 128;
-
-/// `http://host`, `https://host:port`, without a path.
-pub(crate) fn is_endpoint(text: &str) -> bool {
-    let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
-    host.is_some_and(|host| {
-        (1..=255).contains(&host.len())
-            && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-:[]".contains(&b))
-            && host.bytes().any(|b| b.is_ascii_alphanumeric())
-    })
-}
 
 /// As AWS has them, and some more, since other services have them too.
 fn is_bucket(name: &str) -> bool {
@@ -161,45 +138,32 @@ fn is_bucket(name: &str) -> bool {
         && !name.contains("..")
 }
 
-fn is_word(text: &str) -> bool {
-    (1..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
-}
-
 impl TargetRules for S3Target {
     fn validate(&self, job: &Job) -> Result<(), JobError> {
-        ensure(
-            (1..=1024).contains(&self.endpoints.len()) && self.endpoints.iter().all(|text| is_endpoint(text)),
-            "target.endpoints",
-            "must be 1 to 1024 such as http://HOST:PORT or https://HOST, without a path",
-        )?;
+        endpoints(&self.endpoints)?;
         let bucket = "must be the name of a bucket: 3 to 63 of A-Z a-z 0-9 . _ -, beginning with a letter or digit";
         ensure(is_bucket(&self.bucket), "target.bucket", bucket)?;
         ensure(plain_name(&self.root), "target.root", PLAIN)?;
         ensure(plain_name(&self.directory), "target.directory", PLAIN)?;
-        ensure(is_word(&self.region), "target.region", "must be a name such as eu-central-1")?;
-        let profile = self.profile.as_ref().is_none_or(|name| {
-            (1..=128).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_graphic() && !b"[]#;".contains(&b))
-        });
-        ensure(profile, "target.profile", "must be the name of a profile")?;
+        ensure(is_word(&self.region, 128), "target.region", "must be a name such as eu-central-1")?;
+        profile(self.profile.as_deref())?;
         let one = self.profile.is_none() || !self.anonymous;
         ensure(one, "target.profile", "is of no use where anonymous is true: leave one out")?;
-        let class = self.storage_class.as_ref().is_none_or(|name| is_word(name));
+        let class = self.storage_class.as_ref().is_none_or(|name| is_word(name, 128));
         ensure(class, "target.storage_class", "must be a name such as STANDARD_IA")?;
         if let KeyLayout::Prefixes { count } = self.keys {
             ensure((1..=1_000_000).contains(&count), "target.keys.count", "must be 1 to 1,000,000")?;
         }
         ensure(self.ca_file.as_ref().is_none_or(|path| absolute_without_dots(path)), "target.ca_file", ABSOLUTE)?;
-        ensure(
-            (100_000_000..=3_600_000_000_000).contains(&self.timeout_ns),
-            "target.timeout_ns",
-            "must be 100 ms to 1 h",
-        )?;
+        timeout(self.timeout_ns)?;
+        let updates = |phase: &crate::Phase| phase.mix.as_ref().is_some_and(|mix| mix.contains_key(&OpKind::Update));
+        ensure(!job.phases.iter().any(updates), "phases.mix", "a bucket has no update: leave it out")?;
         ensure(job.tree.is_none(), "tree", "a bucket has no files: say objects instead")
     }
 
     fn lane_bytes(&self, job: &Job) -> u64 {
         let parts = job.objects.as_ref().and_then(|objects| objects.part_size_bytes);
-        let parts = parts.map_or(0, |part| job.largest_contents().div_ceil(part.max(1)));
+        let parts = parts.map_or(0, |part| job.largest_size().div_ceil(part.max(1)));
         let each = CONNECTION_BYTES.saturating_add(parts.saturating_mul(PART_BYTES));
         u64::from(job.queue_depth).saturating_mul(each)
     }

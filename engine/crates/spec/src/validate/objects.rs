@@ -1,7 +1,7 @@
 //! Rules of jobs that work on objects, of sizes and of mixes.
 
 use super::{ensure, JobError};
-use crate::{CacheAction, Job, Layout, Method, Objects, OpKind, Operation, Phase, Sizes};
+use crate::{Access, CacheAction, Job, Layout, Method, Objects, OpKind, Operation, Phase, Sizes};
 
 /// Most objects of one lane.
 const MAX_OBJECTS: u64 = 1_000_000_000;
@@ -35,9 +35,14 @@ impl Sizes {
 }
 
 impl Job {
-    /// Contents of the largest file of a tree or object, in bytes.
-    pub fn largest_contents(&self) -> u64 {
+    /// The largest file of a tree or object, in bytes.
+    pub fn largest_size(&self) -> u64 {
         self.sizes.as_ref().map_or(self.file_size_bytes, Sizes::largest)
+    }
+
+    /// The same without the keys that are stored with it.
+    pub fn largest_contents(&self) -> u64 {
+        self.largest_size().saturating_sub(self.target.rules().key_bytes())
     }
 
     pub(super) fn validate_contents(&self) -> Result<(), JobError> {
@@ -53,6 +58,7 @@ impl Job {
         ensure((1..=MAX_OBJECTS).contains(&objects.count), "objects.count", "must be 1 to 1,000,000,000")?;
         let part = objects.part_size_bytes.is_none_or(|bytes| bytes >= 1 && i64::try_from(bytes).is_ok());
         ensure(part, "objects.part_size_bytes", "must be 1 to 2^63 - 1")?;
+        ensure((1..=1000).contains(&objects.batch), "objects.batch", "must be 1 to 1000")?;
         ensure(self.tree.is_none(), "objects", "a job works on a tree or on objects: leave one out")?;
         ensure(self.layout == Layout::Separate, "layout", "each lane has objects of its own: set it to separate")?;
         ensure(!self.direct, "direct", "objects have no O_DIRECT: set direct to false")?;
@@ -66,7 +72,7 @@ impl Job {
     fn validate_object_order(&self) -> Result<(), JobError> {
         let mut there = self.reuse_files;
         for (index, phase) in self.phases.iter().enumerate() {
-            let makes = matches!(phase.operation, Operation::Put | Operation::Prepare);
+            let makes = matches!(phase.operation, Operation::Put | Operation::BatchPut | Operation::Prepare);
             let message = format!("{}: there are no objects: put put or prepare before it", phase.operation.name());
             ensure(there || makes, &format!("phases[{index}].operation"), message)?;
             there = !phase.operation.removes_objects();
@@ -77,6 +83,7 @@ impl Job {
     pub(super) fn validate_object_phase(&self, phase: &Phase, at: &dyn Fn(&str) -> String) -> Result<(), JobError> {
         let operation = phase.operation;
         validate_mix(phase, at)?;
+        validate_access(phase, at)?;
         let ranged = phase.range_bytes.is_none() || operation == Operation::Get;
         ensure(ranged, &at("range_bytes"), "is for get: leave it out")?;
         let range = phase.range_bytes.is_none_or(|bytes| bytes >= 1 && i64::try_from(bytes).is_ok());
@@ -96,6 +103,19 @@ impl Job {
         let cached = self.objects.is_none() || phase.cache_before != CacheAction::Evict;
         ensure(cached, &at("cache_before"), "objects are in no page cache of a host: use drop or keep")
     }
+}
+
+fn validate_access(phase: &Phase, at: &dyn Fn(&str) -> String) -> Result<(), JobError> {
+    let name = phase.operation.name();
+    let right = match phase.access {
+        Access::Uniform => return Ok(()),
+        Access::Zipfian { exponent } => (0.01..=10.0).contains(&exponent),
+        Access::Hotspot { operations_percent, objects_percent } => {
+            (1..=99).contains(&operations_percent) && (0.001..=99.0).contains(&objects_percent)
+        }
+    };
+    ensure(phase.operation.takes_any(), &at("access"), format!("{name} goes over the objects: leave it out"))?;
+    ensure(right, &at("access"), "must be an exponent of 0.01 to 10, or shares of 1 to 99 percent")
 }
 
 fn validate_mix(phase: &Phase, at: &dyn Fn(&str) -> String) -> Result<(), JobError> {

@@ -2,9 +2,9 @@
 
 use crate::soak::times;
 use crate::{
-    Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Group, Job, LatencyModel, Layout, Method, MethodFound,
-    NfsTarget, NullTarget, Objects, OpKind, Operation, Phase, ScriptedChange, ScriptedError, ScriptedStall, Sizes,
-    SyncPolicy, Target, Tree, Tuning, WeightedSize, SPEC_VERSION,
+    Access, Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Group, Job, LatencyModel, Layout, Method,
+    MethodFound, NfsTarget, NullTarget, Objects, OpKind, Operation, Phase, ScriptedChange, ScriptedError,
+    ScriptedStall, Sizes, SyncPolicy, Target, Tree, Tuning, WeightedSize, SPEC_VERSION,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -106,9 +106,14 @@ fn target() -> impl Strategy<Value = Target> {
 
 /// The same on objects.
 fn on_objects(phase: Phase) -> Phase {
-    let number = phase.stride_records as usize % 6;
-    let operation = Operation::of_group(Group::Objects).nth(number).unwrap_or(Operation::Put);
-    Phase { operation, measured: true, mix: mixed(operation, phase.stride_records as u8 % 102), ..phase }
+    let operations: Vec<Operation> = Operation::of_group(Group::Objects).collect();
+    let operation = operations[phase.stride_records as usize % operations.len()];
+    let access = match phase.stride_records % 5 {
+        0 if operation.takes_any() => Access::Zipfian { exponent: f64::from(phase.stride_records % 2000) / 100.0 },
+        1 => Access::Hotspot { operations_percent: phase.stride_records as u8, objects_percent: 12.5 },
+        _ => Access::Uniform,
+    };
+    Phase { access, operation, measured: true, mix: mixed(operation, phase.stride_records as u8 % 102), ..phase }
 }
 
 fn phase() -> impl Strategy<Value = Phase> {
@@ -143,6 +148,7 @@ fn phase() -> impl Strategy<Value = Phase> {
                 rate_per_s,
                 arrivals,
                 mix: mixed(operation, share),
+                access: Access::Uniform,
                 range_bytes: (operation == Operation::Get && poisson).then_some(u64::from(stride_records)),
                 stride_records,
             }
@@ -161,8 +167,9 @@ fn mixed(operation: Operation, share: u8) -> Option<BTreeMap<OpKind, u8>> {
 
 /// Objects, and sizes of them or of small files.
 fn contents() -> impl Strategy<Value = (Option<Objects>, Option<Sizes>)> {
-    let objects = (number(1000), prop::option::of(number(1 << 30)));
-    let objects = objects.prop_map(|(count, part_size_bytes)| Objects { count, part_size_bytes });
+    let objects = (number(1000), prop::option::of(number(1 << 30)), small(1002));
+    let objects =
+        objects.prop_map(|(count, part_size_bytes, batch)| Objects { count, part_size_bytes, batch: batch as u16 });
     let one = (number(1 << 20), 0..5_u32).prop_map(|(bytes, weight)| WeightedSize { bytes, weight });
     let listed = prop::collection::vec(one, 0..4).prop_map(|sizes| Sizes::Listed { sizes });
     let range = (number(1 << 20), number(1 << 30));

@@ -192,7 +192,7 @@ mod tests {
         let mut results = Vec::new();
         for first in (0..numbers).step_by(depth as usize) {
             let count = depth.min(numbers - first);
-            let op = |slot| Op { kind, slot: slot as u32, object: first + slot, offset: 0, length };
+            let op = |slot| Op { kind, count: 1, slot: slot as u32, object: first + slot, offset: 0, length };
             let ops: Vec<Op> = (0..count).map(op).collect();
             assert_eq!(lane.submit(&ops), ops.len());
             let mut done = Vec::new();

@@ -3,6 +3,9 @@
 
 mod profile;
 mod remote;
+mod who;
+
+pub(crate) use who::Who;
 
 use assay_core::SetupError;
 use aws_smithy_runtime_api::client::identity::Identity;
@@ -38,9 +41,9 @@ impl Credentials {
         aws_credential_types::Credentials::new(key, secret, token, self.expires, "assay").into()
     }
 
-    /// They will end soon.
-    pub(crate) fn are_due(&self) -> bool {
-        self.expires.is_some_and(|end| end < SystemTime::now() + RENEW_BEFORE)
+    /// When new ones are to be fetched; none: never.
+    pub(crate) fn due(&self) -> Option<SystemTime> {
+        self.expires.map(|end| end.checked_sub(RENEW_BEFORE).unwrap_or(SystemTime::UNIX_EPOCH))
     }
 }
 

@@ -65,7 +65,7 @@ fn ask(method: &str, url: &str, headers: &[(&str, &str)]) -> Result<String, Setu
     }
     let request = request.body(Sent::Nothing).map_err(|fault| error(format!("{place}: {fault}")))?;
     let client = Client::new(&[endpoint], tls, PATIENCE_NS);
-    let answer = block_on(client.ask(|_| request))?;
+    let answer = block_on(client.ask(|_| Ok(request)))?;
     let answer = answer.map_err(|fault| error(format!("{place}: {}", fault_message(fault))).because(fault))?;
     if !answer.is_success() {
         return Err(error(format!("{place} answered {}", answer.status)));

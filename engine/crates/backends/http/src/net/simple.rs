@@ -49,10 +49,14 @@ impl Client {
     ///
     /// # Errors
     /// Why there is none.
-    pub(crate) async fn ask(&self, make: impl FnOnce(&Endpoint) -> Request<Sent>) -> Result<Answer, Fault> {
+    pub(crate) async fn ask(
+        &self,
+        make: impl FnOnce(&Endpoint) -> Result<Request<Sent>, SetupError>,
+    ) -> Result<Answer, Fault> {
         let work = async {
             let taken: Taken = self.pool.take().await?;
-            let request = make(&self.pool.endpoint(taken.host()));
+            // One that cannot be made is a defect.
+            let request = make(&self.pool.endpoint(taken.host())).map_err(|_| Fault::os(libc::EINVAL))?;
             exchange(taken, request, &Sink::Keep, &Lent::default()).await
         };
         let answer = tokio::time::timeout(self.timeout, work).await;

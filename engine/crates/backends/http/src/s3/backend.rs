@@ -2,7 +2,7 @@
 
 use super::capability;
 use super::keys;
-use super::lane::BucketLane;
+use super::lane;
 use super::place::Place;
 use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
 use assay_spec::{BackendCapabilities, CacheAction, Job, S3Target};
@@ -68,7 +68,7 @@ impl Backend for BucketBackend {
     }
 
     fn open_lane(&self, setup: LaneSetup) -> Result<Box<dyn Lane>, SetupError> {
-        Ok(Box::new(BucketLane::open(Arc::clone(&self.place), setup, self.part_bytes)?))
+        Ok(Box::new(lane::open(Arc::clone(&self.place), setup, self.part_bytes)?))
     }
 
     fn object_name(&self, lane: u32) -> String {

@@ -95,12 +95,8 @@ impl Place {
                 self.make(&client).await?;
                 whose = Whose::Ours;
             }
-            for _ in 0..LOOKS {
-                if whose != Whose::Foreign || self.target.destroy || alone {
-                    break;
-                }
-                tokio::time::sleep(STEP).await;
-                whose = self.whose(&client).await.map_err(error)?;
+            if whose == Whose::Foreign && !self.target.destroy && !alone {
+                whose = self.wait_for_mark(&client).await.map_err(error)?;
             }
             self.refuse_foreign(whose)?;
             if alone && self.is_used(&client).await.map_err(error)? {
@@ -138,7 +134,8 @@ impl Place {
                     Some("BucketAlreadyOwnedByYou" | "BucketAlreadyExists" | "OperationAborted")
                 ) =>
             {
-                return self.wait_for_mark(client).await;
+                let whose = self.wait_for_mark(client).await.map_err(error)?;
+                return self.refuse_foreign(whose);
             }
             Err(fault) => return Err(error(fault)),
         }
@@ -160,15 +157,14 @@ impl Place {
         self.ask(client, Call::of_mark(Method::PUT), MARK_TEXT).await.and_then(well).map(drop)
     }
 
-    async fn wait_for_mark(&self, client: &Client) -> Result<(), SetupError> {
-        let mut whose = Whose::Foreign;
+    /// Whose the bucket is, after a while in which another process of the same run may mark it.
+    async fn wait_for_mark(&self, client: &Client) -> Result<Whose, Fault> {
         for _ in 0..LOOKS {
-            whose = self.whose(client).await.map_err(|fault| self.error("open", self.bucket_path(), fault))?;
-            if whose == Whose::Ours {
-                break;
+            if self.whose(client).await? == Whose::Ours {
+                return Ok(Whose::Ours);
             }
             tokio::time::sleep(STEP).await;
         }
-        self.refuse_foreign(whose)
+        self.whose(client).await
     }
 }

@@ -1,13 +1,25 @@
 //! What S3 services can do in general, and what a given bucket can do.
 
 use super::place::Place;
-use assay_spec::{BackendCapabilities, CacheAction, Group, Layout, Method, Operation, PlaceCapabilities, SyncPolicy};
+use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, Operation, PlaceCapabilities, SyncPolicy};
+
+/// Those that S3 has a request for.
+const OPERATIONS: [Operation; 8] = [
+    Operation::Put,
+    Operation::Get,
+    Operation::Head,
+    Operation::Delete,
+    Operation::List,
+    Operation::Copy,
+    Operation::MultiDelete,
+    Operation::ObjectMix,
+];
 
 /// What buckets can do anywhere.
 pub(crate) fn general() -> BackendCapabilities {
     BackendCapabilities {
         kind: "s3".to_owned(),
-        operations: Operation::of_group(Group::Objects).collect(),
+        operations: OPERATIONS.to_vec(),
         layouts: vec![Layout::Separate],
         methods: vec![Method::Protocol],
         direct: false,

@@ -7,7 +7,6 @@ mod capability;
 mod keys;
 mod kind;
 mod lane;
-mod listing;
 mod place;
 mod remove;
 mod request;

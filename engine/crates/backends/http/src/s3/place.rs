@@ -1,22 +1,21 @@
 //! Where a job's objects are: a bucket, the hosts that know it, and who may ask them.
 
-use super::request::{unmade, Call};
-use crate::credentials::{self, Credentials};
+use super::request::Call;
+use crate::credentials::Who;
 use crate::net::{trusted, Answer, Client, Endpoint, Sent};
-use crate::sign::{Contents, Signer};
+use crate::sign::Contents;
 use assay_core::{fault_message, Fault, SetupError};
 use assay_spec::{Addressing, FaultDomain, S3Target};
 use bytes::Bytes;
 use rustls::ClientConfig;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// A target whose endpoints and credentials are known.
 pub(crate) struct Place {
     pub(crate) target: S3Target,
     pub(crate) endpoints: Vec<Arc<Endpoint>>,
     pub(crate) tls: Option<Arc<ClientConfig>>,
-    /// Who asks, renewed before it ends; none where nothing is signed.
-    who: Mutex<(Option<Credentials>, Arc<Signer>)>,
+    pub(crate) who: Arc<Who>,
 }
 
 impl Place {
@@ -31,26 +30,8 @@ impl Place {
         let endpoints = endpoints?;
         let secure = endpoints.iter().any(|endpoint| endpoint.tls);
         let tls = if secure { Some(trusted(target.ca_file.as_deref())?) } else { None };
-        let who = if target.anonymous { None } else { Some(credentials::find(target.profile.as_deref())?) };
-        let signer = Arc::new(Signer::new(who.as_ref(), &target.region, "s3"));
-        Ok(Place { target: target.clone(), endpoints, tls, who: Mutex::new((who, signer)) })
-    }
-
-    /// Who signs, with credentials that are still good for a while.
-    ///
-    /// # Errors
-    /// If new ones are needed and not to be had.
-    pub(crate) fn signer(&self) -> Result<Arc<Signer>, SetupError> {
-        let mut who = self.who.lock().unwrap_or_else(PoisonError::into_inner);
-        if who.0.as_ref().is_some_and(Credentials::are_due) {
-            let profile = self.target.profile.clone();
-            // On a thread of its own: whoever asks may be within an event loop already.
-            let renewed = std::thread::spawn(move || credentials::find(profile.as_deref())).join();
-            let renewed = renewed.map_err(|_| SetupError::new("find", "credentials", "a defect"))??;
-            who.1 = Arc::new(Signer::new(Some(&renewed), &self.target.region, "s3"));
-            who.0 = Some(renewed);
-        }
-        Ok(Arc::clone(&who.1))
+        let who = Who::find(target.profile.as_deref(), (&target.region, "s3"), target.anonymous)?;
+        Ok(Place { target: target.clone(), endpoints, tls, who: Arc::new(who) })
     }
 
     /// Connections of its own.
@@ -63,18 +44,14 @@ impl Place {
     /// # Errors
     /// Why there is none; a refusal is an answer.
     pub(crate) async fn ask(&self, client: &Client, call: Call, body: &[u8]) -> Result<Answer, Fault> {
-        let signer = self.signer().map_err(unmade)?;
-        let mut failed = None;
-        let answer = client.ask(|endpoint| {
-            let sent = if body.is_empty() { Sent::Nothing } else { Sent::Bytes(Some(Bytes::copy_from_slice(body))) };
-            let made = call.request(&self.target, endpoint, &signer, (sent, &Contents::Known(body)));
-            made.unwrap_or_else(|error| {
-                failed = Some(unmade(error));
-                hyper::Request::new(Sent::Nothing)
+        let signer = self.who.signer().map_err(|_| Fault::os(libc::EKEYEXPIRED))?;
+        client
+            .ask(|endpoint| {
+                let sent =
+                    if body.is_empty() { Sent::Nothing } else { Sent::Bytes(Some(Bytes::copy_from_slice(body))) };
+                call.request(&self.target, endpoint, &signer, (sent, &Contents::Known(body)))
             })
-        });
-        let answer = answer.await;
-        failed.map_or(answer, Err)
+            .await
     }
 
     /// Path of the bucket, for people.

@@ -3,7 +3,7 @@
 use super::keys::MARK;
 use crate::net::{Endpoint, Sent};
 use crate::sign::{Contents, Signer};
-use assay_core::{Fault, SetupError};
+use assay_core::SetupError;
 use assay_spec::{Addressing, S3Target};
 use hyper::header::{HeaderName, HeaderValue, HOST};
 use hyper::{Method, Request};
@@ -84,11 +84,6 @@ impl Call {
         signer.sign(&mut request, contents)?;
         Ok(request)
     }
-}
-
-/// A request could not be made: told as the operation's own fault.
-pub(crate) fn unmade(_error: SetupError) -> Fault {
-    Fault::os(libc::EINVAL)
 }
 
 /// A value in a query.

@@ -4,10 +4,10 @@ use super::answers::{errors_of, refusal, well, well_in_the_end};
 use super::keys::{key, of_lane, LETTERS};
 use super::lane::Shared;
 use super::remove::{delete_body, delete_call};
-use super::request::{coded, unmade, Call};
+use super::request::{coded, Call};
 use super::uploads::Part;
 use super::xml;
-use crate::net::{exchange, Answer, Lent, Sent, Sink};
+use crate::net::{Answer, Lent, Sent, Sink};
 use crate::sign::Contents;
 use crate::sum::{self as checksum, Sum};
 use assay_core::{Fault, Op, OpKind, CHECKSUM_MISMATCH, ETAG_MISMATCH, LIST_PAGE, MALFORMED_ANSWER};
@@ -46,8 +46,15 @@ impl<'a> Work<'a> {
             OpKind::MultiDelete => self.multi_delete().await,
             // The service has made everything stable that it has answered.
             OpKind::Sync => Ok(0),
-            OpKind::Read | OpKind::Write | name_kinds!() => {
-                debug_assert!(false, "a bucket has no files");
+            OpKind::Read
+            | OpKind::Write
+            | OpKind::Update
+            | OpKind::BatchPut
+            | OpKind::BatchGet
+            | OpKind::Query
+            | OpKind::Scan
+            | name_kinds!() => {
+                debug_assert!(false, "a bucket has no files and no items");
                 Err(Fault::os(libc::EINVAL))
             }
         }
@@ -70,16 +77,9 @@ impl<'a> Work<'a> {
         contents: Contents<'_>,
         sink: &Sink,
     ) -> Result<Answer, Fault> {
-        let shared = self.shared;
-        shared.first_bytes.borrow_mut()[self.op.slot as usize] = 0;
-        let taken = shared.pool.take().await?;
-        let endpoint = shared.pool.endpoint(taken.host());
-        // Credentials that end are renewed between operations.
-        let signer = shared.place.signer().map_err(unmade)?;
-        let request = call.request(&shared.place.target, &endpoint, &signer, (sent, &contents)).map_err(unmade)?;
-        let answer = exchange(taken, request, sink, lent).await?;
-        shared.first_bytes.borrow_mut()[self.op.slot as usize] = answer.first_byte;
-        Ok(answer)
+        let target = &self.shared.place.target;
+        let make = |endpoint: &_, signer: &_| call.request(target, endpoint, signer, (sent, &contents));
+        self.shared.wires.ask(self.op.slot, make, sink, lent).await
     }
 
     /// A request without contents.
@@ -220,6 +220,7 @@ impl<'a> Work<'a> {
         let answer = self.simple(Call::new(Method::GET, "").query(query)).await?;
         let (count, next) = xml::count(&answer.kept, "Contents", "NextContinuationToken").ok_or(MALFORMED_ANSWER)?;
         shared.listing.borrow_mut().note(page, next);
+        shared.count_objects(count);
         Ok(count)
     }
 
@@ -272,18 +273,20 @@ impl<'a> Work<'a> {
         well_in_the_end(answer).map(|_| 0)
     }
 
-    /// Removes several; how many.
+    /// Removes several.
     async fn multi_delete(&self) -> Result<u64, Fault> {
         let (shared, op) = (self.shared, self.op);
         let target = &shared.place.target;
-        let keys: Vec<String> =
-            (op.object..op.object + op.length).map(|number| key(target, LETTERS[0], shared.lane, number)).collect();
+        let keys: Vec<String> = (op.object..op.object + u64::from(op.count))
+            .map(|number| key(target, LETTERS[0], shared.lane, number))
+            .collect();
         let body = delete_body(keys.iter().map(|key| (key.as_str(), None)));
         let sent = Sent::Bytes(Some(Bytes::from(body.clone())));
         let answer = self.ask(delete_call(&body), sent, Contents::Known(body.as_bytes()), Sink::Keep).await?;
         let document = xml::parse(&well(answer)?.kept).ok_or(MALFORMED_ANSWER)?;
         errors_of(&document)?;
-        Ok(op.length)
+        shared.count_objects(u64::from(op.count));
+        Ok(0)
     }
 }
 

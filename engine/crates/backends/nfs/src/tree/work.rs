@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_listing_that_goes_round_is_a_fault() {
-        let op = Op { kind: OpKind::Readdir, slot: 0, object: 0, offset: 0, length: 0 };
+        let op = Op { kind: OpKind::Readdir, count: 1, slot: 0, object: 0, offset: 0, length: 0 };
         let mut work = Work::default();
         work.begin(&op, u64::MAX);
         let ends = (0..100_u64).find_map(|step| work.ended(Ok(&page(1 + step % 3))));

@@ -2,7 +2,7 @@
 
 /// What is known of them.
 #[derive(Debug, Default)]
-pub(super) struct Listing {
+pub(crate) struct Listing {
     /// How the second page is asked for, the third, ...
     tokens: Vec<String>,
     /// The last of the pages known has no next one.
@@ -12,7 +12,7 @@ pub(super) struct Listing {
 impl Listing {
     /// The page that is asked for in the place of one: that itself; the first one that is not known, if the page before
     /// could not be had; the first of all, if the list has ended before.
-    pub(super) fn page(&self, wanted: usize) -> usize {
+    pub(crate) fn page(&self, wanted: usize) -> usize {
         if wanted <= self.tokens.len() {
             wanted
         } else if self.ended {
@@ -23,12 +23,12 @@ impl Listing {
     }
 
     /// What asks for a page; none for the first.
-    pub(super) fn token(&self, page: usize) -> Option<&String> {
+    pub(crate) fn token(&self, page: usize) -> Option<&String> {
         self.tokens.get(page.checked_sub(1)?)
     }
 
     /// A page has come, and what asks for the next; none if it is the last.
-    pub(super) fn note(&mut self, page: usize, next: Option<String>) {
+    pub(crate) fn note(&mut self, page: usize, next: Option<String>) {
         self.tokens.truncate(page);
         self.ended = next.is_none();
         self.tokens.extend(next);

@@ -1,0 +1,192 @@
+//! One worker's requests: each operation is one request, over a connection of its own while it lasts.
+
+use crate::credentials::Who;
+use crate::net::{exchange, runtime, Answer, Endpoint, Lent, Pool, Sent, Sink};
+use crate::sign::Signer;
+use assay_core::{clock, Completion, Fault, HostCounts, Lane, MethodChoice, Op, PhasePlan, ServiceCounts, SetupError};
+use assay_spec::Method;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use hyper::Request;
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio::task::unconstrained;
+
+/// What operations are in terms of requests.
+pub(crate) trait Protocol: 'static {
+    /// Gets ready for a phase; how many operations it can have in flight of so many, and why.
+    ///
+    /// # Errors
+    /// If the phase is not possible.
+    fn begin(&self, plan: &PhasePlan, depth: u32) -> Result<(u32, &'static str), SetupError>;
+
+    /// Does an operation: one request, once. It is dropped when its time is over.
+    fn run(self: Rc<Self>, op: Op) -> impl Future<Output = Result<u64, Fault>> + 'static;
+
+    /// What it sends requests over.
+    fn wires(&self) -> &Wires;
+
+    /// What the service has told since the last time.
+    fn service_counts(&self) -> Option<ServiceCounts>;
+
+    /// Takes back what operations have begun and not ended.
+    ///
+    /// # Errors
+    /// If that fails.
+    fn end(&self, runtime: &Runtime) -> Result<(), SetupError>;
+}
+
+/// Connections of a lane, and who asks over them.
+pub(crate) struct Wires {
+    pub(crate) pool: Rc<Pool>,
+    who: Arc<Who>,
+    signer: RefCell<Arc<Signer>>,
+    /// By slot: when the first byte came.
+    first_bytes: RefCell<Vec<u64>>,
+}
+
+impl Wires {
+    /// For so many slots.
+    ///
+    /// # Errors
+    /// If there are no credentials any more.
+    pub(crate) fn new(pool: Rc<Pool>, who: Arc<Who>, slots: usize) -> Result<Self, SetupError> {
+        let signer = RefCell::new(who.signer()?);
+        Ok(Wires { pool, who, signer, first_bytes: RefCell::new(vec![0; slots]) })
+    }
+
+    /// Who signs; credentials that end are renewed between operations.
+    fn signer(&self) -> Result<Arc<Signer>, Fault> {
+        let known = Arc::clone(&self.signer.borrow());
+        if !known.is_due() {
+            return Ok(known);
+        }
+        // The words of the error are those of the set-up of the next phase, which fails too.
+        let renewed = self.who.signer().map_err(|_| Fault::os(libc::EKEYEXPIRED))?;
+        *self.signer.borrow_mut() = Arc::clone(&renewed);
+        Ok(renewed)
+    }
+
+    /// Sends the request of the operation in a slot, and takes its answer.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) async fn ask(
+        &self,
+        slot: u32,
+        make: impl FnOnce(&Endpoint, &Signer) -> Result<Request<Sent>, SetupError>,
+        sink: &Sink,
+        lent: &Lent,
+    ) -> Result<Answer, Fault> {
+        self.first_bytes.borrow_mut()[slot as usize] = 0;
+        let taken = self.pool.take().await?;
+        let endpoint = self.pool.endpoint(taken.host());
+        let signer = self.signer()?;
+        // One that cannot be made is a defect.
+        let request = make(&endpoint, &signer).map_err(|_| Fault::os(libc::EINVAL))?;
+        let answer = exchange(taken, request, sink, lent).await?;
+        self.first_bytes.borrow_mut()[slot as usize] = answer.first_byte;
+        Ok(answer)
+    }
+}
+
+type Flight = Pin<Box<dyn Future<Output = Completion>>>;
+
+/// A worker of a service.
+pub(crate) struct HttpLane<P> {
+    protocol: Rc<P>,
+    runtime: Runtime,
+    flight: FuturesUnordered<Flight>,
+    timeout: Duration,
+    depth: u32,
+}
+
+impl<P: Protocol> HttpLane<P> {
+    /// Connects when the first phase begins.
+    ///
+    /// # Errors
+    /// If there is no event loop.
+    pub(crate) fn new(protocol: P, timeout_ns: u64, depth: u32) -> Result<Self, SetupError> {
+        Ok(HttpLane {
+            protocol: Rc::new(protocol),
+            runtime: runtime()?,
+            flight: FuturesUnordered::new(),
+            timeout: Duration::from_nanos(timeout_ns),
+            depth,
+        })
+    }
+
+    /// The operation, until it has ended or its time is over.
+    fn work(&self, op: Op) -> Flight {
+        let (protocol, timeout) = (Rc::clone(&self.protocol), self.timeout);
+        Box::pin(async move {
+            let done = tokio::time::timeout(timeout, protocol.run(op)).await;
+            let result = done.unwrap_or(Err(Fault::os(libc::ETIMEDOUT)));
+            Completion::new(op.slot, result)
+        })
+    }
+}
+
+impl<P: Protocol> Lane for HttpLane<P> {
+    fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
+        let wires = self.protocol.wires();
+        *wires.signer.borrow_mut() = wires.who.signer()?;
+        let (depth, reason) = self.protocol.begin(plan, self.depth)?;
+        let warm = wires.pool.warm(depth);
+        let _ = self.runtime.block_on(async { tokio::time::timeout(self.timeout, warm).await });
+        Ok(MethodChoice { tells_first_byte: true, ..MethodChoice::of(Method::Protocol, reason.to_owned(), depth) })
+    }
+
+    fn submit(&mut self, ops: &[Op]) -> usize {
+        for op in ops {
+            self.flight.push(self.work(*op));
+        }
+        ops.len()
+    }
+
+    fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
+        if self.flight.is_empty() {
+            return;
+        }
+        let flight = &mut self.flight;
+        let left = Duration::from_nanos(deadline.saturating_sub(clock::now()));
+        // Without tokio's budget for each turn: what has used it up is woken later, and never if the turn was the last
+        // because something else had ended.
+        self.runtime.block_on(unconstrained(async {
+            if let Ok(Some(first)) = tokio::time::timeout(left, flight.next()).await {
+                done.push(first);
+                // What has ended besides, without waiting.
+                while let Some(Some(more)) = futures_util::FutureExt::now_or_never(flight.next()) {
+                    done.push(more);
+                }
+            }
+        }));
+    }
+
+    fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
+        let work = self.work(*op);
+        self.runtime.block_on(work).result
+    }
+
+    fn first_byte(&self, slot: u32) -> u64 {
+        self.protocol.wires().first_bytes.borrow().get(slot as usize).copied().unwrap_or_default()
+    }
+
+    fn host_counts(&mut self) -> Vec<HostCounts> {
+        self.protocol.wires().pool.counts()
+    }
+
+    fn service_counts(&mut self) -> Option<ServiceCounts> {
+        self.protocol.service_counts()
+    }
+
+    fn end(&mut self) -> Result<(), SetupError> {
+        // Given up by the driver: nobody waits for them.
+        self.flight.clear();
+        self.protocol.end(&self.runtime)
+    }
+}

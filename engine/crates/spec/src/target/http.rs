@@ -1,0 +1,58 @@
+//! What targets that are reached over HTTP have in common.
+
+use crate::validate::ensure;
+use crate::JobError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which of several endpoints a request goes to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(title = "Balance")]
+pub enum Balance {
+    /// Each in its turn.
+    #[default]
+    RoundRobin,
+    /// The one with the fewest requests of the lane under way.
+    LeastLoaded,
+}
+
+/// What a connection keeps for what it sends and receives.
+pub(super) const CONNECTION_BYTES: u64 = 512 << 10;
+
+/// `http://host`, `https://host:port`, without a path.
+fn is_endpoint(text: &str) -> bool {
+    let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+    host.is_some_and(|host| {
+        (1..=255).contains(&host.len())
+            && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-:[]".contains(&b))
+            && host.bytes().any(|b| b.is_ascii_alphanumeric())
+    })
+}
+
+/// Letters, digits and `. _ -`.
+pub(super) fn is_word(text: &str, most: usize) -> bool {
+    (1..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+}
+
+/// Where a service answers.
+pub(super) fn endpoints(texts: &[String]) -> Result<(), JobError> {
+    ensure(
+        (1..=1024).contains(&texts.len()) && texts.iter().all(|text| is_endpoint(text)),
+        "target.endpoints",
+        "must be 1 to 1024 such as http://HOST:PORT or https://HOST, without a path",
+    )
+}
+
+/// A profile of the shared files.
+pub(super) fn profile(name: Option<&str>) -> Result<(), JobError> {
+    let right = name.is_none_or(|name| {
+        (1..=128).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_graphic() && !b"[]#;".contains(&b))
+    });
+    ensure(right, "target.profile", "must be the name of a profile")
+}
+
+/// How long a request may take.
+pub(super) fn timeout(ns: u64) -> Result<(), JobError> {
+    ensure((100_000_000..=3_600_000_000_000).contains(&ns), "target.timeout_ns", "must be 100 ms to 1 h")
+}
