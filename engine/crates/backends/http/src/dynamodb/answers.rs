@@ -1,0 +1,237 @@
+//! What answers say: how an operation went, and what it consumed.
+
+use crate::net::Answer;
+use assay_core::{named_fault, Fault, MALFORMED_TABLE_ANSWER};
+use assay_spec::FaultDomain;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use std::borrow::{Borrow, Cow};
+use std::collections::HashMap;
+
+#[derive(Deserialize)]
+struct Refusal {
+    #[serde(default, rename = "__type")]
+    name: String,
+}
+
+/// Why a request was refused.
+pub(crate) fn refusal(answer: &Answer) -> Fault {
+    let refusal: Option<Refusal> = serde_json::from_slice(&answer.kept).ok();
+    let name = refusal.map(|refusal| refusal.name).unwrap_or_default();
+    // `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`
+    named_fault(FaultDomain::Dynamodb, answer.status, name.rsplit('#').next().unwrap_or_default())
+}
+
+/// The answer, if it went well.
+///
+/// # Errors
+/// Why not.
+pub(crate) fn well(answer: Answer) -> Result<Answer, Fault> {
+    if !answer.is_success() {
+        return Err(refusal(&answer));
+    }
+    if answer.cut {
+        return Err(Fault::os(libc::ECONNABORTED));
+    }
+    Ok(answer)
+}
+
+/// What an answer says.
+///
+/// # Errors
+/// If it is not of this form.
+pub(crate) fn parsed<'a, T: Deserialize<'a>>(answer: &'a Answer) -> Result<T, Fault> {
+    serde_json::from_slice(&answer.kept).map_err(|_| MALFORMED_TABLE_ANSWER)
+}
+
+/// Capacity units of a request on one table; an answer of a batch tells them table by table.
+fn units<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct OfTable {
+        #[serde(default)]
+        capacity_units: f64,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Consumed {
+        One(OfTable),
+        Several(Vec<OfTable>),
+    }
+
+    Ok(match Option::<Consumed>::deserialize(from)? {
+        None => 0.0,
+        Some(Consumed::One(table)) => table.capacity_units,
+        Some(Consumed::Several(tables)) => tables.iter().map(|table| table.capacity_units).sum(),
+    })
+}
+
+/// Text that is copied only where it has escapes.
+#[derive(Debug, PartialEq, Eq, Hash, Deserialize)]
+pub(crate) struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl Borrow<str> for Text<'_> {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+/// An attribute's value; of kinds that are not used here nothing is kept.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Attribute<'a> {
+    #[serde(borrow, default, rename = "S")]
+    text: Option<Text<'a>>,
+    /// As base64.
+    #[serde(borrow, default, rename = "B")]
+    bytes: Option<Text<'a>>,
+}
+
+/// An item's attributes by name.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Item<'a>(#[serde(borrow)] HashMap<Text<'a>, Attribute<'a>>);
+
+impl Item<'_> {
+    /// The text of an attribute that has some.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.text.as_ref().map(Borrow::borrow)
+    }
+
+    /// The bytes of an attribute that has some, as base64.
+    pub(crate) fn bytes(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.bytes.as_ref().map(Borrow::borrow)
+    }
+}
+
+/// Of PutItem, UpdateItem and DeleteItem.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Done {
+    #[serde(default, rename = "ConsumedCapacity", deserialize_with = "units")]
+    pub(crate) units: f64,
+}
+
+/// Of GetItem.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Got<'a> {
+    #[serde(default, rename = "ConsumedCapacity", deserialize_with = "units")]
+    pub(crate) units: f64,
+    #[serde(borrow, default, rename = "Item")]
+    pub(crate) item: Option<Item<'a>>,
+}
+
+/// Of Query and Scan.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Found<'a> {
+    #[serde(default, rename = "ConsumedCapacity", deserialize_with = "units")]
+    pub(crate) units: f64,
+    #[serde(borrow, default, rename = "Items")]
+    pub(crate) items: Vec<Item<'a>>,
+    /// How the next page is asked for.
+    #[serde(borrow, default, rename = "LastEvaluatedKey")]
+    pub(crate) last: Option<&'a RawValue>,
+}
+
+/// Of BatchGetItem.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Fetched<'a> {
+    #[serde(default, rename = "ConsumedCapacity", deserialize_with = "units")]
+    pub(crate) units: f64,
+    #[serde(borrow, default, rename = "Responses")]
+    pub(crate) tables: HashMap<Text<'a>, Vec<Item<'a>>>,
+    #[serde(borrow, default, rename = "UnprocessedKeys")]
+    unprocessed: HashMap<Text<'a>, Keys<'a>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Keys<'a> {
+    #[serde(borrow, default, rename = "Keys")]
+    keys: Vec<&'a RawValue>,
+}
+
+impl Fetched<'_> {
+    /// Keys that the service has not looked for.
+    pub(crate) fn unprocessed(&self) -> u64 {
+        self.unprocessed.values().map(|keys| keys.keys.len() as u64).sum()
+    }
+}
+
+/// Of BatchWriteItem.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Stored<'a> {
+    #[serde(default, rename = "ConsumedCapacity", deserialize_with = "units")]
+    pub(crate) units: f64,
+    /// Table by table: requests that the service has not done.
+    #[serde(borrow, default, rename = "UnprocessedItems")]
+    pub(crate) unprocessed: HashMap<Text<'a>, Vec<&'a RawValue>>,
+}
+
+/// Of DescribeTable and DeleteTable.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Described {
+    #[serde(alias = "TableDescription", rename = "Table")]
+    pub(crate) table: Table,
+}
+
+/// A table.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct Table {
+    #[serde(default, rename = "TableStatus")]
+    pub(crate) status: String,
+    #[serde(default)]
+    key_schema: Vec<KeyElement>,
+    #[serde(default)]
+    attribute_definitions: Vec<AttributeDefinition>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct KeyElement {
+    attribute_name: String,
+    key_type: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct AttributeDefinition {
+    attribute_name: String,
+    attribute_type: String,
+}
+
+impl Table {
+    /// Name and type of a part of its key: `HASH` or `RANGE`.
+    pub(crate) fn key(&self, part: &str) -> Option<(&str, &str)> {
+        let name = &self.key_schema.iter().find(|element| element.key_type == part)?.attribute_name;
+        let known = self.attribute_definitions.iter().find(|one| one.attribute_name == *name);
+        Some((name, known.map_or("S", |one| one.attribute_type.as_str())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_read_with_and_without_what_may_be_missing() {
+        let text = r#"{"Item":{"pk":{"S":"a\/b"},"d":{"B":"AQI="},"n":{"N":"5"}},"ConsumedCapacity":{"TableName":"t",
+                       "CapacityUnits":0.5}}"#;
+        let got: Got<'_> = serde_json::from_str(text).unwrap();
+        let item = got.item.unwrap();
+        assert_eq!(
+            (item.text("pk"), item.bytes("d"), item.text("n"), got.units),
+            (Some("a/b"), Some("AQI="), None, 0.5)
+        );
+        let nothing: Got<'_> = serde_json::from_str("{}").unwrap();
+        assert!(nothing.item.is_none() && nothing.units.abs() < 1e-9);
+        let text = r#"{"UnprocessedItems":{"t":[{"PutRequest":{}},{"PutRequest":{}}]},"ConsumedCapacity":[
+                       {"CapacityUnits":3.0},{"CapacityUnits":2.5}]}"#;
+        let stored: Stored<'_> = serde_json::from_str(text).unwrap();
+        assert_eq!((stored.unprocessed.values().map(Vec::len).sum::<usize>(), stored.units), (2, 5.5));
+        let text = r#"{"Responses":{"t":[{"pk":{"S":"a"}}]},"UnprocessedKeys":{"t":{"Keys":[{"pk":{"S":"b"}}]}}}"#;
+        let fetched: Fetched<'_> = serde_json::from_str(text).unwrap();
+        assert_eq!((fetched.tables["t"].len(), fetched.unprocessed()), (1, 1));
+        let found: Found<'_> = serde_json::from_str(r#"{"Items":[],"LastEvaluatedKey":{"pk":{"S":"a"}}}"#).unwrap();
+        assert_eq!(found.last.unwrap().get(), r#"{"pk":{"S":"a"}}"#);
+    }
+}

@@ -1,0 +1,68 @@
+//! The backend of tables.
+
+use super::capability;
+use super::keys;
+use super::lane;
+use super::place::Place;
+use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
+use assay_spec::{BackendCapabilities, CacheAction, DynamodbTarget, Job};
+use std::sync::Arc;
+
+/// Items of lanes in a table.
+pub(crate) struct TableBackend {
+    place: Arc<Place>,
+    /// No other process works for the same job.
+    alone: bool,
+    reuse: bool,
+    /// Lanes of all processes.
+    lanes: u32,
+}
+
+impl TableBackend {
+    /// Finds endpoints and credentials. Nothing is asked of the service yet.
+    ///
+    /// # Errors
+    /// If one of them is not to be found.
+    pub(crate) fn open(target: &DynamodbTarget, job: &Job) -> Result<Self, SetupError> {
+        Ok(TableBackend {
+            place: Arc::new(Place::open(target)?),
+            alone: job.ranks == 1,
+            reuse: job.reuse_files,
+            lanes: job.all_lanes(),
+        })
+    }
+}
+
+impl Backend for TableBackend {
+    fn capabilities(&self) -> BackendCapabilities {
+        capability::at(&self.place)
+    }
+
+    fn prepare(&self) -> Result<(), SetupError> {
+        if self.reuse {
+            return self.place.check().map(drop);
+        }
+        self.place.prepare(self.alone)
+    }
+
+    fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError> {
+        if plan.cache != CacheAction::Keep {
+            let message = "the service's cache cannot be emptied from here";
+            return Err(SetupError::new("cache", self.place.table_path(), message));
+        }
+        Ok(String::new())
+    }
+
+    fn open_lane(&self, setup: LaneSetup) -> Result<Box<dyn Lane>, SetupError> {
+        Ok(Box::new(lane::open(Arc::clone(&self.place), setup, self.lanes)?))
+    }
+
+    fn object_name(&self, lane: u32) -> String {
+        format!("{}/{}", self.place.table_path(), keys::of_lane(&self.place.target, lane))
+    }
+
+    /// Whoever is the first of several processes removes what all have made: they wait for each other before.
+    fn cleanup(&self) -> Result<(), SetupError> {
+        self.place.remove_all().map(drop)
+    }
+}

@@ -1,0 +1,66 @@
+//! What a job may still spend.
+
+use assay_spec::DynamodbTarget;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Capacity units come in halves.
+const PARTS: f64 = 2.0;
+
+/// Requests and capacity units of all lanes, and how many there may be.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    most_requests: u64,
+    most_parts: u64,
+    requests: AtomicU64,
+    parts: AtomicU64,
+}
+
+impl Budget {
+    pub(crate) fn new(target: &DynamodbTarget) -> Self {
+        Budget {
+            most_requests: target.max_requests.unwrap_or(u64::MAX),
+            most_parts: target.max_capacity_units.map_or(u64::MAX, |units| units.saturating_mul(PARTS as u64)),
+            requests: AtomicU64::new(0),
+            parts: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether another request may be sent, which is counted if so.
+    pub(crate) fn allows_request(&self) -> bool {
+        if self.parts.load(Ordering::Relaxed) >= self.most_parts {
+            return false;
+        }
+        let more = |sent: u64| (sent < self.most_requests).then(|| sent + 1);
+        self.requests.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+    }
+
+    /// Counts what the service has told.
+    pub(crate) fn spend(&self, units: f64) {
+        self.parts.fetch_add((units * PARTS).ceil() as u64, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn budget(limit: &str, most: u64) -> Budget {
+        let mut target = json!({"endpoints": ["http://h"], "table": "abc", "root": "a", "directory": "b"});
+        target[limit] = json!(most);
+        Budget::new(&serde_json::from_value(target).unwrap())
+    }
+
+    #[test]
+    fn nothing_is_spent_beyond_the_limit() {
+        let requests = budget("max_requests", 3);
+        assert_eq!((0..10).filter(|_| requests.allows_request()).count(), 3);
+        let units = budget("max_capacity_units", 2);
+        let mut sent = 0;
+        while units.allows_request() {
+            sent += 1;
+            units.spend(0.5);
+        }
+        assert_eq!(sent, 4);
+    }
+}

@@ -1,0 +1,101 @@
+//! Keys of items. All letters of them stand in JSON as they are.
+
+use assay_core::names::MARKER;
+use assay_core::OBJECT_BITS;
+use assay_spec::{DynamodbTarget, LANE_DIGITS, PARTITION_DIGITS, SORT_DIGITS};
+
+/// Partition key of the mark of a table that Assay has made.
+pub(crate) const MARK: &str = MARKER;
+/// Sort key of marks, where the table has sort keys.
+const MARK_SORT: &str = "0";
+
+/// Partition key, and sort key where the table has one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub(crate) partition: String,
+    pub(crate) sort: Option<String>,
+}
+
+/// What the partition keys of a job's items begin with; alone it is that of the job's own mark.
+pub(crate) fn folder(target: &DynamodbTarget) -> String {
+    format!("{}/{}/", target.root, target.directory)
+}
+
+/// Key of a mark: the table's, or a job's.
+pub(crate) fn of_mark(target: &DynamodbTarget, partition: impl Into<String>) -> Key {
+    let sort = target.sort_key.as_ref().map(|_| MARK_SORT.to_owned());
+    Key { partition: partition.into(), sort }
+}
+
+/// What the partition keys of a lane's items begin with.
+pub(crate) fn of_lane(target: &DynamodbTarget, lane: u32) -> String {
+    format!("{}{lane:0LANE_DIGITS$x}", folder(target))
+}
+
+/// Partition key of a lane's items from number `first` on.
+pub(crate) fn partition(target: &DynamodbTarget, lane: u32, number: u64) -> String {
+    format!("{}{:0PARTITION_DIGITS$x}", of_lane(target, lane), number / target.partition_items)
+}
+
+/// Key of a lane's item.
+pub(crate) fn key(target: &DynamodbTarget, lane: u32, number: u64) -> Key {
+    let sort = target.sort_key.as_ref().map(|_| format!("{:0SORT_DIGITS$x}", number % target.partition_items));
+    Key { partition: partition(target, lane, number), sort }
+}
+
+/// Number of an item of this job by its key, counted from the first of a lane (see `OBJECT_BITS`); none if it is another's.
+pub(crate) fn number(target: &DynamodbTarget, lane: u32, partition: &str, sort: Option<&str>) -> Option<u64> {
+    let digits = partition.strip_prefix(folder(target).as_str())?;
+    if digits.len() != LANE_DIGITS + PARTITION_DIGITS || !digits.is_ascii() {
+        return None;
+    }
+    let (of_lane, of_partition) = digits.split_at(LANE_DIGITS);
+    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+    let within = match (&target.sort_key, sort) {
+        (Some(_), Some(sort)) => hex(sort)?,
+        _ => 0,
+    };
+    let number = hex(of_partition)?.checked_mul(target.partition_items)?.checked_add(within)?;
+    let lanes_apart = hex(of_lane)?.wrapping_sub(u64::from(lane));
+    Some((lanes_apart << OBJECT_BITS).wrapping_add(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn target(items: u64, sort: Option<&str>) -> DynamodbTarget {
+        serde_json::from_value(json!({
+            "endpoints": ["http://h"], "table": "abc", "root": "assay", "directory": "c1-r1", "sort_key": sort,
+            "partition_items": items,
+        }))
+        .unwrap()
+    }
+
+    proptest! {
+        /// A key tells its number, and is as long as the target says.
+        #[test]
+        fn keys_tell_numbers(number in 0_u64..1 << 39, lane in 0_u32..1 << 26, items in 2_u64..1_000_000, sorted: bool) {
+            let target = if sorted { target(items, Some("sk")) } else { target(1, None) };
+            let key = key(&target, lane, number);
+            let of = |lane| super::number(&target, lane, &key.partition, key.sort.as_deref());
+            prop_assert_eq!(of(lane), Some(number));
+            prop_assert_eq!(of(lane + 1), Some(number.wrapping_sub(1 << OBJECT_BITS)));
+            let length = "pk".len() + key.partition.len() + key.sort.map_or(0, |sort| "sk".len() + sort.len()) + 1;
+            prop_assert_eq!(length as u64, target.key_bytes());
+        }
+    }
+
+    #[test]
+    fn items_of_a_partition_differ_in_their_sort_keys() {
+        let target = target(10, Some("sk"));
+        let [one, other, next] = [17, 18, 20].map(|number| key(&target, 3, number));
+        assert_eq!(one.partition, "assay/c1-r1/00000030000000001");
+        assert_eq!((one.partition == other.partition, one.sort == other.sort), (true, false));
+        assert_ne!(one.partition, next.partition);
+        assert_eq!(number(&target, 3, "assay/c1-r1/", Some("0")), None);
+        assert_eq!(number(&target, 3, MARK, Some("0")), None);
+    }
+}

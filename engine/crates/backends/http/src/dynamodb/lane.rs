@@ -1,0 +1,89 @@
+//! A lane's items.
+
+use super::place::Place;
+use super::work::Work;
+use crate::lane::{HttpLane, Protocol, Wires};
+use crate::listing::Listing;
+use crate::net::Pool;
+use assay_core::{Buffers, Fault, LaneSetup, Op, PhasePlan, ServiceCounts, SetupError, Source};
+use assay_spec::Operation;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use tokio::runtime::Runtime;
+
+/// What the operations of a lane share.
+pub(super) struct Shared {
+    pub(super) place: Arc<Place>,
+    pub(super) wires: Wires,
+    pub(super) lane: u32,
+    /// Lanes of all processes: each scans its part of the table.
+    pub(super) lanes: u32,
+    pub(super) buffers: Arc<Buffers>,
+    pub(super) source: Option<Arc<dyn Source>>,
+    /// How pages of a scan are asked for.
+    pub(super) pages: RefCell<Listing>,
+    counts: Cell<ServiceCounts>,
+}
+
+/// A lane whose first connections are made when the first phase begins.
+///
+/// # Errors
+/// If there is no event loop, or there are no credentials any more.
+pub(super) fn open(place: Arc<Place>, setup: LaneSetup, lanes: u32) -> Result<HttpLane<Shared>, SetupError> {
+    let target = &place.target;
+    let pool = Pool::new(&place.endpoints, target.balance, setup.lane, place.tls.clone());
+    let timeout_ns = target.timeout_ns;
+    let shared = Shared {
+        wires: Wires::new(pool, Arc::clone(&place.who), setup.buffers.count())?,
+        lane: setup.lane,
+        lanes,
+        buffers: setup.buffers,
+        source: setup.source,
+        pages: RefCell::default(),
+        counts: Cell::default(),
+        place,
+    };
+    HttpLane::new(shared, timeout_ns, setup.queue_depth)
+}
+
+impl Shared {
+    /// Adds to what the service has told.
+    pub(super) fn count(&self, told: ServiceCounts) {
+        let sum = self.counts.get();
+        self.place.budget.spend(told.read_units + told.write_units);
+        self.counts.set(ServiceCounts {
+            objects: sum.objects + told.objects,
+            unprocessed: sum.unprocessed + told.unprocessed,
+            read_units: sum.read_units + told.read_units,
+            write_units: sum.write_units + told.write_units,
+        });
+    }
+}
+
+impl Protocol for Shared {
+    fn begin(&self, plan: &PhasePlan, depth: u32) -> Result<(u32, &'static str), SetupError> {
+        *self.pages.borrow_mut() = Listing::default();
+        Ok(if plan.operation == Operation::Scan {
+            (1, "each page of a scan says how the next is asked for")
+        } else {
+            (depth, "DynamoDB over HTTP/1.1, a connection for each operation in flight")
+        })
+    }
+
+    async fn run(self: Rc<Self>, op: Op) -> Result<u64, Fault> {
+        Work::new(&self, op).run().await
+    }
+
+    fn wires(&self) -> &Wires {
+        &self.wires
+    }
+
+    fn service_counts(&self) -> Option<ServiceCounts> {
+        Some(self.counts.take())
+    }
+
+    fn end(&self, _runtime: &Runtime) -> Result<(), SetupError> {
+        Ok(())
+    }
+}

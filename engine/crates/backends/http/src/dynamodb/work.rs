@@ -1,0 +1,226 @@
+//! One operation on items.
+
+use super::answers::{parsed, well, Done, Fetched, Found, Got, Item, Stored};
+use super::items::write_contents;
+use super::keys;
+use super::lane::Shared;
+use super::request::{action, key, Call};
+use crate::net::{Answer, Lent, Sink};
+use assay_core::{Fault, Op, OpKind, ServiceCounts, MALFORMED_TABLE_ANSWER, NOTHING_LEFT_TO_SPEND};
+use assay_core::{NO_SUCH_ITEM, UNPROCESSED_ITEMS};
+use assay_spec::{name_kinds, CONTENTS_ATTRIBUTE};
+use std::fmt::Write as _;
+
+/// Asks for the capacity units that a request consumes.
+const TELL: &str = r#""ReturnConsumedCapacity":"TOTAL""#;
+
+/// An operation and what it needs.
+pub(super) struct Work<'a> {
+    shared: &'a Shared,
+    op: Op,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(shared: &'a Shared, op: Op) -> Self {
+        Work { shared, op }
+    }
+
+    /// Does it: one request, once.
+    ///
+    /// # Errors
+    /// Why it failed.
+    pub(super) async fn run(self) -> Result<u64, Fault> {
+        match self.op.kind {
+            OpKind::Put => self.put().await,
+            OpKind::Get => self.get().await,
+            OpKind::Update => self.update().await,
+            OpKind::Delete => self.delete().await,
+            OpKind::BatchPut => self.batch_put().await,
+            OpKind::BatchGet => self.batch_get().await,
+            OpKind::Query => self.query().await,
+            OpKind::Scan => self.scan().await,
+            // The service has made everything stable that it has answered.
+            OpKind::Sync => Ok(0),
+            OpKind::Read
+            | OpKind::Write
+            | OpKind::Head
+            | OpKind::List
+            | OpKind::StartUpload
+            | OpKind::PutPart
+            | OpKind::CompleteUpload
+            | OpKind::Copy
+            | OpKind::MultiDelete
+            | name_kinds!() => {
+                debug_assert!(false, "a table has no files and no objects");
+                Err(Fault::os(libc::EINVAL))
+            }
+        }
+    }
+
+    fn table(&self) -> &str {
+        &self.shared.place.target.table
+    }
+
+    /// `true` or `false`, as the target wants it.
+    fn consistent(&self) -> bool {
+        self.shared.place.target.consistent
+    }
+
+    fn key(&self, object: u64) -> String {
+        let target = &self.shared.place.target;
+        key(target, &keys::key(target, self.shared.lane, object))
+    }
+
+    /// Sends a request, if it may be, and takes its answer.
+    async fn ask(&self, action: &'static str, body: String) -> Result<Answer, Fault> {
+        if !self.shared.place.budget.allows_request() {
+            return Err(NOTHING_LEFT_TO_SPEND);
+        }
+        let call = Call { action, body };
+        let make = |endpoint: &_, signer: &_| call.request(endpoint, signer);
+        well(self.shared.wires.ask(self.op.slot, make, &Sink::Keep, &Lent::default()).await?)
+    }
+
+    fn wrote(&self, units: f64) {
+        self.shared.count(ServiceCounts { write_units: units, ..ServiceCounts::default() });
+    }
+
+    fn read(&self, units: f64) {
+        self.shared.count(ServiceCounts { read_units: units, ..ServiceCounts::default() });
+    }
+
+    async fn put(&self) -> Result<u64, Fault> {
+        let (shared, op) = (self.shared, &self.op);
+        let key = keys::key(&shared.place.target, shared.lane, op.object);
+        let item = shared.with_contents(op, |contents| shared.item(&key, contents))?;
+        let body = format!(r#"{{"TableName":"{}","Item":{item},{TELL}}}"#, self.table());
+        let answer = self.ask(action!("PutItem"), body).await?;
+        self.wrote(parsed::<Done>(&answer)?.units);
+        Ok(op.length)
+    }
+
+    async fn update(&self) -> Result<u64, Fault> {
+        let op = &self.op;
+        let mut body = String::with_capacity(op.length as usize * 4 / 3 + 512);
+        let _ = write!(
+            body,
+            r##"{{"TableName":"{}","Key":{},"UpdateExpression":"SET #d = :d","ExpressionAttributeNames":{{"#d":"{CONTENTS_ATTRIBUTE}"}},"ExpressionAttributeValues":{{"##,
+            self.table(),
+            self.key(op.object)
+        );
+        self.shared.with_contents(op, |contents| write_contents(&mut body, ":d", contents))?;
+        let _ = write!(body, "}},{TELL}}}");
+        let answer = self.ask(action!("UpdateItem"), body).await?;
+        self.wrote(parsed::<Done>(&answer)?.units);
+        Ok(op.length)
+    }
+
+    async fn delete(&self) -> Result<u64, Fault> {
+        let body = format!(r#"{{"TableName":"{}","Key":{},{TELL}}}"#, self.table(), self.key(self.op.object));
+        let answer = self.ask(action!("DeleteItem"), body).await?;
+        self.wrote(parsed::<Done>(&answer)?.units);
+        Ok(0)
+    }
+
+    async fn get(&self) -> Result<u64, Fault> {
+        let (table, key, consistent) = (self.table(), self.key(self.op.object), self.consistent());
+        let body = format!(r#"{{"TableName":"{table}","Key":{key},"ConsistentRead":{consistent},{TELL}}}"#);
+        let answer = self.ask(action!("GetItem"), body).await?;
+        let got: Got<'_> = parsed(&answer)?;
+        self.read(got.units);
+        self.shared.take_one(&self.op, got.item.as_ref().ok_or(NO_SUCH_ITEM)?)
+    }
+
+    async fn batch_put(&self) -> Result<u64, Fault> {
+        let (shared, op) = (self.shared, &self.op);
+        let source = shared.source.as_ref().ok_or(Fault::os(libc::EINVAL))?;
+        let mut requests = Vec::with_capacity(usize::from(op.count));
+        for object in op.object..op.object + u64::from(op.count) {
+            let key = keys::key(&shared.place.target, shared.lane, object);
+            let item = shared.with_made(object, source.length(object), |contents| shared.item(&key, contents))?;
+            requests.push(format!(r#"{{"PutRequest":{{"Item":{item}}}}}"#));
+        }
+        let body = format!(r#"{{"RequestItems":{{"{}":[{}]}},{TELL}}}"#, self.table(), requests.join(","));
+        let answer = self.ask(action!("BatchWriteItem"), body).await?;
+        let stored: Stored<'_> = parsed(&answer)?;
+        let unprocessed = stored.unprocessed.values().map(|left| left.len() as u64).sum();
+        let objects = u64::from(op.count).saturating_sub(unprocessed);
+        shared.count(ServiceCounts { objects, unprocessed, write_units: stored.units, read_units: 0.0 });
+        if unprocessed > 0 {
+            return Err(UNPROCESSED_ITEMS);
+        }
+        Ok(op.length)
+    }
+
+    async fn batch_get(&self) -> Result<u64, Fault> {
+        let (shared, op) = (self.shared, &self.op);
+        let keys: Vec<String> = (op.object..op.object + u64::from(op.count)).map(|object| self.key(object)).collect();
+        let (table, keys, consistent) = (self.table(), keys.join(","), self.consistent());
+        let body =
+            format!(r#"{{"RequestItems":{{"{table}":{{"Keys":[{keys}],"ConsistentRead":{consistent}}}}},{TELL}}}"#);
+        let answer = self.ask(action!("BatchGetItem"), body).await?;
+        let fetched: Fetched<'_> = parsed(&answer)?;
+        let items = fetched.tables.get(table).map_or(&[][..], Vec::as_slice);
+        let unprocessed = fetched.unprocessed();
+        let objects = items.len() as u64;
+        shared.count(ServiceCounts { objects, unprocessed, read_units: fetched.units, write_units: 0.0 });
+        let bytes = self.look_at_all(items)?;
+        if unprocessed > 0 {
+            return Err(UNPROCESSED_ITEMS);
+        }
+        if objects < u64::from(op.count) {
+            return Err(NO_SUCH_ITEM);
+        }
+        if objects > u64::from(op.count) {
+            return Err(MALFORMED_TABLE_ANSWER);
+        }
+        Ok(bytes)
+    }
+
+    /// Bytes of the contents of items of this job.
+    fn look_at_all(&self, items: &[Item<'_>]) -> Result<u64, Fault> {
+        items.iter().try_fold(0, |sum, item| Ok(sum + self.shared.look_at(&self.op, item)?.unwrap_or_default()))
+    }
+
+    async fn query(&self) -> Result<u64, Fault> {
+        let target = &self.shared.place.target;
+        let partition = keys::partition(target, self.shared.lane, self.op.object);
+        let body = format!(
+            r##"{{"TableName":"{}","KeyConditionExpression":"#p = :p","ExpressionAttributeNames":{{"#p":"{}"}},"ExpressionAttributeValues":{{":p":{{"S":"{partition}"}}}},"ConsistentRead":{},{TELL}}}"##,
+            self.table(),
+            target.partition_key,
+            self.consistent()
+        );
+        let answer = self.ask(action!("Query"), body).await?;
+        let found: Found<'_> = parsed(&answer)?;
+        self.found(&found)
+    }
+
+    /// Counts what was found; bytes of its contents.
+    fn found(&self, found: &Found<'_>) -> Result<u64, Fault> {
+        let objects = found.items.len() as u64;
+        let told = ServiceCounts { objects, read_units: found.units, ..ServiceCounts::default() };
+        self.shared.count(told);
+        self.look_at_all(&found.items)
+    }
+
+    /// One page of the lane's part of the table.
+    async fn scan(&self) -> Result<u64, Fault> {
+        let (shared, op) = (self.shared, &self.op);
+        let page = shared.pages.borrow().page(op.object as usize);
+        let after = shared.pages.borrow().token(page).map(|last| format!(r#""ExclusiveStartKey":{last},"#));
+        let body = format!(
+            r#"{{"TableName":"{}","Segment":{},"TotalSegments":{},"Limit":{},{}"ConsistentRead":{},{TELL}}}"#,
+            self.table(),
+            shared.lane,
+            shared.lanes,
+            op.count,
+            after.unwrap_or_default(),
+            self.consistent()
+        );
+        let answer = self.ask(action!("Scan"), body).await?;
+        let found: Found<'_> = parsed(&answer)?;
+        shared.pages.borrow_mut().note(page, found.last.map(|last| last.get().to_owned()));
+        self.found(&found)
+    }
+}

@@ -1,0 +1,230 @@
+//! A table of a DynamoDB service.
+
+use super::http::{endpoints, is_word, profile, timeout, Balance, CONNECTION_BYTES};
+use super::TargetRules;
+use crate::validate::{absolute_without_dots, ensure, plain_name, ABSOLUTE, PLAIN};
+use crate::{Job, JobError, OpKind, Operation};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Items whose keys begin with `root`/`directory`/ in a table, through the DynamoDB protocol (API version 2012-08-10) over
+/// HTTP/1.1, spoken by the engine itself: nothing is sent twice, whatever fails.
+///
+/// The size of an object is that of the whole item as DynamoDB counts it, its names and keys included; what operations
+/// move is the rest of it, one attribute `d` of bytes. Credentials are in no job: each engine finds them on its own host,
+/// as the AWS command line does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DynamodbTarget {
+    /// Where the service answers: `http://HOST`, `http://HOST:PORT` or the same with `https`. Several are doors to the
+    /// same tables.
+    #[schemars(length(min = 1, max = 1024))]
+    pub endpoints: Vec<String>,
+    /// Which of several endpoints a request goes to.
+    #[serde(default)]
+    pub balance: Balance,
+    /// Name of the table. One that is not there is made, marked with an item `.assay-target`, and removed afterwards.
+    pub table: String,
+    /// First part of all partition keys.
+    pub root: String,
+    /// Second part of the keys of this job: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
+    pub directory: String,
+    /// The user has confirmed that a table without the mark may be written to, below `root`.
+    #[serde(default)]
+    pub destroy: bool,
+    /// Region that requests are signed for.
+    #[serde(default = "us_east_1")]
+    pub region: String,
+    /// Profile of the shared files (`~/.aws/credentials`, `~/.aws/config`); none: as the chain finds them.
+    #[serde(default)]
+    pub profile: Option<String>,
+    /// Attribute that is the partition key; it holds text.
+    #[serde(default = "pk")]
+    pub partition_key: String,
+    /// Attribute that is the sort key; it holds text. None: the table has none.
+    #[serde(default)]
+    pub sort_key: Option<String>,
+    /// Items with the same partition key, which differ in their sort keys.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub partition_items: u64,
+    /// How the table is paid for, if it is made.
+    #[serde(default)]
+    pub capacity: Capacity,
+    /// Gets, batch gets, queries and scans see all that was written before (strongly consistent); else they may see what
+    /// was there a moment ago, for half the capacity.
+    #[serde(default)]
+    pub consistent: bool,
+    /// The job ends before it consumes more than so many capacity units, as far as the service has told.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub max_capacity_units: Option<u64>,
+    /// The job ends before its operations send more than so many requests.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub max_requests: Option<u64>,
+    /// Absolute path of certificates, in PEM, of who signed the service's; none: those that the host trusts.
+    #[serde(default)]
+    pub ca_file: Option<String>,
+    /// A request that has not ended after so long has failed (ETIMEDOUT).
+    #[serde(default = "minute")]
+    #[schemars(range(min = 100_000_000, max = 3_600_000_000_000_u64))]
+    pub timeout_ns: u64,
+}
+
+/// How a table is paid for (BillingMode of CreateTable).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "mode", rename_all = "snake_case", deny_unknown_fields)]
+#[schemars(extend("discriminator" = {"propertyName": "mode"}))]
+pub enum Capacity {
+    /// By request.
+    #[default]
+    #[schemars(title = "OnDemandCapacity")]
+    OnDemand,
+    /// So many units a second are paid for and may be used.
+    #[schemars(title = "ProvisionedCapacity")]
+    Provisioned {
+        /// Read capacity units.
+        #[schemars(range(min = 1, max = 1_000_000_000))]
+        read_units: u64,
+        /// Write capacity units.
+        #[schemars(range(min = 1, max = 1_000_000_000))]
+        write_units: u64,
+    },
+}
+
+fn us_east_1() -> String {
+    "us-east-1".to_owned()
+}
+fn pk() -> String {
+    "pk".to_owned()
+}
+fn one() -> u64 {
+    1
+}
+fn minute() -> u64 {
+    60_000_000_000
+}
+
+/// Attribute that holds what an item is about.
+pub const CONTENTS_ATTRIBUTE: &str = "d";
+/// Hex digits of a lane and of a partition in a partition key, and of an item in a sort key.
+pub const LANE_DIGITS: usize = 7;
+/// Likewise.
+pub const PARTITION_DIGITS: usize = 10;
+/// Likewise.
+pub const SORT_DIGITS: usize = 8;
+/// Largest item (DynamoDB, Service quotas).
+const MOST_ITEM_BYTES: u64 = 400 << 10;
+/// Items of one BatchWriteItem and BatchGetItem.
+const MOST_WRITTEN: u16 = 25;
+const MOST_FETCHED: u16 = 100;
+/// What one answer may hold, as it comes.
+const ANSWER_BYTES: u64 = 24 << 20;
+const MOST_UNITS: u64 = 1_000_000_000;
+
+fn is_attribute(name: &str) -> bool {
+    (1..=255).contains(&name.len())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+        && name != CONTENTS_ATTRIBUTE
+}
+
+impl DynamodbTarget {
+    /// Bytes of each item that are names and keys (DynamoDB, item sizes and formats: names and text count their bytes).
+    pub fn key_bytes(&self) -> u64 {
+        let partition = self.root.len() + self.directory.len() + 2 + LANE_DIGITS + PARTITION_DIGITS;
+        let sort = self.sort_key.as_ref().map_or(0, |name| name.len() + SORT_DIGITS);
+        (self.partition_key.len() + partition + sort + CONTENTS_ATTRIBUTE.len()) as u64
+    }
+
+    fn validate_keys(&self) -> Result<(), JobError> {
+        let name = "must be the name of an attribute other than d: 1 to 255 of A-Z a-z 0-9 . _ -";
+        ensure(is_attribute(&self.partition_key), "target.partition_key", name)?;
+        let sort = self.sort_key.as_ref();
+        ensure(sort.is_none_or(|name| is_attribute(name)), "target.sort_key", name)?;
+        let other = sort.is_none_or(|name| *name != self.partition_key);
+        ensure(other, "target.sort_key", "must be another than partition_key")?;
+        let count = (1..=1_000_000_000).contains(&self.partition_items);
+        ensure(count, "target.partition_items", "must be 1 to 1,000,000,000")?;
+        let told_apart = self.partition_items == 1 || sort.is_some();
+        ensure(told_apart, "target.partition_items", "without a sort_key each item has a partition of its own")
+    }
+
+    fn validate_capacity(&self) -> Result<(), JobError> {
+        if let Capacity::Provisioned { read_units, write_units } = self.capacity {
+            for (name, units) in [("read_units", read_units), ("write_units", write_units)] {
+                let at = format!("target.capacity.{name}");
+                ensure((1..=MOST_UNITS).contains(&units), &at, "must be 1 to 1,000,000,000")?;
+            }
+        }
+        ensure(self.max_capacity_units != Some(0), "target.max_capacity_units", "must be at least 1")?;
+        ensure(self.max_requests != Some(0), "target.max_requests", "must be at least 1")
+    }
+
+    fn validate_items(&self, job: &Job) -> Result<(), JobError> {
+        let Some(objects) = &job.objects else { return Ok(()) };
+        let parts = objects.part_size_bytes.is_none();
+        ensure(parts, "objects.part_size_bytes", "items are stored whole: leave it out")?;
+        let (least, most) = (job.sizes.as_ref().map_or(job.file_size_bytes, crate::Sizes::smallest), job.largest_size());
+        let keys = self.key_bytes();
+        let message = format!("an item of {least} bytes has no room for its keys of {keys}: make it larger");
+        ensure(least > keys, "file_size_bytes", message)?;
+        ensure(most <= MOST_ITEM_BYTES, "file_size_bytes", "an item has at most 409,600 bytes (400 KiB)")?;
+        for phase in &job.phases {
+            let limits = [(Operation::BatchPut, MOST_WRITTEN), (Operation::BatchGet, MOST_FETCHED)];
+            let limit = limits.iter().find(|(one, _)| *one == phase.operation).map_or(u16::MAX, |(_, limit)| *limit);
+            let message = format!("{} takes at most {limit} items", phase.operation.name());
+            ensure(objects.batch <= limit, "objects.batch", message)?;
+            let heads = phase.mix.as_ref().is_some_and(|mix| mix.contains_key(&OpKind::Head));
+            ensure(!heads, "phases.mix", "a table has no head: leave it out")?;
+            ensure(phase.range_bytes.is_none(), "phases.range_bytes", "items are fetched whole: leave it out")?;
+        }
+        Ok(())
+    }
+}
+
+impl TargetRules for DynamodbTarget {
+    fn validate(&self, job: &Job) -> Result<(), JobError> {
+        endpoints(&self.endpoints)?;
+        let table = (3..=255).contains(&self.table.len()) && is_word(&self.table, 255);
+        ensure(table, "target.table", "must be the name of a table: 3 to 255 of A-Z a-z 0-9 . _ -")?;
+        ensure(plain_name(&self.root), "target.root", PLAIN)?;
+        ensure(plain_name(&self.directory), "target.directory", PLAIN)?;
+        ensure(is_word(&self.region, 128), "target.region", "must be a name such as eu-central-1")?;
+        profile(self.profile.as_deref())?;
+        self.validate_keys()?;
+        self.validate_capacity()?;
+        ensure(self.ca_file.as_ref().is_none_or(|path| absolute_without_dots(path)), "target.ca_file", ABSOLUTE)?;
+        timeout(self.timeout_ns)?;
+        ensure(job.tree.is_none(), "tree", "a table has no files: say objects instead")?;
+        self.validate_items(job)
+    }
+
+    fn lane_bytes(&self, job: &Job) -> u64 {
+        // A request and its answer, as text and as what is made of it.
+        let batch = job.objects.as_ref().map_or(1, |objects| u64::from(objects.batch));
+        let several = job.phases.iter().any(|phase| phase.operation.moves_several());
+        let each = if several { ANSWER_BYTES.min(batch.saturating_mul(4 * MOST_ITEM_BYTES).max(8 << 20)) } else { 4 * MOST_ITEM_BYTES };
+        u64::from(job.queue_depth).saturating_mul(CONNECTION_BYTES.saturating_add(each))
+    }
+
+    fn set_directory(&mut self, name: &str) {
+        name.clone_into(&mut self.directory);
+    }
+
+    fn kernel_files(&self) -> bool {
+        false
+    }
+
+    fn any_method(&self) -> bool {
+        false
+    }
+
+    fn key_bytes(&self) -> u64 {
+        DynamodbTarget::key_bytes(self)
+    }
+
+    fn group_objects(&self) -> u64 {
+        self.partition_items
+    }
+}
