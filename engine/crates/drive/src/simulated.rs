@@ -216,7 +216,7 @@ impl Scene {
                 time_limit_ns: None,
                 rate_per_s: None,
                 arrivals: Arrivals::Constant,
-                access: assay_spec::Access::Uniform,
+                access: None,
                 mix: None,
                 range_bytes: None,
                 stride_records: 17,

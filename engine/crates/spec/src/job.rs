@@ -406,9 +406,9 @@ pub struct Phase {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
     pub range_bytes: Option<u64>,
-    /// Which objects are fetched or changed how often.
-    #[serde(default, skip_serializing_if = "Access::is_uniform")]
-    pub access: Access,
+    /// Which objects are fetched or changed how often; none: each as often as the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<Access>,
     /// Distance of successive records in stride_read, in records.
     #[serde(default = "seventeen")]
     #[schemars(range(min = 1, max = 1_048_576))]

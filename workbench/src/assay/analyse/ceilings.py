@@ -19,7 +19,7 @@ from assay.model.result.network import Direction, Network
 from assay.model.result.result import COMPRESSING, Estimate, Place, Sample
 from assay.model.study.case import Case, job_kind
 from assay.model.study.contents import shares_of
-from assay.model.study.names import CREATES, DATA, MIXES, OBJECTS, READS
+from assay.model.study.names import CREATES, DATA, MIXES, OBJECTS, READS, WORK
 from assay.model.told import NotTold
 
 Unit = Literal["bytes/s", "operations/s"]
@@ -300,9 +300,10 @@ def _reads(case: Case, operation: str) -> float:
 def _object_reads(case: Case, operation: str) -> float:
     """Likewise of objects: head and list ask as get does; of a mix as many as its gets are of what moves."""
     if operation != "object_mix":
-        return float(operation in ("get", "head", "list"))
+        return float(WORK[operation].reads or operation in ("head", "list"))
     shares = shares_of(case.parameters.mix or "get:100")
-    return shares.get("get", 0) / (shares.get("get", 0) + shares.get("put", 0))
+    stored = shares.get("put", 0) + shares.get("update", 0)
+    return shares.get("get", 0) / (shares.get("get", 0) + stored)
 
 
 def _share(case: Case, operation: str, name: CeilingName) -> float:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from assay.analyse.samples import Heard, ended_sample, failed_writes, listen, merged_latency, phase_sample
 from assay.contract.counts import added_up, by_kind
 from assay.contract.messages import (
+    HostConnections,
     HostCpu,
     IntervalEvent,
     LatencySummary,
@@ -17,6 +18,7 @@ from assay.contract.messages import (
     OpTotals,
     PhaseEndEvent,
     Resources,
+    ServiceUse,
     Watch,
     Window,
 )
@@ -165,6 +167,8 @@ def _merged_end(
             "cached_bytes": _known_sum(end.cached_bytes for end in ends),
             "wall_shift_ns": max((end.wall_shift_ns or 0 for end in ends), key=abs),
             "watch": _watch([end.watch for end in ends]),
+            "service": _service([end.service for end in ends]),
+            "connections": _connections([one for end in ends for one in end.connections or ()]),
             "resources": _resources([end.resources for end in ends]),
         }
     )
@@ -179,6 +183,32 @@ def _totals(parts: Sequence[OpTotals]) -> list[OpTotals]:
             first_byte=_latency([part.first_byte for part in group]),
         )
         for group in by_kind(parts)
+    ]
+
+
+def _service(parts: Sequence[ServiceUse | None]) -> ServiceUse | None:
+    """What the service has told all hosts; None if it has told none of them anything."""
+    told = [part for part in parts if part is not None]
+    if not told:
+        return None
+    return ServiceUse(**{name: sum(getattr(part, name) for part in told) for name in ServiceUse.model_fields})
+
+
+def _connections(parts: Sequence[HostConnections]) -> list[HostConnections]:
+    """Those of all hosts, by the host that they lead to."""
+    groups: dict[str, list[HostConnections]] = {}
+    for part in parts:
+        groups.setdefault(part.host, []).append(part)
+    return [
+        HostConnections(
+            host=host,
+            **{
+                name: sum(getattr(part, name) for part in group) for name in ("requests", "opened", "refused", "closed")
+            },
+            most_requests=max(part.most_requests for part in group),
+            setup=_latency([part.setup for part in group]),
+        )
+        for host, group in groups.items()
     ]
 
 

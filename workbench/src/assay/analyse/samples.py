@@ -21,7 +21,7 @@ from assay.contract.messages import (
 )
 from assay.model.foreign import plain
 from assay.model.result.course import Course
-from assay.model.result.result import BlockDeviceUse, ErrorTally, KindCounts, Sample, SampleStatus
+from assay.model.result.result import BlockDeviceUse, ErrorTally, KindCounts, Sample, SampleStatus, ServiceSeen
 from assay.model.result.watch import Watch as WatchSeen
 from assay.model.study.names import OP_KINDS, READS, WRITES, Moves, is_counted
 
@@ -206,6 +206,7 @@ def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, er
         flush_ns=max((lane.sync_ns for lane in end.lanes), default=0),
         wall_shift_ns=end.wall_shift_ns or 0,
         watch=_watch(end.watch),
+        service=None if end.service is None else ServiceSeen(**end.service.model_dump(exclude_none=True)),
         course=_course(end, heard),
         cpu_user_ns=end.resources.user_ns,
         cpu_system_ns=end.resources.system_ns,

@@ -23,7 +23,9 @@ def command(
     ),
     out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
     destroy: bool = typer.Option(
-        False, "--destroy", help="Block devices named in the study may be overwritten, and buckets written to."
+        False,
+        "--destroy",
+        help="Block devices named in the study may be overwritten, and buckets and tables written to.",
     ),
     budget: str | None = typer.Option(
         None, "--budget", help="Stop before the designs of the study have cost more than this, such as 5USD."

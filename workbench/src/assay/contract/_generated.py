@@ -816,12 +816,9 @@ class Phase(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
     )
-    access: Annotated[
-        UniformAccess | ZipfianAccess | HotspotAccess | None,
-        Field(discriminator='distribution'),
-    ] = None
+    access: UniformAccess | ZipfianAccess | HotspotAccess | None = None
     """
-    Which objects are fetched or changed how often.
+    Which objects are fetched or changed how often; none: each as often as the others.
     """
     arrivals: Arrivals = Arrivals.constant
     """

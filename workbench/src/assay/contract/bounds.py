@@ -11,6 +11,11 @@ HISTOGRAM_BYTES = 40 + 9 * HISTOGRAM_COUNTERS
 HISTOGRAM_LETTERS = (HISTOGRAM_BYTES + 1024) * 4 // 3
 """In base64, if compression does not help."""
 
+SEVERAL = (Operation.batch_put, Operation.batch_get, Operation.query, Operation.scan)
+"""Move the contents of several objects with each request."""
+MOST_TOGETHER = 1000
+"""Objects of these requests: those of a batch, of a page, of as many bytes as an answer of DynamoDB has (1 MiB)."""
+
 PLAIN_LINE = 64 << 10
 """Of an event without histograms, lanes and job: paths and reasons."""
 LANE_LINE = 1 << 10
@@ -105,9 +110,15 @@ def kinds_of(phase: Phase) -> int:
 
 
 def largest_operation(job: Job) -> int:
-    """Bytes that one measured operation of a job can move: a record, or all contents of a small file or an object."""
+    """Bytes that one measured operation of a job can move: a record, all contents of a small file or of objects."""
     if job.tree is None and job.objects is None:
         return job.record_size_bytes
+    several = any(phase.operation in SEVERAL for phase in job.phases)
+    return largest_contents(job) * (MOST_TOGETHER if several else 1)
+
+
+def largest_contents(job: Job) -> int:
+    """Bytes of the largest small file or object of a job."""
     match job.sizes:
         case ListedSizes(sizes=sizes):
             return max(size.bytes for size in sizes)

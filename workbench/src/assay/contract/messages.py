@@ -8,6 +8,7 @@ from assay.contract._generated import (
     ErrorSampleEvent,
     Fault,
     HelloEvent,
+    HostConnections,
     HostCpu,
     IntervalEvent,
     Job,
@@ -21,6 +22,7 @@ from assay.contract._generated import (
     PongEvent,
     ReadyEvent,
     Resources,
+    ServiceUse,
     Watch,
     Window,
 )
@@ -48,6 +50,7 @@ __all__ = [
     "Event",
     "Fault",
     "HelloEvent",
+    "HostConnections",
     "HostCpu",
     "IntervalEvent",
     "Job",
@@ -61,6 +64,7 @@ __all__ = [
     "PongEvent",
     "ReadyEvent",
     "Resources",
+    "ServiceUse",
     "Watch",
     "Window",
 ]

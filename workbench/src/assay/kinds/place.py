@@ -173,6 +173,35 @@ class Keeper(ABC, Generic[T]):
         """
 
 
+class EnginesKeeper(Keeper[T]):
+    """Looks after what only engines reach, so that they make, mark and remove what is in it."""
+
+    def inspect(self, looking: Looking) -> Seen:
+        """As `Keeper.inspect`: this machine need not reach it."""
+        return Seen()
+
+    def take(self, taking: Taking) -> list[int]:
+        """As `Keeper.take`: several runs may work in it, each in a part of its own."""
+        return []
+
+    def claim(self, claiming: Claiming) -> None:
+        """As `Keeper.claim`."""
+        claiming.by_engines(self.target.path)
+
+    def probe(self, probing: Probing) -> BackendCapabilities:
+        """As `Keeper.probe`: a place without the mark is refused here, unless the user has confirmed it."""
+        return probing.tried(self.target.job_target(destroy=probing.destroy))
+
+    def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
+        """As `Keeper.current`: the engine looks for its mark."""
+        return job_target
+
+    def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
+        """As `Keeper.clean`: what a job of this run has made, it was allowed to make, and its part is no one's."""
+        cleaning.by_engine(self.target.job_target(directory, destroy=True))
+        return []
+
+
 def keeper_of(target: Target) -> "Keeper[Any]":
     """Who looks after a target: the `KEEPER` in `place.py` of its kind."""
     found: Keeper[Any] = target.part("place").KEEPER(target)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from assay.contract import SPEC_VERSION
 from assay.contract._generated import (
     DataSpec,
+    HotspotAccess,
     Job,
     ListedSizes,
     Log2Sizes,
@@ -17,14 +18,16 @@ from assay.contract._generated import (
     Tree,
     Tuning,
     WeightedSize,
+    ZipfianAccess,
 )
 from assay.model.base import Frozen
 from assay.model.result.layers import Layer
 from assay.model.study.case import Case
-from assay.model.study.contents import Sizes, shares_of
-from assay.model.study.names import MIXES
+from assay.model.study.contents import Sizes, access_of, shares_of
+from assay.model.study.names import MIXES, TAKES_ANY
 from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.model.study.study import Study
+from assay.plan.object_estimate import batch_of
 from assay.plan.objects import piece_bytes
 from assay.plan.phases import cache_action, job_id, plan_phases, times_of
 from assay.plan.tree import PhasePlan
@@ -173,7 +176,7 @@ def job_objects(parameters: Parameters) -> dict[str, Any]:
     """What a job says of its objects."""
     sizes = parameters.object_sizes
     return {
-        "objects": Objects(count=parameters.objects, part_size_bytes=parameters.part_size),
+        "objects": Objects(count=parameters.objects, part_size_bytes=parameters.part_size, batch=batch_of(parameters)),
         "file_size_bytes": sizes.fixed or sizes.largest,
         "sizes": _job_sizes(sizes),
         "record_size_bytes": piece_bytes(sizes, parameters.part_size),
@@ -198,6 +201,17 @@ def mix_of(operation: str, parameters: Parameters) -> dict[str, int] | None:
     return {"read": parameters.read_percent, "write": 100 - parameters.read_percent}
 
 
+def _access(value: str) -> ZipfianAccess | HotspotAccess | None:
+    """None: each object as often as the others."""
+    word, numbers = access_of(value)
+    if word == "zipfian":
+        return ZipfianAccess(distribution="zipfian", exponent=numbers[0])
+    if word == "hotspot":
+        requests, objects = numbers
+        return HotspotAccess(distribution="hotspot", operations_percent=int(requests), objects_percent=objects)
+    return None
+
+
 def _phase(planned: PhasePlan, case: Case) -> Phase:
     if not planned.measured:
         return Phase(operation=Operation(planned.operation), measured=False)
@@ -210,6 +224,7 @@ def _phase(planned: PhasePlan, case: Case) -> Phase:
         time_limit_ns=time_limit,
         mix=mix_of(planned.operation, parameters),
         range_bytes=parameters.range if planned.operation == "get" else None,
+        access=_access(parameters.access) if planned.operation in TAKES_ANY else None,
         **_placed(parameters, "phase"),
     )
 

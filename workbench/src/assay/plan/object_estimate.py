@@ -3,12 +3,16 @@
 import math
 
 from assay.model.study.contents import shares_of
-from assay.model.study.names import DELETES
+from assay.model.study.names import BATCHES, DELETES, WORK
 from assay.model.study.parameters import Parameters
 from assay.model.study.speed import Speed
 
 LISTED = 1000
-"""Names in one page of a list, and objects that one multi_delete removes at most."""
+"""Names in one page of a list, objects on one of a scan, and objects that one multi_delete removes at most."""
+BATCH = 25
+"""Objects of a batch, unless the study says."""
+SCANNED_BYTES = 1 << 20
+"""Of one page of a scan at most (DynamoDB)."""
 
 
 def data_bytes(parameters: Parameters) -> int:
@@ -27,6 +31,14 @@ def pass_of(operation: str, parameters: Parameters) -> tuple[float, float]:
     if operation in ("put", "prepare"):
         requests = objects * requests_of_put(parameters)
         return requests, objects * mean / requests
+    if operation in BATCHES:
+        requests = float(math.ceil((parameters.objects or 0) / batch_of(parameters)) * parameters.all_lanes)
+        return requests, objects * mean / requests
+    if operation == "scan":
+        pages = math.ceil((parameters.objects or 0) / scanned_at_once(parameters)) * parameters.all_lanes
+        return float(pages), objects * mean / pages
+    if operation in ("update", "query"):
+        return objects, mean
     if operation == "get":
         return objects, mean if parameters.range is None else min(mean, parameters.range)
     if operation == "object_mix":
@@ -36,6 +48,16 @@ def pass_of(operation: str, parameters: Parameters) -> tuple[float, float]:
     return objects, 0.0
 
 
+def batch_of(parameters: Parameters) -> int:
+    """Objects of each request of a batch."""
+    return parameters.batch or BATCH
+
+
+def scanned_at_once(parameters: Parameters) -> int:
+    """Objects on one page of a scan; the engine's rule."""
+    return min(LISTED, max(1, SCANNED_BYTES // parameters.object_sizes.largest))
+
+
 def requests_of_put(parameters: Parameters) -> float:
     """Requests that it takes to put an object of mean size: of one in parts a beginning and an end besides."""
     parts = parameters.object_sizes.mean / (parameters.part_size or math.inf)
@@ -43,21 +65,23 @@ def requests_of_put(parameters: Parameters) -> float:
 
 
 def moving(parameters: Parameters) -> tuple[float, float]:
-    """Shares of gets and of puts among the requests of a mix."""
+    """Shares of gets, and of puts and updates, among the requests of a mix."""
     shares = shares_of(parameters.mix or "get:100")
-    return shares.get("get", 0) / 100, shares.get("put", 0) / 100
+    return shares.get("get", 0) / 100, (shares.get("put", 0) + shares.get("update", 0)) / 100
 
 
 def read_share(operation: str, parameters: Parameters) -> float:
     """Which part of the bytes that an operation moves are read."""
     if operation != "object_mix":
-        return float(operation == "get")
+        return float(operation in WORK and WORK[operation].reads)
     gets, puts = moving(parameters)
     return gets / (gets + puts)
 
 
 def request_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:
     """Time between the ends of successive requests of all lanes together."""
-    start = speed.change if operation in DELETES | {"put", "copy", "prepare"} else speed.operation
+    start = (
+        speed.change if operation in DELETES | {"put", "copy", "prepare", "update", "batch_put"} else speed.operation
+    )
     depth = min(parameters.all_lanes * parameters.queue_depth, speed.parallel)
     return start / depth + pass_of(operation, parameters)[1] / speed.bandwidth

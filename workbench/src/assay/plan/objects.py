@@ -7,12 +7,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.model.study.contents import Sizes, sizes_of
-from assay.model.study.names import DELETES, NEED_OBJECTS
+from assay.model.study.names import BATCHES, DELETES, NEED_OBJECTS, TAKES_ANY
 from assay.model.units import format_size
 from assay.plan.broken import Broken
 from assay.plan.tree import PhasePlan
 
-PARTS_OF: dict[str, frozenset[str]] = {"range": frozenset({"get"}), "mix": frozenset({"object_mix"})}
+PARTS_OF: dict[str, frozenset[str]] = {
+    "range": frozenset({"get"}),
+    "mix": frozenset({"object_mix"}),
+    "batch": BATCHES,
+    "access": TAKES_ANY,
+}
 """Parameter -> the operations that it is for, where these are not all of those on objects."""
 PIECE_BYTES = 1 << 20
 """Larger objects and parts are made, sent and checked in pieces of this size."""
@@ -37,7 +42,7 @@ def object_phases(operations: tuple[str, ...], partial: bool) -> tuple[PhasePlan
             phases.append(PhasePlan("prepare", measured=False))
             complete = True
         phases.append(PhasePlan(operation))
-        if operation == "put":
+        if operation in ("put", "batch_put"):
             complete = complete or not partial
         elif operation in DELETES or operation == "object_mix":
             complete = False

@@ -236,6 +236,20 @@ def _watch() -> list[_Spec]:
     ]
 
 
+def _service() -> list[_Spec]:
+    """What a service has told."""
+
+    def spec(name: str, kind: Kind, title: str) -> _Spec:
+        return (f"service_{name}", kind, title, lambda sample: getattr(sample.service, name, None))
+
+    return [
+        spec("objects", "integer", "Objects of operations on several at once: stored, fetched, found or removed"),
+        spec("unprocessed", "integer", "Of these such as the service left undone"),
+        spec("read_units", "number", "Read capacity units consumed"),
+        spec("write_units", "number", "Write capacity units consumed"),
+    ]
+
+
 def _course() -> list[_Spec]:
     """How the rate went."""
 
@@ -300,6 +314,7 @@ _SAMPLES: tuple[_Spec, ...] = (
     _field("lane_balance", "number", "Operations of the lane that did least / of the median lane"),
     _field("wall_shift_ns", "integer", "How far the wall clock was set during the phase"),
     *_watch(),
+    *_service(),
     *_course(),
 )
 

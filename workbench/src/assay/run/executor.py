@@ -32,6 +32,7 @@ from assay.run.heard import read_repeat
 from assay.run.listener import Progress, TimeLeft
 from assay.run.meter import Meter
 from assay.run.settle import Rounds, settle
+from assay.run.spending import Spending, limits_of, spent_by
 from assay.run.targets import target_path
 from assay.store import RunStore
 
@@ -126,6 +127,7 @@ class Executor:
         silent: set[str] | None = None,
         between: Callable[[int], None] | None = None,
         launchers: Mapping[str, Launcher] | None = None,
+        spending: Spending | None = None,
     ) -> None:
         """Nothing is started yet.
 
@@ -141,6 +143,7 @@ class Executor:
             silent: Takes the paths of targets whose storage did not answer.
             between: Called with the number of each repeat before it.
             launchers: Target -> where its engines run, if not by `launcher`.
+            spending: What the run has spent before; nothing if left out.
         """
         self.between = between
         self.launchers = launchers or {}
@@ -156,6 +159,7 @@ class Executor:
         self.launcher = launcher
         self.interruption = interruption
         self.destroy = destroy
+        self.spending = spending or Spending()
         self.rounds = Rounds(store, study.repeating, cases)
         info = store.info()
         self.methods = by_shape(info.methods)
@@ -196,6 +200,9 @@ class Executor:
                 return
             if not self._wait(moment, progress):
                 return
+            if used_up := self._used_up(self.cases[case_id]):
+                progress.say(f"{used_up}: the run ends here")
+                return
             control.beside()
             self._repeat(self.cases[case_id], repeat, estimated, progress, left)
 
@@ -208,6 +215,11 @@ class Executor:
             progress.fewer(sum(fewer.values()))
             rest = len(self.cases) - len(self.store.settled())
             progress.say(f"after {repeat - 1} rounds: {rest} of {len(self.cases)} cases go on")
+
+    def _used_up(self, case: Case) -> str:
+        """Why the target of a case may not be asked any more; empty if it may."""
+        target = self.study.targets[case.target].job_target()
+        return self.spending.exhausted(case.target, target, case.parameters.hosts)
 
     def _pays(self, seconds: float) -> bool:
         return self.meter is None or self.meter.allows(seconds)
@@ -230,12 +242,15 @@ class Executor:
     def _repeat(self, case: Case, repeat: int, estimated: float, progress: Progress, left: TimeLeft) -> None:
         left.begin(estimated)
         planned = self._plan(case, repeat, estimated)
+        planned = planned.model_copy(update={"job": self.spending.limited(planned.job, case.target)})
         job: dict[str, Any] = planned.job.model_dump(mode="json")
         attempt = self.store.begin_attempt(case.id, repeat, job)
         progress.begin(case, repeat)
         hindrance = self._hindrance(case, planned.id, progress)
         outcome = hindrance or self._execute(planned, case.target, estimated, progress)
         outcome, samples = read_repeat(case.id, repeat, planned.job, outcome, self.fleet is not None)
+        if limits_of(planned.job.target):
+            self.spending.note(case.target, spent_by(outcome.events, self.fleet is not None))
         if outcome.status == "incomplete":
             self.silent.add(target_path(self.study, case.target))
         if not hindrance and outcome.status in LEFT_BEHIND:

@@ -52,6 +52,7 @@ from assay.run.planned import Plan
 from assay.run.rounds import run_rounds
 from assay.run.series import run_rows
 from assay.run.settle import settle_all, spent
+from assay.run.spending import Spending, limits_of, spent_by
 from assay.run.wires import measure_network
 from assay.store import RunMeta, RunStore, list_runs, lock_holders, new_run_id
 from assay.store.entries import ENGINE_LOCK, RUN_LOCK
@@ -500,6 +501,18 @@ class _Session:
             self.say(f"warning: the run goes on in another environment than it began in: {names}")
             self.store.describe(environment={**before, **later})
 
+    def _spending(self) -> Spending:
+        """What earlier sessions of the run have spent at targets that limit it."""
+        targets = {case.id: case.target for case in self.plan.cases}
+        limited = {
+            name for name, target in self.plan.study.targets.items() if any(limits_of(target.job_target()).values())
+        }
+        hosts = self.fleet is not None
+        wanted = [case for case, target in targets.items() if target in limited]
+        return Spending(
+            (targets[case], spent_by(events, hosts)) for case in wanted for events in self.store.attempt_events(case)
+        )
+
     def _measure(self) -> None:
         repeating, blocks = self.plan.study.repeating, self.plan.blocks
         settle_all(self.store, repeating, self.plan.cases)
@@ -526,6 +539,7 @@ class _Session:
             self.silent,
             self.passes.between if self.passes is not None else None,
             {name: self._launcher(engine) for name, engine in self.plan.engines.items()},
+            self._spending(),
         )
         with self.listener.progress(total, total - len(pending), left) as progress:
             due = due_times(self.plan.study, self.plan.cases)

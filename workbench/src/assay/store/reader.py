@@ -335,6 +335,12 @@ class RunReader:
         return zlib.decompress(row[0]).decode() if row and row[0] else ""
 
     @tells_damage
+    def attempt_events(self, case_id: str) -> list[str]:
+        """What engines said in every attempt at a case, also in those that came to nothing; as `events`."""
+        rows = self._db.execute("SELECT events FROM attempts WHERE case_id = ? ORDER BY id", (case_id,))
+        return [zlib.decompress(events).decode() for (events,) in rows if events]
+
+    @tells_damage
     def contract(self) -> int | None:
         """Version of the contract that its first job and the events after it are in; None if nothing was started."""
         row = self._db.execute("SELECT job ->> 'spec_version' FROM attempts ORDER BY id LIMIT 1").fetchone()

@@ -88,7 +88,7 @@ impl ObjectSteps {
             lengths: Lengths::new(job, first),
             part,
             range: phase.range_bytes.unwrap_or(u64::MAX),
-            access: phase.access,
+            access: phase.access.unwrap_or_default(),
             deed,
             there,
             uploads: VecDeque::new(),
@@ -100,10 +100,10 @@ impl ObjectSteps {
     }
 
     fn deed(job: &Job, phase: &Phase, count: u64, there: &There, seed: u64) -> Deed {
-        let look = |kind| Deed::Look { kind, round: Round::new(phase.access, there.high - there.low, seed) };
+        let look = |kind| Deed::Look { kind, round: Round::new(phase.access.unwrap_or_default(), there.high - there.low, seed) };
         let groups = |kind, size: u64| {
             let groups = groups_of(there, size);
-            Deed::Groups { kind, size, round: Round::new(phase.access, groups.end - groups.start, seed) }
+            Deed::Groups { kind, size, round: Round::new(phase.access.unwrap_or_default(), groups.end - groups.start, seed) }
         };
         let batch = job.objects.as_ref().map_or(1, |objects| objects.batch);
         match phase.operation {

@@ -108,9 +108,9 @@ impl Job {
 fn validate_access(phase: &Phase, at: &dyn Fn(&str) -> String) -> Result<(), JobError> {
     let name = phase.operation.name();
     let right = match phase.access {
-        Access::Uniform => return Ok(()),
-        Access::Zipfian { exponent } => (0.01..=10.0).contains(&exponent),
-        Access::Hotspot { operations_percent, objects_percent } => {
+        None | Some(Access::Uniform) => return Ok(()),
+        Some(Access::Zipfian { exponent }) => (0.01..=10.0).contains(&exponent),
+        Some(Access::Hotspot { operations_percent, objects_percent }) => {
             (1..=99).contains(&operations_percent) && (0.001..=99.0).contains(&objects_percent)
         }
     };

@@ -113,7 +113,7 @@ fn on_objects(phase: Phase) -> Phase {
         1 => Access::Hotspot { operations_percent: phase.stride_records as u8, objects_percent: 12.5 },
         _ => Access::Uniform,
     };
-    Phase { access, operation, measured: true, mix: mixed(operation, phase.stride_records as u8 % 102), ..phase }
+    Phase { access: Some(access), operation, measured: true, mix: mixed(operation, phase.stride_records as u8 % 102), ..phase }
 }
 
 fn phase() -> impl Strategy<Value = Phase> {
@@ -148,7 +148,7 @@ fn phase() -> impl Strategy<Value = Phase> {
                 rate_per_s,
                 arrivals,
                 mix: mixed(operation, share),
-                access: Access::Uniform,
+                access: None,
                 range_bytes: (operation == Operation::Get && poisson).then_some(u64::from(stride_records)),
                 stride_records,
             }

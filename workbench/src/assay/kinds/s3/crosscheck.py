@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from assay.kinds.s3.study import S3Target
 from assay.model.source import Fault
-from assay.model.study.contents import sizes_of
+from assay.model.study.contents import shares_of, sizes_of
 from assay.model.study.names import DELETES
 from assay.model.study.study import Workload
 from assay.model.units import format_size
@@ -28,6 +28,10 @@ def crosscheck(target: S3Target, name: str, workload: str, work: Workload) -> It
     if work.group == "objects":
         yield from _parts(path, work)
         yield from _memory(path, work)
+        mixes = [value for value in work.axis("mix").values() if isinstance(value, str)]
+        if "object_mix" in work.operations and any("update" in shares_of(mix) for mix in mixes):
+            message, hint = "a bucket has no update, which is a part of the mix", "use put: it replaces what is there"
+            yield Fault(path=(*path, "mix"), message=message, hint=hint)
         if target.if_none_match:
             yield from _put_again(path, name, work)
 

@@ -3,10 +3,26 @@
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
-from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
+from assay.kinds.http import (
+    MINUTE,
+    TEXT,
+    WORD,
+    Balance,
+    Endpoints,
+    Prefix,
+    Profile,
+    Region,
+    Timeout,
+    also_singular,
+    aws,
+    first_of,
+    named,
+    services_of,
+    without_credentials,
+)
 from assay.model.study import axis
 from assay.model.study.axis import Single, fault
 from assay.model.study.names import Group
@@ -18,60 +34,8 @@ if TYPE_CHECKING:
     from assay.model.study.study import Workload
 
 MOST_PREFIXES = 1_000_000
-PORTS = {"http": 80, "https": 443}
-_SECRET = re.compile(
-    r"(aws_?)?(access|secret|session)_?(access_?)?(key|token)(_?id)?|credentials?|password|secret|token"
-)
 _BUCKET = re.compile(r"[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9._-]{2,62}")
-_WORD = r"[A-Za-z0-9._-]{1,128}"
-_PLAIN = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}"
-_PROFILE = r"[!-~]{1,128}(?<![\[\]#;])"
-_HOST = re.compile(r"[A-Za-z0-9._:\[\]-]*[A-Za-z0-9][A-Za-z0-9._:\[\]-]*")
 _KEYS = re.compile(r"prefixes ([1-9][0-9]*)")
-
-
-def _endpoint(text: str) -> str:
-    """One endpoint; what may hold a password is never repeated in a message."""
-    hint = "write it as http://HOST:PORT or https://HOST"
-    scheme, mark, rest = text.partition("://")
-    if "@" in text:
-        message = "an endpoint has credentials in it, which no study may hold"
-        raise fault(message, f"{hint}; {CREDENTIALS}")
-    if not mark or scheme not in PORTS:
-        raise fault(f"{shown(text)} does not begin with http:// or https://", hint)
-    host = rest.removesuffix("/")
-    if any(sign in host for sign in "/?#"):
-        raise fault(
-            f"{shown(text)} has a path", f"{hint}; the bucket is named in `bucket`, what keys begin with in `prefix`"
-        )
-    if not _HOST.fullmatch(host) or len(host) > 255 or _port(f"{scheme}://{host}") is None:
-        raise fault(f"{shown(text)} is not an endpoint", hint)
-    return f"{scheme}://{host}"
-
-
-def _port(endpoint: str) -> int | None:
-    try:
-        parts = urlsplit(endpoint)
-        return (parts.port or PORTS[parts.scheme]) if parts.hostname else None
-    except ValueError:
-        return None
-
-
-CREDENTIALS = (
-    "engines find credentials on their own host: in the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), in "
-    "~/.aws/credentials (`profile` names which), or from the role of the instance"
-)
-
-
-def _endpoints(written: object) -> tuple[str, ...]:
-    texts = [written] if isinstance(written, str) else written
-    if not isinstance(texts, list | tuple) or not texts or not all(isinstance(text, str) and text for text in texts):
-        raise fault("that names no endpoints", "write http://HOST:PORT, or a list of such")
-    found = tuple(_endpoint(text) for text in texts)
-    for place, endpoint in enumerate(found):
-        if endpoint in found[:place]:
-            raise fault(f"{endpoint} comes twice", "name each endpoint once")
-    return found
 
 
 def _bucket(written: object) -> str:
@@ -79,15 +43,6 @@ def _bucket(written: object) -> str:
         return written
     hint = "write 3 to 63 letters, digits, `.`, `_` and `-`, beginning with a letter or digit"
     raise fault(f"{shown(written)} is not the name of a bucket", hint)
-
-
-def _named(pattern: str, what: str, hint: str) -> BeforeValidator:
-    def read(written: object) -> str | None:
-        if written is None or (isinstance(written, str) and re.fullmatch(pattern, written)):
-            return written
-        raise fault(f"{shown(written)} is not {what}", hint)
-
-    return BeforeValidator(read)
 
 
 def _keys(written: object) -> str:
@@ -102,8 +57,6 @@ def _keys(written: object) -> str:
     raise fault(f"{shown(written)} is no layout of keys", hint)
 
 
-_TEXT = {"type": "string", "minLength": 1}
-_ANY_ENDPOINTS = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]}
 _ANY_KEYS = {
     "anyOf": [
         {"type": "string", "pattern": r"^(flat|random|prefixes [1-9][0-9]*)$"},
@@ -115,33 +68,19 @@ _ANY_KEYS = {
         },
     ]
 }
-Endpoints = Annotated[tuple[str, ...], BeforeValidator(_endpoints), WithJsonSchema(_ANY_ENDPOINTS)]
-Bucket = Annotated[str, BeforeValidator(_bucket), WithJsonSchema(_TEXT)]
-Region = Annotated[str, _named(_WORD, "a region", "write a name such as eu-central-1"), WithJsonSchema(_TEXT)]
-Prefix = Annotated[str, _named(_PLAIN, "a plain name", "use letters, digits, `.`, `_` and `-`"), WithJsonSchema(_TEXT)]
+Bucket = Annotated[str, BeforeValidator(_bucket), WithJsonSchema(TEXT)]
 StorageClass = Annotated[
-    str | None, _named(_WORD, "a storage class", "write a name such as STANDARD_IA"), WithJsonSchema(_TEXT)
-]
-Profile = Annotated[
-    str | None, _named(_PROFILE, "the name of a profile", "write a name of ~/.aws/credentials"), WithJsonSchema(_TEXT)
+    str | None, named(WORD, "a storage class", "write a name such as STANDARD_IA"), WithJsonSchema(TEXT)
 ]
 Keys = Annotated[str, BeforeValidator(_keys), WithJsonSchema(_ANY_KEYS)]
-Balance = Annotated[Literal["round_robin", "least_loaded"], Single(axis.choice(("round_robin", "least_loaded")))]
 Addressing = Annotated[Literal["path", "virtual_host"] | None, Single(axis.choice(("path", "virtual_host")))]
 Checksum = Annotated[str, Single(axis.choice(("none", "md5", "crc32", "crc32c", "crc64nvme", "sha256")))]
-Timeout = Annotated[int, Single(axis.duration(10**8, 3600 * 10**9))]
-
-
-def _also_singular(schema: dict[str, Any]) -> None:
-    """`endpoint` may stand for `endpoints`."""
-    fields = schema["properties"]
-    fields["endpoint"] = {**fields["endpoints"], "description": "The same as endpoints."}
 
 
 class S3Target(Target):
     """A bucket of an S3 service, reached by the engine itself; nothing is sent twice."""
 
-    model_config = ConfigDict(json_schema_extra=_also_singular)
+    model_config = ConfigDict(json_schema_extra=also_singular)
 
     noun: ClassVar[str] = "a bucket"
     holds: ClassVar[tuple[Group, ...]] = ("objects",)
@@ -189,18 +128,14 @@ class S3Target(Target):
     versioned: Flag = Field(False, description="The bucket, if it is made, keeps every version of its objects.")
     if_none_match: Flag = Field(False, description="Puts are conditional: the service refuses what is there already.")
     ca_file: Path | None = Field(None, description="Certificates, in PEM, of who signed the service's.")
-    timeout: Timeout = Field(60 * 10**9, description="A request that has not ended after so long has failed.")
+    timeout: Timeout = Field(MINUTE, description="A request that has not ended after so long has failed.")
     ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
     description: Text = Field("", description="What it is, for the report.")
 
     @model_validator(mode="before")
     @classmethod
     def _without_credentials(cls, written: Any) -> Any:
-        """Files are copied, kept with runs and shown in reports: no secret may stand in one."""
-        for key in written if isinstance(written, dict) else ():
-            if isinstance(key, str) and _SECRET.fullmatch(key.lower().replace("-", "_")):
-                raise fault("a study holds no credentials", f"remove it, and what it holds: {CREDENTIALS}", key)
-        return written
+        return without_credentials(written)
 
     @model_validator(mode="after")
     def _signed_or_not(self) -> "S3Target":
@@ -211,8 +146,7 @@ class S3Target(Target):
     @property
     def doors(self) -> tuple[str, ...]:
         """The endpoints, also where none is written."""
-        ending = "amazonaws.com.cn" if self.region.startswith("cn-") else "amazonaws.com"
-        return self.endpoints or (f"https://s3.{self.region}.{ending}",)
+        return self.endpoints or (aws("s3", self.region),)
 
     @property
     def addressed(self) -> str:
@@ -222,17 +156,12 @@ class S3Target(Target):
     @property
     def services(self) -> tuple[Service, ...]:
         """The hosts of its endpoints, each once."""
-        found: dict[str, Service] = {}
-        for endpoint in self.doors:
-            name = urlsplit(endpoint).hostname or ""
-            found.setdefault(name, Service(name, _port(endpoint) or 443))
-        return tuple(found.values())
+        return services_of(self.doors)
 
     @property
     def path(self) -> str:
         """Where it is, for people: endpoint/bucket/prefix."""
-        more = len(self.doors) - 1
-        return f"{self.doors[0]}{f' and {more} more' if more else ''}/{self.bucket}/{self.prefix}"
+        return f"{first_of(self.doors)}/{self.bucket}/{self.prefix}"
 
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
         """Of endpoints and of what S3 allows; `crosscheck.py`."""

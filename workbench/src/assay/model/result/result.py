@@ -132,6 +132,21 @@ class BlockDeviceUse(Frozen):
         return cls(**{**sums, "busy_ns": max(use.busy_ns for use in uses)}, flushes=flushes)
 
 
+class ServiceSeen(Frozen):
+    """What a service has told of a phase.
+
+    Attributes:
+        objects: Objects that operations on several at once have stored, fetched, found or removed.
+        unprocessed: Of the objects of such operations those that the service left undone while it took others.
+        read_units: Read capacity units consumed; likewise `write_units`.
+    """
+
+    objects: int = 0
+    unprocessed: int = 0
+    read_units: float = 0.0
+    write_units: float = 0.0
+
+
 class HostShare(Frozen):
     """What one of several hosts did of a measured phase.
 
@@ -197,6 +212,7 @@ class Sample(Telling):
         flush_ns: Longest flush of a lane at the end of the phase.
         wall_shift_ns: How far the wall clock was set during the phase.
         watch: When the engine was not run although it was due; None of engines that do not tell, and of short phases.
+        service: What the service has told of it; None where it tells nothing.
         course: How the rate went; None with too few intervals.
         hosts: What each of several hosts did of it; empty with one engine.
         clock_uncertainty_ns: With several hosts, `skew_ns` is right within this.
@@ -268,6 +284,7 @@ class Sample(Telling):
     flush_ns: int = 0
     wall_shift_ns: int = 0
     watch: Watch | None = None
+    service: ServiceSeen | None = None
     course: Course | None = None
     hosts: tuple[HostShare, ...] = ()
     clock_uncertainty_ns: int = 0

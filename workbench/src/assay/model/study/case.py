@@ -2,7 +2,19 @@
 
 from assay.model.base import Frozen
 from assay.model.study.axis import AxisValue
-from assay.model.study.names import DATA, MIXES, OBJECTS, READS, WORK, Group, group_of, is_metadata
+from assay.model.study.names import (
+    BATCHES,
+    DATA,
+    FINDS,
+    MIXES,
+    OBJECTS,
+    READS,
+    TAKES_ANY,
+    WORK,
+    Group,
+    group_of,
+    is_metadata,
+)
 from assay.model.study.parameters import Parameters
 
 
@@ -68,7 +80,7 @@ def job_kind(parameters: Parameters, operation: str) -> str | None:
 def _object_kind(parameters: Parameters, operation: str, shape: str) -> str | None:
     """Likewise of an operation on objects, which are made and looked at piece by piece."""
     work = WORK[operation]
-    if work.reads and parameters.verify:
+    if (work.reads and parameters.verify) or operation in FINDS:
         return None
     words = [operation, shape]
     if work.reads or work.writes:
@@ -77,6 +89,10 @@ def _object_kind(parameters: Parameters, operation: str, shape: str) -> str | No
         words.append(f"range={parameters.range}")
     if operation == "object_mix":
         words.append(f"mix={parameters.mix}")
+    if operation in BATCHES:
+        words.append(f"batch={parameters.batch}")
+    if operation in TAKES_ANY and parameters.access != "uniform":
+        words.append(f"access={parameters.access}")
     if work.writes:
         words.append(f"part_size={parameters.part_size}")
         words.append(f"compressible={parameters.compressible} duplicate={parameters.duplicate}")

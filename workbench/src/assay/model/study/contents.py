@@ -18,6 +18,9 @@ MOST_SIZES = 1000
 MOST_WEIGHT = 1_000_000
 
 _SIZES = "write a size such as 64KiB, sizes as 4KiB..1MiB, or sizes with their weights as {4KiB: 70, 1MiB: 30}"
+_ACCESS = (
+    "write uniform, zipfian, zipfian 0.99, or hotspot 80/20 (80 percent of the requests to 20 percent of the objects)"
+)
 _MIX = f"write shares in percent such as {{get: 45, put: 15, head: 30, delete: 10}}, of {', '.join(MIXABLE)}"
 _WEIGHTED = r"[^:,{}\[\]]+ ?: ?[0-9]+"
 _LISTED = rf"^{_WEIGHTED}( ?, ?{_WEIGHTED})*$"
@@ -104,6 +107,43 @@ def mix() -> Kind:
     }
     what = "shares in percent such as `{get: 45, put: 15, head: 30, delete: 10}`"
     return Kind(_read_mix, str, schema, optional=True, what=what, mappings=True)
+
+
+def access() -> Kind:
+    """How often each object comes."""
+    number = r"[0-9]+(\.[0-9]+)?"
+    pattern = rf"^(uniform|zipfian( {number})?|hotspot [0-9]+/{number})$"
+    schema = {"type": "string", "pattern": pattern, "description": "uniform, zipfian 0.99 or hotspot 80/20."}
+    return Kind(_read_access, str, schema, what="uniform, zipfian, zipfian 0.99 or hotspot 80/20")
+
+
+def access_of(value: str) -> tuple[str, tuple[float, ...]]:
+    """What a value of `access` means: its word; the exponent, or percents of requests and of objects."""
+    word, _, rest = value.partition(" ")
+    return word, tuple(float(number) for number in rest.split("/") if number)
+
+
+def _read_access(written: object) -> str:
+    if not isinstance(written, str) or not written.strip():
+        raise units.UnitError(f"{units.shown(written)} is no access", _ACCESS)
+    try:
+        word, numbers = access_of(" ".join(written.split()))
+    except ValueError:
+        raise units.UnitError(f"{units.shown(written)} is no access", _ACCESS) from None
+    if word == "uniform" and not numbers:
+        return word
+    if word == "zipfian" and len(numbers) < 2:
+        exponent = numbers[0] if numbers else 0.99
+        if not 0.01 <= exponent <= 10:
+            raise units.UnitError(f"{units.shown(written)} is out of range", "use an exponent of 0.01 to 10")
+        return f"zipfian {exponent:g}"
+    if word == "hotspot" and len(numbers) == 2:
+        requests, objects = numbers
+        if requests != int(requests) or not 1 <= requests <= 99 or not 0.001 <= objects <= 99:
+            hint = "use whole percents of requests from 1 to 99, and 0.001 to 99 percent of the objects"
+            raise units.UnitError(f"{units.shown(written)} is out of range", hint)
+        return f"hotspot {requests:g}/{objects:g}"
+    raise units.UnitError(f"{units.shown(written)} is no access", _ACCESS)
 
 
 def _pairs(text: str) -> dict[str, int]:

@@ -58,6 +58,11 @@ WORK: dict[str, Work] = {
     "list": Work("objects"),
     "copy": Work("objects"),
     "multi_delete": Work("objects"),
+    "update": Work("objects", writes=True),
+    "batch_put": Work("objects", writes=True),
+    "batch_get": Work("objects", reads=True),
+    "query": Work("objects", reads=True),
+    "scan": Work("objects", reads=True),
     "object_mix": Work("objects", reads=True, writes=True),
 }
 """Every operation that is measured: iozone's thirteen in iozone's order, the mixes, names, objects."""
@@ -84,6 +89,11 @@ OP_KINDS: dict[str, tuple[Group, Moves]] = {
     "complete_upload": ("objects", ""),
     "copy": ("objects", ""),
     "multi_delete": ("objects", ""),
+    "update": ("objects", "out"),
+    "batch_put": ("objects", "out"),
+    "batch_get": ("objects", "in"),
+    "query": ("objects", "in"),
+    "scan": ("objects", "in"),
 }
 """Every kind that operations are counted by -> what it works on, and which way its bytes go."""
 
@@ -104,14 +114,23 @@ OBJECTS = _of("objects")
 OPERATIONS = DATA + METADATA + OBJECTS
 """Those that a study can ask for."""
 
-NEED_OBJECTS = frozenset(OBJECTS) - {"put"}
+NEED_OBJECTS = frozenset(OBJECTS) - {"put", "batch_put"}
 """Work on objects that must be there."""
 
 DELETES = frozenset({"delete", "multi_delete"})
 """Remove every object there is: no time limit cuts them short, and none can be done twice."""
 
-MIXABLE = ("get", "put", "head", "delete")
+MIXABLE = ("get", "put", "head", "delete", "update")
 """Kinds of requests that `object_mix` may consist of."""
+
+TAKES_ANY = frozenset({"get", "head", "copy", "update", "batch_get", "query", "object_mix"})
+"""Fetch or change objects of which any may come at any time, some more often than others."""
+
+BATCHES = frozenset({"batch_put", "batch_get"})
+"""Work on several objects with each request."""
+
+FINDS = frozenset({"query", "scan"})
+"""Fetch whatever they find: how much that is only the store knows."""
 
 LOOKUPS = frozenset({"stat", "open", "readdir"})
 """Leave the names as they are, so that they can go round for a given time."""

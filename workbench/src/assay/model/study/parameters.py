@@ -167,11 +167,37 @@ class Parameters(Telling):
             only=("objects",),
         ),
     ] = None
+    batch: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.whole(1, 1000, optional=True),
+            about="batch_put, batch_get: objects of each request. Left out: 25; DynamoDB takes 25 in batch_put and 100 "
+            "in batch_get.",
+            heading="Objects of each request of batch_put and batch_get; empty: 25",
+            untold="how many objects there were in a batch",
+            title="Objects of a batch",
+            shown="limit",
+            only=("objects",),
+        ),
+    ] = None
+    access: Annotated[
+        str,
+        Parameter(
+            kind=contents.access(),
+            about="Which objects are fetched or changed how often: uniform (each once, in random order, then again), "
+            "zipfian (the k-th most popular in proportion to 1 / k^0.99; zipfian 1.2: another exponent), or hotspot "
+            "80/20 (80 percent of the requests to the first 20 percent of each lane's objects).",
+            heading="Which objects came how often",
+            untold="which objects came how often",
+            shown="limit",
+            only=("objects",),
+        ),
+    ] = "uniform"
     mix: Annotated[
         str | None,
         Parameter(
             kind=contents.mix(),
-            about="Requests that object_mix consists of, in percent: get, put, head, delete.",
+            about="Requests that object_mix consists of, in percent: get, put, head, delete, update.",
             heading="Requests of object_mix in percent",
             untold="what the mix consisted of",
             only=("objects",),

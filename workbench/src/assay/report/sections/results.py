@@ -7,6 +7,7 @@ from assay.report.brief import ceiling_cells, interval_cell, other_measure, rate
 from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Share, Table
 from assay.report.measure import COUNTED, DATA, Measure, measure_of, measures_of
 from assay.report.sections.mixes import mixes_table
+from assay.report.sections.services import services_table
 from assay.report.view import View, Workload, unseen
 
 _MARKS = (
@@ -34,6 +35,9 @@ def section(view: View) -> Section:
     mixes = mixes_table(view)
     if mixes is not None:
         blocks += [Heading("Kinds of operation", "results-mixes"), mixes]
+    services = services_table(view)
+    if services is not None:
+        blocks += [Heading("What the services told", "results-services"), services]
     return Section("results", "Results", tuple(blocks))
 
 

@@ -1,0 +1,1 @@
+"""Tables of DynamoDB services, whose items the engine puts and gets by itself."""

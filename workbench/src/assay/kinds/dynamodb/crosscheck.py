@@ -1,0 +1,69 @@
+"""What a workload must not ask of tables."""
+
+from collections.abc import Iterator
+
+from assay.kinds.dynamodb.study import CONTENTS, DynamodbTarget
+from assay.model.source import Fault
+from assay.model.study.contents import shares_of, sizes_of
+from assay.model.study.study import Workload
+from assay.model.units import format_size
+
+MOST_ITEM = 400 << 10
+"""Bytes of an item (DynamoDB, Service quotas)."""
+MOST_BATCH = {"batch_put": 25, "batch_get": 100}
+"""Items of one BatchWriteItem and BatchGetItem (DynamoDB API reference)."""
+NUMBERS, SORT, DIRECTORY = 17, 8, 64
+"""Letters of a partition key that are numbers, and of a sort key; and of the part that has the name of run and job,
+which is not known before."""
+
+
+def crosscheck(target: DynamodbTarget, name: str, workload: str, work: Workload) -> Iterator[Fault]:
+    """As `Target.crosscheck`."""
+    path = ("workloads", workload)
+    most = max((int(count) for count in work.axis("servers").values() if count is not None), default=0)
+    if most > len(target.doors):
+        message = f"{most} servers, but target {name} has {len(target.doors)}"
+        yield Fault(path=(*path, "servers"), message=message, hint="name more endpoints there, or use fewer")
+    if work.group == "objects":
+        yield from _sizes(path, target, work)
+        yield from _batches(path, work)
+        yield from _whole(path, work)
+
+
+def key_bytes(target: DynamodbTarget) -> int:
+    """Bytes of an item that are names and keys, as many as there may be."""
+    partition = len(target.partition_key) + len(target.prefix) + DIRECTORY + 2 + NUMBERS
+    return partition + (len(target.sort_key) + SORT if target.sort_key else 0) + len(CONTENTS)
+
+
+def _sizes(path: tuple[str, str], target: DynamodbTarget, work: Workload) -> Iterator[Fault]:
+    """An item has room for its keys, and is not too large."""
+    sizes = [sizes_of(size) for size in work.axis("object_size").values() if isinstance(size, int | str)]
+    largest = max((size.largest for size in sizes), default=0)
+    if largest > MOST_ITEM:
+        message = f"DynamoDB takes no items of {format_size(largest)}"
+        yield Fault(path=(*path, "object_size"), message=message, hint="use at most 400KiB")
+    least = min((min(size.weights, default=0) if size.bounds is None else size.bounds[0] for size in sizes), default=0)
+    keys = key_bytes(target)
+    if sizes and least <= keys:
+        message = f"an item of {format_size(least)} may have no room for its keys, which are a part of it"
+        yield Fault(path=(*path, "object_size"), message=message, hint=f"use more than {keys} bytes")
+
+
+def _batches(path: tuple[str, str], work: Workload) -> Iterator[Fault]:
+    most = max((value for value in work.axis("batch").values() if isinstance(value, int)), default=0)
+    for operation, limit in MOST_BATCH.items():
+        if operation in work.operations and most > limit:
+            message = f"DynamoDB takes at most {limit} items in {operation}"
+            yield Fault(path=(*path, "batch"), message=message, hint=f"use 1 to {limit}")
+
+
+def _whole(path: tuple[str, str], work: Workload) -> Iterator[Fault]:
+    """Items are stored and fetched whole."""
+    for field, words in (("part_size", "stored"), ("range", "fetched")):
+        if any(value is not None for value in work.axis(field).values()):
+            yield Fault(path=(*path, field), message=f"items of tables are {words} whole", hint="remove it")
+    mixes = [value for value in work.axis("mix").values() if isinstance(value, str)]
+    if "object_mix" in work.operations and any("head" in shares_of(mix) for mix in mixes):
+        message = "a table has no head, which is a part of the mix"
+        yield Fault(path=(*path, "mix"), message=message, hint="write such as mix: {get: 75, put: 15, delete: 10}")

@@ -1,0 +1,12 @@
+"""What a service of tables is assumed to do."""
+
+from assay.kinds.dynamodb.study import DynamodbTarget
+from assay.model.study.speed import Speed
+
+ITEMS = Speed(2e7, 5e-3, 6e-3, 64, "a service of tables behind a link of 1 Gbit/s")
+"""Of one endpoint."""
+
+
+def speed(target: DynamodbTarget) -> Speed:
+    """As `Target.speed`."""
+    return ITEMS

@@ -1,0 +1,106 @@
+"""What a run may still ask of services that charge for requests: limits of a target hold for the whole run."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from pydantic import BaseModel
+
+from assay.contract._generated import Job
+from assay.contract.messages import IntervalEvent, PhaseEndEvent
+from assay.contract.parts import split_parts
+from assay.contract.reader import lines_of, read_events
+from assay.model.base import AssayError
+
+LIMITS = ("max_requests", "max_capacity_units")
+"""Fields of a job's target that limit what it spends."""
+
+
+class Spent(NamedTuple):
+    """What was spent.
+
+    Attributes:
+        requests: That were sent.
+        units: Capacity units, as far as the service has told.
+    """
+
+    requests: int = 0
+    units: float = 0.0
+
+    def __add__(self, other: object) -> "Spent":
+        """Both together."""
+        assert isinstance(other, Spent)
+        return Spent(self.requests + other.requests, self.units + other.units)
+
+
+def spent_by(events: str, hosts: bool) -> Spent:
+    """What a repeat has spent, by what its engines said.
+
+    Of a phase that has no end its operations count as requests; how many units they took nobody has told.
+
+    Args:
+        events: NDJSON of one engine, or of several as the fleet puts them together.
+        hosts: Of several.
+    """
+    texts = [part.events for part in split_parts(events)] if hosts else [events]
+    total = Spent()
+    for text in texts:
+        try:
+            total += _of_one(read_events(lines_of(text)))
+        except AssayError:
+            continue
+    return total
+
+
+def _of_one(events: Iterable[object]) -> Spent:
+    ended: dict[int, Spent] = {}
+    under_way: dict[int, int] = {}
+    for event in events:
+        if isinstance(event, IntervalEvent):
+            done = sum(counts.ops + counts.errors for counts in event.operations)
+            under_way[event.phase] = under_way.get(event.phase, 0) + done
+        elif isinstance(event, PhaseEndEvent):
+            told = event.service
+            units = (told.read_units or 0.0) + (told.write_units or 0.0) if told else 0.0
+            ended[event.phase] = Spent(sum(host.requests for host in event.connections or ()), units)
+    cut = (Spent(count) for phase, count in under_way.items() if phase not in ended)
+    return sum([*ended.values(), *cut], Spent())
+
+
+class Spending:
+    """Keeps what was spent at each target."""
+
+    def __init__(self, repeats: Iterable[tuple[str, Spent]] = ()) -> None:
+        """Starts with what repeats have spent: targets, and how much."""
+        self._spent: dict[str, Spent] = {}
+        for target, spent in repeats:
+            self.note(target, spent)
+
+    def note(self, target: str, spent: Spent) -> None:
+        """Add what a repeat has spent."""
+        self._spent[target] = self._spent.get(target, Spent()) + spent
+
+    def left(self, target: str, limits: Mapping[str, int | None]) -> dict[str, int]:
+        """Limit -> what is left of it, of those that there are; never below 0."""
+        spent = self._spent.get(target, Spent())
+        used = {"max_requests": spent.requests, "max_capacity_units": spent.units}
+        return {name: max(0, int(most - used[name])) for name, most in limits.items() if most is not None}
+
+    def exhausted(self, target: str, job_target: BaseModel, engines: int) -> str:
+        """Which limit of a target leaves nothing for each of so many engines, in words; empty if none does."""
+        for name, left in self.left(target, limits_of(job_target)).items():
+            if left < engines:
+                return f"target {target} has used up its {name}, which is {getattr(job_target, name)}"
+        return ""
+
+    def limited(self, job: Job, target: str) -> Job:
+        """The job with what is left for it of the limits of its target; engines that do it together share that."""
+        left = self.left(target, limits_of(job.target))
+        if not left:
+            return job
+        shares = {name: max(1, amount // (job.ranks or 1)) for name, amount in left.items()}
+        return job.model_copy(update={"target": job.target.model_copy(update=shares)})
+
+
+def limits_of(job_target: BaseModel) -> dict[str, int | None]:
+    """The limits that the target of a job has; None where it could have one and has not."""
+    return {name: getattr(job_target, name) for name in LIMITS if name in type(job_target).model_fields}
