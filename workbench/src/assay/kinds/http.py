@@ -110,7 +110,7 @@ def services_of(endpoints: tuple[str, ...]) -> tuple[Service, ...]:
     found: dict[str, Service] = {}
     for endpoint in endpoints:
         name = urlsplit(endpoint).hostname or ""
-        found.setdefault(name, Service(name, _port(endpoint) or 443))
+        found.setdefault(name, Service(name, _port(endpoint) or 443, closed=True))
     return tuple(found.values())
 
 

@@ -27,8 +27,7 @@ from assay.model.study.contents import Sizes, access_of, shares_of
 from assay.model.study.names import MIXES, TAKES_ANY
 from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.model.study.study import Study
-from assay.plan.object_estimate import batch_of
-from assay.plan.objects import piece_bytes
+from assay.plan.objects import batch_of, piece_bytes
 from assay.plan.phases import cache_action, job_id, plan_phases, times_of
 from assay.plan.tree import PhasePlan
 

@@ -6,11 +6,10 @@ from assay.model.study.contents import shares_of
 from assay.model.study.names import BATCHES, DELETES, WORK
 from assay.model.study.parameters import Parameters
 from assay.model.study.speed import Speed
+from assay.plan.objects import batch_of
 
 LISTED = 1000
 """Names in one page of a list, objects on one of a scan, and objects that one multi_delete removes at most."""
-BATCH = 25
-"""Objects of a batch, unless the study says."""
 SCANNED_BYTES = 1 << 20
 """Of one page of a scan at most (DynamoDB)."""
 
@@ -46,11 +45,6 @@ def pass_of(operation: str, parameters: Parameters) -> tuple[float, float]:
     if operation in ("list", "multi_delete"):
         return float(math.ceil((parameters.objects or 0) / LISTED) * parameters.all_lanes), 0.0
     return objects, 0.0
-
-
-def batch_of(parameters: Parameters) -> int:
-    """Objects of each request of a batch."""
-    return parameters.batch or BATCH
 
 
 def scanned_at_once(parameters: Parameters) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.model.study.contents import Sizes, sizes_of
 from assay.model.study.names import BATCHES, DELETES, NEED_OBJECTS, TAKES_ANY
+from assay.model.study.parameters import Parameters
 from assay.model.units import format_size
 from assay.plan.broken import Broken
 from assay.plan.tree import PhasePlan
@@ -19,8 +20,15 @@ PARTS_OF: dict[str, frozenset[str]] = {
     "access": TAKES_ANY,
 }
 """Parameter -> the operations that it is for, where these are not all of those on objects."""
+BATCH = 25
+"""Objects of a batch, unless the study says."""
 PIECE_BYTES = 1 << 20
 """Larger objects and parts are made, sent and checked in pieces of this size."""
+
+
+def batch_of(parameters: Parameters) -> int:
+    """Objects of each request of a batch."""
+    return parameters.batch or BATCH
 
 
 def piece_bytes(sizes: Sizes, part_size: int | None) -> int:

@@ -160,6 +160,8 @@ class Executor:
         self.interruption = interruption
         self.destroy = destroy
         self.spending = spending or Spending()
+        self.used_up = ""
+        """Which limit of a target has ended the run, in words."""
         self.rounds = Rounds(store, study.repeating, cases)
         info = store.info()
         self.methods = by_shape(info.methods)
@@ -200,8 +202,8 @@ class Executor:
                 return
             if not self._wait(moment, progress):
                 return
-            if used_up := self._used_up(self.cases[case_id]):
-                progress.say(f"{used_up}: the run ends here")
+            self.used_up = self._used_up(self.cases[case_id])
+            if self.used_up:
                 return
             control.beside()
             self._repeat(self.cases[case_id], repeat, estimated, progress, left)

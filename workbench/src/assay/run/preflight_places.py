@@ -116,16 +116,17 @@ def from_study(study: Study, hosts: Sequence[Host]) -> tuple[Server, ...]:
     Args:
         study: The study.
         hosts: All that its site knows. A server that is one of them is entered to start iperf3 there; of others it is
-            tried whether somebody runs one at its usual port.
+            tried whether somebody runs one at its usual port, unless they are services of somebody else.
     """
     known = {host.name: host for host in hosts} | {host.address: host for host in hosts}
     found: dict[str, Server] = {}
     for target in study.targets.values():
-        for name, port in target.services:
+        for name, port, closed in target.services:
             host = known.get(name)
             link = target.ceilings.link or (host.link if host is not None else None)
             if host is None:
-                found.setdefault(name, Server(name, name, None, FIRST_PORT, port, link))
+                iperf = None if closed else FIRST_PORT
+                found.setdefault(name, Server(name, name, None, iperf, port, link, closed))
             else:
                 found.setdefault(host.name, Server(host.name, host.address, make_shell(host), None, port, link))
     return tuple(found.values())

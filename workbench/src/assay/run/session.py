@@ -303,6 +303,7 @@ class _Session:
     ) -> None:
         self.plan = plan
         self.meter = meter
+        self.executor: Executor | None = None
         self.listener = listener
         self.say = listener.say
         self.store = store
@@ -343,7 +344,7 @@ class _Session:
             with contextlib.suppress(AssayError):
                 self.store.set_status("interrupted")
             raise
-        spent = self.meter.stopped if self.meter is not None else ""
+        spent = self._spent()
         if self.store.pending() and (self.interruption.count or spent):
             if spent:
                 self.say(f"stopped by the {spent}")
@@ -352,6 +353,11 @@ class _Session:
             return self.store
         self._conclude()
         return self.store
+
+    def _spent(self) -> str:
+        """What has stopped the run, though the user has not; empty if nothing has."""
+        spent = self.meter.stopped if self.meter is not None else ""
+        return spent or (self.executor.used_up if self.executor is not None else "")
 
     def _affordable(self) -> bool:
         """Whether the budget pays for what comes before the first repeat and for that one."""
@@ -527,7 +533,7 @@ class _Session:
         to_do = f"{len(pending)} of {total} repeats to do, {about} {about_duration(left.seconds())}"
         self.say(f"run {self.store.folder.name}: {to_do}{self._patience_text(seconds)}")
         launcher = self._launcher()
-        executor = Executor(
+        executor = self.executor = Executor(
             self.plan.study,
             self.plan.cases,
             self.store,
@@ -557,7 +563,7 @@ class _Session:
     ) -> None:
         def execute(jobs: Sequence[Job]) -> bool:
             executor.run(jobs, seconds, progress, left)
-            return not self.interruption.count and not (self.meter is not None and self.meter.stopped)
+            return not self.interruption.count and not self._spent()
 
         def settled(case: str, fewer: int) -> None:
             left.dropped(fewer * seconds.get(case, 0.0))

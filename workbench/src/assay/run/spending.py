@@ -89,7 +89,7 @@ class Spending:
         """Which limit of a target leaves nothing for each of so many engines, in words; empty if none does."""
         for name, left in self.left(target, limits_of(job_target)).items():
             if left < engines:
-                return f"target {target} has used up its {name}, which is {getattr(job_target, name)}"
+                return f"{name} of target {target}, which is {getattr(job_target, name)}: nothing is left of it"
         return ""
 
     def limited(self, job: Job, target: str) -> Job:

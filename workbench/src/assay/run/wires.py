@@ -28,8 +28,10 @@ def measure_network(study: Study, fleet: Fleet | None, say: Say) -> Network | No
     if not servers:
         return None
     those = f"{len(hosts)} host{'s' * (len(hosts) != 1)} and {len(servers)} server{'s' * (len(servers) != 1)}"
-    takes = about_duration(estimate_seconds(len(hosts), len(servers), SHORT))
-    say(f"network first: what {those} can exchange, about {takes}")
+    closed = sum(server.closed for server in servers)
+    takes = about_duration(estimate_seconds(len(hosts), len(servers), SHORT, closed))
+    what = f"how far apart {those} are" if closed == len(servers) else f"what {those} can exchange"
+    say(f"network first: {what}, about {takes}")
     found = run_preflight([make_shell(host) for host in hosts], servers, SHORT)
     for finding in network_findings(found).findings:
         say(f"network: {finding.text}. {finding.remedy}")

@@ -40,6 +40,7 @@ class Server:
         iperf_port: Of an iperf3 server that somebody keeps running there; None to start our own.
         tcp_port: To connect to where ICMP is closed; None for that of iperf3.
         link: Bytes per second of its network link, as stated; None if nothing was.
+        closed: It is only asked how far away it is: nobody runs iperf3 there.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Server:
     iperf_port: int | None = None
     tcp_port: int | None = None
     link: float | None = None
+    closed: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,12 +74,13 @@ class Options:
     tell: Callable[[str], None] = lambda _: None
 
 
-def estimate_seconds(clients: int, servers: int, options: Options) -> float:
-    """About how long a preflight takes."""
+def estimate_seconds(clients: int, servers: int, options: Options, closed: int = 0) -> float:
+    """About how long a preflight takes; so many of the servers are closed."""
+    quiet = 1.0 + servers * ((options.pings + 1) * rtt.GAP + 0.5)
+    servers -= closed
     alone = clients * servers * 2 * len(options.streams) * (options.seconds + OVERHEAD_SECONDS)
     rounds = (clients if servers > 1 else 0) + (servers if clients > 1 else 0) + (min(clients, servers) > 1)
     together = rounds * 2 * (options.seconds + 1 + OVERHEAD_SECONDS)
-    quiet = 1.0 + servers * ((options.pings + 1) * rtt.GAP + 0.5)
     return quiet + (alone + together if options.bandwidth else 0.0)
 
 
@@ -203,7 +206,7 @@ class _Preflight:
     def _bandwidth(self) -> None:
         flows = []
         for shell in self.able_clients():
-            for server in self.servers:
+            for server in (server for server in self.servers if not server.closed):
                 error = self._why_not(shell, server)
                 if error:
                     self.paths += [_unmeasured(shell, server, direction, error) for direction in ("write", "read")]

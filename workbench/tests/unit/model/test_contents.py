@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.model.study.contents import Sizes, mix, object_size, shares_of, sizes_of
+from assay.model.study.contents import Sizes, access, access_of, mix, object_size, shares_of, sizes_of
 from assay.model.study.names import MIXABLE
 from assay.model.units import UnitError, format_size
 
@@ -98,3 +98,30 @@ def test_what_is_taken_makes_a_hundred_and_lasts(shares: dict[str, int]) -> None
     found = shares_of(str(value))
     assert sum(found.values()) == 100 and found.get("delete", 0) <= found.get("put", 0)
     assert mix().value(value) == value and mix().value(found) == value
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "meaning"),
+    [
+        ("uniform", "uniform", ("uniform", ())),
+        ("zipfian", "zipfian 0.99", ("zipfian", (0.99,))),
+        ("zipfian  1.20", "zipfian 1.2", ("zipfian", (1.2,))),
+        ("hotspot 80/20", "hotspot 80/20", ("hotspot", (80.0, 20.0))),
+        ("hotspot 90/0.5", "hotspot 90/0.5", ("hotspot", (90.0, 0.5))),
+    ],
+)
+def test_access_is_a_word_and_its_numbers(written: str, value: str, meaning: tuple[str, tuple[float, ...]]) -> None:
+    assert access().value(written) == value == access().value(value)
+    assert access_of(value) == meaning
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        *("", 5, None, "zipf", "zipfian x", "zipfian 0", "zipfian 11", "zipfian 1/2", "hotspot", "hotspot 80"),
+        *("hotspot 0/20", "hotspot 80.5/20", "hotspot 80/0", "hotspot 100/20", "uniform 3", "hotspot 80/20/1"),
+    ],
+)
+def test_doubtful_access_is_refused(written: Any) -> None:
+    with pytest.raises(UnitError, match=r"access|range"):
+        access().value(written)

@@ -52,6 +52,8 @@ def test_the_engine_is_told_everything_or_plan_knows_why_not() -> None:
         "object_size",
         "part_size",
         "range",
+        "batch",
+        "access",
         "mix",
         "hosts",
         "servers",

@@ -14,7 +14,7 @@ from soak import times
 
 from assay.cli.init import PRESETS
 from assay.contract._generated import Capabilities, Job
-from assay.model.study.names import DATA, METADATA, OBJECTS, OPERATIONS, STDIO
+from assay.model.study.names import DATA, METADATA, OBJECTS, OPERATIONS, STDIO, TAKES_ANY
 from assay.plan.capable import backends_by_kind, capability_faults
 from assay.plan.expand import expand
 from assay.plan.jobs import SPEC_VERSION, data_seed, plan_job, plan_jobs, plan_phases
@@ -80,6 +80,7 @@ def test_a_job_says_what_the_case_says():
         "rate_per_s": 100.0,
         "arrivals": "poisson",
         "mix": {"read": 70, "write": 30},
+        "access": None,
         "range_bytes": None,
         "stride_records": 17,
     }
@@ -314,7 +315,11 @@ OBJECT_WORK = st.fixed_dictionaries(
         "objects": st.integers(1, 10**9) | st.integers(1, 2000),
         "part_size": st.sampled_from(["5MiB", "64MiB", "5GiB"]),
         "range": st.sampled_from(["1B", "1KiB", "1GiB"]),
-        "mix": st.sampled_from([{"get": 100}, {"get": 45, "put": 15, "head": 30, "delete": 10}, {"put": 100}]),
+        "batch": st.sampled_from([1, 25, 100, 1000]),
+        "access": st.sampled_from(["uniform", "zipfian", "zipfian 10", "hotspot 99/0.001"]),
+        "mix": st.sampled_from(
+            [{"get": 100}, {"get": 45, "put": 15, "head": 30, "delete": 10}, {"put": 100}, {"update": 50, "get": 50}]
+        ),
         **{
             name: COMMON[name]
             for name in (
@@ -337,6 +342,42 @@ BUCKETS = st.fixed_dictionaries(
         "ca_file": st.just("/etc/ca.pem"),
         "timeout": st.sampled_from(["100ms", "1h"]),
     },
+)
+ITEM_WORK = st.fixed_dictionaries(
+    {
+        "operations": st.lists(
+            st.sampled_from(
+                ["put", "get", "update", "delete", "batch_put", "batch_get", "query", "scan", "object_mix"]
+            ),
+            min_size=1,
+            max_size=4,
+        ),
+        "object_size": st.sampled_from(["256B", "1KiB", "400KiB", "256B..64KiB", {"4KiB": 70, "300KiB": 30}]),
+    },
+    optional={
+        "objects": st.integers(1, 2000),
+        "batch": st.sampled_from([1, 25, 100]),
+        "access": st.sampled_from(["uniform", "zipfian", "hotspot 80/20"]),
+        "mix": st.sampled_from([{"get": 100}, {"update": 50, "get": 50}]),
+        "queue_depth": st.sampled_from([1, 8, 64]),
+        "lanes": st.sampled_from([1, 8]),
+        "runtime": st.just("1s"),
+        "verify": st.booleans(),
+    },
+)
+TABLES = st.fixed_dictionaries(
+    {"kind": st.just("dynamodb"), "table": st.sampled_from(["my-bench", "my.bench_2"])},
+    optional={
+        "endpoint": st.sampled_from(["http://127.0.0.1:9000", ["https://one", "https://[fe80::1]:1"]]),
+        "sort_key": st.just("sk"),
+        "capacity": st.sampled_from(["on_demand", {"read": 1, "write": 10**9}]),
+        "consistent": st.booleans(),
+        "max_requests": st.sampled_from([1, 10**6]),
+        "max_capacity_units": st.sampled_from([1, 10**6]),
+        "timeout": st.sampled_from(["100ms", "1h"]),
+    },
+).flatmap(
+    lambda table: st.sampled_from([table, {**table, "partition_items": 1000}] if "sort_key" in table else [table])
 )
 OUTPUT = st.fixed_dictionaries({}, optional={"interval": st.sampled_from(["10ms", "1h"]), "keep_files": st.booleans()})
 
@@ -398,17 +439,24 @@ def test_directories_of_all_lanes_count_together(lanes, layout, good):
 
 @needs_engine
 @settings(max_examples=times(100, 5000))
-@given(BUCKETS | st.just({"kind": "null"}), OBJECT_WORK, OUTPUT, st.integers(0, 2**53 - 1))
-def test_the_engine_never_refuses_objects_that_the_workbench_accepts(target, workload, output, seed):
+@given(
+    st.tuples(BUCKETS | TABLES | st.just({"kind": "null"}), OBJECT_WORK) | st.tuples(TABLES, ITEM_WORK),
+    OUTPUT,
+    st.integers(0, 2**53 - 1),
+)
+def test_the_engine_never_refuses_objects_that_the_workbench_accepts(both, output, seed):
+    target, workload = both
     operations = set(workload["operations"])
     workload = {
         field: value
         for field, value in workload.items()
         if not (field == "range" and "get" not in operations)
         and not (field == "mix" and "object_mix" not in operations)
+        and not (field == "batch" and not operations & {"batch_put", "batch_get"})
+        and not (field == "access" and not operations & TAKES_ANY)
     }
     job = _planned(target, workload, output, seed, _general())
-    event("sent" if job else "refused by the workbench")
+    event(f"sent to {target['kind']}" if job else "refused by the workbench")
     if job is None:
         return
     text = job.model_dump_json()

@@ -41,7 +41,7 @@ def test_an_object_is_no_larger_a_piece_than_needed() -> None:
         ("1GiB", "64KiB", 65536),
     ):
         assert job(w_object_size=size, w_part_size=part)["record_size_bytes"] == piece
-    assert job(w_objects=7, w_part_size="5MiB")["objects"] == {"count": 7, "part_size_bytes": 5 << 20}
+    assert job(w_objects=7, w_part_size="5MiB")["objects"] == {"count": 7, "part_size_bytes": 5 << 20, "batch": 25}
 
 
 def test_sizes_reach_the_engine() -> None:

@@ -188,7 +188,7 @@ class Parameters(Telling):
             "zipfian (the k-th most popular in proportion to 1 / k^0.99; zipfian 1.2: another exponent), or hotspot "
             "80/20 (80 percent of the requests to the first 20 percent of each lane's objects).",
             heading="Which objects came how often",
-            untold="which objects came how often",
+            untold="how often each object came",
             shown="limit",
             only=("objects",),
         ),

@@ -72,10 +72,15 @@ class StatedCeilings(Frozen):
 
 
 class Service(NamedTuple):
-    """A server of a target: its name or address, and the TCP port where it answers."""
+    """A server of a target: its name or address, and the TCP port where it answers.
+
+    Attributes:
+        closed: It is a service of somebody else, where nobody would run iperf3.
+    """
 
     name: str
     port: int
+    closed: bool = False
 
 
 class Target(Frozen):
