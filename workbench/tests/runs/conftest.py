@@ -11,6 +11,8 @@ from killing import Start
 from run_tools import ASSAY
 from s3_servers import FLAVOURS, S3Server, s3_server
 from s3_tools import At
+from table_servers import installed, table_server
+from table_tools import TableAt
 
 
 @pytest.fixture
@@ -58,3 +60,33 @@ def fast(services: Callable[[str], S3Server], tmp_path: Path) -> At:
     """The same, at the first service that is more than a model of one; at the model if there is no other."""
     name = next(name for name in ("versitygw", "minio", "moto") if not FLAVOURS[name].why_not())
     return At(services(name), f"assay-{uuid.uuid4().hex[:20]}", tmp_path)
+
+
+@pytest.fixture(scope="session")
+def table_services(
+    services: Callable[[str], S3Server], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], S3Server]]:
+    """Services of DynamoDB by name, each started when it is first asked for, and ended at the end of all tests."""
+    with contextlib.ExitStack() as running:
+        known: dict[str, S3Server] = {}
+
+        def find(name: str) -> S3Server:
+            if name == "moto":
+                return services(name)
+            if name not in known:
+                known[name] = running.enter_context(table_server(name, tmp_path_factory.mktemp(name)))
+            return known[name]
+
+        yield find
+
+
+@pytest.fixture(params=installed())
+def table(request: pytest.FixtureRequest, table_services: Callable[[str], S3Server], tmp_path: Path) -> TableAt:
+    """A table of the test's own, not made yet, at each service that is to be had."""
+    return TableAt(table_services(request.param), f"assay-{uuid.uuid4().hex[:20]}", tmp_path)
+
+
+@pytest.fixture
+def one_table(table_services: Callable[[str], S3Server], tmp_path: Path) -> TableAt:
+    """The same, at the service that is most like DynamoDB."""
+    return TableAt(table_services(installed()[-1]), f"assay-{uuid.uuid4().hex[:20]}", tmp_path)

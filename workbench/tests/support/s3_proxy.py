@@ -1,7 +1,7 @@
 """A proxy between an engine and a service that does harm on the wire, to one request only.
 
-It knows as much of HTTP as is needed to tell requests apart, and holds no opinion on S3. Each connection has a thread
-here; each request goes to the service over a connection of its own.
+It knows as much of HTTP as is needed to tell requests apart, and holds no opinion on what is asked. Each connection has
+a thread here; each request goes to the service over a connection of its own.
 """
 
 import contextlib
@@ -108,6 +108,7 @@ class Exchange:
     request: Request
     client: Stream
     server_port: int
+    server_host: str = "127.0.0.1"
     _body: bytes | None = None
 
     def body(self) -> bytes:
@@ -118,7 +119,7 @@ class Exchange:
 
     def answer(self) -> Answer:
         """Pass the request on, and take the answer."""
-        with socket.create_connection(("127.0.0.1", self.server_port)) as wire:
+        with socket.create_connection((self.server_host, self.server_port)) as wire:
             wire.sendall(self.request.head + self.body())
             stream = Stream(wire)
             status, headers, _ = stream.lines()
@@ -191,6 +192,7 @@ class Proxy:
         seen: All requests, in the order in which they came.
         struck: How often harm was done.
         tls: With which the engine has to speak, if it has.
+        server_host: Where the service is.
     """
 
     server_port: int
@@ -201,6 +203,7 @@ class Proxy:
     struck: int = 0
     port: int = 0
     tls: ssl.SSLContext | None = None
+    server_host: str = "127.0.0.1"
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _open: list[socket.socket] = field(default_factory=list)
     _listener: socket.socket | None = None
@@ -235,7 +238,7 @@ class Proxy:
                 first, headers, head = stream.lines()
                 method, path, _ = first.split(" ")
                 request = Request(method, path, headers, head, number)
-                exchange = Exchange(request, stream, self.server_port)
+                exchange = Exchange(request, stream, self.server_port, self.server_host)
                 if self._is_chosen(request):
                     self.harm(exchange)
                 else:
@@ -271,9 +274,10 @@ def harmful(
     chooses: Callable[[Request], bool],
     which: int | None = 0,
     tls: ssl.SSLContext | None = None,
+    server_host: str = "127.0.0.1",
 ) -> Iterator[Proxy]:
     """A proxy, gone afterwards."""
-    proxy = Proxy(server_port, harm, chooses, which, tls=tls)
+    proxy = Proxy(server_port, harm, chooses, which, tls=tls, server_host=server_host)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         proxy.port, proxy._listener = listener.getsockname()[1], listener
         thread = threading.Thread(target=proxy.serve, args=(listener,), daemon=True)

@@ -107,7 +107,7 @@ def _environment() -> dict[str, str]:
     return {**kept, **roots, **quiet, "MINIO_ROOT_USER": ACCESS_KEY, "MINIO_ROOT_PASSWORD": SECRET_KEY}
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -125,13 +125,15 @@ class S3Server:
 
     Attributes:
         folder: Its data.
-        port: Of 127.0.0.1.
+        port: Where it listens.
+        host: Likewise.
     """
 
     flavour: Flavour
     folder: Path
     port: int = 0
     process: subprocess.Popen[bytes] | None = None
+    host: str = "127.0.0.1"
     _log: Path = field(init=False)
 
     def __post_init__(self) -> None:
@@ -140,7 +142,7 @@ class S3Server:
     @property
     def endpoint(self) -> str:
         """Where it answers."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.host}:{self.port}"
 
     def start(self) -> None:
         """Start it, on the port that it had before; returns when it answers.
@@ -154,7 +156,7 @@ class S3Server:
             with self._log.open("ab") as log:
                 self.process = subprocess.Popen(
                     words, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                    env=_environment(), preexec_fn=_die_with_parent,
+                    env=_environment(), preexec_fn=die_with_parent,
                 )  # fmt: skip
             if self._answers(until):
                 return
@@ -164,7 +166,7 @@ class S3Server:
     def _answers(self, until: float) -> bool:
         """Wait until it answers in HTTP; false if it has ended before."""
         while self.process and self.process.poll() is None and time.monotonic() < until:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=10) as wire:
+            with contextlib.suppress(OSError), socket.create_connection((self.host, self.port), timeout=10) as wire:
                 wire.sendall(b"GET /healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                 if wire.recv(5) == b"HTTP/" and self.process.poll() is None and not self._starting():
                     return True

@@ -48,11 +48,16 @@ def target_at(endpoint: str | list[str], **more: Any) -> Json:
 
 def job_at(endpoint: str | list[str], *words: str | Json, target: Json | None = None, **more: Any) -> Json:
     """A job with these phases on twelve objects of 64 KiB, four at a time, of which each byte read is checked."""
+    return job_of(target_at(endpoint, **(target or {})), *words, **more)
+
+
+def job_of(target: Json, *words: str | Json, **more: Any) -> Json:
+    """The same, at any target that keeps objects."""
     base: Json = {
         "spec_version": 2,
-        "id": "s3",
+        "id": target["kind"],
         "seed": 11,
-        "target": target_at(endpoint, **(target or {})),
+        "target": target,
         "lanes": 1,
         "queue_depth": 4,
         "file_size_bytes": 64 * KIB,
