@@ -1,0 +1,184 @@
+"""What becomes of faults between the engine and a table: one harmed request is one failed operation.
+
+Nothing is sent twice, all else goes well, the fault has its name, and nothing of the job is left behind. A service that
+answers something else than what is there is found out.
+"""
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from run_tools import needs_engine
+from s3_harm import DELAY, Row, late, late_body
+from s3_tools import MARK, SECOND, Ended, Engine, Json
+from table_harm import ABSURD, ACTIONS, BATCHES, ON_THE_WIRE, WRONG_ITEMS, leaves_undone, says_no, tells_units
+from table_servers import TABLE_FLAVOURS, table_server
+from table_tools import SORTED, TableAt, Watch, run_watched
+
+pytestmark = needs_engine
+
+
+def harmed(at: TableAt, row: Row) -> tuple[Ended, Watch]:
+    """The row's job, one request of whose last phase was harmed."""
+    watch = Watch(row.harm, len(row.phases()) - 1, ACTIONS[row.phase], 0 if row.more else 2)
+    if row.phase == "scan":
+        watch.which = 0
+    ended = run_watched(at, watch, *row.phases(), target=row.target, **row.more)
+    return ended, watch
+
+
+def check(row: Row, ended: Ended, watch: Watch) -> None:
+    """What holds of every row."""
+    assert watch.struck == 1, f"harm was done {watch.struck} times"
+    failures = ended.failures()
+    if row.fails:
+        assert list(failures.values()) == [1] and set(failures) <= set(row.fails), (failures, ended.reason)
+        assert (ended.code, ended.status) == (1, "errors") and ended.reason
+    else:
+        assert (failures, ended.code, ended.status) == ({}, 0, "ok"), ended.reason
+    assert [end["status"] for end in ended.ends()] == ["done"] * len(row.phases())
+    assert ended.requests() == ended.operations() == len(watch.operations()), "one request for each operation"
+    last = ended.of(row.phase)
+    assert last["errors"] == (1 if row.fails else 0)
+    if row.phase != "scan":
+        planned = {"batch_put": 3, "batch_get": 3, "query": 3}.get(row.phase, 12)
+        assert last["ops"] == planned - last["errors"], "all others succeed"
+    words = f"note: {ended.reason}\n" if row.fails else ""
+    assert ended.stderr == words, "people are told the first of them in one line"
+
+
+@pytest.mark.parametrize("row", ON_THE_WIRE, ids=lambda row: row.id)
+def test_a_harmed_request_is_one_failed_operation(one_table: TableAt, row: Row) -> None:
+    ended, watch = harmed(one_table, row)
+    check(row, ended, watch)
+    assert one_table.keys() == {MARK}
+    for one in ended.end(row.phase)["operations"]:
+        latency, first = one.get("latency"), one.get("first_byte")
+        assert (latency or {"count": 0})["count"] == one["ops"], "failed operations have no latency"
+        if row.harm in (late, late_body):
+            assert latency["max_ns"] >= DELAY * SECOND, "a slow success counts with all its time"
+            assert (first["max_ns"] >= DELAY * SECOND) == (row.harm is late), "and tells the first byte from the rest"
+
+
+@pytest.mark.parametrize("row", WRONG_ITEMS, ids=lambda row: row.id)
+def test_a_wrong_answer_is_found_out(one_table: TableAt, row: Row) -> None:
+    ended, watch = harmed(one_table, row)
+    check(row, ended, watch)
+
+
+@pytest.mark.parametrize("operation", ["batch_put", "batch_get"])
+@pytest.mark.parametrize("count", [1, 3])
+def test_what_a_batch_leaves_undone_is_counted_and_not_sent_again(
+    one_table: TableAt, operation: str, count: int
+) -> None:
+    name = {"batch_put": "UnprocessedItems", "batch_get": "UnprocessedKeys"}[operation]
+    row = Row(
+        f"{operation}-undone",
+        operation,
+        leaves_undone(count),
+        ("fault UnprocessedItems", f"fault {name}"),
+        more=BATCHES,
+    )
+    ended, watch = harmed(one_table, row)
+    check(row, ended, watch)
+    told = ended.end(operation)["service"]
+    assert told["unprocessed"] == count
+    assert told["objects"] in (8, 12 - count), "of two batches all, of the third perhaps what was done"
+    assert one_table.keys() == {MARK}, "what was stored is removed, whatever the service said"
+
+
+@pytest.mark.parametrize("operation", ["put", "batch_get"])
+@pytest.mark.parametrize("told", ABSURD.values(), ids=ABSURD)
+def test_absurd_units_confuse_nobody(one_table: TableAt, operation: str, told: Any) -> None:
+    watch = Watch(tells_units(told), 0 if operation == "put" else 1, ACTIONS[operation], None)
+    words = [operation] if operation == "put" else ["prepare", operation]
+    ended = run_watched(one_table, watch, *words, objects={"count": 12, "batch": 4})
+    assert watch.struck == (12 if operation == "put" else 3)
+    assert ended.status in ("ok", "errors") and set(ended.failures()) <= {"fault MalformedAnswer"}, ended.reason
+    service: Json = ended.end(operation)["service"] or {"read_units": 0.0, "write_units": 0.0}
+    for units in (service["read_units"], service["write_units"]):
+        assert isinstance(units, int | float) and math.isfinite(units) and units >= 0, service
+    assert one_table.keys() == {MARK}
+
+
+def test_many_throttles_are_all_told(one_table: TableAt) -> None:
+    """Under an error limit that is reached a lane gives up, and the data is removed all the same."""
+    name = "ProvisionedThroughputExceededException"
+    watch = Watch(says_no("400 Bad Request", name), 1, "GetItem", None)
+    ended = run_watched(one_table, watch, "put", "get", "get")
+    assert ended.failures() == {f"fault {name}": 12} and ended.of("put")["ops"] == 12
+    assert watch.struck == 12 and one_table.keys() == {MARK}
+
+
+def test_an_update_that_was_not_done_is_found_out(one_table: TableAt) -> None:
+    """The service says yes, and does nothing: the next read finds what was there before."""
+
+    def drops(exchange: Any) -> None:
+        exchange.body()
+        exchange.send(b"HTTP/1.1 200 OK\r\ncontent-type: application/x-amz-json-1.0\r\ncontent-length: 2\r\n\r\n{}")
+
+    watch = Watch(drops, 1, "UpdateItem", 2)
+    ended = run_watched(one_table, watch, "put", "update", "get")
+    assert watch.struck == 1
+    assert ended.failures() == {"corrupt": 1}, ended.reason
+
+
+def test_a_put_that_was_not_done_is_found_out(one_table: TableAt) -> None:
+    def drops(exchange: Any) -> None:
+        exchange.body()
+        exchange.send(b"HTTP/1.1 200 OK\r\ncontent-type: application/x-amz-json-1.0\r\ncontent-length: 2\r\n\r\n{}")
+
+    watch = Watch(drops, 0, "PutItem", 2)
+    ended = run_watched(one_table, watch, "put", "get", "batch_get")
+    assert watch.struck == 1
+    assert ended.failures() == {"fault NoSuchItem": 2}, ended.reason
+
+
+def test_a_table_that_is_removed_meanwhile_is_named(table: TableAt) -> None:
+    def between(phase: int) -> None:
+        if phase == 1:
+            table.ddb.delete_table(TableName=table.table)
+
+    watch = Watch()
+    ended = run_watched(table, watch, "put", "get", "query", between=between)
+    assert ended.failures() == {"fault ResourceNotFoundException": 24}, ended.reason
+    assert (ended.code, ended.status) == (1, "errors")
+    assert len(watch.of(1)) == len(watch.of(2)) == 12
+    assert not table.is_there(), "it is not made again"
+
+
+def test_a_service_that_is_killed_and_comes_back(tmp_path: Path) -> None:
+    """What is asked meanwhile has failed, once each; then it goes on as if nothing had been."""
+    if TABLE_FLAVOURS["dynamodb-local"].why_not():
+        pytest.skip(f"{TABLE_FLAVOURS['dynamodb-local'].why_not()}; moto forgets all when it ends")
+    (tmp_path / "data").mkdir()
+    with table_server("dynamodb-local", tmp_path / "data") as server:
+        at = TableAt(server, "assay-killed", tmp_path)
+        slow = {"operation": "put", "rate_per_s": 50.0, "runtime_ns": 3600 * SECOND}
+        more: Json = {"objects": {"count": 1000}, "error_limit": 10**6, "interval_ns": SECOND // 10}
+        engine = Engine(at.job(slow, target=SORTED, **more), tmp_path)
+
+        def wait_for(wanted: Callable[[Json], bool]) -> None:
+            """Until in an interval it goes as it should."""
+            while True:
+                engine.wait_for('"interval"')
+                if any(wanted(one) for one in json.loads(engine.lines[-1])["operations"]):
+                    return
+
+        wait_for(lambda one: one["ops"] > 0)
+        server.kill()
+        wait_for(lambda one: one["errors"] > 0 and one["ops"] == 0)
+        server.start()
+        wait_for(lambda one: one["errors"] == 0 and one["ops"] > 0)
+        engine.say({"stop": True})
+        ended = engine.end()
+        assert (ended.code, ended.status) == (1, "stopped")
+        assert set(ended.failures()) <= {"fault ECONNREFUSED", "fault ECONNRESET", "fault ECONNABORTED", "fault EPIPE"}
+        put, (host,) = ended.of("put"), ended.end("put")["connections"]
+        assert put["errors"] == sum(ended.failures().values()) > 0
+        assert host["refused"] == ended.failures()["fault ECONNREFUSED"] > 0
+        assert host["requests"] + host["refused"] == ended.operations(), "nothing is retried"
+        assert {item["pk"]["S"] for item in at.everything()} == {MARK}
