@@ -109,7 +109,7 @@ fn needs_data(job: &Job) -> bool {
         None => true,
         Some(Group::Data) => phase.operation.writes(),
         Some(Group::Names) => phase.operation == Operation::Create,
-        Some(Group::Objects) => matches!(phase.operation, Operation::Put | Operation::ObjectMix),
+        Some(Group::Objects) => phase.operation.stores_objects(),
     };
     job.data.verify || job.phases.iter().any(makes)
 }

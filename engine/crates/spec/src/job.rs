@@ -688,6 +688,11 @@ impl Operation {
         )
     }
 
+    /// Stores contents of objects.
+    pub const fn stores_objects(self) -> bool {
+        matches!(self, Operation::Put | Operation::Update | Operation::BatchPut | Operation::ObjectMix)
+    }
+
     /// Moves the contents of several objects at once.
     pub const fn moves_several(self) -> bool {
         matches!(self, Operation::BatchPut | Operation::BatchGet | Operation::Query | Operation::Scan)
