@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import bisect
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import tempfile
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from model import BenchError, Contender, Done, Sample, Setting, Step
 
 TIMEOUT_S = 120.0
+LOOK_S = 0.01
+"""How often a watched command's CPU time is looked at."""
 
 
 def _stop(process: subprocess.Popen[str]) -> None:
@@ -27,7 +34,64 @@ def _reason(lines: list[str]) -> str:
     return next((line for line in lines if "error" in line.lower()), lines[-1])[:300]
 
 
-def run(launcher: str, argv: list[str], folder: Path) -> Done:
+def _child(parent: int) -> int | None:
+    """The process that another has started; none yet, or no longer."""
+    try:
+        found = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    except OSError:
+        return None
+    return int(found[0]) if found else None
+
+
+def _watch(parent: int, course: list[tuple[float, float]], end: threading.Event) -> None:
+    """Note the CPU time of what `parent` has started, until it or the event ends."""
+    while (pid := _child(parent)) is None and not end.wait(LOOK_S):
+        pass
+    if pid is None:
+        return
+    # As clock_getcpuclockid makes it: all threads of the process, those that have ended included.
+    clock = ~pid << 3 | 2
+    with contextlib.suppress(OSError):
+        while not end.wait(LOOK_S):
+            course.append((time.time(), time.clock_gettime(clock)))
+
+
+@contextlib.contextmanager
+def _watching(parent: int, watched: bool) -> Iterator[list[tuple[float, float]]]:
+    course: list[tuple[float, float]] = []
+    end = threading.Event()
+    thread = threading.Thread(target=_watch, args=(parent, course, end), daemon=True)
+    if watched:
+        thread.start()
+    try:
+        yield course
+    finally:
+        end.set()
+        if watched:
+            thread.join()
+
+
+def cpu_between(done: Done, begin: float, end: float) -> float:
+    """CPU seconds that a watched command has used between two times, in seconds since 1970.
+
+    Raises:
+        BenchError: It was not watched for so long.
+    """
+    course = done.course
+    if not course or begin < course[0][0] or end > course[-1][0]:
+        raise BenchError("its CPU time was not seen from begin to end")
+
+    def until(moment: float) -> float:
+        at = max(1, bisect.bisect_left(course, (moment, 0.0)))
+        (time0, cpu0), (time1, cpu1) = course[at - 1], course[at]
+        return cpu0 + (cpu1 - cpu0) * (moment - time0) / (time1 - time0)
+
+    return until(end) - until(begin)
+
+
+def run(
+    launcher: str, argv: list[str], folder: Path, environment: dict[str, str] | None = None, watched: bool = False
+) -> Done:
     """Run a command through `assay-bare measure`, whose small memory does not hide the command's own peak.
 
     Raises:
@@ -44,9 +108,11 @@ def run(launcher: str, argv: list[str], folder: Path) -> Done:
             errors="replace",
             cwd=scratch,
             start_new_session=True,
+            env={**os.environ, **(environment or {})},
         )
         try:
-            output, errors = process.communicate(timeout=TIMEOUT_S)
+            with _watching(process.pid, watched) as course:
+                output, errors = process.communicate(timeout=TIMEOUT_S)
         except subprocess.TimeoutExpired as error:
             raise BenchError(f"{Path(argv[0]).name}: not done after {TIMEOUT_S:.0f} s") from error
         finally:
@@ -62,6 +128,7 @@ def run(launcher: str, argv: list[str], folder: Path) -> Done:
         cpu_s=(usage["user_ns"] + usage["system_ns"]) / 1e9,
         rss_bytes=usage["max_rss_bytes"],
         start_ns=usage["start_ns"],
+        course=course,
     )
 
 
@@ -78,7 +145,7 @@ def run_step(launcher: str, step: Step, folder: Path) -> tuple[Sample, list[str]
         shown = [json.dumps(step.job)]
         job_file.write_text(shown[0])
         extra = [str(job_file)]
-    done = run(launcher, [*argv, *extra], folder)
+    done = run(launcher, [*argv, *extra], folder, step.environment, step.watched)
     try:
         sample = step.parse(done)
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, ZeroDivisionError) as error:

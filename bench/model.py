@@ -28,6 +28,8 @@ class Done:
     cpu_s: float
     rss_bytes: int
     start_ns: int
+    course: list[tuple[float, float]] = field(default_factory=list)
+    """If it was watched: seconds since 1970, and of CPU time until then."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,10 @@ class Step:
     parse: Callable[[Done], Sample]
     job: dict[str, Any] | None = None
     """An Assay job; its file's name is put at the end of the command."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """Variables besides those of the bench."""
+    watched: bool = False
+    """Its CPU time is looked at while it runs: for a program that does not say what its phases took."""
 
 
 @dataclass
