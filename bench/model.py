@@ -46,6 +46,18 @@ class Step:
     """Its CPU time is looked at while it runs: for a program that does not say what its phases took."""
 
 
+@dataclass(frozen=True)
+class Service:
+    """An S3 service that runs on this machine."""
+
+    address: str
+    """HOST:PORT; it speaks HTTP."""
+    access_key: str
+    secret_key: str
+    forget: Callable[[], None]
+    """Takes away all that is stored, so far as it takes room."""
+
+
 @dataclass
 class Setting:
     """Where the rows run and what they run with."""
@@ -60,12 +72,21 @@ class Setting:
     """Operations per second of the row's first contender, from its trial run: others size fixed work by it."""
     seed: int = 0
     """Seed of random offsets and data, where a contender takes one."""
+    service: Service | None = None
+    """The S3 service of the row at hand."""
+    service_absent: str = "the row names no service"
 
     def tool(self, name: str) -> str:
         """Path of a program, or AbsentError."""
         if name not in self.tools:
             raise AbsentError(f"{name} is not on PATH")
         return str(self.tools[name])
+
+    def served(self) -> Service:
+        """The S3 service of the row, or AbsentError."""
+        if self.service is None:
+            raise AbsentError(self.service_absent)
+        return self.service
 
     @property
     def file(self) -> Path:
@@ -134,6 +155,8 @@ class Row:
     cached: tuple[str, ...] = ()
     """Files that must be in the page cache: `file` or `memory file`."""
     note: str = ""
+    service: str | None = None
+    """The S3 service that must run meanwhile, by the name of its program."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from model import AbsentError, BenchError, Row, Setting
 from program import start
 from results import Results, RowResult, load
 from rows import ROWS
+from services import serving
 from setting import prepared, read_into_cache
 
 ROUNDS, SECONDS = 10, 0.5
@@ -64,6 +65,12 @@ def trial(row: Row, setting: Setting) -> RowResult:
 
 
 def run_row(row: Row, setting: Setting, rounds: int) -> RowResult:
+    """All rounds of a row, beside the service that it asks for."""
+    with serving(row.service, setting):
+        return run_rounds(row, setting, rounds)
+
+
+def run_rounds(row: Row, setting: Setting, rounds: int) -> RowResult:
     """Every contender once in every round, in an order that changes."""
     warm(row, setting)
     result = trial(row, setting)

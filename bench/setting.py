@@ -24,11 +24,13 @@ WRITTEN_BYTES = 512 << 20
 """Size of the file that is written over."""
 LOOP_BYTES = 1 << 30
 LOOP_INODES = 200_000
-PEERS = ("fio", "fio-new", "fio-t-io_uring", "elbencho", "ior", "mdtest", "iozone")
+PEERS = ("fio", "fio-new", "fio-t-io_uring", "elbencho", "ior", "mdtest", "iozone", "warp")
+SERVERS = ROOT / "target" / "servers"
+"""Where tools/servers.py puts what it builds."""
 
 
 def find_tools() -> dict[str, Path]:
-    """The engine and the bare loops, from the build or as ASSAY_ENGINE and ASSAY_BARE say, and the peers on PATH.
+    """The engine and the bare loops, from the build or as ASSAY_ENGINE and ASSAY_BARE say, peers and servers.
 
     Raises:
         BenchError: Assay's own programs are not built.
@@ -43,7 +45,14 @@ def find_tools() -> dict[str, Path]:
         path = shutil.which(name)
         if path:
             found[name] = Path(path)
-    return found
+    return found | _servers()
+
+
+def _servers() -> dict[str, Path]:
+    """The S3 services that are there: built, on PATH, or as ASSAY_SERVICE says."""
+    null = os.environ.get("ASSAY_SERVICE") or shutil.which("assay-service", path=ROOT / "target" / "release")
+    gateway = shutil.which("versitygw") or shutil.which("versitygw", path=SERVERS)
+    return {name: Path(path) for name, path in (("assay-service", null), ("versitygw", gateway)) if path}
 
 
 @contextlib.contextmanager
@@ -55,7 +64,7 @@ def prepared(seconds: float, parent: Path) -> Iterator[Setting]:
     """
     elbencho = Path(f"/var/tmp/elbencho_results_{getpass.getuser()}")
     keep = elbencho.exists()
-    with _directories(seconds, parent, 3 * GIB, 4 * GIB) as setting:
+    with directories(seconds, parent, 3 * GIB, 4 * GIB) as setting:
         try:
             (setting.disk / "tmpfs").symlink_to(MEMORY)
             setting.loop, setting.loop_absent = _mount_loop(setting.disk / "ext4")
@@ -77,13 +86,13 @@ def one_file(seconds: float, parent: Path, size: int = GIB) -> Iterator[Setting]
     Raises:
         BenchError: There is no room, or another bench runs.
     """
-    with _directories(seconds, parent, 2 * size, size >> 4) as setting:
+    with directories(seconds, parent, 2 * size, size >> 4) as setting:
         _write_data(setting, setting.disk, "data", size)
         yield setting
 
 
 @contextlib.contextmanager
-def _directories(seconds: float, parent: Path, on_disk: int, in_memory: int) -> Iterator[Setting]:
+def directories(seconds: float, parent: Path, on_disk: int, in_memory: int) -> Iterator[Setting]:
     """Marked directories with room for so many bytes on disk and in memory; removed afterwards with all in them."""
     tools = find_tools()
     disk = parent / NAME
