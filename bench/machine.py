@@ -19,6 +19,8 @@ VERSION_WORDS = {
     "ior": (["--dryRun"], r"IOR-(\S+)"),
     "mdtest": (["-n", "1"], r"mdtest-(\S+)"),
     "iozone": (["-v"], r"Revision: (\S+)"),
+    "warp": (["--version"], r"version v?([\d.]+)"),
+    "versitygw": (["--version"], r"Version\s*: v?([\d.]+)"),
 }
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import random
 import sys
 import time
@@ -16,18 +17,24 @@ from measure import run_contender
 from model import AbsentError, BenchError, Row, Setting
 from program import start
 from results import Results, RowResult, load
-from rows import ROWS
+from rows import OBJECTS, ROWS
 from services import serving
-from setting import prepared, read_into_cache
+from setting import GIB, directories, prepared, read_into_cache
 
 ROUNDS, SECONDS = 10, 0.5
 QUICK_ROUNDS, QUICK_SECONDS = 2, 0.2
+OBJECT_ROUNDS, OBJECT_SECONDS = 5, 2.0
+QUICK_OBJECT_SECONDS = 1.0
 
 
 def options() -> argparse.Namespace:
     """What the user asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, metavar="N", help=f"rounds of each row (default: {ROUNDS})")
+    parser.add_argument(
+        "--objects", action="store_true", help="objects of S3 services beside warp, and nothing else; no page"
+    )
+    rounds = f"rounds of each row (default: {ROUNDS}, of objects {OBJECT_ROUNDS})"
+    parser.add_argument("--rounds", type=int, metavar="N", help=rounds)
     parser.add_argument("--only", default="", metavar="WORD", help="only rows whose name or title has WORD")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_ROUNDS} short rounds, to try")
     parser.add_argument("--disk", type=Path, default=Path("/var/tmp"), metavar="DIR", help="on the disk to measure")
@@ -40,6 +47,8 @@ def options() -> argparse.Namespace:
     chosen = parser.parse_args()
     if chosen.rounds is not None and chosen.rounds < 1:
         parser.error("--rounds must be at least 1")
+    if chosen.objects and chosen.page:
+        parser.error("--page is not of objects")
     return chosen
 
 
@@ -105,12 +114,19 @@ def show(row: Row, result: RowResult) -> None:
     sys.stdout.flush()
 
 
+def place(chosen: argparse.Namespace) -> contextlib.AbstractContextManager[Setting]:
+    """Where the rows run: objects need no files."""
+    if chosen.objects:
+        return directories(QUICK_OBJECT_SECONDS if chosen.quick else OBJECT_SECONDS, chosen.disk, 0, 4 * GIB)
+    return prepared(QUICK_SECONDS if chosen.quick else SECONDS, chosen.disk)
+
+
 def measure(rows: list[Row], chosen: argparse.Namespace) -> Results:
     """All rows, shown as they come."""
-    rounds = chosen.rounds or (QUICK_ROUNDS if chosen.quick else ROUNDS)
-    seconds = QUICK_SECONDS if chosen.quick else SECONDS
+    rounds = chosen.rounds or (QUICK_ROUNDS if chosen.quick else OBJECT_ROUNDS if chosen.objects else ROUNDS)
     begin = time.monotonic()
-    with prepared(seconds, chosen.disk) as setting:
+    with place(chosen) as setting:
+        seconds = setting.seconds
         expected = sum(expected_seconds(row, setting) for row in rows) * (rounds + 1)
         print(f"{len(rows)} rows, {rounds} rounds: about {expected / 60:.0f} minutes", flush=True)
         results = Results(machine.describe(setting), machine.versions(setting), rounds, seconds)
@@ -127,7 +143,8 @@ def measure(rows: list[Row], chosen: argparse.Namespace) -> Results:
 def main() -> int:
     """Exit code 1 if a contender failed, 2 if the bench could not run."""
     chosen = options()
-    rows = [row for row in ROWS if chosen.only in row.key or chosen.only.lower() in row.title.lower()]
+    every = OBJECTS if chosen.objects else ROWS
+    rows = [row for row in every if chosen.only in row.key or chosen.only.lower() in row.title.lower()]
     if chosen.list:
         print(*(f"{row.key:34} {row.title}" for row in rows), sep="\n")
         return 0

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from model import AbsentError, BenchError, Contender, Done, Sample, Setting, Step, Steps
+
+from peers import objects as requests
+from peers.objects import MIB, Work
 
 GIB = 1 << 30
 
@@ -195,3 +199,35 @@ def start(lanes: int) -> Contender:
         }
 
     return runs(make, parse, seconds=0.3)
+
+
+def objects(work: Work, against: str | None = None) -> Contender:
+    """Puts of new objects, or gets of objects that it puts before; by one lane, whose CPU time of the phase counts."""
+
+    def make(setting: Setting) -> dict[str, Any]:
+        getting = work.operation == "get"
+        target = {"kind": "s3", "endpoints": [f"http://{setting.served().address}"]}
+        # A new directory each time: what a job has kept is refused.
+        target |= {"bucket": "assay-bench", "root": "assay", "directory": f"objects-{time.time_ns()}"}
+        sizes = {"file_size_bytes": work.size, "record_size_bytes": min(work.size, MIB)}
+        # As warp does, puts make new objects all the time; the bench takes them away.
+        many = {"objects": {"count": work.count if getting else 1_000_000}, "keep_files": True}
+        before = [{"operation": "put", "measured": False}] if getting else []
+        phases = [*before, timed(work.operation, setting)]
+        return job(target, phases, queue_depth=work.concurrent, **sizes, **many)
+
+    def parse(done: Done) -> Sample:
+        (end,) = ends(done).values()
+        failed = sum(kind["errors"] for kind in end["operations"])
+        if failed:
+            raise BenchError(f"assay-engine: {failed} errors: {end['errors'][0]['name']}")
+        used = end["resources"]
+        return requests.figures(*counts(end), (used["user_ns"] + used["system_ns"]) / 1e9)
+
+    def steps(setting: Setting) -> Steps:
+        service = setting.served()
+        service.forget()
+        keys = {"AWS_ACCESS_KEY_ID": service.access_key, "AWS_SECRET_ACCESS_KEY": service.secret_key}
+        yield Step([setting.tool("assay-engine"), "run"], parse, job=make(setting), environment=keys)
+
+    return Contender("assay", "Assay", steps, overhead=1.0, against=against)

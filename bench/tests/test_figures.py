@@ -7,7 +7,7 @@ import tables
 from figures import judge, of_measure, ratios, spread
 from model import MEASURES, Contender, Row, at_least, at_most
 from results import Results, RowResult, load
-from rows import ROWS
+from rows import OBJECTS, ROWS
 
 
 def no_steps(_):
@@ -75,8 +75,9 @@ def test_results_survive_their_file(tmp_path):
 
 def test_rows_fit_together():
     """Every key is there once, and goals speak of contenders and measures that exist."""
-    assert len({row.key for row in ROWS}) == len(ROWS)
-    for row in ROWS:
+    every = [*ROWS, *OBJECTS]
+    assert len({row.key for row in every}) == len(every)
+    for row in every:
         keys = [contender.key for contender in row.contenders]
         assert len(set(keys)) == len(keys)
         assert set(row.measures) | set(row.headline) | {goal.measure for goal in row.goals} <= set(MEASURES)
