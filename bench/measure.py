@@ -121,7 +121,7 @@ def run(
             why = _reason((errors.strip() or output.strip()).splitlines())
             raise BenchError(f"{Path(argv[0]).name}: exit code {process.returncode}: {why}")
         usage = json.loads(usage_file.read_text())
-    return Done(
+    done = Done(
         output=output,
         errors=errors,
         wall_s=usage["seconds"],
@@ -130,6 +130,17 @@ def run(
         start_ns=usage["start_ns"],
         course=course,
     )
+    if watched:
+        _complete(done)
+    return done
+
+
+def _complete(done: Done) -> None:
+    """Add the start and the end: on a busy machine the last look may be long before it."""
+    start = done.start_ns / 1e9 + time.time() - time.monotonic()
+    done.course.insert(0, (start, 0.0))
+    done.course.append((start + done.wall_s, done.cpu_s))
+    done.course.sort()
 
 
 def run_step(launcher: str, step: Step, folder: Path) -> tuple[Sample, list[str]]:
