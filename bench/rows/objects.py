@@ -22,6 +22,9 @@ NOTES = {
 }
 
 
+GET_NOTE = " Of gets warp needs to be told `Last-Modified`; a service that does not makes it fail."
+
+
 def _row(service: str, name: str, operation: str, concurrent: int) -> Row:
     work = Work(operation, SIZES[name], concurrent)
     size = f"{work.size // KIB} KiB" if work.size < MIB else f"{work.size // MIB} MiB"
@@ -34,7 +37,7 @@ def _row(service: str, name: str, operation: str, concurrent: int) -> Row:
         headline=("requests_per_s", "cpu_us"),
         goals=GOALS[service],
         limit=None,
-        note=NOTES[service],
+        note=NOTES[service] + (GET_NOTE if (service, operation) == (NULL, "get") else ""),
         service=service,
     )
 
