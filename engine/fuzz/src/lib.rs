@@ -111,6 +111,7 @@ fn serve(job: &Job, target: &NullTarget) {
         preallocate: job.preallocate,
         renamed: false,
         ranged: false,
+        looked_at: false,
     };
     lane.begin(&plan).expect("the null device always begins");
     let length = job.record_size_bytes.min(1 << 20);

@@ -56,6 +56,14 @@ def test_batches_may_be_cut_short_by_the_end(table: TableAt) -> None:
     assert len(table.items()) == 60
 
 
+@pytest.mark.parametrize("operation", ["batch_put", "update"])
+def test_what_is_stored_is_made_also_where_nothing_is_checked(table: TableAt, operation: str) -> None:
+    words = ["prepare"] if operation == "update" else []
+    table.well(*words, operation, objects={"count": 6}, data={"verify": False}, keep_files=True)
+    assert len({bytes(item[CONTENTS]["B"]) for item in table.items()}) == 6, "each item has contents of its own"
+    table.well("get", objects={"count": 6}, reuse_files=True)
+
+
 def test_a_batch_with_gaps_fails_and_says_what_is_missing(table: TableAt) -> None:
     table.well("put", objects={"count": 10}, keep_files=True)
     each, gone = contents(table), table.items()[4]

@@ -53,6 +53,7 @@ fn plan(job: &Job, operation: Operation) -> PhasePlan {
         preallocate: job.preallocate,
         renamed: false,
         ranged: false,
+        looked_at: true,
     }
 }
 

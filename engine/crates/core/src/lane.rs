@@ -26,6 +26,8 @@ pub struct PhasePlan {
     pub renamed: bool,
     /// Gets ask for a part of each object.
     pub ranged: bool,
+    /// Somebody looks at what is fetched of objects: it must lie in its slot then. Of files it always does.
+    pub looked_at: bool,
 }
 
 /// What a lane has counted of its connections to one host.

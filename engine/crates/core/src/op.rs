@@ -26,8 +26,8 @@ pub struct Op {
     /// Where in the object, in bytes.
     pub offset: u64,
     /// Bytes to move: of `Create` the file's contents, of `Stat` and `Head` the size that is expected, of `CompleteUpload`
-    /// that of the whole object; of several objects that of all together, of `Query` and `Scan` 0; for all else that moves
-    /// no data 0.
+    /// that of the whole object; of several objects that of all together, of `Query` and `Scan` what must be found, 0 if that
+    /// is not known; for all else that moves no data 0.
     /// What is longer than a slot of the buffers is made, or checked, piece by piece (see `Source`).
     pub length: u64,
 }

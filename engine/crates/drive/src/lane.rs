@@ -581,7 +581,8 @@ impl<T: TimeSource> Run<'_, T> {
     fn count_with_care(&mut self, op: &Op, start: u64, result: Result<u64, Fault>, now: u64) {
         let well = match op.kind.expects() {
             Expected::Length => result == Ok(op.length),
-            Expected::Any => result.is_ok(),
+            // More is known of some.
+            Expected::Any => result.is_ok() && (op.length == 0 || result == Ok(op.length)),
         };
         if self.follows {
             let Op { kind, count, object, offset, length, .. } = *op;

@@ -340,6 +340,7 @@ impl Runner<'_> {
             preallocate: self.job.preallocate,
             renamed: self.names.renamed(),
             ranged: phase.range_bytes.is_some(),
+            looked_at: self.job.data.verify,
         }
     }
 

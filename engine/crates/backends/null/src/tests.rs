@@ -50,6 +50,7 @@ fn plan(operation: Operation) -> PhasePlan {
         preallocate: false,
         renamed: false,
         ranged: false,
+        looked_at: false,
     }
 }
 

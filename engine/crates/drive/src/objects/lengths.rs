@@ -27,6 +27,11 @@ impl Lengths {
         self.first
     }
 
+    /// Bytes of each object that are no contents.
+    pub fn keys(&self) -> u64 {
+        self.keys
+    }
+
     /// All are the same.
     pub fn are_fixed(&self) -> bool {
         self.sizes.is_none()

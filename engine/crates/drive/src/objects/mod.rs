@@ -24,6 +24,8 @@ const DELETED_AT_ONCE: u64 = 1000;
 /// Bytes that one page of a scan reads at most (DynamoDB Scan), and objects.
 const SCANNED_BYTES: u64 = 1 << 20;
 const SCANNED_AT_ONCE: u64 = 1000;
+/// An answer to a query that is shorter than this has all that there is (1 MB, DynamoDB Query).
+const ANSWERED_BYTES: u64 = 1_000_000;
 
 /// An object that is being stored in parts.
 #[derive(Debug, Clone)]
@@ -100,10 +102,17 @@ impl ObjectSteps {
     }
 
     fn deed(job: &Job, phase: &Phase, count: u64, there: &There, seed: u64) -> Deed {
-        let look = |kind| Deed::Look { kind, round: Round::new(phase.access.unwrap_or_default(), there.high - there.low, seed) };
+        let look = |kind| Deed::Look {
+            kind,
+            round: Round::new(phase.access.unwrap_or_default(), there.high - there.low, seed),
+        };
         let groups = |kind, size: u64| {
             let groups = groups_of(there, size);
-            Deed::Groups { kind, size, round: Round::new(phase.access.unwrap_or_default(), groups.end - groups.start, seed) }
+            Deed::Groups {
+                kind,
+                size,
+                round: Round::new(phase.access.unwrap_or_default(), groups.end - groups.start, seed),
+            }
         };
         let batch = job.objects.as_ref().map_or(1, |objects| objects.batch);
         match phase.operation {
@@ -351,11 +360,24 @@ impl ObjectSteps {
         let (from, to) = (group.saturating_mul(size), (group + 1).saturating_mul(size).min(self.there.high));
         let first = (from.max(self.there.low)..to).find(|object| self.there.has(*object))?;
         if kind == OpKind::Query {
-            return Some(step(kind, from, 0));
+            return Some(step(kind, from, self.length_of_query(first..to)));
         }
         let end = (first..to).find(|object| !self.there.has(*object)).unwrap_or(to);
         let length = self.size_of_all(first..end);
         Some(Step { count: (end - first) as u16, ..step(kind, first, length) })
+    }
+
+    /// Contents of what is there of a group, if they all come with one answer; 0 if they may not.
+    fn length_of_query(&self, objects: Range<u64>) -> u64 {
+        let there = objects.filter(|object| self.there.has(*object));
+        let (count, length) =
+            there.fold((0_u64, 0_u64), |(count, length), object| (count + 1, length.saturating_add(self.size(object))));
+        let whole = length.saturating_add(count.saturating_mul(self.lengths.keys()));
+        if whole < ANSWERED_BYTES {
+            length
+        } else {
+            0
+        }
     }
 
     /// What the shares say; a put where there is nothing to fetch or remove.

@@ -113,7 +113,13 @@ fn on_objects(phase: Phase) -> Phase {
         1 => Access::Hotspot { operations_percent: phase.stride_records as u8, objects_percent: 12.5 },
         _ => Access::Uniform,
     };
-    Phase { access: Some(access), operation, measured: true, mix: mixed(operation, phase.stride_records as u8 % 102), ..phase }
+    Phase {
+        access: Some(access),
+        operation,
+        measured: true,
+        mix: mixed(operation, phase.stride_records as u8 % 102),
+        ..phase
+    }
 }
 
 fn phase() -> impl Strategy<Value = Phase> {

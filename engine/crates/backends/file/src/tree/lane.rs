@@ -183,6 +183,7 @@ mod tests {
             preallocate: false,
             renamed: false,
             ranged: false,
+            looked_at: false,
         }
     }
 

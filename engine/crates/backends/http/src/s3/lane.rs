@@ -25,6 +25,8 @@ pub(super) struct Shared {
     pub(super) part_bytes: u64,
     /// Gets ask for a part of each object.
     pub(super) ranged: Cell<bool>,
+    /// Somebody looks at what gets bring.
+    pub(super) looked_at: Cell<bool>,
     pub(super) uploads: RefCell<Uploads>,
     pub(super) listing: RefCell<Listing>,
     /// Listed, or removed several at once.
@@ -46,6 +48,7 @@ pub(super) fn open(place: Arc<Place>, setup: LaneSetup, part_bytes: u64) -> Resu
         source: setup.source,
         part_bytes,
         ranged: Cell::new(false),
+        looked_at: Cell::new(true),
         uploads: RefCell::default(),
         listing: RefCell::default(),
         objects: Cell::new(0),
@@ -64,6 +67,7 @@ impl Shared {
 impl Protocol for Shared {
     fn begin(&self, plan: &PhasePlan, depth: u32) -> Result<(u32, &'static str), SetupError> {
         self.ranged.set(plan.ranged);
+        self.looked_at.set(plan.looked_at);
         *self.listing.borrow_mut() = Listing::default();
         Ok(if plan.operation == Operation::List {
             (1, "each page of a list says how the next is asked for")

@@ -6,6 +6,7 @@ use crate::s3::xml;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
+use hyper::header::HeaderValue;
 use hyper::{Method, Request, Response, StatusCode};
 use percent_encoding::percent_decode_str;
 use std::collections::HashMap;
@@ -90,8 +91,12 @@ fn with_etag(mut answer: Answered, etag: &str) -> Answered {
     if let Ok(value) = etag.parse() {
         answer.headers_mut().insert("etag", value);
     }
+    answer.headers_mut().insert("last-modified", LONG_AGO);
     answer
 }
+
+/// Some clients take no object without a time. Nothing here depends on it.
+const LONG_AGO: HeaderValue = HeaderValue::from_static("Thu, 01 Jan 1970 00:00:00 GMT");
 
 fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
