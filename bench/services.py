@@ -1,4 +1,4 @@
-"""The S3 services that rows of objects speak to: started, emptied and stopped."""
+"""The services that rows of objects and items speak to: started, emptied and stopped."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -65,9 +66,21 @@ def _gateway(setting: Setting, folder: Path) -> tuple[subprocess.Popen[str], Ser
     return process, Service(address, *KEYS, lambda: _empty(data))
 
 
+def _moto(_: Setting, folder: Path) -> tuple[subprocess.Popen[str], Service]:
+    """A server of moto's, which has tables in memory; each run makes one of its own."""
+    address = f"{HOST}:{_free_port()}"
+    host, port = address.split(":")
+    leash = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
+    words = [*leash, sys.executable, "-W", "ignore", "-m", "moto.server", "-H", host, "-p", port]
+    process = _start(words, folder, {"PYTHONDONTWRITEBYTECODE": "1"})
+    _wait(process, address)
+    return process, Service(address, *KEYS, lambda: None)
+
+
 STARTS: dict[str, Callable[[Setting, Path], tuple[subprocess.Popen[str], Service]]] = {
     "assay-service": _null,
     "versitygw": _gateway,
+    "moto": _moto,
 }
 
 

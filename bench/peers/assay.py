@@ -201,17 +201,25 @@ def start(lanes: int) -> Contender:
     return runs(make, parse, seconds=0.3)
 
 
+def items(work: Work, against: str | None = None) -> Contender:
+    """Puts of items, or gets of items that it puts before; by one lane, whose CPU time of the phase counts."""
+    return _requests(work, against, {"kind": "dynamodb", "table": "assay-bench"}, {"objects": {"count": 200}})
+
+
 def objects(work: Work, against: str | None = None) -> Contender:
     """Puts of new objects, or gets of objects that it puts before; by one lane, whose CPU time of the phase counts."""
+    # As warp does, puts make new objects all the time; the bench takes them away.
+    many = {"objects": {"count": work.count if work.operation == "get" else 1_000_000}, "keep_files": True}
+    return _requests(work, against, {"kind": "s3", "bucket": "assay-bench"}, many)
 
+
+def _requests(work: Work, against: str | None, place: dict[str, Any], many: dict[str, Any]) -> Contender:
     def make(setting: Setting) -> dict[str, Any]:
         getting = work.operation == "get"
-        target = {"kind": "s3", "endpoints": [f"http://{setting.served().address}"]}
+        target = {**place, "endpoints": [f"http://{setting.served().address}"]}
         # A new directory each time: what a job has kept is refused.
-        target |= {"bucket": "assay-bench", "root": "assay", "directory": f"objects-{time.time_ns()}"}
+        target |= {"root": "assay", "directory": f"objects-{time.time_ns()}"}
         sizes = {"file_size_bytes": work.size, "record_size_bytes": min(work.size, MIB)}
-        # As warp does, puts make new objects all the time; the bench takes them away.
-        many = {"objects": {"count": work.count if getting else 1_000_000}, "keep_files": True}
         before = [{"operation": "put", "measured": False}] if getting else []
         phases = [*before, timed(work.operation, setting)]
         return job(target, phases, queue_depth=work.concurrent, **sizes, **many)
