@@ -21,6 +21,7 @@ def setting() -> Setting:
 
 
 def test_the_loop_says_what_its_requests_took():
+    """Rates and costs follow from that."""
     said = json.dumps({"requests": 500, "bytes": 512_000, "seconds": 2.0, "cpu_s": 0.5})
     sample = boto3_items.figures(Done(said, "", 3.0, 1.0, 1 << 20, 0))
     assert (sample["requests_per_s"], sample["requests_per_core"]) == (250, 1000)
@@ -28,6 +29,7 @@ def test_the_loop_says_what_its_requests_took():
 
 
 def test_both_do_the_same_work_at_the_same_service():
+    """As large, as many at a time, with the same credentials."""
     (loop,), (engine,) = (
         list(one.steps(setting())) for one in (boto3_items.runs(WORK), assay.items(WORK, against="boto3"))
     )
