@@ -12,6 +12,7 @@ from assay.model.result.machine import WAIT_SHARE
 from assay.model.result.result import EXCEEDED
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.result.watch import Watch
+from assay.model.study.names import PAGES, Group
 from assay.model.units import about_size
 
 STATED = 1.05
@@ -22,6 +23,15 @@ LINK_SHARE = 0.9
 """A link is full from this share on; protocols take some of the rest."""
 BUSY_SHARE = 0.9
 """CPU time of the engine / the time it had on the CPUs it can use at once."""
+IN_FLIGHT = 0.8
+"""Least share of the requests asked for that are in flight on average."""
+LEAST_TURNS = 50
+"""Requests for each that may be in flight, so that how they begin and end does not count."""
+LESS_BUSY: dict[Group, str] = {
+    "data": "Use larger records, more lanes on more CPUs, or more hosts; cache: direct costs less CPU a byte.",
+    "names": "Use more lanes on more CPUs, or more hosts.",
+    "objects": "Use larger objects, more lanes on more CPUs, or more hosts; verify: false costs less CPU a byte.",
+}
 STOPPED_NS = 100_000_000
 """An engine that was not run for so long at once was held by something."""
 LEAST_NS = 10_000_000
@@ -123,8 +133,38 @@ def busy_client(evidence: Evidence) -> Answer:
         rule="busy_client",
         text=f"the engine used {percent(share)} of the CPU time its {lanes} lane{'s' * (lanes > 1)} can use:"
         " a faster store would not show",
-        remedy="Use larger records, more lanes on more CPUs, or more hosts; cache: direct costs less CPU a byte.",
+        remedy=LESS_BUSY[evidence.case.group],
         numbers={"engine_cpu_share": share},
+    )
+
+
+def few_in_flight(evidence: Evidence) -> Answer:
+    """Fewer requests were in flight than the study asks for, while every lane was at work: the client was late.
+
+    By Little's law as many are on their way on average as end in a second, times how long one takes. In a median repeat
+    with at least 50 requests for each that may be in flight, that is less than 80 % of the lanes times their depth.
+    What is missing the engine spent between two requests: on making and checking data, or waiting for a CPU.
+    Source: Little, A proof for the queuing formula L = lambda W, Operations Research 9 (3), 1961.
+    """
+    parameters = evidence.case.parameters
+    if evidence.case.group != "objects" or evidence.no_storage:
+        return None
+    if parameters.rate is not None:
+        return OPEN_LOOP
+    asked = parameters.all_lanes * (1 if evidence.operation in PAGES else parameters.queue_depth)
+    samples = [sample for sample in evidence.usable if sample.ops >= LEAST_TURNS * asked and "mean" in sample.latency]
+    if not samples:
+        return NotEvaluated(f"needs phases of at least {LEAST_TURNS * asked:,} requests") if evidence.usable else None
+    found = median((sample.steady_iops or sample.iops) * sample.latency["mean"] / 1e9 for sample in samples)
+    if found >= IN_FLIGHT * asked:
+        return None
+    return Finding(
+        verdict=Verdict.CLIENT_BOUND,
+        rule="few_in_flight",
+        text=f"{found:.3g} of {asked} requests were in flight on average (Little's law): the engine was late with the"
+        " others",
+        remedy="Use more lanes on more CPUs, or more hosts; verify: false and compressible data cost less CPU.",
+        numbers={"in_flight": found, "asked_for": float(asked)},
     )
 
 

@@ -392,6 +392,7 @@ RULES: tuple[Rule, ...] = (
     tenant.contended,
     limits.engine_bound,
     limits.busy_client,
+    limits.few_in_flight,
     limits.starved_client,
     limits.stopped_engine,
     limits.network_bound,

@@ -46,6 +46,14 @@ def stalled(away_ms: int | None, longest_ms: int, elapsed_ns: int = S, **changes
     return evidence(watch=Watch(interval_ns=5 * MS, elapsed_ns=elapsed_ns, **watch), elapsed_ns=elapsed_ns, **changes)
 
 
+def flying(requests: float, asked: int = 8, ops: int = 1000, **changes: Any) -> Evidence:
+    """So many requests were in flight on average, by the rate and by how long one took."""
+    parameters = {"objects": 100, "object_size": 4096, "queue_depth": asked, **changes.pop("parameters", {})}
+    latency = {"min": 1e6, "mean": 2e6, "p50": 2e6, "p99": 4e6, "max": 5e6}
+    fields = {"ops": ops, "steady_iops": requests * 500, "latency": latency, **changes}
+    return evidence("get", place=NFS_PLACE, parameters=parameters, **fields)
+
+
 BOTH_STATED = (bind("stated read", 1.2), bind("link", 3.0))
 PINNED = {"cache": "direct", "lanes": 2, "cpus": "0"}
 POLLED = {"cache": "direct", "method": "io_uring", "iopoll": True}
@@ -67,6 +75,7 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (limits.impossible, Verdict.IMPOSSIBLE, "3 times the ceiling `link`", evidence(ceilings=BOTH_STATED)),
     (limits.engine_bound, Verdict.CLIENT_BOUND, "is 80 % of what the engine does without", at("engine", 0.8)),
     (limits.engine_bound, Verdict.CLIENT_BOUND, "is 110 % of", at("engine", 1.1, place=MEMORY_PLACE)),
+    (limits.few_in_flight, Verdict.CLIENT_BOUND, "6.3 of 8 requests were in flight", flying(6.3)),
     (limits.busy_client, Verdict.CLIENT_BOUND, "used 90 % of the CPU time its 1 lane can", used(0.5, 0.4)),
     (
         limits.busy_client,
@@ -105,6 +114,9 @@ SILENT: list[tuple[Rule, Evidence]] = [
     # What caches can exceed is not for this rule.
     (limits.impossible, evidence(ceilings=(bind("device read", 9.0), bind("memory copy", 2.0), bind("link", 0.1)))),
     (limits.engine_bound, at("engine", 0.79)),
+    (limits.few_in_flight, flying(6.5)),
+    (limits.few_in_flight, flying(8.4)),
+    (limits.few_in_flight, evidence()),
     (limits.busy_client, used(0.5, 0.38)),
     (limits.busy_client, used(1.0, 0.76, parameters={"cache": "direct", "lanes": 4})),
     (limits.busy_client, used(0.9, 0.9, cpus=8, parameters={"cache": "direct", "lanes": 8})),
@@ -143,6 +155,8 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (limits.busy_client, "not applicable: who polls", used(1.0, 0.0, parameters=POLLED)),
     (limits.busy_client, "not applicable: who polls", used(1.0, 0.0, parameters={"cache": "direct", "sqpoll": True})),
     (limits.busy_client, "shorter than 10 ms", used(1.0, 0.0, elapsed_ns=9 * MS)),
+    (limits.few_in_flight, "needs phases of at least 400 requests", flying(1.0, ops=399)),
+    (limits.few_in_flight, "open loop", flying(1.0, parameters=OPEN)),
     (limits.busy_client, "how many CPUs", used(1.0, 0.0, cpus=0)),
     (limits.starved_client, "shorter than 10 ms", waited(0.5, elapsed_ns=9 * MS)),
     (limits.starved_client, "does not tell", waited(0.0, stolen=None, cpu_wait_ns=None)),

@@ -129,6 +129,9 @@ TAKES_ANY = frozenset({"get", "head", "copy", "update", "batch_get", "query", "o
 BATCHES = frozenset({"batch_put", "batch_get"})
 """Work on several objects with each request."""
 
+PAGES = frozenset({"list", "scan"})
+"""Go over what there is, page by page: each lane asks for one at a time."""
+
 FINDS = frozenset({"query", "scan"})
 """Fetch whatever they find: how much that is only the store knows."""
 
