@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from killing import Start
 from run_tools import ASSAY
-from s3_servers import FLAVOURS, S3Server, s3_server
+from s3_servers import FLAVOURS, S3Server, installed, s3_server
 from s3_tools import At
-from table_servers import installed, table_server
+from table_servers import installed as installed_tables
+from table_servers import table_server
 from table_tools import TableAt
 
 
@@ -49,9 +50,15 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str
         yield find
 
 
-@pytest.fixture(params=list(FLAVOURS))
+@pytest.fixture(params=installed())
 def at(request: pytest.FixtureRequest, services: Callable[[str], S3Server], tmp_path: Path) -> At:
     """A bucket of the test's own, not made yet, at each service that is to be had."""
+    return At(services(request.param), f"assay-{uuid.uuid4().hex[:20]}", tmp_path)
+
+
+@pytest.fixture(params=installed(signs=True))
+def guarded(request: pytest.FixtureRequest, services: Callable[[str], S3Server], tmp_path: Path) -> At:
+    """The same, at each service that looks at signatures."""
     return At(services(request.param), f"assay-{uuid.uuid4().hex[:20]}", tmp_path)
 
 
@@ -80,7 +87,7 @@ def table_services(
         yield find
 
 
-@pytest.fixture(params=installed())
+@pytest.fixture(params=installed_tables())
 def table(request: pytest.FixtureRequest, table_services: Callable[[str], S3Server], tmp_path: Path) -> TableAt:
     """A table of the test's own, not made yet, at each service that is to be had."""
     return TableAt(table_services(request.param), f"assay-{uuid.uuid4().hex[:20]}", tmp_path)
@@ -89,4 +96,4 @@ def table(request: pytest.FixtureRequest, table_services: Callable[[str], S3Serv
 @pytest.fixture
 def one_table(table_services: Callable[[str], S3Server], tmp_path: Path) -> TableAt:
     """The same, at the service that is most like DynamoDB."""
-    return TableAt(table_services(installed()[-1]), f"assay-{uuid.uuid4().hex[:20]}", tmp_path)
+    return TableAt(table_services(installed_tables()[-1]), f"assay-{uuid.uuid4().hex[:20]}", tmp_path)

@@ -42,26 +42,19 @@ def refused(ended: Ended, *words: str) -> None:
         assert word in ended.stderr and word in ended.reason, (word, ended.stderr)
 
 
-def signing(at: At) -> None:
-    if not at.server.flavour.signs:
-        pytest.skip(f"{at.server.flavour.name} lets everybody in")
-
-
-def test_credentials_stand_in_the_environment_or_in_a_profile(at: At, tmp_path: Path) -> None:
-    signing(at)
-    at.well("put", "get", env=ROOT_KEYS)
-    at.well("put", "get", env=files(tmp_path, "default"))
+def test_credentials_stand_in_the_environment_or_in_a_profile(guarded: At, tmp_path: Path) -> None:
+    guarded.well("put", "get", env=ROOT_KEYS)
+    guarded.well("put", "get", env=files(tmp_path, "default"))
     named = files(tmp_path, "bench")
-    at.well("put", "get", env={**named, "AWS_PROFILE": "bench"})
-    at.well("put", "get", env=named, target={"profile": "bench"})
+    guarded.well("put", "get", env={**named, "AWS_PROFILE": "bench"})
+    guarded.well("put", "get", env=named, target={"profile": "bench"})
     wrong = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": "wrong"}
-    at.well("put", "get", env={**named, **wrong}, target={"profile": "bench"})
-    refused(at.run("put", env={**files(tmp_path, "default"), **wrong}))
+    guarded.well("put", "get", env={**named, **wrong}, target={"profile": "bench"})
+    refused(guarded.run("put", env={**files(tmp_path, "default"), **wrong}))
 
 
 @pytest.mark.parametrize("wrong", ["secret", "key", "token"])
-def test_wrong_credentials_are_said_in_one_line(at: At, wrong: str) -> None:
-    signing(at)
+def test_wrong_credentials_are_said_in_one_line(guarded: At, wrong: str) -> None:
     env = dict(ROOT_KEYS)
     if wrong == "secret":
         env["AWS_SECRET_ACCESS_KEY"] = PLANTED_SECRET
@@ -69,13 +62,13 @@ def test_wrong_credentials_are_said_in_one_line(at: At, wrong: str) -> None:
         env["AWS_ACCESS_KEY_ID"] = PLANTED_KEY
     else:
         env["AWS_SESSION_TOKEN"] = PLANTED_TOKEN
-    ended = at.run("put", env=env)
+    ended = guarded.run("put", env=env)
     if wrong == "token" and ended.code == 0:
         return  # The service has no use for one: it lets root in.
-    refused(ended, at.bucket)
-    said = clean(at.target(), env=env)
+    refused(ended, guarded.bucket)
+    said = clean(guarded.target(), env=env)
     assert said.returncode == 2 and len(said.stderr.splitlines()) == 1, said
-    assert not at.is_there()
+    assert not guarded.is_there()
     assert "403" in ended.stderr or "400" in ended.stderr, ended.stderr
 
 
@@ -86,22 +79,26 @@ def test_without_credentials_the_user_is_told_where_they_are_looked_for(fast: At
     assert not fast.is_there()
 
 
-def test_whoever_is_nobody_may_do_what_all_may_do(at: At) -> None:
-    signing(at)
-    refused(at.run("put", env={}, target={"anonymous": True}), "403")
-    at.well("put", keep_files=True)
+def test_whoever_is_nobody_may_do_what_all_may_do(guarded: At) -> None:
+    refused(guarded.run("put", env={}, target={"anonymous": True}), "403")
+    guarded.well("put", keep_files=True)
     allowed = [("GetObject", "/*"), ("ListBucket", ""), ("GetBucketLocation", "")]
     everybody = [
-        {"Effect": "Allow", "Principal": "*", "Action": f"s3:{name}", "Resource": f"arn:aws:s3:::{at.bucket}{below}"}
+        {
+            "Effect": "Allow",
+            "Principal": "*",
+            "Action": f"s3:{name}",
+            "Resource": f"arn:aws:s3:::{guarded.bucket}{below}",
+        }
         for name, below in allowed
     ]
     policy = json.dumps({"Version": "2012-10-17", "Statement": everybody})
-    at.s3.put_bucket_policy(Bucket=at.bucket, Policy=policy)
-    ended = at.run("get", "head", "list", env={}, reuse_files=True, keep_files=True, target={"anonymous": True})
+    guarded.s3.put_bucket_policy(Bucket=guarded.bucket, Policy=policy)
+    ended = guarded.run("get", "head", "list", env={}, reuse_files=True, keep_files=True, target={"anonymous": True})
     assert (ended.code, ended.failures()) == (0, {}), ended.reason
-    ended = at.run("delete", env={}, reuse_files=True, keep_files=True, target={"anonymous": True})
+    ended = guarded.run("delete", env={}, reuse_files=True, keep_files=True, target={"anonymous": True})
     assert ended.failures() == {"fault AccessDenied": 12}, ended.reason
-    assert len(at.objects()) == 12
+    assert len(guarded.objects()) == 12
 
 
 def nothing_told(ended: Ended, folder: Path, *secrets: str) -> None:

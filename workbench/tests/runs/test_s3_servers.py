@@ -5,12 +5,20 @@ import json
 
 import pytest
 from run_tools import needs_engine
+from s3_servers import FLAVOURS
 from s3_sums import checksum
 from s3_tools import FOLDER, KIB, MARK, MIB, SECOND, At, Ended, cleaned
 
 pytestmark = needs_engine
 SUMS = ("none", "md5", "crc32", "crc32c", "crc64nvme", "sha256")
 LAYOUTS = ({"layout": "flat"}, {"layout": "prefixes", "count": 3}, {"layout": "random"})
+
+
+@pytest.mark.parametrize("name", list(FLAVOURS))
+def test_each_service_is_there(name: str) -> None:
+    """One that is not says so here, once, and no other test of it is there to skip."""
+    if FLAVOURS[name].why_not():
+        pytest.skip(FLAVOURS[name].why_not())
 
 
 def counts(ended: Ended) -> dict[str, tuple[int, int]]:

@@ -194,6 +194,12 @@ class S3Server:
         self.process = None
 
 
+def installed(signs: bool = False) -> list[str]:
+    """Names of the services that are to be had, or of those that look at signatures; one that is not if there are none."""
+    wanted = [name for name, flavour in FLAVOURS.items() if flavour.signs or not signs]
+    return [name for name in wanted if not FLAVOURS[name].why_not()] or wanted[:1]
+
+
 @contextlib.contextmanager
 def s3_server(name: str, folder: Path) -> Iterator[S3Server]:
     """A service, gone afterwards; the test is skipped, aloud, if there is none."""
