@@ -118,7 +118,7 @@ class Ended:
 
     def requests(self) -> int:
         """Requests of all phases, as the engine counts them."""
-        return sum(int(host["requests"]) for end in self.ends() for host in end["connections"])
+        return sum(int(host["requests"]) for end in self.ends() for host in end.get("connections", ()))
 
     def operations(self) -> int:
         """Operations of all phases, failed ones included."""
