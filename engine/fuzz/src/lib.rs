@@ -55,9 +55,7 @@ pub fn job(text: &[u8]) -> Fate {
 fn plan(job: &Job, number: u32, phase: &Phase, lane: u32) {
     let share = Share::new(job.layout, lane, job.all_lanes(), job.file_size_bytes, job.record_size_bytes);
     let mut pattern = match (&job.tree, &job.objects) {
-        (Some(tree), _) => {
-            Pattern::names(phase.operation, tree, 0, tree.files, Contents::Fixed(job.largest_contents()))
-        }
+        (Some(tree), _) => Pattern::names(phase.operation, tree, 0, tree.files, Contents::Fixed(job.largest_size())),
         (None, Some(objects)) => {
             // How many there are may take long to add up.
             let count = objects.count.min(STEPS);
@@ -70,7 +68,7 @@ fn plan(job: &Job, number: u32, phase: &Phase, lane: u32) {
     for _ in 0..pattern.count().min(STEPS) {
         let Some(step) = pattern.next_step() else { break };
         let end = step.offset.checked_add(step.length).expect("an offset in the file");
-        let most = job.file_size_bytes.max(job.largest_contents()).saturating_mul(u64::from(step.count.max(1)));
+        let most = job.file_size_bytes.max(job.largest_size()).saturating_mul(u64::from(step.count.max(1)));
         assert!(end <= most, "{step:?}");
         pattern.ended(&step, true);
     }

@@ -35,7 +35,7 @@ fn is_short(job: &Job, target: &NullTarget, phase: &Phase) -> bool {
     let records = job.file_size_bytes / job.record_size_bytes;
     // An object in parts takes as many steps as it has parts, and two more.
     let parts = |objects: &Objects| {
-        let most = job.largest_contents().div_ceil(objects.part_size_bytes.unwrap_or(u64::MAX)).saturating_add(2);
+        let most = job.largest_size().div_ceil(objects.part_size_bytes.unwrap_or(u64::MAX)).saturating_add(2);
         objects.count.saturating_mul(most)
     };
     let steps = job.tree.as_ref().map(|tree| tree.files).or(job.objects.as_ref().map(parts)).unwrap_or(records);

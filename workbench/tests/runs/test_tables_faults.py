@@ -113,19 +113,6 @@ def test_many_throttles_are_all_told(one_table: TableAt) -> None:
     assert watch.struck == 12 and one_table.keys() == {MARK}
 
 
-def test_an_update_that_was_not_done_is_found_out(one_table: TableAt) -> None:
-    """The service says yes, and does nothing: the next read finds what was there before."""
-
-    def drops(exchange: Any) -> None:
-        exchange.body()
-        exchange.send(b"HTTP/1.1 200 OK\r\ncontent-type: application/x-amz-json-1.0\r\ncontent-length: 2\r\n\r\n{}")
-
-    watch = Watch(drops, 1, "UpdateItem", 2)
-    ended = run_watched(one_table, watch, "put", "update", "get")
-    assert watch.struck == 1
-    assert ended.failures() == {"corrupt": 1}, ended.reason
-
-
 def test_a_put_that_was_not_done_is_found_out(one_table: TableAt) -> None:
     def drops(exchange: Any) -> None:
         exchange.body()

@@ -10,7 +10,7 @@ from table_tools import SORTED, TableAt, Watch, held_against, run_watched, step_
 
 pytestmark = needs_engine
 MANY: dict[str, Any] = {"lanes": 3, "queue_depth": 8, "objects": {"count": 40, "batch": 5}}
-LIMITED = "fault SpendingLimit"
+LIMITED, UNITS = "fault RequestLimit", "fault CapacityLimit"
 
 
 @pytest.mark.parametrize("limit", [1, 7, 50])
@@ -21,7 +21,7 @@ def test_not_one_request_more(table: TableAt, limit: int) -> None:
     assert len(watch.operations()) == limit, "what may be spent is spent, and nothing more"
     assert (ended.code, ended.status) == (1, "errors")
     assert set(ended.failures()) == {LIMITED}
-    assert "limit" in ended.reason and "requests" in ended.reason
+    assert "max_requests is reached" in ended.reason
     assert len(ended.stderr.splitlines()) == 1 and ended.reason in ended.stderr
     assert ended.of("put")["ops"] == limit, "what was done before counts"
     assert ended.requests() == limit
@@ -77,8 +77,8 @@ def test_units_are_limited_but_for_what_is_in_flight(table: TableAt, size: int, 
     spent = sum(sum(asked.units()) for asked in watch.operations())
     each = each if table.exact else 1
     assert limit <= spent < limit + depth * each, "what was in flight may come on top"
-    assert set(ended.failures()) == {LIMITED} and (ended.code, ended.status) == (1, "errors")
-    assert "limit" in ended.reason and "capacity units" in ended.reason
+    assert set(ended.failures()) == {UNITS} and (ended.code, ended.status) == (1, "errors")
+    assert "max_capacity_units is reached" in ended.reason
     held = ended.end("put")["service"]
     assert abs(held["write_units"] - spent) < 1e-6 and held["read_units"] == 0
     assert table.keys() == {MARK}
@@ -92,7 +92,7 @@ def test_reads_and_writes_are_limited_together(one_table: TableAt) -> None:
     ended = run_watched(one_table, watch, "put", "get", "get", target=target, queue_depth=1)
     # Twelve written for one each, six read for a half each.
     assert [len(watch.of(phase)) for phase in range(3)] == [12, 6, 0]
-    assert set(ended.failures()) == {LIMITED}
+    assert set(ended.failures()) == {UNITS}
     assert ended.end("put")["service"]["write_units"] == 12
 
 

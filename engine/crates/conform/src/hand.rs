@@ -38,6 +38,8 @@ pub(crate) struct Hand {
     buffers: Arc<Buffers>,
     plan: PhasePlan,
     object: String,
+    /// Bytes of each object that are no contents.
+    keys: u64,
     /// It works on the small files of a tree.
     names: bool,
 }
@@ -71,7 +73,8 @@ impl Hand {
         operation: Operation,
         length: usize,
     ) -> Result<Self, SetupError> {
-        let made = Buffers::new(1, length.max(1), false);
+        let keys = job.target.rules().key_bytes();
+        let made = Buffers::new(1, length.max(1) + keys as usize, false);
         let buffers = Arc::new(made.map_err(|errno| SetupError::os("allocate", "a buffer", errno))?);
         let setup = LaneSetup {
             lane,
@@ -86,6 +89,7 @@ impl Hand {
             buffers,
             plan: plan(job, operation),
             object: backend.object_name(lane),
+            keys,
             names: job.tree.is_some(),
         };
         hand.lane.begin(&hand.plan)?;
@@ -135,15 +139,18 @@ impl Hand {
     pub(crate) fn put(&mut self, kind: Kind, number: u64, offset: u64, contents: &[u8]) -> Result<u64, Failed> {
         // SAFETY: nothing is in flight, and the slice ends here.
         unsafe { self.buffers.slice(0, contents.len()) }.copy_from_slice(contents);
-        self.do_one(&Op { kind, count: 1, slot: 0, object: number, offset, length: contents.len() as u64 })
+        let length = contents.len() as u64 + self.keys;
+        let taken = self.do_one(&Op { kind, count: 1, slot: 0, object: number, offset, length })?;
+        Ok(taken.saturating_sub(self.keys))
     }
 
     /// Fetches so many bytes of an object, or as many as there are.
     pub(crate) fn get(&mut self, number: u64, offset: u64, length: usize) -> Result<Vec<u8>, Failed> {
         // SAFETY: nothing is in flight, and the slice ends here.
         unsafe { self.buffers.slice(0, length) }.fill(0xEE);
-        let op = Op { kind: OpKind::Get, count: 1, slot: 0, object: number, offset, length: length as u64 };
-        let got = self.do_one(&op)? as usize;
+        let whole = length as u64 + self.keys;
+        let op = Op { kind: OpKind::Get, count: 1, slot: 0, object: number, offset, length: whole };
+        let got = self.do_one(&op)?.saturating_sub(self.keys) as usize;
         // SAFETY: as above.
         Ok(unsafe { self.buffers.slice(0, length) }[..got.min(length)].to_vec())
     }

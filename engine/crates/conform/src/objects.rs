@@ -132,16 +132,16 @@ fn wrong(session: &Session<'_>, recipe: &Recipe, heard: &Heard) -> Vec<Finding> 
         return findings;
     }
     match session.job(recipe) {
-        Ok(job) => heard.phases.iter().filter_map(|done| undone(done, recipe, job.largest_contents())).collect(),
+        Ok(job) => heard.phases.iter().filter_map(|done| undone(done, recipe, job.largest_size())).collect(),
         Err(finding) => vec![finding],
     }
 }
 
 /// A phase that says of itself that all was well, but did not do what it should.
-fn undone(done: &Done, recipe: &Recipe, contents: u64) -> Option<Finding> {
+fn undone(done: &Done, recipe: &Recipe, size: u64) -> Option<Finding> {
     let objects = recipe.objects.as_ref()?;
     let lanes = u64::from(recipe.lanes);
-    let all = lanes * objects.count * contents;
+    let all = lanes * objects.count * size;
     // Two for beginning and completing, and the parts.
     let parts = objects.part_size_bytes.filter(|part| *part < recipe.file);
     let puts = parts.map_or(1, |part| recipe.file.div_ceil(part) + 2);

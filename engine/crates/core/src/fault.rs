@@ -1,7 +1,7 @@
 //! Names and words of faults.
 
 use crate::named::{
-    status_and_name, CHECKSUM_MISMATCH, ETAG_MISMATCH, ITEM_LENGTH, NOTHING_LEFT_TO_SPEND, NO_SUCH_ITEM,
+    status_and_name, CHECKSUM_MISMATCH, ETAG_MISMATCH, ITEM_LENGTH, NO_REQUESTS_LEFT, NO_SUCH_ITEM, NO_UNITS_LEFT,
     UNPROCESSED_ITEMS,
 };
 use crate::os_message;
@@ -312,7 +312,7 @@ fn s3_message(fault: Fault) -> String {
     match status_and_name(fault).0 {
         0 if fault == ETAG_MISMATCH => "what was stored has another ETag than what was sent".to_owned(),
         0 if fault == CHECKSUM_MISMATCH => "what came has another checksum than the service says".to_owned(),
-        0 => "the answer of the S3 service cannot be understood".to_owned(),
+        0 => "the answer of the service cannot be understood".to_owned(),
         status => format!("S3 answered {status} {name}").trim_end().to_owned(),
     }
 }
@@ -322,7 +322,8 @@ fn table_message(fault: Fault) -> String {
     match status_and_name(fault).0 {
         0 if fault == UNPROCESSED_ITEMS => "the service has left items of a batch undone".to_owned(),
         0 if fault == NO_SUCH_ITEM => "there is no such item".to_owned(),
-        0 if fault == NOTHING_LEFT_TO_SPEND => "the job's limit of requests or capacity units is reached".to_owned(),
+        0 if fault == NO_REQUESTS_LEFT => "max_requests is reached".to_owned(),
+        0 if fault == NO_UNITS_LEFT => "max_capacity_units is reached".to_owned(),
         0 if fault == ITEM_LENGTH => "an item is not as long as what was stored".to_owned(),
         0 => "the answer of the DynamoDB service cannot be understood".to_owned(),
         status => format!("DynamoDB answered {status} {name}").trim_end().to_owned(),

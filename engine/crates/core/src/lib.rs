@@ -21,6 +21,6 @@ pub use kind::{wrong_kind, Backend, Kind};
 pub use lane::{HostCounts, Lane, LaneSetup, MethodChoice, PhasePlan, ServiceCounts, ASKED_FOR};
 pub use named::{
     named_fault, status_of, CHECKSUM_MISMATCH, ETAG_MISMATCH, ITEM_LENGTH, MALFORMED_ANSWER, MALFORMED_TABLE_ANSWER,
-    NOTHING_LEFT_TO_SPEND, NO_SUCH_ITEM, UNPROCESSED_ITEMS,
+    NO_REQUESTS_LEFT, NO_SUCH_ITEM, NO_UNITS_LEFT, UNPROCESSED_ITEMS,
 };
 pub use op::{Completion, Op, Source, LIST_PAGE, OBJECT_BITS};

@@ -15,13 +15,16 @@ pub const UNPROCESSED_ITEMS: Fault = Fault::new(FaultDomain::Dynamodb, 1);
 pub const NO_SUCH_ITEM: Fault = Fault::new(FaultDomain::Dynamodb, 2);
 /// Likewise: the answer cannot be understood.
 pub const MALFORMED_TABLE_ANSWER: Fault = Fault::new(FaultDomain::Dynamodb, 3);
-/// Likewise: nothing more may be spent. No request was sent, and none will be.
-pub const NOTHING_LEFT_TO_SPEND: Fault = Fault::new(FaultDomain::Dynamodb, 4);
+/// Likewise: no more requests may be sent. None was sent, and none will be.
+pub const NO_REQUESTS_LEFT: Fault = Fault::new(FaultDomain::Dynamodb, 4);
+/// Likewise: no more capacity units may be consumed. None was sent, and none will be.
+pub const NO_UNITS_LEFT: Fault = Fault::new(FaultDomain::Dynamodb, 6);
 /// Likewise: an item is not as long as it was when it was stored.
 pub const ITEM_LENGTH: Fault = Fault::new(FaultDomain::Dynamodb, 5);
 
 const S3_CLIENT: &[&str] = &["ETagMismatch", "ChecksumMismatch", "MalformedAnswer"];
-const DYNAMODB_CLIENT: &[&str] = &["UnprocessedItems", "NoSuchItem", "MalformedAnswer", "SpendingLimit", "ItemLength"];
+const DYNAMODB_CLIENT: &[&str] =
+    &["UnprocessedItems", "NoSuchItem", "MalformedAnswer", "RequestLimit", "ItemLength", "CapacityLimit"];
 
 /// Names with which S3 services refuse, by status (Amazon S3 API reference, Error Responses). New ones go to the end of
 /// their line: a name's place is a part of the fault's code.

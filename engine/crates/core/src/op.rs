@@ -62,7 +62,7 @@ pub trait Source: Send + Sync {
     /// Writes what belongs into the lane's object at `offset` into `piece`.
     fn fill(&self, object: u64, offset: u64, piece: &mut [u8]);
 
-    /// Bytes of the lane's object.
+    /// Bytes of the contents of the lane's object.
     fn length(&self, object: u64) -> u64;
 
     /// Looks at what was read from the lane's object at `offset` by the operation in `slot`. What is wrong with it the

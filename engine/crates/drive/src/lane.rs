@@ -9,7 +9,7 @@ use crate::phase::{Moment, PhaseShared, MOMENTS};
 use crate::placement::Urgent;
 use crate::stream::Stream;
 use assay_core::clock::TimeSource;
-use assay_core::{fault_message, Buffers, Completion, Fault, Lane, Op, OpKind, NOTHING_LEFT_TO_SPEND};
+use assay_core::{fault_message, Buffers, Completion, Fault, Lane, Op, OpKind, NO_REQUESTS_LEFT, NO_UNITS_LEFT};
 use assay_spec::{ErrorKind, ErrorSample, Expected, Moves};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -51,6 +51,8 @@ pub(crate) struct LanePlan {
     pub(crate) stream: Option<Arc<Stream>>,
     /// Number of the lane's first small file or object among all; none where the lane works on the data of one file.
     pub(crate) first_object: Option<u64>,
+    /// Bytes of each object that are no contents, and come after them.
+    pub(crate) key_bytes: u64,
     pub(crate) runtime_ns: Option<u64>,
     pub(crate) time_limit_ns: Option<u64>,
     pub(crate) schedule: Option<Schedule>,
@@ -625,7 +627,7 @@ impl<T: TimeSource> Run<'_, T> {
             (Moves::Out, Ok(bytes)) => (ErrorKind::ShortWrite, None, format!("{bytes} of {} bytes moved", op.length)),
         };
         self.fail(op, op.offset, kind, fault, message);
-        if fault == Some(NOTHING_LEFT_TO_SPEND) {
+        if matches!(fault, Some(NO_REQUESTS_LEFT | NO_UNITS_LEFT)) {
             self.outcome.gave_up = true;
             self.issuing = false;
         }
@@ -663,8 +665,9 @@ impl<T: TimeSource> Run<'_, T> {
             if let Some(first) = self.plan.first_object {
                 data.select(first + op.object);
             }
+            let contents = op.length.saturating_sub(self.plan.key_bytes) as usize;
             // SAFETY: the operation has completed and the slot is not yet free.
-            data.check(op.offset, unsafe { self.buffers.slice(op.slot, op.length as usize) })
+            data.check(op.offset, unsafe { self.buffers.slice(op.slot, contents) })
         };
         let Some(wrong) = wrong else {
             self.outcome.verified_bytes = self.outcome.verified_bytes.saturating_add(op.length);

@@ -131,7 +131,7 @@ fn first_object(job: &Job, lane: u32) -> Option<u64> {
 /// What a lane makes data with that is longer than its buffers, or of several objects at once.
 fn stream(job: &Job, base: Option<&Arc<Base>>, lane: u32) -> Option<Arc<Stream>> {
     let several = job.phases.iter().any(|phase| phase.operation.moves_several());
-    let streams = several || job.largest_contents() > job.record_size_bytes;
+    let streams = several || job.largest_size() > job.record_size_bytes;
     let first = first_object(job, lane).filter(|_| streams)?;
     Some(Arc::new(Stream::new(base?, job, Lengths::new(job, first))))
 }
@@ -297,7 +297,7 @@ impl Runner<'_> {
     fn worker(&self, index: u32, commands: Receiver<Command>) -> Worker {
         let job = self.job;
         let small = job.tree.is_some() || job.objects.is_some();
-        let bytes = if small { job.largest_contents().clamp(1, job.record_size_bytes) } else { job.record_size_bytes };
+        let bytes = if small { job.largest_size().clamp(1, job.record_size_bytes) } else { job.record_size_bytes };
         Worker {
             backend: Arc::clone(&self.backend),
             index,
@@ -395,6 +395,7 @@ impl Runner<'_> {
             verify: job.data.verify,
             stream: self.streams[index as usize].clone(),
             first_object: first,
+            key_bytes: job.target.rules().key_bytes(),
             runtime_ns: phase.runtime_ns,
             time_limit_ns: phase.time_limit_ns,
             schedule: phase.rate_per_s.map(|rate| Schedule::new(phase.arrivals, rate, lane, job.all_lanes(), seed)),

@@ -274,6 +274,7 @@ impl Scene {
             data: (self.piece_ns > 0).then(|| Data::new(&Base::new(&spec, 1), &spec, 1, 0)),
             verify: false,
             stream: None,
+            key_bytes: 0,
             first_object: None,
             runtime_ns: self.phase.runtime_ns,
             time_limit_ns: self.phase.time_limit_ns,

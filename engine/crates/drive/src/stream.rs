@@ -41,7 +41,7 @@ impl Source for Stream {
     }
 
     fn length(&self, object: u64) -> u64 {
-        self.lengths.of(object)
+        self.lengths.contents(object)
     }
 
     fn look(&self, slot: u32, object: u64, offset: u64, piece: &[u8]) {

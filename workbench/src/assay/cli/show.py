@@ -197,6 +197,7 @@ def _show_case(store: "RunStore", case_id: str, as_json: bool) -> None:
     samples = [sample for row in analysis.rows for sample in row.samples]
     _print_samples(samples)
     _print_kinds(samples)
+    _print_services(samples)
     _print_percentiles(analysis.rows)
     if tables := host_tables(analysis.rows):
         say()
@@ -292,6 +293,30 @@ def _print_kinds(samples: "list[Sample]") -> None:
         heads = ["repeat", "operation", "of which", "throughput", "ops/s", *PERCENTILES]
         heads += [f"first byte {name}" for name in first]
         print_table(heads, cells, right=("repeat", *heads[3:]))
+
+
+def _print_services(samples: "list[Sample]") -> None:
+    """What services told: objects of requests on several, capacity units, throttles."""
+    from assay.cli.output import print_table
+    from assay.report.sections.services import objects_per_s, throttled
+
+    cells = [
+        [
+            str(sample.repeat),
+            sample.operation,
+            f"{objects_per_s(sample) or 0.0:,.0f}",
+            f"{told.read_units / sample.ops:,.3g}",
+            f"{told.write_units / sample.ops:,.3g}",
+            f"{throttled(sample):,}",
+            f"{told.unprocessed:,}",
+        ]
+        for sample in samples
+        if (told := sample.service) is not None and sample.ops
+    ]
+    if cells:
+        heads = ["repeat", "operation", "objects/s", "read units", "write units", "throttled", "left undone"]
+        print_table(heads, cells, right=("repeat", *heads[2:]))
+        say("units are capacity units of each request, as the service told")
 
 
 def _print_percentiles(rows: "tuple[Row, ...]") -> None:

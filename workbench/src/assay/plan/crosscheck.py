@@ -148,6 +148,9 @@ def _names_work(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
 def _object_work(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
     if None in workload.axis("object_size").values():
         yield Fault(path=path, message="`object_size` is missing", hint="add a line such as `object_size: 64KiB`")
+    if None in workload.axis("objects").values():
+        message, hint = "`objects` is empty", "write how many each lane has, or leave the line out for 1000"
+        yield Fault(path=(*path, "objects"), message=message, hint=hint)
     for field, operations in PARTS_OF.items():
         if not operations.intersection(workload.operations) and workload.axis(field).values() != (
             default_of(field, "objects"),

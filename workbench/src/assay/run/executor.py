@@ -193,6 +193,10 @@ class Executor:
                 self._between(repeat, seconds, progress, left)
             if not self.store.is_pending(case_id, repeat):
                 continue
+            if used_up := self._used_up(self.cases[case_id]):
+                # Other targets go on.
+                self.used_up = used_up
+                continue
             if self.between is not None:
                 self.between(repeat)
             if self.interruption.count:
@@ -201,9 +205,6 @@ class Executor:
             if not self._pays(max(estimated, self.took.get(case_id, 0.0)) + max(0.0, moment - time.time())):
                 return
             if not self._wait(moment, progress):
-                return
-            self.used_up = self._used_up(self.cases[case_id])
-            if self.used_up:
                 return
             control.beside()
             self._repeat(self.cases[case_id], repeat, estimated, progress, left)

@@ -6,6 +6,7 @@ import platform
 import shlex
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -507,6 +508,22 @@ class _Session:
             self.say(f"warning: the run goes on in another environment than it began in: {names}")
             self.store.describe(environment={**before, **later})
 
+    def _beyond_limits(self) -> list[str]:
+        """A warning for each target that is planned to get more requests than it may."""
+        pending = Counter(case for case, _ in self.store.pending())
+        planned: dict[str, float] = {}
+        targets = {case.id: case.target for case in self.plan.cases}
+        for case in self.estimate.cases:
+            name = targets.get(case.case, "")
+            planned[name] = planned.get(name, 0.0) + case.requests * pending[case.case]
+        lines = []
+        for name, target in self.plan.study.targets.items():
+            most = limits_of(target.job_target()).get("max_requests")
+            if most is not None and planned.get(name, 0.0) > most:
+                what = f"about {planned[name]:,.0f} requests are planned, max_requests is {most:,}"
+                lines.append(f"warning: target {name}: {what}: some repeats will not be done")
+        return lines
+
     def _spending(self) -> Spending:
         """What earlier sessions of the run have spent at targets that limit it."""
         targets = {case.id: case.target for case in self.plan.cases}
@@ -529,6 +546,8 @@ class _Session:
         left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending), not fixed)
         if blocks is not None:
             left.limit(blocks.seconds - spent(self.store))
+        for line in self._beyond_limits():
+            self.say(line)
         about = "about" if fixed else "at most about"
         to_do = f"{len(pending)} of {total} repeats to do, {about} {about_duration(left.seconds())}"
         self.say(f"run {self.store.folder.name}: {to_do}{self._patience_text(seconds)}")

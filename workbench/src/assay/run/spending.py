@@ -89,7 +89,8 @@ class Spending:
         """Which limit of a target leaves nothing for each of so many engines, in words; empty if none does."""
         for name, left in self.left(target, limits_of(job_target)).items():
             if left < engines:
-                return f"{name} of target {target}, which is {getattr(job_target, name)}: nothing is left of it"
+                most = getattr(job_target, name)
+                return f"{name} of target {target}, {most:,}: nothing is left of it, and a run keeps its limits"
         return ""
 
     def limited(self, job: Job, target: str) -> Job:

@@ -1,9 +1,9 @@
-//! How long the contents of objects are.
+//! How long objects are.
 
 use assay_core::sizes::size_of;
 use assay_spec::{Job, Sizes};
 
-/// Lengths of the contents of a lane's objects.
+/// Lengths of a lane's objects.
 #[derive(Debug, Clone)]
 pub struct Lengths {
     seed: u64,
@@ -27,11 +27,6 @@ impl Lengths {
         self.first
     }
 
-    /// Bytes of each object that are no contents.
-    pub fn keys(&self) -> u64 {
-        self.keys
-    }
-
     /// All are the same.
     pub fn are_fixed(&self) -> bool {
         self.sizes.is_none()
@@ -40,7 +35,11 @@ impl Lengths {
     /// Of an object of the lane, in bytes.
     pub fn of(&self, object: u64) -> u64 {
         let number = self.first.wrapping_add(object);
-        let whole = self.sizes.as_ref().map_or(self.size, |sizes| size_of(sizes, self.seed, number));
-        whole.saturating_sub(self.keys)
+        self.sizes.as_ref().map_or(self.size, |sizes| size_of(sizes, self.seed, number))
+    }
+
+    /// Of its contents: keys that are stored with them are a part of its length.
+    pub fn contents(&self, object: u64) -> u64 {
+        self.of(object).saturating_sub(self.keys)
     }
 }

@@ -24,6 +24,8 @@ const DELETED_AT_ONCE: u64 = 1000;
 /// Bytes that one page of a scan reads at most (DynamoDB Scan), and objects.
 const SCANNED_BYTES: u64 = 1 << 20;
 const SCANNED_AT_ONCE: u64 = 1000;
+/// What a scan may find besides a lane's objects: the marks of the table and of the job.
+const MARKS: u64 = 2;
 /// An answer to a query that is shorter than this has all that there is (1 MB, DynamoDB Query).
 const ANSWERED_BYTES: u64 = 1_000_000;
 
@@ -72,6 +74,8 @@ pub struct ObjectSteps {
     storing: BTreeMap<u64, bool>,
     /// Gets and heads in flight, by object; only where objects are removed meanwhile.
     looking: BTreeMap<u64, u32>,
+    /// There is no other lane: a scan finds this one's objects.
+    alone: bool,
     /// A kind that was drawn and has to wait.
     drawn: Option<OpKind>,
     /// The phase goes over the objects until its time is over.
@@ -96,6 +100,7 @@ impl ObjectSteps {
             uploads: VecDeque::new(),
             storing: BTreeMap::new(),
             looking: BTreeMap::new(),
+            alone: job.all_lanes() == 1,
             drawn: None,
             again: phase.runtime_ns.is_some(),
         }
@@ -153,12 +158,12 @@ impl ObjectSteps {
         kinds
     }
 
-    /// Contents of an object in bytes.
+    /// Size of an object in bytes.
     pub fn size(&self, object: u64) -> u64 {
         self.lengths.of(object)
     }
 
-    /// The same of objects whose numbers follow each other.
+    /// The same of all of several whose numbers follow each other.
     fn size_of_all(&self, objects: Range<u64>) -> u64 {
         objects.fold(0, |sum: u64, object| sum.saturating_add(self.size(object)))
     }
@@ -234,9 +239,11 @@ impl ObjectSteps {
             }
             Deed::Pages { kind, size, page } => {
                 let pages = (self.there.high - self.there.low).div_ceil(*size).max(1);
-                let object = *page % pages;
+                let (kind, size, object) = (*kind, *size, *page % pages);
                 *page += 1;
-                Some(Step { count: *size as u16, ..step(*kind, object, 0) })
+                let all = self.alone && kind == OpKind::Scan && self.there.high + MARKS <= size;
+                let length = if all { self.length_of_query(self.there.low..self.there.high) } else { 0 };
+                Some(Step { count: size as u16, ..step(kind, object, length) })
             }
             Deed::Mix { .. } => self.next_of_mix(),
         }
@@ -367,13 +374,11 @@ impl ObjectSteps {
         Some(Step { count: (end - first) as u16, ..step(kind, first, length) })
     }
 
-    /// Contents of what is there of a group, if they all come with one answer; 0 if they may not.
+    /// Bytes of what is there of a group, if all of it comes with one answer; 0 if it may not.
     fn length_of_query(&self, objects: Range<u64>) -> u64 {
         let there = objects.filter(|object| self.there.has(*object));
-        let (count, length) =
-            there.fold((0_u64, 0_u64), |(count, length), object| (count + 1, length.saturating_add(self.size(object))));
-        let whole = length.saturating_add(count.saturating_mul(self.lengths.keys()));
-        if whole < ANSWERED_BYTES {
+        let length = there.fold(0, |sum: u64, object| sum.saturating_add(self.size(object)));
+        if length < ANSWERED_BYTES {
             length
         } else {
             0

@@ -268,7 +268,7 @@ proptest! {
         let objects = json!({"count": count, "batch": batch});
         let put = table_job(&objects, &json!({"operation": "batch_put"}));
         let first = steps(&put, There::default());
-        let contents = put.largest_contents();
+        let contents = put.largest_size();
         prop_assert_eq!(first.pass(), (count.div_ceil(batch), count * contents));
         let mut store = Store::default();
         let there = play(first, &mut store, depth, u64::MAX, |number| failing.is_some_and(|every| number % every == 1));

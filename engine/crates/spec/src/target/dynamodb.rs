@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 /// Items whose keys begin with `root`/`directory`/ in a table, through the DynamoDB protocol (API version 2012-08-10) over
 /// HTTP/1.1, spoken by the engine itself: nothing is sent twice, whatever fails.
 ///
-/// The size of an object is that of the whole item as DynamoDB counts it, its names and keys included; what operations
-/// move is the rest of it, one attribute `d` of bytes. Credentials are in no job: each engine finds them on its own host,
+/// The size of an object is that of the whole item as DynamoDB counts it, its names and keys included; the rest is one
+/// attribute `d` of bytes. Credentials are in no job: each engine finds them on its own host,
 /// as the AWS command line does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

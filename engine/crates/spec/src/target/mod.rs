@@ -24,7 +24,7 @@ pub trait TargetRules {
     /// It takes a method's name for what it is: nothing blocks.
     fn any_method(&self) -> bool;
 
-    /// Bytes of an object's size that are not contents: names and keys that are stored with them.
+    /// Bytes of an object's size that are not contents: names and keys that are stored with them. The last ones of a slot.
     fn key_bytes(&self) -> u64 {
         0
     }

@@ -254,7 +254,7 @@ impl Job {
             ),
         )?;
         ensure(
-            self.largest_contents() <= self.record_size_bytes,
+            self.largest_size() <= self.record_size_bytes,
             if self.sizes.is_some() { "sizes" } else { "file_size_bytes" },
             "the contents of a small file are written at once: at most record_size_bytes",
         )?;

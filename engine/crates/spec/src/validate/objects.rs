@@ -40,11 +40,6 @@ impl Job {
         self.sizes.as_ref().map_or(self.file_size_bytes, Sizes::largest)
     }
 
-    /// The same without the keys that are stored with it.
-    pub fn largest_contents(&self) -> u64 {
-        self.largest_size().saturating_sub(self.target.rules().key_bytes())
-    }
-
     pub(super) fn validate_contents(&self) -> Result<(), JobError> {
         if let Some(sizes) = &self.sizes {
             let many = self.tree.is_some() || self.objects.is_some();

@@ -7,11 +7,14 @@ from assay.model.source import Fault
 from assay.model.study.contents import shares_of, sizes_of
 from assay.model.study.study import Workload
 from assay.model.units import format_size
+from assay.plan.objects import BATCH
 
 MOST_ITEM = 400 << 10
 """Bytes of an item (DynamoDB, Service quotas)."""
 MOST_BATCH = {"batch_put": 25, "batch_get": 100}
 """Items of one BatchWriteItem and BatchGetItem (DynamoDB API reference)."""
+MOST_FETCHED = 16_000_000
+"""Bytes of the items of one answer (DynamoDB API reference, BatchGetItem)."""
 NUMBERS, SORT, DIRECTORY = 17, 8, 64
 """Letters of a partition key that are numbers, and of a sort key; and of the part that has the name of run and job,
 which is not known before."""
@@ -56,6 +59,11 @@ def _batches(path: tuple[str, str], work: Workload) -> Iterator[Fault]:
         if operation in work.operations and most > limit:
             message = f"DynamoDB takes at most {limit} items in {operation}"
             yield Fault(path=(*path, "batch"), message=message, hint=f"use 1 to {limit}")
+    sizes = [sizes_of(size).largest for size in work.axis("object_size").values() if isinstance(size, int | str)]
+    together = max(sizes, default=0) * (most or BATCH)
+    if "batch_get" in work.operations and together > MOST_FETCHED:
+        message = f"a batch of {format_size(together)} does not fit into an answer of DynamoDB"
+        yield Fault(path=(*path, "batch"), message=message, hint="16 MB is the most: lower batch or object_size")
 
 
 def _whole(path: tuple[str, str], work: Workload) -> Iterator[Fault]:

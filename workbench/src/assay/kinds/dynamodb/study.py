@@ -122,9 +122,9 @@ class DynamodbTarget(Target):
         False, description="Reads are strongly consistent; else eventually, for half the capacity units."
     )
     max_capacity_units: Limit = Field(
-        None, description="The run ends before it consumes more capacity units than this, as far as the service tells."
+        None, description="The run consumes no more capacity units than this here, as far as the service tells."
     )
-    max_requests: Limit = Field(None, description="The run ends before its operations send more requests than this.")
+    max_requests: Limit = Field(None, description="Operations of the run send no more requests than this here.")
     ca_file: Path | None = Field(None, description="Certificates, in PEM, of who signed the service's.")
     timeout: Timeout = Field(MINUTE, description="A request that has not ended after so long has failed.")
     ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
@@ -156,8 +156,8 @@ class DynamodbTarget(Target):
 
     @property
     def path(self) -> str:
-        """Where it is, for people: endpoint/table/prefix."""
-        return f"{first_of(self.doors)}/{self.table}/{self.prefix}"
+        """Where it is, for people: endpoint/region/table/NAME/prefix; a bucket there may have the same name."""
+        return f"{first_of(self.doors)}/{self.region}/table/{self.table}/{self.prefix}"
 
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
         """Of endpoints and of what DynamoDB allows; `crosscheck.py`."""

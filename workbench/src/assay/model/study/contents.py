@@ -124,7 +124,7 @@ def access_of(value: str) -> tuple[str, tuple[float, ...]]:
 
 
 def _read_access(written: object) -> str:
-    if not isinstance(written, str) or not written.strip():
+    if not isinstance(written, str) or not written.strip() or not written.isascii():
         raise units.UnitError(f"{units.shown(written)} is no access", _ACCESS)
     try:
         word, numbers = access_of(" ".join(written.split()))

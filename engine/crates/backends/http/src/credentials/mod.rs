@@ -92,8 +92,7 @@ fn find_in(environment: &Environment, profile: Option<&str>) -> Result<Credentia
         }
     }
     Err(error(
-        "there are none: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile of ~/.aws/credentials, or say \
-         anonymous",
+        "there are none: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile of ~/.aws/credentials",
     ))
 }
 

@@ -17,9 +17,11 @@ struct Refusal {
 /// Why a request was refused.
 pub(crate) fn refusal(answer: &Answer) -> Fault {
     let refusal: Option<Refusal> = serde_json::from_slice(&answer.kept).ok();
-    let name = refusal.map(|refusal| refusal.name).unwrap_or_default();
-    // `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`
-    named_fault(FaultDomain::Dynamodb, answer.status, name.rsplit('#').next().unwrap_or_default())
+    let name = refusal.map(|refusal| refusal.name).filter(|name| !name.is_empty());
+    // `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`, or in a header with `:` and more behind it.
+    let name = name.or_else(|| answer.header("x-amzn-errortype").map(str::to_owned)).unwrap_or_default();
+    let name = name.rsplit('#').next().unwrap_or_default();
+    named_fault(FaultDomain::Dynamodb, answer.status, name.split(':').next().unwrap_or_default())
 }
 
 /// The answer, if it went well.
@@ -41,8 +43,14 @@ pub(crate) fn well(answer: Answer) -> Result<Answer, Fault> {
 /// # Errors
 /// If it is not of this form.
 pub(crate) fn parsed<'a, T: Deserialize<'a>>(answer: &'a Answer) -> Result<T, Fault> {
-    serde_json::from_slice(&answer.kept).map_err(|_| MALFORMED_TABLE_ANSWER)
+    // A list would be taken for the members of an object in their order.
+    let object = answer.kept.trim_ascii_start().starts_with(b"{");
+    let parsed = if object { serde_json::from_slice(&answer.kept).ok() } else { None };
+    parsed.ok_or(MALFORMED_TABLE_ANSWER)
 }
+
+/// Units of one request: 16 MB that are written, twice, with room.
+const MOST_UNITS: f64 = 1e6;
 
 /// Capacity units of a request on one table; an answer of a batch tells them table by table.
 fn units<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
@@ -60,11 +68,13 @@ fn units<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
         Several(Vec<OfTable>),
     }
 
-    Ok(match Option::<Consumed>::deserialize(from)? {
+    let told = match Option::<Consumed>::deserialize(from)? {
         None => 0.0,
         Some(Consumed::One(table)) => table.capacity_units,
         Some(Consumed::Several(tables)) => tables.iter().map(|table| table.capacity_units).sum(),
-    })
+    };
+    // No request takes so many: what cannot be is not counted.
+    Ok(if (0.0..=MOST_UNITS).contains(&told) { told } else { 0.0 })
 }
 
 /// Text that is copied only where it has escapes.

@@ -6,6 +6,7 @@ use super::lane;
 use super::place::Place;
 use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
 use assay_spec::{BackendCapabilities, CacheAction, DynamodbTarget, Job};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Items of lanes in a table.
@@ -16,6 +17,8 @@ pub(crate) struct TableBackend {
     reuse: bool,
     /// Lanes of all processes.
     lanes: u32,
+    /// Numbers of this process's among them.
+    own: Range<u32>,
 }
 
 impl TableBackend {
@@ -29,6 +32,7 @@ impl TableBackend {
             alone: job.ranks == 1,
             reuse: job.reuse_files,
             lanes: job.all_lanes(),
+            own: job.first_lane()..job.first_lane() + job.lanes,
         })
     }
 }
@@ -61,8 +65,8 @@ impl Backend for TableBackend {
         format!("{}/{}", self.place.table_path(), keys::of_lane(&self.place.target, lane))
     }
 
-    /// Whoever is the first of several processes removes what all have made: they wait for each other before.
     fn cleanup(&self) -> Result<(), SetupError> {
-        self.place.remove_all().map(drop)
+        let own = (!self.alone).then_some(&self.own);
+        self.place.remove_all(own).map(drop)
     }
 }

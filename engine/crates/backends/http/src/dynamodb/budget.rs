@@ -1,5 +1,6 @@
 //! What a job may still spend.
 
+use assay_core::{Fault, NO_REQUESTS_LEFT, NO_UNITS_LEFT};
 use assay_spec::DynamodbTarget;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,13 +26,17 @@ impl Budget {
         }
     }
 
-    /// Whether another request may be sent, which is counted if so.
-    pub(crate) fn allows_request(&self) -> bool {
+    /// Counts a request that is to be sent.
+    ///
+    /// # Errors
+    /// If it may not be: which limit is reached.
+    pub(crate) fn take_request(&self) -> Result<(), Fault> {
         if self.parts.load(Ordering::Relaxed) >= self.most_parts {
-            return false;
+            return Err(NO_UNITS_LEFT);
         }
         let more = |sent: u64| (sent < self.most_requests).then(|| sent + 1);
-        self.requests.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+        let taken = self.requests.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        taken.map(drop).map_err(|_| NO_REQUESTS_LEFT)
     }
 
     /// Counts what the service has told.
@@ -54,10 +59,10 @@ mod tests {
     #[test]
     fn nothing_is_spent_beyond_the_limit() {
         let requests = budget("max_requests", 3);
-        assert_eq!((0..10).filter(|_| requests.allows_request()).count(), 3);
+        assert_eq!((0..10).filter(|_| requests.take_request().is_ok()).count(), 3);
         let units = budget("max_capacity_units", 2);
         let mut sent = 0;
-        while units.allows_request() {
+        while units.take_request() != Err(NO_UNITS_LEFT) {
             sent += 1;
             units.spend(0.5);
         }

@@ -31,11 +31,12 @@ impl Shared {
 
     /// What an operation on one item stores, which `with` takes.
     pub(super) fn with_contents<T>(&self, op: &Op, with: impl FnOnce(&[u8]) -> T) -> Result<T, Fault> {
+        let length = op.length.checked_sub(self.keys).ok_or(Fault::os(libc::EINVAL))?;
         if op.length <= self.buffers.length() as u64 && !op.kind.moves_several() {
             // SAFETY: the slot belongs to this operation until it ends.
-            return Ok(with(unsafe { self.buffers.slice(op.slot, op.length as usize) }));
+            return Ok(with(unsafe { self.buffers.slice(op.slot, length as usize) }));
         }
-        self.with_made(op.object, op.length, with)
+        self.with_made(op.object, length, with)
     }
 
     /// The contents of the lane's item, made anew.
@@ -46,10 +47,13 @@ impl Shared {
         Ok(with(&contents))
     }
 
-    /// Hands over the contents of the one item that an operation has fetched; how many bytes they are.
+    /// Hands over the contents of the one item that an operation has fetched; how many bytes the item has.
     pub(super) fn take_one(&self, op: &Op, item: &Item<'_>) -> Result<u64, Fault> {
         let contents = contents(item)?;
-        let (length, room) = (contents.len() as u64, self.buffers.length());
+        let (length, room) = (contents.len() as u64 + self.keys, self.buffers.length());
+        if length > op.length {
+            return Err(ITEM_LENGTH);
+        }
         if op.length > room as u64 {
             if let Some(source) = &self.source {
                 source.look(op.slot, op.object, 0, &contents);
@@ -62,8 +66,9 @@ impl Shared {
         Ok(length)
     }
 
-    /// Looks at one of several items that an operation has fetched; bytes of its contents, none if it is not of this job.
-    pub(super) fn look_at(&self, op: &Op, item: &Item<'_>) -> Result<Option<u64>, Fault> {
+    /// Looks at one of several items that an operation has fetched; its number and its bytes, none if it is not
+    /// of this job.
+    pub(super) fn look_at(&self, op: &Op, item: &Item<'_>) -> Result<Option<(u64, u64)>, Fault> {
         let target = &self.place.target;
         let partition = item.text(&target.partition_key).ok_or(MALFORMED_TABLE_ANSWER)?;
         let sort = target.sort_key.as_ref().and_then(|name| item.text(name));
@@ -75,7 +80,7 @@ impl Shared {
             }
             source.look(op.slot, number, 0, &contents);
         }
-        Ok(Some(contents.len() as u64))
+        Ok(Some((number, contents.len() as u64 + self.keys)))
     }
 }
 

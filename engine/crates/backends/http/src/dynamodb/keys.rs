@@ -43,6 +43,12 @@ pub(crate) fn key(target: &DynamodbTarget, lane: u32, number: u64) -> Key {
     Key { partition: partition(target, lane, number), sort }
 }
 
+/// The lane whose an item of this job is; none if it is another's, or the job's mark.
+pub(crate) fn lane(target: &DynamodbTarget, partition: &str) -> Option<u32> {
+    let digits = partition.strip_prefix(folder(target).as_str())?.get(..LANE_DIGITS)?;
+    u32::from_str_radix(digits, 16).ok()
+}
+
 /// Number of an item of this job by its key, counted from the first of a lane (see `OBJECT_BITS`); none if it is another's.
 pub(crate) fn number(target: &DynamodbTarget, lane: u32, partition: &str, sort: Option<&str>) -> Option<u64> {
     let digits = partition.strip_prefix(folder(target).as_str())?;

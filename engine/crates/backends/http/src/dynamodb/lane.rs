@@ -17,6 +17,8 @@ pub(super) struct Shared {
     pub(super) place: Arc<Place>,
     pub(super) wires: Wires,
     pub(super) lane: u32,
+    /// Bytes of each item that are names and keys.
+    pub(super) keys: u64,
     /// Lanes of all processes: each scans its part of the table.
     pub(super) lanes: u32,
     pub(super) buffers: Arc<Buffers>,
@@ -37,6 +39,7 @@ pub(super) fn open(place: Arc<Place>, setup: LaneSetup, lanes: u32) -> Result<Ht
     let shared = Shared {
         wires: Wires::new(pool, Arc::clone(&place.who), setup.buffers.count())?,
         lane: setup.lane,
+        keys: target.key_bytes(),
         lanes,
         buffers: setup.buffers,
         source: setup.source,

@@ -8,6 +8,7 @@ use super::table::{is_missing, Whose};
 use crate::net::{block_on, Client};
 use assay_core::{fault_name, pulse, Fault, SetupError};
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use std::ops::Range;
 use std::time::Duration;
 
 /// Items that one request removes at most (BatchWriteItem).
@@ -26,16 +27,16 @@ fn is_throttled(fault: Fault) -> bool {
 }
 
 impl Place {
-    /// A page of the keys of items that a filter lets through, and how the next one is asked for.
-    async fn page(&self, client: &Client, filter: &str, after: &str) -> Result<(Vec<Key>, Option<String>), Fault> {
+    /// A page of the keys of items that begin as the job's, and how the next one is asked for.
+    async fn page(&self, client: &Client, after: &str) -> Result<(Vec<Key>, Option<String>), Fault> {
         let target = &self.target;
         let sort = target.sort_key.as_ref().map_or_else(String::new, |name| format!(r##","#s":"{name}""##));
         let names = format!(r##"{{"#p":"{}"{sort}}}"##, target.partition_key);
         let attributes = if sort.is_empty() { "#p" } else { "#p,#s" };
         let body = format!(
-            r#"{{"TableName":"{}","ConsistentRead":true,"ProjectionExpression":"{attributes}","FilterExpression":"{filter}","ExpressionAttributeNames":{names},"ExpressionAttributeValues":{}{after}}}"#,
+            r#"{{"TableName":"{}","ConsistentRead":true,"ProjectionExpression":"{attributes}","FilterExpression":"begins_with(#p, :f)","ExpressionAttributeNames":{names},"ExpressionAttributeValues":{{":f":{{"S":"{}"}}}}{after}}}"#,
             target.table,
-            values_of(target.root.as_str(), &keys::folder(target), filter),
+            keys::folder(target),
         );
         let answer = self.patiently(client, action!("Scan"), &body).await?;
         let found: Found<'_> = parsed(&answer)?;
@@ -82,17 +83,23 @@ impl Place {
         Err(assay_core::UNPROCESSED_ITEMS)
     }
 
-    /// Removes all items whose keys begin as the job's; how many those were. The job's mark is the last to go.
-    async fn remove_items(&self, client: &Client) -> Result<u64, Fault> {
+    /// Removes all items whose keys begin as the job's, or those of some of its lanes; how many those were. The job's mark
+    /// is the last to go.
+    async fn remove_items(&self, client: &Client, lanes: Option<&Range<u32>>) -> Result<u64, Fault> {
         let (mut removed, mut after) = (0, String::new());
         let mark = keys::of_mark(&self.target, keys::folder(&self.target));
         let mut marked = false;
         let mut under_way = FuturesUnordered::new();
         loop {
-            let (mut items, next) = self.page(client, "begins_with(#p, :folder)", &after).await?;
+            let (mut items, next) = self.page(client, &after).await?;
             let all = items.len();
             items.retain(|item| *item != mark);
             marked |= items.len() < all;
+            if let Some(lanes) = lanes {
+                let own =
+                    |item: &Key| keys::lane(&self.target, &item.partition).is_some_and(|lane| lanes.contains(&lane));
+                items.retain(own);
+            }
             removed += items.len() as u64;
             for some in items.chunks(AT_ONCE) {
                 under_way.push(self.remove(client, some.to_vec()));
@@ -106,14 +113,15 @@ impl Place {
         while let Some(done) = under_way.next().await {
             done?;
         }
+        let marked = marked && lanes.is_none();
         if marked {
             self.remove(client, vec![mark]).await?;
         }
         Ok(removed + u64::from(marked))
     }
 
-    /// Removes all items of the job; what was removed, in words.
-    pub(crate) fn remove_all(&self) -> Result<Vec<String>, SetupError> {
+    /// Removes all items of the job, or those of some of its lanes; what was removed, in words.
+    pub(crate) fn remove_all(&self, lanes: Option<&Range<u32>>) -> Result<Vec<String>, SetupError> {
         let client = self.client();
         block_on(async {
             match self.whose(&client).await? {
@@ -123,32 +131,34 @@ impl Place {
                 }
                 Whose::Ours | Whose::Foreign => {}
             }
-            let removed = self.remove_items(&client).await;
+            let removed = self.remove_items(&client, lanes).await;
             let removed = removed.map_err(|fault| self.error("remove", self.root_path(), fault))?;
             let path = format!("{}/{}", self.root_path(), self.target.directory);
             Ok(if removed > 0 { vec![path] } else { Vec::new() })
         })?
     }
 
-    /// Whether there is nothing in the table but marks and what runs have stored below the root.
-    async fn is_only_ours(&self, client: &Client) -> Result<bool, Fault> {
+    /// Whether there is nothing in the table but its mark: several runs may work in it.
+    async fn is_empty(&self, client: &Client) -> Result<bool, Fault> {
         let mut after = String::new();
         loop {
-            let (items, next) = self.page(client, "NOT begins_with(#p, :root)", &after).await?;
-            if items.iter().any(|item| item.partition != MARK) {
+            let body = format!(r#"{{"TableName":"{}","ConsistentRead":true,"Limit":2{after}}}"#, self.target.table);
+            let answer = self.patiently(client, action!("Scan"), &body).await?;
+            let found: Found<'_> = parsed(&answer)?;
+            if found.items.iter().any(|item| item.text(&self.target.partition_key) != Some(MARK)) {
                 return Ok(false);
             }
-            let Some(next) = next else { return Ok(true) };
-            after = next;
+            let Some(last) = found.last else { return Ok(true) };
+            after = format!(r#","ExclusiveStartKey":{}"#, last.get());
         }
     }
 
-    /// Removes the table if Assay has made it and nothing of others is in it; what was removed, in words.
+    /// Removes the table if Assay has made it and nothing else is in it; what was removed, in words.
     fn remove_table(&self) -> Result<Vec<String>, SetupError> {
         let client = self.client();
         block_on(async {
             let error = |fault| self.error("remove", self.table_path(), fault);
-            if self.whose(&client).await? != Whose::Ours || !self.is_only_ours(&client).await.map_err(error)? {
+            if self.whose(&client).await? != Whose::Ours || !self.is_empty(&client).await.map_err(error)? {
                 return Ok(Vec::new());
             }
             match self.drop_table(&client).await {
@@ -164,16 +174,7 @@ impl Place {
         if whole {
             self.remove_table()
         } else {
-            self.remove_all()
+            self.remove_all(None)
         }
-    }
-}
-
-/// What the names of values in a filter stand for; one that is not used would be refused.
-fn values_of(root: &str, folder: &str, filter: &str) -> String {
-    if filter.contains(":root") {
-        format!(r#"{{":root":{{"S":"{root}/"}}}}"#)
-    } else {
-        format!(r#"{{":folder":{{"S":"{folder}"}}}}"#)
     }
 }

@@ -103,18 +103,13 @@ impl Place {
             if found == name.map(|name| (name.as_str(), "S")) {
                 continue;
             }
-            let what = if part == "HASH" { ("partition key", "partition_key") } else { ("sort key", "sort_key") };
-            let has = found.map_or_else(
-                || "has none".to_owned(),
-                |(name, kind)| match kind {
-                    "S" => format!("is {name}"),
-                    "N" => format!("is {name}, a number"),
-                    _ => format!("is {name}, which holds bytes"),
-                },
-            );
-            let wants = name.map_or_else(|| "none".to_owned(), |name| format!("{name}, a text"));
-            let message =
-                format!("its {} {has}, not {wants}: set {} to what it is, or name another table", what.0, what.1);
+            let (what, field) =
+                if part == "HASH" { ("partition key", "partition_key") } else { ("sort key", "sort_key") };
+            let message = match (found, name) {
+                (Some((found, "S")), _) => format!("its {what} is {found}: set {field} to that, or name another table"),
+                (Some((found, _)), _) => format!("its {what} {found} is no text: name another table"),
+                (None, _) => format!("it has no {what}: remove {field}, or name another table"),
+            };
             return Err(SetupError::new("open", self.table_path(), message));
         }
         Ok(())

@@ -6,9 +6,10 @@ use super::keys;
 use super::lane::Shared;
 use super::request::{action, key, Call};
 use crate::net::{Answer, Lent, Sink};
-use assay_core::{Fault, Op, OpKind, ServiceCounts, MALFORMED_TABLE_ANSWER, NOTHING_LEFT_TO_SPEND};
+use assay_core::{Fault, Op, OpKind, ServiceCounts, MALFORMED_TABLE_ANSWER};
 use assay_core::{NO_SUCH_ITEM, UNPROCESSED_ITEMS};
 use assay_spec::{name_kinds, CONTENTS_ATTRIBUTE};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// Asks for the capacity units that a request consumes.
@@ -73,9 +74,7 @@ impl<'a> Work<'a> {
 
     /// Sends a request, if it may be, and takes its answer.
     async fn ask(&self, action: &'static str, body: String) -> Result<Answer, Fault> {
-        if !self.shared.place.budget.allows_request() {
-            return Err(NOTHING_LEFT_TO_SPEND);
-        }
+        self.shared.place.budget.take_request()?;
         let call = Call { action, body };
         let make = |endpoint: &_, signer: &_| call.request(endpoint, signer);
         well(self.shared.wires.ask(self.op.slot, make, &Sink::Keep, &Lent::default()).await?)
@@ -177,9 +176,17 @@ impl<'a> Work<'a> {
         Ok(bytes)
     }
 
-    /// Bytes of the contents of items of this job.
+    /// Bytes of the items of this job, each of which comes once.
     fn look_at_all(&self, items: &[Item<'_>]) -> Result<u64, Fault> {
-        items.iter().try_fold(0, |sum, item| Ok(sum + self.shared.look_at(&self.op, item)?.unwrap_or_default()))
+        let (mut bytes, mut seen) = (0, HashSet::with_capacity(items.len()));
+        for item in items {
+            let Some((number, length)) = self.shared.look_at(&self.op, item)? else { continue };
+            if !seen.insert(number) {
+                return Err(MALFORMED_TABLE_ANSWER);
+            }
+            bytes += length;
+        }
+        Ok(bytes)
     }
 
     async fn query(&self) -> Result<u64, Fault> {
@@ -196,12 +203,16 @@ impl<'a> Work<'a> {
         self.found(&found)
     }
 
-    /// Counts what was found; bytes of its contents.
+    /// Counts what was found; its bytes.
     fn found(&self, found: &Found<'_>) -> Result<u64, Fault> {
         let objects = found.items.len() as u64;
         let told = ServiceCounts { objects, read_units: found.units, ..ServiceCounts::default() };
         self.shared.count(told);
-        self.look_at_all(&found.items)
+        let bytes = self.look_at_all(&found.items)?;
+        if bytes < self.op.length {
+            return Err(NO_SUCH_ITEM);
+        }
+        Ok(bytes)
     }
 
     /// One page of the lane's part of the table.

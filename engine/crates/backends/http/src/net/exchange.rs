@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::task::Poll;
 
 /// Longest answer of which the bytes are kept: a page of a list has a thousand names of 1 KiB at most, with what stands
-/// around them.
-const MOST_KEPT: usize = 8 << 20;
+/// around them; a batch of items 16 MB, as base64.
+const MOST_KEPT: usize = 24 << 20;
 
 /// Where the bytes of an answer go.
 pub(crate) enum Sink {
