@@ -69,7 +69,7 @@ def items_of(answer: Json) -> list[Item]:
     if "Responses" in answer:
         (items,) = answer["Responses"].values()
         return list(items)
-    return list(answer["Items"]) if "Items" in answer else [answer["Item"]]
+    return list(answer["Items"]) if "Items" in answer else [answer["Item"]] if "Item" in answer else []
 
 
 def with_items(answer: Json, items: list[Item]) -> Json:
@@ -100,7 +100,7 @@ def other_items(make: Callable[[list[Item]], list[Item]]) -> Harm:
 
 def one_item(make: Callable[[Item], Item]) -> Harm:
     """Another one in place of the last."""
-    return other_items(lambda items: [*items[:-1], make(items[-1])])
+    return other_items(lambda items: [*items[:-1], make(items[-1])] if items else [])
 
 
 def other_contents(make: Callable[[bytes], bytes]) -> Harm:
