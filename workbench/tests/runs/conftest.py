@@ -1,6 +1,7 @@
 """What tests of whole runs are given."""
 
 import contextlib
+import os
 import subprocess
 import uuid
 from collections.abc import Callable, Iterator
@@ -9,8 +10,8 @@ from pathlib import Path
 import pytest
 from killing import Start
 from run_tools import ASSAY
-from s3_servers import FLAVOURS, S3Server, installed, s3_server
-from s3_tools import At
+from s3_servers import ACCESS_KEY, FLAVOURS, SECRET_KEY, S3Server, installed, s3_server
+from s3_tools import At, environment
 from table_servers import installed as installed_tables
 from table_servers import table_server
 from table_tools import TableAt
@@ -97,3 +98,17 @@ def table(request: pytest.FixtureRequest, table_services: Callable[[str], S3Serv
 def one_table(table_services: Callable[[str], S3Server], tmp_path: Path) -> TableAt:
     """The same, at the service that is most like DynamoDB."""
     return TableAt(table_services(installed_tables()[-1]), f"assay-{uuid.uuid4().hex[:20]}", tmp_path)
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
+    """A service of the test's own, and the credentials for it in the environment that engines are started with."""
+    for name in os.environ:
+        if name.startswith("AWS_"):
+            monkeypatch.delenv(name)
+    for name, value in environment(AWS_ACCESS_KEY_ID=ACCESS_KEY, AWS_SECRET_ACCESS_KEY=SECRET_KEY).items():
+        if name.startswith("AWS_"):
+            monkeypatch.setenv(name, value)
+    (tmp_path / "server").mkdir()
+    with s3_server("moto", tmp_path / "server") as server:
+        yield server

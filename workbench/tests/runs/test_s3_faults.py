@@ -3,7 +3,6 @@
 Nothing is sent twice, all else goes well, the fault has its name, and nothing of the job is left behind.
 """
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from run_tools import needs_engine
 from s3_harm import DELAY, TABLE, Row, chunked, goes_on_first, late, late_body, refuses, says_close, until_closed
 from s3_proxy import Exchange, Harm, Proxy, Request, harmful, sends
 from s3_servers import FLAVOURS, free_port, s3_server
-from s3_tools import FOLDER, KIB, SECOND, At, Ended, Engine, Json, job_at, run_job
+from s3_tools import FOLDER, KIB, SECOND, SLOW_MORE, SLOW_PUTS, At, Ended, job_at, killed_and_back, run_job
 
 pytestmark = needs_engine
 METHODS = {"put": "PUT", "copy": "PUT", "get": "GET", "head": "HEAD", "delete": "DELETE"}
@@ -141,30 +140,7 @@ def test_a_service_that_is_killed_and_comes_back(tmp_path: Path) -> None:
         pytest.skip(f"{FLAVOURS['versitygw'].why_not()}; moto forgets all when it ends")
     with s3_server(name, tmp_path) as server:
         at = At(server, "assay-killed", tmp_path)
-        slow = {"operation": "put", "rate_per_s": 100.0, "runtime_ns": 3600 * SECOND}
-        more = {"objects": {"count": 1000}, "error_limit": 10**6, "interval_ns": SECOND // 10}
-        engine = Engine(at.job(slow, **more), tmp_path)
-
-        def wait_for(wanted: Callable[[Json], bool]) -> None:
-            """Until in an interval it goes as it should."""
-            while True:
-                engine.wait_for('"interval"')
-                if any(wanted(one) for one in json.loads(engine.lines[-1])["operations"]):
-                    return
-
-        wait_for(lambda one: one["ops"] > 0)
-        server.kill()
-        wait_for(lambda one: one["errors"] > 0 and one["ops"] == 0)
-        server.start()
-        wait_for(lambda one: one["errors"] == 0 and one["ops"] > 0)
-        engine.say({"stop": True})
-        ended = engine.end()
-        assert (ended.code, ended.status) == (1, "stopped")
-        assert set(ended.failures()) <= {"fault ECONNREFUSED", "fault ECONNRESET", "fault ECONNABORTED", "fault EPIPE"}
-        put, (host,) = ended.of("put"), ended.end("put")["connections"]
-        assert put["errors"] == sum(ended.failures().values()) > 0
-        assert host["refused"] == ended.failures()["fault ECONNREFUSED"] > 0
-        assert host["requests"] + host["refused"] == ended.operations(), "nothing is retried"
+        killed_and_back(server, at.job(SLOW_PUTS, **SLOW_MORE), tmp_path)
         assert at.objects() == {}
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from run_tools import ENGINE, needs_engine
-from s3_proxy import Exchange, Harm
+from s3_proxy import Harm
 from s3_servers import HANG_GUARD
 from s3_tools import ROOT_KEYS, Json, environment
-from table_harm import one_bit, other_contents, other_items
+from table_harm import one_bit, other_contents, other_items, says_done
 from table_tools import SORTED, TableAt, Watch, of_others, watched
 
 pytestmark = needs_engine
@@ -43,7 +43,7 @@ def test_the_most_faithful_service_holds(one_table: TableAt) -> None:
     assert not one_table.is_there(), "the table is removed, too"
 
 
-@pytest.mark.parametrize("only", ["objects: sizes", "objects: a key", "objects: batch_get", "objects: scan"])
+@pytest.mark.parametrize("only", ["objects: sizes", "objects: a key", "objects: scan"])
 def test_each_service_holds(table: TableAt, only: str) -> None:
     found = verdicts(conform(table, only, 0))
     assert found and {verdict for every in found.values() for verdict in every} == {"holds"}, found
@@ -58,12 +58,6 @@ def test_a_table_of_others_is_refused(table: TableAt) -> None:
     assert table.everything() == before
     conform(table, "objects: sizes", 0, destroy=True)
     assert table.everything() == before, "where it is allowed nothing of others is touched, and nothing stays"
-
-
-def says_done(exchange: Exchange) -> None:
-    """And does nothing."""
-    exchange.body()
-    exchange.send(b"HTTP/1.1 200 OK\r\ncontent-type: application/x-amz-json-1.0\r\ncontent-length: 2\r\n\r\n{}")
 
 
 LIES: list[tuple[str, str, Harm]] = [

@@ -4,17 +4,25 @@ Nothing is sent twice, all else goes well, the fault has its name, and nothing o
 answers something else than what is there is found out.
 """
 
-import json
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from run_tools import needs_engine
 from s3_harm import DELAY, Row, late, late_body
-from s3_tools import MARK, SECOND, Ended, Engine, Json
-from table_harm import ABSURD, ACTIONS, BATCHES, ON_THE_WIRE, WRONG_ITEMS, leaves_undone, says_no, tells_units
+from s3_tools import MARK, SECOND, SLOW_MORE, SLOW_PUTS, Ended, Json, killed_and_back
+from table_harm import (
+    ABSURD,
+    ACTIONS,
+    BATCHES,
+    ON_THE_WIRE,
+    WRONG_ITEMS,
+    leaves_undone,
+    says_done,
+    says_no,
+    tells_units,
+)
 from table_servers import TABLE_FLAVOURS, table_server
 from table_tools import SORTED, TableAt, Watch, run_watched
 
@@ -114,11 +122,7 @@ def test_many_throttles_are_all_told(one_table: TableAt) -> None:
 
 
 def test_a_put_that_was_not_done_is_found_out(one_table: TableAt) -> None:
-    def drops(exchange: Any) -> None:
-        exchange.body()
-        exchange.send(b"HTTP/1.1 200 OK\r\ncontent-type: application/x-amz-json-1.0\r\ncontent-length: 2\r\n\r\n{}")
-
-    watch = Watch(drops, 0, "PutItem", 2)
+    watch = Watch(says_done, 0, "PutItem", 2)
     ended = run_watched(one_table, watch, "put", "get", "batch_get")
     assert watch.struck == 1
     assert ended.failures() == {"fault NoSuchItem": 2}, ended.reason
@@ -144,28 +148,5 @@ def test_a_service_that_is_killed_and_comes_back(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     with table_server("dynamodb-local", tmp_path / "data") as server:
         at = TableAt(server, "assay-killed", tmp_path)
-        slow = {"operation": "put", "rate_per_s": 50.0, "runtime_ns": 3600 * SECOND}
-        more: Json = {"objects": {"count": 1000}, "error_limit": 10**6, "interval_ns": SECOND // 10}
-        engine = Engine(at.job(slow, target=SORTED, **more), tmp_path)
-
-        def wait_for(wanted: Callable[[Json], bool]) -> None:
-            """Until in an interval it goes as it should."""
-            while True:
-                engine.wait_for('"interval"')
-                if any(wanted(one) for one in json.loads(engine.lines[-1])["operations"]):
-                    return
-
-        wait_for(lambda one: one["ops"] > 0)
-        server.kill()
-        wait_for(lambda one: one["errors"] > 0 and one["ops"] == 0)
-        server.start()
-        wait_for(lambda one: one["errors"] == 0 and one["ops"] > 0)
-        engine.say({"stop": True})
-        ended = engine.end()
-        assert (ended.code, ended.status) == (1, "stopped")
-        assert set(ended.failures()) <= {"fault ECONNREFUSED", "fault ECONNRESET", "fault ECONNABORTED", "fault EPIPE"}
-        put, (host,) = ended.of("put"), ended.end("put")["connections"]
-        assert put["errors"] == sum(ended.failures().values()) > 0
-        assert host["refused"] == ended.failures()["fault ECONNREFUSED"] > 0
-        assert host["requests"] + host["refused"] == ended.operations(), "nothing is retried"
+        killed_and_back(server, at.job(SLOW_PUTS, target=SORTED, **SLOW_MORE), tmp_path)
         assert {item["pk"]["S"] for item in at.everything()} == {MARK}

@@ -2,14 +2,12 @@
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from run_tools import assay, check_whole, needs_engine, only_run
-from s3_servers import ACCESS_KEY, SECRET_KEY, S3Server, s3_server
-from s3_tools import environment
+from s3_servers import ACCESS_KEY, SECRET_KEY, S3Server
 from table_tools import client
 
 from assay.store import RunStore
@@ -33,20 +31,6 @@ EACH = 2 * (4 * 10 + 2 + 2 + 2) + 2
 """Requests of a repeat of `all`: put, get, update and delete by item, batches and queries by five, one scan a lane."""
 
 pytestmark = needs_engine
-
-
-@pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
-    """A service, and the credentials for it in the environment that engines are started with."""
-    for name in os.environ:
-        if name.startswith("AWS_"):
-            monkeypatch.delenv(name)
-    for name, value in environment(AWS_ACCESS_KEY_ID=ACCESS_KEY, AWS_SECRET_ACCESS_KEY=SECRET_KEY).items():
-        if name.startswith("AWS_"):
-            monkeypatch.setenv(name, value)
-    (tmp_path / "server").mkdir()
-    with s3_server("moto", tmp_path / "server") as server:
-        yield server
 
 
 def place(folder: Path, server: S3Server, more: str = "", mix: bool = False, repeats: int = 2) -> Path:

@@ -193,6 +193,36 @@ def done_well(job: Json, folder: Path, env: dict[str, str] | None = None) -> End
     return ended
 
 
+SLOW_PUTS: Json = {"operation": "put", "rate_per_s": 100.0, "runtime_ns": 3600 * SECOND}
+SLOW_MORE: Json = {"objects": {"count": 1000}, "error_limit": 10**6, "interval_ns": SECOND // 10}
+
+
+def killed_and_back(server: S3Server, job: Json, folder: Path) -> None:
+    """A job of slow puts, whose service is killed and comes back. What is asked meanwhile has failed, once each."""
+    engine = Engine(job, folder)
+
+    def wait_for(wanted: Callable[[Json], bool]) -> None:
+        """Until in an interval it goes as it should."""
+        while True:
+            engine.wait_for('"interval"')
+            if any(wanted(one) for one in json.loads(engine.lines[-1])["operations"]):
+                return
+
+    wait_for(lambda one: one["ops"] > 0)
+    server.kill()
+    wait_for(lambda one: one["errors"] > 0 and one["ops"] == 0)
+    server.start()
+    wait_for(lambda one: one["errors"] == 0 and one["ops"] > 0)
+    engine.say({"stop": True})
+    ended = engine.end()
+    assert (ended.code, ended.status) == (1, "stopped")
+    assert set(ended.failures()) <= {"fault ECONNREFUSED", "fault ECONNRESET", "fault ECONNABORTED", "fault EPIPE"}
+    put, (host,) = ended.of("put"), ended.end("put")["connections"]
+    assert put["errors"] == sum(ended.failures().values()) > 0
+    assert host["refused"] == ended.failures()["fault ECONNREFUSED"] > 0
+    assert host["requests"] + host["refused"] == ended.operations(), "nothing is retried"
+
+
 def clean(target: Json, *words: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """`assay-engine clean` of a target."""
     return subprocess.run(

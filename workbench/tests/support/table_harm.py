@@ -64,6 +64,12 @@ def says_no_in_a_header(exchange: Exchange) -> None:
     exchange.send(("\r\n".join([*lines, "", ""]) + "{}").encode())
 
 
+def says_done(exchange: Exchange) -> None:
+    """And does nothing."""
+    exchange.body()
+    exchange.send(b"HTTP/1.1 200 OK\r\ncontent-type: application/x-amz-json-1.0\r\ncontent-length: 2\r\n\r\n{}")
+
+
 def items_of(answer: Json) -> list[Item]:
     """The items that an answer has."""
     if "Responses" in answer:
