@@ -65,8 +65,6 @@ LIES: list[tuple[str, str, Harm]] = [
     ("batch_get", "BatchGetItem", other_items(lambda items: items[1:])),
     ("query", "Query", other_items(lambda items: items[1:])),
     ("scan", "Scan", other_items(lambda items: items[1:])),
-    ("update", "UpdateItem", says_done),
-    ("delete", "DeleteItem", says_done),
     ("a key that is given up", "DeleteItem", says_done),
     ("a key that is taken", "PutItem", says_done),
     ("batch_put", "BatchWriteItem", says_done),

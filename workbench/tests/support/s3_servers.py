@@ -195,7 +195,7 @@ class S3Server:
 
 
 def installed(signs: bool = False) -> list[str]:
-    """Names of the services that are to be had, or of those that look at signatures; if there is none, one that is not."""
+    """Names of the services that are to be had, or of those that look at signatures; for want of any, of another."""
     wanted = [name for name, flavour in FLAVOURS.items() if flavour.signs or not signs]
     return [name for name in wanted if not FLAVOURS[name].why_not()] or wanted[:1]
 

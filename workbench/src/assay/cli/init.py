@@ -9,7 +9,7 @@ from assay.cli.output import say
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.units import one_of
 
-PRESETS = ("quickstart", "two-places", "sweep", "oltp", "thirteen", "metadata", "engine")
+PRESETS = ("quickstart", "two-places", "sweep", "oltp", "thirteen", "metadata", "objects", "engine")
 
 
 def command(
@@ -20,7 +20,7 @@ def command(
 
     Presets: quickstart compares disk and memory; two-places does so in a minute; sweep is queue depth x record size;
     oltp mixes reads and writes at given rates; thirteen runs all of iozone's operations; metadata makes, looks at and
-    removes many small files; engine measures Assay itself on a null target.
+    removes many small files; objects compares a bucket with a table; engine measures Assay itself on a null target.
 
     Example: `assay init my-study.yaml --from sweep`
     """

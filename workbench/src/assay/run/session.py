@@ -345,7 +345,10 @@ class _Session:
             with contextlib.suppress(AssayError):
                 self.store.set_status("interrupted")
             raise
-        spent = self._spent()
+        spent = self.meter.stopped if self.meter is not None else ""
+        if self.executor is not None and self.executor.used_up:
+            # No session of the run can do the rest.
+            self.say(f"ended by the {self.executor.used_up}")
         if self.store.pending() and (self.interruption.count or spent):
             if spent:
                 self.say(f"stopped by the {spent}")
@@ -354,11 +357,6 @@ class _Session:
             return self.store
         self._conclude()
         return self.store
-
-    def _spent(self) -> str:
-        """What has stopped the run, though the user has not; empty if nothing has."""
-        spent = self.meter.stopped if self.meter is not None else ""
-        return spent or (self.executor.used_up if self.executor is not None else "")
 
     def _affordable(self) -> bool:
         """Whether the budget pays for what comes before the first repeat and for that one."""
@@ -582,7 +580,8 @@ class _Session:
     ) -> None:
         def execute(jobs: Sequence[Job]) -> bool:
             executor.run(jobs, seconds, progress, left)
-            return not self.interruption.count and not self._spent()
+            spent = (self.meter is not None and self.meter.stopped) or executor.used_up
+            return not self.interruption.count and not spent
 
         def settled(case: str, fewer: int) -> None:
             left.dropped(fewer * seconds.get(case, 0.0))
