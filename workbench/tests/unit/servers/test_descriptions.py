@@ -7,7 +7,7 @@ import pytest
 from assay.model.base import AssayError
 from assay.model.site.serving import Server
 from assay.servers.filling import Command, Filled, Place, fill, found_words
-from assay.servers.kinds import FOLDER, ServerKind, check_server, kind_names, load_kind
+from assay.servers.kinds import FOLDER, OFFERS, ServerKind, check_server, kind_names, load_kind
 
 BASE = """
 kind: ring
@@ -141,14 +141,20 @@ def test_a_box_asks_of_a_server_only_what_it_can(server: dict[str, object], mess
 
 
 @pytest.mark.parametrize("name", kind_names())
-def test_each_kind_of_assay_can_be_filled_in_for_two_exports(name: str) -> None:
+def test_each_kind_of_assay_can_be_filled_in_for_what_it_offers(name: str) -> None:
     kind = load_kind(name)
-    server = Server.model_validate({"kind": name, "exports": ["/one", "/two"]})
+    written = {key: ["/one", "/two"] if thing == "export" else ["one", "two"] for thing, key in OFFERS.items()}
+    offered = {
+        key: names for (thing, key), names in zip(OFFERS.items(), written.values(), strict=True) if kind.takes(thing)
+    }
+    assert offered, "a server offers something"
+    server = Server.model_validate({"kind": name, **offered, "data": "/data"})
+    check_server(server, "lab: s1")
     found = Filled(kind.model_copy(update={"find": {}}), server, Place("s", "10.0.0.1", Path("/c")))
     found.words.update(dict.fromkeys(kind.find, "/f"))
     text = found.configuration()
     assert "$" not in text
-    assert text.count("/one") == text.count("/two") > 0
+    assert text.count("/one") == text.count("/two") and ("/one" in text) == ("exports" in offered)
     assert all("$" not in word for command in found.commands(kind.steps) for word in command.argv)
 
 
