@@ -3,11 +3,13 @@
 //! `net` opens connections and exchanges requests for answers, `sign` and `credentials` say who asks, `s3` is the
 //! protocol. Nothing is sent twice, and nothing waits but for the service.
 
+mod capability;
 mod credentials;
 mod dynamodb;
 mod lane;
 mod listing;
 mod net;
+mod reach;
 mod s3;
 pub mod service;
 mod sign;

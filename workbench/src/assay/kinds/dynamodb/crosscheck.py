@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from assay.kinds.dynamodb.study import CONTENTS, DynamodbTarget
+from assay.kinds.servers import too_many
 from assay.model.source import Fault
 from assay.model.study.contents import shares_of, sizes_of
 from assay.model.study.study import Workload
@@ -23,10 +24,7 @@ which is not known before."""
 def crosscheck(target: DynamodbTarget, name: str, workload: str, work: Workload) -> Iterator[Fault]:
     """As `Target.crosscheck`."""
     path = ("workloads", workload)
-    most = max((int(count) for count in work.axis("servers").values() if count is not None), default=0)
-    if most > len(target.doors):
-        message = f"{most} servers, but target {name} has {len(target.doors)}"
-        yield Fault(path=(*path, "servers"), message=message, hint="name more endpoints there, or use fewer")
+    yield from too_many(name, target.doors, "endpoints", workload, work)
     if work.group == "objects":
         yield from _sizes(path, target, work)
         yield from _batches(path, work)

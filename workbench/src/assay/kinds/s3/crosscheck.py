@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from assay.kinds.s3.study import S3Target
+from assay.kinds.servers import too_many
 from assay.model.source import Fault
 from assay.model.study.contents import shares_of, sizes_of
 from assay.model.study.names import DELETES
@@ -21,10 +22,7 @@ LANE_BYTES, REQUEST_BYTES, PART_BYTES = 16 << 20, 528 << 10, 128
 def crosscheck(target: S3Target, name: str, workload: str, work: Workload) -> Iterator[Fault]:
     """As `Target.crosscheck`."""
     path = ("workloads", workload)
-    most = max((int(count) for count in work.axis("servers").values() if count is not None), default=0)
-    if most > len(target.doors):
-        message = f"{most} servers, but target {name} has {len(target.doors)}"
-        yield Fault(path=(*path, "servers"), message=message, hint="name more endpoints there, or use fewer")
+    yield from too_many(name, target.doors, "endpoints", workload, work)
     if work.group == "objects":
         yield from _parts(path, work)
         yield from _memory(path, work)

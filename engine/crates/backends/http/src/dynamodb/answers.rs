@@ -29,13 +29,7 @@ pub(crate) fn refusal(answer: &Answer) -> Fault {
 /// # Errors
 /// Why not.
 pub(crate) fn well(answer: Answer) -> Result<Answer, Fault> {
-    if !answer.is_success() {
-        return Err(refusal(&answer));
-    }
-    if answer.cut {
-        return Err(Fault::os(libc::ECONNABORTED));
-    }
-    Ok(answer)
+    answer.well(refusal)
 }
 
 /// What an answer says.

@@ -5,7 +5,7 @@ use super::keys;
 use super::lane;
 use super::place::Place;
 use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
-use assay_spec::{BackendCapabilities, CacheAction, DynamodbTarget, Job};
+use assay_spec::{BackendCapabilities, DynamodbTarget, Job};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -50,11 +50,7 @@ impl Backend for TableBackend {
     }
 
     fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError> {
-        if plan.cache != CacheAction::Keep {
-            let message = "the service's cache cannot be emptied from here";
-            return Err(SetupError::new("cache", self.place.table_path(), message));
-        }
-        Ok(String::new())
+        crate::capability::refuse_cache(plan, self.place.table_path())
     }
 
     fn open_lane(&self, setup: LaneSetup) -> Result<Box<dyn Lane>, SetupError> {

@@ -4,7 +4,6 @@ use super::place::Place;
 use super::work::Work;
 use crate::lane::{HttpLane, Protocol, Wires};
 use crate::listing::Listing;
-use crate::net::Pool;
 use assay_core::{Buffers, Fault, LaneSetup, Op, PhasePlan, ServiceCounts, SetupError, Source};
 use assay_spec::Operation;
 use std::cell::{Cell, RefCell};
@@ -34,10 +33,9 @@ pub(super) struct Shared {
 /// If there is no event loop, or there are no credentials any more.
 pub(super) fn open(place: Arc<Place>, setup: LaneSetup, lanes: u32) -> Result<HttpLane<Shared>, SetupError> {
     let target = &place.target;
-    let pool = Pool::new(&place.endpoints, target.balance, setup.lane, place.tls.clone());
     let timeout_ns = target.timeout_ns;
     let shared = Shared {
-        wires: Wires::new(pool, Arc::clone(&place.who), setup.buffers.count())?,
+        wires: place.reach.wires(setup.lane, setup.buffers.count())?,
         lane: setup.lane,
         keys: target.key_bytes(),
         lanes,

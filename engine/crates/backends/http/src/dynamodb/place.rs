@@ -3,19 +3,15 @@
 use super::answers::well;
 use super::budget::Budget;
 use super::request::Call;
-use crate::credentials::Who;
-use crate::net::{trusted, Answer, Client, Endpoint};
+use crate::net::{Answer, Client};
+use crate::reach::{Reach, Told};
 use assay_core::{fault_message, fault_name, Fault, SetupError};
-use assay_spec::{DynamodbTarget, FaultDomain};
-use rustls::ClientConfig;
-use std::sync::Arc;
+use assay_spec::DynamodbTarget;
 
 /// A target whose endpoints and credentials are known.
 pub(crate) struct Place {
     pub(crate) target: DynamodbTarget,
-    pub(crate) endpoints: Vec<Arc<Endpoint>>,
-    pub(crate) tls: Option<Arc<ClientConfig>>,
-    pub(crate) who: Arc<Who>,
+    pub(crate) reach: Reach,
     pub(crate) budget: Budget,
 }
 
@@ -25,18 +21,18 @@ impl Place {
     /// # Errors
     /// If one of them is not to be found.
     pub(crate) fn open(target: &DynamodbTarget) -> Result<Self, SetupError> {
-        let endpoints: Result<Vec<_>, _> =
-            target.endpoints.iter().map(|text| Endpoint::find(text, None).map(Arc::new)).collect();
-        let endpoints = endpoints?;
-        let secure = endpoints.iter().any(|endpoint| endpoint.tls);
-        let tls = if secure { Some(trusted(target.ca_file.as_deref())?) } else { None };
-        let who = Arc::new(Who::find(target.profile.as_deref(), (&target.region, "dynamodb"), false)?);
-        Ok(Place { target: target.clone(), endpoints, tls, who, budget: Budget::new(target) })
-    }
-
-    /// Connections of its own.
-    pub(crate) fn client(&self) -> Client {
-        Client::new(&self.endpoints, self.tls.clone(), self.target.timeout_ns)
+        let reach = Reach::open(&Told {
+            endpoints: &target.endpoints,
+            below: None,
+            balance: target.balance,
+            ca_file: target.ca_file.as_deref(),
+            profile: target.profile.as_deref(),
+            region: &target.region,
+            service: "dynamodb",
+            anonymous: false,
+            timeout_ns: target.timeout_ns,
+        })?;
+        Ok(Place { target: target.clone(), reach, budget: Budget::new(target) })
     }
 
     /// The answer to a request, if it went well.
@@ -44,7 +40,7 @@ impl Place {
     /// # Errors
     /// Why not.
     pub(crate) async fn ask(&self, client: &Client, action: &'static str, body: String) -> Result<Answer, Fault> {
-        let signer = self.who.signer().map_err(|_| Fault::os(libc::EKEYEXPIRED))?;
+        let signer = self.reach.signer()?;
         let call = Call { action, body };
         well(client.ask(|endpoint| call.request(endpoint, &signer)).await?)
     }
@@ -62,31 +58,24 @@ impl Place {
     /// An error of the service, with what may help.
     pub(crate) fn error(&self, action: &'static str, object: String, fault: Fault) -> SetupError {
         let words = fault_message(fault);
-        let hint = match (fault.domain(), fault_name(fault).unwrap_or_default()) {
-            (FaultDomain::Os, "ETIMEDOUT") => {
-                format!(": no answer for {} s", self.target.timeout_ns as f64 / 1e9)
-            }
-            (FaultDomain::Os, "EPROTO") if self.tls.is_some() => {
-                ": is the certificate for this name, and by somebody whom this host trusts, or by one of ca_file?"
-                    .to_owned()
-            }
-            (FaultDomain::Os, _) => format!(" ({})", self.target.endpoints.join(", ")),
-            (
-                _,
-                "AccessDeniedException"
-                | "UnrecognizedClientException"
-                | "InvalidSignatureException"
-                | "IncompleteSignatureException"
-                | "MissingAuthenticationTokenException"
-                | "Forbidden",
-            ) => ": do the credentials of this host belong to this service, may they do this, and is its clock right?"
-                .to_owned(),
-            (_, "ExpiredTokenException") => ": get new credentials".to_owned(),
-            (_, "LimitExceededException") => {
-                ": too many tables, or too many that are being made: try again later".to_owned()
-            }
-            _ => String::new(),
-        };
+        let hint = self.reach.hint(fault).unwrap_or_else(|| refusal_hint(fault).to_owned());
         SetupError::new(action, object, format!("{words}{hint}")).because(fault)
+    }
+}
+
+/// What may help against a refusal.
+fn refusal_hint(fault: Fault) -> &'static str {
+    match fault_name(fault).unwrap_or_default() {
+        "AccessDeniedException"
+        | "UnrecognizedClientException"
+        | "InvalidSignatureException"
+        | "IncompleteSignatureException"
+        | "MissingAuthenticationTokenException"
+        | "Forbidden" => {
+            ": do the credentials of this host belong to this service, may they do this, and is its clock right?"
+        }
+        "ExpiredTokenException" => ": get new credentials",
+        "LimitExceededException" => ": too many tables, or too many that are being made: try again later",
+        _ => "",
     }
 }

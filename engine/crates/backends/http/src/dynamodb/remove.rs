@@ -18,7 +18,12 @@ const REQUESTS: usize = 8;
 /// What the service leaves undone is asked for again after so long, twice as long each time; and so often.
 const PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-const TRIES: u32 = 60;
+const TRIES: usize = 60;
+
+/// From one try to the next.
+fn pauses() -> impl Iterator<Item = Duration> {
+    std::iter::successors(Some(PAUSE), |pause| Some((*pause * 2).min(LONGEST_PAUSE)))
+}
 
 /// It has more to do than it may.
 fn is_throttled(fault: Fault) -> bool {
@@ -50,15 +55,13 @@ impl Place {
 
     /// The answer to a request that is sent again as long as the service has too much to do.
     async fn patiently(&self, client: &Client, action: &'static str, body: &str) -> Result<crate::net::Answer, Fault> {
-        let mut pause = PAUSE;
-        for _ in 1..TRIES {
+        for pause in pauses().take(TRIES - 1) {
             match self.ask(client, action, body.to_owned()).await {
                 Err(fault) if is_throttled(fault) => {}
                 other => return other,
             }
             pulse::beat();
             tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
         }
         self.ask(client, action, body.to_owned()).await
     }
@@ -67,8 +70,7 @@ impl Place {
     async fn remove(&self, client: &Client, items: Vec<Key>) -> Result<(), Fault> {
         let one = |item: &Key| format!(r#"{{"DeleteRequest":{{"Key":{}}}}}"#, key(&self.target, item));
         let mut left: Vec<String> = items.iter().map(one).collect();
-        let mut pause = PAUSE;
-        for _ in 0..TRIES {
+        for pause in pauses().take(TRIES) {
             let body = format!(r#"{{"RequestItems":{{"{}":[{}]}}}}"#, self.target.table, left.join(","));
             let answer = self.patiently(client, action!("BatchWriteItem"), &body).await?;
             let stored: Stored<'_> = parsed(&answer)?;
@@ -78,7 +80,6 @@ impl Place {
                 return Ok(());
             }
             tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
         }
         Err(assay_core::UNPROCESSED_ITEMS)
     }
@@ -122,7 +123,7 @@ impl Place {
 
     /// Removes all items of the job, or those of some of its lanes; what was removed, in words.
     pub(crate) fn remove_all(&self, lanes: Option<&Range<u32>>) -> Result<Vec<String>, SetupError> {
-        let client = self.client();
+        let client = self.reach.client();
         block_on(async {
             match self.whose(&client).await? {
                 Whose::Nobodys => return Ok(Vec::new()),
@@ -155,7 +156,7 @@ impl Place {
 
     /// Removes the table if Assay has made it and nothing else is in it; what was removed, in words.
     fn remove_table(&self) -> Result<Vec<String>, SetupError> {
-        let client = self.client();
+        let client = self.reach.client();
         block_on(async {
             let error = |fault| self.error("remove", self.table_path(), fault);
             if self.whose(&client).await? != Whose::Ours || !self.is_empty(&client).await.map_err(error)? {

@@ -120,7 +120,7 @@ impl Place {
     /// # Errors
     /// If it is, or the service does not tell.
     pub(crate) fn check(&self) -> Result<Whose, SetupError> {
-        let client = self.client();
+        let client = self.reach.client();
         let whose = block_on(self.whose(&client))??;
         self.refuse_foreign(whose)?;
         Ok(whose)
@@ -143,7 +143,7 @@ impl Place {
     /// # Errors
     /// If it cannot be made, is somebody else's, or holds what a job of this name has left.
     pub(crate) fn prepare(&self, alone: bool) -> Result<(), SetupError> {
-        let client = self.client();
+        let client = self.reach.client();
         block_on(async {
             let mut whose = self.whose(&client).await?;
             if whose == Whose::Nobodys {

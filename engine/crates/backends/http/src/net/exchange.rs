@@ -71,6 +71,20 @@ impl Answer {
         (200..300).contains(&self.status)
     }
 
+    /// Itself, if all went well and all of it came.
+    ///
+    /// # Errors
+    /// Why not; `refusal` says what a refusal means.
+    pub(crate) fn well(self, refusal: impl FnOnce(&Answer) -> Fault) -> Result<Answer, Fault> {
+        if !self.is_success() {
+            return Err(refusal(&self));
+        }
+        if self.cut {
+            return Err(Fault::os(libc::ECONNABORTED));
+        }
+        Ok(self)
+    }
+
     fn take(&mut self, sink: &Sink, piece: &Bytes) {
         let sink = match sink {
             Sink::Summing(sum, sink) => {

@@ -16,13 +16,7 @@ pub(crate) fn refusal(answer: &Answer) -> Fault {
 /// # Errors
 /// Why not.
 pub(crate) fn well(answer: Answer) -> Result<Answer, Fault> {
-    if !answer.is_success() {
-        return Err(refusal(&answer));
-    }
-    if answer.cut {
-        return Err(Fault::os(libc::ECONNABORTED));
-    }
-    Ok(answer)
+    answer.well(refusal)
 }
 
 /// The same of an answer that may be a refusal although its status is good, since the service had begun to answer before

@@ -5,7 +5,7 @@ use super::keys;
 use super::lane;
 use super::place::Place;
 use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
-use assay_spec::{BackendCapabilities, CacheAction, Job, S3Target};
+use assay_spec::{BackendCapabilities, Job, S3Target};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -60,11 +60,7 @@ impl Backend for BucketBackend {
     }
 
     fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError> {
-        if plan.cache != CacheAction::Keep {
-            let message = "the service's cache cannot be emptied from here";
-            return Err(SetupError::new("cache", self.place.bucket_path(), message));
-        }
-        Ok(String::new())
+        crate::capability::refuse_cache(plan, self.place.bucket_path())
     }
 
     fn open_lane(&self, setup: LaneSetup) -> Result<Box<dyn Lane>, SetupError> {

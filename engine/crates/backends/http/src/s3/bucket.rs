@@ -63,7 +63,7 @@ impl Place {
     /// # Errors
     /// If it is, or the service does not tell.
     pub(crate) fn check(&self) -> Result<Whose, SetupError> {
-        let client = self.client();
+        let client = self.reach.client();
         let whose = block_on(self.whose(&client))?;
         let whose = whose.map_err(|fault| self.error("open", self.bucket_path(), fault))?;
         self.refuse_foreign(whose)?;
@@ -87,7 +87,7 @@ impl Place {
     /// # Errors
     /// If it cannot be made, is somebody else's, or holds what a job of this name has left.
     pub(crate) fn prepare(&self, alone: bool) -> Result<(), SetupError> {
-        let client = self.client();
+        let client = self.reach.client();
         block_on(async {
             let error = |fault| self.error("open", self.bucket_path(), fault);
             let mut whose = self.whose(&client).await.map_err(error)?;

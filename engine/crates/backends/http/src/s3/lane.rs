@@ -6,7 +6,6 @@ use super::uploads::Uploads;
 use super::work::Work;
 use crate::lane::{HttpLane, Protocol, Wires};
 use crate::listing::Listing;
-use crate::net::Pool;
 use assay_core::{Buffers, Fault, LaneSetup, Op, PhasePlan, ServiceCounts, SetupError, Source};
 use assay_spec::Operation;
 use std::cell::{Cell, RefCell};
@@ -39,10 +38,9 @@ pub(super) struct Shared {
 /// If there is no event loop, or there are no credentials any more.
 pub(super) fn open(place: Arc<Place>, setup: LaneSetup, part_bytes: u64) -> Result<HttpLane<Shared>, SetupError> {
     let target = &place.target;
-    let pool = Pool::new(&place.endpoints, target.balance, setup.lane, place.tls.clone());
     let timeout_ns = target.timeout_ns;
     let shared = Shared {
-        wires: Wires::new(pool, Arc::clone(&place.who), setup.buffers.count())?,
+        wires: place.reach.wires(setup.lane, setup.buffers.count())?,
         lane: setup.lane,
         buffers: setup.buffers,
         source: setup.source,
@@ -95,7 +93,7 @@ impl Protocol for Shared {
         if left.is_empty() {
             return Ok(());
         }
-        let client = self.place.client();
+        let client = self.place.reach.client();
         runtime.block_on(async {
             for (object, id) in left {
                 let key = keys::key(&self.place.target, keys::LETTERS[0], self.lane, object);

@@ -1,21 +1,17 @@
 //! Where a job's objects are: a bucket, the hosts that know it, and who may ask them.
 
 use super::request::Call;
-use crate::credentials::Who;
-use crate::net::{trusted, Answer, Client, Endpoint, Sent};
+use crate::net::{Answer, Client, Sent};
+use crate::reach::{Reach, Told};
 use crate::sign::Contents;
-use assay_core::{fault_message, Fault, SetupError};
-use assay_spec::{Addressing, FaultDomain, S3Target};
+use assay_core::{fault_message, fault_name, Fault, SetupError};
+use assay_spec::{Addressing, S3Target};
 use bytes::Bytes;
-use rustls::ClientConfig;
-use std::sync::Arc;
 
 /// A target whose endpoints and credentials are known.
 pub(crate) struct Place {
     pub(crate) target: S3Target,
-    pub(crate) endpoints: Vec<Arc<Endpoint>>,
-    pub(crate) tls: Option<Arc<ClientConfig>>,
-    pub(crate) who: Arc<Who>,
+    pub(crate) reach: Reach,
 }
 
 impl Place {
@@ -24,19 +20,18 @@ impl Place {
     /// # Errors
     /// If one of them is not to be found.
     pub(crate) fn open(target: &S3Target) -> Result<Self, SetupError> {
-        let below = (target.addressing == Addressing::VirtualHost).then_some(target.bucket.as_str());
-        let endpoints: Result<Vec<_>, _> =
-            target.endpoints.iter().map(|text| Endpoint::find(text, below).map(Arc::new)).collect();
-        let endpoints = endpoints?;
-        let secure = endpoints.iter().any(|endpoint| endpoint.tls);
-        let tls = if secure { Some(trusted(target.ca_file.as_deref())?) } else { None };
-        let who = Who::find(target.profile.as_deref(), (&target.region, "s3"), target.anonymous)?;
-        Ok(Place { target: target.clone(), endpoints, tls, who: Arc::new(who) })
-    }
-
-    /// Connections of its own.
-    pub(crate) fn client(&self) -> Client {
-        Client::new(&self.endpoints, self.tls.clone(), self.target.timeout_ns)
+        let reach = Reach::open(&Told {
+            endpoints: &target.endpoints,
+            below: (target.addressing == Addressing::VirtualHost).then_some(target.bucket.as_str()),
+            balance: target.balance,
+            ca_file: target.ca_file.as_deref(),
+            profile: target.profile.as_deref(),
+            region: &target.region,
+            service: "s3",
+            anonymous: target.anonymous,
+            timeout_ns: target.timeout_ns,
+        })?;
+        Ok(Place { target: target.clone(), reach })
     }
 
     /// The answer to a request without contents, or with a few bytes.
@@ -44,7 +39,7 @@ impl Place {
     /// # Errors
     /// Why there is none; a refusal is an answer.
     pub(crate) async fn ask(&self, client: &Client, call: Call, body: &[u8]) -> Result<Answer, Fault> {
-        let signer = self.who.signer().map_err(|_| Fault::os(libc::EKEYEXPIRED))?;
+        let signer = self.reach.signer()?;
         client
             .ask(|endpoint| {
                 let sent =
@@ -67,30 +62,24 @@ impl Place {
     /// An error of the service, with what may help.
     pub(crate) fn error(&self, action: &'static str, object: String, fault: Fault) -> SetupError {
         let words = fault_message(fault);
-        let hint = match (fault.domain(), assay_core::fault_name(fault).unwrap_or_default()) {
-            (FaultDomain::Os, "ETIMEDOUT") => {
-                format!(": no answer for {} s", self.target.timeout_ns as f64 / 1e9)
-            }
-            (FaultDomain::Os, "EPROTO") if self.tls.is_some() => {
-                ": is the certificate for this name, and by somebody whom this host trusts, or by one of ca_file?"
-                    .to_owned()
-            }
-            (FaultDomain::Os, _) => format!(" ({})", self.target.endpoints.join(", ")),
-            (_, "AccessDenied" | "Forbidden" | "InvalidAccessKeyId" | "SignatureDoesNotMatch") => {
-                ": do the credentials of this host belong to this service, and may they do this?".to_owned()
-            }
-            (_, "ExpiredToken" | "TokenRefreshRequired") => ": get new credentials".to_owned(),
-            (_, "RequestTimeTooSkewed") => ": set this host's clock".to_owned(),
-            (
-                _,
-                "PermanentRedirect"
-                | "Moved Permanently"
-                | "TemporaryRedirect"
-                | "Temporary Redirect"
-                | "AuthorizationHeaderMalformed",
-            ) => ": name the bucket's region, and the endpoint of that region".to_owned(),
-            _ => String::new(),
-        };
+        let hint = self.reach.hint(fault).unwrap_or_else(|| refusal_hint(fault).to_owned());
         SetupError::new(action, object, format!("{words}{hint}")).because(fault)
+    }
+}
+
+/// What may help against a refusal.
+fn refusal_hint(fault: Fault) -> &'static str {
+    match fault_name(fault).unwrap_or_default() {
+        "AccessDenied" | "Forbidden" | "InvalidAccessKeyId" | "SignatureDoesNotMatch" => {
+            ": do the credentials of this host belong to this service, and may they do this?"
+        }
+        "ExpiredToken" | "TokenRefreshRequired" => ": get new credentials",
+        "RequestTimeTooSkewed" => ": set this host's clock",
+        "PermanentRedirect"
+        | "Moved Permanently"
+        | "TemporaryRedirect"
+        | "Temporary Redirect"
+        | "AuthorizationHeaderMalformed" => ": name the bucket's region, and the endpoint of that region",
+        _ => "",
     }
 }

@@ -141,7 +141,7 @@ impl Place {
 
     /// Removes all objects and uploads below prefixes; what was removed, in words.
     pub(crate) fn remove_all(&self, prefixes: &[String]) -> Result<Vec<String>, SetupError> {
-        let client = self.client();
+        let client = self.reach.client();
         block_on(async {
             let error = |fault| self.error("remove", self.root_path(), fault);
             match self.whose(&client).await.map_err(error)? {
@@ -166,7 +166,7 @@ impl Place {
 
     /// Removes the bucket if Assay has made it and nothing but its mark is in it; what was removed, in words.
     pub(crate) fn remove_bucket(&self) -> Result<Vec<String>, SetupError> {
-        let client = self.client();
+        let client = self.reach.client();
         block_on(async {
             let path = self.bucket_path();
             let error = |fault| self.error("remove", path.clone(), fault);

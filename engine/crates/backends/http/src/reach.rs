@@ -1,0 +1,89 @@
+//! How a service is reached: its hosts, who asks them, and how long to wait.
+
+use crate::credentials::Who;
+use crate::lane::Wires;
+use crate::net::{trusted, Client, Endpoint, Pool};
+use crate::sign::Signer;
+use assay_core::{fault_name, Fault, SetupError};
+use assay_spec::{Balance, FaultDomain};
+use rustls::ClientConfig;
+use std::sync::Arc;
+
+/// What a target says of its service.
+pub(crate) struct Told<'a> {
+    pub(crate) endpoints: &'a [String],
+    /// A name that stands before that of each host.
+    pub(crate) below: Option<&'a str>,
+    pub(crate) balance: Balance,
+    pub(crate) ca_file: Option<&'a str>,
+    pub(crate) profile: Option<&'a str>,
+    pub(crate) region: &'a str,
+    /// As signatures name it.
+    pub(crate) service: &'static str,
+    /// Requests are not signed.
+    pub(crate) anonymous: bool,
+    pub(crate) timeout_ns: u64,
+}
+
+/// A service whose endpoints and credentials are known.
+pub(crate) struct Reach {
+    endpoints: Vec<Arc<Endpoint>>,
+    balance: Balance,
+    tls: Option<Arc<ClientConfig>>,
+    who: Arc<Who>,
+    timeout_ns: u64,
+}
+
+impl Reach {
+    /// Finds endpoints and credentials; asks nothing of the service yet.
+    ///
+    /// # Errors
+    /// If one of them is not to be found.
+    pub(crate) fn open(told: &Told<'_>) -> Result<Self, SetupError> {
+        let endpoints: Result<Vec<_>, _> =
+            told.endpoints.iter().map(|text| Endpoint::find(text, told.below).map(Arc::new)).collect();
+        let endpoints = endpoints?;
+        let secure = endpoints.iter().any(|endpoint| endpoint.tls);
+        let tls = if secure { Some(trusted(told.ca_file)?) } else { None };
+        let who = Arc::new(Who::find(told.profile, (told.region, told.service), told.anonymous)?);
+        Ok(Reach { endpoints, balance: told.balance, tls, who, timeout_ns: told.timeout_ns })
+    }
+
+    /// Connections outside lanes.
+    pub(crate) fn client(&self) -> Client {
+        Client::new(&self.endpoints, self.tls.clone(), self.timeout_ns)
+    }
+
+    /// Those of a lane, for so many slots.
+    ///
+    /// # Errors
+    /// If there are no credentials any more.
+    pub(crate) fn wires(&self, lane: u32, slots: usize) -> Result<Wires, SetupError> {
+        let pool = Pool::new(&self.endpoints, self.balance, lane, self.tls.clone());
+        Wires::new(pool, Arc::clone(&self.who), slots)
+    }
+
+    /// Who signs.
+    ///
+    /// # Errors
+    /// If new credentials are needed and not to be had.
+    pub(crate) fn signer(&self) -> Result<Arc<Signer>, Fault> {
+        self.who.signer().map_err(|_| Fault::os(libc::EKEYEXPIRED))
+    }
+
+    /// What may help where no service has answered; none if one has.
+    pub(crate) fn hint(&self, fault: Fault) -> Option<String> {
+        match (fault.domain(), fault_name(fault).unwrap_or_default()) {
+            (FaultDomain::Os, "ETIMEDOUT") => Some(format!(": no answer for {} s", self.timeout_ns as f64 / 1e9)),
+            (FaultDomain::Os, "EPROTO") if self.tls.is_some() => Some(
+                ": is the certificate for this name, and by somebody whom this host trusts, or by one of ca_file?"
+                    .to_owned(),
+            ),
+            (FaultDomain::Os, _) => {
+                let texts: Vec<&str> = self.endpoints.iter().map(|endpoint| endpoint.text.as_str()).collect();
+                Some(format!(" ({})", texts.join(", ")))
+            }
+            _ => None,
+        }
+    }
+}
