@@ -41,7 +41,7 @@ def test_just_enough_is_enough(table: TableAt, limit: int) -> None:
 def test_all_phases_count_together(table: TableAt) -> None:
     watch = Watch()
     ended = run_watched(table, watch, "prepare", "get", "update", "get", target={"max_requests": 30})
-    assert ended.failures() == {LIMITED: 1}
+    assert set(ended.failures()) == {LIMITED}, "as many times as were about to be sent"
     assert [len(watch.of(phase)) for phase in range(4)] == [12, 12, 6, 0]
     assert [end["status"] for end in ended.ends()] == ["done", "done", "failed", "skipped"]
     assert table.keys() == {MARK}
