@@ -2,7 +2,7 @@
 
 use crate::histogram::{Histogram, Merged, Sparse};
 use assay_core::OpKind;
-use assay_spec::{Interval, Moves, OpCounts, OpInterval, OpTotals};
+use assay_spec::{Earlier, Interval, Moves, OpCounts, OpInterval, OpTotals};
 use std::collections::BTreeMap;
 
 /// Operations that succeeded, and bytes that they moved.
@@ -53,12 +53,49 @@ pub(crate) struct Part {
     pub(crate) tally: Tally,
     latency: Sparse,
     first_byte: Sparse,
+    repeated: Sparse,
 }
 
 /// One lane's completions of one interval.
 pub(crate) struct LaneInterval {
     parts: Vec<Part>,
     delay: Sparse,
+    earlier: Spread,
+}
+
+/// What was done in intervals before the one in which it ended: operations and bytes in each of a stretch of them, by
+/// the first and the one behind the last.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Spread(BTreeMap<(u64, u64), (f64, f64)>);
+
+impl Spread {
+    fn put(&mut self, stretch: (u64, u64), ops: f64, bytes: f64) {
+        let sum = self.0.entry(stretch).or_default();
+        *sum = (sum.0 + ops, sum.1 + bytes);
+    }
+
+    fn add(&mut self, other: &Spread) {
+        other.0.iter().for_each(|(stretch, (ops, bytes))| self.put(*stretch, *ops, *bytes));
+    }
+
+    /// Spreads an operation over the intervals of a length in which it began and was under way, by the time that it
+    /// spent in each; what belongs to that in which it ended is left out. Times count from the phase's start.
+    fn spread(&mut self, interval_ns: u64, start: u64, end: u64, bytes: u64) {
+        let (first, last) = (start / interval_ns, end / interval_ns);
+        let of = |ns: u64| ns as f64 / (end - start) as f64;
+        let mut put = |stretch, share: f64| self.put(stretch, share, share * bytes as f64);
+        if first < last {
+            put((first, first + 1), of((first + 1) * interval_ns - start));
+        }
+        if first + 1 < last {
+            put((first + 1, last), of(interval_ns));
+        }
+    }
+
+    fn told(&self) -> Vec<Earlier> {
+        let one = |(&(from, to), &(ops, bytes)): (&(u64, u64), &(f64, f64))| Earlier { from, to, ops, bytes };
+        self.0.iter().map(one).collect()
+    }
 }
 
 impl LaneInterval {
@@ -82,12 +119,14 @@ pub(crate) struct Collected {
     latency: Histogram,
     /// There is none until a first byte is told: most protocols never do.
     first_byte: Option<Box<Histogram>>,
+    /// Likewise, of objects that had been fetched before.
+    repeated: Option<Box<Histogram>>,
 }
 
 impl Collected {
     fn new(kind: OpKind) -> Self {
         let (tally, latency) = (Tally::default(), Histogram::default());
-        Collected { kind, moving: moving(kind), tally, latency, first_byte: None }
+        Collected { kind, moving: moving(kind), tally, latency, first_byte: None, repeated: None }
     }
 
     fn is_now_of(&mut self, kind: OpKind) {
@@ -109,6 +148,12 @@ impl Collected {
         self.first_byte.get_or_insert_default().record(ns);
     }
 
+    /// Counts the latency of one that has fetched an object again.
+    #[cold]
+    pub(crate) fn note_repeated(&mut self, ns: u64) {
+        self.repeated.get_or_insert_default().record(ns);
+    }
+
     fn is_empty(&self) -> bool {
         self.tally.counts.ops + self.tally.errors == 0
     }
@@ -118,9 +163,14 @@ impl Collected {
             kind: self.kind,
             tally: std::mem::take(&mut self.tally),
             latency: self.latency.take(),
-            first_byte: self.first_byte.as_mut().map(|histogram| histogram.take()).unwrap_or_default(),
+            first_byte: taken(&mut self.first_byte),
+            repeated: taken(&mut self.repeated),
         }
     }
+}
+
+fn taken(histogram: &mut Option<Box<Histogram>>) -> Sparse {
+    histogram.as_mut().map(|histogram| histogram.take()).unwrap_or_default()
 }
 
 fn moving(kind: OpKind) -> u64 {
@@ -137,11 +187,13 @@ pub(crate) struct Collector {
     places: [u8; OpKind::ALL.len()],
     /// Open loop: from the intended start to the submission.
     pub(crate) delay: Histogram,
+    earlier: Spread,
 }
 
 impl Default for Collector {
     fn default() -> Self {
-        Collector { parts: Vec::new(), places: [0; OpKind::ALL.len()], delay: Histogram::default() }
+        let (parts, places) = (Vec::new(), [0; OpKind::ALL.len()]);
+        Collector { parts, places, delay: Histogram::default(), earlier: Spread::default() }
     }
 }
 
@@ -164,6 +216,13 @@ impl Collector {
         &mut self.parts[usize::from(self.places[kind as usize])]
     }
 
+    /// Spreads an operation that was counted over the intervals in which it was under way; times count from the phase's
+    /// start.
+    #[cold]
+    pub(crate) fn spread(&mut self, interval_ns: u64, start: u64, end: u64, kind: OpKind, length: u64) {
+        self.earlier.spread(interval_ns, start, end, length & moving(kind));
+    }
+
     /// Operations and bytes of all kinds.
     pub(crate) fn progress(&self) -> Counts {
         sum(self.parts.iter().map(|part| part.tally.counts))
@@ -180,7 +239,7 @@ impl Collector {
             return None;
         }
         let parts = self.parts.iter_mut().filter(|part| !part.is_empty()).map(Collected::take).collect();
-        Some(LaneInterval { parts, delay: self.delay.take() })
+        Some(LaneInterval { parts, delay: self.delay.take(), earlier: std::mem::take(&mut self.earlier) })
     }
 }
 
@@ -189,20 +248,26 @@ struct KindSum {
     tally: Tally,
     latency: Merged,
     first_byte: Merged,
+    repeated: Merged,
 }
 
 #[derive(Default)]
-struct Sum(BTreeMap<OpKind, KindSum>);
+struct Sum {
+    kinds: BTreeMap<OpKind, KindSum>,
+    earlier: Spread,
+}
 
 impl Sum {
     fn add(&mut self, interval: &LaneInterval) {
         for part in &interval.parts {
-            let sum_of_kind = self.0.entry(part.kind).or_default();
+            let sum_of_kind = self.kinds.entry(part.kind).or_default();
             sum_of_kind.tally.counts = sum([sum_of_kind.tally.counts, part.tally.counts]);
             sum_of_kind.tally.errors += part.tally.errors;
             sum_of_kind.latency.add(&part.latency);
             sum_of_kind.first_byte.add(&part.first_byte);
+            sum_of_kind.repeated.add(&part.repeated);
         }
+        self.earlier.add(&interval.earlier);
     }
 
     fn intervals(&self) -> Vec<OpInterval> {
@@ -214,7 +279,7 @@ impl Sum {
             latency: done.latency.encoded(),
             first_byte: done.first_byte.encoded(),
         };
-        self.0.iter().map(one).collect()
+        self.kinds.iter().map(one).collect()
     }
 
     fn totals(&self) -> Vec<OpTotals> {
@@ -225,8 +290,9 @@ impl Sum {
             errors: done.tally.errors,
             latency: done.latency.summary(),
             first_byte: done.first_byte.summary(),
+            repeated: done.repeated.summary(),
         };
-        self.0.iter().map(one).collect()
+        self.kinds.iter().map(one).collect()
     }
 }
 
@@ -267,6 +333,7 @@ impl Timeline {
             start_ns: index * self.interval_ns,
             end_ns: (index + 1) * self.interval_ns,
             operations: sum.intervals(),
+            earlier: sum.earlier.told(),
         }
     }
 
@@ -277,7 +344,7 @@ impl Timeline {
 
     /// Operations and bytes of the phase.
     pub(crate) fn progress(&self) -> Counts {
-        sum(self.total.0.values().map(|done| done.tally.counts))
+        sum(self.total.kinds.values().map(|done| done.tally.counts))
     }
 
     /// From intended starts to submissions.

@@ -1,7 +1,7 @@
 //! The loop in which a lane does its operations. Everything measured is measured here.
 
 use crate::arrivals::Schedule;
-use crate::data::{Data, Lying, Mismatch};
+use crate::data::{Data, Lying};
 use crate::interval::{sum, Collector, Counts};
 use crate::outcome::{LaneMessage, LaneOutcome};
 use crate::pattern::{Pattern, Step};
@@ -9,13 +9,14 @@ use crate::phase::{Moment, PhaseShared, MOMENTS};
 use crate::placement::Urgent;
 use crate::stream::Stream;
 use assay_core::clock::TimeSource;
-use assay_core::{fault_message, Buffers, Completion, Fault, Lane, Op, OpKind, NO_REQUESTS_LEFT, NO_UNITS_LEFT};
-use assay_spec::{ErrorKind, ErrorSample, Expected, Moves};
+use assay_core::{fault_message, Buffers, Completion, Fault, Lane, Op, OpKind};
+use assay_spec::{ErrorKind, Moves};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::Arc;
 
 mod ahead;
+mod careful;
 
 /// Failed operations that a lane reports whole in a phase; the others are only counted.
 const ERROR_SAMPLES: u64 = 5;
@@ -105,6 +106,8 @@ struct Run<'a, T> {
     done: Vec<Completion>,
     phase_start: u64,
     interval: u64,
+    /// When it began; what started before belongs in part to intervals before. 0 in open loop, where that is not known.
+    interval_start: u64,
     boundary: u64,
     /// Steps left; `ENDLESS` when the phase runs by time.
     left: u64,
@@ -122,8 +125,12 @@ struct Run<'a, T> {
     makes_data: bool,
     /// Steps depend on how operations have ended.
     follows: bool,
-    /// There is more to do after an operation than to count it.
+    /// There is more to do after an operation than to count it: always, or while some are under way that began in an
+    /// interval before.
     watches: bool,
+    always_watches: bool,
+    /// How many those are.
+    crossing: usize,
     /// The next step has to wait for something in flight.
     must_wait: bool,
 }
@@ -228,6 +235,8 @@ pub(crate) fn run(
         makes_data,
         follows,
         watches: follows || plan.verify || plan.tells_first_byte,
+        always_watches: follows || plan.verify || plan.tells_first_byte,
+        crossing: 0,
         must_wait: false,
         plan,
         links,
@@ -245,6 +254,7 @@ pub(crate) fn run(
         done: Vec::with_capacity(depth as usize),
         phase_start,
         interval: 0,
+        interval_start: 0,
         cut_at: None,
         seen: 0,
         failed: 0,
@@ -578,130 +588,9 @@ impl<T: TimeSource> Run<'_, T> {
         simple
     }
 
-    /// Counts one operation whose result is not its length, or after which there is more to do.
-    #[inline(never)]
-    fn count_with_care(&mut self, op: &Op, start: u64, result: Result<u64, Fault>, now: u64) {
-        let well = match op.kind.expects() {
-            Expected::Length => result == Ok(op.length),
-            // More is known of some.
-            Expected::Any => result.is_ok() && (op.length == 0 || result == Ok(op.length)),
-        };
-        if self.follows {
-            let Op { kind, count, object, offset, length, .. } = *op;
-            self.plan.pattern.ended(&Step { kind, count, object, offset, length }, well);
-            self.must_wait = false;
-        }
-        // Taken also of what failed, or the next operation in the slot would answer for it.
-        let streamed = self.wrong_in_stream(op);
-        if !well {
-            return self.not_as_asked(op, result);
-        }
-        // Of what is found nobody knows before how much it is.
-        let length = match (op.kind.moves(), result) {
-            (Moves::In, Ok(bytes)) => bytes,
-            _ => op.length,
-        };
-        if self.plan.verify && op.kind.moves() == Moves::In && !self.verified(&Op { length, ..*op }, streamed) {
-            return;
-        }
-        let collected = self.collector.of(op.kind);
-        collected.count(length, now.saturating_sub(start));
-        if self.plan.tells_first_byte {
-            let came = self.channel.first_byte(op.slot);
-            if came != 0 {
-                collected.note_first_byte(came.saturating_sub(start));
-            }
-        }
-    }
-
-    /// Counts an operation that failed or did less than it should.
-    #[cold]
-    fn not_as_asked(&mut self, op: &Op, result: Result<u64, Fault>) {
-        let (kind, fault, message) = match (op.kind.moves(), result) {
-            (_, Err(fault)) => (ErrorKind::Fault, Some(fault), fault_message(fault)),
-            (Moves::Nothing, Ok(size)) => {
-                let message = format!("{} has {size} bytes, {} were written", self.noun(), op.length);
-                (ErrorKind::Corrupt, None, message)
-            }
-            (Moves::In, Ok(bytes)) => (ErrorKind::ShortRead, None, format!("{bytes} of {} bytes moved", op.length)),
-            (Moves::Out, Ok(bytes)) => (ErrorKind::ShortWrite, None, format!("{bytes} of {} bytes moved", op.length)),
-        };
-        self.fail(op, op.offset, kind, fault, message);
-        if matches!(fault, Some(NO_REQUESTS_LEFT | NO_UNITS_LEFT)) {
-            self.outcome.gave_up = true;
-            self.issuing = false;
-        }
-    }
-
-    fn noun(&self) -> &'static str {
-        if self.follows {
-            "the object"
-        } else {
-            "the file"
-        }
-    }
-
     /// Operations and bytes so far.
     fn progress(&self) -> Counts {
         sum([self.outcome.progress(), self.collector.progress()])
-    }
-
-    /// What was found wrong with an operation whose data is looked at while it comes.
-    fn wrong_in_stream(&self, op: &Op) -> Option<Mismatch> {
-        let stream = self.plan.stream.as_ref().filter(|_| is_streamed(op, self.buffers))?;
-        stream.wrong(op.slot)
-    }
-
-    /// Whether the data is right; `streamed`: what was wrong with it while it came, if it is longer than a buffer.
-    fn verified(&mut self, op: &Op, streamed: Option<Mismatch>) -> bool {
-        self.distracted = true;
-        let long = is_streamed(op, self.buffers);
-        let Some(data) = &mut self.plan.data else {
-            return true;
-        };
-        let wrong = if long {
-            streamed
-        } else {
-            if let Some(first) = self.plan.first_object {
-                data.select(first + op.object);
-            }
-            let contents = op.length.saturating_sub(self.plan.key_bytes) as usize;
-            // SAFETY: the operation has completed and the slot is not yet free.
-            data.check(op.offset, unsafe { self.buffers.slice(op.slot, contents) })
-        };
-        let Some(wrong) = wrong else {
-            self.outcome.verified_bytes = self.outcome.verified_bytes.saturating_add(op.length);
-            return true;
-        };
-        let message = wrong.to_string().replace("the file", self.noun());
-        self.fail(op, wrong.offset, ErrorKind::Corrupt, None, message);
-        false
-    }
-
-    fn fail(&mut self, op: &Op, offset: u64, kind: ErrorKind, fault: Option<Fault>, message: String) {
-        *self.outcome.errors.entry((kind, fault)).or_default() += 1;
-        self.distracted = true;
-        self.failed += 1;
-        self.collector.of(op.kind).tally.errors += 1;
-        if self.failed <= ERROR_SAMPLES {
-            let sample = ErrorSample {
-                phase: self.plan.phase,
-                lane: Some(self.plan.lane),
-                action: op.kind.name().to_owned(),
-                object: self.plan.object.clone(),
-                number: op.object,
-                offset,
-                length: op.length,
-                kind,
-                fault,
-                message,
-            };
-            let _ = self.links.messages.send(LaneMessage::Error(sample));
-        }
-        if self.failed >= self.plan.error_limit {
-            self.outcome.gave_up = true;
-            self.issuing = false;
-        }
     }
 
     /// Hands over the interval that has ended.
@@ -711,6 +600,11 @@ impl<T: TimeSource> Run<'_, T> {
         self.hand_over();
         self.clock.adjust();
         self.interval = now.saturating_sub(self.phase_start) / self.plan.interval_ns;
+        if self.plan.schedule.is_none() {
+            self.interval_start = self.phase_start.saturating_add(self.interval.saturating_mul(self.plan.interval_ns));
+            self.crossing = if self.slots.len() == 1 { 1 } else { self.slots.len() - self.free.len() };
+            self.watches = self.always_watches || self.crossing > 0;
+        }
         let passed = (self.interval + 1).saturating_mul(self.plan.interval_ns);
         self.boundary = self.phase_start.saturating_add(passed).min(now + LONGEST_ACCOUNT_NS);
     }

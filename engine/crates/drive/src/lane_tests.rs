@@ -6,6 +6,7 @@ use crate::soak::times;
 use assay_core::OpKind;
 use assay_spec::{Arrivals, ErrorKind, Fault, LatencySummary, Operation};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 /// Each operation takes 1 ms; from the submission of one of them the storage stands still for a second.
@@ -281,6 +282,57 @@ fn each_interval_has_what_ended_in_it() {
         let expected: Vec<u64> = ends.iter().map(|end| end / (10 * MS)).collect();
         assert!(played.intervals.iter().all(|interval| expected.contains(&interval.index)), "none is empty");
     }
+}
+
+/// What was done in each interval of 10 ms, by the time that operations spent in it.
+fn spread(played: &Played) -> BTreeMap<u64, (f64, f64)> {
+    let mut done: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
+    let mut add = |index: u64, ops: f64, bytes: f64| {
+        let sum = done.entry(index).or_default();
+        *sum = (sum.0 + ops, sum.1 + bytes);
+    };
+    for interval in &played.intervals {
+        let of_kind = &interval.operations[0];
+        add(interval.index, of_kind.ops as f64, of_kind.bytes as f64);
+        for earlier in &interval.earlier {
+            assert!(earlier.from < earlier.to && earlier.to <= interval.index, "{interval:?}");
+            let count = (earlier.to - earlier.from) as f64;
+            add(interval.index, -count * earlier.ops, -count * earlier.bytes);
+            (earlier.from..earlier.to).for_each(|index| add(index, earlier.ops, earlier.bytes));
+        }
+    }
+    done
+}
+
+#[test]
+fn operations_are_spread_over_the_intervals_in_which_they_were_under_way() {
+    for depth in [1, 2, 5] {
+        // Of the simulated operations those of each slot follow each other without a gap.
+        let mut scene = read(30, takes(|number| if number % 7 == 3 { 37 * MS } else { 3 * MS })).deep(depth, depth);
+        scene.interval_ns = 10 * MS;
+        let played = scene.play();
+        let mut expected: BTreeMap<u64, f64> = BTreeMap::new();
+        for (start, end) in starts(&played, 0).into_iter().zip(ends(&played, 0)) {
+            for index in start / (10 * MS)..=end / (10 * MS) {
+                let inside = end.min((index + 1) * 10 * MS).saturating_sub(start.max(index * 10 * MS));
+                *expected.entry(index).or_default() += inside as f64 / (end - start) as f64;
+            }
+        }
+        let done = spread(&played);
+        for (index, ops) in expected {
+            let (found, bytes) = done.get(&index).copied().unwrap_or_default();
+            assert!((found - ops).abs() < 1e-9, "depth {depth}, interval {index}: {found} instead of {ops}");
+            assert!((bytes - ops * RECORD as f64).abs() < 1e-3);
+        }
+    }
+}
+
+#[test]
+fn in_open_loop_nothing_is_spread() {
+    let mut scene = read(30, takes(|_| 25 * MS)).rate(100.0).deep(4, 4);
+    scene.interval_ns = 10 * MS;
+    let played = scene.play();
+    assert!(played.end.ops(OpKind::Read) > 0 && played.intervals.iter().all(|interval| interval.earlier.is_empty()));
 }
 
 #[test]

@@ -295,11 +295,12 @@ impl Pattern {
         matches!(self.order, Order::Objects(_))
     }
 
-    /// An operation of a step has ended, well or not.
+    /// An operation of a step has ended, well or not; whether it has fetched an object again.
     #[cold]
-    pub fn ended(&mut self, step: &Step, well: bool) {
-        if let Order::Objects(steps) = &mut self.order {
-            steps.ended(step, well);
+    pub fn ended(&mut self, step: &Step, well: bool) -> bool {
+        match &mut self.order {
+            Order::Objects(steps) => steps.ended(step, well),
+            _ => false,
         }
     }
 

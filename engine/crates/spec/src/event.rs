@@ -157,6 +157,23 @@ pub struct Interval {
     pub end_ns: u64,
     /// What was done, kind by kind; kinds of which nothing ended are left out.
     pub operations: Vec<OpInterval>,
+    /// Of what ended here the part that was done in intervals before, if an operation is taken to be done evenly from its
+    /// start to its end. Closed loop only: in open loop an operation may have waited for its turn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Earlier>,
+}
+
+/// What was done, in each of a stretch of intervals, of operations that ended later.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Earlier {
+    /// Number of the first interval.
+    pub from: u64,
+    /// Number of the interval behind the last.
+    pub to: u64,
+    /// Operations in each of them, in parts of one.
+    pub ops: f64,
+    /// Bytes in each of them.
+    pub bytes: f64,
 }
 
 /// One kind of operation in an interval.
@@ -193,6 +210,10 @@ pub struct OpTotals {
     /// Times until the first byte came; none where the protocol does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte: Option<LatencySummary>,
+    /// Latencies of those that fetched an object that the same job had fetched before since it was stored; none if there
+    /// were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<LatencySummary>,
 }
 
 /// One kind of operation of one lane in a phase.

@@ -289,6 +289,29 @@ class DeviceUse(BaseModel):
     """
 
 
+class Earlier(BaseModel):
+    """
+    What was done, in each of a stretch of intervals, of operations that ended later.
+    """
+
+    bytes: float
+    """
+    Bytes in each of them.
+    """
+    from_: Annotated[int, Field(alias='from', ge=0)]
+    """
+    Number of the first interval.
+    """
+    ops: float
+    """
+    Operations in each of them, in parts of one.
+    """
+    to: Annotated[int, Field(ge=0)]
+    """
+    Number of the interval behind the last.
+    """
+
+
 class ErrorKind(StrEnum):
     """
     Why an operation failed.
@@ -805,6 +828,11 @@ class OpTotals(BaseModel):
     ops: Annotated[int, Field(ge=0)]
     """
     Operations that succeeded.
+    """
+    repeated: LatencySummary | None = None
+    """
+    Latencies of those that fetched an object that the same job had fetched before since it was stored; none if there
+    were none.
     """
 
 
@@ -1899,6 +1927,11 @@ class IntervalEvent(BaseModel):
     What was completed in a stretch of time.
     """
 
+    earlier: list[Earlier] | None = None
+    """
+    Of what ended here the part that was done in intervals before, if an operation is taken to be done evenly from its
+    start to its end. Closed loop only: in open loop an operation may have waited for its turn.
+    """
     end_ns: Annotated[int, Field(ge=0)]
     """
     Its end, nanoseconds after the phase's start.
@@ -1977,6 +2010,11 @@ class Interval(BaseModel):
     The same index can come twice: a lane that was held up reports late.
     """
 
+    earlier: list[Earlier] | None = None
+    """
+    Of what ended here the part that was done in intervals before, if an operation is taken to be done evenly from its
+    start to its end. Closed loop only: in open loop an operation may have waited for its turn.
+    """
     end_ns: Annotated[int, Field(ge=0)]
     """
     Its end, nanoseconds after the phase's start.

@@ -306,7 +306,7 @@ impl ObjectSteps {
 
     /// How many deletes it takes, of so many objects from an existing one on.
     fn steps_of_deletes(&self, most: u64) -> u64 {
-        let There { low, high, missing } = &self.there;
+        let There { low, high, missing, .. } = &self.there;
         if most == 1 || missing.is_empty() {
             return (high - low - missing.len() as u64).div_ceil(most);
         }
@@ -437,8 +437,8 @@ impl ObjectSteps {
         puts.then(|| self.begin_put(self.there.high))
     }
 
-    /// A step has ended, well or not.
-    pub fn ended(&mut self, step: &Step, well: bool) {
+    /// A step has ended, well or not; whether it has fetched an object that this job had fetched before.
+    pub fn ended(&mut self, step: &Step, well: bool) -> bool {
         let Step { kind, object, length, count, .. } = *step;
         match kind {
             OpKind::BatchPut => (object..object + u64::from(count)).for_each(|object| self.stored(object, well)),
@@ -448,7 +448,7 @@ impl ObjectSteps {
                 self.stored(object, well);
             }
             OpKind::StartUpload | OpKind::PutPart => {
-                let Some(upload) = self.uploads.iter_mut().find(|upload| upload.object == object) else { return };
+                let Some(upload) = self.uploads.iter_mut().find(|upload| upload.object == object) else { return false };
                 upload.begun |= kind == OpKind::StartUpload && well;
                 upload.stored += length;
                 upload.failed |= !well;
@@ -463,6 +463,10 @@ impl ObjectSteps {
                         self.looking.remove(&object);
                     }
                 }
+                if well && kind == OpKind::Update {
+                    self.there.store(object);
+                }
+                return well && kind == OpKind::Get && self.there.fetch(object);
             }
             OpKind::Delete
             | OpKind::List
@@ -474,10 +478,12 @@ impl ObjectSteps {
             | data_kinds!()
             | name_kinds!() => {}
         }
+        false
     }
 
     fn stored(&mut self, object: u64, well: bool) {
         self.storing.remove(&object);
+        self.there.store(object);
         if !well {
             self.there.missing.insert(object);
         }

@@ -115,6 +115,29 @@ fn sizes_of(least: u64, most: u64) -> Value {
     json!({"distribution": "range", "min_bytes": least, "max_bytes": most})
 }
 
+#[test]
+fn what_was_fetched_before_is_told_until_it_is_stored_again() {
+    let job = |operation: &str| job(&json!({"count": 100}), &sizes_of(1, 1), &json!({"operation": operation}));
+    let fetched = |there: There| {
+        let mut steps = steps(&job("get"), there);
+        let found: Vec<bool> = (0..100)
+            .map(|_| steps.next_step().unwrap())
+            .collect::<Vec<_>>()
+            .iter()
+            .map(|step| steps.ended(step, step.object != 7))
+            .collect();
+        (found.iter().filter(|again| **again).count(), steps.left())
+    };
+    let (again, there) = fetched(There::first(100));
+    assert_eq!(again, 0);
+    let (again, mut there) = fetched(there);
+    assert_eq!(again, 99, "what failed was not fetched");
+    there.store(3);
+    assert_eq!(fetched(there).0, 98);
+    let left = play(steps(&job("put"), There::first(100)), &mut Store::default(), 3, u64::MAX, |_| false);
+    assert_eq!(fetched(left).0, 0);
+}
+
 proptest! {
     /// Whatever is in flight and ends when: a part waits for its upload, its completion for all parts, nothing is
     /// fetched that is not there, and in the end all objects are there whole.
@@ -212,7 +235,8 @@ proptest! {
 fn a_mix_without_puts_ends_where_nothing_is_left() {
     let mix = json!({"operation": "object_mix", "mix": {"get": 50, "head": 50}, "runtime_ns": 1});
     let job = job(&json!({"count": 3}), &Value::Null, &mix);
-    let there = There { low: 0, high: 3, missing: BTreeSet::from([0, 1, 2]) };
+    let mut there = There::first(3);
+    there.missing.extend(0..3);
     assert_eq!(steps(&job, there).next_step(), None);
 }
 

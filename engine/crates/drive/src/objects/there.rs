@@ -11,12 +11,14 @@ pub struct There {
     pub high: u64,
     /// Are not there: could not be stored, or were removed before the oldest one.
     pub missing: BTreeSet<u64>,
+    /// A bit for each that was fetched since it was stored, as far as this job knows.
+    fetched: Vec<u64>,
 }
 
 impl There {
     /// These numbers, without gaps.
     pub fn first(count: u64) -> Self {
-        There { low: 0, high: count, missing: BTreeSet::new() }
+        There { high: count, ..There::default() }
     }
 
     pub(super) fn has(&self, object: u64) -> bool {
@@ -47,6 +49,24 @@ impl There {
         self.missing = self.missing.split_off(&(last + 1));
         self.low = last + 1;
         Some((first, last + 1 - first))
+    }
+
+    /// An object has been fetched; whether it had been before.
+    pub(super) fn fetch(&mut self, object: u64) -> bool {
+        let (word, bit) = ((object / 64) as usize, 1 << (object % 64));
+        if self.fetched.len() <= word {
+            self.fetched.resize(word + 1, 0);
+        }
+        let before = self.fetched[word] & bit != 0;
+        self.fetched[word] |= bit;
+        before
+    }
+
+    /// An object has been stored: nobody has fetched what it is now.
+    pub(super) fn store(&mut self, object: u64) {
+        if let Some(word) = self.fetched.get_mut((object / 64) as usize) {
+            *word &= !(1 << (object % 64));
+        }
     }
 
     pub(super) fn remove(&mut self, object: u64) {
