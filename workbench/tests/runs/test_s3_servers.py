@@ -39,6 +39,26 @@ def test_each_operation_is_done_and_counted(at: At) -> None:
     assert at.sizes() == {MARK: at.sizes()[MARK]}
 
 
+def test_repeated_fetches_are_told_apart_until_the_object_is_stored_again(at: At) -> None:
+    ended = at.well("put", "get", {"operation": "get", "range_bytes": 1000}, "put", "get", objects={"count": 15})
+    gets = [end["operations"][0] for end in ended.ends() if end["operation"] == "get"]
+    assert [(get["ops"], get["repeated"]["count"] if "repeated" in get else 0) for get in gets] == [
+        (15, 0),
+        (15, 15),
+        (15, 0),
+    ]
+
+
+def test_what_is_under_way_for_many_intervals_counts_in_each_of_them(at: At) -> None:
+    ended = at.well("put", "get", lanes=1, queue_depth=2, interval_ns=10_000_000, file_size_bytes=8 * MIB)
+    intervals = [event for event in ended.events if event["event"] == "interval"]
+    parts = [part for event in intervals for part in event.get("earlier", ())]
+    assert parts and all(0 <= part["from"] < part["to"] and part["ops"] > 0 < part["bytes"] for part in parts)
+    for event in intervals:
+        before = sum((part["to"] - part["from"]) * part["ops"] for part in event.get("earlier", ()))
+        assert before < sum(one["ops"] for one in event["operations"]) + 1e-9
+
+
 def test_ranges_are_read_and_checked(at: At) -> None:
     ended = at.well("prepare", {"operation": "get", "range_bytes": 1000})
     assert (ended.of("get")["bytes"], ended.end("get")["verified_bytes"]) == (12_000, 12_000)

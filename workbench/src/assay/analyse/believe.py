@@ -192,7 +192,12 @@ def _check_kind(name: str, counts: OpTotals, job: Job, measured: bool) -> None:
         _no(f"{name}: {counts.bytes} bytes in {counts.ops} {kind} operations of {most} bytes")
     if counts.latency is None and counts.ops:
         _no(f"{name}: {counts.ops} {kind} operations without latencies")
-    for what, summary in (("latencies", counts.latency), ("times of first bytes", counts.first_byte)):
+    told = {
+        "latencies": counts.latency,
+        "times of first bytes": counts.first_byte,
+        "latencies of repeated fetches": counts.repeated,
+    }
+    for what, summary in told.items():
         if summary is None:
             continue
         _check_latency(f"{name}: {what} of {kind}", summary)
@@ -305,6 +310,7 @@ def _check_intervals(number: int, intervals: Sequence[IntervalEvent], heard: Hea
             _no(f"{name}: interval {event.index} begins after the end of the whole job")
         where = f"{name}: interval {event.index}"
         _check_once(where, event.operations)
+        _check_earlier(where, event)
         for counts in event.operations:
             for text in (counts.latency, counts.first_byte):
                 if text is not None and _counted(where, text) < counts.ops:
@@ -313,6 +319,19 @@ def _check_intervals(number: int, intervals: Sequence[IntervalEvent], heard: Hea
     if end is not None:
         told = [counts for event in intervals for counts in event.operations]
         _check_parts(f"{name}: {{}} of all intervals", end.operations, told, whole=False)
+
+
+def _check_earlier(where: str, event: IntervalEvent) -> None:
+    """What was done before an interval is a part of what ended in it. Sums of parts are not exact."""
+    parts = event.earlier or ()
+    if any(not part.from_ < part.to <= event.index or min(part.ops, part.bytes) < 0 for part in parts):
+        _no(f"{where} tells of what was done before in intervals that are not before it")
+    ops = sum(counts.ops for counts in event.operations)
+    moved = sum(counts.bytes for counts in event.operations)
+    for most, all_of in ((ops, [part.ops for part in parts]), (moved, [part.bytes for part in parts])):
+        done = sum(each * (part.to - part.from_) for each, part in zip(all_of, parts, strict=True))
+        if not done <= most * (1 + 1e-9) + 1e-6:
+            _no(f"{where} has less in it than what of it was done before")
 
 
 def _check_failure(number: int, sample: ErrorSampleEvent, job: Job) -> None:

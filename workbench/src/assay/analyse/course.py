@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assay.analyse.estimate import mean_deviation, student_t
+from assay.analyse.segments import segments_of
 from assay.analyse.statistics.changes import Floats, change_points
 from assay.contract.messages import IntervalEvent, PhaseEndEvent, Window
 from assay.model.base import AssayError
@@ -51,11 +52,12 @@ def course_of(
     return course(intervals, rest)
 
 
-def whole_intervals(events: Sequence[IntervalEvent], steady: Window, counted: bool) -> tuple[int, list[IntervalRate]]:
+def whole_intervals(events: Sequence[IntervalEvent], steady: Window, counted: bool) -> tuple[float, list[IntervalRate]]:
     """The intervals of a phase that lie wholly in a window, and how much was done before the first of them.
 
     The engine reports no interval in which nothing was completed; those are put in with the rate 0. An interval that is
-    shorter than the others, as the last one may be, is left out.
+    shorter than the others, as the last one may be, is left out. Of an operation that was under way in several, each
+    has the part that was done in it, if the engine tells.
 
     Args:
         events: Of one phase, in any order; several of one index are added up.
@@ -63,15 +65,16 @@ def whole_intervals(events: Sequence[IntervalEvent], steady: Window, counted: bo
         counted: Count operations, not bytes.
 
     Raises:
-        AssayError: They would be so many that no run can have had them.
+        AssayError: They would be so many that no run can have had them, or make no sense.
     """
     length = max((event.end_ns - event.start_ns for event in events), default=0)
     if length <= 0:
         return 0, []
-    amounts: dict[int, int] = {}
+    amounts: dict[int, float] = {}
     for event in events:
         amount = sum(part.ops if counted else part.bytes for part in event.operations)
         amounts[event.index] = amounts.get(event.index, 0) + amount
+        _move_earlier(amounts, event, counted)
     first, stop = -(-steady.start_ns // length), steady.end_ns // length
     if stop - first > MOST:
         raise AssayError(f"a phase of {stop - first} intervals of {length} ns: more than any run has")
@@ -82,7 +85,21 @@ def whole_intervals(events: Sequence[IntervalEvent], steady: Window, counted: bo
     ]
 
 
-def course(intervals: Sequence[IntervalRate], data_set_bytes: int | None = None) -> Course | None:
+def _move_earlier(amounts: dict[int, float], event: IntervalEvent, counted: bool) -> None:
+    """Put what was done before an interval where it was done."""
+    for part in event.earlier or ():
+        if not part.from_ < part.to <= event.index or part.to - part.from_ > MOST:
+            raise AssayError(
+                f"interval {event.index} tells of intervals {part.from_} to {part.to}, which are not before it"
+            )
+        amount = part.ops if counted else part.bytes
+        for index in range(part.from_, part.to):
+            amounts[index] = amounts.get(index, 0) + amount
+        # What is left of much less much is never exact.
+        amounts[event.index] = max(0.0, amounts[event.index] - amount * (part.to - part.from_))
+
+
+def course(intervals: Sequence[IntervalRate], data_set_bytes: float | None = None) -> Course | None:
     """What the intervals of one phase tell; None with fewer than two.
 
     Args:
@@ -103,6 +120,7 @@ def course(intervals: Sequence[IntervalRate], data_set_bytes: int | None = None)
         variation=deviation / mean if mean > 0 else 0.0,
         first_pass=first,
         later_passes=later,
+        segments=segments_of(intervals),
         **more,
     )
 
@@ -178,7 +196,7 @@ def _changes(intervals: Sequence[IntervalRate], rates: Floats) -> tuple[Change, 
     )
 
 
-def _passes(intervals: Sequence[IntervalRate], data_set_bytes: int | None) -> tuple[float | None, float | None]:
+def _passes(intervals: Sequence[IntervalRate], data_set_bytes: float | None) -> tuple[float | None, float | None]:
     """Mean rates of the intervals wholly in the first pass, and wholly after it."""
     if data_set_bytes is None:
         return None, None

@@ -159,6 +159,24 @@ def merge(histograms: Sequence[Histogram]) -> Histogram:
     return Histogram(one.lowest, one.digits, first, counts)
 
 
+def less(whole: Histogram, part: Histogram) -> Histogram:
+    """What is in one histogram and not in another that is a part of it, exactly.
+
+    Raises:
+        AssayError: It is no part of it.
+    """
+    start, end = part.first - whole.first, part.first - whole.first + len(part.counts)
+    if not len(part.counts):
+        return whole
+    if (whole.lowest, whole.digits) != (part.lowest, part.digits) or start < 0 or end > len(whole.counts):
+        raise AssayError("a latency histogram is no part of the other that it should be a part of")
+    counts = whole.counts.copy()
+    counts[start:end] -= part.counts
+    if counts.min() < 0:
+        raise AssayError("a latency histogram is no part of the other that it should be a part of")
+    return Histogram(whole.lowest, whole.digits, whole.first, counts)
+
+
 def percentiles(histogram: Histogram, percents: Sequence[float] | npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """The least recorded value that at least so many percent do not exceed, in nanoseconds.
 

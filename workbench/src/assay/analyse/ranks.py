@@ -181,6 +181,7 @@ def _totals(parts: Sequence[OpTotals]) -> list[OpTotals]:
             **added_up(group),
             latency=_latency([part.latency for part in group]),
             first_byte=_latency([part.first_byte for part in group]),
+            repeated=_latency([part.repeated for part in group]),
         )
         for group in by_kind(parts)
     ]
@@ -345,7 +346,8 @@ def _merged_intervals(hosts: Sequence[Sequence[IntervalEvent]]) -> list[Interval
             OpInterval(**added_up(group)) for group in by_kind([one for part in parts for one in part.operations])
         ]
         end = max(part.end_ns for part in parts)
-        merged.append(parts[0].model_copy(update={"operations": operations, "end_ns": end}))
+        earlier = [one for part in parts for one in part.earlier or ()]
+        merged.append(parts[0].model_copy(update={"operations": operations, "end_ns": end, "earlier": earlier}))
     return merged
 
 

@@ -234,9 +234,20 @@ def _kinds(operations: Sequence[OpTotals]) -> tuple[KindCounts, ...]:
             histogram=None if alone else histogram,
             first_byte=first_byte,
             first_byte_histogram=first_byte_histogram,
+            **_accesses(of_kind),
         )
         found.append(counts)
     return tuple(found)
+
+
+def _accesses(of_kind: OpTotals) -> dict[str, Any]:
+    """First and repeated fetches apart, if some were repeated."""
+    if of_kind.repeated is None or of_kind.latency is None:
+        return {}
+    repeated, _ = merged_latency((of_kind.repeated,))
+    whole = histograms.decode(of_kind.latency.histogram)
+    first = histograms.less(whole, histograms.decode(of_kind.repeated.histogram))
+    return {"repeated": repeated, "repeated_ops": of_kind.repeated.count, "first": histograms.summary(first)}
 
 
 def _watch(watch: Watch | None) -> WatchSeen | None:

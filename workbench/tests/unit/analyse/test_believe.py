@@ -92,6 +92,10 @@ def test_an_engine_that_does_not_watch_is_believed() -> None:
     assert reason(job, events) == ""
 
 
+def before(first: int, behind: int, ops: float = 0.5) -> dict[str, Any]:
+    return {"from": first, "to": behind, "ops": ops, "bytes": 1.0}
+
+
 THREE_THOUSAND = kind(end(good("open-loop")[1]))["latency"]
 
 
@@ -115,6 +119,12 @@ THREE_THOUSAND = kind(end(good("open-loop")[1]))["latency"]
         (lambda e: kind(end(e))["latency"].update(p50_ns=2**40), "a percentile is greater than a higher one"),
         (lambda e: kind(end(e)).update(latency=None), "256 write operations without latencies"),
         (lambda e: kind(end(e)).update(first_byte=THREE_THOUSAND), "3000 times of first bytes of 256 write operations"),
+        (lambda e: kind(end(e)).update(repeated=THREE_THOUSAND), "3000 latencies of repeated fetches of 256 write"),
+        (lambda e: e[3].update(earlier=[before(0, 1)]), "in intervals that are not before it"),
+        (
+            lambda e: e[3].update(index=9, start_ns=9 * e[3]["start_ns"], earlier=[before(3, 3)]),
+            "interval 9 is not where",
+        ),
         (lambda e: end(e)["operations"].append(kind(end(e))), "write is counted twice"),
         (lambda e: kind(end(e)["lanes"][0]).update(operation="read"), "of all lanes"),
         (lambda e: kind(end(e)["lanes"][0]).update(errors=1), "of all lanes"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from assay.analyse.course import IntervalRate, course, course_of, effective_size, whole_intervals
 from assay.analyse.statistics.changes import change_points
 from assay.contract.messages import IntervalEvent, PhaseEndEvent, Window
+from assay.model.base import AssayError
 from assay.model.result.course import Course
 
 S = 10**9
@@ -61,6 +62,45 @@ def test_parts_of_an_interval_are_added_up_and_silence_is_a_rate_of_zero() -> No
     events = [event(0), event(2, 50 * MB), event(3), event(2, 7 * MB)]
     _, got = whole_intervals(events, window(0, 4), counted=False)
     assert [interval.rate / MB for interval in got] == [100, 0, 57, 100]
+
+
+def earlier(first: int, behind: int, ops: float) -> dict[str, Any]:
+    return {"from": first, "to": behind, "ops": ops, "bytes": ops * MB}
+
+
+def test_what_was_under_way_counts_where_it_was_done() -> None:
+    # One operation took from the middle of the second 1 to the middle of the second 4: a sixth, a third twice, a sixth.
+    long = event(4, MB, earlier=[earlier(1, 2, 1 / 6), earlier(2, 4, 1 / 3)])
+    events = [event(0, 3 * MB), event(1, 2 * MB), long, event(5, 7 * MB)]
+    for counted, unit in ((False, MB), (True, 1)):
+        before, got = whole_intervals(events, window(1, 6), counted=counted)
+        assert before == 3 * unit
+        assert [interval.rate / unit for interval in got] == pytest.approx([2 + 1 / 6, 1 / 3, 1 / 3, 1 / 6, 7])
+
+
+def test_what_ended_behind_the_steady_time_counts_in_it_by_its_part() -> None:
+    before, got = whole_intervals([event(3, MB, earlier=[earlier(0, 3, 0.3)])], window(1, 3), counted=False)
+    assert before == pytest.approx(0.3 * MB)
+    assert [interval.rate for interval in got] == pytest.approx([0.3 * MB, 0.3 * MB])
+
+
+@given(st.lists(st.tuples(st.integers(0, 9 * S), st.integers(1, 5 * S)), min_size=1, max_size=30))
+def test_nothing_is_lost_or_counted_twice(spans: list[tuple[int, int]]) -> None:
+    events = []
+    for start, length in spans:
+        end = start + length
+        first, last = start // S, end // S
+        parts = [earlier(n, n + 1, (min(end, (n + 1) * S) - max(start, n * S)) / length) for n in range(first, last)]
+        events.append(event(last, MB, earlier=parts))
+    before, got = whole_intervals(events, window(0, 15), counted=False)
+    assert before == 0
+    assert sum(interval.rate for interval in got) == pytest.approx(len(spans) * MB)
+
+
+@pytest.mark.parametrize("part", [earlier(2, 3, 1), earlier(1, 1, 1), earlier(0, 10**9, 1)])
+def test_what_is_not_earlier_is_one_clear_error(part: dict[str, Any]) -> None:
+    with pytest.raises(AssayError, match="not before it"):
+        whole_intervals([event(2, MB, earlier=[part])], window(0, 3), counted=False)
 
 
 def test_the_last_interval_is_left_out_if_it_is_shorter() -> None:
@@ -158,7 +198,8 @@ def test_any_series_has_a_course(values: list[float], data_set: int | None) -> N
     got = found(values, data_set)
     assert got == found(values, data_set)
     assert (got.first_pass is None) == (got.later_passes is None)
-    numbers = [number for number in got.model_dump(exclude={"changes"}).values() if number is not None]
+    numbers = [number for number in got.model_dump(exclude={"changes", "segments"}).values() if number is not None]
+    numbers += got.segments.rates if got.segments is not None else ()
     assert all(math.isfinite(number) for number in numbers)
     if got.effective is not None:
         assert 0 < got.effective <= len(values) and got.range_share is not None and got.range_share >= 0

@@ -1,6 +1,37 @@
 """How the rate of a phase went while it lasted."""
 
+from statistics import median
+
 from assay.model.base import Frozen
+
+
+class Segments(Frozen):
+    """The rate of a phase second by second, in the unit of `Course.mean`.
+
+    Operations that were under way at the border of two seconds count in both, by the time that they spent in each.
+
+    Attributes:
+        length_ns: Length of one: a second, more only where there would be too many.
+        rates: One after the other, three at least.
+    """
+
+    length_ns: int
+    rates: tuple[float, ...]
+
+    @property
+    def slowest(self) -> float:
+        """The least rate."""
+        return min(self.rates)
+
+    @property
+    def median(self) -> float:
+        """Half are at least as fast."""
+        return median(self.rates)
+
+    @property
+    def fastest(self) -> float:
+        """The greatest rate."""
+        return max(self.rates)
 
 
 class Change(Frozen):
@@ -40,6 +71,7 @@ class Course(Frozen):
         changes: Change points, in time order; empty if there is none, or too few intervals to tell.
         first_pass: Mean rate while the data was gone through for the first time; None if it never was a second time.
         later_passes: Mean rate after that.
+        segments: Second by second; None with fewer than three whole seconds.
     """
 
     intervals: int
@@ -55,3 +87,4 @@ class Course(Frozen):
     changes: tuple[Change, ...] = ()
     first_pass: float | None = None
     later_passes: float | None = None
+    segments: Segments | None = None

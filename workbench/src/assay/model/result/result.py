@@ -83,6 +83,10 @@ class KindCounts(Frozen):
         histogram: As of `Sample`; None where that one is of this kind alone.
         first_byte: Times until the first byte came, named as `latency`; empty where the protocol does not tell.
         first_byte_histogram: All of them.
+        repeated: Latencies of those that fetched an object which the same repeat had fetched before since it was
+            stored, named as `latency`; empty if none did.
+        repeated_ops: How many those are.
+        first: Likewise of the others; empty if all of them did, or none.
     """
 
     kind: str
@@ -93,6 +97,9 @@ class KindCounts(Frozen):
     histogram: str | None = None
     first_byte: dict[str, float] = Field(default_factory=dict)
     first_byte_histogram: str | None = None
+    repeated: dict[str, float] = Field(default_factory=dict)
+    repeated_ops: int = 0
+    first: dict[str, float] = Field(default_factory=dict)
 
     @property
     def latency_said(self) -> dict[str, float]:
@@ -103,6 +110,16 @@ class KindCounts(Frozen):
     def first_byte_said(self) -> dict[str, float]:
         """Likewise of `first_byte`."""
         return said(self.first_byte, self.ops)
+
+    @property
+    def repeated_said(self) -> dict[str, float]:
+        """Likewise of `repeated`."""
+        return said(self.repeated, self.repeated_ops)
+
+    @property
+    def first_said(self) -> dict[str, float]:
+        """Likewise of `first`."""
+        return said(self.first, self.ops - self.repeated_ops)
 
 
 class BlockDeviceUse(Frozen):

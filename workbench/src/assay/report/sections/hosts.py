@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from assay.analyse import hosts
 from assay.analyse.scaling import BINDS, Scaling, scalings
+from assay.analyse.segments import moving_average
 from assay.analyse.usl import Law, Range, fit_law
 from assay.model.result.result import Row
 from assay.report import numbers
@@ -41,9 +42,11 @@ def section(view: View) -> Section | None:
         return None
     each = [line for row in rows for line in _hosts(view, row)]
     unit = measure_of(rows[0].operation).unit
-    sentences = [text for found in scalings(rows) for text in (sentence(found), law_sentence(found)) if text]
+    scaled = scalings(rows)
+    sentences = [text for found in scaled for text in (sentence(found), law_sentence(found)) if text]
     blocks: list[Block] = [Bullets(tuple(sentences))] if sentences else []
     blocks += [Paragraph(_WORDS), _totals(view, rows, unit)]
+    blocks += [_moving(scaled)] if scaled else []
     caption = (
         "" if len(each) <= _MOST_ROWS else f"The first {_MOST_ROWS:,} of {len(each):,}; `assay export` writes all."
     )
@@ -155,6 +158,26 @@ def _total(view: View, row: Row) -> tuple[Cell, ...]:
         Num(numbers.size(found.least_transferred), found.least_transferred),
         Num(skew, found.skew_ns),
     )
+
+
+def _moving(scaled: Sequence[Scaling]) -> Table:
+    """How totals go on with the number of hosts, smoothed; a single odd point hides no trend."""
+    lines: list[tuple[Cell, ...]] = []
+    for found in scaled:
+        measure, where = measure_of(found.operation), _where(found)
+        averages = moving_average([point.rate for point in found.points], reach=1)
+        for point, average in zip(found.points, averages, strict=True):
+            each = point.rate / point.hosts
+            rates = (Num(measure.number(rate), rate) for rate in (point.rate, average, each))
+            lines.append((where, Num(str(point.hosts), point.hosts), measure.unit, *rates))
+    columns = (
+        Column("Result", facet=True),
+        Column("Hosts", numeric=True),
+        Column("Unit", facet=True),
+        *(Column(name, numeric=True) for name in ("All", "Moving average", "Each host")),
+    )
+    caption = "Moving average: the mean of the totals at this number of hosts and at the next smaller and larger one."
+    return Table("moving-table", columns, tuple(lines), caption, interactive=True)
 
 
 def _host_columns(unit: str) -> tuple[Column, ...]:

@@ -6,6 +6,8 @@ from assay.report import figures, numbers, percentiles
 from assay.report.brief import ceiling_cells, interval_cell, other_measure, rate_cell
 from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Share, Table
 from assay.report.measure import COUNTED, DATA, Measure, measure_of, measures_of
+from assay.report.sections import seconds
+from assay.report.sections.accesses import accesses_table
 from assay.report.sections.mixes import mixes_table
 from assay.report.sections.services import services_table
 from assay.report.view import View, Workload, unseen
@@ -35,6 +37,10 @@ def section(view: View) -> Section:
     mixes = mixes_table(view)
     if mixes is not None:
         blocks += [Heading("Kinds of operation", "results-mixes"), mixes]
+    accesses = accesses_table(view)
+    if accesses is not None:
+        blocks += [Heading("First and repeated access", "results-accesses"), accesses]
+    blocks += seconds.blocks(view)
     services = services_table(view)
     if services is not None:
         blocks += [Heading("What the services told", "results-services"), services]

@@ -1,0 +1,55 @@
+"""The rate of a phase second by second, and its moving average."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assay.model.result.course import Segments
+
+if TYPE_CHECKING:
+    from assay.analyse.course import IntervalRate
+
+SECOND = 1_000_000_000
+LEAST = 3
+"""A fastest, a median and a slowest one."""
+MOST = 600
+"""More are not kept: each is then longer."""
+REACH = 2
+"""Neighbours on either side that a moving average takes in."""
+
+
+def segments_of(intervals: "Sequence[IntervalRate]") -> Segments | None:
+    """The seconds of a phase, from the start of the first interval on; None with fewer than three.
+
+    An interval that two seconds share counts in both by its parts.
+
+    Args:
+        intervals: In time order, without gaps.
+    """
+    if not intervals:
+        return None
+    start, end = intervals[0].start_ns, intervals[-1].end_ns
+    length = SECOND * max(1, math.ceil((end - start) / SECOND / MOST))
+    count = (end - start) // length
+    if count < LEAST:
+        return None
+    borders = np.array([start, *(interval.end_ns for interval in intervals)], dtype=float)
+    done = np.concatenate(
+        ([0.0], np.cumsum([interval.rate * (interval.end_ns - interval.start_ns) for interval in intervals]))
+    )
+    upto = np.interp(start + length * np.arange(count + 1, dtype=float), borders, done)
+    # A difference of two sums may be a little below nothing.
+    return Segments(length_ns=length, rates=tuple(float(max(0.0, rate)) for rate in np.diff(upto) / length))
+
+
+def moving_average(values: Sequence[float], reach: int = REACH) -> list[float]:
+    """The mean of each value and its neighbours, `reach` on either side; of fewer at the ends.
+
+    Args:
+        values: In order.
+        reach: Neighbours on either side.
+    """
+    windows = (values[max(0, at - reach) : at + reach + 1] for at in range(len(values)))
+    return [math.fsum(window) / len(window) for window in windows]

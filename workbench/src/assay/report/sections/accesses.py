@@ -1,0 +1,80 @@
+"""First fetches of objects apart from repeated ones, which a cache somewhere may answer."""
+
+from collections.abc import Sequence
+from statistics import median
+
+from assay.analyse.usable import usable
+from assay.model.result.result import KindCounts, Row
+from assay.report import numbers
+from assay.report.document import Cell, Column, Num, Table
+from assay.report.view import View
+
+_PERCENTILES = ("p50", "p99")
+
+
+def accesses_table(view: View) -> Table | None:
+    """A line for each result with repeated fetches; None without any."""
+    rows = [row for row in view.analysis.rows if _fetches(row)]
+    # Where each phase fetches each object once, its first and its second time stand in two lines.
+    cases = {row.case.id for row in rows if any(counts.repeated_ops for counts in _fetches(row))}
+    lines = [_line(view, row) for row in rows if row.case.id in cases]
+    if not lines:
+        return None
+    columns = (
+        Column("Case"),
+        Column("Target", facet=True),
+        Column("Operation", facet=True),
+        Column("At"),
+        Column("First", "fetches", numeric=True),
+        *(Column(f"First {name}", "µs", numeric=True) for name in _PERCENTILES),
+        Column("Repeated", "fetches", numeric=True),
+        *(Column(f"Repeated {name}", "µs", numeric=True) for name in _PERCENTILES),
+        Column("Repeated / first", "p50", numeric=True),
+    )
+    caption = (
+        "Repeated: fetches of an object that the same repeat had fetched before since it was stored; first: all the "
+        "others. Counts of all repeats that count; times are medians over them, of each one's own percentiles. A ratio "
+        "far below 1 says that something on the way keeps what was fetched."
+    )
+    return Table("accesses-table", columns, tuple(lines), caption, interactive=True)
+
+
+def _fetches(row: Row) -> list[KindCounts]:
+    """Of each repeat that counts."""
+    return [counts for sample in usable(row.samples) for counts in sample.kinds if counts.kind == "get" and counts.ops]
+
+
+def _line(view: View, row: Row) -> tuple[Cell, ...]:
+    kinds = _fetches(row)
+    fresh, again = (
+        sum(counts.ops - counts.repeated_ops for counts in kinds),
+        sum(counts.repeated_ops for counts in kinds),
+    )
+    first = [counts.first_said if counts.repeated_ops else counts.latency_said for counts in kinds]
+    repeated = [counts.repeated_said for counts in kinds]
+    halves = (_median(first, "p50"), _median(repeated, "p50"))
+    ratio = halves[1] / halves[0] if halves[0] and halves[1] is not None else None
+    return (
+        row.case.id,
+        row.case.target,
+        numbers.operation_title(row.operation),
+        view.point_of(row) or row.case.workload,
+        Num(f"{fresh:,}", float(fresh)),
+        *(_time(first, name, fresh) for name in _PERCENTILES),
+        Num(f"{again:,}", float(again)),
+        *(_time(repeated, name, again) for name in _PERCENTILES),
+        Num(numbers.NONE, None) if ratio is None else Num(f"{ratio:.2f}", ratio),
+    )
+
+
+def _median(repeats: Sequence[dict[str, float]], name: str) -> float | None:
+    """Over the repeats that have enough of them for it; None if fewer than half have."""
+    values = [said[name] for said in repeats if name in said]
+    return median(values) if 2 * len(values) > len(repeats) else None
+
+
+def _time(repeats: Sequence[dict[str, float]], name: str, ops: int) -> Num:
+    value = _median(repeats, name)
+    if value is None:
+        return Num("too few" if ops else numbers.NONE, None)
+    return Num(numbers.microseconds(value), value)

@@ -1,0 +1,84 @@
+"""The rate of results second by second: the slowest, the median and the fastest one, and a moving average over time."""
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from assay.analyse.segments import REACH
+from assay.analyse.usable import usable
+from assay.model.result.course import Segments
+from assay.model.result.result import Row
+from assay.report import figures, numbers
+from assay.report.charts.course import course_chart
+from assay.report.document import Block, Cell, Chart, Column, Heading, Num, Table
+from assay.report.measure import measure_of
+from assay.report.view import View
+
+_MOST_ROWS = 500
+
+
+def blocks(view: View) -> list[Block]:
+    """A table of all results that took three seconds or more, and the courses of some; nothing without any."""
+    found = [(row, segments) for row in view.analysis.rows if (segments := segments_of(row))]
+    if not found:
+        return []
+    title = f"Moving averages over {2 * REACH + 1} seconds"
+    charts = figures.capped(_charts(view, [row for row, _ in found]), "charts")
+    drawn: list[Block] = [Heading(title, "results-moving", 4), *charts] if charts else []
+    return [Heading("Second by second", "results-seconds"), _table(view, found), *drawn]
+
+
+def segments_of(row: Row) -> list[Segments]:
+    """Of the repeats that count."""
+    courses = [sample.course for sample in usable(row.samples)]
+    return [course.segments for course in courses if course is not None and course.segments is not None]
+
+
+def _table(view: View, found: Sequence[tuple[Row, list[Segments]]]) -> Table:
+    columns = (
+        Column("Case"),
+        Column("Target", facet=True),
+        Column("Operation", facet=True),
+        Column("At"),
+        Column("Segments", numeric=True),
+        Column("Unit", facet=True),
+        *(Column(name, numeric=True) for name in ("Slowest", "Median", "Fastest")),
+        Column("Slowest / median", numeric=True),
+    )
+    caption = (
+        "Of each second in which every lane worked, of all repeats that count. What was under way at the border of two "
+        "seconds counts in both, by the time that it spent in each. The flush at the end is in none."
+    )
+    if any(segments.length_ns > 10**9 for _, every in found for segments in every):
+        caption += " Of very long repeats a segment is longer than a second."
+    if len(found) > _MOST_ROWS:
+        caption += f" The first {_MOST_ROWS:,} of {len(found):,}."
+    lines = tuple(_line(view, row, segments) for row, segments in found[:_MOST_ROWS])
+    return Table("seconds-table", columns, lines, caption, interactive=True)
+
+
+def _line(view: View, row: Row, every: Sequence[Segments]) -> tuple[Cell, ...]:
+    measure = measure_of(row.operation)
+    rates = [rate for segments in every for rate in segments.rates]
+    ends = (min(rates), median(rates), max(rates))
+    share = ends[0] / ends[1] if ends[1] else None
+    return (
+        row.case.id,
+        row.case.target,
+        numbers.operation_title(row.operation),
+        view.point_of(row) or row.case.workload,
+        Num(str(len(rates)), float(len(rates))),
+        measure.unit,
+        *(Num(measure.number(rate), rate) for rate in ends),
+        Num(numbers.share(share), share),
+    )
+
+
+def _charts(view: View, rows: Sequence[Row]) -> Iterator[Chart]:
+    """One for each operation at each point of the axes, with a line for each repeat."""
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.case.workload, view.point_of(row), row.operation), []).append(row)
+    for number, ((workload, point, operation), group) in enumerate(groups.items()):
+        title = ", ".join(part for part in (numbers.operation_title(operation), workload, point) if part)
+        words = f"Dots: each second. Lines: the mean of it and its neighbours, {REACH} on either side, for each repeat."
+        yield Chart(f"moving-{number}", title, words, course_chart(group, view.targets))

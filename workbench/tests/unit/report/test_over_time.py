@@ -1,0 +1,94 @@
+"""First and repeated fetches, seconds, and moving averages in the report."""
+
+import pytest
+from builders import make_case, make_run, make_sample
+
+from assay.analyse.rows import analyse
+from assay.model.result.course import Course, Segments
+from assay.model.result.result import KindCounts, RunAnalysis, Sample
+from assay.report.build import build_document
+from assay.report.document import Chart, Gallery, Table
+from assay.run.analysis import judge_row
+
+MS, S, MB = 1_000_000, 10**9, 10**6
+
+
+def fetched(repeat: int, operation: str, first: int, repeated: int) -> Sample:
+    """First fetches take `repeat` milliseconds, repeated ones a quarter of that."""
+    slow, quick = {"p50": float(repeat * MS)}, {"p50": repeat * MS / 4}
+    kind = KindCounts(
+        kind="get",
+        ops=first + repeated,
+        bytes=4096,
+        latency=slow if first else quick,
+        repeated=quick if repeated else {},
+        repeated_ops=repeated,
+        first=slow if first and repeated else {},
+    )
+    number = 1 if operation == "get" else 2
+    return make_sample(
+        "c0001", repeat, operation=operation, phase=number, elapsed_ns=S, ops=first + repeated, kinds=(kind,)
+    )
+
+
+def analysis(samples: list[Sample], operations: tuple[str, ...]) -> RunAnalysis:
+    return analyse(make_run(), (make_case("c0001", "disk", operations),), (), samples, (), judge_row)
+
+
+def blocks(found: RunAnalysis) -> list[object]:
+    return [block for part in build_document(found).sections for block in part.blocks]
+
+
+def table(found: RunAnalysis, name: str) -> Table | None:
+    return next((block for block in blocks(found) if isinstance(block, Table) and block.id == name), None)
+
+
+def texts(row: tuple[object, ...]) -> list[str]:
+    return [str(getattr(cell, "text", cell)) for cell in row]
+
+
+def test_first_and_repeated_fetches_of_one_operation_have_their_times_and_ratio() -> None:
+    samples = [fetched(repeat, "get", 1000, 3000) for repeat in (1, 2, 3)]
+    found = table(analysis(samples, ("get",)), "accesses-table")
+    assert found is not None
+    (line,) = found.rows
+    assert texts(line)[4:] == ["3,000", "2,000", "too few", "9,000", "500", "too few", "0.25"]
+
+
+def test_without_repeated_fetches_there_is_no_such_table() -> None:
+    samples = [fetched(repeat, "get", 1000, 0) for repeat in (1, 2, 3)]
+    assert table(analysis(samples, ("get",)), "accesses-table") is None
+
+
+def seconds(repeat: int, *rates: float) -> Sample:
+    course = Course(intervals=9, interval_ns=S, mean=1, variation=0, segments=Segments(length_ns=S, rates=rates))
+    return make_sample("c0001", repeat, operation="read", elapsed_ns=9 * S, course=course)
+
+
+def test_seconds_of_all_repeats_stand_together() -> None:
+    samples = [
+        seconds(1, 5 * MB, 9 * MB, 9 * MB),
+        seconds(2, 8 * MB, 9 * MB, 10 * MB),
+        seconds(3, 8 * MB, 9 * MB, 9 * MB),
+    ]
+    found = analysis(samples, ("read",))
+    line = table(found, "seconds-table")
+    assert line is not None
+    assert texts(line.rows[0])[4:] == ["9", "MB/s", "5.00", "9.00", "10.0", "56 %"]
+    charts = [
+        chart
+        for block in blocks(found)
+        if isinstance(block, Gallery)
+        for chart in block.figures
+        if isinstance(chart, Chart) and chart.id.startswith("moving-")
+    ]
+    (chart,) = charts
+    data = chart.spec["data"]["values"]
+    assert [datum["y"] for datum in data] == [5, 9, 9, 8, 9, 10, 8, 9, 9]
+    assert [datum["a"] for datum in data[:3]] == pytest.approx([23 / 3] * 3)
+    assert "Put" not in chart.title and len({datum["r"] for datum in data}) == 3
+
+
+def test_short_results_have_no_seconds() -> None:
+    samples = [make_sample("c0001", repeat, operation="read", elapsed_ns=S) for repeat in (1, 2, 3)]
+    assert table(analysis(samples, ("read",)), "seconds-table") is None
