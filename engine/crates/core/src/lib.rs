@@ -1,5 +1,6 @@
 //! The seam between the driver, which decides what is done and when, and the backends, which do it.
 
+pub mod apart;
 mod buffers;
 pub mod clock;
 mod error;

@@ -131,6 +131,7 @@ pub(crate) fn snapshot(device: Option<(u32, u32)>, watched: &[String]) -> Resour
     Resources {
         user_ns: nanoseconds(usage.ru_utime),
         system_ns: nanoseconds(usage.ru_stime),
+        service_ns: assay_core::apart::cpu_ns(),
         read_bytes: field("read_bytes:"),
         write_bytes: field("write_bytes:"),
         host: host_cpu(),
@@ -159,6 +160,7 @@ pub(crate) fn between(from: &Resources, to: &Resources) -> Resources {
     Resources {
         user_ns: to.user_ns.saturating_sub(from.user_ns),
         system_ns: to.system_ns.saturating_sub(from.system_ns),
+        service_ns: difference(from.service_ns, to.service_ns),
         read_bytes: difference(from.read_bytes, to.read_bytes),
         write_bytes: difference(from.write_bytes, to.write_bytes),
         host: from.host.zip(to.host).map(|(from, to)| HostCpu {

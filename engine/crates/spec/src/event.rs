@@ -385,6 +385,9 @@ pub struct Resources {
     pub user_ns: u64,
     /// CPU time in the kernel.
     pub system_ns: u64,
+    /// Of both together what a service in the process itself has used, which is not the engine's work; none without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_ns: Option<u64>,
     /// Bytes fetched from the storage layer (read_bytes of proc_pid_io(5)); none if the kernel does not tell.
     pub read_bytes: Option<u64>,
     /// Bytes sent to the storage layer (write_bytes of proc_pid_io(5)); none if the kernel does not tell.

@@ -3,9 +3,10 @@
 use crate::credentials::Who;
 use crate::lane::Wires;
 use crate::net::{trusted, Client, Endpoint, Pool};
+use crate::service;
 use crate::sign::Signer;
 use assay_core::{fault_name, Fault, SetupError};
-use assay_spec::{Balance, FaultDomain};
+use assay_spec::{Balance, FaultDomain, NULL_SERVICE};
 use rustls::ClientConfig;
 use std::sync::Arc;
 
@@ -40,13 +41,17 @@ impl Reach {
     /// # Errors
     /// If one of them is not to be found.
     pub(crate) fn open(told: &Told<'_>) -> Result<Self, SetupError> {
+        let own = told.endpoints.iter().any(|text| text == NULL_SERVICE);
+        let own = own.then(service::own).transpose()?.map(|endpoint| vec![endpoint]);
+        let texts = own.as_deref().unwrap_or(told.endpoints);
         let endpoints: Result<Vec<_>, _> =
-            told.endpoints.iter().map(|text| Endpoint::find(text, told.below).map(Arc::new)).collect();
+            texts.iter().map(|text| Endpoint::find(text, told.below).map(Arc::new)).collect();
         let endpoints = endpoints?;
         let secure = endpoints.iter().any(|endpoint| endpoint.tls);
         let tls = if secure { Some(trusted(told.ca_file)?) } else { None };
-        let who = Arc::new(Who::find(told.profile, (told.region, told.service), told.anonymous)?);
-        Ok(Reach { endpoints, balance: told.balance, tls, who, timeout_ns: told.timeout_ns })
+        let place = (told.region, told.service);
+        let who = if own.is_some() { Who::nobody(place) } else { Who::find(told.profile, place, told.anonymous)? };
+        Ok(Reach { endpoints, balance: told.balance, tls, who: Arc::new(who), timeout_ns: told.timeout_ns })
     }
 
     /// Connections outside lanes.

@@ -37,7 +37,7 @@ pub trait TargetRules {
 
 mod http;
 
-pub use http::Balance;
+pub use http::{Balance, NULL_SERVICE};
 
 macro_rules! targets {
     ($($module:ident $kind:ident($target:ident) $word:literal $doc:literal)*) => {

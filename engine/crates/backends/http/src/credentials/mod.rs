@@ -35,6 +35,12 @@ impl fmt::Debug for Credentials {
 }
 
 impl Credentials {
+    /// Such as no service knows.
+    pub(crate) fn of_nobody() -> Self {
+        let (key, secret) = ("nobody".to_owned(), "nothing".to_owned());
+        Credentials { key, secret, token: None, expires: None, source: "the engine itself" }
+    }
+
     /// For signatures.
     pub(crate) fn identity(&self) -> Identity {
         let (key, secret, token) = (self.key.clone(), self.secret.clone(), self.token.clone());

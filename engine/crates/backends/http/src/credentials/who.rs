@@ -1,6 +1,6 @@
 //! Who signs, for as long as a job takes.
 
-use super::find;
+use super::{find, Credentials};
 use crate::sign::Signer;
 use assay_core::SetupError;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,6 +26,12 @@ impl Who {
         let found = if anonymous { None } else { Some(find(profile)?) };
         let signer = Arc::new(Signer::new(found.as_ref(), region, service));
         Ok(Who { profile: profile.map(str::to_owned), region: region.to_owned(), service, now: Mutex::new(signer) })
+    }
+
+    /// Somebody for a service that asks nobody who he is: signatures cost what they always do.
+    pub(crate) fn nobody((region, service): (&str, &'static str)) -> Self {
+        let signer = Arc::new(Signer::new(Some(&Credentials::of_nobody()), region, service));
+        Who { profile: None, region: region.to_owned(), service, now: Mutex::new(signer) }
     }
 
     /// Who signs, with credentials that are still good for a while.

@@ -14,4 +14,5 @@ mod request;
 mod table;
 mod work;
 
+pub(crate) use answers::Item;
 pub use kind::Tables;

@@ -126,7 +126,17 @@ pub(super) async fn answer(store: Arc<Mutex<Store>>, request: Request<Incoming>)
     // Contents that come in signed chunks say how long they are without the signatures.
     asked.size = asked.header("x-amz-decoded-content-length").parse().unwrap_or(asked.size);
     let store = &mut store.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, action)) = asked.header("x-amz-target").split_once('.') {
+        return Ok(of_table(store, action, &asked.body));
+    }
     Ok(if asked.key.is_empty() { of_bucket(store, &asked) } else { of_key(store, &asked) })
+}
+
+fn of_table(store: &mut Store, action: &str, body: &[u8]) -> Answered {
+    match store.tables.answer(action, body) {
+        Ok(answer) => plain(StatusCode::OK, answer),
+        Err(name) => plain(StatusCode::BAD_REQUEST, format!(r#"{{"__type":"{name}"}}"#)),
+    }
 }
 
 fn of_bucket(store: &mut Store, asked: &Asked) -> Answered {

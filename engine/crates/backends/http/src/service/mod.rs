@@ -1,23 +1,26 @@
-//! An S3 service in memory that answers at once: what the engine itself can do at most, and what its tests speak to. It
-//! asks nobody who he is, and forgets everything when it ends.
+//! A service of buckets and tables in memory that answers at once: what the engine itself can do at most, and what its
+//! tests speak to. It asks nobody who he is, and forgets everything when it ends.
 
 mod answer;
 mod store;
+mod tables;
 
-use assay_core::SetupError;
+use assay_core::{apart, SetupError};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use store::Store;
 
+/// The service of this process, once somebody has asked for it.
+static OWN: Mutex<Option<Service>> = Mutex::new(None);
 /// How often it looks whether it is to end.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What becomes of contents.
+/// What becomes of the contents of objects; items are always kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents {
     /// Kept, and given back.
@@ -57,20 +60,52 @@ impl Service {
     }
 }
 
+/// Where the service of this process itself answers, which keeps no contents of objects.
+///
+/// # Errors
+/// If it cannot be started.
+pub(crate) fn own() -> Result<String, SetupError> {
+    let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let service = match own.take() {
+        Some(service) => service,
+        None => Service::start("127.0.0.1:0", Contents::Forgotten)?,
+    };
+    Ok(own.insert(service).endpoint())
+}
+
 impl Drop for Service {
     fn drop(&mut self) {
         self.end.store(true, Ordering::Relaxed);
     }
 }
 
+/// CPU time of the calling thread since it began.
+fn thread_cpu_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: clock_gettime only fills the structure.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
 async fn serve(listener: TcpListener, contents: Contents, end: &AtomicBool) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     let store = Arc::new(Mutex::new(Store::new(contents)));
+    let told = Arc::new(AtomicU64::new(0));
     while !end.load(Ordering::Relaxed) {
         let Ok(Ok((socket, _))) = tokio::time::timeout(LOOK, listener.accept()).await else { continue };
         let _ = socket.set_nodelay(true);
         let store = Arc::clone(&store);
-        let answer = service_fn(move |request| answer::answer(Arc::clone(&store), request));
+        let told = Arc::clone(&told);
+        let answer = service_fn(move |request| {
+            let (store, told) = (Arc::clone(&store), Arc::clone(&told));
+            async move {
+                let answer = answer::answer(store, request).await;
+                // What came before is told with the answer, the sending of it with the next one.
+                let now = thread_cpu_ns();
+                apart::used(now - told.swap(now, Ordering::Relaxed));
+                answer
+            }
+        });
         let mut builder = http1::Builder::new();
         builder.auto_date_header(false);
         tokio::spawn(builder.serve_connection(TokioIo::new(socket), answer));

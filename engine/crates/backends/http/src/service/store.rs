@@ -1,5 +1,6 @@
 //! Buckets and what is in them.
 
+use super::tables::Tables;
 use super::Contents;
 use bytes::Bytes;
 use std::collections::{BTreeMap, HashMap};
@@ -32,12 +33,13 @@ pub(super) struct Bucket {
 pub(super) struct Store {
     pub(super) contents: Contents,
     pub(super) buckets: HashMap<String, Bucket>,
+    pub(super) tables: Tables,
     next_upload: u64,
 }
 
 impl Store {
     pub(super) fn new(contents: Contents) -> Self {
-        Store { contents, buckets: HashMap::new(), next_upload: 0 }
+        Store { contents, buckets: HashMap::new(), tables: Tables::default(), next_upload: 0 }
     }
 
     /// A name that no upload had before.

@@ -1,11 +1,11 @@
 //! The contract suite on the service in memory.
 
 use super::{Contents, Service};
-use crate::Buckets;
+use crate::{Buckets, Tables};
 use assay_conform::{Subject, Verdict};
 use assay_core::{Backend, Kind, SetupError};
 use assay_drive::StopFlag;
-use assay_spec::{BackendCapabilities, Job, S3Target, Target};
+use assay_spec::{BackendCapabilities, DynamodbTarget, Event, Job, S3Target, Target};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
@@ -54,6 +54,77 @@ fn everything_holds_of_a_service_that_does_what_it_should() {
     }
     let removed = Buckets.clean(&Target::S3(bucket.target.clone()), true, 0).unwrap().removed;
     assert_eq!(removed, [format!("{}/assay-test", service.endpoint())]);
+}
+
+struct TableOf {
+    target: DynamodbTarget,
+    able: BackendCapabilities,
+}
+
+impl Subject for TableOf {
+    fn capabilities(&self) -> &BackendCapabilities {
+        &self.able
+    }
+
+    fn target(&self, number: u32) -> Target {
+        Target::Dynamodb(DynamodbTarget { directory: format!("c{number:04}-r1"), ..self.target.clone() })
+    }
+
+    fn open(&self, job: &Job) -> Result<Arc<dyn Backend>, SetupError> {
+        Tables.open(job)
+    }
+}
+
+#[test]
+fn everything_holds_of_its_tables() {
+    let target: DynamodbTarget = serde_json::from_value(json!({
+        "endpoints": ["null:"], "table": "assay-test", "root": "assay", "directory": "c0-r0", "sort_key": "sk",
+        "partition_items": 10,
+    }))
+    .unwrap();
+    let able = Tables.probe(&Target::Dynamodb(target.clone())).unwrap();
+    let table = TableOf { target, able };
+    let report = assay_conform::run(&table, "", &StopFlag::default(), &Mutex::default());
+    assert_eq!(report.count(Verdict::Holds), report.rows.len(), "{report}");
+    let removed = Tables.clean(&Target::Dynamodb(table.target.clone()), true, 0).unwrap().removed;
+    assert_eq!(removed.len(), 1, "{removed:?}");
+}
+
+struct Said(Vec<Event>);
+
+impl assay_drive::EventSink for Said {
+    fn emit(&mut self, event: &Event) -> std::io::Result<()> {
+        self.0.push(event.clone());
+        Ok(())
+    }
+}
+
+/// What the engine itself can do: a job at its own service needs no credentials, and tells the service's work apart.
+#[test]
+fn the_engine_has_a_service_of_its_own() {
+    for target in [json!({"kind": "s3", "bucket": "abc"}), json!({"kind": "dynamodb", "table": "abc"})] {
+        let mut target = target;
+        for (name, value) in [("endpoints", json!(["null:"])), ("root", json!("assay")), ("directory", json!("c1-r1"))]
+        {
+            target[name] = value;
+        }
+        let job: Job = serde_json::from_value(json!({
+            "spec_version": assay_spec::SPEC_VERSION, "id": "own", "target": target, "file_size_bytes": 4096,
+            "record_size_bytes": 4096, "queue_depth": 8, "objects": {"count": 500}, "data": {"verify": false},
+            "phases": [{"operation": "put"}, {"operation": "get"}, {"operation": "delete"}],
+        }))
+        .unwrap();
+        job.validate().unwrap();
+        let kind: &dyn Kind = if matches!(job.target, Target::S3(_)) { &Buckets } else { &Tables };
+        let (backend, mut said) = (kind.open(&job).unwrap(), Said(Vec::new()));
+        let ended = assay_drive::run(&job, &backend, &mut said, &StopFlag::default(), &mut || None);
+        assert_eq!(ended, (assay_spec::ByeStatus::Ok, None));
+        let ends = said.0.iter().filter_map(|event| if let Event::PhaseEnd(end) = event { Some(end) } else { None });
+        for end in ends {
+            let used = end.resources.user_ns + end.resources.system_ns;
+            assert!(end.resources.service_ns.is_some_and(|ns| ns > 0 && ns < used), "{:?}", end.resources);
+        }
+    }
 }
 
 /// Many large objects at once, more than a turn of the event loop has patience for: each operation ends.
