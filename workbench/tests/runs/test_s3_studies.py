@@ -56,6 +56,19 @@ def test_a_bucket_is_made_and_nothing_of_it_stays(tmp_path: Path, server: S3Serv
     assert ACCESS_KEY.encode() not in kept + told and SECRET_KEY.encode() not in kept + told
 
 
+def test_a_result_is_held_against_what_the_client_can_ask_for(tmp_path: Path, server: S3Server) -> None:
+    folder = place(tmp_path, server)
+    study = folder / "study.yaml"
+    study.write_text(study.read_text().replace("ceilings: none\n", "").replace("verify: true", "verify: false"))
+    assay(folder, "run", "study.yaml")
+    with RunStore.open(only_run(folder)) as store:
+        client = [item for item in store.info().ceilings if item.name == "client"]
+    operations = {item.kind.split()[0]: item for item in client}
+    assert set(operations) == {"put", "get", "head", "list", "copy", "delete", "object_mix"}
+    assert all(item.value and item.target == "cloud" for item in client), client
+    assert "a service in the engine" in Path(assay(folder, "report", "last").stdout.strip()).read_text()
+
+
 def test_a_bucket_of_others_is_written_to_only_if_that_is_confirmed(tmp_path: Path, server: S3Server) -> None:
     folder, s3 = place(tmp_path, server), client(server)
     s3.create_bucket(Bucket=BUCKET)

@@ -27,7 +27,7 @@ Key = tuple[str, CeilingName, str]
 """Target, name and kind of a ceiling."""
 Item = TypeVar("Item")
 
-COUNTED: tuple[CeilingName, ...] = ("engine", "device random read", "device random write")
+COUNTED: tuple[CeilingName, ...] = ("engine", "client", "device random read", "device random write")
 """Measured in operations per second; all others in bytes per second."""
 
 SERVED_SHARE = 0.9
@@ -288,6 +288,7 @@ def _of_engine(case: Case, operation: str, place: Place | None) -> Iterator[Key]
         kind = job_kind(case.parameters, operation)
         if kind is not None:
             yield HOST_WIDE, "engine", kind
+            yield case.target, "client", kind
 
 
 def _reads(case: Case, operation: str) -> float:

@@ -325,6 +325,7 @@ def _resources(parts: Sequence[Resources]) -> Resources:
     return Resources(
         user_ns=sum(part.user_ns for part in parts),
         system_ns=sum(part.system_ns for part in parts),
+        service_ns=_known_sum(part.service_ns for part in parts),
         read_bytes=_known_sum(part.read_bytes for part in parts),
         write_bytes=_known_sum(part.write_bytes for part in parts),
         host=host,

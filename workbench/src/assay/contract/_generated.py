@@ -1007,6 +1007,10 @@ class Resources(BaseModel):
     """
     Bytes fetched from the storage layer (read_bytes of proc_pid_io(5)); none if the kernel does not tell.
     """
+    service_ns: Annotated[int | None, Field(ge=0)] = None
+    """
+    Of both together what a service in the process itself has used, which is not the engine's work; none without one.
+    """
     system_ns: Annotated[int, Field(ge=0)]
     """
     CPU time in the kernel.

@@ -83,6 +83,8 @@ Profile = Annotated[
 Balance = Annotated[Literal["round_robin", "least_loaded"], Single(axis.choice(("round_robin", "least_loaded")))]
 Timeout = Annotated[int, Single(axis.duration(10**8, 3600 * 10**9))]
 MINUTE = 60 * 10**9
+NULL_SERVICE = "null:"
+"""Instead of endpoints: the service in the engine itself."""
 
 
 def also_singular(schema: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from assay.model.study.case import Case, job_kind
+from assay.model.study.parameters import Parameters
 from assay.model.study.study import Study
 
 PASS_SECONDS = 1.5
@@ -13,7 +14,7 @@ SHARE = 20
 """Between two passes at least so many times the time of a pass goes by."""
 MOST_KINDS = 100
 """Kinds of job whose engine ceiling is measured, the most frequent first."""
-_HOST_SECONDS, _MEMORY_SECONDS, _KIND_SECONDS = 0.6, 1.0, 0.16
+_HOST_SECONDS, _MEMORY_SECONDS, _KIND_SECONDS, _CLIENT_SECONDS = 0.6, 1.0, 0.16, 0.4
 
 
 def interval_seconds(run_seconds: float, pass_seconds: float) -> float:
@@ -37,12 +38,17 @@ def ceiling_times(study: Study, cases: Iterable[Case], run_seconds: float) -> tu
     if study.ceilings != "measure":
         return 0.0, 0.0
     kinds: set[str | None] = set()
+    clients: set[tuple[str, str | None]] = set()
     names: dict[str, None] = {}
     for case in cases:
         names[case.target] = None
-        if study.targets[case.target].keeps_data:
+        target = study.targets[case.target]
+        if target.at_engine() is not None:
+            clients.update((case.target, job_kind(_alone(case), operation)) for operation in case.operations)
+        elif target.keeps_data:
             kinds.update(job_kind(case.parameters, operation) for operation in case.operations)
     engine = _KIND_SECONDS * min(len(kinds - {None}), MOST_KINDS)
+    engine += _CLIENT_SECONDS * min(sum(kind is not None for _, kind in clients), MOST_KINDS)
     places = [study.targets[name] for name in names if study.targets[name].through_kernel]
     if not places or not study.local:
         return engine, 0.0
@@ -51,3 +57,7 @@ def ceiling_times(study: Study, cases: Iterable[Case], run_seconds: float) -> tu
     before = _HOST_SECONDS + engine + _MEMORY_SECONDS * memory + 2 * once
     between = min(BETWEEN, int(run_seconds / interval_seconds(run_seconds, once)))
     return before, once * (between + 1)
+
+
+def _alone(case: Case) -> Parameters:
+    return case.parameters.model_copy(update={"lanes": 1})

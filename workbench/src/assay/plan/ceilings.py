@@ -81,7 +81,8 @@ def engine_jobs(study: Study, cases: Iterable[Case]) -> tuple[list[CeilingJob], 
     """Jobs without storage, one for each kind of job that the study has, and how many kinds had to be left out."""
     kinds: dict[str, tuple[Case, str, int]] = {}
     for case in cases:
-        if not study.targets[case.target].keeps_data:
+        target = study.targets[case.target]
+        if not target.keeps_data or target.at_engine() is not None:
             continue
         for operation in case.operations:
             kind = job_kind(case.parameters, operation)

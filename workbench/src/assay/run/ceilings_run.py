@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from assay.analyse.ceilings import Pass, measured_ceilings, merged
+from assay.analyse.client import client_ceilings
 from assay.analyse.exceeded import Key
 from assay.contract._answers import BackendCapabilities
 from assay.kinds.place import keeper_of
@@ -20,6 +21,7 @@ from assay.model.study.study import Study
 from assay.plan import ceilings as plan
 from assay.plan import device_ceilings as device
 from assay.plan.ceiling_times import MOST_KINDS
+from assay.plan.client_ceilings import client_jobs
 from assay.plan.jobs import guarded
 from assay.run.cleaning import RunCleaning
 from assay.run.heard import read_repeat
@@ -114,11 +116,26 @@ class CeilingMeter:
             found.append(
                 Ceiling(name="engine", target=HOST_WIDE, unit="operations/s", value=None, how="", reason=reason)
             )
+        found += self._clients()
         for name in self.stored:
             passes = BEFORE if name in self.devices else 1
             for number in range(passes):
                 found = list(merged(found, self.target(name, "before", cached=number == passes - 1)))
         return tuple(found)
+
+    def _clients(self) -> list[Ceiling]:
+        """What this host can ask of services that answer at once."""
+        jobs, left_out = client_jobs(self.study, self.cases.values(), MOST_KINDS)
+        found: list[Ceiling] = []
+        for job in jobs:
+            samples, reason = self._samples(job)
+            during = Pass(time.time(), "before")
+            found += client_ceilings(job.target, job.kinds, samples, job.how, during, reason)
+        if left_out:
+            reason = f"{left_out} kinds of job more than the {MOST_KINDS} that are measured"
+            unknown = Ceiling(name="client", target=HOST_WIDE, unit="operations/s", value=None, how="", reason=reason)
+            found.append(unknown)
+        return found
 
     def target(self, name: str, when: When, cached: bool = False, devices: bool = True) -> list[Ceiling]:
         """One pass over a target.

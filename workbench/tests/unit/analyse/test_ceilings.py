@@ -24,15 +24,17 @@ from plan_tools import backend, load, study, written
 from run_tools import ENGINE, assay, needs_engine
 
 from assay.analyse.ceilings import Ceilings, Pass, measured_ceilings
+from assay.analyse.client import client_ceilings
 from assay.model.result.brief import brief
 from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling
 from assay.model.result.result import EXCEEDED, Estimate, Place
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.case import Case, job_kind
-from assay.model.study.names import DATA, METADATA, MIXES, OBJECTS, READS
+from assay.model.study.names import DATA, METADATA, MIXES, READS
 from assay.model.study.parameters import Parameters
 from assay.plan import ceilings as plan
 from assay.plan import device_ceilings as device
+from assay.plan.client_ceilings import client_jobs
 from assay.plan.expand import expand
 from assay.store import RunStore
 
@@ -92,17 +94,13 @@ def accepted(job: plan.CeilingJob) -> None:
 
 
 @needs_engine
-@pytest.mark.parametrize("operations", [list(DATA), list(METADATA), list(OBJECTS)], ids=["data", "names", "objects"])
+@pytest.mark.parametrize("operations", [list(DATA), list(METADATA)], ids=["data", "names"])
 def test_engine_accepts_the_jobs_without_storage(operations: list[str]) -> None:
     data = written(w_operations=operations, w_lanes=[1, 3], w_record_size=["4KiB", "1MiB"], w_compressible=20)
     workload = data["workloads"]["w"]
     if operations[0] in METADATA:
         workload |= {"files": 100, "file_size": ["0B", "4KiB"]}
         del workload["record_size"]
-    if operations[0] in OBJECTS:
-        data["targets"] = {"cloud": {"kind": "s3", "bucket": "my-bench"}}
-        workload |= {"object_size": ["4KiB", "1MiB..64MiB"], "part_size": "5MiB", "range": "1KiB"}
-        del workload["record_size"], workload["file_size"]
     jobs = planned(data)
     assert len({job.kind for job in jobs}) == len(jobs)
     assert {job.job.lanes for job in jobs} == {1, 3}
@@ -162,6 +160,52 @@ def test_engine_accepts_the_job_that_measures_the_way_of_a_result(
     assert job.job.file_size_bytes * files <= 64 * MIB
     assert set(job.phases.values()) == {name}
     assert device.again_job(found, case, operation, name, 4096, destroy=False) is None or operation == "random_read"
+
+
+SERVICES = {
+    "s3": ({"kind": "s3", "bucket": "my-bench", "endpoint": "http://h:9"}, {"part_size": "5MiB", "range": "1KiB"}),
+    "dynamodb": ({"kind": "dynamodb", "table": "my-bench", "endpoint": "http://h:9", "max_requests": 5}, {"batch": 7}),
+}
+
+
+@needs_engine
+@pytest.mark.parametrize("kind", list(SERVICES))
+def test_clients_are_measured_with_one_lane_at_a_service_of_the_engine(kind: str) -> None:
+    target, more = SERVICES[kind]
+    does = {
+        "s3": ["put", "get", "head", "list", "copy", "delete", "multi_delete"],
+        "dynamodb": ["put", "get", "update", "delete", "batch_put", "batch_get"],
+    }
+    data = written(w_operations=does[kind], w_lanes=[1, 3], w_object_size=["4KiB", "64KiB"], w_verify=False)
+    workload = data["workloads"]["w"]
+    del workload["record_size"], workload["file_size"]
+    workload |= more
+    data["targets"] = {"cloud": target, "again": target}
+    found = load(data)
+    assert found.study is not None, found.problems
+    cases = expand(found.study).cases
+    jobs, left_out = client_jobs(found.study, cases, 1000)
+    assert plan.engine_jobs(found.study, cases) == ([], 0) and left_out == 0
+    asked = {(case.target, job_kind(case.parameters, name)) for case in cases for name in case.operations}
+    assert {(job.target, kind) for job in jobs for kind in job.kinds.values()} == asked
+    for job in jobs:
+        assert job.job.lanes == 1 and sorted(job.kinds) == [1, 3]
+        assert "my-bench" not in job.job.model_dump_json() and "http" not in job.job.model_dump_json()
+        accepted(job)
+    assert len(client_jobs(found.study, cases, 3)[0]) == 3
+    several = [
+        case.model_copy(update={"parameters": case.parameters.model_copy(update={"hosts": 2})}) for case in cases
+    ]
+    assert client_jobs(found.study, several, 1000) == ([], 0)
+
+
+def test_a_client_can_do_what_its_cpu_time_allows() -> None:
+    passes = [make_sample(ops=ops, cpu_user_ns=3 * 10**7, cpu_system_ns=10**7, cpus=4) for ops in (400, 800, 900)]
+    passes.append(make_sample(ops=10**6, cpu_user_ns=1, cpu_system_ns=0, cpus=4, status="failed"))
+    found = client_ceilings("cloud", {1: "one", 3: "three", 16: "many"}, passes, "how", BEFORE)
+    assert [(item.kind, item.value) for item in found] == [("one", 20_000), ("three", 60_000), ("many", 80_000)]
+    (none,) = client_ceilings("cloud", {1: "one"}, [], "how", BEFORE, "stopped")
+    assert (none.value, none.reason) == (None, "stopped")
 
 
 def test_ways_are_those_that_keep_most_in_flight() -> None:

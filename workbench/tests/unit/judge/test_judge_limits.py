@@ -74,6 +74,7 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (limits.impossible, Verdict.IMPOSSIBLE, "6.3e+04 operations/s is 1.26 times", at("engine", 1.26)),
     (limits.impossible, Verdict.IMPOSSIBLE, "3 times the ceiling `link`", evidence(ceilings=BOTH_STATED)),
     (limits.engine_bound, Verdict.CLIENT_BOUND, "is 80 % of what the engine does without", at("engine", 0.8)),
+    (limits.engine_bound, Verdict.CLIENT_BOUND, "85 % of what the engine does at a service that", at("client", 0.85)),
     (limits.engine_bound, Verdict.CLIENT_BOUND, "is 110 % of", at("engine", 1.1, place=MEMORY_PLACE)),
     (limits.few_in_flight, Verdict.CLIENT_BOUND, "6.3 of 8 requests were in flight", flying(6.3)),
     (limits.busy_client, Verdict.CLIENT_BOUND, "used 90 % of the CPU time its 1 lane can", used(0.5, 0.4)),
@@ -114,6 +115,7 @@ SILENT: list[tuple[Rule, Evidence]] = [
     # What caches can exceed is not for this rule.
     (limits.impossible, evidence(ceilings=(bind("device read", 9.0), bind("memory copy", 2.0), bind("link", 0.1)))),
     (limits.engine_bound, at("engine", 0.79)),
+    (limits.engine_bound, at("client", 0.79)),
     (limits.few_in_flight, flying(6.5)),
     (limits.few_in_flight, flying(8.4)),
     (limits.few_in_flight, evidence()),
@@ -147,6 +149,7 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (limits.impossible, "no ceiling is known that holds for it", at("device read", 9.0)),
     (limits.impossible, "no ceiling is known that holds for it", at("memory copy", 9.0)),
     (limits.engine_bound, "no ceiling is known that holds for it", at("device read", 0.9)),
+    (limits.impossible, "no ceiling is known that holds for it", at("client", 3.0)),
     # A ceiling that repeats were far above was found on a bad moment.
     (limits.engine_bound, "more with storage than it was found to do", at("engine", 0.9, iops=1e6)),
     (limits.engine_bound, "not applicable: the target is the engine's own", at("engine", 0.9, place=NULL_PLACE)),

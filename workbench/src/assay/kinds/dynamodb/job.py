@@ -3,6 +3,7 @@
 from assay.contract._generated import Balance, OnDemandCapacity, ProvisionedCapacity
 from assay.contract._generated import DynamodbTarget as JobTarget
 from assay.kinds.dynamodb.study import DynamodbTarget
+from assay.kinds.http import NULL_SERVICE
 
 
 def job_target(
@@ -35,3 +36,16 @@ def _capacity(units: tuple[int, int] | None) -> OnDemandCapacity | ProvisionedCa
     if units is None:
         return OnDemandCapacity(mode="on_demand")
     return ProvisionedCapacity(mode="provisioned", read_units=units[0], write_units=units[1])
+
+
+def at_engine(target: DynamodbTarget) -> JobTarget:
+    """As `Target.at_engine`: with the same sums, keys and waits, and nobody else's table."""
+    plain = {
+        "endpoints": (NULL_SERVICE,),
+        "table": "assay-ceiling",
+        "max_requests": None,
+        "max_capacity_units": None,
+        "profile": None,
+        "ca_file": None,
+    }
+    return job_target(target.model_copy(update=plain), "ceiling", None, False, None)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from assay.kinds.http import (
     MINUTE,
@@ -158,6 +158,11 @@ class DynamodbTarget(Target):
     def path(self) -> str:
         """Where it is, for people: endpoint/region/table/NAME/prefix; a bucket there may have the same name."""
         return f"{first_of(self.doors)}/{self.region}/table/{self.table}/{self.prefix}"
+
+    def at_engine(self) -> BaseModel:
+        """As `Target.at_engine`; `job.py`."""
+        found: BaseModel = self.part("job").at_engine(self)
+        return found
 
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
         """Of endpoints and of what DynamoDB allows; `crosscheck.py`."""

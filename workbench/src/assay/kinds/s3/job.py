@@ -2,6 +2,7 @@
 
 from assay.contract._generated import Addressing, Balance, Checksum, FlatKeys, PrefixedKeys, RandomKeys
 from assay.contract._generated import S3Target as JobTarget
+from assay.kinds.http import NULL_SERVICE
 from assay.kinds.s3.study import S3Target
 
 
@@ -34,3 +35,18 @@ def _keys(layout: str) -> FlatKeys | PrefixedKeys | RandomKeys:
     if count:
         return PrefixedKeys(layout="prefixes", count=int(count))
     return RandomKeys(layout="random") if word == "random" else FlatKeys(layout="flat")
+
+
+def at_engine(target: S3Target) -> JobTarget:
+    """As `Target.at_engine`: with the same sums, keys and waits, and nobody else's bucket."""
+    plain = {
+        "endpoints": (NULL_SERVICE,),
+        "bucket": "assay-ceiling",
+        "addressing": "path",
+        "anonymous": False,
+        "if_none_match": False,
+        "versioned": False,
+        "profile": None,
+        "ca_file": None,
+    }
+    return job_target(target.model_copy(update=plain), "ceiling", None, False, None)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from assay.kinds.http import (
     MINUTE,
@@ -162,6 +162,11 @@ class S3Target(Target):
     def path(self) -> str:
         """Where it is, for people: endpoint/bucket/prefix."""
         return f"{first_of(self.doors)}/{self.bucket}/{self.prefix}"
+
+    def at_engine(self) -> BaseModel:
+        """As `Target.at_engine`; `job.py`."""
+        found: BaseModel = self.part("job").at_engine(self)
+        return found
 
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
         """Of endpoints and of what S3 allows; `crosscheck.py`."""

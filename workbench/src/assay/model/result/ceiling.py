@@ -14,6 +14,7 @@ CeilingName = Literal[
     "device random read",
     "device random write",
     "engine",
+    "client",
     "stated read",
     "stated write",
     "stated read IOPS",
@@ -85,7 +86,7 @@ class Ceiling(Frozen):
         lowest: The worst pass; None where there was one only, or it is stated.
         how: How it was measured, or where it was stated.
         reason: Why there is no value; empty if there is one.
-        kind: Of `engine`: which jobs it holds for, see `assay.model.study.case.job_kind`; else empty.
+        kind: Of `engine` and `client`: which jobs it holds for, see `assay.model.study.case.job_kind`; else empty.
         passes: In order of time; empty if it is stated, or measured by a version that kept none.
         low: Lower end of the 95 % interval of the median over the passes; None with fewer than three; likewise
             `high`.

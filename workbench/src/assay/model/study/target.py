@@ -200,6 +200,13 @@ class Target(Frozen):
         found: BaseModel = self.part("job").job_target(self, directory, run, destroy, servers)
         return found
 
+    def at_engine(self) -> BaseModel | None:
+        """As `job_target`, but at a service of the engine's own, which answers at once; None where there is none.
+
+        Nothing but the client is measured there.
+        """
+        return None
+
     def speed(self) -> Speed:
         """What it is assumed to do; `estimate.py` of the kind."""
         found: Speed = self.part("estimate").speed(self)

@@ -60,10 +60,14 @@ def section(view: View) -> Section:
     if not ceilings:
         return Section("ceilings", "Ceilings", (Note(_NONE, "warning"),))
     engine = [item for item in ceilings if item.name == "engine"]
+    client = [item for item in ceilings if item.name == "client"]
     bound = _bound(view)
-    rows = [_cells(item, bound) for item in ceilings if item.name != "engine" and item.target == HOST_WIDE]
-    rows += [_engine(engine, bound)] if engine else []
-    rows += [_cells(item, bound) for item in ceilings if item.name != "engine" and item.target != HOST_WIDE]
+    others = [item for item in ceilings if item.name not in ("engine", "client")]
+    rows = [_cells(item, bound) for item in others if item.target == HOST_WIDE]
+    rows += [_of_kinds(engine, bound)] if engine else []
+    for target in dict.fromkeys(item.target for item in client):
+        rows.append(_of_kinds([item for item in client if item.target == target], bound))
+    rows += [_cells(item, bound) for item in others if item.target != HOST_WIDE]
     blocks: list[Block] = [Paragraph(_WORDS), Table("ceilings-table", _COLUMNS, tuple(rows))]
     wrong = tuple(_wrong(item) for item in ceilings if item.exceeded or any(one.when == "again" for one in item.passes))
     if wrong:
@@ -72,7 +76,10 @@ def section(view: View) -> Section:
         blocks.append(Fold("Pass by pass", (_passes(passes, view.run.created_at),)))
     if len(engine) > 1:
         summary = f"The engine's own, one per kind of job: {numbers.plural(len(engine), 'kind')}"
-        blocks.append(Fold(summary, (_kinds(engine),)))
+        blocks.append(Fold(summary, (_kinds(engine, "engine"),)))
+    if len(client) > 1:
+        summary = f"The client's own, one per target and kind of job: {numbers.plural(len(client), 'kind')}"
+        blocks.append(Fold(summary, (_kinds(client, "client"),)))
     return Section("ceilings", "Ceilings", tuple(blocks))
 
 
@@ -143,16 +150,18 @@ def _cells(item: Ceiling, bound: dict[Key, list[Binding]]) -> tuple[Cell, ...]:
     )
 
 
-def _engine(engine: list[Ceiling], bound: dict[Key, list[Binding]]) -> tuple[Cell, ...]:
+def _of_kinds(engine: list[Ceiling], bound: dict[Key, list[Binding]]) -> tuple[Cell, ...]:
     """One line for all kinds of job: their range."""
     known = [item.value for item in engine if item.value]
     missing = "; ".join(dict.fromkeys(item.reason for item in engine if not item.value))
-    how = f"the same kinds of job without storage: {numbers.plural(len(known), 'kind')}, the fastest and the slowest"
+    name, target = engine[0].name, engine[0].target
+    without = "without storage" if name == "engine" else "at a service in the engine that answers at once, by CPU time"
+    how = f"the same kinds of job {without}: {numbers.plural(len(known), 'kind')}, the fastest and the slowest"
     words = "; ".join(part for part in (how if known else "", f"not known: {missing}" if missing else "") if part)
     unit = engine[0].unit
     ends = (_value(max(known, default=None), unit), _value(min(known, default=None), unit))
     none = Num(numbers.NONE, None)
-    return (_THIS_MACHINE, "engine", *ends, none, none, *_closest(bound.get((HOST_WIDE, "engine"), [])), words)
+    return (target or _THIS_MACHINE, name, *ends, none, none, *_closest(bound.get((target, name), [])), words)
 
 
 def _closest(bindings: list[Binding]) -> tuple[Num, Share]:
@@ -161,7 +170,7 @@ def _closest(bindings: list[Binding]) -> tuple[Num, Share]:
     return Num(numbers.count(number), float(number)), Share(max((item.share for item in bindings), default=None))
 
 
-def _kinds(engine: Iterable[Ceiling]) -> Table:
+def _kinds(engine: Iterable[Ceiling], name: str) -> Table:
     columns = (
         Column("Kind of job"),
         Column("Best pass", numeric=True),
@@ -169,11 +178,16 @@ def _kinds(engine: Iterable[Ceiling]) -> Table:
         Column("Why not"),
     )
     rows = [
-        (item.kind or numbers.NONE, _value(item.value, item.unit), _value(item.lowest, item.unit), item.reason)
-        for item in sorted(engine, key=lambda item: item.kind)
+        (
+            " ".join(filter(None, (item.target, item.kind))) or numbers.NONE,
+            _value(item.value, item.unit),
+            _value(item.lowest, item.unit),
+            item.reason,
+        )
+        for item in sorted(engine, key=lambda item: (item.target, item.kind))
     ]
     caption = "What decides the engine's own cost of an operation. Operations that verify what they read have none."
-    return Table("engine-table", columns, tuple(rows), caption)
+    return Table(f"{name}-table", columns, tuple(rows), caption)
 
 
 def _interval(item: Ceiling) -> Num:
