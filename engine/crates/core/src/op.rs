@@ -62,6 +62,13 @@ pub trait Source: Send + Sync {
     /// Writes what belongs into the lane's object at `offset` into `piece`.
     fn fill(&self, object: u64, offset: u64, piece: &mut [u8]);
 
+    /// The same, where the piece is the part of a slot's buffer from `at` on, in which nobody else writes as long as
+    /// operations of the slot do it so: what lies there already may be of use.
+    fn fill_slot(&self, (slot, at): (u32, usize), object: u64, offset: u64, piece: &mut [u8]) {
+        let _ = (slot, at);
+        self.fill(object, offset, piece);
+    }
+
     /// Bytes of the contents of the lane's object.
     fn length(&self, object: u64) -> u64;
 

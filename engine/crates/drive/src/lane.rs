@@ -144,6 +144,9 @@ pub(crate) struct Laid<'a> {
 
 /// Makes the data of the first operations, so that lanes which share a CPU need not make it when they are to start.
 pub(crate) fn lay_first<'a>(plan: &mut LanePlan, buffers: &'a Buffers) -> Laid<'a> {
+    if let Some(stream) = &plan.stream {
+        stream.forget();
+    }
     let depth = plan.depth.min(buffers.count() as u32);
     let mut lying = vec![None; depth as usize];
     plan.ahead &= depth == 1 && buffers.count() > 1 && plan.pattern.writes() && plan.schedule.is_none();
@@ -198,6 +201,16 @@ fn make_data(
 #[inline]
 fn is_streamed(op: &Op, buffers: &Buffers) -> bool {
     op.length > buffers.length() as u64 || op.kind.moves_several()
+}
+
+/// Something else than the pieces of one object comes to lie in its buffer.
+#[inline]
+fn fills_slot(op: &Op, buffers: &Buffers) -> bool {
+    match op.kind.moves() {
+        Moves::In => true,
+        Moves::Out => !is_streamed(op, buffers),
+        Moves::Nothing => false,
+    }
 }
 
 /// A step of the pattern, on its way to the lane.
@@ -482,6 +495,9 @@ impl<T: TimeSource> Run<'_, T> {
         };
         self.left -= 1;
         *op = op_of(step, slot);
+        if let Some(stream) = self.plan.stream.as_ref().filter(|_| fills_slot(op, self.buffers)) {
+            stream.forget_slot(slot);
+        }
         Some(self.makes_data && self.make(op))
     }
 

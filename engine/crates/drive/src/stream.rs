@@ -1,10 +1,11 @@
 //! Data of operations that are longer than a buffer, or on several objects: made and checked piece by piece, while the operation is under way.
 
-use crate::data::{Base, Data, Mismatch};
+use crate::data::{Base, Data, Lying, Mismatch};
 use crate::objects::Lengths;
 use assay_core::Source;
 use assay_spec::Job;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A lane's data, and what was found wrong with it by operations that have not been counted yet.
 pub(crate) struct Stream {
@@ -13,14 +14,35 @@ pub(crate) struct Stream {
     verify: bool,
     /// Per slot: the first mismatch in the object.
     wrong: Mutex<Vec<Option<Mismatch>>>,
+    /// Per slot and place in its buffer: what was made there last.
+    lying: Mutex<Lies>,
 }
+
+type Lies = HashMap<(u32, usize), Option<Lying>>;
 
 impl Stream {
     /// Of a lane whose objects have these lengths.
     pub(crate) fn new(base: &Arc<Base>, job: &Job, lengths: Lengths) -> Self {
         let data = Data::new(base, &job.data, job.seed, lengths.first());
         let wrong = Mutex::new(vec![None; job.queue_depth as usize]);
-        Stream { data, lengths, verify: job.data.verify, wrong }
+        Stream { data, lengths, verify: job.data.verify, wrong, lying: Mutex::default() }
+    }
+
+    /// Something else may have been written into the buffers.
+    pub(crate) fn forget(&self) {
+        self.lies().clear();
+    }
+
+    /// The same of one slot's buffer.
+    pub(crate) fn forget_slot(&self, slot: u32) {
+        let mut lies = self.lies();
+        if !lies.is_empty() {
+            lies.retain(|(of, _), _| *of != slot);
+        }
+    }
+
+    fn lies(&self) -> MutexGuard<'_, Lies> {
+        self.lying.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn of(&self, object: u64) -> Data {
@@ -38,6 +60,11 @@ impl Stream {
 impl Source for Stream {
     fn fill(&self, object: u64, offset: u64, piece: &mut [u8]) {
         self.of(object).fill(offset, piece, &mut None);
+    }
+
+    fn fill_slot(&self, place: (u32, usize), object: u64, offset: u64, piece: &mut [u8]) {
+        let mut lies = self.lies();
+        self.of(object).fill(offset, piece, lies.entry(place).or_default());
     }
 
     fn length(&self, object: u64) -> u64 {
@@ -70,6 +97,31 @@ mod tests {
         });
         let job: Job = serde_json::from_value(job).unwrap();
         Stream::new(&Base::new(&data, 9), &job, Lengths::new(&job, 5 << 40))
+    }
+
+    /// Whatever was made in a slot before, and however long it was, what is made there is right.
+    #[test]
+    fn what_lies_in_a_slot_is_known_or_forgotten() {
+        for duplicate_percent in [0, 50] {
+            let stream = stream(DataSpec { duplicate_percent, ..DataSpec::default() });
+            let (mut slot, mut fresh) = (vec![0; 256 << 10], vec![0; 256 << 10]);
+            let steps =
+                [(7, 0, 256), (8, 1024, 256), (8, 1280, 256), (9, 0, 100), (9, 256, 256), (9, 3, 256), (9, 0, 256)];
+            for (number, (object, kib, length)) in steps.into_iter().cycle().take(20).enumerate() {
+                let length = length << 10;
+                stream.fill_slot((1, 512), object, kib << 10, &mut slot[..length]);
+                stream.fill(object, kib << 10, &mut fresh[..length]);
+                assert!(slot[..length] == fresh[..length], "step {number}");
+                if number % 3 == 2 {
+                    slot.fill(0xEE);
+                    stream.forget_slot(1);
+                }
+                if number % 5 == 4 {
+                    slot.fill(0xDD);
+                    stream.forget();
+                }
+            }
+        }
     }
 
     /// Pieces of any length and order make the same object, and what is wrong first is found.

@@ -136,7 +136,7 @@ impl Made {
         assert!(at + length <= buffers.length());
         // SAFETY: within the slot by the assertion; this part of it is not lent.
         let piece = unsafe { std::slice::from_raw_parts_mut(start, length) };
-        self.source.fill(self.object, self.offset, piece);
+        self.source.fill_slot((slot, at), self.object, self.offset, piece);
         self.offset += length as u64;
         self.left -= length as u64;
         let bytes = lend(buffers, slot, (at, length), &self.lent, away);
