@@ -28,6 +28,7 @@ KNOWN = {
     "python-dateutil": "Apache-2.0", "six": "MIT", "shellingham": "ISC", "markdown-it-py": "MIT", "mdurl": "MIT",
     "pyyaml": "MIT", "pygments": "BSD-2-Clause", "vl-convert-python": "BSD-3-Clause", "pyparsing": "MIT",
     "scipy": "BSD-3-Clause", "numpy": "BSD-3-Clause", "pyarrow": "Apache-2.0", "setuptools": "MIT", "fonttools": "MIT",
+    "blinker": "MIT", "itsdangerous": "BSD-3-Clause", "jinja2": "BSD-3-Clause",
 }  # fmt: skip
 
 
