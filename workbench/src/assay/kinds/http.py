@@ -1,15 +1,22 @@
 """What targets that are reached over HTTP have in common in a study file: endpoints, who asks, how long to wait."""
 
 import re
-from typing import Annotated, Any, Literal
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from assay.model.study import axis
 from assay.model.study.axis import Single, fault
-from assay.model.study.target import Service
+from assay.model.study.names import Group
+from assay.model.study.target import Path, Service, StatedCeilings, Target, Text
 from assay.model.units import shown
+
+if TYPE_CHECKING:
+    from assay.model.source import Fault
+    from assay.model.study.study import Workload
 
 PORTS = {"http": 80, "https": 443}
 _SECRET = re.compile(
@@ -93,30 +100,87 @@ def also_singular(schema: dict[str, Any]) -> None:
     fields["endpoint"] = {**fields["endpoints"], "description": "The same as endpoints."}
 
 
-def without_credentials(written: Any) -> Any:
-    """Files are copied, kept with runs and shown in reports: no secret may stand in one."""
-    for key in written if isinstance(written, dict) else ():
-        if isinstance(key, str) and _SECRET.fullmatch(key.lower().replace("-", "_")):
-            raise fault("a study holds no credentials", f"remove it, and what it holds: {CREDENTIALS}", key)
-    return written
+class HttpTarget(Target):
+    """What a service holds that the engine itself reaches over HTTP; nothing is sent twice."""
+
+    model_config = ConfigDict(json_schema_extra=also_singular)
+
+    holds: ClassVar[tuple[Group, ...]] = ("objects",)
+    keeps_data: ClassVar[bool] = True
+    through_kernel: ClassVar[bool] = False
+    is_directory: ClassVar[bool] = False
+    whole_device: ClassVar[bool] = False
+    made_by_engines: ClassVar[bool] = True
+    waits_when_gone: ClassVar[bool] = False
+
+    kind: str
+    endpoints: Endpoints = Field(
+        (),
+        validation_alias=AliasChoices("endpoints", "endpoint"),
+        description="Where the service answers: http://HOST:PORT or https://HOST, or a list of doors to the same "
+        "buckets or tables. Left out: AWS in the region.",
+    )
+    balance: Balance = Field(
+        "round_robin", description="Which of several endpoints gets a request: each in turn, or the least loaded."
+    )
+    region: Region = Field("us-east-1", description="Region that requests are signed for.")
+    prefix: Prefix = Field("assay", description="What all keys begin with; Assay writes nothing else.")
+    profile: Profile = Field(None, description="Profile of ~/.aws/credentials and ~/.aws/config on each host.")
+    ca_file: Path | None = Field(None, description="Certificates, in PEM, of who signed the service's.")
+    timeout: Timeout = Field(MINUTE, description="A request that has not ended after so long has failed.")
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
+    description: Text = Field("", description="What it is, for the report.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_credentials(cls, written: Any) -> Any:
+        """Files are copied, kept with runs and shown in reports: no secret may stand in one."""
+        for key in written if isinstance(written, dict) else ():
+            if isinstance(key, str) and _SECRET.fullmatch(key.lower().replace("-", "_")):
+                raise fault("a study holds no credentials", f"remove it, and what it holds: {CREDENTIALS}", key)
+        return written
+
+    @property
+    def doors(self) -> tuple[str, ...]:
+        """The endpoints, also where none is written."""
+        return self.endpoints or (self.aws,)
+
+    @property
+    @abstractmethod
+    def aws(self) -> str:
+        """Where AWS answers for it, in its region."""
+
+    @property
+    @abstractmethod
+    def inside(self) -> str:
+        """Where it is in the service, for people."""
+
+    @property
+    def services(self) -> tuple[Service, ...]:
+        """The hosts of its endpoints, each once."""
+        found: dict[str, Service] = {}
+        for endpoint in self.doors:
+            name = urlsplit(endpoint).hostname or ""
+            found.setdefault(name, Service(name, _port(endpoint) or 443, closed=True))
+        return tuple(found.values())
+
+    @property
+    def path(self) -> str:
+        """Where it is, for people: the first endpoint, how many more there are, and what follows in the service."""
+        more = len(self.doors) - 1
+        return f"{self.doors[0]}{f' and {more} more' if more else ''}/{self.inside}"
+
+    def at_engine(self) -> BaseModel:
+        """As `Target.at_engine`: in a bucket or table of the engine's own, else as it is."""
+        alone = {"endpoints": (NULL_SERVICE,), "profile": None, "ca_file": None}
+        return self.model_copy(update={**alone, **self.part("job").AT_ENGINE}).job_target("ceiling")
+
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+        """Of endpoints and of what the service allows; `crosscheck.py` of the kind."""
+        yield from self.part("crosscheck").crosscheck(self, name, workload, work)
 
 
-def aws(service: str, region: str) -> str:
+def address_of_aws(service: str, region: str) -> str:
     """Where a service of AWS answers in a region."""
     ending = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
     return f"https://{service}.{region}.{ending}"
-
-
-def services_of(endpoints: tuple[str, ...]) -> tuple[Service, ...]:
-    """The hosts of endpoints, each once."""
-    found: dict[str, Service] = {}
-    for endpoint in endpoints:
-        name = urlsplit(endpoint).hostname or ""
-        found.setdefault(name, Service(name, _port(endpoint) or 443, closed=True))
-    return tuple(found.values())
-
-
-def first_of(endpoints: tuple[str, ...]) -> str:
-    """One endpoint, and how many more there are, for people."""
-    more = len(endpoints) - 1
-    return f"{endpoints[0]}{f' and {more} more' if more else ''}"

@@ -1,35 +1,14 @@
 """A table of a DynamoDB service, as a study file names it."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from assay.kinds.http import (
-    MINUTE,
-    TEXT,
-    Balance,
-    Endpoints,
-    Prefix,
-    Profile,
-    Region,
-    Timeout,
-    also_singular,
-    aws,
-    first_of,
-    named,
-    services_of,
-    without_credentials,
-)
+from assay.kinds.http import TEXT, HttpTarget, address_of_aws, named
 from assay.model.study import axis
 from assay.model.study.axis import Single, fault
-from assay.model.study.names import Group
-from assay.model.study.target import Flag, Path, Service, StatedCeilings, Target, Text
+from assay.model.study.target import Flag
 from assay.model.units import shown
-
-if TYPE_CHECKING:
-    from assay.model.source import Fault
-    from assay.model.study.study import Workload
 
 CONTENTS = "d"
 """Attribute that holds what an item is about."""
@@ -75,20 +54,11 @@ Count = Annotated[int, Single(axis.whole(1, 10**9))]
 Limit = Annotated[int | None, Single(axis.whole(1, 2**63 - 1, optional=True))]
 
 
-class DynamodbTarget(Target):
+class DynamodbTarget(HttpTarget):
     """A table of a DynamoDB service, reached by the engine itself; nothing is sent twice."""
 
-    model_config = ConfigDict(json_schema_extra=also_singular)
-
     noun: ClassVar[str] = "a table"
-    holds: ClassVar[tuple[Group, ...]] = ("objects",)
     rank: ClassVar[int] = 5
-    keeps_data: ClassVar[bool] = True
-    through_kernel: ClassVar[bool] = False
-    is_directory: ClassVar[bool] = False
-    whole_device: ClassVar[bool] = False
-    made_by_engines: ClassVar[bool] = True
-    waits_when_gone: ClassVar[bool] = False
     examples: ClassVar[dict[str, str]] = {"table": "my-bench"}
 
     kind: Literal["dynamodb"]
@@ -96,18 +66,6 @@ class DynamodbTarget(Target):
         description="The table. One that is not there is made, marked and removed afterwards; one that Assay has not "
         "made also needs `--destroy`, and only items whose keys begin with `prefix` are written."
     )
-    endpoints: Endpoints = Field(
-        (),
-        validation_alias=AliasChoices("endpoints", "endpoint"),
-        description="Where the service answers: http://HOST:PORT or https://HOST, or a list of doors to the same "
-        "tables. Left out: AWS in the region.",
-    )
-    balance: Balance = Field(
-        "round_robin", description="Which of several endpoints gets a request: each in turn, or the least loaded."
-    )
-    region: Region = Field("us-east-1", description="Region that requests are signed for.")
-    prefix: Prefix = Field("assay", description="What all partition keys begin with; Assay writes nothing else.")
-    profile: Profile = Field(None, description="Profile of ~/.aws/credentials and ~/.aws/config on each host.")
     partition_key: Attribute = Field("pk", description="Attribute that is the partition key, a text.")
     sort_key: SortKey = Field(None, description="Attribute that is the sort key, a text; none if left out.")
     partition_items: Count = Field(
@@ -125,15 +83,6 @@ class DynamodbTarget(Target):
         None, description="The run consumes no more capacity units than this here, as far as the service tells."
     )
     max_requests: Limit = Field(None, description="Operations of the run send no more requests than this here.")
-    ca_file: Path | None = Field(None, description="Certificates, in PEM, of who signed the service's.")
-    timeout: Timeout = Field(MINUTE, description="A request that has not ended after so long has failed.")
-    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
-    description: Text = Field("", description="What it is, for the report.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_credentials(cls, written: Any) -> Any:
-        return without_credentials(written)
 
     @model_validator(mode="after")
     def _keys_tell_apart(self) -> "DynamodbTarget":
@@ -145,25 +94,11 @@ class DynamodbTarget(Target):
         return self
 
     @property
-    def doors(self) -> tuple[str, ...]:
-        """The endpoints, also where none is written."""
-        return self.endpoints or (aws("dynamodb", self.region),)
+    def aws(self) -> str:
+        """As `HttpTarget.aws`."""
+        return address_of_aws("dynamodb", self.region)
 
     @property
-    def services(self) -> tuple[Service, ...]:
-        """The hosts of its endpoints, each once."""
-        return services_of(self.doors)
-
-    @property
-    def path(self) -> str:
-        """Where it is, for people: endpoint/region/table/NAME/prefix; a bucket there may have the same name."""
-        return f"{first_of(self.doors)}/{self.region}/table/{self.table}/{self.prefix}"
-
-    def at_engine(self) -> BaseModel:
-        """As `Target.at_engine`; `job.py`."""
-        found: BaseModel = self.part("job").at_engine(self)
-        return found
-
-    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
-        """Of endpoints and of what DynamoDB allows; `crosscheck.py`."""
-        yield from self.part("crosscheck").crosscheck(self, name, workload, work)
+    def inside(self) -> str:
+        """As `HttpTarget.inside`: region/table/NAME/prefix; a bucket there may have the same name."""
+        return f"{self.region}/table/{self.table}/{self.prefix}"

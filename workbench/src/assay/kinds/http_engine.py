@@ -1,0 +1,33 @@
+"""What an engine is told of targets that it reaches over HTTP, and what a run does with them."""
+
+from typing import Any
+
+from assay.contract._answers import Look
+from assay.contract._generated import Balance
+from assay.kinds.http import HttpTarget
+from assay.kinds.place import EnginesKeeper, Layering
+from assay.model.result.layers import Layer
+
+
+def told(target: HttpTarget, directory: str, destroy: bool, servers: int | None) -> dict[str, Any]:
+    """The fields that the jobs of all of them have; credentials are for the engine to find."""
+    return {
+        "endpoints": list(target.doors[:servers]),
+        "balance": Balance(target.balance),
+        "root": target.prefix,
+        "directory": directory,
+        "destroy": destroy,
+        "region": target.region,
+        "profile": target.profile,
+        "ca_file": target.ca_file,
+        "timeout_ns": target.timeout,
+    }
+
+
+class HttpKeeper(EnginesKeeper[HttpTarget]):
+    """Looks after what only engines have credentials for."""
+
+    def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
+        """As `Keeper.layers`: what is behind the network is not seen."""
+        target = self.target
+        return (Layer(kind="network", name=target.kind, detail=f"endpoints: {', '.join(target.doors)}"),)
