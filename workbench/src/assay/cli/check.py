@@ -22,6 +22,11 @@ def command(study: Path = typer.Argument(parser=as_path, help="Study file.", met
     """
     loaded = load_study_file(study)
     refuse_faults(study, loaded.source, target_faults(loaded))
+    if loaded.study.local:
+        from assay.site.choose import site_of
+
+        # Of others it is asked when the study is read.
+        site_of(loaded.study, loaded.folder).check(max(case.parameters.hosts for case in loaded.cases))
     if loaded.prices is not None:
         from assay.cli.money.books import warn_stale
 

@@ -8,9 +8,11 @@ from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
+from assay.model.base import AssayError
 from assay.model.study import axis
 from assay.model.study.axis import Single, fault
 from assay.model.study.names import Group
+from assay.model.study.speed import Speed
 from assay.model.study.target import Path, Service, StatedCeilings, Target, Text
 from assay.model.units import shown
 
@@ -92,6 +94,11 @@ Timeout = Annotated[int, Single(axis.duration(10**8, 3600 * 10**9))]
 MINUTE = 60 * 10**9
 NULL_SERVICE = "null:"
 """Instead of endpoints: the service in the engine itself."""
+StartedServer = Annotated[
+    str | None, named(WORD, "a kind of server", "write a name such as moto"), WithJsonSchema(TEXT)
+]
+ON_THIS_MACHINE = Speed(5e7, 4e-3, 5e-3, 2, "a server that Assay starts on this machine")
+"""What is assumed of such a server: moto's, which is the slowest."""
 
 
 def also_singular(schema: dict[str, Any]) -> None:
@@ -112,6 +119,8 @@ class HttpTarget(Target):
     whole_device: ClassVar[bool] = False
     made_by_engines: ClassVar[bool] = True
     waits_when_gone: ClassVar[bool] = False
+    thing: ClassVar[Literal["bucket", "table"]]
+    """What a server has to offer for it."""
 
     kind: str
     endpoints: Endpoints = Field(
@@ -119,6 +128,11 @@ class HttpTarget(Target):
         validation_alias=AliasChoices("endpoints", "endpoint"),
         description="Where the service answers: http://HOST:PORT or https://HOST, or a list of doors to the same "
         "buckets or tables. Left out: AWS in the region.",
+    )
+    server: StartedServer = Field(
+        None,
+        description="Instead of endpoints: a server that Assay starts on this machine for the run, and ends after it: "
+        "moto, for buckets versitygw, or one of $ASSAY_SERVERS. Targets that name the same one share it.",
     )
     balance: Balance = Field(
         "round_robin", description="Which of several endpoints gets a request: each in turn, or the least loaded."
@@ -140,10 +154,40 @@ class HttpTarget(Target):
                 raise fault("a study holds no credentials", f"remove it, and what it holds: {CREDENTIALS}", key)
         return written
 
+    @model_validator(mode="after")
+    def _one_that_can_be_started(self) -> "HttpTarget":
+        if self.server is None:
+            return self
+        if self.endpoints:
+            hint = "leave one out: endpoints are of services that run already"
+            raise fault("server and endpoints are both there", hint, "server")
+        if self.profile is not None:
+            hint = "leave profile out: Assay knows the keys of what it starts"
+            raise fault("server and profile are both there", hint, "server")
+        from assay.servers.kinds import startable_fault
+
+        try:
+            wrong = startable_fault(self.server, self.thing)
+        except AssayError as error:
+            wrong = error.message, error.hint
+        if wrong:
+            raise fault(*wrong, "server")
+        return self
+
+    @property
+    def started(self) -> str:
+        """As `Target.started`."""
+        return self.server or ""
+
+    def served_at(self, port: int) -> "HttpTarget":
+        """As `Target.served_at`."""
+        return self.model_copy(update={"endpoints": (f"http://127.0.0.1:{port}",)})
+
     @property
     def doors(self) -> tuple[str, ...]:
-        """The endpoints, also where none is written."""
-        return self.endpoints or (self.aws,)
+        """The endpoints, also where none is written; of a server that does not run yet, a name that leads nowhere."""
+        # RFC 2606: names in `invalid` are nobody's.
+        return self.endpoints or (f"http://{self.server}.invalid" if self.server else self.aws,)
 
     @property
     @abstractmethod
@@ -157,7 +201,9 @@ class HttpTarget(Target):
 
     @property
     def services(self) -> tuple[Service, ...]:
-        """The hosts of its endpoints, each once."""
+        """The hosts of its endpoints, each once; none of a server that this machine runs: no link leads there."""
+        if self.server:
+            return ()
         found: dict[str, Service] = {}
         for endpoint in self.doors:
             name = urlsplit(endpoint).hostname or ""
@@ -167,12 +213,14 @@ class HttpTarget(Target):
     @property
     def path(self) -> str:
         """Where it is, for people: the first endpoint, how many more there are, and what follows in the service."""
+        if self.server:
+            return f"{self.server} on this machine/{self.inside}"
         more = len(self.doors) - 1
         return f"{self.doors[0]}{f' and {more} more' if more else ''}/{self.inside}"
 
     def at_engine(self) -> BaseModel:
         """As `Target.at_engine`: in a bucket or table of the engine's own, else as it is."""
-        alone = {"endpoints": (NULL_SERVICE,), "profile": None, "ca_file": None}
+        alone = {"endpoints": (NULL_SERVICE,), "server": None, "profile": None, "ca_file": None}
         return self.model_copy(update={**alone, **self.part("job").AT_ENGINE}).job_target("ceiling")
 
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":

@@ -5,8 +5,9 @@ from typing import Any
 from assay.contract._answers import Look
 from assay.contract._generated import Balance
 from assay.kinds.http import HttpTarget
-from assay.kinds.place import EnginesKeeper, Layering
-from assay.model.result.layers import Layer
+from assay.kinds.place import Claiming, EnginesKeeper, Layering
+from assay.model.result.layers import Layer, LayerKind
+from assay.servers.kinds import load_kind
 
 
 def told(target: HttpTarget, directory: str, destroy: bool, servers: int | None) -> dict[str, Any]:
@@ -27,7 +28,15 @@ def told(target: HttpTarget, directory: str, destroy: bool, servers: int | None)
 class HttpKeeper(EnginesKeeper[HttpTarget]):
     """Looks after what only engines have credentials for."""
 
+    def claim(self, claiming: Claiming) -> None:
+        """As `Keeper.claim`: what is in a server that Assay has started goes with it."""
+        if not self.target.server:
+            super().claim(claiming)
+
     def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
         """As `Keeper.layers`: what is behind the network is not seen."""
         target = self.target
+        if target.server:
+            kind: LayerKind = "memory" if load_kind(target.server).memory else "program"
+            return (Layer(kind=kind, name=target.server, detail="a server that Assay started on this machine"),)
         return (Layer(kind="network", name=target.kind, detail=f"endpoints: {', '.join(target.doors)}"),)

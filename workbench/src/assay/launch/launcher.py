@@ -2,8 +2,9 @@
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 from assay.model.base import EXIT_INCOMPLETE, AssayError
@@ -22,14 +23,18 @@ class Launcher(Protocol):
 class LocalLauncher:
     """Starts the engine on this machine."""
 
-    def __init__(self, engine: Path, inherited: Sequence[int] = ()) -> None:
+    def __init__(
+        self, engine: Path, inherited: Sequence[int] = (), variables: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         """Use this executable.
 
         Args:
             engine: The executable.
             inherited: File descriptors that stay open in the engine: the lock that shows that it is alive.
+            variables: What its environment has besides, or in place of what is there.
         """
         self.engine = engine
+        self.variables = variables
         self.inherited = inherited
         self.identity = _identity(engine)
 
@@ -54,7 +59,7 @@ class LocalLauncher:
                 bufsize=0,
                 start_new_session=True,
                 pass_fds=self.inherited,
-                env={**os.environ, "LC_ALL": "C.UTF-8"},
+                env={**os.environ, "LC_ALL": "C.UTF-8", **self.variables},
                 cwd="/",
             )
         except OSError as error:

@@ -22,6 +22,7 @@ def crosscheck(study: Study) -> Iterator[Fault]:
         hint = "write the name of a preset or file in one line"
         yield Fault(path=("testbed",), message="the name has unprintable characters", hint=hint)
     yield from _target_paths(study)
+    yield from _started_servers(study)
     yield from _priced_targets(study)
     for name, workload in study.workloads.items():
         yield from _targets_named(study, name, workload)
@@ -42,6 +43,15 @@ def _target_paths(study: Study) -> Iterator[Fault]:
             yield Fault(
                 path=("targets", second, "path"), message=message, hint="give each target a directory of its own"
             )
+
+
+def _started_servers(study: Study) -> Iterator[Fault]:
+    """Other hosts do not reach what runs on the loopback of this machine."""
+    for name, target in study.targets.items():
+        if target.started and not study.local:
+            message = "a server is started on this machine only, and others generate the load here"
+            hint = "name the endpoints of one that they reach, or leave hosts and testbed out"
+            yield Fault(path=("targets", name, "server"), message=message, hint=hint)
 
 
 def _priced_targets(study: Study) -> Iterator[Fault]:

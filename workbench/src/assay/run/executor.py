@@ -362,7 +362,8 @@ class Executor:
         if self.fleet is not None:
             names = [host.name for host in self.fleet.hosts[: case.parameters.hosts]]
             hosts = dict(zip(names, self.fleet.launchers, strict=False))
-        launchers = self.fleet.launchers if self.fleet is not None else (self.launcher,)
+        here = self.launchers.get(case.target, self.launcher)
+        launchers = self.fleet.launchers if self.fleet is not None else (here,)
         cleaning = RunCleaning(self.owner, launchers, hosts, patience)
         return keeper_of(target).clean(self._directory(case, name), cleaning)
 

@@ -13,7 +13,7 @@ from assay.model.study.case import Case
 from assay.model.study.study import Study
 from assay.run.fleet import Fleet
 from assay.site.choose import site_of
-from assay.site.site import brought_up
+from assay.site.site import Standing, brought_up
 
 
 def keep_companions(study: Study, base: Path, folder: Path) -> None:
@@ -39,8 +39,10 @@ def keep_companions(study: Study, base: Path, folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def gathered(study: Study, cases: Sequence[Case], base: Path, engine: Engine, say: Say) -> Iterator[Fleet | None]:
-    """The hosts that the cases need, with the engine on each; None where this machine alone is enough.
+def gathered(
+    study: Study, cases: Sequence[Case], base: Path, engine: Engine, say: Say
+) -> Iterator[tuple[Fleet | None, Standing]]:
+    """The hosts that the cases need, with the engine on each, or None where this machine alone is enough; and the site.
 
     The site comes up before and is given back after.
 
@@ -59,11 +61,11 @@ def gathered(study: Study, cases: Sequence[Case], base: Path, engine: Engine, sa
         _refuse_local_targets(study, cases)
     with brought_up(site_of(study, base, kept=True), needed, say) as standing:
         if standing.here:
-            yield None
+            yield None, standing
             return
         try:
             used = standing.clients[:needed]
-            yield Fleet(used, tuple(launcher_for(host, engine) for host in used), standing)
+            yield Fleet(used, tuple(launcher_for(host, engine) for host in used), standing), standing
         finally:
             close_shells()
 

@@ -55,6 +55,7 @@ from assay.run.series import run_rows
 from assay.run.settle import settle_all, spent
 from assay.run.spending import Spending, limits_of, spent_by
 from assay.run.wires import measure_network
+from assay.site.site import Standing
 from assay.store import RunMeta, RunStore, list_runs, lock_holders, new_run_id
 from assay.store.entries import ENGINE_LOCK, RUN_LOCK
 from assay.store.heartbeat import Heartbeat
@@ -314,6 +315,7 @@ class _Session:
         self.names = targets.used_targets(plan.study, plan.cases)
         self.interruption = Interruption()
         self.fleet: Fleet | None = None
+        self.site = Standing(())
         self.passes: CeilingPasses | None = None
         """Of ceilings, while it goes on; None if none are measured."""
         self.silent: set[str] = set()
@@ -332,9 +334,8 @@ class _Session:
             self.say(f"warning: {group}: left by a run that died, and could not be removed")
         try:
             if self._affordable():
-                with self.interruption.watch(), self._gathered() as self.fleet:
-                    if self.fleet is not None:
-                        self.plan = replace(self.plan, study=self.plan.study.with_targets(self.fleet.site.targets))
+                with self.interruption.watch(), self._gathered() as (self.fleet, self.site):
+                    self.plan = replace(self.plan, study=self.plan.study.with_targets(self.site.targets))
                     try:
                         self._prepare()
                         self._measure()
@@ -368,7 +369,7 @@ class _Session:
             seconds += self.estimate.ceilings_before
         return self.meter.allows(seconds)
 
-    def _gathered(self) -> AbstractContextManager[Fleet | None]:
+    def _gathered(self) -> AbstractContextManager[tuple[Fleet | None, Standing]]:
         keep_companions(self.plan.study, self.plan.folder, self.store.folder)
         return gathered(self.plan.study, self.plan.cases, self.store.folder, self.engine, self.say)
 
@@ -397,9 +398,9 @@ class _Session:
         study, owner = self.plan.study, claims.owner_of(self.store)
         found: dict[str, BackendCapabilities] = {}
         for name in self.names:
-            own = self.plan.engines.get(name)
-            launcher = self._first_launcher() if own is None else self._launcher(own)
-            found |= targets.probe_targets(study, [name], own or self.engine, launcher, owner, self.destroy)
+            engine = self.plan.engines.get(name, self.engine)
+            launcher = self._own_launchers().get(name) or self._first_launcher()
+            found |= targets.probe_targets(study, [name], engine, launcher, owner, self.destroy)
         return found
 
     def _find_methods(self) -> None:
@@ -459,8 +460,16 @@ class _Session:
     def _first_launcher(self) -> Launcher:
         return self.fleet.launchers[0] if self.fleet is not None else self._launcher()
 
-    def _launcher(self, engine: Engine | None = None) -> LocalLauncher:
-        return LocalLauncher((engine or self.engine).path, (self.store.engine_lock_fd, *self.devices))
+    def _launcher(self) -> LocalLauncher:
+        return LocalLauncher(self.engine.path, (self.store.engine_lock_fd, *self.devices))
+
+    def _own_launchers(self) -> dict[str, LocalLauncher]:
+        """Target -> what starts its engines, where that is another program or has another environment."""
+        held, found = (self.store.engine_lock_fd, *self.devices), {}
+        for name in dict.fromkeys((*self.plan.engines, *self.site.variables)):
+            engine = self.plan.engines.get(name, self.engine)
+            found[name] = LocalLauncher(engine.path, held, self.site.variables.get(name, {}))
+        return found
 
     def _describe(self, looks: Mapping[str, Look]) -> None:
         """Record versions and environment; what differs when a run is resumed is kept beside what was."""
@@ -484,6 +493,8 @@ class _Session:
             for name in self.names:
                 if study.targets[name].is_directory:
                     environment[f"target {name}"] = mount_facts(self.fleet.shells, targets.target_path(study, name))
+        else:
+            environment |= {name: dict(section) for name, section in self.site.environment.items()}
         if not info.versions:
             self.store.describe(versions=versions, environment=environment)
             return
@@ -561,7 +572,7 @@ class _Session:
             self.meter,
             self.silent,
             self.passes.between if self.passes is not None else None,
-            {name: self._launcher(engine) for name, engine in self.plan.engines.items()},
+            self._own_launchers(),
             self._spending(),
         )
         with self.listener.progress(total, total - len(pending), left) as progress:

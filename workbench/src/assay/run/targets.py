@@ -235,6 +235,7 @@ def make_places(study: Study, backends: dict[str, BackendCapabilities], looks: M
                 stacked_on=stacked_on,
                 servers=target.host_names,
                 layers=layers,
+                started=target.started,
             )
         )
     return tuple(places)

@@ -1,11 +1,11 @@
 """What becomes of a description on a host: its words filled in, its configuration and its commands.
 
-In texts and commands these words are filled in: `$host`, `$address`, `$configuration` (path of the written
-configuration), `$log`, `$data`, `$python` (Assay's own interpreter), `$exports`, `$devices`, `$buckets`, `$tables` and
-`$users` (the parts of all of them), `$peers` (the parts, or else the addresses, of all other servers of the kind),
-`$members` (addresses of all, itself among them), `$first` (that of the first), and each word of `find`. In the part or
-command for one thing there are `$number` and `$name`, of exports and devices `$path`, of users `$user`, of peers
-`$peer`; on standard input `$password`.
+In texts and commands these words are filled in: `$host`, `$address`, `$port`, `$access` and `$secret` (keys that are no
+secret), `$configuration` (path of the written configuration), `$log`, `$data`, `$python` (Assay's own interpreter),
+`$exports`, `$devices`, `$buckets`, `$tables` and `$users` (the parts of all of them), `$peers` (the parts, or else the
+addresses, of all other servers of the kind), `$members` (addresses of all, itself among them), `$first` (that of the
+first), and each word of `find`. In the part or command for one thing there are `$number` and `$name`, of exports and
+devices `$path`, of users `$user`, of peers `$peer`; on standard input `$password`.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from string import Template
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.serving import Server
-from assay.servers.kinds import OFFERS, ServerKind, Step
+from assay.servers.kinds import ACCESS, OFFERS, SECRET_KEY, ServerKind, Step
 
 Words = Mapping[str, str]
 SECRET = "password"
@@ -35,6 +35,7 @@ class Place:
         peers: Host -> address of all servers of the kind in the order of the box, this one among them.
         devices: Name of a device -> its path.
         passwords: User -> password; empty once the server has begun.
+        port: Where it answers, if that is not the port of its description.
     """
 
     host: str
@@ -43,6 +44,7 @@ class Place:
     peers: Mapping[str, str] = field(default_factory=dict)
     devices: Mapping[str, str] = field(default_factory=dict)
     passwords: Mapping[str, str] = field(default_factory=dict, repr=False)
+    port: int | None = None
 
     @property
     def log(self) -> Path:
@@ -122,12 +124,16 @@ class Filled:
             **found_words(self.kind),
             "host": place.host,
             "address": place.address,
+            "access": ACCESS,
+            "secret": SECRET_KEY,
             "configuration": str(place.configuration),
             "log": str(place.log),
             "python": sys.executable,
             "members": ",".join(addresses) or place.address,
             "first": next(iter(addresses), place.address),
         }
+        port = place.port or self.kind.port
+        words |= {"port": str(port)} if port else {}
         return words | ({"data": self.server.data} if self.server.data else {})
 
     def _parts(self) -> dict[str, str]:

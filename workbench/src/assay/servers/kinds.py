@@ -25,6 +25,8 @@ Words = tuple[str, ...]
 Thing = Literal["export", "device", "bucket", "table", "user", "peer"]
 OFFERS: dict[str, str] = {"export": "exports", "device": "devices", "bucket": "buckets", "table": "tables"}
 """What a server may offer, each -> the key of a box's server that lists them."""
+ACCESS, SECRET_KEY = "assay", "assay-in-a-box"
+"""The keys of servers that ask for some. They are no secret: whoever is in the box, or here, may use them."""
 _PASSWORD = re.compile(r"\$(password\b|\{password\})")
 
 
@@ -70,11 +72,14 @@ class ServerKind(Frozen):
     start: Steps = Field(min_length=1, description="Commands that start it in the background.")
     stays: bool = Field(False, description="The last start command stays: it is put into the background.")
     then: Steps = Field((), description="Commands that are run once, when it answers, or with after: all when all do.")
+    port: int | None = Field(None, ge=1, le=65535, description="TCP port in a box, for the word $port.")
     ready: Words = Field(
         min_length=1, description="What must answer: PORT, PORT/PROGRAM/VERSION, http://$address:PORT."
     )
     pidfile: str = Field(description="Where it writes its process id, in the host.")
     signal: str = Field("TERM", description="Signal that stops it.")
+    memory: bool = Field(False, description="It keeps what it has in memory only.")
+    only_in_box: str = Field("", description="Why it must not run outside of a box; empty if it may.")
 
     @model_validator(mode="after")
     def _whole(self) -> "ServerKind":
@@ -98,6 +103,23 @@ class ServerKind(Frozen):
     def steps(self) -> tuple[Step, ...]:
         """All commands."""
         return (*self.before, *self.start, *self.then)
+
+    @property
+    def not_alone(self) -> str:
+        """Why it cannot be started on this machine itself, outside of a box; empty if it can."""
+        if self.only_in_box:
+            return self.only_in_box
+        simple = self.stays and self.port is not None and self.ready[0].startswith("http://$address:$port")
+        if (
+            not simple
+            or len(self.steps) > 1
+            or len(self.ready) > 1
+            or self.configuration
+            or self.private
+            or self.folders
+        ):
+            return "its description is not of one command that stays and answers at http://$address:$port"
+        return ""
 
     def takes(self, thing: str) -> bool:
         """Whether its configuration or its commands make something of each export, device, bucket, table or user."""
@@ -136,6 +158,22 @@ def _read(path: Path) -> ServerKind:
     if kind.kind != path.stem:
         raise AssayError(f"{path}: it says `kind: {kind.kind}`", "name the file after the kind")
     return kind
+
+
+def startable_fault(name: str, thing: Thing) -> tuple[str, str] | None:
+    """Why a kind of server cannot be started on this machine for a bucket or a table, and what to do; None if it can.
+
+    Raises:
+        AssayError: There is no such kind, or its file is wrong.
+    """
+    kind = load_kind(name)
+    if kind.takes(thing) and not kind.not_alone:
+        return None
+    able = [other for other in kind_names() if (known := load_kind(other)).takes(thing) and not known.not_alone]
+    hint = f"write server: {' or '.join(able)}"
+    if not kind.takes(thing):
+        return f"{name} offers no {thing}s", hint
+    return f"{name} runs in a testbed only: {kind.not_alone}", f"{hint}; {GUIDE} says how to have it in a testbed"
 
 
 def check_server(server: Server, where: str) -> None:

@@ -20,7 +20,7 @@ def site_of(study: Study, base: Path, kept: bool = False) -> Site:
 
         return BoxSite(study.testbed, study.hosts, base, kept)
     if study.local:
-        return LocalSite()
+        return LocalSite(study.targets)
     from assay.site.inventory.site import InventorySite
 
     return InventorySite(study.hosts, base, kept)

@@ -24,6 +24,7 @@ class Standing:
         known: Hosts besides the clients to which the site knows the way.
         targets: Name -> a target whose place is known only now; it goes before the study's target of that name.
         environment: `server NAME` -> what is known of what was started, for the result.
+        variables: Target -> what the environment of its engines has besides, or in place of what is there.
         here: This machine alone generates the load, and no host has to be entered.
     """
 
@@ -33,6 +34,7 @@ class Standing:
     known: tuple[Host, ...] = ()
     targets: Mapping[str, Target] = field(default_factory=dict)
     environment: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    variables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     here: bool = False
 
 

@@ -116,12 +116,12 @@ def test_a_run_takes_any_site_and_gives_it_back(tmp_path: Path, monkeypatch: pyt
     gather.keep_companions(many(), tmp_path, tmp_path)
     assert (tmp_path / "stack.yaml").read_bytes() == b"stack: 1\n"
     cases = expand(many()).cases
-    with gather.gathered(many(), cases, tmp_path, load_engine(), said.append) as fleet:
+    with gather.gathered(many(), cases, tmp_path, load_engine(), said.append) as (fleet, standing):
         assert fleet is not None
         assert [host.name for host in fleet.hosts] == ["node0"]
         assert [host.name for host in fleet.entered] == ["node0", "server"]
         assert set(fleet.environment()) >= {"server server nfs"}
-        resolved = many().with_targets(fleet.site.targets).targets["store"]
+        resolved = many().with_targets(standing.targets).targets["store"]
         assert isinstance(resolved, NfsTarget)
         assert resolved.servers == ("10.1.2.3",)
         assert stack.log == ["check 1", "up"]

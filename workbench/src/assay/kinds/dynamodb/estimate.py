@@ -1,6 +1,7 @@
 """What a service of tables is assumed to do."""
 
 from assay.kinds.dynamodb.study import DynamodbTarget
+from assay.kinds.http import ON_THIS_MACHINE
 from assay.model.study.speed import Speed
 
 ITEMS = Speed(2e7, 5e-3, 6e-3, 64, "a service of tables behind a link of 1 Gbit/s")
@@ -9,4 +10,4 @@ ITEMS = Speed(2e7, 5e-3, 6e-3, 64, "a service of tables behind a link of 1 Gbit/
 
 def speed(target: DynamodbTarget) -> Speed:
     """As `Target.speed`."""
-    return ITEMS
+    return ON_THIS_MACHINE if target.server else ITEMS

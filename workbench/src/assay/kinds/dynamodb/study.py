@@ -59,6 +59,7 @@ class DynamodbTarget(HttpTarget):
 
     noun: ClassVar[str] = "a table"
     rank: ClassVar[int] = 5
+    thing: ClassVar[Literal["bucket", "table"]] = "table"
     examples: ClassVar[dict[str, str]] = {"table": "my-bench"}
 
     kind: Literal["dynamodb"]

@@ -60,6 +60,7 @@ class S3Target(HttpTarget):
 
     noun: ClassVar[str] = "a bucket"
     rank: ClassVar[int] = 4
+    thing: ClassVar[Literal["bucket", "table"]] = "bucket"
     examples: ClassVar[dict[str, str]] = {"bucket": "my-bench"}
 
     kind: Literal["s3"]
@@ -99,7 +100,7 @@ class S3Target(HttpTarget):
     @property
     def addressed(self) -> str:
         """Where the bucket's name stands. A certificate of AWS holds for no name with a dot before its own."""
-        return self.addressing or ("path" if self.endpoints or "." in self.bucket else "virtual_host")
+        return self.addressing or ("path" if self.endpoints or self.server or "." in self.bucket else "virtual_host")
 
     @property
     def inside(self) -> str:

@@ -368,6 +368,7 @@ class Place(Frozen):
             device without direct I/O`; None if nothing is known of such a thing.
         servers: Names of the servers of a target across a network, in order; empty where none are known.
         layers: What lies below it, from the top; empty where nothing was looked at.
+        started: Server that Assay started for it on this machine, for the run; empty if there is none.
     """
 
     target: str
@@ -382,6 +383,7 @@ class Place(Frozen):
     stacked_on: str | None = None
     servers: tuple[str, ...] = ()
     layers: tuple[Layer, ...] = ()
+    started: str = ""
 
     @property
     def lies_on(self) -> str:

@@ -154,6 +154,19 @@ class Target(Frozen):
         return tuple(service.name for service in self.services)
 
     @property
+    def started(self) -> str:
+        """Kind of the server that Assay starts for it on this machine, for the length of a run; empty: none."""
+        return ""
+
+    def served_at(self, port: int) -> "Target":  # noqa: ARG002
+        """The target once that server runs.
+
+        Args:
+            port: Of 127.0.0.1, where it answers.
+        """
+        return self
+
+    @property
     def on_machine(self) -> bool:
         """It has a path that the kernel knows: a directory or a device."""
         return self.is_directory or self.whole_device

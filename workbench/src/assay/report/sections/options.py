@@ -2,7 +2,7 @@
 
 from assay.model.result.result import Place
 from assay.report import numbers
-from assay.report.document import Cell, Column, Mono, Num, Section, Table
+from assay.report.document import Cell, Column, Mono, Note, Num, Section, Table
 from assay.report.view import View
 
 _COLUMNS = (
@@ -45,4 +45,20 @@ def section(view: View) -> Section:
                 "; ".join((*place.limits, *_below(place))) or numbers.NONE,
             )
         )
-    return Section("options", "Options", (Table("options-table", _COLUMNS, tuple(rows)),))
+    return Section("options", "Options", (Table("options-table", _COLUMNS, tuple(rows)), *_started(view)))
+
+
+def _started(view: View) -> tuple[Note, ...]:
+    """What the numbers of servers that Assay started are about."""
+    found: dict[str, list[str]] = {}
+    for place in view.run.places:
+        if place.started:
+            found.setdefault(place.started, []).append(place.target)
+    return tuple(
+        Note(
+            f"{server} was started by Assay on this machine, for {' and '.join(names)}, and shared its processors with "
+            f"the load: these numbers are about {server} on this machine, not about AWS.",
+            "warning",
+        )
+        for server, names in found.items()
+    )

@@ -11,7 +11,7 @@ from pathlib import Path
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import Box
 from assay.servers.filling import how_to_get
-from assay.servers.kinds import load_kind
+from assay.servers.kinds import ServerKind, load_kind
 
 SWITCH = "assay-switch"
 LONGEST_SECONDS = 60
@@ -123,10 +123,7 @@ def check_programs(box: Box) -> None:
         for server in spec.servers:
             kind = load_kind(server.kind)
             needed |= dict.fromkeys(kind.programs, " ".join(kind.packages)) if kind.packages else {}
-            programs = () if kind.packages else kind.programs
-            absent = [name for name in programs if find_program(name) is None]
-            absent += [f"the Python package {name}" for name in kind.python if not _importable(name)]
-            others |= dict.fromkeys(absent, how_to_get(kind))
+            others |= dict.fromkeys(absent(kind, programs=not kind.packages), how_to_get(kind))
     missing = [name for name in needed if find_program(name) is None]
     if missing or others:
         packages = dict.fromkeys(needed[name] or PACKAGES[name] for name in missing)
@@ -137,6 +134,17 @@ def check_programs(box: Box) -> None:
             "; ".join([*ways, *dict.fromkeys(others.values()), INSTEAD]),
             EXIT_REFUSED,
         )
+
+
+def absent(kind: ServerKind, programs: bool = True) -> list[str]:
+    """What a kind of server needs and is not there, in words.
+
+    Args:
+        kind: The kind.
+        programs: Programs count, too; else only Python packages.
+    """
+    missing = [name for name in kind.programs if programs and find_program(name) is None]
+    return missing + [f"the Python package {name}" for name in kind.python if not _importable(name)]
 
 
 def _importable(package: str) -> bool:

@@ -1,0 +1,248 @@
+"""Servers that this machine runs by itself for a run: no box, one process each, on loopback only.
+
+Each is in a journal before it is there, with the folder that holds all of it. It ends with the run, also with a run
+that is killed; what is left of one then goes with the next run.
+"""
+
+import contextlib
+import http.client
+import os
+import re
+import secrets
+import select
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from assay.journal.entry import SERVER, Entry, Journal
+from assay.journal.owner import Process, boot_id, start_time
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.foreign import plain
+from assay.model.site.serving import Server
+from assay.servers.filling import Filled, Place, how_to_get
+from assay.servers.kinds import ACCESS, SECRET_KEY, ServerKind, load_kind
+from assay.site.box.programs import absent, search_path
+from assay.site.box.serving import last_words, version_of
+
+LOOPBACK = "127.0.0.1"
+START_SECONDS = 60.0
+"""Longest time from the start to the first answer: a slow machine may be busy."""
+STOP_SECONDS = 5.0
+"""Longest time to end in order."""
+LOOK_SECONDS = 0.05
+_FOLDER = re.compile(r"assay-server-[0-9a-f]{16}")
+TETHER = (
+    "import ctypes, os, signal, sys; "
+    "ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0); "
+    "os.getppid() == int(sys.argv[1]) or os._exit(1); "
+    "os.execvp(sys.argv[2], sys.argv[2:])"
+)
+"""For Python: becomes a command that the kernel kills when this process is gone (PR_SET_PDEATHSIG is 1, prctl(2))."""
+KEYS = {"AWS_ACCESS_KEY_ID": ACCESS, "AWS_SECRET_ACCESS_KEY": SECRET_KEY, "AWS_SESSION_TOKEN": ""}
+"""Environment with which engines reach such a server, in place of what the user has for other services."""
+
+
+@dataclass(frozen=True)
+class StartedServer:
+    """A server that answers.
+
+    Attributes:
+        port: Of loopback.
+        url: What answers when it is ready.
+        folder: With its data and its log.
+        process: Itself.
+    """
+
+    kind: ServerKind
+    port: int
+    url: str
+    folder: Path
+    process: subprocess.Popen[bytes]
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What is kept of it with a run."""
+        return {"version": version_of(self.kind), "started by": "Assay, on this machine, for the run"}
+
+    @property
+    def ended(self) -> str:
+        """Why it is gone, and what it said last; empty while it runs."""
+        code = self.process.poll()
+        if code is None:
+            return ""
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        return f"it {how}; {last_words(_log(self.folder))}"
+
+
+def check_installed(name: str) -> None:
+    """See whether a kind of server is there.
+
+    Raises:
+        AssayError: It is not; the hint says how to get it.
+    """
+    kind = load_kind(name)
+    if missing := absent(kind):
+        verb = "is" if len(missing) == 1 else "are"
+        message = f"server {name} needs {', '.join(missing)}, which {verb} not installed"
+        raise AssayError(message, how_to_get(kind), EXIT_REFUSED)
+
+
+@contextlib.contextmanager
+def started(name: str, journal: Journal) -> Iterator[StartedServer]:
+    """A server for the length of a `with` block.
+
+    Args:
+        name: Kind of the server.
+        journal: Where it is recorded before it is there.
+
+    Raises:
+        AssayError: It does not start.
+    """
+    check_installed(name)
+    folder = Path(tempfile.gettempdir()).resolve() / f"assay-server-{secrets.token_hex(8)}"
+    entry = journal.record(SERVER, str(folder))
+    server: StartedServer | None = None
+    try:
+        server = _start(load_kind(name), folder)
+        known = {"pid": server.process.pid, "start": start_time(server.process.pid), "boot": boot_id()}
+        journal.amend(entry, known)
+        _wait(server)
+        yield server
+    finally:
+        if server is not None:
+            _end(server)
+        if not _remove_folder(folder):
+            journal.removed(entry)
+
+
+def _start(kind: ServerKind, folder: Path) -> StartedServer:
+    """Start its process; it may not answer yet."""
+    try:
+        folder.mkdir(mode=0o700)
+        (folder / "data").mkdir()
+    except OSError as error:
+        raise AssayError(f"{folder}: {error.strerror}", "set TMPDIR to another folder", EXIT_REFUSED) from error
+    port = _free_port()
+    # It offers no bucket and no table by itself: engines make those.
+    offering = Server.model_construct(kind=kind.kind, data=str(folder / "data"))
+    place = Place("localhost", LOOPBACK, folder / "server.conf", port=port)
+    filled = Filled(kind, offering, place)
+    (command,), (url,) = filled.commands(kind.start), filled.services()
+    # What the user has for services elsewhere is none of its business.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    with place.log.open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-c", TETHER, str(os.getpid()), *command.argv],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=folder,
+            env={**environment, "PATH": search_path()},
+            # Ctrl-C reaches the workbench only.
+            start_new_session=True,
+        )
+    return StartedServer(kind, port, url, folder, process)
+
+
+def _log(folder: Path) -> Path:
+    return folder / "server.log"
+
+
+def _free_port() -> int:
+    """A port of loopback that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait(server: StartedServer) -> None:
+    """Wait until it answers.
+
+    Raises:
+        AssayError: It does not.
+    """
+    end = time.monotonic() + START_SECONDS
+    while True:
+        answers = _answers(server.url)
+        if server.ended:
+            raise AssayError(f"server {server.kind.kind} does not start", server.ended, EXIT_REFUSED)
+        if answers:
+            return
+        if time.monotonic() > end:
+            message = f"server {server.kind.kind} does not answer within {START_SECONDS:.0f} s"
+            raise AssayError(message, last_words(_log(server.folder)), EXIT_REFUSED)
+        time.sleep(LOOK_SECONDS)
+
+
+def _answers(url: str) -> bool:
+    parts = urlsplit(url)
+    asking = http.client.HTTPConnection(parts.hostname or LOOPBACK, parts.port, timeout=5)
+    try:
+        asking.request("GET", parts.path or "/")
+        return asking.getresponse().status < 500
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        asking.close()
+
+
+def _end(server: StartedServer) -> None:
+    """End it, in order if it does so in time."""
+    process = server.process
+    for number in (signal.Signals[f"SIG{server.kind.signal}"], signal.SIGKILL):
+        if process.poll() is None:
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(STOP_SECONDS)
+            return
+
+
+def remove_left(entry: Entry) -> list[str]:
+    """End and remove a server that a run has left which was killed; returns why it is still there, one line.
+
+    Args:
+        entry: Of the journal of a process that is gone.
+    """
+    folder, details = Path(entry.name), entry.details
+    if not _FOLDER.fullmatch(folder.name):
+        return [plain(f"{entry.name}: nothing that Assay makes: left alone")]
+    pid, start = details.get("pid"), details.get("start")
+    if isinstance(pid, int) and isinstance(start, int) and details.get("boot") == boot_id():
+        _kill(Process(pid, start))
+    return _remove_folder(folder)
+
+
+def _kill(process: Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        fd = os.pidfd_open(process.pid)
+        try:
+            # The descriptor holds on to whoever has the id now; only then is it certain who that is.
+            if process.alive:
+                signal.pidfd_send_signal(fd, signal.SIGKILL)
+                select.select([fd], [], [], STOP_SECONDS)
+        finally:
+            os.close(fd)
+
+
+def _remove_folder(folder: Path) -> list[str]:
+    """Remove the folder of a server, which is this user's own; returns why it is still there, one line."""
+    try:
+        found = folder.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+            return [f"{folder}: is no folder of this user: left alone"]
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        return [f"{folder}: {error.strerror}"]
+    return []
