@@ -97,7 +97,7 @@ NULL_SERVICE = "null:"
 StartedServer = Annotated[
     str | None, named(WORD, "a kind of server", "write a name such as moto"), WithJsonSchema(TEXT)
 ]
-ON_THIS_MACHINE = Speed(5e7, 4e-3, 5e-3, 2, "a server that Assay starts on this machine")
+ON_THIS_MACHINE = Speed(5e7, 3e-3, 3e-3, 1, "a server that Assay starts on this machine")
 """What is assumed of such a server: moto's, which is the slowest."""
 
 
