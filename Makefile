@@ -14,7 +14,7 @@ unexport CARGO_BUILD_TARGET CARGO_BUILD_TARGET_DIR
 help:                ## this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 12
 
-demo: setup          ## measure disk against memory (3 minutes at most) and write the report
+demo: setup          ## measure disk against memory, and objects in a simulator (3 minutes at most); write the report
 	$(VENV)/bin/assay run studies/quickstart/study.yaml --out $(RUNS)
 	$(VENV)/bin/assay report last --out $(RUNS)
 
