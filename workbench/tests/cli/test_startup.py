@@ -81,7 +81,7 @@ NO_RUN = (
 )
 BOUNDS = {
     "--version": Bound(9, 1, ("rich", "sqlite3", "assay.store", "assay.plan", "assay.launch", *PARSERS, *FAR)),
-    "check": Bound(76, 38, ("rich", *NO_RUN)),
+    "check": Bound(76, 39, ("rich", *NO_RUN)),
     "plan": Bound(70, 38, ("rich", *NO_RUN)),
     "list": Bound(
         20,

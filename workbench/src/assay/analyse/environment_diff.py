@@ -47,6 +47,7 @@ MATTERS = (
     "sysctl/sunrpc.*",
     "network */*",
     "target */*",
+    "server */version",
     "* (resumed)/*",
 )
 """`section/name` patterns of what commonly changes results."""

@@ -22,11 +22,10 @@ def command(study: Path = typer.Argument(parser=as_path, help="Study file.", met
     """
     loaded = load_study_file(study)
     refuse_faults(study, loaded.source, target_faults(loaded))
-    if loaded.study.local:
-        from assay.site.choose import site_of
+    if any(target.started for target in loaded.study.targets.values()):
+        from assay.site.local import LocalSite
 
-        # Of others it is asked when the study is read.
-        site_of(loaded.study, loaded.folder).check(max(case.parameters.hosts for case in loaded.cases))
+        LocalSite(loaded.study.targets).check(1)
     if loaded.prices is not None:
         from assay.cli.money.books import warn_stale
 

@@ -60,10 +60,10 @@ class LocalSite:
             return Standing((THIS_HOST,), here=True)
         try:
             self._start(say)
+            return self._standing()
         except BaseException:
             self._stack.close()
             raise
-        return self._standing()
 
     def _start(self, say: Say) -> None:
         from assay.journal.own import own_journal
@@ -74,7 +74,7 @@ class LocalSite:
             say(
                 f"server {kind} starts on this machine, for {', '.join(names)}: the numbers are about it, not about AWS"
             )
-            self._running[kind] = self._stack.enter_context(started(kind, journal))
+            self._running[kind] = self._stack.enter_context(started(kind, journal, say))
 
     def _standing(self) -> Standing:
         from assay.site.started import KEYS

@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 
 from assay.journal.entry import SERVER, Entry, Journal
 from assay.journal.owner import Process, boot_id, start_time
-from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.foreign import plain
 from assay.model.site.serving import Server
 from assay.servers.filling import Filled, Place, how_to_get
@@ -97,12 +97,13 @@ def check_installed(name: str) -> None:
 
 
 @contextlib.contextmanager
-def started(name: str, journal: Journal) -> Iterator[StartedServer]:
+def started(name: str, journal: Journal, say: Say) -> Iterator[StartedServer]:
     """A server for the length of a `with` block.
 
     Args:
         name: Kind of the server.
         journal: Where it is recorded before it is there.
+        say: Takes why something of it is still there in the end.
 
     Raises:
         AssayError: It does not start.
@@ -120,7 +121,10 @@ def started(name: str, journal: Journal) -> Iterator[StartedServer]:
     finally:
         if server is not None:
             _end(server)
-        if not _remove_folder(folder):
+        left = _remove_folder(folder)
+        for line in left:
+            say(f"warning: could not be removed: {line}")
+        if not left:
             journal.removed(entry)
 
 
