@@ -212,7 +212,8 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def _offers(server: dict[str, Any]) -> list[str]:
-    return [name for key in ("exports", "devices", "buckets", "tables") for name in server[key]]
+    names = [name for key in ("exports", "devices", "buckets", "tables") for name in server[key]]
+    return [*names, *([f"{server['source']} at {server['mount']}"] if server["mount"] else [])]
 
 
 def _link(host: dict[str, Any]) -> str:

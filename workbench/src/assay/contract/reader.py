@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from assay.contract.messages import Event, Job
+from assay.contract.messages import Event, HelloEvent, Job
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="event")])
 _SHOWN = 120
@@ -45,6 +45,8 @@ def read_line(line: str | bytes, number: int = 0) -> Event | BrokenLine:
         event: Event = _EVENT.validate_json(line)
     except ValidationError as error:
         return BrokenLine(number, _reason(error), _beginning(line))
+    if isinstance(event, HelloEvent):
+        event = _without_endless_room(event)
     odd = _odd_number(event)
     return BrokenLine(number, f"{odd}: no number that an engine counts to", _beginning(line)) if odd else event
 
@@ -67,6 +69,15 @@ def read_events(lines: Iterable[str | bytes]) -> Iterator[Event | BrokenLine]:
     for number, line in enumerate(lines, start=1):
         if line.strip():
             yield read_line(line, number)
+
+
+def _without_endless_room(hello: HelloEvent) -> HelloEvent:
+    """The free space of a place is not counted but told by its file system; s3fs tells 2^64 bytes, to say: no limit."""
+    place = hello.backend.place
+    if place is None or place.free_bytes is None or place.free_bytes <= GREATEST:
+        return hello
+    backend = hello.backend.model_copy(update={"place": place.model_copy(update={"free_bytes": None})})
+    return hello.model_copy(update={"backend": backend})
 
 
 def _odd_number(value: BaseModel) -> str | None:

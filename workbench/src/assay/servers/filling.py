@@ -1,11 +1,12 @@
 """What becomes of a description on a host: its words filled in, its configuration and its commands.
 
 In texts and commands these words are filled in: `$host`, `$address`, `$port`, `$access` and `$secret` (keys that are no
-secret), `$configuration` (path of the written configuration), `$log`, `$data`, `$python` (Assay's own interpreter),
-`$exports`, `$devices`, `$buckets`, `$tables` and `$users` (the parts of all of them), `$peers` (the parts, or else the
-addresses, of all other servers of the kind), `$members` (addresses of all, itself among them), `$first` (that of the
-first), and each word of `find`. In the part or command for one thing there are `$number` and `$name`, of exports and
-devices `$path`, of users `$user`, of peers `$peer`; on standard input `$password`.
+secret), `$configuration` (path of the written configuration), `$log`, `$data`, `$mount`, `$source` (name of what it
+passes on), `$upstream` (address of the host that serves that), `$python` (Assay's own interpreter), `$exports`,
+`$devices`, `$buckets`, `$tables` and `$users` (the parts of all of them), `$peers` (the parts, or else the addresses,
+of all other servers of the kind), `$members` (addresses of all, itself among them), `$first` (that of the first), and
+each word of `find`. In the part or command for one thing there are `$number` and `$name`, of exports and devices
+`$path`, of users `$user`, of peers `$peer`; on standard input `$password`.
 """
 
 import hashlib
@@ -36,6 +37,7 @@ class Place:
         devices: Name of a device -> its path.
         passwords: User -> password; empty once the server has begun.
         port: Where it answers, if that is not the port of its description.
+        upstream: Address of the host whose servers it passes on; empty if it does not.
     """
 
     host: str
@@ -45,6 +47,7 @@ class Place:
     devices: Mapping[str, str] = field(default_factory=dict)
     passwords: Mapping[str, str] = field(default_factory=dict, repr=False)
     port: int | None = None
+    upstream: str = ""
 
     @property
     def log(self) -> Path:
@@ -132,9 +135,10 @@ class Filled:
             "members": ",".join(addresses) or place.address,
             "first": next(iter(addresses), place.address),
         }
-        port = place.port or self.kind.port
+        port, server = place.port or self.kind.port, self.server
         words |= {"port": str(port)} if port else {}
-        return words | ({"data": self.server.data} if self.server.data else {})
+        stated = {"data": server.data, "mount": server.mount, "source": server.passed, "upstream": place.upstream}
+        return words | {word: value for word, value in stated.items() if value}
 
     def _parts(self) -> dict[str, str]:
         """`$exports` and the like: what the description says of each, one after the other."""
@@ -191,9 +195,6 @@ def fill(text: str, words: Words) -> str:
     try:
         return Template(text).substitute(words)
     except (KeyError, ValueError) as error:
-        if error.args == ("data",):
-            message = "a server keeps what it has in a directory, and none is named"
-            raise AssayError(message, "add to the server `data: /export`, on a disk of its host") from None
         hint = f"known are: {', '.join(sorted(words))}; a plain dollar sign is $$"
         raise AssayError(f"a description of a server has an unknown word: {error}", hint) from None
 

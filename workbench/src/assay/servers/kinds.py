@@ -27,6 +27,12 @@ OFFERS: dict[str, str] = {"export": "exports", "device": "devices", "bucket": "b
 """What a server may offer, each -> the key of a box's server that lists them."""
 ACCESS, SECRET_KEY = "assay", "assay-in-a-box"
 """The keys of servers that ask for some. They are no secret: whoever is in the box, or here, may use them."""
+STATED = {
+    "data": ("keeps what it has in a directory", "/export"),
+    "mount": ("mounts what it offers at a directory", "/files"),
+    "source": ("passes on what another server has", "server1:my-bucket"),
+}
+"""Key of a box's server that is also a word of descriptions -> what a server with it does, and an example."""
 _PASSWORD = re.compile(r"\$(password\b|\{password\})")
 
 
@@ -73,9 +79,7 @@ class ServerKind(Frozen):
     stays: bool = Field(False, description="The last start command stays: it is put into the background.")
     then: Steps = Field((), description="Commands that are run once, when it answers, or with after: all when all do.")
     port: int | None = Field(None, ge=1, le=65535, description="TCP port in a box, for the word $port.")
-    ready: Words = Field(
-        min_length=1, description="What must answer: PORT, PORT/PROGRAM/VERSION, http://$address:PORT."
-    )
+    ready: Words = Field((), description="What must answer: PORT, PORT/PROGRAM/VERSION, http://$address:PORT.")
     pidfile: str = Field(description="Where it writes its process id, in the host.")
     signal: str = Field("TERM", description="Signal that stops it.")
     memory: bool = Field(False, description="It keeps what it has in memory only.")
@@ -85,6 +89,8 @@ class ServerKind(Frozen):
     def _whole(self) -> "ServerKind":
         if not (self.packages or self.python or self.obtain):
             raise fault("it does not say where the server comes from", "write packages, python or obtain", "packages")
+        if not self.ready and not self.needs("mount"):
+            raise fault("it does not say what answers when it is ready", "write such as ready: [2049]", "ready")
         for key in ("before", "start"):
             if any(step.after == "all" for step in getattr(self, key)):
                 raise fault("only steps of `then` wait for all servers", "move it there", key)
@@ -92,9 +98,7 @@ class ServerKind(Frozen):
         if self.stays and (last.each is not None or last.on != "all" or last.given):
             hint = "its last command of `start` has neither each, on nor given"
             raise fault("what stays is one process on each host, which reads nothing", hint, "start")
-        texts = [self.configuration, *(getattr(self, thing) or "" for thing in (*OFFERS, "user", "peer"))]
-        texts += [word for step in self.steps for word in step.run]
-        if any(_PASSWORD.search(text) for text in texts):
+        if any(_PASSWORD.search(text) for text in self.texts):
             hint = "others see command lines, and files stay: write given: to put it on standard input"
             raise fault("$password stands outside of `given`", hint)
         return self
@@ -109,17 +113,26 @@ class ServerKind(Frozen):
         """Why it cannot be started on this machine itself, outside of a box; empty if it can."""
         if self.only_in_box:
             return self.only_in_box
-        simple = self.stays and self.port is not None and self.ready[0].startswith("http://$address:$port")
+        asked = [service.startswith("http://$address:$port") for service in self.ready]
         if (
-            not simple
-            or len(self.steps) > 1
-            or len(self.ready) > 1
+            not (self.stays and self.port is not None and asked == [True])
+            or sum(step.each is None for step in self.steps) > 1
             or self.configuration
             or self.private
             or self.folders
         ):
             return "its description is not of one command that stays and answers at http://$address:$port"
         return ""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All in which words are filled in, but what is given on standard input."""
+        parts = (getattr(self, thing) or "" for thing in (*OFFERS, "user", "peer"))
+        return (self.configuration, *parts, *(word for step in self.steps for word in step.run), *self.ready)
+
+    def needs(self, word: str) -> bool:
+        """Whether a word such as `mount` stands in it, which only a box's file can say."""
+        return any(re.search(rf"\$({word}\b|{{{word}}})", text) for text in self.texts)
 
     def takes(self, thing: str) -> bool:
         """Whether its configuration or its commands make something of each export, device, bucket, table or user."""
@@ -193,3 +206,11 @@ def check_server(server: Server, where: str) -> None:
             raise AssayError(f"{where}: {server.kind} offers no {key}", f"it offers {' and '.join(able) or 'nothing'}")
     if server.users and not kind.takes("user"):
         raise AssayError(f"{where}: {server.kind} has no users", "leave out `users`")
+    for key, (what, example) in STATED.items():
+        stated, needed = getattr(server, key) is not None, kind.needs(key)
+        if needed and not stated:
+            raise AssayError(
+                f"{where}: {server.kind} {what}, and none is named", f"add to the server `{key}: {example}`"
+            )
+        if stated and not needed:
+            raise AssayError(f"{where}: {server.kind} makes nothing of `{key}`", f"leave out `{key}`")

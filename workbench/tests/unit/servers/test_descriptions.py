@@ -33,6 +33,16 @@ then:
 ready: ["http://$address:8000/up", "8001"]
 pidfile: /run/ring.pid
 """
+FRONT = """
+kind: front
+description: passes a bucket on as a directory
+obtain: "get it from its maker"
+start:
+  - [front, $upstream, $source, $mount]
+stays: true
+pidfile: /run/front.pid
+bucket: ""
+"""
 OFFERED = Server.model_validate(
     {
         "kind": "ring",
@@ -101,9 +111,31 @@ def test_steps_are_for_each_thing_and_some_for_the_first_server_only(own: Path, 
 
 
 def test_a_server_that_needs_a_directory_says_so(own: Path) -> None:
-    with pytest.raises(AssayError, match="keeps what it has in a directory, and none is named") as caught:
-        filled(server=Server.model_validate({"kind": "ring", "buckets": ["one"]})).configuration()
+    with pytest.raises(AssayError, match="lab: s1: ring keeps what it has in a directory, and none is named") as caught:
+        check_server(Server.model_validate({"kind": "ring", "buckets": ["one"]}), "lab: s1")
     assert "`data: /export`" in caught.value.hint
+
+
+def test_what_passes_on_another_server_knows_where_that_is_and_where_to_mount_it(own: Path) -> None:
+    (own / "front.yaml").write_text(FRONT)
+    written = {"kind": "front", "mount": "/files", "source": "s1:one"}
+    server = Server.model_validate(written)
+    check_server(server, "lab: c1")
+    assert [(offer.kind, offer.name) for offer in server.offers] == [("directory", "/files")]
+    found = Filled(load_kind("front"), server, Place("c1", "10.0.0.9", Path("/c"), upstream=PEERS["s1"]))
+    assert found.commands(found.kind.start) == [Command(("front", "10.0.0.1", "one", "/files"))]
+    assert found.services() == []
+    for key, hint in (("mount", "`mount: /files`"), ("source", "`source: server1:my-bucket`")):
+        less = {name: value for name, value in {"buckets": ["one"], **written}.items() if name != key}
+        with pytest.raises(AssayError, match="and none is named") as caught:
+            check_server(Server.model_validate(less), "lab: c1")
+        assert hint in caught.value.hint
+
+
+def test_a_server_that_neither_answers_nor_mounts_cannot_be_waited_for(own: Path) -> None:
+    (own / "front.yaml").write_text(FRONT.replace("$mount", ""))
+    with pytest.raises(AssayError, match="does not say what answers when it is ready"):
+        load_kind("front")
 
 
 @pytest.mark.parametrize(
@@ -131,6 +163,12 @@ def test_what_a_description_may_not_say(own: Path, change: tuple[str, str], mess
     [
         ({"kind": "nfs-ganesha", "buckets": ["one"]}, "lab: s1: nfs-ganesha offers no buckets", "it offers exports"),
         ({"kind": "nfs-ganesha", "exports": ["/x"], "users": ["ann"]}, "nfs-ganesha has no users", "leave out"),
+        (
+            {"kind": "nfs-ganesha", "exports": ["/x"], "source": "s1:one"},
+            "nfs-ganesha makes nothing of `source`",
+            "leave out `source`",
+        ),
+        ({"kind": "nfs-ganesha", "exports": ["/x"], "data": "/x"}, "nfs-ganesha makes nothing of `data`", "leave out"),
         ({"kind": "gnaesha", "exports": ["/x"]}, "no kind of server is called `gnaesha`", ""),
     ],
 )
@@ -147,10 +185,13 @@ def test_each_kind_of_assay_can_be_filled_in_for_what_it_offers(name: str) -> No
     offered = {
         key: names for (thing, key), names in zip(OFFERS.items(), written.values(), strict=True) if kind.takes(thing)
     }
-    assert offered, "a server offers something"
-    server = Server.model_validate({"kind": name, **offered, "data": "/data"})
+    stated = {"data": "/data", "mount": "/files", "source": "s2:one"}
+    offered |= {key: value for key, value in stated.items() if kind.needs(key)}
+    assert Server.model_validate({"kind": name, **offered}).offers, "a server offers something"
+    server = Server.model_validate({"kind": name, **offered})
     check_server(server, "lab: s1")
-    found = Filled(kind.model_copy(update={"find": {}}), server, Place("s", "10.0.0.1", Path("/c")))
+    place = Place("s", "10.0.0.1", Path("/c"), upstream="10.0.0.2")
+    found = Filled(kind.model_copy(update={"find": {}}), server, place)
     found.words.update(dict.fromkeys(kind.find, "/f"))
     text = found.configuration()
     assert "$" not in text

@@ -15,6 +15,8 @@ from assay.model.study.target import Text
 from assay.model.units import shown
 
 MOST_HOSTS = 200
+MOST_NAMED = 3
+"""So many things that servers have are named to whoever misses one."""
 
 
 def _subnet(written: object) -> str:
@@ -74,9 +76,10 @@ class HostSpec(Frozen):
         """Whether no two things are at one place, and what servers offer is on disks of the host."""
         places = [("disks", place, disk.mount) for place, disk in enumerate(self.disks) if disk.mount is not None]
         places += [("mounts", place, mount.at) for place, mount in enumerate(self.mounts)]
+        places += [("servers", place, one.mount) for place, one in enumerate(self.servers) if one.mount is not None]
         for number, (what, place, path) in enumerate(places):
             if path in [other for _, _, other in places[:number]]:
-                hint, key = "give each its own directory", "mount" if what == "disks" else "at"
+                hint, key = "give each its own directory", "at" if what == "mounts" else "mount"
                 raise fault(
                     f"two {'disks' if what == 'disks' else 'things'} are mounted at {path}", hint, what, place, key
                 )
@@ -113,6 +116,12 @@ class HostSpec(Frozen):
     def exports(self) -> tuple[str, ...]:
         """Directories that its servers serve."""
         return tuple(dict.fromkeys(path for server in self.servers for path in server.exports))
+
+    @property
+    def mounted(self) -> tuple[str, ...]:
+        """Where it sees what others serve, and what its own servers mount."""
+        own = (server.mount for server in self.servers if server.mount is not None)
+        return (*(mount.at for mount in self.mounts), *own)
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -205,6 +214,7 @@ class Box(Frozen):
         if self.wan is not None and (len(sites) < 2 or "" in sites):
             raise fault("`wan` needs two sites or more", "give each host a `site`", "wan")
         self._check_logins()
+        self._check_sources()
         return self
 
     def _check_logins(self) -> None:
@@ -216,6 +226,22 @@ class Box(Frozen):
                     hint = f"there is {', '.join(sorted(users))}" if users else "add `users: [NAME]` to the server"
                     where = ("hosts", written, "mounts", place, "user")
                     raise fault(f"no server has the user {mount.user}", hint, *where)
+
+    def _check_sources(self) -> None:
+        """See whether what servers pass on is offered by one that waits for no other itself."""
+        offered = [
+            f"{one.name}:{offer.name}"
+            for one in self.members()
+            for server in one.spec.servers
+            if server.source is None
+            for offer in server.offers
+        ]
+        for written, spec in self.hosts.items():
+            for place, server in enumerate(spec.servers):
+                if server.source is not None and server.source not in offered:
+                    hint = f"there is {', '.join(offered[:MOST_NAMED])}" if offered else "add a server that has it"
+                    where = ("hosts", written, "servers", place, "source")
+                    raise fault(f"no server has {server.source}", hint, *where)
 
     def members(self) -> tuple[Member, ...]:
         """All hosts, in the order of the file."""

@@ -15,6 +15,7 @@ class RunningServer(Server):
         sha256: Of the configuration, in hex.
         paths: Device that it serves -> its path, on this machine.
         peers: Host -> address of all servers of this kind in the box, in its order.
+        upstream_address: Address of the host whose servers it passes on; empty if it does not.
         credentials: User -> path of the file with name and password, which only root may read.
     """
 
@@ -23,6 +24,7 @@ class RunningServer(Server):
     sha256: str
     paths: dict[str, str] = Field(default_factory=dict)
     peers: dict[str, str] = Field(default_factory=dict)
+    upstream_address: str = ""
     credentials: dict[str, str] = Field(default_factory=dict)
 
 

@@ -98,12 +98,17 @@ _SOURCE = _matching(_SERVED, "something that a server serves", "write such as se
 _TYPE = _matching(f"({'|'.join(OVER_NETWORKS)})", "what a host can mount", f"write one of {', '.join(OVER_NETWORKS)}")
 _OPTIONS = _matching(f"{_OPTION}(,{_OPTION})*", "a list of options for what servers serve", "write such as ro,vers=4.2")
 
+_PASSED = _matching(
+    r"[a-z][a-z0-9-]{0,30}:[A-Za-z0-9/][A-Za-z0-9/._-]{0,254}", "what a host serves", "write such as server1:my-bucket"
+)
+
 Device = Annotated[str, _DEVICE]
 Bucket = Annotated[str, _BUCKET]
 Table = Annotated[str, _TABLE]
 User = Annotated[str, _USER]
 Login = Annotated[str, _LOGIN]
 Source = Annotated[str, _SOURCE]
+Passed = Annotated[str, _PASSED]
 MountType = Annotated[str, _TYPE]
 Options = Annotated[str, _OPTIONS]
 
@@ -133,11 +138,15 @@ class Server(Frozen):
     tables: tuple[Table, ...] = Field((), description="Tables it has.")
     users: tuple[User, ...] = Field((), description="Who may log in. Passwords are made, and go with the box.")
     data: Directory | None = Field(None, description="Directory on a disk of the host where it keeps what it has.")
+    mount: Directory | None = Field(None, description="Where its own host sees what it offers, as a file system.")
+    source: Passed | None = Field(None, description="HOST:NAME that it passes on; it starts when that host serves.")
 
     @model_validator(mode="after")
     def _something(self) -> "Server":
         if not self.offers:
-            raise fault("the server offers nothing", "write such as exports: [/export], devices, buckets or tables")
+            raise fault(
+                "the server offers nothing", "write such as exports: [/export], devices, buckets, tables or mount"
+            )
         for key in ("exports", "devices", "buckets", "tables", "users"):
             names = getattr(self, key)
             twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
@@ -146,10 +155,20 @@ class Server(Frozen):
         return self
 
     @property
+    def upstream(self) -> str:
+        """Host that serves what it passes on; empty if it passes nothing on."""
+        return (self.source or "").partition(":")[0]
+
+    @property
+    def passed(self) -> str:
+        """Name of what it passes on; empty if it passes nothing on."""
+        return (self.source or "").partition(":")[2]
+
+    @property
     def offers(self) -> tuple[Offer, ...]:
         """All that it offers."""
         return (
-            *(Offer("directory", name) for name in self.exports),
+            *(Offer("directory", name) for name in (*self.exports, *([self.mount] if self.mount else []))),
             *(Offer("device", name) for name in self.devices),
             *(Offer("bucket", name) for name in self.buckets),
             *(Offer("table", name) for name in self.tables),

@@ -23,7 +23,9 @@ PACKAGES = {
     "nsenter": "util-linux",
     "losetup": "mount",
     "mount": "mount",
+    "umount": "mount",
     "mountpoint": "util-linux",
+    "findmnt": "util-linux",
     "sshd": "openssh-server",
     "ssh-keygen": "openssh-client",
     "mkfs.ext4": "e2fsprogs",
@@ -123,6 +125,7 @@ def check_programs(box: Box) -> None:
         for server in spec.servers:
             kind = load_kind(server.kind)
             needed |= dict.fromkeys(kind.programs, " ".join(kind.packages)) if kind.packages else {}
+            needed |= {"findmnt": "", "umount": ""} if server.mount is not None else {}
             others |= dict.fromkeys(absent(kind, programs=not kind.packages), how_to_get(kind))
     missing = [name for name in needed if find_program(name) is None]
     if missing or others:

@@ -11,7 +11,7 @@ from assay.model.units import one_of
 from assay.servers.kinds import load_kind
 from assay.site.box.clean import take_down
 from assay.site.box.programs import find_program, run
-from assay.site.box.serving import READY_SECONDS, Serving, known_serving
+from assay.site.box.serving import LEFT_MOUNTED, READY_SECONDS, Serving, known_serving
 from assay.site.box.state import host_process
 
 STOP_SECONDS = 10.0
@@ -119,6 +119,8 @@ class RunningBox:
                 raise AssayError(f"{server.kind} on {name} has not ended", "stop it with signal KILL", EXIT_REFUSED)
             time.sleep(0.02)
         run([*words, f"rm -f {kind.pidfile}"], f"{server.kind} on {name}")
+        if server.mount is not None:
+            run([*words, LEFT_MOUNTED, "sh", server.mount], f"{server.mount} on {name}")
 
     def start_server(self, name: str, server: RunningServer) -> None:
         """Start a server that was stopped, with the configuration it had, and wait until it answers.

@@ -4,6 +4,7 @@ import contextlib
 import os
 import secrets
 import subprocess
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -17,6 +18,14 @@ from assay.servers.kinds import ServerKind, Step, load_kind
 from assay.site.box.programs import find_program, find_switch, run
 
 READY_SECONDS = 20
+LOOK_SECONDS = 0.05
+"""Time between two looks at what a server is to mount."""
+MOUNTED = 'findmnt --noheadings --types notmpfs --mountpoint "$1"'
+ANSWERS = f'{MOUNTED}; stat "$1"; {MOUNTED}'
+"""For sh: a directory, which may be a mount of the host's own, empty and in memory. A program that finds only after it
+has mounted that it cannot work goes again at its first request: so it is looked at before one and after."""
+LEFT_MOUNTED = f'if {MOUNTED}; then umount --lazy "$1"; fi'
+"""For sh: takes away what a program that was killed has left; nobody answers there any more."""
 SECRETS = "secrets"
 """Folder of a box with the passwords of its servers' users; only root may enter it."""
 STAY = 'pidfile=$1; shift; setsid "$@" </dev/null & echo $! >"$pidfile"'
@@ -45,6 +54,11 @@ class Serving:
         """Where it writes what happens."""
         return self.filled.place.log
 
+    @property
+    def upstream(self) -> str:
+        """Address of the host whose servers it passes on; empty if it does not."""
+        return self.filled.place.upstream
+
     def begin(self) -> None:
         """Write its configuration, and start it for the first time.
 
@@ -53,8 +67,8 @@ class Serving:
         """
         kind = self.filled.kind
         self.filled.place.configuration.write_text(self.filled.configuration())
-        if kind.folders:
-            run([*self.enter, "mkdir", "-p", *kind.folders], self.what)
+        if folders := [*kind.folders, *([self.filled.server.mount] if self.filled.server.mount else [])]:
+            run([*self.enter, "mkdir", "-p", *folders], self.what)
         self._run(kind.before)
         self.start()
 
@@ -87,9 +101,15 @@ class Serving:
         Raises:
             AssayError: It does not in time.
         """
-        words = [find_switch(), "ready", "--within-ms", str(round(seconds * 1000)), *self.filled.services()]
+        services, words = self.filled.services(), [find_switch(), "ready", "--within-ms", str(round(seconds * 1000))]
+        end = time.monotonic() + seconds
         try:
-            run([*self.enter, *words], f"{self.what} does not answer")
+            if services:
+                run([*self.enter, *words, *services], f"{self.what} does not answer")
+            while (mount := self.filled.server.mount) and not is_mounted(self.enter, mount):
+                if time.monotonic() > end:
+                    raise AssayError(f"{self.what} has mounted nothing at {mount}", "", EXIT_REFUSED)
+                time.sleep(LOOK_SECONDS)
         except AssayError as error:
             raise AssayError(error.message, last_words(self.log), EXIT_REFUSED) from None
 
@@ -135,6 +155,7 @@ class Serving:
             sha256=digest(self.filled.configuration()),
             paths={name: place.devices[name] for name in self.filled.server.devices},
             peers=dict(place.peers),
+            upstream_address=place.upstream,
             credentials={user: str(folder / secret_name(place, kind, user)) for user in place.passwords},
         )
 
@@ -146,6 +167,7 @@ def first_serving(
     folder: Path,
     peers: Mapping[str, str],
     paths: Mapping[str, str],
+    upstream: str,
 ) -> Serving:
     """A server that was never started; its users get their passwords, in files that only root may read.
 
@@ -156,6 +178,7 @@ def first_serving(
         folder: Of the box.
         peers: Host -> address of all servers of the kind.
         paths: Device of the host -> its path.
+        upstream: Address of the host whose servers it passes on; empty if it does not.
 
     Raises:
         AssayError: What it needs is not there.
@@ -163,7 +186,7 @@ def first_serving(
     kind = load_kind(server.kind)
     passwords = {user: secrets.token_urlsafe(18) for user in server.users}
     configuration = folder / "servers" / f"{host.name}-{server.kind}.conf"
-    place = Place(host.name, host.address, configuration, peers, paths, passwords)
+    place = Place(host.name, host.address, configuration, peers, paths, passwords, upstream=upstream)
     for user, password in passwords.items():
         secrets_of(folder).mkdir(mode=0o700, exist_ok=True)
         fd = os.open(secrets_of(folder) / secret_name(place, kind, user), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -186,7 +209,8 @@ def known_serving(enter: list[str], host: RunningHost, server: RunningServer) ->
         AssayError: What it needs is not there any more.
     """
     passwords = {user: _password(Path(path)) for user, path in server.credentials.items()}
-    place = Place(host.name, host.address, Path(server.configuration), server.peers, server.paths, passwords)
+    configuration, upstream = Path(server.configuration), server.upstream_address
+    place = Place(host.name, host.address, configuration, server.peers, server.paths, passwords, upstream=upstream)
     return Serving(enter, Filled(load_kind(server.kind), server, place))
 
 
@@ -219,6 +243,17 @@ def version_of(kind: ServerKind) -> str:
     if not kind.version:
         return "unknown"
     return next(iter(run(kind.version, kind.kind).splitlines()), "unknown")
+
+
+def is_mounted(enter: list[str], mount: str) -> bool:
+    """Whether a program of a host has mounted something at a directory, and answers there.
+
+    Args:
+        enter: Words that run a command inside the host.
+        mount: The directory.
+    """
+    words = [*enter, "sh", "-e", "-c", ANSWERS, "sh", mount]
+    return subprocess.run(words, capture_output=True, timeout=READY_SECONDS, check=False).returncode == 0
 
 
 def last_words(log: Path) -> str:

@@ -187,6 +187,7 @@ def server_facts(box: RunningBox) -> dict[str, dict[str, str]]:
             "configuration sha256": server.sha256,
             "exports": ", ".join(server.exports),
             **{key: ", ".join(names) for key in ("devices", "buckets", "tables") if (names := getattr(server, key))},
+            **{key: named for key in ("mount", "source") if (named := getattr(server, key)) is not None},
             "link": f"{host.link / 1e6:g} Mbit/s" if host.link else "unshaped",
         }
         for host in box.hosts

@@ -71,7 +71,7 @@ def _check_hidden(box: Box, needed: list[str]) -> None:
     """Refuse disks and mounts whose top directory hides what the hosts need."""
     for spec in box.hosts.values():
         places = [("a disk", disk.mount) for disk in spec.disks if disk.mount is not None]
-        places += [("a mount", mount.at) for mount in spec.mounts]
+        places += [("a mount", at) for at in spec.mounted]
         for what, place in places:
             top = "/".join(place.split("/")[:2])
             for path in needed:
@@ -178,7 +178,7 @@ class _Builder:
     def _own(self, name: str, spec: HostSpec) -> list[str]:
         """What a host has of its own, as words for `assay-switch init`."""
         binds = [(str(self.folder / "hosts"), "/etc/hosts")]
-        places = [*(disk.mount for disk in spec.disks if disk.mount is not None), *(mount.at for mount in spec.mounts)]
+        places = [*(disk.mount for disk in spec.disks if disk.mount is not None), *spec.mounted]
         words = [word for place in places for word in ("--empty", place)]
         for server in spec.servers:
             for path in load_kind(server.kind).private:
@@ -246,7 +246,7 @@ class _Builder:
             roles=spec.all_roles,
             exports=spec.exports,
             group=group,
-            mounts=tuple(mount.at for mount in spec.mounts),
+            mounts=spec.mounted,
         )
 
     def _serve(self, pool: ThreadPoolExecutor, hosts: Mapping[str, RunningHost]) -> dict[str, list[Serving]]:
@@ -260,16 +260,19 @@ class _Builder:
                 first_serving(
                     *(self._enter(member.name), hosts[member.name], server, self.folder),
                     *(peers[server.kind], self.devices[member.name]),
+                    hosts[server.upstream].address if server.source is not None else "",
                 )
                 for server in member.spec.servers
             ]
             for member in self.members
         }
-        with_servers = [found for found in servings.values() if found]
-        list(pool.map(_begin, with_servers))
-        list(pool.map(_settle, with_servers))
+        for waits in (False, True):
+            # What passes on what others serve begins when they answer.
+            turn = [[one for one in found if bool(one.upstream) is waits] for found in servings.values()]
+            list(pool.map(_begin, turn))
+            list(pool.map(_settle, turn))
         # One after the other: what joins a cluster finds the ones before it there.
-        for serving in itertools.chain(*with_servers):
+        for serving in itertools.chain(*servings.values()):
             serving.follow("all")
         return servings
 

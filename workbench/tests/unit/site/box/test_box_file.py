@@ -43,7 +43,18 @@ def test_a_set_becomes_hosts_with_addresses_in_the_order_of_the_file(tmp_path: P
     ]
 
 
+def test_what_a_server_passes_on_and_mounts_is_seen_on_its_own_host(tmp_path: Path) -> None:
+    front = "servers: [{kind: s3fs, source: 'b:photos', mount: /photos}], mounts: [{source: none, at: /m, type: tmpfs}]"
+    back = "disks: [{size: 1GiB, mount: /export}], servers: [{kind: versitygw, buckets: [photos], data: /export}]"
+    box = written(tmp_path, f"{HOSTS}  a: {{roles: [client], {front}}}\n  b: {{{back}}}\n")
+    spec = box.hosts["a"]
+    assert (spec.servers[0].upstream, spec.servers[0].passed) == ("b", "photos")
+    assert spec.mounted == ("/m", "/photos")
+    assert spec.exports == (), "other hosts do not see it"
+
+
 DISK = "disks: [{size: 1GiB, mount: /export}]"
+FRONT = "servers: [{kind: s3fs, source: 'b:photos', mount: /photos}]"
 TAB = "{kind: x, tables: [tab]}"
 
 
@@ -94,6 +105,11 @@ def test_a_box_mounts_what_servers_serve(mount: str, tmp_path: Path) -> None:
         (f"{HOSTS}  a: {{disks: [{{size: 1k, mount: /x}}]}}\n", 3, "unknown unit `k`", "KiB"),
         (f"{HOSTS}  a: {{servers: [{{kind: nfs-ganesha, exports: [/x]}}]}}\n", 3, "/x is on no disk", "disks:"),
         (f"{HOSTS}  a:\n    {DISK}\n    servers: [{{kind: nfs-ganesha, exports: [/exports]}}]\n", 5, "on no disk", ""),
+        (f"{HOSTS}  a: {{{FRONT}}}\n", 3, "no server has b:photos", "add a server that has it"),
+        (f"{HOSTS}  a: {{{FRONT}}}\n  b: {{{FRONT}}}\n", 3, "no server has b:photos", "add a server that has it"),
+        (f"{HOSTS}  a: {{{FRONT.replace('/photos', '/etc/x')}}}\n", 3, "/etc is the system's", "/export"),
+        (f"{HOSTS}  a: {{{FRONT.replace('b:photos', '-o:x')}}}\n", 3, "is not what a host serves", "server1:my-bucket"),
+        (f"{HOSTS}  a: {{disks: [{{size: 1GiB, mount: /photos}}], {FRONT}}}\n", 3, "mounted at /photos", "its own"),
         (f"{HOSTS}  a: {{disks: [{{size: 1GiB}}]}}\n", 3, "a disk has either `mount` or `device`", "device: data"),
         (f"{HOSTS}  a: {{disks: [{{size: 1GiB, mount: /x, device: d}}]}}\n", 3, "either `mount` or `device`", ""),
         (
