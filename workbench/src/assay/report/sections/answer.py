@@ -61,7 +61,7 @@ def section(view: View) -> Section:
     blocks += [Paragraph(scaling_sentence(one), lead=True) for one in growth[:_MOST_SENTENCES]]
     if found:
         blocks += _compared(found, view)
-    elif not growth or any(sound(row) for row in view.analysis.rows):
+    elif not growth or any(_answers(row) for row in view.analysis.rows):
         blocks += _alone(view)
     cost = cheapest(target_costs(view))
     blocks += [Paragraph(cost, lead=True)] if cost is not None else []
@@ -180,20 +180,32 @@ def _alone(view: View) -> list[Block]:
     """The answer if there is nothing to compare: what each target reaches per kind of work."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in view.analysis.rows:
-        if sound(row):
+        if _answers(row):
             groups.setdefault((numbers.titled(kind_of(row.operation)), row.case.target), []).append(row)
     figures = tuple(_speed(kind, target, rows, view) for (kind, target), rows in groups.items())
     if not figures:
         return [Paragraph("No result is sound enough for an answer; the verdicts say why.", lead=True)]
-    words = f"Speeds of {numbers.listing(list(view.targets))}, medians over all sound points."
+    doubtful = any(Verdict.UNVERIFIED in row.verdicts for rows in groups.values() for row in rows)
+    which = "points that are sound or unverified" if doubtful else "sound points"
+    words = f"Speeds of {numbers.listing(list(view.targets))}, medians over all {which}."
     return [Paragraph(words, lead=True), KeyFigures(figures)]
+
+
+def _answers(row: Row) -> bool:
+    """It is sound, or nobody can vouch for it, which is said beside it."""
+    return row.rate is not None and (SOUND | {Verdict.UNVERIFIED}).issuperset(row.verdicts)
 
 
 def _speed(kind: str, target: str, rows: list[Row], view: View) -> KeyFigure:
     measure = measure_of(rows[0].operation)
-    speeds = sorted(row.rate.median for row in rows if row.rate)
+    found = sorted((row.rate.median, view.point_of(row)) for row in rows if row.rate)
+    speeds, points = [speed for speed, _ in found], [point for _, point in found]
     span = f"{measure.number(speeds[0])} to {measure.text(speeds[-1])}"
     details = [f"range {span}, {numbers.plural(len(speeds), 'point')}"]
+    if all(points) and points[0] != points[-1]:
+        details.append(f"slowest at {points[0]}, fastest at {points[-1]}")
+    if unverified := sum(Verdict.UNVERIFIED in row.verdicts for row in rows):
+        details.append(f"{unverified:,} of {len(rows):,} unverified")
     small = [r.iops.median for r in rows if r.iops and (r.case.parameters.known("record_size") or _SMALL + 1) <= _SMALL]
     if small:
         details.append(f"up to {numbers.count(max(small))} operations/s with records up to 16 KiB")
