@@ -451,7 +451,8 @@ def test_a_number_that_no_engine_counts_to_breaks_its_line(number: float) -> Non
             place = event
             for name in above:
                 place = place[name]
-            if not isinstance(place, list):
+            # Free space is no number of the engine's: a file system tells it.
+            if not isinstance(place, list) and last != "free_bytes":
                 place[last] = number
                 assert isinstance(read_line(json.dumps(event)), BrokenLine), (above, last)
 
