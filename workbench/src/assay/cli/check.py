@@ -16,6 +16,9 @@ from assay.run.planned import Plan
 def command(study: Path = typer.Argument(parser=as_path, help="Study file.", metavar="STUDY")) -> None:
     """Check a study file and its targets without writing anything.
 
+    A bucket, table or export is asked whether this machine may use it, unless the study has hosts of its own: `assay
+    run` then asks from each of them.
+
     Each problem is one line `file:line: error: ...` with a hint below it; the exit code is then 2.
 
     Example: `assay check study.yaml`
@@ -37,20 +40,26 @@ def command(study: Path = typer.Argument(parser=as_path, help="Study file.", met
 
 
 def target_faults(loaded: Plan) -> list[Fault]:
-    """Targets that this machine must not or cannot write to; found by looking only."""
+    """Targets that this machine must not or cannot write to, or cannot reach; found by looking only."""
     from assay.kinds.place import keeper_of
     from assay.launch.looking import MachineLooking
     from assay.launch.placing import patience_of
 
-    used = loaded.study.seen_here({case.target for case in loaded.cases})
+    cases = {case.target for case in loaded.cases}
+    used = loaded.study.seen_here(cases)
     # Whether a device may be overwritten is asked by `run`.
     looking = MachineLooking(destroy=True, patience=patience_of(loaded.study))
-    return [
+    faults = [
         Fault(path=("targets", name, "path"), message=message, hint=hint)
         for name, target in loaded.study.targets.items()
         if name in used
         for message, hint in keeper_of(target).inspect(looking).problems
     ]
+    if loaded.study.local and any(loaded.study.targets[name].made_by_engines for name in cases):
+        from assay.run.targets import service_faults
+
+        faults += service_faults(loaded.study, loaded.places)
+    return faults
 
 
 def summary(loaded: Plan, estimate: StudyEstimate) -> str:

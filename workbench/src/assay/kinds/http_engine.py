@@ -5,7 +5,7 @@ from typing import Any
 from assay.contract._answers import Look
 from assay.contract._generated import Balance
 from assay.kinds.http import HttpTarget
-from assay.kinds.place import Claiming, EnginesKeeper, Layering
+from assay.kinds.place import Claiming, Layering, ServiceKeeper
 from assay.model.result.layers import Layer, LayerKind
 from assay.servers.kinds import load_kind
 
@@ -25,7 +25,7 @@ def told(target: HttpTarget, directory: str, destroy: bool, servers: int | None)
     }
 
 
-class HttpKeeper(EnginesKeeper[HttpTarget]):
+class HttpKeeper(ServiceKeeper[HttpTarget]):
     """Looks after what only engines have credentials for."""
 
     def claim(self, claiming: Claiming) -> None:

@@ -11,9 +11,13 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from pydantic import BaseModel
 
 from assay.contract._answers import BackendCapabilities, Look, Mark
+from assay.kinds.http import CREDENTIALS
+from assay.model.base import AssayError
 from assay.model.result.layers import Layer
 from assay.model.study.target import Target
 
+_NOT_FOUND = "find credentials: "
+"""What an engine was doing when it found none, or half of them."""
 Problem = tuple[str, str]
 """What is wrong, and how to mend it."""
 
@@ -88,12 +92,16 @@ class Probing(Protocol):
     def general(self, kind: str) -> BackendCapabilities:
         """What it says of a kind without trying."""
 
-    def tried(self, target: BaseModel, may_hang: bool = False) -> BackendCapabilities:
+    def tried(self, target: BaseModel, may_hang: bool = False, everywhere: bool = False) -> BackendCapabilities:
         """What it found out by trying, from where the target can be reached.
 
         Args:
             target: As it stands in a job.
             may_hang: The kernel waits for storage that does not answer: it is waited for as long as the study says.
+            everywhere: Each host that generates load tries, since each may have other rights.
+
+        Raises:
+            AssayError: The engine refuses it.
         """
 
     def device(self, path: str) -> BackendCapabilities:
@@ -200,6 +208,18 @@ class EnginesKeeper(Keeper[T]):
         """As `Keeper.clean`: what a job of this run has made, it was allowed to make, and its part is no one's."""
         cleaning.by_engine(self.target.job_target(directory, destroy=True))
         return []
+
+
+class ServiceKeeper(EnginesKeeper[T]):
+    """Looks after what is asked for over HTTP by engines that find credentials on their own host."""
+
+    def probe(self, probing: Probing) -> BackendCapabilities:
+        """As `EnginesKeeper.probe`, on each host: one may have no credentials, or such as the service refuses."""
+        try:
+            return probing.tried(self.target.job_target(destroy=probing.destroy), everywhere=True)
+        except AssayError as error:
+            hint = CREDENTIALS if _NOT_FOUND in error.message else error.hint
+            raise AssayError(error.message, hint, error.exit_code) from None
 
 
 def keeper_of(target: Target) -> "Keeper[Any]":

@@ -29,6 +29,11 @@ class Fleet:
     launchers: tuple[Launcher, ...]
     site: Standing = field(default_factory=lambda: Standing(()))
 
+    @property
+    def launchers_by_host(self) -> dict[str, Launcher]:
+        """How engines come to be on each host, by its name."""
+        return {host.name: launcher for host, launcher in zip(self.hosts, self.launchers, strict=True)}
+
     def environment(self) -> dict[str, dict[str, str]]:
         """What the hosts are, asked of each, and what was started for the run."""
         asked = capture_hosts([make_shell(host) for host in self.entered])

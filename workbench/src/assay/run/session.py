@@ -398,9 +398,10 @@ class _Session:
         study, owner = self.plan.study, claims.owner_of(self.store)
         found: dict[str, BackendCapabilities] = {}
         for name in self.names:
-            engine = self.plan.engines.get(name, self.engine)
-            launcher = self._own_launchers().get(name) or self._first_launcher()
-            found |= targets.probe_targets(study, [name], engine, launcher, owner, self.destroy)
+            own = self._own_launchers().get(name)
+            engine, launcher = self.plan.engines.get(name, self.engine), own or self._first_launcher()
+            hosts = self.fleet.launchers_by_host if own is None and self.fleet is not None else {}
+            found |= targets.probe_targets(study, [name], engine, launcher, owner, self.destroy, hosts)
         return found
 
     def _find_methods(self) -> None:

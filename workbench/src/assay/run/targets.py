@@ -1,16 +1,19 @@
 """A run's targets: looked at, and tried out."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
 
 from pydantic import BaseModel
 
 from assay.contract._answers import BackendCapabilities, Look, Mark
 from assay.kinds.place import Seen, keeper_of
 from assay.launch.abilities import tuning_problems
-from assay.launch.binary import Engine, NoAnswerError, probe_device
+from assay.launch.binary import Engine, NoAnswerError, load_engine, probe_device
 from assay.launch.cgroup import find_hierarchy
 from assay.launch.devices import device_words, inspect_device
-from assay.launch.launcher import Launcher
+from assay.launch.environment.remote import AT_ONCE
+from assay.launch.launcher import Launcher, LocalLauncher
 from assay.launch.layers import buffered_loop, device_of
 from assay.launch.locks import close_all, hold_device
 from assay.launch.looking import MachineLooking
@@ -20,7 +23,7 @@ from assay.launch.questions import probe_target
 from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.result.layers import in_memory
 from assay.model.result.result import IN_MEMORY, Place
-from assay.model.source import Source
+from assay.model.source import Fault, Source
 from assay.model.study.case import Case
 from assay.model.study.study import Study
 from assay.model.study.target import Target
@@ -93,7 +96,13 @@ def _in_use(name: str, path: str, mark: Mark, owner: Owner | None) -> list[tuple
 
 
 def probe_targets(
-    study: Study, names: Sequence[str], engine: Engine, launcher: Launcher, owner: Owner, destroy: bool
+    study: Study,
+    names: Sequence[str],
+    engine: Engine,
+    launcher: Launcher,
+    owner: Owner,
+    destroy: bool,
+    hosts: Mapping[str, Launcher] = MappingProxyType({}),
 ) -> dict[str, BackendCapabilities]:
     """What the engine can do at each target, found by trying; for the null target what it says of itself.
 
@@ -104,11 +113,12 @@ def probe_targets(
         launcher: Where exports, and directories of other hosts, can be reached from.
         owner: The run that has claimed the directories.
         destroy: The user has confirmed that devices and buckets may be written to.
+        hosts: By name, all that generate load; none if this machine alone does.
 
     Raises:
         AssayError: The engine refuses a place.
     """
-    probing = EngineProbing(engine, launcher, owner.identity, patience_of(study) + MARGIN_SECONDS, destroy)
+    probing = EngineProbing(engine, launcher, owner.identity, patience_of(study) + MARGIN_SECONDS, destroy, hosts)
     found = {}
     for name in names:
         try:
@@ -116,6 +126,35 @@ def probe_targets(
         except AssayError as error:
             hung = f"{target_path(study, name)}: storage does not answer: " if isinstance(error, NoAnswerError) else ""
             raise AssayError(f"target {name}: {hung}{error.message}", error.hint, EXIT_REFUSED) from None
+    return found
+
+
+def service_faults(study: Study, names: Sequence[str]) -> list[Fault]:
+    """Services that this machine cannot use: it has no credentials, they are refused, or nobody answers.
+
+    They are asked what a run asks first, which is to read: two requests for each bucket or table. Whether they may be
+    written to although they are somebody else's is asked by `run`.
+
+    Args:
+        study: The study, whose load this machine generates.
+        names: The targets that are used.
+
+    Raises:
+        AssayError: There is no engine.
+    """
+    # A server that Assay starts does not run yet, and takes its keys.
+    asked = [name for name in names if study.targets[name].made_by_engines and not study.targets[name].started]
+    if not asked:
+        return []
+    engine = load_engine()
+    probing = EngineProbing(engine, LocalLauncher(engine.path), "", patience_of(study) + MARGIN_SECONDS, destroy=True)
+    found = []
+    for name in asked:
+        try:
+            keeper_of(study.targets[name]).probe(probing)
+        except AssayError as error:
+            hint = error.hint or "correct what the study says of it, or see to its service: a run would be refused, too"
+            found.append(Fault(path=("targets", name), message=error.message, hint=hint))
     return found
 
 
@@ -149,7 +188,15 @@ class MachineTaking:
 class EngineProbing:
     """What kinds of target ask the engine with (`assay.kinds.place.Probing`)."""
 
-    def __init__(self, engine: Engine, launcher: Launcher, run: str, patience: float, destroy: bool) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        launcher: Launcher,
+        run: str,
+        patience: float,
+        destroy: bool,
+        hosts: Mapping[str, Launcher] = MappingProxyType({}),
+    ) -> None:
         """Nothing is asked yet.
 
         Args:
@@ -158,7 +205,9 @@ class EngineProbing:
             run: Identity of the run.
             patience: Seconds to wait for storage that hangs.
             destroy: As of `probe_targets`.
+            hosts: Likewise.
         """
+        self.hosts = hosts
         self.destroy = destroy
         self.engine = engine
         self.launcher = launcher
@@ -172,9 +221,21 @@ class EngineProbing:
             raise AssayError(f"the engine has no {kind} targets", "install engine and workbench of the same release")
         return known[kind]
 
-    def tried(self, target: BaseModel, may_hang: bool = False) -> BackendCapabilities:
-        """What it found out by trying."""
-        return probe_target(self.launcher, target.model_dump_json(), self.patience if may_hang else None)
+    def tried(self, target: BaseModel, may_hang: bool = False, everywhere: bool = False) -> BackendCapabilities:
+        """What it found out by trying; on several hosts what the first one did."""
+        text, seconds = target.model_dump_json(), self.patience if may_hang else None
+        if not everywhere or not self.hosts:
+            return probe_target(self.launcher, text, seconds)
+
+        def ask(host: str) -> BackendCapabilities:
+            try:
+                return probe_target(self.hosts[host], text, seconds)
+            except AssayError as error:
+                raise AssayError(f"host {host}: {error.message}", error.hint, error.exit_code) from None
+
+        with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+            first, *_ = pool.map(ask, self.hosts)
+        return first
 
     def device(self, path: str) -> BackendCapabilities:
         """Likewise with a device of this machine."""

@@ -143,7 +143,7 @@ def test_only_a_confirmed_run_may_write_to_a_bucket_of_others() -> None:
         def __init__(self, destroy: bool) -> None:
             self.destroy = destroy
 
-        def tried(self, job_target: Any, may_hang: bool = False) -> None:
+        def tried(self, job_target: Any, may_hang: bool = False, everywhere: bool = False) -> None:
             self.asked = job_target
 
     for destroy in (False, True):
