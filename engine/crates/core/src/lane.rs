@@ -137,6 +137,12 @@ pub trait Lane {
         0
     }
 
+    /// What the service said, in its own words, of the operation that has just failed in a slot: one short line without
+    /// secrets; none if it said nothing. Asked before the slot is used again.
+    fn said(&self, _slot: u32) -> Option<String> {
+        None
+    }
+
     /// What was counted of its connections since the last time, host by host; empty where there is nothing to count.
     fn host_counts(&mut self) -> Vec<HostCounts> {
         Vec::new()

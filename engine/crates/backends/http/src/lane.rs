@@ -2,6 +2,7 @@
 
 use crate::credentials::Who;
 use crate::net::{exchange, runtime, Answer, Endpoint, Lent, Pool, Sent, Sink};
+use crate::said::sentence;
 use crate::sign::Signer;
 use assay_core::{clock, Completion, Fault, HostCounts, Lane, MethodChoice, Op, PhasePlan, ServiceCounts, SetupError};
 use assay_spec::Method;
@@ -47,16 +48,30 @@ pub(crate) struct Wires {
     signer: RefCell<Arc<Signer>>,
     /// By slot: when the first byte came.
     first_bytes: RefCell<Vec<u64>>,
+    /// Finds what a refusal says in words.
+    words: Words,
+    /// By slot: what the service said of its refusal.
+    said: RefCell<Vec<Option<String>>>,
 }
+
+/// Finds what an answer says in words, wherever the protocol has them.
+pub(crate) type Words = fn(&Answer) -> Option<String>;
 
 impl Wires {
     /// For so many slots.
     ///
     /// # Errors
     /// If there are no credentials any more.
-    pub(crate) fn new(pool: Rc<Pool>, who: Arc<Who>, slots: usize) -> Result<Self, SetupError> {
+    pub(crate) fn new(pool: Rc<Pool>, who: Arc<Who>, slots: usize, words: Words) -> Result<Self, SetupError> {
         let signer = RefCell::new(who.signer()?);
-        Ok(Wires { pool, who, signer, first_bytes: RefCell::new(vec![0; slots]) })
+        let (first_bytes, said) = (RefCell::new(vec![0; slots]), RefCell::new(vec![None; slots]));
+        Ok(Wires { pool, who, signer, first_bytes, words, said })
+    }
+
+    /// Keeps what an answer that is a refusal says in words.
+    pub(crate) fn note_said(&self, slot: u32, answer: &Answer) {
+        let said = (self.words)(answer).and_then(|text| sentence(&text, &self.signer.borrow()));
+        self.said.borrow_mut()[slot as usize] = said;
     }
 
     /// Who signs; credentials that end are renewed between operations.
@@ -90,6 +105,9 @@ impl Wires {
         let request = make(&endpoint, &signer).map_err(|_| Fault::os(libc::EINVAL))?;
         let answer = exchange(taken, request, sink, lent).await?;
         self.first_bytes.borrow_mut()[slot as usize] = answer.first_byte;
+        if !answer.is_success() {
+            self.note_said(slot, &answer);
+        }
         Ok(answer)
     }
 }
@@ -123,6 +141,7 @@ impl<P: Protocol> HttpLane<P> {
     /// The operation, until it has ended or its time is over.
     fn work(&self, op: Op) -> Flight {
         let (protocol, timeout) = (Rc::clone(&self.protocol), self.timeout);
+        protocol.wires().said.borrow_mut()[op.slot as usize] = None;
         Box::pin(async move {
             let done = tokio::time::timeout(timeout, protocol.run(op)).await;
             let result = done.unwrap_or(Err(Fault::os(libc::ETIMEDOUT)));
@@ -174,6 +193,10 @@ impl<P: Protocol> Lane for HttpLane<P> {
 
     fn first_byte(&self, slot: u32) -> u64 {
         self.protocol.wires().first_bytes.borrow().get(slot as usize).copied().unwrap_or_default()
+    }
+
+    fn said(&self, slot: u32) -> Option<String> {
+        self.protocol.wires().said.borrow().get(slot as usize).cloned().flatten()
     }
 
     fn host_counts(&mut self) -> Vec<HostCounts> {

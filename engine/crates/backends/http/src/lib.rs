@@ -11,6 +11,7 @@ mod listing;
 mod net;
 mod reach;
 mod s3;
+mod said;
 pub mod service;
 mod sign;
 mod sum;

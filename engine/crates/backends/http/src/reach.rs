@@ -1,14 +1,15 @@
 //! How a service is reached: its hosts, who asks them, and how long to wait.
 
 use crate::credentials::Who;
-use crate::lane::Wires;
-use crate::net::{trusted, Client, Endpoint, Pool};
+use crate::lane::{Wires, Words};
+use crate::net::{trusted, Answer, Client, Endpoint, Pool};
+use crate::said::sentence;
 use crate::service;
 use crate::sign::Signer;
-use assay_core::{fault_name, Fault, SetupError};
+use assay_core::{fault_message, fault_name, Fault, SetupError};
 use assay_spec::{Balance, FaultDomain, NULL_SERVICE};
 use rustls::ClientConfig;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a target says of its service.
 pub(crate) struct Told<'a> {
@@ -33,6 +34,10 @@ pub(crate) struct Reach {
     tls: Option<Arc<ClientConfig>>,
     who: Arc<Who>,
     timeout_ns: u64,
+    /// Finds what a refusal says in words.
+    words: Words,
+    /// The last refusal outside lanes, and what the service said of it.
+    said: Mutex<Option<(Fault, String)>>,
 }
 
 impl Reach {
@@ -40,7 +45,7 @@ impl Reach {
     ///
     /// # Errors
     /// If one of them is not to be found.
-    pub(crate) fn open(told: &Told<'_>) -> Result<Self, SetupError> {
+    pub(crate) fn open(told: &Told<'_>, words: Words) -> Result<Self, SetupError> {
         let own = told.endpoints.iter().any(|text| text == NULL_SERVICE);
         let own = own.then(service::own).transpose()?.map(|endpoint| vec![endpoint]);
         let texts = own.as_deref().unwrap_or(told.endpoints);
@@ -51,7 +56,8 @@ impl Reach {
         let tls = if secure { Some(trusted(told.ca_file)?) } else { None };
         let place = (told.region, told.service);
         let who = if own.is_some() { Who::nobody(place) } else { Who::find(told.profile, place, told.anonymous)? };
-        Ok(Reach { endpoints, balance: told.balance, tls, who: Arc::new(who), timeout_ns: told.timeout_ns })
+        let (who, timeout_ns, said) = (Arc::new(who), told.timeout_ns, Mutex::default());
+        Ok(Reach { endpoints, balance: told.balance, tls, who, timeout_ns, words, said })
     }
 
     /// Connections outside lanes.
@@ -65,7 +71,7 @@ impl Reach {
     /// If there are no credentials any more.
     pub(crate) fn wires(&self, lane: u32, slots: usize) -> Result<Wires, SetupError> {
         let pool = Pool::new(&self.endpoints, self.balance, lane, self.tls.clone());
-        Wires::new(pool, Arc::clone(&self.who), slots)
+        Wires::new(pool, Arc::clone(&self.who), slots, self.words)
     }
 
     /// Who signs.
@@ -74,6 +80,21 @@ impl Reach {
     /// If new credentials are needed and not to be had.
     pub(crate) fn signer(&self) -> Result<Arc<Signer>, Fault> {
         self.who.signer().map_err(|_| Fault::os(libc::EKEYEXPIRED))
+    }
+
+    /// Keeps what an answer that is a refusal says in words.
+    pub(crate) fn note_said(&self, fault: Fault, answer: &Answer, signer: &Signer) {
+        let said = (self.words)(answer).and_then(|text| sentence(&text, signer));
+        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = said.map(|words| (fault, words));
+    }
+
+    /// A fault in words, with those of the service if its last refusal was this one.
+    pub(crate) fn message(&self, fault: Fault) -> String {
+        let words = fault_message(fault);
+        match &*self.said.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some((refused, said)) if *refused == fault => format!("{words}: {said}"),
+            _ => words,
+        }
     }
 
     /// What may help where no service has answered; none if one has.

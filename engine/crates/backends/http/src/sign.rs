@@ -50,6 +50,14 @@ impl Signer {
         self.due.is_some_and(|due| due < SystemTime::now())
     }
 
+    /// Whether a text holds what nobody may be told: the secret, or the token that goes with it.
+    pub(crate) fn is_told_in(&self, text: &str) -> bool {
+        let known = self.identity.as_ref().and_then(Identity::data::<aws_credential_types::Credentials>);
+        known.is_some_and(|known| {
+            text.contains(known.secret_access_key()) || known.session_token().is_some_and(|token| text.contains(token))
+        })
+    }
+
     /// Adds the signature, with the time of now.
     ///
     /// # Errors

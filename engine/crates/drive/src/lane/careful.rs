@@ -68,7 +68,7 @@ impl<T: TimeSource> Run<'_, T> {
     #[cold]
     fn not_as_asked(&mut self, op: &Op, result: Result<u64, Fault>) {
         let (kind, fault, message) = match (op.kind.moves(), result) {
-            (_, Err(fault)) => (ErrorKind::Fault, Some(fault), fault_message(fault)),
+            (_, Err(fault)) => (ErrorKind::Fault, Some(fault), self.words(op.slot, fault)),
             (Moves::Nothing, Ok(size)) => {
                 let message = format!("{} has {size} bytes, {} were written", self.noun(), op.length);
                 (ErrorKind::Corrupt, None, message)
@@ -80,6 +80,15 @@ impl<T: TimeSource> Run<'_, T> {
         if matches!(fault, Some(NO_REQUESTS_LEFT | NO_UNITS_LEFT)) {
             self.outcome.gave_up = true;
             self.issuing = false;
+        }
+    }
+
+    /// A fault in words, with those of the service if it said something.
+    fn words(&self, slot: u32, fault: Fault) -> String {
+        let words = fault_message(fault);
+        match self.channel.said(slot) {
+            Some(said) => format!("{words}: {said}"),
+            None => words,
         }
     }
 

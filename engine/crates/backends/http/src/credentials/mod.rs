@@ -41,6 +41,13 @@ impl Credentials {
         Credentials { key, secret, token: None, expires: None, source: "the engine itself" }
     }
 
+    /// These, for tests.
+    #[cfg(test)]
+    pub(crate) fn known(key: &str, secret: &str, token: Option<&str>) -> Self {
+        let token = token.map(str::to_owned);
+        Credentials { key: key.to_owned(), secret: secret.to_owned(), token, expires: None, source: "a test" }
+    }
+
     /// For signatures.
     pub(crate) fn identity(&self) -> Identity {
         let (key, secret, token) = (self.key.clone(), self.secret.clone(), self.token.clone());
@@ -98,7 +105,8 @@ fn find_in(environment: &Environment, profile: Option<&str>) -> Result<Credentia
         }
     }
     Err(error(
-        "there are none: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile of ~/.aws/credentials",
+        "there are none on this host: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile of \
+         ~/.aws/credentials",
     ))
 }
 

@@ -24,6 +24,20 @@ pub(crate) fn refusal(answer: &Answer) -> Fault {
     named_fault(FaultDomain::Dynamodb, answer.status, name.split(':').next().unwrap_or_default())
 }
 
+/// What a refusal says in words.
+pub(crate) fn words(answer: &Answer) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Told {
+        #[serde(default)]
+        message: Option<String>,
+        #[serde(default, rename = "Message")]
+        capital: Option<String>,
+    }
+
+    let told: Told = serde_json::from_slice(&answer.kept).ok()?;
+    told.message.or(told.capital)
+}
+
 /// The answer, if it went well.
 ///
 /// # Errors

@@ -1,11 +1,11 @@
 //! Where a job's items are: a table, the hosts that know it, and who may ask them.
 
-use super::answers::well;
+use super::answers::{refusal, well, words};
 use super::budget::Budget;
 use super::request::Call;
 use crate::net::{Answer, Client};
 use crate::reach::{Reach, Told};
-use assay_core::{fault_message, fault_name, Fault, SetupError};
+use assay_core::{fault_name, Fault, SetupError};
 use assay_spec::DynamodbTarget;
 
 /// A target whose endpoints and credentials are known.
@@ -21,7 +21,7 @@ impl Place {
     /// # Errors
     /// If one of them is not to be found.
     pub(crate) fn open(target: &DynamodbTarget) -> Result<Self, SetupError> {
-        let reach = Reach::open(&Told {
+        let told = Told {
             endpoints: &target.endpoints,
             below: None,
             balance: target.balance,
@@ -31,7 +31,8 @@ impl Place {
             service: "dynamodb",
             anonymous: false,
             timeout_ns: target.timeout_ns,
-        })?;
+        };
+        let reach = Reach::open(&told, words)?;
         Ok(Place { target: target.clone(), reach, budget: Budget::new(target) })
     }
 
@@ -42,7 +43,11 @@ impl Place {
     pub(crate) async fn ask(&self, client: &Client, action: &'static str, body: String) -> Result<Answer, Fault> {
         let signer = self.reach.signer()?;
         let call = Call { action, body };
-        well(client.ask(|endpoint| call.request(endpoint, &signer)).await?)
+        let answer = client.ask(|endpoint| call.request(endpoint, &signer)).await?;
+        if !answer.is_success() {
+            self.reach.note_said(refusal(&answer), &answer, &signer);
+        }
+        well(answer)
     }
 
     /// Path of the table, for people.
@@ -57,7 +62,7 @@ impl Place {
 
     /// An error of the service, with what may help.
     pub(crate) fn error(&self, action: &'static str, object: String, fault: Fault) -> SetupError {
-        let words = fault_message(fault);
+        let words = self.reach.message(fault);
         let hint = self.reach.hint(fault).unwrap_or_else(|| refusal_hint(fault).to_owned());
         SetupError::new(action, object, format!("{words}{hint}")).because(fault)
     }

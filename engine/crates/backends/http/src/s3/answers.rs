@@ -11,6 +11,11 @@ pub(crate) fn refusal(answer: &Answer) -> Fault {
     named_fault(FaultDomain::S3, answer.status, &name)
 }
 
+/// What a refusal says in words; nothing else of it may be shown, as some repeat the string that was to be signed.
+pub(crate) fn words(answer: &Answer) -> Option<String> {
+    xml::text_of(&answer.kept, "Message")
+}
+
 /// The answer, if it went well.
 ///
 /// # Errors

@@ -1,10 +1,11 @@
 //! Where a job's objects are: a bucket, the hosts that know it, and who may ask them.
 
+use super::answers::{refusal, words};
 use super::request::Call;
 use crate::net::{Answer, Client, Sent};
 use crate::reach::{Reach, Told};
 use crate::sign::Contents;
-use assay_core::{fault_message, fault_name, Fault, SetupError};
+use assay_core::{fault_name, Fault, SetupError};
 use assay_spec::{Addressing, S3Target};
 use bytes::Bytes;
 
@@ -20,7 +21,7 @@ impl Place {
     /// # Errors
     /// If one of them is not to be found.
     pub(crate) fn open(target: &S3Target) -> Result<Self, SetupError> {
-        let reach = Reach::open(&Told {
+        let told = Told {
             endpoints: &target.endpoints,
             below: (target.addressing == Addressing::VirtualHost).then_some(target.bucket.as_str()),
             balance: target.balance,
@@ -30,7 +31,8 @@ impl Place {
             service: "s3",
             anonymous: target.anonymous,
             timeout_ns: target.timeout_ns,
-        })?;
+        };
+        let reach = Reach::open(&told, words)?;
         Ok(Place { target: target.clone(), reach })
     }
 
@@ -40,13 +42,17 @@ impl Place {
     /// Why there is none; a refusal is an answer.
     pub(crate) async fn ask(&self, client: &Client, call: Call, body: &[u8]) -> Result<Answer, Fault> {
         let signer = self.reach.signer()?;
-        client
+        let answer = client
             .ask(|endpoint| {
                 let sent =
                     if body.is_empty() { Sent::Nothing } else { Sent::Bytes(Some(Bytes::copy_from_slice(body))) };
                 call.request(&self.target, endpoint, &signer, (sent, &Contents::Known(body)))
             })
-            .await
+            .await?;
+        if !answer.is_success() {
+            self.reach.note_said(refusal(&answer), &answer, &signer);
+        }
+        Ok(answer)
     }
 
     /// Path of the bucket, for people.
@@ -61,7 +67,7 @@ impl Place {
 
     /// An error of the service, with what may help.
     pub(crate) fn error(&self, action: &'static str, object: String, fault: Fault) -> SetupError {
-        let words = fault_message(fault);
+        let words = self.reach.message(fault);
         let hint = self.reach.hint(fault).unwrap_or_else(|| refusal_hint(fault).to_owned());
         SetupError::new(action, object, format!("{words}{hint}")).because(fault)
     }

@@ -284,8 +284,9 @@ impl<'a> Work<'a> {
         let body = delete_body(keys.iter().map(|key| (key.as_str(), None)));
         let sent = Sent::Bytes(Some(Bytes::from(body.clone())));
         let answer = self.ask(delete_call(&body), sent, Contents::Known(body.as_bytes()), Sink::Keep).await?;
-        let document = xml::parse(&well(answer)?.kept).ok_or(MALFORMED_ANSWER)?;
-        errors_of(&document)?;
+        let answer = well(answer)?;
+        let document = xml::parse(&answer.kept).ok_or(MALFORMED_ANSWER)?;
+        errors_of(&document).inspect_err(|_| shared.wires.note_said(op.slot, &answer))?;
         shared.count_objects(u64::from(op.count));
         Ok(0)
     }
