@@ -7,10 +7,14 @@ from assay.model.money.price import Book
 from assay.model.result.result import Comparison, Place, Row, RunAnalysis
 from assay.model.result.verdict import AS_FAR_AS_SEEN, FALSE, SOUND
 from assay.model.study.axis import AxisValue
+from assay.model.study.names import LOOKUPS, METADATA, WRITES
+from assay.model.told import NOT_TOLD
 from assay.report import numbers
 from assay.report.measure import measures_of
 
 _LEAST_CELLS = 6
+CHANGES = WRITES | (frozenset(METADATA) - LOOKUPS)
+"""Operations after which a flush makes a difference."""
 
 Axes = dict[str, AxisValue]
 
@@ -156,6 +160,14 @@ class View:
     @staticmethod
     def _key(workload: str, operation: str, target: str, axes: Axes) -> tuple[object, ...]:
         return (workload, operation, target, tuple(sorted(axes.items())))
+
+    @property
+    def flushes(self) -> bool:
+        """A flush is asked for after something was changed in files or on devices, or nobody has told."""
+        return any(
+            not CHANGES.isdisjoint(row.case.operations) and row.case.parameters.known("sync", NOT_TOLD) != "none"
+            for row in self.analysis.rows
+        )
 
     def row(self, workload: str, operation: str, target: str, axes: Axes) -> Row | None:
         """The row of one operation at one point on one target."""

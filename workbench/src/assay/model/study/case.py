@@ -94,6 +94,7 @@ def _object_kind(parameters: Parameters, operation: str, shape: str) -> str | No
     if operation in TAKES_ANY and parameters.access != "uniform":
         words.append(f"access={parameters.access}")
     if work.writes:
-        words.append(f"part_size={parameters.part_size}")
+        if parameters.part_size is not None:
+            words.append(f"part_size={parameters.part_size}")
         words.append(f"compressible={parameters.compressible} duplicate={parameters.duplicate}")
     return " ".join(words)

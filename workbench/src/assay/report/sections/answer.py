@@ -231,7 +231,8 @@ def _remarks(view: View, found: Sequence[Claim]) -> list[Text]:
         spans += [", ", f"{counts[verdict]:,} ", Badge(verdict)]
     said.append((*spans, f". {_WHAT_VERDICTS_DO}" if bad else ". No others occurred."))
     unit = "" if all(row.counted for row in view.analysis.rows) else "; MB is 10⁶ bytes"
-    said.append(f"Speeds are medians over independent repeats, per second of wall time with the flush included{unit}.")
+    flush = " with the flush included" if view.flushes else ""
+    said.append(f"Speeds are medians over independent repeats, per second of wall time{flush}{unit}.")
     if any(row.rate is not None and row.rate.n > 1 for row in view.analysis.rows):
         said.append(
             "Intervals and answers speak of this run. Runs of other days may differ more; how much, three of them show"

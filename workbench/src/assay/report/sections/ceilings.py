@@ -24,12 +24,15 @@ from assay.report.view import View
 
 _WORDS = (
     "What could be had at most was measured, or is stated in the study. Each result is held against the ceilings that "
-    "apply to it; the one it comes closest to is named beside it. A result close to the engine or to a copy in memory "
-    "says little about the storage. Devices are measured before the cases, between them and after them, since they do "
-    "not do the same at all times; what a result of the run itself shows to be possible counts, too. The interval is "
-    "that of the median over the passes. A pass takes fractions of a second, so that up to 125 % of a ceiling is no "
-    "contradiction."
+    "apply to it; the one it comes closest to is named beside it."
 )
+_DEVICES = (
+    "Devices are measured before the cases, between them and after them, since they do not do the same at all times; "
+    "what a result of the run itself shows to be possible counts, too. The interval is that of the median over the "
+    "passes."
+)
+_SHORT = "A pass takes fractions of a second, so that up to 125 % of a ceiling is no contradiction."
+_LITTLE = {"engine": "the engine", "copy": "a copy in memory"}
 _NONE = "No ceiling was measured or stated, so that no result could be held against what machine and storage can do."
 _COLUMNS = (
     Column("Of", facet=True),
@@ -68,7 +71,7 @@ def section(view: View) -> Section:
     for target in dict.fromkeys(item.target for item in client):
         rows.append(_of_kinds([item for item in client if item.target == target], bound))
     rows += [_cells(item, bound) for item in others if item.target != HOST_WIDE]
-    blocks: list[Block] = [Paragraph(_WORDS), Table("ceilings-table", _COLUMNS, tuple(rows))]
+    blocks: list[Block] = [Paragraph(_words(ceilings)), Table("ceilings-table", _COLUMNS, tuple(rows))]
     wrong = tuple(_wrong(item) for item in ceilings if item.exceeded or any(one.when == "again" for one in item.passes))
     if wrong:
         blocks.insert(1, Bullets(wrong))
@@ -81,6 +84,20 @@ def section(view: View) -> Section:
         summary = f"The client's own, one per target and kind of job: {numbers.plural(len(client), 'kind')}"
         blocks.append(Fold(summary, (_kinds(client, "client"),)))
     return Section("ceilings", "Ceilings", tuple(blocks))
+
+
+def _words(ceilings: Iterable[Ceiling]) -> str:
+    """What is to be known of those that there are."""
+    names = {item.name for item in ceilings if item.value}
+    little = [f"to {words}" for word, words in _LITTLE.items() if any(word in name for name in names)]
+    said = [_WORDS]
+    if little:
+        said.append(f"A result close {' or '.join(little)} says little about the storage.")
+    if any(name.startswith("device") for name in names):
+        said.append(_DEVICES)
+    if any(item.lowest is not None for item in ceilings):
+        said.append(_SHORT)
+    return " ".join(said)
 
 
 def _bound(view: View) -> dict[Key, list[Binding]]:

@@ -78,7 +78,9 @@ def section(view: View) -> Section:
         words += _used(files, "sync", _NFS_SYNC_WORDS)
     if any(workload.shows_cache() for workload in view.workloads):
         words.append("A workload that keeps the cache is there on purpose, to show what a cache does to a number.")
-    blocks += [Bullets(tuple(words)), Heading("How operations reached the kernel", "method-calls"), _calls(view)]
+    kernel = any(case.target not in across for case in view.analysis.cases)
+    reached = f"How operations reached the {'kernel' if kernel else 'servers'}"
+    blocks += [Bullets(tuple(words)), Heading(reached, "method-calls"), _calls(view)]
     if view.analysis.excluded:
         blocks += [Heading("Left out", "method-excluded"), _excluded(view)]
     return Section("method", "Method", tuple(blocks))
@@ -98,7 +100,7 @@ def _principles(view: View) -> list[Text]:
         *_until(run),
         "A repeat is an independent execution. Results are medians over repeats with a 95 % interval; "
         "samples within one repeat never enter an interval.",
-        "Writes are timed up to and including the flush that the workload asks for.",
+        *(["Writes are timed up to and including the flush that the workload asks for."] if view.flushes else []),
         "Throughput is all bytes of a phase divided by the time from the common start to the end of the last lane; the "
         "rate of operations that move none is their number divided by the same time.",
         "Latencies are kept in HDR histograms with three significant digits, merged exactly over lanes and hosts. "

@@ -9,10 +9,11 @@ from assay.report import numbers
 from assay.report.document import Block, Bullets, Cell, Column, Fold, Num, Paragraph, Section, Strong, Table, Text
 from assay.report.view import View
 
-_WORDS = (
-    "Measured before the cases with iperf3 and ping: payload of TCP, each direction on its own, since a link carries "
-    "both at once. A result is held against the tightest link that its data takes: those of its clients together, "
-    "those of its servers together, or one that all share."
+_RATES = "payload of TCP with iperf3, each direction on its own, since a link carries both at once"
+_TRIPS = {"icmp": "round trips with ping", "tcp": "round trips by connecting"}
+_HELD = (
+    "A result is held against the tightest link that its data takes: those of its clients together, those of its "
+    "servers together, or one that all share."
 )
 _WAYS: dict[Direction, str] = {"write": "to servers", "read": "from servers"}
 _LINKS = (
@@ -45,10 +46,23 @@ def section(view: View) -> Section | None:
     if found.findings:
         remarks: list[Text] = [(Strong(f"{item.about}: "), f"{item.text}. {item.remedy}") for item in found.findings]
         blocks.append(Bullets(tuple(remarks)))
-    blocks += [Paragraph(_WORDS), Table("links-table", _LINKS, tuple(_link(item) for item in found.ceilings))]
+    blocks += [
+        Paragraph(_words(network, found.ceilings)),
+        Table("links-table", _LINKS, tuple(_link(item) for item in found.ceilings)),
+    ]
     pairs = Table("pairs-table", _PAIRS, tuple(_pairs(network)), interactive=True)
     blocks.append(Fold("Each client with each server alone", (pairs,)))
     return Section("network", "Network", tuple(blocks))
+
+
+def _words(network: Network, links: Sequence[LinkCeiling]) -> str:
+    """What was measured, and what follows from it."""
+    ways = {trip.method for trip in network.rtts if trip.median is not None}
+    measured = [_RATES] if any(path.bits_per_s for path in network.paths) else []
+    measured += [words for way, words in _TRIPS.items() if way in ways]
+    said = [f"Measured before the cases: {'; '.join(measured)}."] if measured else []
+    said += [_HELD] if any(link.value is not None for link in links) else []
+    return " ".join(said) or "Nothing could be measured."
 
 
 def _link(item: LinkCeiling) -> tuple[Cell, ...]:

@@ -28,24 +28,38 @@ def _free(place: Place) -> Num:
     return Num(numbers.size(place.free_bytes), float(place.free_bytes))
 
 
+def _known(told: bool, place: Place) -> str:
+    """Of what was found out of the machine's own storage; of a server's nobody here knows."""
+    if place.servers:
+        return numbers.NONE
+    return "yes" if told else "no"
+
+
+def _cells(place: Place) -> tuple[Cell, ...]:
+    return (
+        place.target,
+        place.kind,
+        Mono(place.path),
+        numbers.NONE if place.filesystem == place.kind else place.filesystem,
+        Mono(place.device) if place.device else numbers.NONE,
+        _free(place),
+        _known(place.memory_backed, place),
+        _known(place.direct_bypasses_cache, place),
+        "; ".join((*place.limits, *_below(place))) or numbers.NONE,
+    )
+
+
+def _empty(cell: Cell) -> bool:
+    return cell == numbers.NONE or (isinstance(cell, Num) and cell.value is None)
+
+
 def section(view: View) -> Section:
-    """Targets, one row each."""
-    rows: list[tuple[Cell, ...]] = []
-    for place in view.run.places:
-        rows.append(
-            (
-                place.target,
-                place.kind,
-                Mono(place.path),
-                place.filesystem,
-                Mono(place.device) if place.device else numbers.NONE,
-                _free(place),
-                "yes" if place.memory_backed else "no",
-                "yes" if place.direct_bypasses_cache else "no",
-                "; ".join((*place.limits, *_below(place))) or numbers.NONE,
-            )
-        )
-    return Section("options", "Options", (Table("options-table", _COLUMNS, tuple(rows)), *_started(view)))
+    """Targets, one row each, with the columns that any of them fills."""
+    rows = [_cells(place) for place in view.run.places]
+    filled = [number for number in range(len(_COLUMNS)) if not all(_empty(row[number]) for row in rows)]
+    columns = tuple(_COLUMNS[number] for number in filled)
+    kept = tuple(tuple(row[number] for number in filled) for row in rows)
+    return Section("options", "Options", (Table("options-table", columns, kept), *_started(view)))
 
 
 def _started(view: View) -> tuple[Note, ...]:
