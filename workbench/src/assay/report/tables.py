@@ -12,6 +12,7 @@ from assay.model.result.percentile import LEAST_OPS
 from assay.model.result.result import Estimate, Percentile, Row, RunAnalysis, Sample
 from assay.model.result.verdict import Verdict
 from assay.model.study.axis import ColumnKind as Kind
+from assay.model.study.parameter import Parameter
 from assay.model.study.parameters import DEFINITIONS
 from assay.model.told import NOT_TOLD
 
@@ -132,15 +133,20 @@ def _high(item: Percentile) -> float | None:
 
 
 def _parameters() -> list[_Spec]:
-    def value(name: str, kind: Kind) -> _Getter:
-        if kind != "text":
-            return lambda row: row.case.parameters.known(name, None)
-        text = DEFINITIONS[name].kind.text
-        return lambda row: "" if (found := row.case.parameters.known(name, NOT_TOLD)) is None else text(found)
+    """Parameters of the case; empty where they make no difference to its operations."""
+
+    def value(name: str, item: Parameter) -> _Getter:
+        text = item.kind.column == "text"
+
+        def get(row: Row) -> Value:
+            used = item.is_used(row.case.operations)
+            found = row.case.parameters.known(name, NOT_TOLD if text else None) if used else None
+            return ("" if found is None else item.kind.text(found)) if text else found
+
+        return get
 
     return [
-        (item.column or name, item.kind.column, item.heading, value(name, item.kind.column))
-        for name, item in DEFINITIONS.items()
+        (item.column or name, item.kind.column, item.heading, value(name, item)) for name, item in DEFINITIONS.items()
     ]
 
 

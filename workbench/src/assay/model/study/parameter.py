@@ -1,11 +1,11 @@
 """What a definition of a workload's parameter says; the definitions are in `assay.model.study.parameters`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from assay.model.study.axis import AxisValue, Kind
-from assay.model.study.names import Group
+from assay.model.study.names import Group, group_of
 
 Shown = Literal["axis", "always", "limit", "setting", "words"]
 """When a report's table of workloads has a row for a parameter that is no axis.
@@ -34,6 +34,7 @@ class Parameter:
         of_names: The default of metadata operations, where it is another one; a tuple of that one value.
         of_objects: Likewise of operations on objects.
         only: What the operations work on for which it means something; empty: whatever they work on.
+        used_by: Of these operations those that it makes a difference to; empty: all.
         needs: Other parameters, each with the values of which it needs one where this one is not its default.
     """
 
@@ -50,11 +51,16 @@ class Parameter:
     of_names: tuple[AxisValue, ...] = ()
     of_objects: tuple[AxisValue, ...] = ()
     only: tuple[Group, ...] = ()
+    used_by: Collection[str] = ()
     needs: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def is_for(self, group: Group) -> bool:
         """Whether it means something for operations of a group."""
         return not self.only or group in self.only
+
+    def is_used(self, operations: Iterable[str]) -> bool:
+        """Whether it makes a difference to one of these operations."""
+        return any(self.is_for(group_of(name)) and (not self.used_by or name in self.used_by) for name in operations)
 
     def own_default(self, group: Group) -> tuple[AxisValue, ...]:
         """The default of a group's operations where it is not that of data operations; a tuple of that one value."""

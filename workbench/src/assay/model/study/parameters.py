@@ -14,7 +14,7 @@ from assay.model.site.cpus import cpu_numbers
 from assay.model.study import axis, contents
 from assay.model.study.axis import AxisValue
 from assay.model.study.contents import Sizes
-from assay.model.study.names import Group
+from assay.model.study.names import DATA, METADATA, MIXES, TAKES_ANY, WORK, WRITES, Group
 from assay.model.study.parameter import Parameter
 from assay.model.told import Telling
 
@@ -29,6 +29,13 @@ Layout = Literal["separate", "shared"]
 Method = Literal["auto", "io_uring", "threads", "sync", "mmap"]
 Sync = Literal["none", "fsync", "fdatasync", "o_sync", "o_dsync"]
 Arrivals = Literal["constant", "poisson"]
+
+ON_FILES = DATA + METADATA
+"""Operations on files and devices."""
+FETCHES = frozenset(name for name, work in WORK.items() if work.reads)
+"""Operations that bring contents."""
+MOVES = frozenset(name for name, work in WORK.items() if work.reads or work.writes)
+"""Operations on contents, whichever way they go."""
 
 MOST_NS = 365 * 86400 * 10**9
 """The engine's bound of a time: a year."""
@@ -191,6 +198,7 @@ class Parameters(Telling):
             untold="how often each object came",
             shown="limit",
             only=("objects",),
+            used_by=TAKES_ANY,
         ),
     ] = "uniform"
     mix: Annotated[
@@ -202,6 +210,7 @@ class Parameters(Telling):
             untold="what the mix consisted of",
             only=("objects",),
             of_objects=(contents.USUAL_MIX,),
+            used_by=("object_mix",),
         ),
     ] = None
     hosts: Annotated[
@@ -253,6 +262,7 @@ class Parameters(Telling):
             untold="whether the lanes shared a file",
             shown="words",
             job="layout",
+            used_by=ON_FILES,
         ),
     ] = "separate"
     queue_depth: Annotated[
@@ -277,6 +287,7 @@ class Parameters(Telling):
             untold="how operations reached the kernel",
             column="method_asked",
             job="method",
+            used_by=ON_FILES,
         ),
     ] = "auto"
     sqpoll: Annotated[
@@ -290,6 +301,7 @@ class Parameters(Telling):
             shown="setting",
             job="tuning.sqpoll",
             needs=(("method", ("io_uring",)),),
+            used_by=ON_FILES,
         ),
     ] = False
     iopoll: Annotated[
@@ -303,6 +315,7 @@ class Parameters(Telling):
             shown="setting",
             job="tuning.iopoll",
             needs=(("method", ("io_uring",)),),
+            used_by=ON_FILES,
         ),
     ] = False
     huge_pages: Annotated[
@@ -355,6 +368,7 @@ class Parameters(Telling):
             shown="words",
             of_names=("keep",),
             of_objects=("keep",),
+            used_by=ON_FILES,
         ),
     ] = "direct"
     memory_limit: Annotated[
@@ -379,6 +393,7 @@ class Parameters(Telling):
             shown="words",
             job="sync",
             of_objects=("none",),
+            used_by=ON_FILES,
         ),
     ] = "fsync"
     preallocate: Annotated[
@@ -389,6 +404,7 @@ class Parameters(Telling):
             heading="Space reserved before the first write",
             untold="whether space was reserved before",
             job="preallocate",
+            used_by=WRITES,
         ),
     ] = False
     rate: Annotated[
@@ -450,6 +466,7 @@ class Parameters(Telling):
             untold="the share of reads",
             title="Reads (%)",
             only=("data",),
+            used_by=MIXES,
         ),
     ] = 50
     stride: Annotated[
@@ -463,6 +480,7 @@ class Parameters(Telling):
             title="Stride (records)",
             only=("data",),
             job="phase.stride_records",
+            used_by=("stride_read",),
         ),
     ] = 17
     verify: Annotated[
@@ -474,6 +492,7 @@ class Parameters(Telling):
             untold="whether what was read was checked",
             shown="words",
             job="data.verify",
+            used_by=FETCHES,
         ),
     ] = False
     compressible: Annotated[
@@ -487,6 +506,7 @@ class Parameters(Telling):
             title="Compressible (%)",
             shown="words",
             job="data.compressible_percent",
+            used_by=MOVES,
         ),
     ] = 0
     duplicate: Annotated[
@@ -500,6 +520,7 @@ class Parameters(Telling):
             title="Duplicate (%)",
             shown="words",
             job="data.duplicate_percent",
+            used_by=MOVES,
         ),
     ] = 0
 

@@ -1,0 +1,86 @@
+"""Reports and exports of buckets and tables say nothing of files, flushes and caches that there are not."""
+
+import pytest
+from builders import make_analysis, make_ceiling
+from service_rows import service_case, service_run
+
+from assay.model.result.network import Network, RttMeasurement
+from assay.model.result.result import RunAnalysis
+from assay.report.build import build_document
+from assay.report.document import Bullets, Document, Heading, Paragraph, Table
+from assay.report.document import words as text_of
+from assay.report.tables import results_table
+
+FILE_WORDS = ("flush", "page cache", "O_DIRECT", "kernel", "Devices are", "copy in memory", "iperf3")
+
+
+def both() -> RunAnalysis:
+    return service_run(service_case(1, "bucket"), service_case(2, "table"))
+
+
+def tables(document: Document, name: str) -> list[Table]:
+    blocks = [block for part in document.sections for block in part.blocks]
+    return [block for block in blocks if isinstance(block, Table) and block.id == name]
+
+
+def words(document: Document, *sections: str) -> str:
+    """The sentences and headings of sections."""
+    found = []
+    for block in (block for part in document.sections if part.id in sections for block in part.blocks):
+        if isinstance(block, Paragraph | Heading):
+            found.append(text_of(block.text))
+        elif isinstance(block, Bullets):
+            found += map(text_of, block.items)
+    return "\n".join(found)
+
+
+def test_options_have_the_columns_that_a_target_fills() -> None:
+    (table,) = tables(build_document(both()), "options-table")
+    assert [column.title for column in table.columns] == ["Target", "Kind", "Path", "Limits"]
+    (files,) = tables(build_document(make_analysis()), "options-table")
+    names = [column.title for column in files.columns]
+    assert {"File system", "Device", "Free", "Stored in memory", "O_DIRECT bypasses the cache"} <= set(names)
+    assert "Limits" not in names
+
+
+def test_no_sentence_speaks_of_what_only_files_have() -> None:
+    analysis = both()
+    ceilings = (make_ceiling("engine", 1e6, target="", kind="put lanes=1 depth=1", lowest=9e5),)
+    rtt = RttMeasurement(client="c", server="s", method="icmp", least=1e-3, median=1e-3, most=1e-3, sent=5, received=5)
+    network = Network(
+        started_at=1.8e9, seconds=3.0, time=2.0, streams=(1,), hosts=(), links=(), paths=(), rtts=(rtt,), mtus=()
+    )
+    run = analysis.run.model_copy(update={"ceilings": ceilings, "network": network})
+    document = build_document(analysis.model_copy(update={"run": run}))
+    told = words(document, "answer", "options", "method", "ceilings", "network")
+    assert [word for word in FILE_WORDS if word in told] == []
+    assert "Measured before the cases: round trips with ping." in told
+    assert "A result close to the engine says little about the storage." in told
+    assert "How operations reached the servers" in told
+
+
+def test_a_study_of_files_is_told_of_its_flush() -> None:
+    told = words(build_document(make_analysis()), "answer", "method")
+    for word in ("Writes are timed up to and including the flush", "with the flush included", "reached the kernel"):
+        assert word in told
+
+
+@pytest.mark.parametrize("operations", [("put", "get"), ("object_mix",), ("delete",)])
+def test_exports_leave_out_what_no_operation_of_the_case_uses(operations: tuple[str, ...]) -> None:
+    case = service_case(1, "bucket", operations, mix="get:70, put:30")
+    for record in results_table(service_run(case)).records:
+        assert (record["mix"] != "") is (operations == ("object_mix",))
+        assert (record["access"] != "") is (operations != ("delete",))
+        assert (record["verify"] is not None) is (operations != ("delete",))
+        assert (record["object_size"], record["objects"], record["lanes"]) == ("4KiB", 64, 1)
+        text = [record[name] for name in ("cache", "sync", "layout", "method_asked")]
+        rest = [record[name] for name in ("file_size_bytes", "read_percent", "stride_records", "depth", "width")]
+        assert (text, rest, record["preallocate"]) == ([""] * 4, [None] * 5, None)
+
+
+def test_exports_of_files_have_what_their_operations_use() -> None:
+    for record in results_table(make_analysis()).records:
+        assert (record["cache"], record["sync"], record["layout"]) == ("direct", "fsync", "separate")
+        unused = [record[name] for name in ("read_percent", "stride_records", "mix", "access")]
+        assert unused == [None, None, "", ""]
+        assert record["preallocate"] is False
