@@ -28,6 +28,7 @@ _HEAD = (
     Column("three_years", "text", "Cost of three years"),
     Column("usable_bytes", "integer", "Bytes for data"),
     Column("usable_tb_month", "text", "Cost of a usable TB (10^12 bytes) for a month"),
+    Column("without_requests", "boolean", "Requests are paid for, but are not in these costs"),
 )
 
 
@@ -66,7 +67,7 @@ def _record(analysis: RunAnalysis, item: TargetCost) -> Record:
         *(item.target, item.item.chosen.label, prices.book.book, prices.book.date.isoformat(), cost.currency),
         *(prices.term, str(cost.duty), str(cost.hours_per_month)),
         *(_money(amount) for amount in (item.hour, cost.month, cost.year, cost.three_years)),
-        *(item.item.usable, _money(item.per_terabyte)),
+        *(item.item.usable, _money(item.per_terabyte), item.without_requests),
     ]
     for metric in METRICS:
         values += _values(item, metric)

@@ -10,7 +10,7 @@ from assay.model.money.amount import money
 from assay.model.money.price import Book
 from assay.model.money.priced import DesignCeiling, FrozenPrices, PricedDesign
 from assay.model.result.result import Estimate, Row
-from assay.model.study.names import MIXES, READS, WRITES
+from assay.model.study.names import MIXES, OBJECT_READS, OBJECT_WRITES, READS, WRITES
 from assay.money.cost.cost import Cost
 from assay.money.cost.frozen import design_cost
 from assay.money.cost.limits import METRICS, Metric
@@ -21,7 +21,12 @@ from assay.report.pricing import per_terabyte, what
 from assay.report.view import View, sound
 
 SMALL = 16 * 1024
-"""Operations per second are those of records up to this size."""
+"""Operations per second are those of records and objects up to this size."""
+_KINDS: dict[bool, frozenset[str]] = {
+    True: (READS - MIXES) | (OBJECT_READS - {"object_mix"}),
+    False: (WRITES - MIXES) | (OBJECT_WRITES - {"object_mix"}),
+}
+"""Whether it is about reading -> operations that do nothing else."""
 
 
 def scale(metric: Metric) -> float:
@@ -94,6 +99,11 @@ class TargetCost:
         return None if value is None else Ratio(value, low, high)
 
     @property
+    def without_requests(self) -> bool:
+        """Its requests are paid for, but not in its cost: that is too low, and comparable with none."""
+        return bool(self.item.unpriced)
+
+    @property
     def hour(self) -> Decimal | None:
         """An hour of running; None if it is never on."""
         return self.cost.hour if self.cost.duty else None
@@ -144,7 +154,7 @@ def _today(prices: FrozenPrices, name: str, book: Book | None) -> tuple[Cost | N
 
 
 def _best(rows: Iterable[Row], metric: Metric) -> Rate | None:
-    kinds = (READS if metric.startswith("read") else WRITES) - MIXES
+    kinds = _KINDS[metric.startswith("read")]
     found: Rate | None = None
     for row in rows:
         estimate = _estimate(row, metric)
@@ -159,7 +169,9 @@ def _best(rows: Iterable[Row], metric: Metric) -> Rate | None:
 def _estimate(row: Row, metric: Metric) -> Estimate | None:
     if not metric.endswith("iops"):
         return row.throughput
-    return row.iops if (row.case.parameters.known("record_size") or SMALL + 1) <= SMALL else None
+    name = "object_size" if row.case.group == "objects" else "record_size"
+    size = row.case.parameters.known(name)
+    return row.iops if isinstance(size, int) and size <= SMALL else None
 
 
 Standing = Literal["on the front", "not separable from it", "dominated"]
@@ -191,8 +203,11 @@ def _ends(rate: Rate) -> tuple[float, float]:
 
 
 def front(costs: Sequence[TargetCost], metric: Metric) -> list[Point]:
-    """Which targets no other one beats in cost and rate both, as far as the intervals tell."""
-    known = [(item, item.best[metric]) for item in costs if metric in item.best]
+    """Which targets no other one beats in cost and rate both, as far as the intervals tell.
+
+    Those whose requests are not priced are left out: nobody knows what they cost.
+    """
+    known = [(item, item.best[metric]) for item in costs if metric in item.best and not item.without_requests]
     points = []
     for item, rate in known:
         others = [(other.cost.month, its) for other, its in known if other is not item]
@@ -214,17 +229,28 @@ def cheapest(costs: Sequence[TargetCost], metrics: Sequence[Metric] = ("read", "
     """Which target costs least for what was measured; None if nothing can be said."""
     spans: list[Span] = []
     for metric in metrics:
-        found = [(ratio, item) for item in costs if (ratio := item.per(metric)) is not None]
-        if found:
+        known = [(ratio, item) for item in costs if (ratio := item.per(metric)) is not None]
+        found = [(ratio, item) for ratio, item in known if not item.without_requests]
+        if known:
             spans += [" "] if spans else []
+            spans += _uncounted([pair for pair in known if pair not in found], metric)
+        if found:
             spans += _least(sorted(found, key=lambda pair: pair[0].value), metric)
             silent = [item.target for item in costs if item.per(metric) is None]
             if silent:
                 spans.append(f" Without a sound result of it: {numbers.listing(silent)}.")
-        beyond = [item.target for _, item in found if metric in item.beyond]
+        beyond = [item.target for _, item in known if metric in item.beyond]
         if beyond:
             spans.append(f" But {numbers.listing(beyond)} did more than such a design can do: see Cost.")
     return tuple(spans) or None
+
+
+def _uncounted(found: list[tuple[Ratio, TargetCost]], metric: Metric) -> list[Span]:
+    """What those cost whose requests are not priced; they are compared with nothing."""
+    if not found:
+        return []
+    costs = [f"{item.target} (about {money(ratio.value, item.cost.currency)})" for ratio, item in found]
+    return [f"Not compared per {what(metric)}, as requests are not priced: {numbers.listing(costs)}. "]
 
 
 def _least(found: list[tuple[Ratio, TargetCost]], metric: Metric) -> list[Span]:

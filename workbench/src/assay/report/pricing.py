@@ -31,9 +31,12 @@ def rate(value: float, metric: Metric) -> str:
     return f"{about_size(value)}/s" if metric in ("read", "write") else f"{value:,.0f} IOPS"
 
 
-def money_cell(amount: Decimal | None) -> Num:
-    """An amount without its currency."""
-    return Num(numbers.NONE, None) if amount is None else Num(money(amount), float(amount))
+def money_cell(amount: Decimal | None, without_requests: bool = False) -> Num:
+    """An amount without its currency; one in which requests are not priced says so."""
+    if amount is None:
+        return Num(numbers.NONE, None)
+    words = f"about {money(amount)}, without requests" if without_requests else money(amount)
+    return Num(words, float(amount))
 
 
 def amount_columns(currency: str) -> tuple[Column, ...]:
@@ -45,14 +48,20 @@ def amount_columns(currency: str) -> tuple[Column, ...]:
     )
 
 
-def amount_cells(cost: Cost, usable: int | None) -> list[Cell]:
-    """A cost by the hour of running, month, year and three years; the bytes for data, and a month of a TB of them."""
+def amount_cells(cost: Cost, usable: int | None, without_requests: bool = False) -> list[Cell]:
+    """A cost by the hour of running, month, year and three years; the bytes for data, and a month of a TB of them.
+
+    Args:
+        cost: The cost.
+        usable: Bytes for data; None if they are not known.
+        without_requests: Requests are paid for, but are not in it.
+    """
     amounts = (cost.hour if cost.duty else None, cost.month, cost.year, cost.three_years)
     terabytes = usable / 1e12 if usable else None
     return [
-        *map(money_cell, amounts),
+        *(money_cell(amount, without_requests) for amount in amounts),
         Num(numbers.NONE if terabytes is None else numbers.significant(terabytes), terabytes),
-        money_cell(per_terabyte(cost, usable)),
+        money_cell(per_terabyte(cost, usable), without_requests),
     ]
 
 

@@ -17,13 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from priced import VOLUMES, book, near, priced_run, prices
+from service_rows import service_case, service_run
 
 from assay.cli.export import Format, TableName, write_export
 from assay.model.base import AssayError
 from assay.model.money.priced import FrozenPrices
-from assay.model.money.use import Use
+from assay.model.money.use import Chosen, Use
 from assay.model.result.result import Estimate, RunAnalysis
 from assay.model.result.verdict import Verdict
+from assay.money.books.books import load_book
 from assay.report.build import build_document
 from assay.report.cost_table import costs_table
 from assay.report.costs import Rate, TargetCost, cheapest, front, target_costs
@@ -414,3 +416,49 @@ def test_a_changed_quantity_reaches_every_tier(tmp_path: Path) -> None:
     assert near(instance + 60 + 100 + Decimal("20"), sheet.value(f"D{total}"))
     sheet.values[f"G{first}"] = 2000.0
     assert near(instance + 120 + 50 + Decimal("20"), sheet.value(f"D{total}"))
+
+
+BUCKET = Chosen(design="s3", set={"stored": "1TB"})
+TABLE = Chosen(design="dynamodb-on-demand", set={"stored": "1TB"})
+
+
+def services(use: Use) -> RunAnalysis:
+    """A bucket and a table of which puts and gets were measured, with prices."""
+    analysis = service_run(service_case(1, "bucket"), service_case(2, "table"))
+    frozen = prices(use, load_book("aws-us-east-1"), bucket=BUCKET, table=TABLE)
+    return analysis.model_copy(update={"run": analysis.run.model_copy(update={"prices": frozen})})
+
+
+def test_costs_without_requests_say_so_and_are_compared_with_none() -> None:
+    """Only the requests to the bucket are told: the table would look cheap."""
+    analysis = services(Use(puts=Decimal(10**6), gets=Decimal(10**6)))
+    found = section(analysis)
+    bucket, table = tables(found)["cost-table"]
+    assert "without requests" not in bucket[3]
+    assert table[3].startswith("about ") and table[3].endswith(", without requests")
+    rows = {tuple(row[:2]): row[5] for row in tables(found)["cost-speed"]}
+    assert rows["table", "GB/s of reading"].endswith(", without requests")
+    assert not rows["bucket", "GB/s of reading"].endswith(", without requests")
+    text = words(cheapest(target_costs(View(analysis))))
+    assert "bucket costs " in text and "table costs" not in text and "least" not in text
+    assert "Not compared per GB/s of writing, as requests are not priced: table (about " in text
+    (note,) = (block for block in found.blocks if isinstance(block, Note) and "one by one" in words(block.text))
+    assert words(note.text).startswith("table: ") and "table_reads and table_writes" in words(note.text)
+    assert [point.target for point in front(target_costs(View(analysis)), "read")] == ["bucket"]
+    assert [record["without_requests"] for record in costs_table(analysis).records] == [False, True]
+
+
+def test_no_cheapest_is_named_where_no_requests_are_priced() -> None:
+    text = words(cheapest(target_costs(View(services(Use())))))
+    assert "least" not in text and "costs " not in text
+    assert text.count("bucket (about ") == text.count("table (about ") == 2
+
+
+def test_services_whose_requests_are_priced_are_compared() -> None:
+    million = Decimal(10**6)
+    analysis = services(Use(puts=million, gets=million, table_reads=million, table_writes=million))
+    text = words(cheapest(target_costs(View(analysis))))
+    assert "Not compared" not in text and "costs least per GB/s of reading" in text
+    (bucket, table) = target_costs(View(analysis))
+    assert set(bucket.best) == set(table.best) == {"read", "write", "read_iops", "write_iops"}
+    assert bucket.best["read"].row.operation == "get" and bucket.best["write"].row.operation == "put"

@@ -4,7 +4,7 @@ A design is written with parameters; `assay.money.cost.designs` puts their value
 """
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -134,6 +134,18 @@ class FsxLustre(Frozen):
     capacity: Size = Field(gt=0)
 
 
+class Requests(NamedTuple):
+    """How requests to a service are paid for, if each is.
+
+    Attributes:
+        dimension: Of their rows in a price book.
+        fields: What `use` calls them.
+    """
+
+    dimension: str
+    fields: tuple[str, str]
+
+
 class S3(Frozen):
     """A bucket.
 
@@ -146,6 +158,11 @@ class S3(Frozen):
     stored: Size = Field(gt=0)
     storage_class: str = "s3-standard"
     prefixes: Count = 1
+
+    @property
+    def requests(self) -> Requests | None:
+        """How its requests are paid for."""
+        return Requests("object-requests", ("puts", "gets"))
 
 
 class DynamoDb(Frozen):
@@ -171,6 +188,11 @@ class DynamoDb(Frozen):
                 "`read_units` and `write_units` go with `mode: provisioned`", "write all three, or none", "mode"
             )
         return self
+
+    @property
+    def requests(self) -> Requests | None:
+        """How its requests are paid for; None if its units are, by the hour."""
+        return Requests("table-requests", ("table_reads", "table_writes")) if self.mode == "on-demand" else None
 
 
 Service = Annotated[Efs | FsxLustre | S3 | DynamoDb, Field(discriminator="kind")]

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from assay.model.base import Frozen
 from assay.model.money.amount import Payment, Term
-from assay.model.money.design import Design
+from assay.model.money.design import S3, Design, DynamoDb
 from assay.model.money.price import Bill, Book
 from assay.model.money.use import Chosen, Use
 from assay.model.study.axis import fault
@@ -50,6 +50,14 @@ class PricedDesign(Frozen):
     usable: int | None = None
     how_usable: str = ""
     ceilings: tuple[DesignCeiling, ...] = ()
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """What `use` does not say of requests that are paid for one by one, so that the bill has none of them."""
+        service = self.design.service
+        requests = service.requests if isinstance(service, S3 | DynamoDb) else None
+        billed = {line.dimension for line in self.bill.lines}
+        return () if requests is None or requests.dimension in billed else requests.fields
 
 
 class FrozenPrices(Frozen):

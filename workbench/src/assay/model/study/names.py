@@ -160,6 +160,10 @@ OBJECT_READS = frozenset(name for name in OBJECTS if WORK[name].reads)
 """Fetch contents of objects."""
 
 
+OBJECT_WRITES = frozenset(name for name in OBJECTS if WORK[name].writes)
+"""Store contents of objects."""
+
+
 def group_of(operation: str) -> Group:
     """What an operation works on; a label such as `stat (2)` counts as its operation."""
     return WORK[operation.split(" ", 1)[0]].group

@@ -44,7 +44,7 @@ _WORDS = (
 )
 _SPEED = (
     "Best sound result of each kind, with the ends of its 95 % interval: the cost of a month divided by it. IOPS are "
-    "those of records up to 16 KiB. The best of several results is a little too good for all of them alike."
+    "those of records and objects up to 16 KiB. The best of several results is a little too good for all of them alike."
 )
 _FRONT = (
     "Each dot is the best sound result of a target with its 95 % interval. On the front: no design that costs as "
@@ -74,6 +74,7 @@ def section(view: View) -> Section | None:
     charts = tuple(_charts(view, costs, currency))
     blocks += [Gallery(charts)] if charts else []
     blocks += [Note(_beyond(item), "warning") for item in costs if item.beyond]
+    blocks += [Note(_without(item), "warning") for item in costs if item.without_requests]
     missing = [name for name in view.targets if name not in prices.designs]
     if missing:
         blocks.append(Note(f"The study names no design for {numbers.listing(missing)}."))
@@ -86,6 +87,14 @@ def _beyond(item: TargetCost) -> str:
     return (
         f"{item.target} did more {words} than its design can do, even for a while: it is not such a design, or a "
         "ceiling is wrong. Its costs of what was measured are then not those of the design."
+    )
+
+
+def _without(item: TargetCost) -> str:
+    fields = " and ".join(item.item.unpriced)
+    return (
+        f"{item.target}: requests to its design are paid for one by one, and the study does not say how many there are "
+        f"in a month ({fields} of prices.use). Its costs are without them, and are compared with no others."
     )
 
 
@@ -111,7 +120,10 @@ def _dates(book: Book, rows: Iterable[Row]) -> str:
 
 def _table(costs: Sequence[TargetCost], currency: str) -> Table:
     columns = (Column("Target"), Column("Design"), *amount_columns(currency))
-    rows = tuple((item.target, item.item.chosen.label, *amount_cells(item.cost, item.item.usable)) for item in costs)
+    rows = tuple(
+        (item.target, item.item.chosen.label, *amount_cells(item.cost, item.item.usable, item.without_requests))
+        for item in costs
+    )
     return Table("cost-table", columns, tuple(rows), _HOURS)
 
 
@@ -184,15 +196,15 @@ def _speed(view: View, item: TargetCost, metric: Metric) -> tuple[Cell, ...]:
         Num(numbers.significant(rate.value / size), rate.value / size),
         interval,
         f"{numbers.operation_title(rate.row.operation)}, {where}",
-        *_ends(ratio),
+        *_ends(ratio, item.without_requests),
         ceiling_share(rate.value, item.ceiling(metric)),
     )
 
 
-def _ends(ratio: Ratio | None) -> tuple[Num, Num, Num]:
+def _ends(ratio: Ratio | None, without_requests: bool = False) -> tuple[Num, Num, Num]:
     if ratio is None:
         return money_cell(None), money_cell(None), money_cell(None)
-    return money_cell(ratio.value), money_cell(ratio.low), money_cell(ratio.high)
+    return money_cell(ratio.value, without_requests), money_cell(ratio.low), money_cell(ratio.high)
 
 
 def _charts(view: View, costs: Sequence[TargetCost], currency: str) -> list[Chart]:
