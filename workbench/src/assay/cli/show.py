@@ -297,21 +297,24 @@ def _print_kinds(samples: "list[Sample]") -> None:
 
 def _print_services(samples: "list[Sample]") -> None:
     """What services told: objects of requests on several, capacity units, throttles."""
+    from assay.analyse.services import told_by
     from assay.cli.output import print_table
-    from assay.report.sections.services import objects_per_s, throttled
+
+    def words(value: float | None, form: str) -> str:
+        return "" if value is None else format(value, form)
 
     cells = [
         [
             str(sample.repeat),
             sample.operation,
-            f"{objects_per_s(sample) or 0.0:,.0f}",
-            f"{told.read_units / sample.ops:,.3g}",
-            f"{told.write_units / sample.ops:,.3g}",
-            f"{throttled(sample):,}",
+            words(told.objects_per_s, ",.0f"),
+            words(told.read_units, ",.3g"),
+            words(told.write_units, ",.3g"),
+            f"{told.throttled:,}",
             f"{told.unprocessed:,}",
         ]
         for sample in samples
-        if (told := sample.service) is not None and sample.ops
+        if (told := told_by(sample)) is not None
     ]
     if cells:
         heads = ["repeat", "operation", "objects/s", "read units", "write units", "throttled", "left undone"]

@@ -1,0 +1,40 @@
+"""What services tell, of repeats and of results."""
+
+from builders import make_sample
+from service_rows import service_case, service_run
+
+from assay.analyse.services import THROTTLES, told_by, told_of
+from assay.model.result.result import ErrorTally, ServiceSeen
+
+
+def test_units_are_those_of_a_request_and_of_a_second() -> None:
+    told = ServiceSeen(read_units=32.0, write_units=16.0)
+    found = told_by(make_sample(ops=64, elapsed_ns=2 * 10**9, service=told))
+    assert found is not None
+    assert (found.read_units, found.write_units, found.units_per_s, found.objects_per_s) == (0.5, 0.25, 24.0, 32.0)
+
+
+def test_objects_of_batches_count_rather_than_their_requests() -> None:
+    told = ServiceSeen(objects=90, unprocessed=10)
+    found = told_by(make_sample(ops=4, elapsed_ns=10**9, service=told))
+    assert found is not None and (found.objects_per_s, found.unprocessed) == (90.0, 10)
+
+
+def test_what_tells_nothing_and_throttles_nothing_has_no_line() -> None:
+    assert told_by(make_sample()) is None
+    (put, get) = service_run(service_case(1, "bucket")).rows
+    assert told_of(put) is told_of(get) is None
+
+
+def test_throttles_are_told_of_services_that_tell_nothing_else() -> None:
+    refused = [ErrorTally(kind="fault", name=name, count=2, example="x") for name in sorted(THROTTLES)]
+    other = ErrorTally(kind="fault", name="AccessDenied", count=7, example="x")
+    found = told_by(make_sample(errors=(*refused, other)))
+    assert found is not None
+    assert (found.throttled, found.read_units, found.units_per_s) == (10, None, None)
+
+
+def test_throttles_of_all_repeats_are_added_though_none_of_them_counts() -> None:
+    (row, _) = service_run(service_case(1, "table"), throttled=5).rows
+    found = told_of(row)
+    assert found is not None and found.throttled == 15
