@@ -7,11 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from harm_checks import check_failed_once, check_times
 from run_tools import needs_engine
-from s3_harm import DELAY, TABLE, Row, chunked, goes_on_first, late, late_body, refuses, says_close, until_closed
+from s3_harm import TABLE, Row, chunked, goes_on_first, refuses, says_close, until_closed
 from s3_proxy import Exchange, Harm, Proxy, Request, harmful, sends
 from s3_servers import FLAVOURS, free_port, s3_server
-from s3_tools import FOLDER, KIB, SECOND, SLOW_MORE, SLOW_PUTS, At, Ended, job_at, killed_and_back, run_job
+from s3_tools import FOLDER, KIB, SLOW_MORE, SLOW_PUTS, At, Ended, job_at, killed_and_back, run_job
 
 pytestmark = needs_engine
 METHODS = {"put": "PUT", "copy": "PUT", "get": "GET", "head": "HEAD", "delete": "DELETE"}
@@ -39,23 +40,13 @@ def job_requests(proxy: Proxy) -> int:
 
 def check(row: Row, ended: Ended, proxy: Proxy) -> None:
     """What holds of every row."""
-    assert proxy.struck == 1, f"harm was done {proxy.struck} times"
-    failures = ended.failures()
-    if row.fails:
-        assert list(failures.values()) == [1] and set(failures) <= set(row.fails), (failures, ended.reason)
-        assert (ended.code, ended.status) == (1, "errors") and ended.reason
-    else:
-        assert (failures, ended.code, ended.status) == ({}, 0, "ok"), ended.reason
-    assert [end["status"] for end in ended.ends()] == ["done"] * len(row.phases())
-    assert ended.requests() == ended.operations(), "one request for each operation"
+    check_failed_once(row, ended, proxy.struck)
     if not row.query:
         assert job_requests(proxy) == ended.operations(), "what the service got is what the engine counts"
         planned = row.more.get("objects", {"count": 12})["count"]
         last = ended.of(row.phase)
         assert last["ops"] == planned - (1 if row.fails else 0), "all others succeed"
         assert last["errors"] == (1 if row.fails else 0)
-    words = f"note: {ended.reason}\n" if row.fails else ""
-    assert ended.stderr == words, "people are told the first of them in one line"
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.id)
@@ -68,12 +59,7 @@ def test_a_harmed_request_is_one_failed_operation(fast: At, row: Row) -> None:
         ended = run_job(job, fast.folder)
     check(row, ended, proxy)
     assert fast.objects() == {} and fast.uploads() == []
-    for one in ended.end(row.phase)["operations"]:
-        latency, first = one.get("latency"), one.get("first_byte")
-        assert (latency or {"count": 0})["count"] == one["ops"], "failed operations have no latency"
-        if row.harm in (late, late_body):
-            assert latency["max_ns"] >= DELAY * SECOND, "a slow success counts with all its time"
-            assert (first["max_ns"] >= DELAY * SECOND) == (row.harm is late), "and tells the first byte from the rest"
+    check_times(row, ended)
 
 
 def every(request: Request) -> bool:
