@@ -32,7 +32,7 @@ _DEVICES = (
     "passes."
 )
 _SHORT = "A pass takes fractions of a second, so that up to 125 % of a ceiling is no contradiction."
-_LITTLE = {"engine": "the engine", "copy": "a copy in memory"}
+_LITTLE = {"engine": "the engine", "client": "the client", "copy": "a copy in memory"}
 _NONE = "No ceiling was measured or stated, so that no result could be held against what machine and storage can do."
 _COLUMNS = (
     Column("Of", facet=True),
