@@ -58,7 +58,8 @@ def _as_far_as_told(several: Iterator[str]) -> Iterator[str]:
 def _capped(several: Iterator[str]) -> list[str]:
     every = list(several)
     rest = len(every) - MOST_PER_KIND
-    return every if rest <= 0 else [*every[:MOST_PER_KIND], f"... and {rest} more results of which the same is true."]
+    more = f"... and {rest} more {'result' if rest == 1 else 'results'} of which the same is true."
+    return every if rest <= 0 else [*every[:MOST_PER_KIND], more]
 
 
 def _name(row: Row) -> str:

@@ -266,6 +266,8 @@ def _print_samples(samples: "list[Sample]") -> None:
     }
     if not any(sample.moves_data for sample in samples):
         del columns["throughput"]
+    if not any(map(columns["cache"], samples)):
+        del columns["cache"]
     rows = [[cell(sample) for cell in columns.values()] for sample in samples]
     print_table(list(columns), rows, right=("repeat", "throughput", per_second, *PERCENTILES))
 
@@ -346,7 +348,7 @@ def _print_start_delays(rows: "tuple[Row, ...]") -> None:
 
 
 def _print_methods(samples: "list[Sample]") -> None:
-    """How operations reached the kernel and why."""
+    """How operations reached the kernel or the servers, and why."""
     found: dict[tuple[str, str], list[str]] = {}
     for sample in samples:
         if sample.method_reason:

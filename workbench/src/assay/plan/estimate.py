@@ -336,7 +336,7 @@ def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tup
             f"at most {speed.parallel:.0f} at once."
         )
         if any(case.group == "objects" for case in cases if case.target == name):
-            lines.append(f"{name}: {_brief(speed.change)} to put, copy or delete an object.")
+            lines.append(f"{name}: {_brief(speed.change)} to store or remove an object.")
         if any(case.metadata for case in cases if case.target == name):
             lines.append(
                 f"{name}: {speed.change * 1e6:.3g} us to change a name, {BUFFERED * 1e6:.3g} us to look at one, "

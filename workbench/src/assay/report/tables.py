@@ -139,7 +139,8 @@ def _parameters() -> list[_Spec]:
         text = item.kind.column == "text"
 
         def get(row: Row) -> Value:
-            used = item.is_used(row.case.operations)
+            beside = row.case.parameters.known(item.beside, NOT_TOLD) if item.beside else NOT_TOLD
+            used = item.is_used(row.case.operations) and beside is not None
             found = row.case.parameters.known(name, NOT_TOLD if text else None) if used else None
             return ("" if found is None else item.kind.text(found)) if text else found
 

@@ -110,7 +110,7 @@ def test_bytes_and_requests_are_foreseen() -> None:
     assert (ranged.written, ranged.read, ranged.requests) == (10 * 65536, 10 * 1024, 20)
     mixed = estimate(w_operations=["object_mix"], w_objects=100, w_mix={"get": 30, "put": 20, "head": 50})
     assert (mixed.read, mixed.written) == (30 * 65536, (100 + 20) * 65536)
-    assert ", in about 200 requests" in mixed.requests_words and "20 ms to put" in mixed.assumptions[1]
+    assert ", in about 200 requests" in mixed.requests_words and "20 ms to store" in mixed.assumptions[1]
     spread = estimate(w_operations=["put"], w_objects=100, w_object_size={"1KiB": 50, "3KiB": 50})
     assert spread.written == 100 * 2048
 

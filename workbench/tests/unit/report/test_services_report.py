@@ -73,9 +73,9 @@ def test_exports_leave_out_what_no_operation_of_the_case_uses(operations: tuple[
         assert (record["access"] != "") is (operations != ("delete",))
         assert (record["verify"] is not None) is (operations != ("delete",))
         assert (record["object_size"], record["objects"], record["lanes"]) == ("4KiB", 64, 1)
-        text = [record[name] for name in ("cache", "sync", "layout", "method_asked")]
+        text = [record[name] for name in ("cache", "sync", "layout", "method_asked", "arrivals")]
         rest = [record[name] for name in ("file_size_bytes", "read_percent", "stride_records", "depth", "width")]
-        assert (text, rest, record["preallocate"]) == ([""] * 4, [None] * 5, None)
+        assert (text, rest, record["preallocate"]) == ([""] * 5, [None] * 5, None)
 
 
 def test_exports_of_files_have_what_their_operations_use() -> None:

@@ -35,6 +35,7 @@ class Parameter:
         of_objects: Likewise of operations on objects.
         only: What the operations work on for which it means something; empty: whatever they work on.
         used_by: Of these operations those that it makes a difference to; empty: all.
+        beside: Another parameter without a value of which it makes no difference.
         needs: Other parameters, each with the values of which it needs one where this one is not its default.
     """
 
@@ -52,6 +53,7 @@ class Parameter:
     of_objects: tuple[AxisValue, ...] = ()
     only: tuple[Group, ...] = ()
     used_by: Collection[str] = ()
+    beside: str = ""
     needs: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def is_for(self, group: Group) -> bool:

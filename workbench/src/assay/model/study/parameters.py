@@ -429,6 +429,7 @@ class Parameters(Telling):
             untold="how the operations were spaced",
             shown="words",
             job="phase.arrivals",
+            beside="rate",
         ),
     ] = "constant"
     runtime: Annotated[

@@ -200,8 +200,8 @@ def _speed(kind: str, target: str, rows: list[Row], view: View) -> KeyFigure:
     measure = measure_of(rows[0].operation)
     found = sorted((row.rate.median, view.point_of(row)) for row in rows if row.rate)
     speeds, points = [speed for speed, _ in found], [point for _, point in found]
-    span = f"{measure.number(speeds[0])} to {measure.text(speeds[-1])}"
-    details = [f"range {span}, {numbers.plural(len(speeds), 'point')}"]
+    span = f"range {measure.number(speeds[0])} to {measure.text(speeds[-1])}, " if len(speeds) > 1 else ""
+    details = [f"{span}{numbers.plural(len(speeds), 'point')}"]
     if all(points) and points[0] != points[-1]:
         details.append(f"slowest at {points[0]}, fastest at {points[-1]}")
     if unverified := sum(Verdict.UNVERIFIED in row.verdicts for row in rows):

@@ -14,6 +14,9 @@ _MOST_EXAMPLES = 100
 def section(view: View) -> Section:
     """Commands, versions and hashes, the study file, the jobs."""
     run = view.run
+    marked = (
+        "" if run.places and all(place.servers for place in run.places) else ", below a directory with Assay's marker"
+    )
     versions = tuple((name, (Mono(value),)) for name, value in run.versions.items())
     blocks: list[Block] = [
         Heading("Repeat it", "appendix-repeat"),
@@ -22,7 +25,7 @@ def section(view: View) -> Section:
             "assay plan study.yaml       # what it will take\n"
             "assay run study.yaml        # the whole run\n"
             f"assay report {run.id}\n"
-            "assay-engine run job.json   # one repeat of one case, below a directory with Assay's marker",
+            f"assay-engine run job.json   # one repeat of one case{marked}",
             "shell",
         ),
         Paragraph(("This run was started with ", Mono(run.command), " and is stored in ", Mono(run.folder), ".")),
