@@ -12,7 +12,8 @@ from assay.judge.judge import judge
 from assay.model.result.ceiling import Binding, CeilingName
 from assay.model.result.course import Change, Course
 from assay.model.result.layers import Layer
-from assay.model.result.result import BlockDeviceUse, Place, Sample
+from assay.model.result.result import Place, Sample
+from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.result.watch import Watch
 from assay.model.study.names import is_metadata

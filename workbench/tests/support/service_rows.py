@@ -5,7 +5,8 @@ from typing import Any
 from builders import make_case, make_place, make_run, make_sample
 
 from assay.analyse.rows import analyse
-from assay.model.result.result import ErrorTally, KindCounts, RunAnalysis, Sample, ServiceSeen
+from assay.model.result.result import ErrorTally, KindCounts, RunAnalysis, Sample
+from assay.model.result.seen import ServiceSeen
 from assay.model.study.case import Case
 from assay.run.analysis import judge_row
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assay.analyse.estimate import mean_deviation, student_t
-from assay.analyse.segments import segments_of
 from assay.analyse.statistics.changes import Floats, change_points
+from assay.analyse.statistics.segments import segments_of
 from assay.contract.messages import IntervalEvent, PhaseEndEvent, Window
 from assay.model.base import AssayError
 from assay.model.result.course import Change, Course

@@ -9,7 +9,8 @@ from statistics import median, quantiles
 from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
 from assay.judge.tenant import disturbed
 from assay.model.result.course import Change, Course
-from assay.model.result.result import BlockDeviceUse, Sample
+from assay.model.result.result import Sample
+from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.names import WRITES, is_counted
 from assay.model.units import about_size

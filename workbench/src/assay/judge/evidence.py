@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from assay.model.result.ceiling import Binding
 from assay.model.result.layers import Layer, answering
-from assay.model.result.result import BlockDeviceUse, Estimate, Place, Sample
+from assay.model.result.result import Estimate, Place, Sample
+from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import NOT_APPLICABLE, Finding
 from assay.model.site.cpus import cpu_numbers
 from assay.model.study.case import Case

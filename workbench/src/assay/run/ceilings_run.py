@@ -4,8 +4,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from assay.analyse.ceilings import Pass, measured_ceilings, merged
-from assay.analyse.client import client_ceilings
+from assay.analyse.ceilings import Pass, client_ceilings, measured_ceilings, merged
 from assay.analyse.exceeded import Key
 from assay.contract._answers import BackendCapabilities
 from assay.kinds.place import keeper_of

@@ -23,8 +23,7 @@ from old_runs import make_old
 from plan_tools import backend, load, study, written
 from run_tools import ENGINE, assay, needs_engine
 
-from assay.analyse.ceilings import Ceilings, Pass, measured_ceilings
-from assay.analyse.client import client_ceilings
+from assay.analyse.ceilings import Ceilings, Pass, client_ceilings, measured_ceilings
 from assay.model.result.brief import brief
 from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling
 from assay.model.result.result import EXCEEDED, Estimate, Place

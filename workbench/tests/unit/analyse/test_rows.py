@@ -10,7 +10,8 @@ from soak import times
 
 from assay.analyse import histograms
 from assay.analyse.rows import analyse, memory_bytes
-from assay.model.result.result import BlockDeviceUse, JobRecord, Row, RunAnalysis, Sample
+from assay.model.result.result import JobRecord, Row, RunAnalysis, Sample
+from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Verdict
 from assay.model.study.case import Case
 from assay.run.analysis import judge_row

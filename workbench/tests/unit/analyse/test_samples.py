@@ -14,7 +14,8 @@ from assay.analyse.samples import samples_from_events
 from assay.contract.messages import IntervalEvent
 from assay.contract.reader import BrokenLine, read_events, read_line
 from assay.model.result.course import Course
-from assay.model.result.result import BlockDeviceUse, ErrorTally, Sample
+from assay.model.result.result import ErrorTally, Sample
+from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Verdict
 from assay.run.analysis import judge_row
 

@@ -4,7 +4,8 @@ from builders import make_sample
 from service_rows import service_case, service_run
 
 from assay.analyse.services import THROTTLES, told_by, told_of
-from assay.model.result.result import ErrorTally, ServiceSeen
+from assay.model.result.result import ErrorTally
+from assay.model.result.seen import ServiceSeen
 
 
 def test_units_are_those_of_a_request_and_of_a_second() -> None:

@@ -24,7 +24,8 @@ from judge_tools import (
 from assay.judge import cache
 from assay.judge.evidence import Evidence
 from assay.judge.rules import RULES
-from assay.model.result.result import BlockDeviceUse, Place
+from assay.model.result.result import Place
+from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Finding, Verdict
 
 

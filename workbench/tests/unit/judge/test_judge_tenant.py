@@ -12,7 +12,7 @@ from soak import times
 from assay.judge import tenant
 from assay.judge.evidence import Evidence
 from assay.judge.rules import RULES
-from assay.model.result.result import BlockDeviceUse
+from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Finding, Verdict
 
 RULE = tenant.contended

@@ -16,6 +16,7 @@ from assay.model.result.machine import Controls, MachineFinding
 from assay.model.result.method import MethodChoice
 from assay.model.result.network import Network
 from assay.model.result.percentile import LEAST_OPS, WIDEST, Standing, said
+from assay.model.result.seen import BlockDeviceUse, ServiceSeen
 from assay.model.result.verdict import AS_FAR_AS_SEEN, NO_RESULT, NOT_APPLICABLE, Finding, Verdict
 from assay.model.result.watch import Watch
 from assay.model.study.blocks import Blocks
@@ -120,48 +121,6 @@ class KindCounts(Frozen):
     def first_said(self) -> dict[str, float]:
         """Likewise of `first`."""
         return said(self.first, self.ops - self.repeated_ops)
-
-
-class BlockDeviceUse(Frozen):
-    """Requests that a block device completed during a phase, of all its users (iostats of the kernel).
-
-    Attributes:
-        read_ns: Time the read requests spent in the device and its queue, added up; likewise `write_ns`.
-        busy_ns: Time with at least one request there.
-        flushes: Flushes of its cache; None if the kernel does not count them.
-    """
-
-    read_bytes: int
-    write_bytes: int
-    reads: int
-    writes: int
-    read_ns: int
-    write_ns: int
-    busy_ns: int
-    flushes: int | None = None
-
-    @classmethod
-    def together(cls, uses: Sequence["BlockDeviceUse"]) -> "BlockDeviceUse":
-        """What several devices did; busy is as long as the busiest was."""
-        sums = {name: sum(getattr(use, name) for use in uses) for name in cls.model_fields if name != "flushes"}
-        counts = [use.flushes for use in uses]
-        flushes = None if None in counts else sum(count or 0 for count in counts)
-        return cls(**{**sums, "busy_ns": max(use.busy_ns for use in uses)}, flushes=flushes)
-
-
-class ServiceSeen(Frozen):
-    """What a service has told of a phase.
-
-    Attributes:
-        objects: Objects that operations on several at once have stored, fetched, found or removed.
-        unprocessed: Of the objects of such operations those that the service left undone while it took others.
-        read_units: Read capacity units consumed; likewise `write_units`.
-    """
-
-    objects: int = 0
-    unprocessed: int = 0
-    read_units: float = 0.0
-    write_units: float = 0.0
 
 
 class HostShare(Frozen):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from assay.analyse.segments import moving_average
+from assay.analyse.statistics.segments import moving_average
 from assay.analyse.usable import usable
 from assay.model.result.result import Row
 from assay.report.charts.theme import TOOLTIP, Spec, colour, finish, magnitude

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from assay.analyse import hosts
 from assay.analyse.scaling import BINDS, Scaling, scalings
-from assay.analyse.segments import moving_average
+from assay.analyse.statistics.segments import moving_average
 from assay.analyse.usl import Law, Range, fit_law
 from assay.model.result.result import Row
 from assay.report import numbers

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from assay.analyse.segments import REACH
+from assay.analyse.statistics.segments import REACH
 from assay.analyse.usable import usable
 from assay.model.result.course import Segments
 from assay.model.result.result import Row

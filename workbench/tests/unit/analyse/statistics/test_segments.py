@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.analyse.course import IntervalRate
-from assay.analyse.segments import MOST, moving_average, segments_of
+from assay.analyse.statistics.segments import MOST, moving_average, segments_of
 
 S = 10**9
 
