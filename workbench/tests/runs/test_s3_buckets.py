@@ -218,6 +218,23 @@ def test_a_name_with_an_address_that_nobody_listens_at(fast: At) -> None:
     assert ended.end("get")["verified_bytes"] == 24 * 64 * KIB
 
 
+def test_a_service_that_cannot_make_one_bucket_twice_at_once_is_asked_whose_it_is(fast: At) -> None:
+    """Another engine of the job was quicker, and the service says that something is wrong with itself."""
+
+    def late(exchange: Exchange) -> None:
+        exchange.body()
+        fast.make(**{MARK: b"made by another engine"})
+        exchange.refuse("500 Internal Server Error", "InternalError")
+
+    def makes(request: Request) -> bool:
+        return request.method == "PUT" and request.path.rstrip("/").count("/") == 1
+
+    with harmful(fast.server.port, late, makes) as proxy:
+        ended = fast.run("put", "get", target={"endpoints": [proxy.endpoint]})
+    assert (ended.code, ended.failures()) == (0, {}), ended.reason
+    assert ended.of("get")["ops"] == 12 and proxy.struck == 1
+
+
 def test_engines_of_one_job_share_a_bucket(fast: At) -> None:
     """Each removes its own; the other's objects stay until it is ready."""
     jobs = [fast.job("put", "get", lanes=2, ranks=2, rank=rank) for rank in range(2)]

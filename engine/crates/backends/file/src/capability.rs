@@ -96,7 +96,7 @@ fn at_directory(place: &Place, root: &str) -> Result<BackendCapabilities, SetupE
     found.place = Some(PlaceCapabilities {
         path: root.to_owned(),
         filesystem: filesystem_name(root_fd.as_fd()),
-        free_bytes: Some(space.f_bavail * space.f_frsize),
+        free_bytes: Some(space.f_bavail.saturating_mul(space.f_frsize)),
         limits,
     });
     Ok(found)

@@ -232,8 +232,9 @@ impl Place {
         if !new {
             return Err(SetupError::new("create", self.folder(), NOT_OURS));
         }
-        let flags = OFlags::RDONLY | OFlags::CREATE;
-        open_inside(&folder, marked.as_str(), flags, Mode::RUSR).map(drop).map_err(error)
+        // Some file systems in user space (s3fs) store a file only that was opened to be written.
+        let flags = OFlags::WRONLY | OFlags::CREATE;
+        open_inside(&folder, marked.as_str(), flags, Mode::RUSR | Mode::WUSR).map(drop).map_err(error)
     }
 
     /// The path of the marked directory still leads to it.

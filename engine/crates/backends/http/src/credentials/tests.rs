@@ -18,7 +18,7 @@ fn the_environment_comes_first_and_must_be_whole() {
         assert!(said.contains(word), "{said}");
     }
     let said = find_in(&environment(&[]), None).unwrap_err().to_string();
-    assert!(said.contains("there are none: set AWS_ACCESS_KEY_ID"), "{said}");
+    assert!(said.contains("there are none on this host: set AWS_ACCESS_KEY_ID"), "{said}");
 }
 
 #[test]

@@ -125,6 +125,7 @@ impl Place {
             )
         };
         let made = self.ask(client, Call::new(Method::PUT, ""), body.as_bytes()).await.map_err(error)?;
+        let failed = made.status >= 500;
         match well(made) {
             Ok(_) => {}
             // Another process of this run was quicker, and marks it; or it is somebody else's, who does not.
@@ -136,6 +137,13 @@ impl Place {
             {
                 let whose = self.wait_for_mark(client).await.map_err(error)?;
                 return self.refuse_foreign(whose);
+            }
+            // So may a service say that cannot make one bucket twice at once.
+            Err(fault) if failed => {
+                return match self.wait_for_mark(client).await {
+                    Ok(Whose::Ours) => Ok(()),
+                    _ => Err(error(fault)),
+                };
             }
             Err(fault) => return Err(error(fault)),
         }
