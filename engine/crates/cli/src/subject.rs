@@ -86,6 +86,9 @@ impl Storage {
         // No other process, and no run of a study, has it: what is in these directories is of this one.
         let number = clock::wall() / 1000 % 1_000_000_000_000;
         let mut target = target::any(text, ROOT, &directory(0, number))?;
+        if target.rules().only_reads() {
+            bail!("the checks write, and a target with `existing` is only read: leave `existing` out");
+        }
         let (mut claimed, mut held) = (false, None);
         if let Target::File(file) = &mut target {
             let made = claim(&file.root, file.run.as_deref()).with_context(|| format!("claim {}", file.root))?;

@@ -36,16 +36,18 @@ pub(crate) fn read(text: &str, directory: Option<&str>) -> anyhow::Result<Target
 /// A job that does as little as a target's kind has.
 pub(crate) fn least_job(target: &Target, file_size_bytes: u64) -> anyhow::Result<Value> {
     let able = backends::kind(target).general();
-    // Each needs nothing that was there before.
-    let least =
-        [Operation::Read, Operation::Create, Operation::Put].into_iter().find(|one| able.operations.contains(one));
+    let only_reads = target.rules().only_reads();
+    // Each needs nothing that was there before, unless that is all there is.
+    let makes = [Operation::Read, Operation::Create, Operation::Put];
+    let least = if only_reads { &[Operation::Head][..] } else { &makes };
+    let least = least.iter().copied().find(|one| able.operations.contains(one));
     let Some(operation) = least else { bail!("a {} target can neither read nor make anything: a defect", able.kind) };
     // Objects belong to a lane each.
     let shared = able.layouts.contains(&Layout::Shared) && !operation.objects();
     let layout = if shared { Layout::Shared } else { Layout::Separate };
     let mut job = json!({
         "spec_version": SPEC_VERSION, "id": "target", "target": target,
-        "file_size_bytes": file_size_bytes + target.rules().key_bytes(),
+        "file_size_bytes": if only_reads { 0 } else { file_size_bytes + target.rules().key_bytes() },
         "record_size_bytes": 1, "phases": [{"operation": operation}], "layout": layout,
     });
     match operation.group() {

@@ -2,7 +2,7 @@
 
 use crate::named::{
     status_and_name, CHECKSUM_MISMATCH, ETAG_MISMATCH, ITEM_LENGTH, NO_REQUESTS_LEFT, NO_SUCH_ITEM, NO_UNITS_LEFT,
-    UNPROCESSED_ITEMS,
+    SIZE_CHANGED, UNPROCESSED_ITEMS,
 };
 use crate::os_message;
 use assay_spec::{Fault, FaultDomain};
@@ -312,6 +312,7 @@ fn s3_message(fault: Fault) -> String {
     match status_and_name(fault).0 {
         0 if fault == ETAG_MISMATCH => "what was stored has another ETag than what was sent".to_owned(),
         0 if fault == CHECKSUM_MISMATCH => "what came has another checksum than the service says".to_owned(),
+        0 if fault == SIZE_CHANGED => "the object has another size than when it was listed".to_owned(),
         0 => "the answer of the service cannot be understood".to_owned(),
         status => format!("S3 answered {status} {name}").trim_end().to_owned(),
     }

@@ -1,7 +1,7 @@
 //! What a kind of storage implements.
 
 use crate::{Lane, LaneSetup, PhasePlan, SetupError};
-use assay_spec::{BackendCapabilities, Job, MethodShape, MethodsFound, PlaceAnswer, Target};
+use assay_spec::{BackendCapabilities, ExistingObjects, Job, MethodShape, MethodsFound, PlaceAnswer, Target};
 use std::sync::Arc;
 
 /// A kind of storage: whatever it is, the same commands work on it.
@@ -42,6 +42,24 @@ pub fn wrong_kind(target: &Target, kind: &str) -> SetupError {
     SetupError::new("open", format!("a {} target", target.kind()), format!("is not of kind {kind}"))
 }
 
+/// An object that was there before the job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExistingObject {
+    /// Its key.
+    pub name: Box<str>,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// The objects that were there before the job, and are a lane's own as if it had made them: its object n is the n-th.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Existing {
+    /// What they are, those of other processes included.
+    pub found: ExistingObjects,
+    /// Of each lane of this process, in order.
+    pub lanes: Vec<Arc<[ExistingObject]>>,
+}
+
 /// A kind of storage at one place.
 ///
 /// A backend never paces, retries, picks offsets, makes or checks data, keeps statistics or prints:
@@ -53,6 +71,11 @@ pub trait Backend: Send + Sync {
     /// Makes the place ready. Called once, before anything else; other processes may do the same for the same job.
     fn prepare(&self) -> Result<(), SetupError>;
 
+    /// The objects that the job only reads, as `prepare` has found them; none if it makes what it works on.
+    fn existing(&self) -> Option<Arc<Existing>> {
+        None
+    }
+
     /// Creates or empties files and treats the cache. Called by one thread before the lanes begin a phase.
     ///
     /// Returns what was done to the cache, in words; empty if nothing.
@@ -61,7 +84,8 @@ pub trait Backend: Send + Sync {
     /// Opens a worker's own connection. Called on the worker's thread.
     fn open_lane(&self, setup: LaneSetup) -> Result<Box<dyn Lane>, SetupError>;
 
-    /// Name of a lane's object, for error samples; lanes are numbered as in `LaneSetup`.
+    /// Name of a lane's object, for error samples; lanes are numbered as in `LaneSetup`. Where there are objects that
+    /// were there before, what stands before the names of all of them.
     fn object_name(&self, lane: u32) -> String;
 
     /// Major and minor number of the block device that holds the data; none if there is none.

@@ -18,10 +18,10 @@ pub use assay_spec::{Fault, OpKind};
 pub use buffers::Buffers;
 pub use error::{os_message, SetupError};
 pub use fault::{as_errno, fault_message, fault_name};
-pub use kind::{wrong_kind, Backend, Kind};
+pub use kind::{wrong_kind, Backend, Existing, ExistingObject, Kind};
 pub use lane::{HostCounts, Lane, LaneSetup, MethodChoice, PhasePlan, ServiceCounts, ASKED_FOR};
 pub use named::{
     named_fault, status_of, CHECKSUM_MISMATCH, ETAG_MISMATCH, ITEM_LENGTH, MALFORMED_ANSWER, MALFORMED_TABLE_ANSWER,
-    NO_REQUESTS_LEFT, NO_SUCH_ITEM, NO_UNITS_LEFT, UNPROCESSED_ITEMS,
+    NO_REQUESTS_LEFT, NO_SUCH_ITEM, NO_UNITS_LEFT, SIZE_CHANGED, UNPROCESSED_ITEMS,
 };
 pub use op::{Completion, Op, Source, LIST_PAGE, OBJECT_BITS};

@@ -8,6 +8,8 @@ pub const ETAG_MISMATCH: Fault = Fault::new(FaultDomain::S3, 1);
 pub const CHECKSUM_MISMATCH: Fault = Fault::new(FaultDomain::S3, 2);
 /// Likewise: the answer cannot be understood.
 pub const MALFORMED_ANSWER: Fault = Fault::new(FaultDomain::S3, 3);
+/// Likewise: an object that was there before has another size than when it was listed.
+pub const SIZE_CHANGED: Fault = Fault::new(FaultDomain::S3, 4);
 
 /// What a client of DynamoDB itself finds: some of a batch were left undone.
 pub const UNPROCESSED_ITEMS: Fault = Fault::new(FaultDomain::Dynamodb, 1);
@@ -22,7 +24,7 @@ pub const NO_UNITS_LEFT: Fault = Fault::new(FaultDomain::Dynamodb, 6);
 /// Likewise: an item is not as long as it was when it was stored.
 pub const ITEM_LENGTH: Fault = Fault::new(FaultDomain::Dynamodb, 5);
 
-const S3_CLIENT: &[&str] = &["ETagMismatch", "ChecksumMismatch", "MalformedAnswer"];
+const S3_CLIENT: &[&str] = &["ETagMismatch", "ChecksumMismatch", "MalformedAnswer", "SizeChanged"];
 const DYNAMODB_CLIENT: &[&str] =
     &["UnprocessedItems", "NoSuchItem", "MalformedAnswer", "RequestLimit", "ItemLength", "CapacityLimit"];
 

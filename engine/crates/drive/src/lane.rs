@@ -9,7 +9,7 @@ use crate::phase::{Moment, PhaseShared, MOMENTS};
 use crate::placement::Urgent;
 use crate::stream::Stream;
 use assay_core::clock::TimeSource;
-use assay_core::{fault_message, Buffers, Completion, Fault, Lane, Op, OpKind};
+use assay_core::{fault_message, Buffers, Completion, ExistingObject, Fault, Lane, Op, OpKind};
 use assay_spec::{ErrorKind, Moves};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -44,6 +44,8 @@ pub(crate) struct LanePlan {
     pub(crate) lane: u32,
     pub(crate) lanes: u32,
     pub(crate) object: String,
+    /// The objects that were there before the job; their names follow `object`.
+    pub(crate) existing: Option<Arc<[ExistingObject]>>,
     pub(crate) pattern: Pattern,
     /// None for backends that keep no data.
     pub(crate) data: Option<Data>,

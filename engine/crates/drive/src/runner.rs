@@ -15,7 +15,10 @@ use crate::totals;
 use crate::watcher::Watcher;
 use crate::worker::{Command, Worker};
 use assay_core::random::mix2;
-use assay_core::{clock, pulse, Backend, MethodChoice, PhasePlan, SetupError, ASKED_FOR, OBJECT_BITS};
+use assay_core::{
+    clock, pulse, Backend, Existing, ExistingObject, MethodChoice, OpKind, PhasePlan, SetupError, ASKED_FOR,
+    OBJECT_BITS,
+};
 use assay_spec::{
     Barrier, BarrierStep, ByeStatus, ErrorCount, ErrorKind, ErrorSample, Event, Group, Job, Layout, Level, Log, Method,
     Operation, Phase, PhaseStart, PhaseStatus, Ready, SyncPolicy,
@@ -57,6 +60,8 @@ struct Runner<'a> {
     /// Per lane: bytes from the start of its part that are known to be there; in a tree, files.
     covered: Vec<u64>,
     names: Names,
+    /// The objects that the job only reads; none if it makes what it works on.
+    existing: Option<Arc<Existing>>,
     /// Per lane: the objects that are there.
     objects: Vec<There>,
     /// Per lane: data of operations that are longer than a buffer; none if there are none.
@@ -111,11 +116,28 @@ fn needs_data(job: &Job) -> bool {
         Some(Group::Names) => phase.operation == Operation::Create,
         Some(Group::Objects) => phase.operation.stores_objects(),
     };
-    job.data.verify || job.phases.iter().any(makes)
+    !job.target.rules().only_reads() && (job.data.verify || job.phases.iter().any(makes))
 }
 
-fn objects_per_lane(job: &Job) -> u64 {
-    job.objects.as_ref().map_or(0, |objects| objects.count)
+/// Per lane: the objects that are there before the first phase.
+fn there_before(job: &Job, existing: Option<&Existing>) -> Vec<There> {
+    if let Some(existing) = existing {
+        return existing.lanes.iter().map(|lane| There::first(lane.len() as u64)).collect();
+    }
+    let count = job.objects.as_ref().filter(|_| job.reuse_files).map_or(0, |objects| objects.count);
+    vec![There::first(count); job.lanes as usize]
+}
+
+/// A job that cannot fit is refused before it takes memory from everybody else on the host.
+fn fits(job: &Job) -> Result<(), SetupError> {
+    let (needed, there) = (job.memory_bytes(), resources::host_memory_bytes());
+    if needed <= there {
+        return Ok(());
+    }
+    let mend = if job.target.rules().only_reads() { "fewer objects" } else { "smaller records" };
+    let message =
+        format!("{needed} bytes are needed and the host has {there}: use fewer lanes, a smaller queue_depth or {mend}");
+    Err(SetupError::new("allocate", "memory of the lanes", message))
 }
 
 /// Number of a lane's first object or small file among all; none if the job works on the data of files.
@@ -147,9 +169,10 @@ pub fn run(
     go: &mut Go<'_>,
 ) -> (ByeStatus, Option<String>) {
     pulse::begin("making the job's directory", 0);
-    if let Err(error) = backend.prepare() {
+    if let Err(error) = fits(job).and_then(|()| backend.prepare()) {
         return (ByeStatus::Refused, Some(error.to_string()));
     }
+    let existing = backend.existing();
     let base = (backend.capabilities().verify && needs_data(job)).then(|| Base::new(&job.data, job.seed));
     let mut runner = Runner {
         job,
@@ -162,7 +185,8 @@ pub fn run(
             .map(|index| if job.reuse_files { share(job, job.first_lane() + index).bytes() } else { 0 })
             .collect(),
         names: Names::new(job),
-        objects: vec![There::first(if job.reuse_files { objects_per_lane(job) } else { 0 }); job.lanes as usize],
+        objects: there_before(job, existing.as_deref()),
+        existing,
         streams: (0..job.lanes).map(|index| stream(job, base.as_ref(), job.first_lane() + index)).collect(),
         base,
         rewritten: None,
@@ -202,7 +226,8 @@ impl Runner<'_> {
             Ok(bytes) => bytes,
             Err(error) => return (ByeStatus::Refused, Some(error.to_string())),
         };
-        self.emit(&Event::Ready(Ready { at_ns: clock::now(), buffer_bytes }));
+        let existing = self.existing.as_ref().map(|existing| existing.found);
+        self.emit(&Event::Ready(Ready { at_ns: clock::now(), buffer_bytes, existing }));
         let mut failed = None;
         for (number, phase) in self.job.phases.iter().enumerate() {
             let status = match failed {
@@ -254,21 +279,8 @@ impl Runner<'_> {
         }
     }
 
-    /// A job that cannot fit is refused before it takes memory from everybody else on the host.
-    fn fits(&self) -> Result<(), SetupError> {
-        let (needed, there) = (self.job.memory_bytes(), resources::host_memory_bytes());
-        if needed <= there {
-            return Ok(());
-        }
-        let message = format!(
-            "{needed} bytes are needed and the host has {there}: use fewer lanes, a smaller queue_depth or smaller records"
-        );
-        Err(SetupError::new("allocate", "memory of the lanes", message))
-    }
-
     /// Starts the lanes' threads; returns the bytes of their buffers.
     fn open_lanes(&mut self) -> Result<u64, SetupError> {
-        self.fits()?;
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let pinned = self.job.tuning.cpus.iter().collect::<BTreeSet<_>>().len();
         let cpus = if pinned > 0 { pinned.min(cpus) } else { cpus };
@@ -358,19 +370,25 @@ impl Runner<'_> {
         }
         if let Some(objects) = &job.objects {
             let there = self.objects[index as usize].clone();
-            return Pattern::objects(ObjectSteps::new(
+            let steps = ObjectSteps::new(
                 job,
                 phase,
                 objects.count,
                 there,
-                first,
+                Lengths::new(job, first).of_existing(self.existing_of(index)),
                 mix2(seed, u64::from(lane)),
-            ));
+            );
+            return Pattern::objects(steps.listing(self.existing.as_ref().map(|existing| existing.found.listed)));
         }
         if phase.operation == Operation::Prepare {
             return Pattern::fill(share, self.covered[index as usize]);
         }
         Pattern::new(phase, share, seed)
+    }
+
+    /// The objects of a lane here that were there before the job.
+    fn existing_of(&self, index: u32) -> Option<Arc<[ExistingObject]>> {
+        self.existing.as_ref().map(|existing| Arc::clone(&existing.lanes[index as usize]))
     }
 
     fn lane_plan(&self, number: u32, phase: &Phase, plan: &PhasePlan, index: u32) -> LanePlan {
@@ -390,6 +408,7 @@ impl Runner<'_> {
             lane,
             lanes: job.lanes,
             object: self.backend.object_name(lane),
+            existing: self.existing_of(index),
             pattern,
             data: if first.is_some() { data } else { data.map(|data| data.written(writes)) },
             verify: job.data.verify,
@@ -548,7 +567,8 @@ impl Runner<'_> {
         self.first_error.get_or_insert_with(|| {
             let (action, object, offset, length) = (&sample.action, &sample.object, sample.offset, sample.length);
             let many = self.job.tree.is_some() || self.job.objects.is_some();
-            let numbered = many && sample.lane.is_some() && action != assay_core::OpKind::Sync.name();
+            let named = self.existing.is_some() && action != OpKind::List.name();
+            let numbered = many && !named && sample.lane.is_some() && action != OpKind::Sync.name();
             let place = match (numbered, length) {
                 (true, _) => format!(" of number {}", sample.number),
                 (false, 0) => String::new(),

@@ -270,6 +270,7 @@ impl Scene {
             lane,
             lanes,
             object: format!("scripted{lane}"),
+            existing: None,
             pattern: Pattern::new(&self.phase, share, 1),
             data: (self.piece_ns > 0).then(|| Data::new(&Base::new(&spec, 1), &spec, 1, 0)),
             verify: false,

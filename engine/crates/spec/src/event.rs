@@ -86,6 +86,29 @@ pub struct Ready {
     pub at_ns: u64,
     /// Bytes of the I/O buffers of all lanes.
     pub buffer_bytes: u64,
+    /// The objects that were there before; none in jobs that make what they work on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub existing: Option<ExistingObjects>,
+}
+
+/// Objects that were there before a job: those that were listed, and those of them that its lanes work on, of all
+/// processes that do the job together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExistingObjects {
+    /// Objects in the list.
+    pub listed: u64,
+    /// Bytes of all of them.
+    pub listed_bytes: u64,
+    /// Those that were drawn.
+    pub objects: u64,
+    /// Bytes of these.
+    pub bytes: u64,
+    /// Size of the smallest that was drawn.
+    pub smallest_bytes: u64,
+    /// Half of those that were drawn are at most so large.
+    pub median_bytes: u64,
+    /// Size of the largest that was drawn.
+    pub largest_bytes: u64,
 }
 
 /// What engines that do a job together wait for each other with.

@@ -6,7 +6,7 @@ use crate::data::Mismatch;
 use crate::outcome::LaneMessage;
 use crate::pattern::Step;
 use assay_core::clock::TimeSource;
-use assay_core::{fault_message, Fault, Op, NO_REQUESTS_LEFT, NO_UNITS_LEFT};
+use assay_core::{fault_message, Fault, Op, OpKind, NO_REQUESTS_LEFT, NO_UNITS_LEFT};
 use assay_spec::{ErrorKind, ErrorSample, Expected, Moves};
 
 impl<T: TimeSource> Run<'_, T> {
@@ -92,6 +92,13 @@ impl<T: TimeSource> Run<'_, T> {
         }
     }
 
+    /// The file, or the object that was there before, with which an operation has to do.
+    fn name_of(&self, op: &Op) -> String {
+        let existing = self.plan.existing.as_ref().filter(|_| matches!(op.kind, OpKind::Get | OpKind::Head));
+        let name = existing.and_then(|objects| objects.get(op.object as usize)).map_or("", |object| &object.name);
+        format!("{}{name}", self.plan.object)
+    }
+
     fn noun(&self) -> &'static str {
         if self.follows {
             "the object"
@@ -142,7 +149,7 @@ impl<T: TimeSource> Run<'_, T> {
                 phase: self.plan.phase,
                 lane: Some(self.plan.lane),
                 action: op.kind.name().to_owned(),
-                object: self.plan.object.clone(),
+                object: self.name_of(op),
                 number: op.object,
                 offset,
                 length: op.length,

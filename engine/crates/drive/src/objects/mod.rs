@@ -74,6 +74,8 @@ pub struct ObjectSteps {
     storing: BTreeMap<u64, bool>,
     /// Gets and heads in flight, by object; only where objects are removed meanwhile.
     looking: BTreeMap<u64, u32>,
+    /// Names in a list, where it is not of the lane's own objects.
+    listed: Option<u64>,
     /// There is no other lane: a scan finds this one's objects.
     alone: bool,
     /// A kind that was drawn and has to wait.
@@ -84,14 +86,14 @@ pub struct ObjectSteps {
 
 impl ObjectSteps {
     /// The steps of a phase on the objects that are `there`; `count` are to be there when they are made.
-    pub fn new(job: &Job, phase: &Phase, count: u64, there: There, first: u64, order_seed: u64) -> Self {
+    pub fn new(job: &Job, phase: &Phase, count: u64, there: There, lengths: Lengths, order_seed: u64) -> Self {
         let puts = matches!(phase.operation, Operation::Prepare | Operation::Put | Operation::BatchPut);
         let there = if puts { there.renumbered() } else { there };
         let deed = Self::deed(job, phase, count, &there, order_seed);
         let part = job.objects.as_ref().and_then(|objects| objects.part_size_bytes).unwrap_or(u64::MAX);
         ObjectSteps {
             order_seed,
-            lengths: Lengths::new(job, first),
+            lengths,
             part,
             range: phase.range_bytes.unwrap_or(u64::MAX),
             access: phase.access.unwrap_or_default(),
@@ -100,10 +102,22 @@ impl ObjectSteps {
             uploads: VecDeque::new(),
             storing: BTreeMap::new(),
             looking: BTreeMap::new(),
+            listed: None,
             alone: job.all_lanes() == 1,
             drawn: None,
             again: phase.runtime_ns.is_some(),
         }
+    }
+
+    /// A list is of so many names, whatever lane has the objects.
+    #[must_use]
+    pub fn listing(self, names: Option<u64>) -> Self {
+        ObjectSteps { listed: names, ..self }
+    }
+
+    /// Pages of so many that it takes to go over all there are.
+    fn pages(&self, size: u64, there: u64) -> u64 {
+        self.listed.unwrap_or(there).div_ceil(size).max(1)
     }
 
     fn deed(job: &Job, phase: &Phase, count: u64, there: &There, seed: u64) -> Deed {
@@ -184,7 +198,7 @@ impl ObjectSteps {
             Deed::Pages { kind: OpKind::Scan, size, .. } => {
                 (there.div_ceil(*size).max(1), self.bytes_of_gets(u64::MAX))
             }
-            Deed::Pages { size, .. } => (there.div_ceil(*size).max(1), 0),
+            Deed::Pages { size, .. } => (self.pages(*size, there), 0),
         }
     }
 
@@ -229,6 +243,7 @@ impl ObjectSteps {
         if let Some(step) = self.next_of_uploads() {
             return Some(step);
         }
+        let there = self.there.high - self.there.low;
         match &mut self.deed {
             Deed::Put { .. } => self.next_put(),
             Deed::Look { .. } => Some(self.next_look()),
@@ -238,7 +253,7 @@ impl ObjectSteps {
                 self.next_delete(most)
             }
             Deed::Pages { kind, size, page } => {
-                let pages = (self.there.high - self.there.low).div_ceil(*size).max(1);
+                let pages = self.listed.unwrap_or(there).div_ceil(*size).max(1);
                 let (kind, size, object) = (*kind, *size, *page % pages);
                 *page += 1;
                 let all = self.alone && kind == OpKind::Scan && self.there.high + MARKS <= size;

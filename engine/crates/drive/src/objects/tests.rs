@@ -14,7 +14,29 @@ fn job(objects: &Value, sizes: &Value, phase: &Value) -> Job {
 }
 
 fn steps(job: &Job, there: There) -> ObjectSteps {
-    ObjectSteps::new(job, &job.phases[0], job.objects.as_ref().unwrap().count, there, 7 << 40, 11)
+    ObjectSteps::new(job, &job.phases[0], job.objects.as_ref().unwrap().count, there, Lengths::new(job, 7 << 40), 11)
+}
+
+/// What was there before has the sizes of its list, whatever the job says of sizes.
+#[test]
+fn objects_that_were_there_before_are_as_large_as_they_were_listed() {
+    let object = |bytes| assay_core::ExistingObject { name: "a".into(), bytes };
+    let lane: std::sync::Arc<[_]> = [object(0), object(7), object(5000)].into();
+    let of = |phase: Value| {
+        let job = job(&json!({"count": 100}), &Value::Null, &phase);
+        let lengths = Lengths::new(&job, 1 << 40).of_existing(Some(std::sync::Arc::clone(&lane)));
+        ObjectSteps::new(&job, &job.phases[0], 100, There::first(3), lengths, 11).listing(Some(2500))
+    };
+    let mut gets = of(json!({"operation": "get", "range_bytes": 100}));
+    assert_eq!(gets.pass(), (3, 107));
+    let mut asked: Vec<_> = (0..3).map(|_| gets.next_step().unwrap()).map(|step| (step.object, step.length)).collect();
+    asked.sort_unstable();
+    assert_eq!(asked, [(0, 0), (1, 7), (2, 100)]);
+    assert_eq!(of(json!({"operation": "get"})).pass(), (3, 5007));
+    let mut pages = of(json!({"operation": "list"}));
+    assert_eq!(pages.pass(), (3, 0), "the whole list, not only the lane's objects");
+    let numbers: Vec<u64> = (0..4).map(|_| pages.next_step().unwrap().object).collect();
+    assert_eq!(numbers, [0, 1, 2, 0]);
 }
 
 /// Items of a partition.

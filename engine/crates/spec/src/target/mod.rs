@@ -29,6 +29,11 @@ pub trait TargetRules {
         0
     }
 
+    /// Its objects were there before the job, which only reads them: their list tells their sizes.
+    fn only_reads(&self) -> bool {
+        false
+    }
+
     /// Objects that belong together: those with numbers from a multiple of this on.
     fn group_objects(&self) -> u64 {
         1

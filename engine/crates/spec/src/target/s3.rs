@@ -24,7 +24,13 @@ pub struct S3Target {
     pub balance: Balance,
     /// Name of the bucket. One that is not there is made, marked with an object `.assay-target`, and removed afterwards.
     pub bucket: String,
-    /// First part of all keys.
+    /// The job works on objects that are there already, those whose keys begin with this (empty: all), and only reads:
+    /// nothing is written, marked or removed in the bucket. Each lane has up to `objects.count` of them, drawn with the
+    /// seed from their whole list; no two lanes have the same one. None: the job makes its own.
+    #[serde(default)]
+    #[schemars(length(max = 1024))]
+    pub existing: Option<String>,
+    /// First part of all keys that are made.
     pub root: String,
     /// Second part of the keys of this job: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
     pub directory: String,
@@ -130,12 +136,35 @@ fn minute() -> u64 {
 /// What is known of an object that is being stored in parts, for each part.
 const PART_BYTES: u64 = 128;
 
+/// What is known of an object that was there before: its name of 1 KiB at most, its size, its place in the draw.
+const EXISTING_BYTES: u64 = 1152;
+/// Longest key (Amazon S3 User Guide, object key names).
+const MAX_KEY_BYTES: usize = 1024;
+
 /// As AWS has them, and some more, since other services have them too.
 fn is_bucket(name: &str) -> bool {
     (3..=63).contains(&name.len())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
         && name.starts_with(|first: char| first.is_ascii_alphanumeric())
         && !name.contains("..")
+}
+
+impl S3Target {
+    /// What only objects have that the job makes.
+    fn validate_existing(&self) -> Result<(), JobError> {
+        let Some(start) = &self.existing else { return Ok(()) };
+        ensure(start.len() <= MAX_KEY_BYTES, "target.existing", "must be at most 1024 bytes: no key is longer")?;
+        let useless = [
+            ("storage_class", self.storage_class.is_some()),
+            ("versioned", self.versioned),
+            ("if_none_match", self.if_none_match),
+            ("keys", self.keys != KeyLayout::Flat),
+        ];
+        for (name, said) in useless {
+            ensure(!said, &format!("target.{name}"), "is for objects that are put: leave it out, or existing")?;
+        }
+        Ok(())
+    }
 }
 
 impl TargetRules for S3Target {
@@ -154,6 +183,7 @@ impl TargetRules for S3Target {
         if let KeyLayout::Prefixes { count } = self.keys {
             ensure((1..=1_000_000).contains(&count), "target.keys.count", "must be 1 to 1,000,000")?;
         }
+        self.validate_existing()?;
         ensure(self.ca_file.as_ref().is_none_or(|path| absolute_without_dots(path)), "target.ca_file", ABSOLUTE)?;
         timeout(self.timeout_ns)?;
         let updates = |phase: &crate::Phase| phase.mix.as_ref().is_some_and(|mix| mix.contains_key(&OpKind::Update));
@@ -165,7 +195,14 @@ impl TargetRules for S3Target {
         let parts = job.objects.as_ref().and_then(|objects| objects.part_size_bytes);
         let parts = parts.map_or(0, |part| job.largest_size().div_ceil(part.max(1)));
         let each = CONNECTION_BYTES.saturating_add(parts.saturating_mul(PART_BYTES));
-        u64::from(job.queue_depth).saturating_mul(each)
+        // Each process draws for all of them.
+        let kept = if self.existing.is_some() { u64::from(job.ranks).saturating_mul(EXISTING_BYTES) } else { 0 };
+        let count = job.objects.as_ref().map_or(0, |objects| objects.count);
+        u64::from(job.queue_depth).saturating_mul(each).saturating_add(count.saturating_mul(kept))
+    }
+
+    fn only_reads(&self) -> bool {
+        self.existing.is_some()
     }
 
     fn set_directory(&mut self, name: &str) {

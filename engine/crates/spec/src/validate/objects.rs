@@ -5,6 +5,8 @@ use crate::{Access, CacheAction, Job, Layout, Method, Objects, OpKind, Operation
 
 /// Most objects of one lane.
 const MAX_OBJECTS: u64 = 1_000_000_000;
+/// Most objects that were there before of all lanes together: the engine keeps their names.
+const MAX_EXISTING: u64 = 10_000_000;
 /// Most sizes that a job lists.
 const MAX_SIZES: usize = 1000;
 /// Greatest weight of a size.
@@ -60,7 +62,34 @@ impl Job {
         ensure(!self.preallocate, "preallocate", "nothing is preallocated for objects: set it to false")?;
         let known = matches!(self.method, Method::Auto | Method::Protocol);
         ensure(known || self.target.rules().any_method(), "method", "objects have no methods: use auto or protocol")?;
+        if self.target.rules().only_reads() {
+            return self.validate_existing(objects);
+        }
         self.validate_object_order()
+    }
+
+    /// What was there before is only read, and nothing is known of it before it is listed.
+    fn validate_existing(&self, objects: &Objects) -> Result<(), JobError> {
+        let told = "their list tells the sizes of objects that are there already";
+        ensure(self.file_size_bytes == 0, "file_size_bytes", format!("{told}: set it to 0"))?;
+        ensure(self.sizes.is_none(), "sizes", format!("{told}: leave it out"))?;
+        ensure(objects.part_size_bytes.is_none(), "objects.part_size_bytes", "nothing is put: leave it out")?;
+        ensure(!self.reuse_files, "reuse_files", "the objects are those of the target's list: set it to false")?;
+        let unknown = "what objects that are there already hold is not known: set it to false";
+        ensure(!self.data.verify, "data.verify", unknown)?;
+        let all = objects.count.saturating_mul(u64::from(self.all_lanes()));
+        let most = format!("all lanes together have {all}, at most {MAX_EXISTING} where objects are there already");
+        ensure(all <= MAX_EXISTING, "objects.count", most)?;
+        for (index, phase) in self.phases.iter().enumerate() {
+            let reads = |kind: &OpKind| matches!(kind, OpKind::Get | OpKind::Head);
+            let plain = matches!(phase.operation, Operation::Get | Operation::Head | Operation::List);
+            let mixed = phase.operation == Operation::ObjectMix;
+            let only = plain || (mixed && phase.mix.as_ref().is_none_or(|mix| mix.keys().all(reads)));
+            let message =
+                "objects that are there already are only read: use get, head, list, or object_mix of get and head";
+            ensure(only, &format!("phases[{index}].operation"), message)?;
+        }
+        Ok(())
     }
 
     /// What a phase works on must be there.

@@ -1,13 +1,14 @@
 //! The backend of buckets.
 
 use super::capability;
+use super::existing::Draw;
 use super::keys;
 use super::lane;
 use super::place::Place;
-use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
+use assay_core::{Backend, Existing, Lane, LaneSetup, PhasePlan, SetupError};
 use assay_spec::{BackendCapabilities, Job, S3Target};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Objects of lanes in a bucket.
 pub(crate) struct BucketBackend {
@@ -18,6 +19,9 @@ pub(crate) struct BucketBackend {
     alone: bool,
     reuse: bool,
     part_bytes: u64,
+    /// Which objects are drawn, where they were there before.
+    draw: Draw,
+    existing: OnceLock<Arc<Existing>>,
 }
 
 impl BucketBackend {
@@ -33,6 +37,8 @@ impl BucketBackend {
             alone: job.ranks == 1,
             reuse: job.reuse_files,
             part_bytes: part.unwrap_or(u64::MAX),
+            draw: Draw::of(job),
+            existing: OnceLock::new(),
         })
     }
 
@@ -53,10 +59,19 @@ impl Backend for BucketBackend {
     }
 
     fn prepare(&self) -> Result<(), SetupError> {
+        if let Some(start) = &self.place.target.existing {
+            let found = self.place.draw(start, &self.draw)?;
+            let _ = self.existing.set(Arc::new(found));
+            return Ok(());
+        }
         if self.reuse {
             return self.place.check().map(drop);
         }
         self.place.prepare(self.alone)
+    }
+
+    fn existing(&self) -> Option<Arc<Existing>> {
+        self.existing.get().cloned()
     }
 
     fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError> {
@@ -64,14 +79,22 @@ impl Backend for BucketBackend {
     }
 
     fn open_lane(&self, setup: LaneSetup) -> Result<Box<dyn Lane>, SetupError> {
-        Ok(Box::new(lane::open(Arc::clone(&self.place), setup, self.part_bytes)?))
+        let lane = (setup.lane - self.lanes.start) as usize;
+        let existing = self.existing.get().map(|existing| Arc::clone(&existing.lanes[lane]));
+        Ok(Box::new(lane::open(Arc::clone(&self.place), setup, self.part_bytes, existing)?))
     }
 
     fn object_name(&self, lane: u32) -> String {
+        if self.place.target.existing.is_some() {
+            return format!("{}/", self.place.bucket_path());
+        }
         format!("{}/{}", self.place.bucket_path(), keys::of_lane(&self.place.target, keys::LETTERS[0], lane))
     }
 
     fn cleanup(&self) -> Result<(), SetupError> {
+        if self.place.target.existing.is_some() {
+            return Ok(());
+        }
         self.place.remove_all(&self.prefixes()).map(drop)
     }
 }

@@ -21,7 +21,13 @@ pub(crate) fn general() -> BackendCapabilities {
     capability::general("s3", &OPERATIONS)
 }
 
+/// Those that only read.
+const READING: [Operation; 4] = [Operation::Get, Operation::Head, Operation::List, Operation::ObjectMix];
+
 /// What can be done at `place`.
 pub(crate) fn at(place: &Place) -> BackendCapabilities {
-    capability::at(place.root_path(), general())
+    let Some(start) = &place.target.existing else { return capability::at(place.root_path(), general()) };
+    // Nobody knows what is in them.
+    let able = BackendCapabilities { operations: READING.to_vec(), verify: false, ..general() };
+    capability::at(format!("{}/{start}", place.bucket_path()), able)
 }

@@ -18,6 +18,15 @@ pub(crate) fn folder(target: &S3Target) -> String {
     format!("{}/{}/", target.root, target.directory)
 }
 
+/// Key of an object that was there before, as it stands in URLs.
+pub(crate) fn coded(name: &str) -> String {
+    percent_encoding::utf8_percent_encode(name, PATH).to_string()
+}
+
+/// All but what RFC 3986 calls unreserved, and slashes.
+const PATH: &percent_encoding::AsciiSet =
+    &percent_encoding::NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+
 /// What the keys of a lane begin with.
 pub(crate) fn of_lane(target: &S3Target, letter: char, lane: u32) -> String {
     format!("{}{letter}{lane}.", folder(target))
@@ -37,6 +46,11 @@ pub(crate) fn key(target: &S3Target, letter: char, lane: u32, number: u64) -> St
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn names_of_others_are_coded_but_for_their_slashes() {
+        assert_eq!(coded("a b/ü+?%/~-._"), "a%20b/%C3%BC%2B%3F%25/~-._");
+    }
 
     #[test]
     fn keys_are_below_those_of_their_lane() {

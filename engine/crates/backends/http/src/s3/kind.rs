@@ -18,7 +18,10 @@ impl Kind for Buckets {
     fn probe(&self, target: &Target) -> Result<BackendCapabilities, SetupError> {
         let Target::S3(target) = target else { return Err(wrong_kind(target, "s3")) };
         let place = Place::open(target)?;
-        place.check()?;
+        match &target.existing {
+            Some(start) => place.has_any(start)?,
+            None => drop(place.check()?),
+        }
         Ok(capability::at(&place))
     }
 

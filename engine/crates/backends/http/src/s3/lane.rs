@@ -6,7 +6,7 @@ use super::uploads::Uploads;
 use super::work::Work;
 use crate::lane::{HttpLane, Protocol, Wires};
 use crate::listing::Listing;
-use assay_core::{Buffers, Fault, LaneSetup, Op, PhasePlan, ServiceCounts, SetupError, Source};
+use assay_core::{Buffers, ExistingObject, Fault, LaneSetup, Op, PhasePlan, ServiceCounts, SetupError, Source};
 use assay_spec::Operation;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -18,6 +18,8 @@ pub(super) struct Shared {
     pub(super) place: Arc<Place>,
     pub(super) wires: Wires,
     pub(super) lane: u32,
+    /// Its objects, where they were there before.
+    pub(super) existing: Option<Arc<[ExistingObject]>>,
     pub(super) buffers: Arc<Buffers>,
     pub(super) source: Option<Arc<dyn Source>>,
     /// Bytes of a part of an upload.
@@ -36,12 +38,18 @@ pub(super) struct Shared {
 ///
 /// # Errors
 /// If there is no event loop, or there are no credentials any more.
-pub(super) fn open(place: Arc<Place>, setup: LaneSetup, part_bytes: u64) -> Result<HttpLane<Shared>, SetupError> {
+pub(super) fn open(
+    place: Arc<Place>,
+    setup: LaneSetup,
+    part_bytes: u64,
+    existing: Option<Arc<[ExistingObject]>>,
+) -> Result<HttpLane<Shared>, SetupError> {
     let target = &place.target;
     let timeout_ns = target.timeout_ns;
     let shared = Shared {
         wires: place.reach.wires(setup.lane, setup.buffers.count())?,
         lane: setup.lane,
+        existing,
         buffers: setup.buffers,
         source: setup.source,
         part_bytes,

@@ -4,6 +4,9 @@ mod answers;
 mod backend;
 mod bucket;
 mod capability;
+mod existing;
+#[cfg(test)]
+mod existing_tests;
 mod keys;
 mod kind;
 mod lane;

@@ -25,16 +25,16 @@ struct Thing {
     version: Option<String>,
 }
 
-fn is_true(document: &Document, name: &str) -> bool {
+pub(crate) fn is_true(document: &Document, name: &str) -> bool {
     document.text(name) == Some("true")
 }
 
-fn pair(name: &str, value: Option<&str>) -> String {
+pub(crate) fn pair(name: &str, value: Option<&str>) -> String {
     value.map_or_else(String::new, |value| format!("&{name}={}", coded(value)))
 }
 
 impl Place {
-    async fn document(&self, client: &Client, query: String) -> Result<Document, Fault> {
+    pub(crate) async fn document(&self, client: &Client, query: String) -> Result<Document, Fault> {
         let answer = well(self.ask(client, Call::new(Method::GET, "").query(query), b"").await?)?;
         xml::parse(&answer.kept).ok_or(MALFORMED_ANSWER)
     }
@@ -197,6 +197,9 @@ impl Place {
 
     /// Removes what killed jobs have left: the job's objects, or the bucket.
     pub(crate) fn clean(&self, whole: bool) -> Result<Vec<String>, SetupError> {
+        if self.target.existing.is_some() {
+            return Ok(Vec::new());
+        }
         if whole {
             self.remove_bucket()
         } else {

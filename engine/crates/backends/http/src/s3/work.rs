@@ -1,7 +1,7 @@
 //! One operation on an object.
 
 use super::answers::{errors_of, refusal, well, well_in_the_end};
-use super::keys::{key, of_lane, LETTERS};
+use super::keys::{self, key, of_lane, LETTERS};
 use super::lane::Shared;
 use super::remove::{delete_body, delete_call};
 use super::request::{coded, Call};
@@ -10,7 +10,9 @@ use super::xml;
 use crate::net::{Answer, Lent, Sent, Sink};
 use crate::sign::Contents;
 use crate::sum::{self as checksum, Sum};
-use assay_core::{Fault, Op, OpKind, CHECKSUM_MISMATCH, ETAG_MISMATCH, LIST_PAGE, MALFORMED_ANSWER};
+use assay_core::{
+    ExistingObject, Fault, Op, OpKind, CHECKSUM_MISMATCH, ETAG_MISMATCH, LIST_PAGE, MALFORMED_ANSWER, SIZE_CHANGED,
+};
 use assay_spec::{name_kinds, Checksum};
 use bytes::Bytes;
 use hyper::Method;
@@ -33,6 +35,10 @@ impl<'a> Work<'a> {
     /// # Errors
     /// Why it failed.
     pub(super) async fn run(self) -> Result<u64, Fault> {
+        // No phase of a job asks for more, and whatever does must not get it.
+        if self.shared.existing.is_some() && !matches!(self.op.kind, OpKind::Get | OpKind::Head | OpKind::List) {
+            return Err(Fault::os(libc::EROFS));
+        }
         match self.op.kind {
             OpKind::Put => self.put().await,
             OpKind::Get => self.get().await,
@@ -60,7 +66,24 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// The object, if it was there before.
+    fn existing(&self) -> Option<&ExistingObject> {
+        self.shared.existing.as_ref().and_then(|objects| objects.get(self.op.object as usize))
+    }
+
+    /// An object that was there before is as large as it was when it was listed.
+    fn check_size(&self, found: Option<u64>) -> Result<(), Fault> {
+        let listed = self.existing().map(|object| object.bytes);
+        if listed.is_some() && found.is_some() && listed != found {
+            return Err(SIZE_CHANGED);
+        }
+        Ok(())
+    }
+
     fn key(&self) -> String {
+        if let Some(object) = self.existing() {
+            return keys::coded(&object.name);
+        }
         key(&self.shared.place.target, LETTERS[0], self.shared.lane, self.op.object)
     }
 
@@ -183,6 +206,10 @@ impl<'a> Work<'a> {
         if answer.0.cut && answer.0.bytes == op.length {
             return Err(Fault::os(libc::ECONNABORTED));
         }
+        if !answer.0.cut {
+            let whole = answer.0.header("content-range").and_then(|text| text.rsplit('/').next()?.parse().ok());
+            self.check_size(if ranged { whole } else { Some(answer.0.bytes) })?;
+        }
         // More than was asked for: whole objects for a range, or another object.
         if answer.0.bytes > op.length {
             return Err(MALFORMED_ANSWER);
@@ -207,14 +234,18 @@ impl<'a> Work<'a> {
 
     async fn head(&self) -> Result<u64, Fault> {
         let answer = self.simple(Call::new(Method::HEAD, self.key())).await?;
-        answer.header("content-length").and_then(|text| text.parse().ok()).ok_or(MALFORMED_ANSWER)
+        let found = answer.header("content-length").and_then(|text| text.parse().ok()).ok_or(MALFORMED_ANSWER)?;
+        self.check_size(Some(found))?;
+        Ok(found)
     }
 
     /// One page of names; how many.
     async fn list(&self) -> Result<u64, Fault> {
         let shared = self.shared;
         let page = shared.listing.borrow().page(self.op.object as usize);
-        let prefix = coded(&of_lane(&shared.place.target, LETTERS[0], shared.lane));
+        let target = &shared.place.target;
+        let own = || of_lane(target, LETTERS[0], shared.lane);
+        let prefix = target.existing.as_ref().map_or_else(|| coded(&own()), |start| coded(start));
         let token = shared.listing.borrow().token(page).map(|token| format!("&continuation-token={}", coded(token)));
         let token = token.unwrap_or_default();
         let query = format!("list-type=2&max-keys={LIST_PAGE}&prefix={prefix}{token}");

@@ -1,0 +1,242 @@
+//! Objects that were there before: their list, and which of them are drawn.
+
+use super::place::Place;
+use super::remove::{is_true, pair};
+use super::request::coded;
+use super::xml::Document;
+use crate::net::block_on;
+use assay_core::random::mix2;
+use assay_core::{pulse, Existing, ExistingObject, Fault, SetupError, MALFORMED_ANSWER};
+use assay_spec::{ExistingObjects, Job};
+use std::collections::BinaryHeap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Tells the draw from everything else that is drawn from the seed.
+const SALT: u64 = 0xE815_7163;
+
+/// Which objects are drawn: those with the smallest words, which follow from the seed and the object's key alone. So each
+/// is as likely as any other, all processes draw the same ones in whatever order they were listed, and they are dealt
+/// out to the lanes in turns.
+#[derive(Debug, Clone)]
+pub(crate) struct Draw {
+    seed: u64,
+    /// Of all lanes together.
+    most: usize,
+    lanes: u32,
+    /// Of this process.
+    own: Range<u32>,
+}
+
+/// An object in the draw, in the order of the words.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Drawn {
+    word: u64,
+    name: Box<str>,
+    bytes: u64,
+}
+
+/// What has been seen of a list.
+#[derive(Debug, Default)]
+struct Seen {
+    listed: u64,
+    listed_bytes: u64,
+    drawn: BinaryHeap<Drawn>,
+}
+
+impl Draw {
+    /// Of a job.
+    pub(crate) fn of(job: &Job) -> Self {
+        let each = job.objects.as_ref().map_or(0, |objects| objects.count);
+        let most = each.saturating_mul(u64::from(job.all_lanes())) as usize;
+        Draw { seed: job.seed, most, lanes: job.all_lanes(), own: job.first_lane()..job.first_lane() + job.lanes }
+    }
+
+    fn word(&self, name: &str) -> u64 {
+        let start = mix2(mix2(self.seed, SALT), name.len() as u64);
+        name.as_bytes().chunks(8).fold(start, |word, part| {
+            let mut bytes = [0; 8];
+            bytes[..part.len()].copy_from_slice(part);
+            mix2(word, u64::from_le_bytes(bytes))
+        })
+    }
+
+    /// Takes an object into the draw, if it is one of the smallest so far.
+    fn see(&self, seen: &mut Seen, name: &str, bytes: u64) {
+        seen.listed += 1;
+        seen.listed_bytes = seen.listed_bytes.saturating_add(bytes);
+        let word = self.word(name);
+        if seen.drawn.len() >= self.most {
+            if seen.drawn.peek().is_none_or(|last| last.word <= word) {
+                return;
+            }
+            seen.drawn.pop();
+        }
+        seen.drawn.push(Drawn { word, name: name.into(), bytes });
+    }
+
+    /// Deals out what was drawn; none if a lane would have nothing.
+    fn deal(&self, seen: Seen) -> Option<Existing> {
+        let drawn = seen.drawn.into_sorted_vec();
+        if drawn.len() < self.lanes as usize {
+            return None;
+        }
+        let mut sizes: Vec<u64> = drawn.iter().map(|one| one.bytes).collect();
+        sizes.sort_unstable();
+        let found = ExistingObjects {
+            listed: seen.listed,
+            listed_bytes: seen.listed_bytes,
+            objects: sizes.len() as u64,
+            bytes: sizes.iter().fold(0, |sum: u64, size| sum.saturating_add(*size)),
+            smallest_bytes: *sizes.first()?,
+            median_bytes: sizes[(sizes.len() - 1) / 2],
+            largest_bytes: *sizes.last()?,
+        };
+        let mut lanes = vec![Vec::new(); self.own.len()];
+        for (number, one) in drawn.into_iter().enumerate() {
+            let lane = (number % self.lanes as usize) as u32;
+            if self.own.contains(&lane) {
+                lanes[(lane - self.own.start) as usize].push(ExistingObject { name: one.name, bytes: one.bytes });
+            }
+        }
+        Some(Existing { found, lanes: lanes.into_iter().map(Arc::from).collect() })
+    }
+}
+
+/// Names and sizes on a page.
+fn objects_of(page: &Document) -> impl Iterator<Item = Option<(&str, u64)>> {
+    page.entries("Contents").map(|texts| {
+        let size = texts.get("Size")?.trim().parse().ok().filter(|size| i64::try_from(*size).is_ok())?;
+        Some((texts.get("Key")?.as_str(), size))
+    })
+}
+
+impl Place {
+    /// Where objects that were there before are, for people.
+    fn existing_path(&self, start: &str) -> String {
+        format!("{}/{start}", self.bucket_path())
+    }
+
+    /// Whether there are objects whose keys begin with `start`, before anything is measured.
+    ///
+    /// # Errors
+    /// If there are none, or the service does not tell.
+    pub(crate) fn has_any(&self, start: &str) -> Result<(), SetupError> {
+        let client = self.reach.client();
+        let query = format!("list-type=2&max-keys=1&prefix={}", coded(start));
+        let page = block_on(self.document(&client, query))?;
+        let page = page.map_err(|fault| self.error("list", self.existing_path(start), fault))?;
+        if page.entries("Contents").next().is_none() {
+            return Err(self.too_few(start, 0, 1));
+        }
+        Ok(())
+    }
+
+    /// Lists the objects whose keys begin with `start`, and draws from them.
+    ///
+    /// # Errors
+    /// If there are fewer than lanes, or the service does not tell.
+    pub(crate) fn draw(&self, start: &str, draw: &Draw) -> Result<Existing, SetupError> {
+        pulse::begin(format!("listing {}", self.existing_path(start)), 0);
+        let seen = block_on(self.list_all(start, draw))?;
+        let seen = seen.map_err(|fault| self.error("list", self.existing_path(start), fault))?;
+        let listed = seen.listed;
+        draw.deal(seen).ok_or_else(|| self.too_few(start, listed, draw.lanes))
+    }
+
+    async fn list_all(&self, start: &str, draw: &Draw) -> Result<Seen, Fault> {
+        let client = self.reach.client();
+        let (mut seen, mut token) = (Seen::default(), String::new());
+        loop {
+            let query = format!("list-type=2&prefix={}{token}", coded(start));
+            let page = self.document(&client, query).await?;
+            pulse::beat();
+            for object in objects_of(&page) {
+                let (name, bytes) = object.ok_or(MALFORMED_ANSWER)?;
+                draw.see(&mut seen, name, bytes);
+            }
+            if !is_true(&page, "IsTruncated") {
+                return Ok(seen);
+            }
+            let next = pair("continuation-token", page.text("NextContinuationToken"));
+            // The same page again would never end.
+            if next.is_empty() || next == token {
+                return Err(MALFORMED_ANSWER);
+            }
+            token = next;
+        }
+    }
+
+    fn too_few(&self, start: &str, listed: u64, lanes: u32) -> SetupError {
+        let message = if listed == 0 {
+            "there are no objects whose keys begin so: name another beginning in existing".to_owned()
+        } else {
+            format!("{listed} objects begin so, fewer than the {lanes} lanes: use fewer lanes, or a shorter beginning")
+        };
+        SetupError::new("list", self.existing_path(start), message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draw(seed: u64, most: usize, lanes: u32, own: Range<u32>) -> Draw {
+        Draw { seed, most, lanes, own }
+    }
+
+    fn seen(draw: &Draw, numbers: impl Iterator<Item = u64>) -> Seen {
+        let mut seen = Seen::default();
+        numbers.for_each(|number| draw.see(&mut seen, &format!("logs/{:03}/{number}", number % 100), number));
+        seen
+    }
+
+    fn names(existing: &Existing) -> Vec<Vec<&str>> {
+        existing.lanes.iter().map(|lane| lane.iter().map(|one| &*one.name).collect()).collect()
+    }
+
+    /// Two processes with lists in other orders share the same draw out, each object to one lane.
+    #[test]
+    fn no_two_lanes_have_the_same_object() {
+        let (one, two) = (draw(5, 60, 6, 0..3), draw(5, 60, 6, 3..6));
+        let one = one.deal(seen(&one, 0..1000)).unwrap();
+        let two = two.deal(seen(&two, (0..1000).rev())).unwrap();
+        assert_eq!(one.found, two.found);
+        let all: Vec<&str> = [names(&one), names(&two)].concat().concat();
+        let different: std::collections::BTreeSet<&str> = all.iter().copied().collect();
+        assert_eq!((all.len(), different.len()), (60, 60));
+        assert!(one.lanes.iter().chain(&two.lanes).all(|lane| lane.len() == 10));
+    }
+
+    #[test]
+    fn the_whole_list_is_represented_and_another_seed_draws_others() {
+        let drawn = |seed| {
+            let draw = draw(seed, 400, 1, 0..1);
+            draw.deal(seen(&draw, 0..10_000)).unwrap()
+        };
+        let (one, other) = (drawn(1), drawn(2));
+        assert_eq!(one, drawn(1));
+        assert_ne!(names(&one), names(&other));
+        let below: std::collections::BTreeSet<&str> = one.lanes[0].iter().map(|one| &one.name[..8]).collect();
+        assert!(below.len() > 90, "{} of 100 prefixes", below.len());
+        let upper = one.lanes[0].iter().filter(|one| one.bytes >= 5000).count();
+        assert!(upper.abs_diff(200) < 50, "{upper} of 400 are of the upper half");
+    }
+
+    #[test]
+    fn what_was_drawn_is_told() {
+        let draw = draw(3, 100, 2, 0..2);
+        let found = draw.deal(seen(&draw, 1..6)).unwrap().found;
+        let told = ExistingObjects {
+            listed: 5,
+            listed_bytes: 15,
+            objects: 5,
+            bytes: 15,
+            smallest_bytes: 1,
+            median_bytes: 3,
+            largest_bytes: 5,
+        };
+        assert_eq!(found, told);
+        assert!(draw.deal(seen(&draw, 0..1)).is_none(), "one object for two lanes");
+    }
+}
