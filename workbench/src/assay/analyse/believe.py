@@ -11,7 +11,7 @@ from typing import NoReturn
 from assay.analyse import histograms
 from assay.analyse.samples import Heard, listen
 from assay.contract._generated import FaultDomain, Job
-from assay.contract.bounds import largest_operation
+from assay.contract.bounds import largest_operation, only_reads
 from assay.contract.counts import Counted, by_kind, moved, operations
 from assay.contract.messages import (
     ByeEvent,
@@ -30,6 +30,7 @@ from assay.contract.parts import HEADER
 from assay.contract.reader import BrokenLine
 from assay.model.base import AssayError
 from assay.model.foreign import plain
+from assay.model.result.objects import ExistingObjects
 from assay.model.result.result import Sample
 
 CLOCK_SHARE = 0.05
@@ -41,6 +42,8 @@ CODES = {FaultDomain.os: range(1, 4096), FaultDomain.http: range(100, 600)}
 STEP = 0.002
 """A histogram of three significant digits tells values apart that differ by less."""
 ENDED = ("done", "time_limit")
+MOST = 2**64 - 1
+"""Whatever an engine counts."""
 
 
 class UnbelievableError(Exception):
@@ -69,6 +72,8 @@ def believe(events: Iterable[object], job: Job, seconds: float | None = None) ->
     most = None if seconds is None else int(seconds * 1e9 * (1 + CLOCK_SHARE)) + CLOCK_NS
     if heard.hello is not None:
         _check_hello(heard.hello, job)
+    if heard.existing is not None:
+        _check_existing(heard.existing, job)
     for number, end in heard.ends.items():
         _check_end(number, end, heard, job, most)
     for number, intervals in heard.intervals.items():
@@ -160,6 +165,17 @@ def _check_hello(hello: HelloEvent, job: Job) -> None:
         _no(f"it was given another job than it says: {', '.join(differing)} differ")
 
 
+def _check_existing(found: ExistingObjects, job: Job) -> None:
+    """What was drawn of a list is no more than what is in it, and than the job's lanes have room for."""
+    lanes, each = job.lanes * (job.ranks or 1), 0 if job.objects is None else job.objects.count
+    if not only_reads(job) or not lanes <= found.objects <= min(found.listed, lanes * each):
+        _no(f"{found.objects} of {found.listed} objects that were there before, for {lanes} lanes")
+    sizes = (0, found.smallest_bytes, found.median_bytes, found.largest_bytes, found.bytes, found.listed_bytes, MOST)
+    bounds = (found.smallest_bytes * found.objects, found.bytes, found.largest_bytes * found.objects)
+    if any(list(one) != sorted(one) for one in (sizes, bounds)):
+        _no(f"objects that were there before, of {found.smallest_bytes} to {found.largest_bytes} bytes, do not add up")
+
+
 def _check_end(number: int, end: PhaseEndEvent, heard: Heard, job: Job, most: int | None) -> None:
     phase, name = job.phases[number], f"phase {number} ({job.phases[number].operation})"
     if (end.operation, end.measured) != (phase.operation, phase.measured):
@@ -170,8 +186,9 @@ def _check_end(number: int, end: PhaseEndEvent, heard: Heard, job: Job, most: in
     _check_once(name, end.operations)
     _check_windows(name, end, most)
     _check_lanes(name, end, job, most)
+    largest = heard.existing.largest_bytes if heard.existing else largest_operation(job)
     for of_kind in end.operations:
-        _check_kind(name, of_kind, job, phase.measured)
+        _check_kind(name, of_kind, largest if phase.measured else None)
     if end.start_delay is not None:
         _check_latency(f"{name}: delays", end.start_delay)
     if end.watch is not None:
@@ -185,10 +202,10 @@ def _check_once(name: str, counts: Iterable[Counted]) -> None:
         _no(f"{name}: {doubled[0].operation.value} is counted twice")
 
 
-def _check_kind(name: str, counts: OpTotals, job: Job, measured: bool) -> None:
-    """What one kind of operation did in a phase; what prepares it may take larger records than the job's."""
-    most, kind = largest_operation(job), counts.operation.value
-    if measured and counts.bytes > counts.ops * most:
+def _check_kind(name: str, counts: OpTotals, most: int | None) -> None:
+    """What one kind of operation did in a phase, each of so many bytes at most; None where that is not known."""
+    kind = counts.operation.value
+    if most is not None and counts.bytes > counts.ops * most:
         _no(f"{name}: {counts.bytes} bytes in {counts.ops} {kind} operations of {most} bytes")
     if counts.latency is None and counts.ops:
         _no(f"{name}: {counts.ops} {kind} operations without latencies")

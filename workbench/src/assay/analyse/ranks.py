@@ -22,6 +22,7 @@ from assay.contract.messages import (
     Watch,
     Window,
 )
+from assay.model.result.objects import ExistingObjects
 from assay.model.result.result import ErrorTally, HostShare, Sample
 
 _WORST = ("crashed", "failed", "stopped", "skipped", "time_limit", "done")
@@ -89,6 +90,7 @@ def _sample(case_id: str, repeat: int, number: int, ranks: Sequence[Rank]) -> Sa
         hello=first.heard.hello,
         starts=first.heard.starts,
         ends={number: merged},
+        existing=_existing(ranks),
         intervals={number: _merged_intervals([rank.heard.intervals.get(number, []) for rank in ranks])},
     )
     sample = ended_sample(case_id, repeat, merged, heard, errors)
@@ -120,6 +122,12 @@ def _errors(singles: Sequence[Sample], ranks: Sequence[Rank]) -> tuple[ErrorTall
             more = {"count": known.count + tally.count} if known else {}
             found[tally.key] = (known or named).model_copy(update=more)
     return tuple(found.values())
+
+
+def _existing(ranks: Sequence[Rank]) -> ExistingObjects | None:
+    """The objects that were there before; None if the hosts have not seen the same ones."""
+    found = [rank.heard.existing for rank in ranks]
+    return found[0] if all(one == found[0] for one in found) else None
 
 
 def _cpus(ranks: Sequence[Rank]) -> int:

@@ -16,12 +16,14 @@ from assay.contract.messages import (
     OpTotals,
     PhaseEndEvent,
     PhaseStartEvent,
+    ReadyEvent,
     Resources,
     Watch,
     Window,
 )
 from assay.model.foreign import plain
 from assay.model.result.course import Course
+from assay.model.result.objects import ExistingObjects
 from assay.model.result.result import ErrorTally, KindCounts, Sample, SampleStatus
 from assay.model.result.seen import BlockDeviceUse, ServiceSeen
 from assay.model.result.watch import Watch as WatchSeen
@@ -40,6 +42,7 @@ class Heard:
 
     hello: HelloEvent | None = None
     bye: ByeEvent | None = None
+    existing: ExistingObjects | None = None
     starts: dict[int, PhaseStartEvent] = field(default_factory=dict)
     ends: dict[int, PhaseEndEvent] = field(default_factory=dict)
     errors: dict[int, list[ErrorSampleEvent]] = field(default_factory=dict)
@@ -82,7 +85,9 @@ def phase_sample(case_id: str, repeat: int, number: int, heard: Heard) -> Sample
 def errors_of(number: int, heard: Heard) -> tuple[ErrorTally, ...]:
     """Failures of a phase; those outside operations (open, preallocate, flush) may be known by their samples only."""
     end, job = heard.ends.get(number), heard.hello.job if heard.hello is not None else None
-    many = job is not None and (job.tree is not None or job.objects is not None)
+    # Of objects that were there before each has its own name.
+    numbered = job is not None and (job.tree is not None or job.objects is not None)
+    many = numbered and heard.existing is None
     return tallies(end.errors if end else (), heard.errors.get(number, []), many)
 
 
@@ -125,6 +130,9 @@ def listen(events: Iterable[object]) -> Heard:
         match event:
             case HelloEvent():
                 heard.hello = event
+            case ReadyEvent():
+                told = event.existing
+                heard.existing = None if told is None else ExistingObjects(**told.model_dump())
             case PhaseStartEvent():
                 heard.starts[event.phase] = event
             case PhaseEndEvent():
@@ -209,6 +217,7 @@ def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, er
         wall_shift_ns=end.wall_shift_ns or 0,
         watch=_watch(end.watch),
         service=None if end.service is None else ServiceSeen(**end.service.model_dump(exclude_none=True)),
+        existing=heard.existing,
         course=_course(end, heard),
         **_cpu(end.resources),
         failed_writes=failed_writes(end.phase, heard),

@@ -69,6 +69,6 @@ def summary(loaded: Plan, estimate: StudyEstimate) -> str:
     return (
         f"{len(loaded.cases)} {'case' if len(loaded.cases) == 1 else 'cases'} x {loaded.study.repeating.words}"
         f"{left_out}; {estimate.words}; "
-        f"writes {up_to}{about_size(estimate.written)}, reads {up_to}{about_size(estimate.read)}"
+        f"writes {up_to}{about_size(estimate.written)}, reads {estimate.read_words(up_to)}"
         f"{estimate.requests_words}"
     )

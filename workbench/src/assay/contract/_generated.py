@@ -335,22 +335,6 @@ class ErrorKind(StrEnum):
     """
 
 
-class ReadyEvent(BaseModel):
-    """
-    Lanes and files are ready.
-    """
-
-    at_ns: Annotated[int, Field(ge=0)]
-    """
-    Monotonic time.
-    """
-    buffer_bytes: Annotated[int, Field(ge=0)]
-    """
-    Bytes of the I/O buffers of all lanes.
-    """
-    event: Literal['ready']
-
-
 class BarrierEvent(BaseModel):
     """
     Waiting for `go`.
@@ -409,6 +393,42 @@ class ByeEvent(BaseModel):
     How the job ended.
     """
     event: Literal['bye']
+
+
+class ExistingObjects(BaseModel):
+    """
+    Objects that were there before a job: those that were listed, and those of them that its lanes work on, of all
+    processes that do the job together.
+    """
+
+    bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes of these.
+    """
+    largest_bytes: Annotated[int, Field(ge=0)]
+    """
+    Size of the largest that was drawn.
+    """
+    listed: Annotated[int, Field(ge=0)]
+    """
+    Objects in the list.
+    """
+    listed_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes of all of them.
+    """
+    median_bytes: Annotated[int, Field(ge=0)]
+    """
+    Half of those that were drawn are at most so large.
+    """
+    objects: Annotated[int, Field(ge=0)]
+    """
+    Those that were drawn.
+    """
+    smallest_bytes: Annotated[int, Field(ge=0)]
+    """
+    Size of the smallest that was drawn.
+    """
 
 
 class FaultDomain(StrEnum):
@@ -988,6 +1008,10 @@ class Ready(BaseModel):
     """
     Bytes of the I/O buffers of all lanes.
     """
+    existing: ExistingObjects | None = None
+    """
+    The objects that were there before; none in jobs that make what they work on.
+    """
 
 
 class Resources(BaseModel):
@@ -1328,6 +1352,12 @@ class S3Target(BaseModel):
     Where the service answers: `http://HOST`, `http://HOST:PORT` or the same with `https`. Several are doors to the
     same buckets.
     """
+    existing: Annotated[str | None, Field(max_length=1024)] = None
+    """
+    The job works on objects that are there already, those whose keys begin with this (empty: all), and only reads:
+    nothing is written, marked or removed in the bucket. Each lane has up to `objects.count` of them, drawn with the
+    seed from their whole list; no two lanes have the same one. None: the job makes its own.
+    """
     if_none_match: bool = False
     """
     Puts are conditional (`If-None-Match: *`): what is there already is refused by the service.
@@ -1349,7 +1379,7 @@ class S3Target(BaseModel):
     """
     root: str
     """
-    First part of all keys.
+    First part of all keys that are made.
     """
     storage_class: str | None = None
     """
@@ -1629,6 +1659,26 @@ class Bye(BaseModel):
     """
     How the job ended.
     """
+
+
+class ReadyEvent(BaseModel):
+    """
+    Lanes and files are ready.
+    """
+
+    at_ns: Annotated[int, Field(ge=0)]
+    """
+    Monotonic time.
+    """
+    buffer_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes of the I/O buffers of all lanes.
+    """
+    existing: ExistingObjects | None = None
+    """
+    The objects that were there before; none in jobs that make what they work on.
+    """
+    event: Literal['ready']
 
 
 class PhaseStartEvent(BaseModel):

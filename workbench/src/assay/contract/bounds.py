@@ -117,6 +117,11 @@ def largest_operation(job: Job) -> int:
     return largest_contents(job) * (MOST_TOGETHER if several else 1)
 
 
+def only_reads(job: Job) -> bool:
+    """Whether a job only reads objects that were there before, of which it says no sizes."""
+    return getattr(job.target, "existing", None) is not None
+
+
 def largest_contents(job: Job) -> int:
     """Bytes of the largest small file or object of a job."""
     match job.sizes:
@@ -131,7 +136,11 @@ def longest(job: Job, estimated: float | None) -> float:
     """Seconds after which an engine is ended, whatever it says; arguments as of `bounds_of`.
 
     Half an hour, three times the times that its phases state, and a hundred times the estimate: the storage may be so
-    much slower than was assumed.
+    much slower than was assumed. Of objects whose sizes nobody knows there is no estimate.
     """
     stated = sum((phase.runtime_ns or phase.time_limit_ns or 0) for phase in job.phases) / 1e9
-    return LEAST_SECONDS + STATED * stated + (UNESTIMATED_SECONDS if estimated is None else ESTIMATES * estimated)
+    return (
+        LEAST_SECONDS
+        + STATED * stated
+        + (UNESTIMATED_SECONDS if estimated is None or only_reads(job) else ESTIMATES * estimated)
+    )

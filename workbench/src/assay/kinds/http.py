@@ -218,8 +218,10 @@ class HttpTarget(Target):
         more = len(self.doors) - 1
         return f"{self.doors[0]}{f' and {more} more' if more else ''}/{self.inside}"
 
-    def at_engine(self) -> BaseModel:
-        """As `Target.at_engine`: in a bucket or table of the engine's own, else as it is."""
+    def at_engine(self) -> BaseModel | None:
+        """As `Target.at_engine`: in a bucket or table of the engine's own, in which nobody else has objects."""
+        if self.only_read:
+            return None
         alone = {"endpoints": (NULL_SERVICE,), "server": None, "profile": None, "ca_file": None}
         return self.model_copy(update={**alone, **self.part("job").AT_ENGINE}).job_target("ceiling")
 

@@ -45,7 +45,7 @@ def ceiling_times(study: Study, cases: Iterable[Case], run_seconds: float) -> tu
         target = study.targets[case.target]
         if target.at_engine() is not None:
             clients.update((case.target, job_kind(_alone(case), operation)) for operation in case.operations)
-        elif target.keeps_data:
+        elif target.keeps_data and not target.only_read:
             kinds.update(job_kind(case.parameters, operation) for operation in case.operations)
     engine = _KIND_SECONDS * min(len(kinds - {None}), MOST_KINDS)
     engine += _CLIENT_SECONDS * min(sum(kind is not None for _, kind in clients), MOST_KINDS)

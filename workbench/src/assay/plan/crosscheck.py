@@ -26,7 +26,7 @@ def crosscheck(study: Study) -> Iterator[Fault]:
     yield from _priced_targets(study)
     for name, workload in study.workloads.items():
         yield from _targets_named(study, name, workload)
-        yield from _kind_of_work(name, workload)
+        yield from _kind_of_work(study, name, workload)
         yield from _kinds(study, name, workload)
         yield from _zipped(name, workload)
         yield from _expressions(study, name, workload)
@@ -114,7 +114,7 @@ _INSTEAD: dict[tuple[str, Group], str] = {
 """What stands for a parameter with operations of another group."""
 
 
-def _kind_of_work(name: str, workload: Workload) -> Iterator[Fault]:
+def _kind_of_work(study: Study, name: str, workload: Workload) -> Iterator[Fault]:
     """A workload is about data, about names or about objects, and has the fields of its kind."""
     path, group = ("workloads", name), workload.group
     by_group: dict[Group, list[str]] = {}
@@ -133,7 +133,9 @@ def _kind_of_work(name: str, workload: Workload) -> Iterator[Fault]:
     if group == "names":
         yield from _names_work(path, workload)
     if group == "objects":
-        yield from _object_work(path, workload)
+        targets = [study.targets[one] for one in workload.targets or study.targets if one in study.targets]
+        made = not targets or not all(target.only_read for target in targets)
+        yield from _object_work(path, workload, made)
 
 
 def _misplaced(field: str, group: Group) -> dict[str, str]:
@@ -155,8 +157,8 @@ def _names_work(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
         yield Fault(path=(*path, "operations"), message=wrong[0], hint=wrong[1])
 
 
-def _object_work(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
-    if None in workload.axis("object_size").values():
+def _object_work(path: tuple[str, str], workload: Workload, made: bool) -> Iterator[Fault]:
+    if made and None in workload.axis("object_size").values():
         yield Fault(path=path, message="`object_size` is missing", hint="add a line such as `object_size: 64KiB`")
     if None in workload.axis("objects").values():
         message, hint = "`objects` is empty", "write how many each lane has, or leave the line out for 1000"

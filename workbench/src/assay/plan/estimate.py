@@ -38,6 +38,8 @@ DROP_SECONDS = 0.3
 _SCATTERED = frozenset({"random_read", "backward_read", "stride_read", "random_mix"})
 
 
+UNSIZED = "of unknown size"
+"""What is said of bytes that are not known before objects are listed."""
 LEAST_TOLD = 1.0
 """Seconds for ceilings that are worth a word."""
 
@@ -52,6 +54,8 @@ class CaseEstimate(Frozen):
         read: Bytes read, likewise.
         space: Bytes of test data in place at once.
         requests: Requests to a store of objects, likewise; what lists the objects to remove them is not among them.
+        sized: False: objects are read whose sizes only their list tells: `seconds` are those of the requests alone, and
+            `read` is without what they bring.
     """
 
     case: str
@@ -61,6 +65,12 @@ class CaseEstimate(Frozen):
     read: int
     space: int
     requests: int = 0
+    sized: bool = True
+
+    @property
+    def read_words(self) -> str:
+        """How much is read, as far as it is known."""
+        return about_size(self.read) if self.sized else UNSIZED
 
 
 class StudyEstimate(Frozen):
@@ -79,6 +89,7 @@ class StudyEstimate(Frozen):
         ceilings_before: Seconds that the ceilings take before the cases; they come on top of `seconds`.
         ceilings_later: Likewise between the cases and after them.
         requests: Requests to stores of objects.
+        sized: As of all its cases.
     """
 
     jobs: int
@@ -93,6 +104,14 @@ class StudyEstimate(Frozen):
     ceilings_before: float = 0.0
     ceilings_later: float = 0.0
     requests: int = 0
+    sized: bool = True
+
+    def read_words(self, about: str = "") -> str:
+        """How much is read, as far as it is known; `about` stands before a number."""
+        read = f"{about}{about_size(self.read)}"
+        if self.sized:
+            return read
+        return f"{read} and what is {UNSIZED}" if self.read else UNSIZED
 
     @property
     def requests_words(self) -> str:
@@ -145,6 +164,7 @@ def estimate_study(
         ceilings_before=ceilings[0],
         ceilings_later=ceilings[1],
         requests=sum(item.requests for item in estimates) * study.repeats,
+        sized=all(item.sized for item in estimates),
     )
 
 
@@ -220,6 +240,7 @@ def estimate_case(target: Target, case: Case) -> CaseEstimate:
         read=math.ceil(read) if target.keeps_data else 0,
         space=_space(case, data) if target.keeps_data else 0,
         requests=math.ceil(requests) if case.group == "objects" and target.keeps_data else 0,
+        sized=case.group != "objects" or object_estimate.is_sized(case.operations, parameters),
     )
 
 
@@ -335,7 +356,10 @@ def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tup
             f"{name}: {speed.words}, {about_size(speed.bandwidth)}/s, {_brief(speed.operation)} per operation, "
             f"at most {speed.parallel:.0f} at once."
         )
-        if any(case.group == "objects" for case in cases if case.target == name):
+        own = [case for case in cases if case.target == name and case.group == "objects"]
+        if any(not object_estimate.is_sized(case.operations, case.parameters) for case in own):
+            lines.append(f"{name}: how large its objects are only their list tells: these are times of requests alone.")
+        if any(not case.parameters.existing for case in own):
             lines.append(f"{name}: {_brief(speed.change)} to store or remove an object.")
         if any(case.metadata for case in cases if case.target == name):
             lines.append(

@@ -178,7 +178,7 @@ def job_objects(parameters: Parameters) -> dict[str, Any]:
         "objects": Objects(count=parameters.objects, part_size_bytes=parameters.part_size, batch=batch_of(parameters)),
         "file_size_bytes": sizes.fixed or sizes.largest,
         "sizes": _job_sizes(sizes),
-        "record_size_bytes": piece_bytes(sizes, parameters.part_size),
+        "record_size_bytes": max(1, piece_bytes(sizes, parameters.part_size)),
     }
 
 

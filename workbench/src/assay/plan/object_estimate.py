@@ -52,6 +52,11 @@ def scanned_at_once(parameters: Parameters) -> int:
     return min(LISTED, max(1, SCANNED_BYTES // parameters.object_sizes.largest))
 
 
+def is_sized(operations: tuple[str, ...], parameters: Parameters) -> bool:
+    """Whether anybody knows how much the operations move: not what is fetched of objects that were there before."""
+    return not parameters.existing or {"get", "object_mix"}.isdisjoint(operations)
+
+
 def requests_of_put(parameters: Parameters) -> float:
     """Requests that it takes to put an object of mean size: of one in parts a beginning and an end besides."""
     parts = parameters.object_sizes.mean / (parameters.part_size or math.inf)

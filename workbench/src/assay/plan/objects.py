@@ -36,17 +36,18 @@ def piece_bytes(sizes: Sizes, part_size: int | None) -> int:
     return min(sizes.largest, part_size or PIECE_BYTES, PIECE_BYTES)
 
 
-def object_phases(operations: tuple[str, ...], partial: bool) -> tuple[PhasePlan, ...]:
+def object_phases(operations: tuple[str, ...], partial: bool, existing: bool = False) -> tuple[PhasePlan, ...]:
     """The operations, each after an unmeasured one that puts what it needs, where that may not be there.
 
     Args:
         operations: Operations on objects.
         partial: A `put` may end early and leave objects out.
+        existing: The objects were there before.
     """
     phases: list[PhasePlan] = []
     complete = False
     for operation in operations:
-        if operation in NEED_OBJECTS and not complete:
+        if operation in NEED_OBJECTS and not complete and not existing:
             phases.append(PhasePlan("prepare", measured=False))
             complete = True
         phases.append(PhasePlan(operation))

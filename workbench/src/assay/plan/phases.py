@@ -40,7 +40,7 @@ def plan_phases(case: Case) -> tuple[PhasePlan, ...]:
         return tree_phases(case.operations, partial=parameters.time_limit is not None)
     partial = any(item is not None for item in (parameters.runtime, parameters.time_limit, parameters.rate))
     if case.group == "objects":
-        return object_phases(case.operations, partial)
+        return object_phases(case.operations, partial, parameters.existing)
     complete = False
     phases: list[PhasePlan] = []
     for operation in case.operations:

@@ -251,7 +251,7 @@ def estimate_text(estimate: StudyEstimate, cases: int, repeats: str) -> str:
     about = "about" if estimate.least_seconds == estimate.seconds else "up to about"
     return (
         f"{cases} case{'s' * (cases != 1)} x {repeats}: {estimate.words}, "
-        f"writes {about} {about_size(estimate.written)}, reads {about} {about_size(estimate.read)}"
+        f"writes {about} {about_size(estimate.written)}, reads {estimate.read_words(f'{about} ')}"
         f"{estimate.requests_words}"
     )
 

@@ -343,6 +343,20 @@ BUCKETS = st.fixed_dictionaries(
         "timeout": st.sampled_from(["100ms", "1h"]),
     },
 )
+THERE = st.fixed_dictionaries(
+    {"kind": st.just("s3"), "bucket": st.just("my-bench"), "existing": st.sampled_from(["", "a b/", "ü" * 512])},
+    optional={"checksum": st.just("md5"), "anonymous": st.booleans()},
+)
+THERE_WORK = st.fixed_dictionaries(
+    {"operations": st.lists(st.sampled_from(["get", "head", "list", "object_mix"]), min_size=1, max_size=5)},
+    optional={
+        "objects": st.sampled_from([1, 100, 9765, 9766, 10_000_000]),
+        "range": st.sampled_from(["1B", "5MiB"]),
+        "mix": st.sampled_from([{"get": 100}, {"get": 45, "head": 55}]),
+        "access": st.sampled_from(["uniform", "zipfian 1.2"]),
+        **{name: COMMON[name] for name in ("lanes", "queue_depth", "rate", "runtime", "time_limit")},
+    },
+)
 ITEM_WORK = st.fixed_dictionaries(
     {
         "operations": st.lists(
@@ -440,7 +454,9 @@ def test_directories_of_all_lanes_count_together(lanes, layout, good):
 @needs_engine
 @settings(max_examples=times(100, 5000))
 @given(
-    st.tuples(BUCKETS | TABLES | st.just({"kind": "null"}), OBJECT_WORK) | st.tuples(TABLES, ITEM_WORK),
+    st.tuples(BUCKETS | TABLES | st.just({"kind": "null"}), OBJECT_WORK)
+    | st.tuples(TABLES, ITEM_WORK)
+    | st.tuples(THERE, THERE_WORK),
     OUTPUT,
     st.integers(0, 2**53 - 1),
 )

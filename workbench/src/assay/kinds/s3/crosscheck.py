@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from assay.kinds.s3.existing import only_read
 from assay.kinds.s3.study import S3Target
 from assay.kinds.servers import too_many
 from assay.model.source import Fault
@@ -23,7 +24,10 @@ def crosscheck(target: S3Target, name: str, workload: str, work: Workload) -> It
     """As `Target.crosscheck`."""
     path = ("workloads", workload)
     yield from too_many(name, target.doors, "endpoints", workload, work)
-    if work.group == "objects":
+    if target.only_read:
+        yield from only_read(path, name, work)
+        yield from _memory(path, work)
+    elif work.group == "objects":
         yield from _parts(path, work)
         yield from _memory(path, work)
         mixes = [value for value in work.axis("mix").values() if isinstance(value, str)]

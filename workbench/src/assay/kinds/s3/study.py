@@ -14,6 +14,10 @@ from assay.model.units import shown
 MOST_PREFIXES = 1_000_000
 _BUCKET = re.compile(r"[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9._-]{2,62}")
 _KEYS = re.compile(r"prefixes ([1-9][0-9]*)")
+MOST_KEY_BYTES = 1024
+"""Of a key (Amazon S3 User Guide, object key names)."""
+_OF_PUTS = ("prefix", "keys", "storage_class", "versioned", "if_none_match")
+"""Fields that say something of objects that are put."""
 
 
 def _bucket(written: object) -> str:
@@ -21,6 +25,15 @@ def _bucket(written: object) -> str:
         return written
     hint = "write 3 to 63 letters, digits, `.`, `_` and `-`, beginning with a letter or digit"
     raise fault(f"{shown(written)} is not the name of a bucket", hint)
+
+
+def _existing(written: object) -> str:
+    hint = 'write what their keys begin with, or "" for the whole bucket'
+    if not isinstance(written, str):
+        raise fault(f"{shown(written)} does not say which objects", hint)
+    if not written.isprintable() or len(written.encode(errors="replace")) > MOST_KEY_BYTES:
+        raise fault("no key begins so: it is longer than 1024 bytes or has unprintable characters", hint)
+    return written
 
 
 def _keys(written: object) -> str:
@@ -50,6 +63,7 @@ Bucket = Annotated[str, BeforeValidator(_bucket), WithJsonSchema(TEXT)]
 StorageClass = Annotated[
     str | None, named(WORD, "a storage class", "write a name such as STANDARD_IA"), WithJsonSchema(TEXT)
 ]
+Existing = Annotated[str | None, BeforeValidator(_existing), WithJsonSchema({"type": "string"})]
 Keys = Annotated[str, BeforeValidator(_keys), WithJsonSchema(_ANY_KEYS)]
 Addressing = Annotated[Literal["path", "virtual_host"] | None, Single(axis.choice(("path", "virtual_host")))]
 Checksum = Annotated[str, Single(axis.choice(("none", "md5", "crc32", "crc32c", "crc64nvme", "sha256")))]
@@ -73,6 +87,11 @@ class S3Target(HttpTarget):
         description="Where the bucket's name stands: path or virtual_host. Left out: virtual_host with AWS, unless the "
         "name has a dot, else path.",
     )
+    existing: Existing = Field(
+        None,
+        description="Objects that are there already are the data set: those whose keys begin with this, or all if it "
+        "is empty. They are only read, and nothing is written, marked or removed.",
+    )
     keys: Keys = Field(
         "flat",
         description="How the keys of a lane are spread: flat, in turns below so many prefixes ({prefixes: 16}), or "
@@ -92,6 +111,18 @@ class S3Target(HttpTarget):
             raise fault("a profile is of no use where anonymous is true", "leave one of them out", "profile")
         return self
 
+    @model_validator(mode="after")
+    def _made_or_there(self) -> "S3Target":
+        useless = next((field for field in _OF_PUTS if field in self.model_fields_set), None)
+        if self.existing is not None and useless is not None:
+            raise fault(f"nothing is put where `existing` is said, so {useless} is of no use", "leave one out", useless)
+        return self
+
+    @property
+    def only_read(self) -> bool:
+        """As `Target.only_read`."""
+        return self.existing is not None
+
     @property
     def aws(self) -> str:
         """As `HttpTarget.aws`."""
@@ -104,5 +135,5 @@ class S3Target(HttpTarget):
 
     @property
     def inside(self) -> str:
-        """As `HttpTarget.inside`: bucket/prefix."""
-        return f"{self.bucket}/{self.prefix}"
+        """As `HttpTarget.inside`: bucket/prefix, or what the keys begin with of objects that are there."""
+        return f"{self.bucket}/{self.prefix if self.existing is None else self.existing}"

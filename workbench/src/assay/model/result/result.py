@@ -15,6 +15,7 @@ from assay.model.result.layers import NO_STORAGE, Layer, chain, device_levels
 from assay.model.result.machine import Controls, MachineFinding
 from assay.model.result.method import MethodChoice
 from assay.model.result.network import Network
+from assay.model.result.objects import ExistingObjects
 from assay.model.result.percentile import LEAST_OPS, WIDEST, Standing, said
 from assay.model.result.seen import BlockDeviceUse, ServiceSeen
 from assay.model.result.verdict import AS_FAR_AS_SEEN, NO_RESULT, NOT_APPLICABLE, Finding, Verdict
@@ -189,6 +190,8 @@ class Sample(Telling):
         wall_shift_ns: How far the wall clock was set during the phase.
         watch: When the engine was not run although it was due; None of engines that do not tell, and of short phases.
         service: What the service has told of it; None where it tells nothing.
+        existing: The objects that it worked on, where they were there before; None where they were made, or where
+            several engines have not seen the same ones.
         course: How the rate went; None with too few intervals.
         hosts: What each of several hosts did of it; empty with one engine.
         clock_uncertainty_ns: With several hosts, `skew_ns` is right within this.
@@ -261,6 +264,7 @@ class Sample(Telling):
     wall_shift_ns: int = 0
     watch: Watch | None = None
     service: ServiceSeen | None = None
+    existing: ExistingObjects | None = None
     course: Course | None = None
     hosts: tuple[HostShare, ...] = ()
     clock_uncertainty_ns: int = 0

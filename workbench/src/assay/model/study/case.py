@@ -80,7 +80,8 @@ def job_kind(parameters: Parameters, operation: str) -> str | None:
 def _object_kind(parameters: Parameters, operation: str, shape: str) -> str | None:
     """Likewise of an operation on objects, which are made and looked at piece by piece."""
     work = WORK[operation]
-    if (work.reads and parameters.verify) or operation in FINDS:
+    # Nor can that of reading what nobody knows the size of.
+    if (work.reads and (parameters.verify or parameters.existing)) or operation in FINDS:
         return None
     words = [operation, shape]
     if work.reads or work.writes:

@@ -546,6 +546,11 @@ class Parameters(Telling):
         return contents.sizes_of(self.object_size or 0)
 
     @property
+    def existing(self) -> bool:
+        """Its objects were there before: nothing makes them, and only their list tells how large they are."""
+        return self.objects is not None and self.object_size is None
+
+    @property
     def leaves(self) -> int:
         """The deepest directories of a tree, which hold its files: width to the power of depth."""
         return int(self.width**self.depth)

@@ -167,6 +167,11 @@ class Target(Frozen):
         return self
 
     @property
+    def only_read(self) -> bool:
+        """What is in it was there before: runs only read it, and how large its objects are only their list tells."""
+        return False
+
+    @property
     def on_machine(self) -> bool:
         """It has a path that the kernel knows: a directory or a device."""
         return self.is_directory or self.whole_device

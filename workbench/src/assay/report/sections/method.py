@@ -1,6 +1,6 @@
 """The method: what was done, in words and parameters, so that a reader can judge and repeat it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from assay.analyse.machine import moved_words
 from assay.model.result.result import RunInfo
@@ -59,6 +59,12 @@ _OBJECT_WORDS = (
     "service has answered. What the service keeps in its memory is not known. One request is one operation; nothing is "
     "sent twice."
 )
+_EXISTING_WORDS = (
+    "Objects that were there already are got by the engine itself, so that no cache of its machine takes part. Nothing "
+    "is written or removed. Each lane has objects of its own, drawn from their list before the clock starts; their "
+    "sizes are those of the list. What the service keeps in its memory is not known. One request is one operation; "
+    "nothing is sent twice."
+)
 _MOST_CALLS = 100
 
 
@@ -70,8 +76,8 @@ def section(view: View) -> Section:
     names = [case for case in view.analysis.cases if case.metadata]
     words = [*_used(data, "cache", CACHE_WORDS), *_used(names, "cache", _NAMES_CACHE_WORDS)]
     words += [*_used(data, "sync", _SYNC_WORDS), *_used(names, "sync", _NAMES_SYNC_WORDS)]
-    if any(case.group == "objects" for case in view.analysis.cases):
-        words.append(_OBJECT_WORDS)
+    existing = [_is_existing(case) for case in view.analysis.cases if case.group == "objects"]
+    words += [_OBJECT_WORDS] * (False in existing) + [_EXISTING_WORDS] * (True in existing)
     files = [case for case in view.analysis.cases if case.target in across and case.group != "objects"]
     if files:
         words.append(_NFS_WORDS)
@@ -105,11 +111,26 @@ def _principles(view: View) -> list[Text]:
         "rate of operations that move none is their number divided by the same time.",
         "Latencies are kept in HDR histograms with three significant digits, merged exactly over lanes and hosts. "
         + percentiles.READING,
-        "Data is unique and incompressible unless a workload says otherwise, and what is read can be checked.",
+        *_contents(view),
         *_control(run),
         "Each result is judged by rules. One that a cache or a failure may have made is never in a headline; one whose "
         "repeats differ much is called unstable, and its interval says how far it is known.",
     ]
+
+
+def _is_existing(case: Case) -> bool:
+    """It works on objects that were there before."""
+    parameters = case.parameters
+    return parameters.tells("objects") and parameters.tells("object_size") and parameters.existing
+
+
+def _contents(view: View) -> Iterator[Text]:
+    """What there is in what is written and read."""
+    existing = [_is_existing(case) for case in view.analysis.cases]
+    if not all(existing) or not existing:
+        yield "Data is unique and incompressible unless a workload says otherwise, and what is read can be checked."
+    if any(existing):
+        yield "What objects hold that were there already is not known, and is not checked."
 
 
 def _control(run: RunInfo) -> list[Text]:
@@ -184,7 +205,7 @@ def _facts(workload: Workload) -> dict[str, str]:
     if group != "objects":
         found["Cache"] = _shortened("cache", _values(cases, "cache"))
         found["Flush"] = _shortened("sync", _values(cases, "sync"))
-    found["Data"] = _data(p)
+    found["Data"] = "as it was there" if _is_existing(cases[0]) else _data(p)
     if group != "names":
         found["Verified on read"] = _shortened("verify", _values(cases, "verify"))
     return found

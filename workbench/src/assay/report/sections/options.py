@@ -3,6 +3,7 @@
 from assay.model.result.result import Place
 from assay.report import numbers
 from assay.report.document import Cell, Column, Mono, Note, Num, Section, Table
+from assay.report.sections.existing import existing_table
 from assay.report.view import View
 
 _COLUMNS = (
@@ -59,7 +60,9 @@ def section(view: View) -> Section:
     filled = [number for number in range(len(_COLUMNS)) if not all(_empty(row[number]) for row in rows)]
     columns = tuple(_COLUMNS[number] for number in filled)
     kept = tuple(tuple(row[number] for number in filled) for row in rows)
-    return Section("options", "Options", (Table("options-table", columns, kept), *_started(view)))
+    existing = existing_table(view)
+    tables = (Table("options-table", columns, kept), *((existing,) if existing else ()))
+    return Section("options", "Options", (*tables, *_started(view)))
 
 
 def _started(view: View) -> tuple[Note, ...]:

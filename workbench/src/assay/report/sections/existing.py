@@ -1,0 +1,62 @@
+"""Data sets that were there already: which objects results were measured on."""
+
+from collections.abc import Callable, Iterable
+
+from assay.analyse.usable import usable
+from assay.model.result.objects import ExistingObjects
+from assay.report import numbers
+from assay.report.document import Cell, Column, Num, Table
+from assay.report.view import View
+
+_CAPTION = (
+    "Objects that were there before the run, which only read them. Of those in the list each repeat drew anew as many "
+    "as its lanes have room for, each as likely as any other. Two numbers: the least and the greatest of all repeats "
+    "that count."
+)
+
+
+def existing_table(view: View) -> Table | None:
+    """A line for each target and workload with such objects; None without any."""
+    found: dict[tuple[str, str], list[ExistingObjects]] = {}
+    for row in view.analysis.rows:
+        told = [sample.existing for sample in usable(row.samples) if sample.existing is not None]
+        if told:
+            found.setdefault((row.case.target, row.case.workload), []).extend(told)
+    if not found:
+        return None
+    columns = (
+        Column("Target"),
+        Column("Workload"),
+        Column("In the list", "objects", numeric=True),
+        Column("In the list", "bytes", numeric=True),
+        Column("Drawn", "objects", numeric=True),
+        Column("Drawn", "bytes", numeric=True),
+        Column("Smallest", numeric=True),
+        Column("Median", numeric=True),
+        Column("Largest", numeric=True),
+    )
+    lines = tuple((target, workload, *_cells(told)) for (target, workload), told in found.items())
+    return Table("existing-table", columns, lines, _CAPTION)
+
+
+def _cells(told: list[ExistingObjects]) -> tuple[Cell, ...]:
+    return (
+        _span((one.listed for one in told), _count),
+        _span((one.listed_bytes for one in told), numbers.size),
+        _span((one.objects for one in told), _count),
+        _span((one.bytes for one in told), numbers.size),
+        _span((one.smallest_bytes for one in told), numbers.size),
+        _span((one.median_bytes for one in told), numbers.size),
+        _span((one.largest_bytes for one in told), numbers.size),
+    )
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _span(values: Iterable[int], words: Callable[[float], str]) -> Num:
+    """One number, or the least and the greatest."""
+    known = sorted(set(values))
+    least, greatest = words(known[0]), words(known[-1])
+    return Num(least if least == greatest else f"{least} to {greatest}", float(known[-1]))
