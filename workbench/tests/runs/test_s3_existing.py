@@ -96,7 +96,7 @@ def test_a_whole_run_needs_no_confirmation_and_leaves_everything(at: At, as_root
     fill(at)
     before, folder = everything(at), place(at)
     planned = assay(folder, "plan", "study.yaml").stdout
-    assert "of unknown size" in planned and "only their list tells" in planned
+    assert "of unknown size" in planned and "without the bytes of the objects" in planned
     assay(folder, "run", "study.yaml")
     assert everything(at) == before
     with RunStore.open(only_run(folder)) as store:

@@ -357,8 +357,12 @@ def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tup
             f"at most {speed.parallel:.0f} at once."
         )
         own = [case for case in cases if case.target == name and case.group == "objects"]
-        if any(not object_estimate.is_sized(case.operations, case.parameters) for case in own):
-            lines.append(f"{name}: how large its objects are only their list tells: these are times of requests alone.")
+        if any(case.parameters.existing for case in own):
+            lines.append(
+                f"{name}: each repeat first lists its objects, which alone tells how many and how large they are: "
+                "times and requests are for as many as the lanes may have, without the list, and without the bytes "
+                "of the objects."
+            )
         if any(not case.parameters.existing for case in own):
             lines.append(f"{name}: {_brief(speed.change)} to store or remove an object.")
         if any(case.metadata for case in cases if case.target == name):

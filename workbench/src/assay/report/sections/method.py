@@ -205,6 +205,8 @@ def _facts(workload: Workload) -> dict[str, str]:
     if group != "objects":
         found["Cache"] = _shortened("cache", _values(cases, "cache"))
         found["Flush"] = _shortened("sync", _values(cases, "sync"))
+    if _is_existing(cases[0]):
+        found = {f"{key}, at most" if key == numbers.axis_title("objects") else key: one for key, one in found.items()}
     found["Data"] = "as it was there" if _is_existing(cases[0]) else _data(p)
     if group != "names":
         found["Verified on read"] = _shortened("verify", _values(cases, "verify"))
