@@ -66,6 +66,10 @@ def run() -> None:
         bye()
         return
     hello(job)
+    if how in ("lists", "lists-nothing-more"):
+        for number in range(12):
+            say(event="listing", at_ns=number, objects=1000 * number if how == "lists" else 1000)
+            time.sleep(0.25)
     if how == "crash":
         print("panicked: out of luck", file=sys.stderr)
         sys.exit(101)

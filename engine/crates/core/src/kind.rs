@@ -71,9 +71,15 @@ pub trait Backend: Send + Sync {
     /// Makes the place ready. Called once, before anything else; other processes may do the same for the same job.
     fn prepare(&self) -> Result<(), SetupError>;
 
-    /// The objects that the job only reads, as `prepare` has found them; none if it makes what it works on.
-    fn existing(&self) -> Option<Arc<Existing>> {
-        None
+    /// Finds the objects that the job only reads; none if it makes what it works on. Called once, after `prepare`.
+    ///
+    /// That may take long: `go_on` is told now and then how many there are so far, and says whether anybody still wants
+    /// to know.
+    ///
+    /// # Errors
+    /// If there are too few, they cannot be listed, or nobody wants to know any more.
+    fn existing(&self, _go_on: &mut dyn FnMut(u64) -> bool) -> Result<Option<Arc<Existing>>, SetupError> {
+        Ok(None)
     }
 
     /// Creates or empties files and treats the cache. Called by one thread before the lanes begin a phase.

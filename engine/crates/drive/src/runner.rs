@@ -20,8 +20,8 @@ use assay_core::{
     OBJECT_BITS,
 };
 use assay_spec::{
-    Barrier, BarrierStep, ByeStatus, ErrorCount, ErrorKind, ErrorSample, Event, Group, Job, Layout, Level, Log, Method,
-    Operation, Phase, PhaseStart, PhaseStatus, Ready, SyncPolicy,
+    Barrier, BarrierStep, ByeStatus, ErrorCount, ErrorKind, ErrorSample, Event, Group, Job, Layout, Level, Listing,
+    Log, Method, Operation, Phase, PhaseStart, PhaseStatus, Ready, SyncPolicy,
 };
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,6 +46,9 @@ const HEADSTART_NS: u64 = 500_000;
 const HEADSTART_PER_LANE_NS: u64 = 8_000;
 /// The coordinator looks up this often.
 const TICK: Duration = Duration::from_millis(50);
+/// Whoever waits for the engine hears this often that it still lists what is there.
+const LISTING_NS: u64 = 20_000_000_000;
+const STOPPED: &str = "stopped from outside";
 /// A lane's thread needs little: no recursion, no large locals.
 const STACK_BYTES: usize = 256 << 10;
 
@@ -158,6 +161,23 @@ fn stream(job: &Job, base: Option<&Arc<Base>>, lane: u32) -> Option<Arc<Stream>>
     Some(Arc::new(Stream::new(base?, job, Lengths::new(job, first))))
 }
 
+/// The objects that were there before, if the job only reads such.
+fn existing(
+    backend: &dyn Backend,
+    sink: &mut dyn EventSink,
+    stop: &StopFlag,
+) -> Result<Option<Arc<Existing>>, SetupError> {
+    let mut told = clock::now();
+    backend.existing(&mut |objects| {
+        let now = clock::now();
+        if now.saturating_sub(told) < LISTING_NS {
+            return !stop.load(Ordering::Relaxed);
+        }
+        told = now;
+        sink.emit(&Event::Listing(Listing { at_ns: now, objects })).is_ok() && !stop.load(Ordering::Relaxed)
+    })
+}
+
 /// Runs `job` on `backend`. `go` is called at each barrier if the job waits there.
 ///
 /// Returns how it ended and, if not well, why. What was made on the storage is removed unless the job keeps it.
@@ -172,7 +192,11 @@ pub fn run(
     if let Err(error) = fits(job).and_then(|()| backend.prepare()) {
         return (ByeStatus::Refused, Some(error.to_string()));
     }
-    let existing = backend.existing();
+    let existing = match existing(backend.as_ref(), sink, stop) {
+        Ok(existing) => existing,
+        Err(_) if stop.load(Ordering::Relaxed) => return (ByeStatus::Stopped, Some(STOPPED.to_owned())),
+        Err(error) => return (ByeStatus::Refused, Some(error.to_string())),
+    };
     let base = (backend.capabilities().verify && needs_data(job)).then(|| Base::new(&job.data, job.seed));
     let mut runner = Runner {
         job,
@@ -243,7 +267,7 @@ impl Runner<'_> {
             }
         }
         if self.stopped() {
-            return (ByeStatus::Stopped, Some("stopped from outside".to_owned()));
+            return (ByeStatus::Stopped, Some(STOPPED.to_owned()));
         }
         match failed {
             Some(reason) => (ByeStatus::Errors, Some(reason)),

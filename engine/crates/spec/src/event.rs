@@ -15,6 +15,9 @@ pub enum Event {
     /// The engine has read the job.
     #[schemars(title = "HelloEvent")]
     Hello(Hello),
+    /// Objects that were there before are being listed.
+    #[schemars(title = "ListingEvent")]
+    Listing(Listing),
     /// Lanes and files are ready.
     #[schemars(title = "ReadyEvent")]
     Ready(Ready),
@@ -77,6 +80,15 @@ pub struct Hello {
     pub boot_id: String,
     /// What the job's backend can do at the job's target, as found by trying.
     pub backend: BackendCapabilities,
+}
+
+/// A list that takes long goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Listing {
+    /// Monotonic time.
+    pub at_ns: u64,
+    /// Objects that were listed so far.
+    pub objects: u64,
 }
 
 /// Everything is open.

@@ -24,8 +24,9 @@ mod validate;
 pub use capability::{BackendCapabilities, Capabilities, PlaceCapabilities};
 pub use event::{
     Barrier, BarrierStep, Bye, ByeStatus, DeviceUse, Earlier, ErrorCount, ErrorKind, ErrorSample, Event,
-    ExistingObjects, Hello, HostConnections, HostCpu, Interval, LaneResult, LatencySummary, Level, Log, OpCounts,
-    OpInterval, OpTotals, PhaseEnd, PhaseStart, PhaseStatus, Pong, Ready, Resources, ServiceUse, Watch, Window,
+    ExistingObjects, Hello, HostConnections, HostCpu, Interval, LaneResult, LatencySummary, Level, Listing, Log,
+    OpCounts, OpInterval, OpTotals, PhaseEnd, PhaseStart, PhaseStatus, Pong, Ready, Resources, ServiceUse, Watch,
+    Window,
 };
 pub use fault::{Fault, FaultDomain};
 pub use job::{

@@ -335,6 +335,22 @@ class ErrorKind(StrEnum):
     """
 
 
+class ListingEvent(BaseModel):
+    """
+    Objects that were there before are being listed.
+    """
+
+    at_ns: Annotated[int, Field(ge=0)]
+    """
+    Monotonic time.
+    """
+    objects: Annotated[int, Field(ge=0)]
+    """
+    Objects that were listed so far.
+    """
+    event: Literal['listing']
+
+
 class BarrierEvent(BaseModel):
     """
     Waiting for `go`.
@@ -635,6 +651,21 @@ class Level(StrEnum):
     warning = 'warning'
     """
     Something is not as asked.
+    """
+
+
+class Listing(BaseModel):
+    """
+    A list that takes long goes on.
+    """
+
+    at_ns: Annotated[int, Field(ge=0)]
+    """
+    Monotonic time.
+    """
+    objects: Annotated[int, Field(ge=0)]
+    """
+    Objects that were listed so far.
     """
 
 
@@ -2625,7 +2656,7 @@ class Contract(BaseModel):
     capabilities: Capabilities
     claim: Claim
     event: Annotated[
-        HelloEvent | ReadyEvent | BarrierEvent | PongEvent | PhaseStartEvent | IntervalEvent | ErrorSampleEvent | LogEvent | PhaseEndEvent | ByeEvent,
+        HelloEvent | ListingEvent | ReadyEvent | BarrierEvent | PongEvent | PhaseStartEvent | IntervalEvent | ErrorSampleEvent | LogEvent | PhaseEndEvent | ByeEvent,
         Field(discriminator='event'),
     ]
     """

@@ -13,6 +13,7 @@ from assay.contract._generated import (
     IntervalEvent,
     Job,
     LatencySummary,
+    ListingEvent,
     LogEvent,
     OpCounts,
     OpInterval,
@@ -29,6 +30,7 @@ from assay.contract._generated import (
 
 Event = (
     HelloEvent
+    | ListingEvent
     | ReadyEvent
     | BarrierEvent
     | PongEvent
@@ -55,6 +57,7 @@ __all__ = [
     "IntervalEvent",
     "Job",
     "LatencySummary",
+    "ListingEvent",
     "LogEvent",
     "OpCounts",
     "OpInterval",

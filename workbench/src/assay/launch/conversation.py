@@ -16,7 +16,16 @@ from typing import IO
 
 from assay.contract._generated import ByeStatus
 from assay.contract.bounds import Bounds
-from assay.contract.messages import ByeEvent, ErrorSampleEvent, Event, HelloEvent, IntervalEvent, LogEvent, PongEvent
+from assay.contract.messages import (
+    ByeEvent,
+    ErrorSampleEvent,
+    Event,
+    HelloEvent,
+    IntervalEvent,
+    ListingEvent,
+    LogEvent,
+    PongEvent,
+)
 from assay.contract.reader import BrokenLine, read_line
 from assay.launch.binary import last_line
 from assay.launch.launcher import Process
@@ -85,7 +94,7 @@ class Conversation:
         self._unfinished = b""
         self._bytes = 0
         self._deaf = False
-        self._remarks = self._failures = self._steps_told = 0
+        self._remarks = self._failures = self._steps_told = self._listed = 0
         self._gone_at: float | None = None
         self._complaints = b""
         self._broken: list[BrokenLine] = []
@@ -294,6 +303,9 @@ class Conversation:
             case IntervalEvent():
                 if any(done.ops or done.errors for done in event.operations):
                     self.last_heard = time.monotonic()
+            case ListingEvent():
+                if event.objects > self._listed:
+                    self._listed, self.last_heard = event.objects, time.monotonic()
             case PongEvent():
                 pass
             case _:

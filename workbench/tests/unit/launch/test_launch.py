@@ -129,6 +129,12 @@ def test_silence_is_a_crash(fake: Path) -> None:
     assert outcome.seconds < SLEEPS
 
 
+def test_a_list_that_grows_is_no_silence_and_one_that_does_not_is(fake: Path) -> None:
+    assert execute(fake, "lists", silence=1.5).status == "ok"
+    outcome = execute(fake, "lists-nothing-more", silence=1.5)
+    assert outcome.status == "crashed" and outcome.reason.startswith("hung: no progress for ")
+
+
 def test_engine_that_took_its_leave_but_stays_is_ended(fake: Path) -> None:
     outcome = execute(fake, "lingers")
     assert outcome.status == "ok"

@@ -59,9 +59,7 @@ impl Backend for BucketBackend {
     }
 
     fn prepare(&self) -> Result<(), SetupError> {
-        if let Some(start) = &self.place.target.existing {
-            let found = self.place.draw(start, &self.draw)?;
-            let _ = self.existing.set(Arc::new(found));
+        if self.place.target.existing.is_some() {
             return Ok(());
         }
         if self.reuse {
@@ -70,8 +68,10 @@ impl Backend for BucketBackend {
         self.place.prepare(self.alone)
     }
 
-    fn existing(&self) -> Option<Arc<Existing>> {
-        self.existing.get().cloned()
+    fn existing(&self, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Option<Arc<Existing>>, SetupError> {
+        let Some(start) = &self.place.target.existing else { return Ok(None) };
+        let found = Arc::new(self.place.draw(start, &self.draw, go_on)?);
+        Ok(Some(Arc::clone(self.existing.get_or_init(|| found))))
     }
 
     fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError> {

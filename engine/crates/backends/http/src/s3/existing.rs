@@ -135,16 +135,21 @@ impl Place {
     /// Lists the objects whose keys begin with `start`, and draws from them.
     ///
     /// # Errors
-    /// If there are fewer than lanes, or the service does not tell.
-    pub(crate) fn draw(&self, start: &str, draw: &Draw) -> Result<Existing, SetupError> {
+    /// If there are fewer than lanes, the service does not tell, or `go_on` says no.
+    pub(crate) fn draw(
+        &self,
+        start: &str,
+        draw: &Draw,
+        go_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Existing, SetupError> {
         pulse::begin(format!("listing {}", self.existing_path(start)), 0);
-        let seen = block_on(self.list_all(start, draw))?;
+        let seen = block_on(self.list_all(start, draw, go_on))?;
         let seen = seen.map_err(|fault| self.error("list", self.existing_path(start), fault))?;
         let listed = seen.listed;
         draw.deal(seen).ok_or_else(|| self.too_few(start, listed, draw.lanes))
     }
 
-    async fn list_all(&self, start: &str, draw: &Draw) -> Result<Seen, Fault> {
+    async fn list_all(&self, start: &str, draw: &Draw, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Seen, Fault> {
         let client = self.reach.client();
         let (mut seen, mut token) = (Seen::default(), String::new());
         loop {
@@ -154,6 +159,9 @@ impl Place {
             for object in objects_of(&page) {
                 let (name, bytes) = object.ok_or(MALFORMED_ANSWER)?;
                 draw.see(&mut seen, name, bytes);
+            }
+            if !go_on(seen.listed) {
+                return Err(Fault::os(libc::ECANCELED));
             }
             if !is_true(&page, "IsTruncated") {
                 return Ok(seen);

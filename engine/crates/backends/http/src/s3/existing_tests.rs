@@ -169,14 +169,31 @@ fn processes_of_one_job_share_them_out() {
         let job =
             foreign.job(&json!({"ranks": 2, "rank": rank, "objects": {"count": 4}}), &json!([{"operation": "get"}]));
         let backend = Buckets.open(&job).unwrap();
-        backend.prepare().unwrap();
-        let existing = backend.existing().unwrap();
+        let existing = backend.existing(&mut |_| true).unwrap().unwrap();
         assert_eq!((existing.found.listed, existing.found.objects, existing.lanes.len()), (50, 24, 3));
         names.extend(existing.lanes.iter().flat_map(|lane| lane.iter().map(|one| one.name.clone())));
     }
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), 24);
+}
+
+/// Of a list of many pages nobody waits for the end who has been told to stop.
+#[test]
+fn a_stop_ends_the_listing() {
+    let mut foreign = Foreign::new((0..1001).map(|_| 1));
+    let job = foreign.job(&json!({}), &json!([{"operation": "get"}]));
+    let backend = Buckets.open(&job).unwrap();
+    let mut told = Vec::new();
+    let stopped = backend.existing(&mut |listed| {
+        told.push(listed);
+        false
+    });
+    assert!(stopped.is_err());
+    assert_eq!(told, [1000]);
+    let stop: StopFlag = Arc::new(true.into());
+    let ended = assay_drive::run(&job, &backend, &mut foreign, &stop, &mut || None);
+    assert_eq!(ended, (ByeStatus::Stopped, Some("stopped from outside".to_owned())));
 }
 
 /// Even who asks a lane itself can change nothing.
@@ -186,6 +203,7 @@ fn a_lane_refuses_whatever_writes() -> Result<(), SetupError> {
     let job = foreign.job(&json!({"lanes": 1}), &json!([{"operation": "get"}]));
     let backend = Buckets.open(&job)?;
     backend.prepare()?;
+    assert!(backend.existing(&mut |_| true)?.is_some());
     let buffers = Arc::new(assay_core::Buffers::new(1, 4096, false).unwrap());
     let setup = LaneSetup { lane: 0, queue_depth: 1, tuning: job.tuning.clone(), direct: false, buffers, source: None };
     let mut lane = backend.open_lane(setup)?;

@@ -36,7 +36,8 @@ impl<'a> Work<'a> {
     /// Why it failed.
     pub(super) async fn run(self) -> Result<u64, Fault> {
         // No phase of a job asks for more, and whatever does must not get it.
-        if self.shared.existing.is_some() && !matches!(self.op.kind, OpKind::Get | OpKind::Head | OpKind::List) {
+        let only_reads = self.shared.place.target.existing.is_some();
+        if only_reads && !matches!(self.op.kind, OpKind::Get | OpKind::Head | OpKind::List) {
             return Err(Fault::os(libc::EROFS));
         }
         match self.op.kind {
