@@ -2,6 +2,7 @@
 
 import pytest
 from builders import make_case, make_run, make_sample
+from service_rows import service_case
 
 from assay.analyse.rows import analyse
 from assay.model.result.course import Course, Segments
@@ -71,9 +72,10 @@ def test_seconds_of_all_repeats_stand_together() -> None:
         seconds(2, 8 * MB, 9 * MB, 10 * MB),
         seconds(3, 8 * MB, 9 * MB, 9 * MB),
     ]
-    found = analysis(samples, ("read",))
+    found = analysis(samples, ("write", "read"))
     line = table(found, "seconds-table")
     assert line is not None
+    assert "The flush at the end is in none." in str(line.caption)
     assert texts(line.rows[0])[4:] == ["9", "MB/s", "5.00", "9.00", "10.0", "56 %"]
     charts = [
         chart
@@ -92,3 +94,10 @@ def test_seconds_of_all_repeats_stand_together() -> None:
 def test_short_results_have_no_seconds() -> None:
     samples = [make_sample("c0001", repeat, operation="read", elapsed_ns=S) for repeat in (1, 2, 3)]
     assert table(analysis(samples, ("read",)), "seconds-table") is None
+
+
+def test_seconds_of_objects_speak_of_no_flush() -> None:
+    samples = [seconds(repeat, 8 * MB, 9 * MB).model_copy(update={"operation": "get"}) for repeat in (1, 2, 3)]
+    case = service_case(1, "bucket", ("get",))
+    found = table(analyse(make_run(), (case,), (), samples, (), judge_row), "seconds-table")
+    assert found is not None and "flush" not in str(found.caption)

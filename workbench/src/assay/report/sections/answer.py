@@ -81,10 +81,9 @@ def _doubt(view: View, answered: set[Verdict]) -> Note | None:
     remedies = Counter(_remedy(row) for row in bad if row.findings)
     if 2 * len(bad) <= len(rows) or not remedies:
         return None
-    words = (
-        f"Only {len(rows) - len(bad):,} of {numbers.plural(len(rows), 'result')} are sound, so that this answer stands "
-    )
-    return Note(f"{words}on few of them. What helps most of the others: {remedies.most_common(1)[0][0]}", "warning")
+    count = f"{len(rows) - len(bad):,} of {numbers.plural(len(rows), 'result')}"
+    words = f"Only {count} are sound (ok, or only unstable), so that this answer stands on few of them."
+    return Note(f"{words} What helps most of the others: {remedies.most_common(1)[0][0]}", "warning")
 
 
 def _remedy(row: Row) -> str:

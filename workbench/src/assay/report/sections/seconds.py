@@ -46,8 +46,10 @@ def _table(view: View, found: Sequence[tuple[Row, list[Segments]]]) -> Table:
     )
     caption = (
         "Of each second in which every lane worked, of all repeats that count. What was under way at the border of two "
-        "seconds counts in both, by the time that it spent in each. The flush at the end is in none."
+        "seconds counts in both, by the time that it spent in each."
     )
+    if view.flushes:
+        caption += " The flush at the end is in none."
     if any(segments.length_ns > 10**9 for _, every in found for segments in every):
         caption += " Of very long repeats a segment is longer than a second."
     if len(found) > _MOST_ROWS:
