@@ -143,8 +143,10 @@ class Evidence:
 
     @property
     def data_set_bytes(self) -> int:
-        """Size of all files of the case together."""
+        """Size of all files or objects of the case together; of objects of several sizes the expected one."""
         parameters = self.case.parameters
+        if self.case.group == "objects":
+            return round(parameters.all_objects * parameters.object_sizes.mean)
         return parameters.file_size * (parameters.all_lanes if parameters.layout == "separate" else 1)
 
     def lane_cpus(self, sample: Sample) -> int:

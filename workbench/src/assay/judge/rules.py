@@ -181,6 +181,8 @@ def _laid_out(evidence: Evidence) -> str:
 
 
 def _cache_remedy(evidence: Evidence) -> str:
+    if evidence.operation in OBJECT_READS:
+        return "Use objects of at least twice the memory together; or use the number to show what a cache does."
     if evidence.case.parameters.cache == "keep":
         return "The cache was kept on purpose: use the number to show what a cache does, not for the device."
     if evidence.stacked_on is not None:

@@ -23,7 +23,7 @@ from judge_tools import (
 
 from assay.judge import cache
 from assay.judge.evidence import Evidence
-from assay.judge.rules import RULES
+from assay.judge.rules import RULES, cached_read
 from assay.model.result.result import Place
 from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Finding, Verdict
@@ -280,3 +280,12 @@ def test_the_numbers_are_what_was_compared() -> None:
     found = fires(cache.absorbed_writes, Verdict.CACHED, "", again(16)).numbers
     assert found == {"device_share": 0.25, "distinct_bytes": 16 * MIB}
     assert fires(cache.flush_without_effect, Verdict.CACHED, "", flushed(0.25)).numbers == {"device_share": 0.25}
+
+
+@pytest.mark.parametrize(("size", "told"), [(4096, "819 kB"), ("1KiB:50, 3KiB:50", "410 kB")])
+def test_the_data_set_of_objects_is_all_objects_of_all_lanes(size: int | str, told: str) -> None:
+    parameters = {"objects": 100, "object_size": size, "file_size": 0, "record_size": None, "lanes": 2, "cache": "keep"}
+    found = cached_read(evidence("get", place=NFS_PLACE, parameters=parameters, device_read_bytes=0))
+    assert isinstance(found, Finding)
+    assert f"the data set ({told}) is less than twice the memory" in found.text
+    assert "kept on purpose" not in found.remedy and "objects of at least twice the memory" in found.remedy

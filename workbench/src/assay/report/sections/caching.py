@@ -54,7 +54,7 @@ def _honest(row: Row, view: View) -> Row | None:
 
     rows = [other for other in view.analysis.rows if other.operation == row.operation and sound(other)]
     there = [other for other in rows if other.case.target == row.case.target]
-    found = [other for other in there if _cache(other) not in ("keep", NOT_TOLD)]
+    found = [other for other in there if _cache(other) not in ("keep", NOT_TOLD, numbers.NONE)]
     return min(found, key=distance, default=None)
 
 
@@ -124,8 +124,10 @@ def _number(row: Row | None) -> Num:
 
 
 def _sizes(row: Row) -> str:
-    """File and record size; of metadata operations number and size of the files."""
+    """File and record size; of metadata operations number and size of the files, of objects their size."""
     p = row.case.parameters
+    if row.case.group == "objects":
+        return f"objects of {numbers.axis_value('object_size', p.known('object_size', NOT_TOLD))}"
     file, record = (numbers.axis_value(name, p.known(name, NOT_TOLD)) for name in ("file_size", "record_size"))
     if not row.counted:
         return f"{file} / {record}"
@@ -134,5 +136,7 @@ def _sizes(row: Row) -> str:
 
 
 def _cache(row: Row) -> str:
+    if row.case.group == "objects":
+        return numbers.NONE  # There is none on this side.
     found: str = row.case.parameters.known("cache", NOT_TOLD)
     return found
