@@ -16,6 +16,8 @@ THROTTLES = frozenset(
     }
 )
 """Names with which services refuse what is too much for them."""
+PARTLY = "UnprocessedItems"
+"""Name of the failure of a batch that a service has done in part: it charges that part."""
 
 
 class Told(NamedTuple):
@@ -23,7 +25,7 @@ class Told(NamedTuple):
 
     Attributes:
         objects_per_s: Objects or items per second; of requests on several those that they were about.
-        read_units, write_units: Capacity units of a request, on average.
+        read_units, write_units: Capacity units of a request that was done, also in part; on average.
         units_per_s: Of both together.
         throttled: Requests that were refused because there were too many.
         unprocessed: Objects of batches that were left undone while others were taken.
@@ -39,22 +41,27 @@ class Told(NamedTuple):
 
 def throttled(sample: Sample) -> int:
     """Requests that the service refused because it had too many."""
-    return sum(tally.count for tally in sample.errors if tally.name in THROTTLES)
+    return _of_name(sample, THROTTLES)
+
+
+def _of_name(sample: Sample, names: frozenset[str]) -> int:
+    return sum(tally.count for tally in sample.errors if tally.name in names)
 
 
 def told_by(sample: Sample) -> Told | None:
     """What was told of a repeat; None if that is nothing, and nothing was throttled."""
     service, refused = sample.service, throttled(sample)
-    if not refused and (service is None or not sample.ops):
+    charged = sample.ops + _of_name(sample, frozenset({PARTLY}))
+    if not refused and (service is None or not charged):
         return None
     elapsed_ns = sample.known("elapsed_ns")
     seconds = float(elapsed_ns) / 1e9 if elapsed_ns else None
     objects = (service.objects if service else 0) or sample.ops
     per_s = objects / seconds if seconds else None
-    if service is None or not sample.ops:
+    if service is None or not charged:
         return Told(per_s, None, None, None, refused, service.unprocessed if service else 0)
     units = (service.read_units, service.write_units)
-    each = (units[0] / sample.ops, units[1] / sample.ops)
+    each = (units[0] / charged, units[1] / charged)
     return Told(per_s, *each, sum(units) / seconds if seconds else None, refused, service.unprocessed)
 
 

@@ -21,6 +21,23 @@ def test_objects_of_batches_count_rather_than_their_requests() -> None:
     assert found is not None and (found.objects_per_s, found.unprocessed) == (90.0, 10)
 
 
+def test_batches_that_were_done_in_part_are_told_and_share_the_units_that_they_took() -> None:
+    # Batches of 25 items of 1 KiB: one was done, of three 10 items were left undone each.
+    partly = ErrorTally(kind="fault", name="UnprocessedItems", count=3, example="x")
+    told = ServiceSeen(objects=70, unprocessed=30, write_units=70.0)
+    found = told_by(make_sample(ops=1, elapsed_ns=10**9, service=told, errors=(partly,)))
+    assert found is not None
+    assert (found.objects_per_s, found.write_units, found.units_per_s, found.unprocessed) == (70.0, 17.5, 70.0, 30)
+
+
+def test_what_was_left_undone_is_told_though_no_batch_was_done_whole() -> None:
+    partly = ErrorTally(kind="fault", name="UnprocessedItems", count=2, example="x")
+    told = ServiceSeen(objects=30, unprocessed=20, write_units=30.0)
+    found = told_by(make_sample(ops=0, elapsed_ns=10**9, service=told, errors=(partly,)))
+    assert found is not None
+    assert (found.objects_per_s, found.write_units, found.unprocessed) == (30.0, 15.0, 20)
+
+
 def test_what_tells_nothing_and_throttles_nothing_has_no_line() -> None:
     assert told_by(make_sample()) is None
     (put, get) = service_run(service_case(1, "bucket")).rows

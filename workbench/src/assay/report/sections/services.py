@@ -28,7 +28,7 @@ def services_table(view: View) -> Table | None:
     caption = (
         "Medians over the repeats that count; throttled requests, and objects of batches that the service left undone "
         "while it took others, of all repeats together. Units are the capacity units that the service says it has "
-        "charged, of requests that went well."
+        "charged, of requests that were done, also in part."
     )
     return Table("services-table", columns, lines, caption, interactive=True)
 
