@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from run_tools import assay, check_whole, needs_engine, only_run
+from s3_harm import refuses
+from s3_proxy import Request, harmful
 from s3_servers import ACCESS_KEY, SECRET_KEY, S3Server
 from s3_tools import BUCKET, client
 
@@ -54,6 +56,22 @@ def test_a_bucket_is_made_and_nothing_of_it_stays(tmp_path: Path, server: S3Serv
     kept = b"".join(Path(at, name).read_bytes() for at, _, names in os.walk(folder) for name in names)
     told = (done.stdout + done.stderr + shown + report).encode()
     assert ACCESS_KEY.encode() not in kept + told and SECRET_KEY.encode() not in kept + told
+
+
+def test_what_an_engine_could_not_remove_is_removed_by_the_run(tmp_path: Path, server: S3Server) -> None:
+    """Otherwise it stays for ever: the bucket is not empty, so that it is left alone at the end."""
+
+    def removes(request: Request) -> bool:
+        return request.method == "POST" and "delete" in request.path
+
+    folder = place(tmp_path, server)
+    study = folder / "study.yaml"
+    with harmful(server.port, refuses("503 Slow Down", "SlowDown"), removes) as proxy:
+        study.write_text(study.read_text().replace(server.endpoint, proxy.endpoint))
+        assay(folder, "run", "study.yaml", expect=1)
+    with RunStore.open(only_run(folder)) as store:
+        assert store.outcome_counts() == {"ok": 3, "errors": 1}, "what happened is told nonetheless"
+    assert client(server).list_buckets()["Buckets"] == []
 
 
 def test_a_result_is_held_against_what_the_client_can_ask_for(tmp_path: Path, server: S3Server) -> None:

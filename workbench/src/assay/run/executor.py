@@ -42,6 +42,8 @@ LEAVING_SECONDS = 15.0
 """Longest wait for storage that does not answer when the user has asked to stop."""
 LEFT_BEHIND = ("crashed", "incomplete")
 """After these outcomes something of the repeat may still be there."""
+NOT_REMOVED = "the data could not be removed"
+"""An engine's words if that is so, as after a throttle; a second try may do better, and says if not."""
 TOLD_SECONDS = 5.0
 """A wait that is longer than this is told."""
 LOOK_SECONDS = 0.2
@@ -256,7 +258,7 @@ class Executor:
             self.spending.note(case.target, spent_by(outcome.events, self.fleet is not None))
         if outcome.status == "incomplete":
             self.silent.add(target_path(self.study, case.target))
-        if not hindrance and outcome.status in LEFT_BEHIND:
+        if not hindrance and (outcome.status in LEFT_BEHIND or NOT_REMOVED in outcome.reason):
             self._clean_after(case, planned, progress)
         by_user = bool(self.interruption.count)
         if outcome.stop_requested and (outcome.status == "stopped" or (by_user and outcome.status == "crashed")):
