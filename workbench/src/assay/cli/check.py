@@ -35,7 +35,7 @@ def command(study: Path = typer.Argument(parser=as_path, help="Study file.", met
         warn_stale(loaded.prices.book)
     estimate = estimate_study(loaded.study, loaded.cases)
     say(f"ok: {summary(loaded, estimate)}")
-    for line in doubts(loaded.study, estimate):
+    for line in doubts(loaded.study, loaded.cases, estimate):
         note(f"warning: {line}")
 
 

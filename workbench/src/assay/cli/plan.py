@@ -156,5 +156,5 @@ def _print_foot(loaded: Plan, estimate: StudyEstimate) -> None:
         say(f"  {line}")
     if repeating.time is not None:
         say(f"       or the {about_duration(repeating.time / 1e9)} for all repeats are spent")
-    for line in doubts(study, estimate):
+    for line in doubts(study, loaded.cases, estimate):
         say(f"note:  {line}")

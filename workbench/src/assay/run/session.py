@@ -30,6 +30,7 @@ from assay.model.foreign import plain
 from assay.model.study.blocks import Blocks
 from assay.model.units import about_duration, about_size
 from assay.plan.ceilings import stated_ceilings
+from assay.plan.doubts import beyond_limits
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.load import load_study
 from assay.plan.methods import open_shapes
@@ -518,21 +519,11 @@ class _Session:
             self.say(f"warning: the run goes on in another environment than it began in: {names}")
             self.store.describe(environment={**before, **later})
 
-    def _beyond_limits(self) -> list[str]:
-        """A warning for each target that is planned to get more requests than it may."""
+    def _beyond_limits(self) -> tuple[str, ...]:
+        """A line for each target that is planned to get more requests than it may."""
         pending = Counter(case for case, _ in self.store.pending())
-        planned: dict[str, float] = {}
-        targets = {case.id: case.target for case in self.plan.cases}
-        for case in self.estimate.cases:
-            name = targets.get(case.case, "")
-            planned[name] = planned.get(name, 0.0) + case.requests * pending[case.case]
-        lines = []
-        for name, target in self.plan.study.targets.items():
-            most = limits_of(target.job_target()).get("max_requests")
-            if most is not None and planned.get(name, 0.0) > most:
-                what = f"about {planned[name]:,.0f} requests are planned, max_requests is {most:,}"
-                lines.append(f"warning: target {name}: {what}: some repeats will not be done")
-        return lines
+        pairs = zip(self.plan.cases, self.estimate.cases, strict=True)
+        return beyond_limits(self.plan.study, ((case, item.requests * pending[case.id]) for case, item in pairs))
 
     def _spending(self) -> Spending:
         """What earlier sessions of the run have spent at targets that limit it."""
@@ -557,7 +548,7 @@ class _Session:
         if blocks is not None:
             left.limit(blocks.seconds - spent(self.store))
         for line in self._beyond_limits():
-            self.say(line)
+            self.say(f"warning: {line}")
         about = "about" if fixed else "at most about"
         to_do = f"{len(pending)} of {total} repeats to do, {about} {about_duration(left.seconds())}"
         self.say(f"run {self.store.folder.name}: {to_do}{self._patience_text(seconds)}")

@@ -171,7 +171,8 @@ def needed(rates: dict[str, "np.ndarray[tuple[int], np.dtype[np.float64]]"], cou
 def test_a_study_that_cannot_tell_says_so() -> None:
     def said(**fields: object) -> str:
         made = study(**fields)
-        return " ".join(doubts(made, estimate_study(made, expand(made).cases)))
+        cases = expand(made).cases
+        return " ".join(doubts(made, cases, estimate_study(made, cases)))
 
     assert said(targets=TWO) == "" == said(repeats=5) == said(targets=TWO, repeats=4)
     assert "3 repeats cannot show which target is faster" in said(targets=TWO, repeats=3)

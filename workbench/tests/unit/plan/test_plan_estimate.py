@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from paths import REPOSITORY
-from plan_tools import load, study, written
+from plan_tools import load, object_written, study, written
 
+from assay.plan.doubts import doubts
 from assay.plan.estimate import (
     CONTROL_SECONDS,
     CONTROL_SHARE,
@@ -142,3 +143,14 @@ def test_the_quickstart_takes_at_most_three_minutes_whatever_the_disk():
     assert (grid.file_size.count(), grid.record_size.count(), loaded.study.repeats) == (3, 4, 16)
     optional = [name for name, workload in loaded.study.workloads.items() if workload.optional]
     assert optional == ["dropped", "limited"]
+
+
+@pytest.mark.parametrize(("most", "warned"), [(99, True), (100, False)])
+def test_a_plan_of_more_requests_than_a_table_may_get_says_so(most: int, warned: bool) -> None:
+    target = {"kind": "dynamodb", "endpoint": "http://127.0.0.1:8000", "table": "abc", "max_requests": most}
+    made = load(object_written(targets={"t": target}, w_object_size="1KiB", w_objects=10, repeats=5)).study
+    assert made is not None
+    cases = expand(made).cases
+    (said,) = doubts(made, cases, estimate_study(made, cases)) or ("",)
+    expected = "target t: about 100 requests are planned, max_requests is 99: some repeats will not be done"
+    assert said == (expected if warned else "")
