@@ -7,7 +7,7 @@ use assay_backend_null::NullBackend;
 use assay_core::{Backend, Buffers, LaneSetup, Op, OpKind, PhasePlan};
 use assay_drive::arrivals::Schedule;
 use assay_drive::control::{next_line, word, Word, MAX_LINE_BYTES};
-use assay_drive::objects::{ObjectSteps, There};
+use assay_drive::objects::{Lengths, ObjectSteps, There};
 use assay_drive::pattern::{Contents, Pattern, Share};
 use assay_spec::{Job, NullTarget, Operation, Phase, Target};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ fn plan(job: &Job, number: u32, phase: &Phase, lane: u32) {
         (None, Some(objects)) => {
             // How many there are may take long to add up.
             let count = objects.count.min(STEPS);
-            Pattern::objects(ObjectSteps::new(job, phase, count, There::first(count), 0, job.seed))
+            Pattern::objects(ObjectSteps::new(job, phase, count, There::first(count), Lengths::new(job, 0), job.seed))
         }
         (None, None) if phase.operation == Operation::Prepare => Pattern::fill(share, 0),
         (None, None) => Pattern::new(phase, share, job.seed),
