@@ -96,7 +96,7 @@ const S3: &[(i32, &[&str])] = &[
     (429, &["TooManyRequests", "SlowDown"]),
     (500, &["InternalError"]),
     (501, &["NotImplemented"]),
-    (503, &["ServiceUnavailable", "SlowDown", "Busy"]),
+    (503, &["ServiceUnavailable", "SlowDown", "Busy", "SlowDownRead", "SlowDownWrite"]),
     (507, &["InsufficientStorage", "XMinioStorageFull"]),
 ];
 

@@ -12,6 +12,8 @@ THROTTLES = frozenset(
         "ThrottlingException",
         "RequestLimitExceeded",
         "SlowDown",
+        "SlowDownRead",
+        "SlowDownWrite",
         "TooManyRequests",
     }
 )

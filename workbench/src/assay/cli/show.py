@@ -109,13 +109,13 @@ def _prices_json(store: "RunStore") -> "dict[str, Any] | None":
 
 
 def _ceiling_lines(ceilings: "Sequence[Ceiling]") -> "list[str]":
-    """What the host and each target can do at most, a line each; the engine's own are one per kind of job."""
+    """What the host and each target can do at most, a line each; not what is one per kind of job."""
     from assay.cli.output import ceiling_text
     from assay.model.result.ceiling import HOST_WIDE
 
     found: dict[str, list[str]] = {}
     for item in sorted(ceilings, key=lambda item: item.target != HOST_WIDE):
-        if item.value and item.name != "engine":
+        if item.value and not item.kind:
             found.setdefault(item.target, []).append(f"{item.name} {ceiling_text(item.value, item.unit)}")
     return [f"{'host' if target == HOST_WIDE else target}: {', '.join(words)}" for target, words in found.items()]
 

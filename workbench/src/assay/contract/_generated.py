@@ -1368,7 +1368,7 @@ class S3Target(BaseModel):
     """
     checksum: Checksum = Checksum.none
     """
-    What is sent with each put, and held against each get of a whole object.
+    What is sent with each put, and held against each get of a whole object with which the service tells one.
     """
     destroy: bool = False
     """

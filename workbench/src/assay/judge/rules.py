@@ -50,7 +50,7 @@ def incomplete(evidence: Evidence) -> Answer:
         verdict=Verdict.INCOMPLETE,
         rule="incomplete",
         text="; ".join(parts),
-        remedy=_incomplete_remedy(bad),
+        remedy=_incomplete_remedy(bad, evidence.case.group == "objects"),
         numbers={
             "repeats_planned": evidence.planned,
             "repeats_usable": len(evidence.usable),
@@ -71,7 +71,10 @@ def _failure(sample: Sample) -> str:
     return f"{text}: {'; '.join(told)}" if told else text
 
 
-def _incomplete_remedy(bad: list[Sample]) -> str:
+_LIMITED = "Raise the target's limit (max_requests, max_capacity_units) and start a new run: a run keeps its limits."
+
+
+def _incomplete_remedy(bad: list[Sample], objects: bool) -> str:
     symbols = {tally.name for sample in bad for tally in sample.errors}
     if symbols & {"ENOSPC", "EDQUOT", "NFS3ERR_NOSPC", "NFS3ERR_DQUOT"}:
         return "Free space (or inodes) on the target or use smaller or fewer files, then run the study again."
@@ -81,9 +84,12 @@ def _incomplete_remedy(bad: list[Sample]) -> str:
         return "Look for the cause in the NFS server's log, then run the study again."
     if symbols & {"EIO"}:
         return "Look for device errors in the kernel log (dmesg), then run the study again."
+    if symbols & {"RequestLimit", "CapacityLimit"}:
+        return _LIMITED
     if symbols:
         return "Mend what the error names, then run the study again."
-    return "Run again with --resume: repeats that crashed or were stopped are executed again."
+    again = "Run again with --resume: repeats that crashed or were stopped are executed again."
+    return f"{again} If a limit of the target is used up: {_LIMITED[0].lower()}{_LIMITED[1:]}" if objects else again
 
 
 def cached_read(evidence: Evidence) -> Answer:

@@ -49,7 +49,7 @@ def test_throttles_are_told_of_services_that_tell_nothing_else() -> None:
     other = ErrorTally(kind="fault", name="AccessDenied", count=7, example="x")
     found = told_by(make_sample(errors=(*refused, other)))
     assert found is not None
-    assert (found.throttled, found.read_units, found.units_per_s) == (10, None, None)
+    assert (found.throttled, found.read_units, found.units_per_s) == (14, None, None)
 
 
 def test_throttles_of_all_repeats_are_added_though_none_of_them_counts() -> None:

@@ -56,6 +56,17 @@ def test_first_and_repeated_fetches_of_one_operation_have_their_times_and_ratio(
     assert texts(line)[4:] == ["3,000", "2,000", "too few", "9,000", "500", "too few", "0.25"]
 
 
+def test_a_second_time_is_set_beside_the_first_one_of_the_same_case() -> None:
+    samples = [fetched(repeat, "get", 1000, 0) for repeat in (1, 2, 3)]
+    samples += [fetched(repeat, "get (2)", 0, 1000) for repeat in (1, 2, 3)]
+    found = table(analysis(samples, ("get", "get (2)")), "accesses-table")
+    assert found is not None
+    assert [texts(line)[4:6] + texts(line)[7:9] + texts(line)[-1:] for line in found.rows] == [
+        ["3,000", "2,000", "0", "–", "–"],
+        ["0", "–", "3,000", "500", "0.25"],
+    ]
+
+
 def test_without_repeated_fetches_there_is_no_such_table() -> None:
     samples = [fetched(repeat, "get", 1000, 0) for repeat in (1, 2, 3)]
     assert table(analysis(samples, ("get",)), "accesses-table") is None

@@ -55,7 +55,7 @@ pub struct S3Target {
     /// Storage class of what is put, such as `STANDARD_IA`; none: the bucket's own.
     #[serde(default)]
     pub storage_class: Option<String>,
-    /// What is sent with each put, and held against each get of a whole object.
+    /// What is sent with each put, and held against each get of a whole object with which the service tells one.
     #[serde(default)]
     pub checksum: Checksum,
     /// How keys begin.

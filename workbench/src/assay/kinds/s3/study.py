@@ -99,7 +99,9 @@ class S3Target(HttpTarget):
     )
     anonymous: Flag = Field(False, description="Requests are not signed.")
     checksum: Checksum = Field(
-        "none", description="Sum that is sent with each put, and held against each get of a whole object."
+        "none",
+        description="Sum that is sent with each put, and held against each get of a whole object with which the "
+        "service tells one.",
     )
     storage_class: StorageClass = Field(None, description="Storage class of what is put; the bucket's own if left out.")
     versioned: Flag = Field(False, description="The bucket, if it is made, keeps every version of its objects.")

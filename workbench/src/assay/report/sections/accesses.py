@@ -17,7 +17,10 @@ def accesses_table(view: View) -> Table | None:
     rows = [row for row in view.analysis.rows if _fetches(row)]
     # Where each phase fetches each object once, its first and its second time stand in two lines.
     cases = {row.case.id for row in rows if any(counts.repeated_ops for counts in _fetches(row))}
-    lines = [_line(view, row) for row in rows if row.case.id in cases]
+    rows = [row for row in rows if row.case.id in cases]
+    # Where a case fetches all first and then all again, the first time is that of its other line.
+    first = {row.case.id: half for row in reversed(rows) if (half := _median(_first(row), "p50")) is not None}
+    lines = [_line(view, row, first.get(row.case.id)) for row in rows]
     if not lines:
         return None
     columns = (
@@ -34,7 +37,8 @@ def accesses_table(view: View) -> Table | None:
     caption = (
         "Repeated: fetches of an object that the same repeat had fetched before since it was stored; first: all the "
         "others. Counts of all repeats that count; times are medians over them, of each one's own percentiles. A ratio "
-        "far below 1 says that something on the way keeps what was fetched."
+        "far below 1 may mean that something on the way keeps what was fetched. Where both are of one phase, the first "
+        "ones lie at its beginning, when connections are made."
     )
     return Table("accesses-table", columns, tuple(lines), caption, interactive=True)
 
@@ -44,15 +48,19 @@ def _fetches(row: Row) -> list[KindCounts]:
     return [counts for sample in usable(row.samples) for counts in sample.kinds if counts.kind == "get" and counts.ops]
 
 
-def _line(view: View, row: Row) -> tuple[Cell, ...]:
+def _first(row: Row) -> list[dict[str, float]]:
+    return [counts.first_said if counts.repeated_ops else counts.latency_said for counts in _fetches(row)]
+
+
+def _line(view: View, row: Row, of_case: float | None) -> tuple[Cell, ...]:
     kinds = _fetches(row)
     fresh, again = (
         sum(counts.ops - counts.repeated_ops for counts in kinds),
         sum(counts.repeated_ops for counts in kinds),
     )
-    first = [counts.first_said if counts.repeated_ops else counts.latency_said for counts in kinds]
+    first = _first(row)
     repeated = [counts.repeated_said for counts in kinds]
-    halves = (_median(first, "p50"), _median(repeated, "p50"))
+    halves = (_median(first, "p50") or of_case, _median(repeated, "p50"))
     ratio = halves[1] / halves[0] if halves[0] and halves[1] is not None else None
     return (
         row.case.id,
