@@ -218,9 +218,14 @@ class HttpTarget(Target):
         more = len(self.doors) - 1
         return f"{self.doors[0]}{f' and {more} more' if more else ''}/{self.inside}"
 
+    @property
+    def has_own_service(self) -> bool:
+        """As `Target.has_own_service`: it has no objects that were there before."""
+        return not self.only_read
+
     def at_engine(self) -> BaseModel | None:
         """As `Target.at_engine`: in a bucket or table of the engine's own, in which nobody else has objects."""
-        if self.only_read:
+        if not self.has_own_service:
             return None
         alone = {"endpoints": (NULL_SERVICE,), "server": None, "profile": None, "ca_file": None}
         return self.model_copy(update={**alone, **self.part("job").AT_ENGINE}).job_target("ceiling")

@@ -43,7 +43,7 @@ def ceiling_times(study: Study, cases: Iterable[Case], run_seconds: float) -> tu
     for case in cases:
         names[case.target] = None
         target = study.targets[case.target]
-        if target.at_engine() is not None:
+        if target.has_own_service:
             clients.update((case.target, job_kind(_alone(case), operation)) for operation in case.operations)
         elif target.keeps_data and not target.only_read:
             kinds.update(job_kind(case.parameters, operation) for operation in case.operations)

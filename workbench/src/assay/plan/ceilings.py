@@ -82,7 +82,7 @@ def engine_jobs(study: Study, cases: Iterable[Case]) -> tuple[list[CeilingJob], 
     kinds: dict[str, tuple[Case, str, int]] = {}
     for case in cases:
         target = study.targets[case.target]
-        if not target.keeps_data or target.only_read or target.at_engine() is not None:
+        if not target.keeps_data or target.only_read or target.has_own_service:
             continue
         for operation in case.operations:
             kind = job_kind(case.parameters, operation)

@@ -30,7 +30,7 @@ def client_jobs(study: Study, cases: Iterable[Case], most: int) -> tuple[list[Cl
     """Jobs at the engine's own service, the most frequent kinds first, and how many kinds had to be left out."""
     found: dict[tuple[str, str], tuple[Parameters, str, dict[int, str], int]] = {}
     for case in cases:
-        if study.targets[case.target].at_engine() is None or case.parameters.hosts > 1:
+        if not study.targets[case.target].has_own_service or case.parameters.hosts > 1:
             continue
         alone = case.parameters.model_copy(update={"lanes": 1})
         for operation in case.operations:

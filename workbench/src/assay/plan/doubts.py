@@ -52,7 +52,7 @@ def beyond_limits(study: Study, requests: Iterable[tuple[Case, float]]) -> tuple
         planned[case.target] = planned.get(case.target, 0.0) + count
     found = []
     for name, count in planned.items():
-        most = getattr(study.targets[name].job_target(), "max_requests", None)
+        most = getattr(study.targets[name], "max_requests", None)
         if most is not None and count > most:
             found.append(
                 f"target {name}: about {count:,.0f} requests are planned, max_requests is {most:,}: some repeats will"

@@ -218,6 +218,11 @@ class Target(Frozen):
         found: BaseModel = self.part("job").job_target(self, directory, run, destroy, servers)
         return found
 
+    @property
+    def has_own_service(self) -> bool:
+        """The engine has a service of this kind, at which a client can be measured: `at_engine`."""
+        return False
+
     def at_engine(self) -> BaseModel | None:
         """As `job_target`, but at a service of the engine's own, which answers at once; None where there is none.
 
