@@ -7,6 +7,7 @@ from assay.analyse.usable import usable
 from assay.model.result.result import KindCounts, Row
 from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
+from assay.report.sections.lead import LEAD, lead
 from assay.report.view import View
 
 _PERCENTILES = ("p50", "p99")
@@ -24,10 +25,7 @@ def accesses_table(view: View) -> Table | None:
     if not lines:
         return None
     columns = (
-        Column("Case"),
-        Column("Target", facet=True),
-        Column("Operation", facet=True),
-        Column("At"),
+        *LEAD,
         Column("First", "fetches", numeric=True),
         *(Column(f"First {name}", "µs", numeric=True) for name in _PERCENTILES),
         Column("Repeated", "fetches", numeric=True),
@@ -63,10 +61,7 @@ def _line(view: View, row: Row, of_case: float | None) -> tuple[Cell, ...]:
     halves = (_median(first, "p50") or of_case, _median(repeated, "p50"))
     ratio = halves[1] / halves[0] if halves[0] and halves[1] is not None else None
     return (
-        row.case.id,
-        row.case.target,
-        numbers.operation_title(row.operation),
-        view.point_of(row) or row.case.workload,
+        *lead(view, row),
         Num(f"{fresh:,}", float(fresh)),
         *(_time(first, name, fresh) for name in _PERCENTILES),
         Num(f"{again:,}", float(again)),

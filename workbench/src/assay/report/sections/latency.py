@@ -4,6 +4,7 @@ from assay.model.result.percentile import PERCENTILES, Standing
 from assay.model.result.result import Row
 from assay.report import figures, numbers, percentiles
 from assay.report.document import Badge, Block, Bullets, Cell, Column, Heading, Note, Num, Paragraph, Section, Table
+from assay.report.sections.lead import LEAD, lead
 from assay.report.view import View
 
 _MOST_ROWS = 2000
@@ -59,18 +60,13 @@ def _uncertain(row: Row, view: View) -> tuple[float, str] | None:
 def _table(view: View) -> Table:
     columns = (
         Column("Verdict", facet=True),
-        Column("Case"),
-        Column("Target", facet=True),
-        Column("Operation", facet=True),
-        Column("At"),
+        *LEAD,
         *(Column(name, "µs", numeric=True) for name in ("min", "mean", *PERCENTILES, "max")),
     )
     rows: list[tuple[Cell, ...]] = []
     found = [row for row in view.analysis.rows if row.latency]
     for row in found[:_MOST_ROWS]:
-        where = view.point_of(row) or row.case.workload
-        operation = numbers.operation_title(row.operation)
-        rows.append((Badge(row.verdict), row.case.id, row.case.target, operation, where, *_times(row)))
+        rows.append((Badge(row.verdict), *lead(view, row), *_times(row)))
     caption = (
         "min, mean and max: of all repeats. Percentiles: median of the repeats' own and its 95 % interval; the method "
         "says what makes one uncertain, and how many operations it takes."

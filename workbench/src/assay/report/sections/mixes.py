@@ -9,6 +9,7 @@ from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
 from assay.report.kinds_table import KindRate, mixed_kinds
 from assay.report.measure import COUNTED, DATA
+from assay.report.sections.lead import LEAD, lead
 from assay.report.view import View
 
 _MOST_ROWS = 500
@@ -25,10 +26,7 @@ def mixes_table(view: View) -> Table | None:
     if not lines:
         return None
     columns = (
-        Column("Case"),
-        Column("Target", facet=True),
-        Column("Operation", facet=True),
-        Column("At"),
+        *LEAD,
         Column("Of which", facet=True),
         Column(DATA.title, DATA.unit, numeric=True),
         Column("Operations", "1/s", numeric=True),
@@ -48,10 +46,7 @@ def _lines(view: View, row: Row, kinds: Kinds, first: bool) -> Iterator[tuple[Ce
         moves = any(rate.throughput is not None for rate in rates)
         moved = [rate.throughput or 0.0 for rate in rates] if moves else []
         yield (
-            row.case.id,
-            row.case.target,
-            numbers.operation_title(row.operation),
-            view.point_of(row) or row.case.workload,
+            *lead(view, row),
             kind.replace("_", " "),
             Num(DATA.number(median(moved)), median(moved)) if moved else Num(numbers.NONE, None),
             _per_second([rate.iops for rate in rates]),

@@ -11,6 +11,7 @@ from assay.report import figures, numbers
 from assay.report.charts.course import course_chart
 from assay.report.document import Block, Cell, Chart, Column, Heading, Num, Table
 from assay.report.measure import measure_of
+from assay.report.sections.lead import LEAD, lead
 from assay.report.view import View
 
 _MOST_ROWS = 500
@@ -35,10 +36,7 @@ def segments_of(row: Row) -> list[Segments]:
 
 def _table(view: View, found: Sequence[tuple[Row, list[Segments]]]) -> Table:
     columns = (
-        Column("Case"),
-        Column("Target", facet=True),
-        Column("Operation", facet=True),
-        Column("At"),
+        *LEAD,
         Column("Segments", numeric=True),
         Column("Unit", facet=True),
         *(Column(name, numeric=True) for name in ("Slowest", "Median", "Fastest")),
@@ -64,10 +62,7 @@ def _line(view: View, row: Row, every: Sequence[Segments]) -> tuple[Cell, ...]:
     ends = (min(rates), median(rates), max(rates))
     share = ends[0] / ends[1] if ends[1] else None
     return (
-        row.case.id,
-        row.case.target,
-        numbers.operation_title(row.operation),
-        view.point_of(row) or row.case.workload,
+        *lead(view, row),
         Num(str(len(rates)), float(len(rates))),
         measure.unit,
         *(Num(measure.number(rate), rate) for rate in ends),

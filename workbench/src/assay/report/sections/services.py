@@ -5,6 +5,7 @@ from assay.model.result.result import Row
 from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
 from assay.report.measure import COUNTED
+from assay.report.sections.lead import LEAD, lead
 from assay.report.view import View
 
 
@@ -14,10 +15,7 @@ def services_table(view: View) -> Table | None:
     if not lines:
         return None
     columns = (
-        Column("Case"),
-        Column("Target", facet=True),
-        Column("Operation", facet=True),
-        Column("At"),
+        *LEAD,
         Column("Objects", "1/s", numeric=True),
         Column("Read units", "per request", numeric=True),
         Column("Write units", "per request", numeric=True),
@@ -38,10 +36,7 @@ def _line(view: View, row: Row) -> tuple[Cell, ...] | None:
     if told is None:
         return None
     return (
-        row.case.id,
-        row.case.target,
-        numbers.operation_title(row.operation),
-        view.point_of(row) or row.case.workload,
+        *lead(view, row),
         *map(_number, (told.objects_per_s, told.read_units, told.write_units, told.units_per_s)),
         *(Num(f"{count:,}", float(count)) for count in (told.throttled, told.unprocessed)),
     )
