@@ -30,7 +30,12 @@ def started() -> Any:
 def opened(driver: Any, path: Path) -> None:
     """Load the page and wait until its charts are drawn."""
     driver.get(path.as_uri())
+    until(driver, "return document.documentElement.dataset.charts !== undefined")
+
+
+def until(driver: Any, script: str) -> None:
+    """Wait until a script returns true, such as that charts are drawn."""
     deadline = time.monotonic() + 600
-    while driver.execute_script("return document.documentElement.dataset.charts") is None:
-        assert time.monotonic() < deadline, "the charts were not drawn within ten minutes"
+    while not driver.execute_script(script):
+        assert time.monotonic() < deadline, f"not true within ten minutes: {script}"
         time.sleep(0.1)

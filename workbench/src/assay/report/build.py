@@ -18,6 +18,7 @@ from assay.report.sections import (
     network,
     notes,
     options,
+    rests,
     results,
     verdicts,
 )
@@ -25,6 +26,7 @@ from assay.report.view import View
 
 _SECTIONS = (
     answer,
+    rests,
     options,
     method,
     environment,

@@ -189,6 +189,58 @@ class KeyFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class Lane:
+    """Repeats of one target, as dots along a scale.
+
+    Attributes:
+        target: Its number, for its colour; None for none.
+        values: Of repeats at points that are decided.
+        open: Of repeats at points that are not.
+        middle: Their median, of both together.
+    """
+
+    name: str
+    target: int | None
+    values: tuple[float, ...]
+    open: tuple[float, ...]
+    middle: float
+
+
+@dataclass(frozen=True, slots=True)
+class DotRow:
+    """What is said of one kind of work, and the repeats that it rests on."""
+
+    label: str
+    text: Text
+    detail: str
+    lanes: tuple[Lane, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """Sentences, each beside the dots of all its repeats; the dots share a logarithmic scale.
+
+    Attributes:
+        title: What the scale shows, with its unit.
+        caption: What a dot is, in words.
+        ratio: The values are ratios, with a mark at 1; else rates in the unit of the title.
+    """
+
+    id: str
+    title: str
+    caption: str
+    ratio: bool
+    rows: tuple[DotRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """Short lists side by side, each with a title."""
+
+    items: tuple[tuple[str, tuple[Text, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Chart:
     """A chart as a complete Vega-Lite specification; `caption` says in words what is drawn."""
 
@@ -258,7 +310,22 @@ class Fold:
     blocks: tuple["Block", ...]
 
 
-Block = Heading | Paragraph | Bullets | Facts | KeyFigures | Table | Chart | Surface | Gallery | Code | Note | Fold
+Block = (
+    Heading
+    | Paragraph
+    | Bullets
+    | Facts
+    | KeyFigures
+    | Dots
+    | Panels
+    | Table
+    | Chart
+    | Surface
+    | Gallery
+    | Code
+    | Note
+    | Fold
+)
 
 
 @dataclass(frozen=True, slots=True)

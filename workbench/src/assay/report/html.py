@@ -16,6 +16,7 @@ from typing import Any
 
 from assay.model.foreign import lines
 from assay.report import document as doc
+from assay.report.first.draw import dots_html
 from assay.report.surface import surface_svg
 
 Writer = Callable[[Any], str]
@@ -187,6 +188,20 @@ def _key_figures(block: doc.KeyFigures) -> str:
     return f"<div class=figures>{''.join(cards)}</div>"
 
 
+def _dots(block: doc.Dots) -> str:
+    return dots_html(block, escape, _text)
+
+
+def _panels(block: doc.Panels) -> str:
+    return f"<div class=panels>{''.join(_panel(title, items) for title, items in block.items)}</div>"
+
+
+def _panel(title: str, items: tuple[doc.Text, ...]) -> str:
+    lines = [_text(item) for item in items]
+    body = f"<p>{lines[0]}</p>" if len(lines) == 1 else f"<ul>{''.join(f'<li>{line}</li>' for line in lines)}</ul>"
+    return f"<div class=panel><h3>{escape(title)}</h3>{body}</div>"
+
+
 def _table(table: doc.Table) -> str:
     heads = []
     for column in table.columns:
@@ -285,6 +300,8 @@ _WRITERS: dict[type[Any], Writer] = {
     doc.Bullets: _bullets,
     doc.Facts: _facts,
     doc.KeyFigures: _key_figures,
+    doc.Dots: _dots,
+    doc.Panels: _panels,
     doc.Table: _table,
     doc.Chart: _chart,
     doc.Surface: _surface,

@@ -28,6 +28,11 @@ class Lack(NamedTuple):
     applies: bool
 
 
+def without_figures(text: str) -> str:
+    """A text by which sentences that differ in their figures only are the same."""
+    return _FIGURES.sub("", text)
+
+
 def grouped(rows: Iterable[Row]) -> list[Lack]:
     """Each reason once, with the rules and the number of results: missing evidence first, the most frequent first."""
     rules: dict[str, dict[str, None]] = {}
@@ -37,7 +42,7 @@ def grouped(rows: Iterable[Row]) -> list[Lack]:
         seen = set()
         for line in row.not_evaluated:
             rule, _, reason = line.partition(": ")
-            plain = _FIGURES.sub("", reason)
+            plain = without_figures(reason)
             rules.setdefault(plain, {})[rule] = None
             wordings.setdefault(plain, {})[reason] = None
             seen.add(plain)

@@ -2,8 +2,9 @@
 
 from assay.analyse.compare import compare
 from assay.analyse.decide import decide
-from assay.report.claims import claims, sentences
+from assay.report.claims import claims
 from assay.report.document import words
+from assay.report.first.words import sentences
 from assay.run.analysis import judged_rows
 from assay.run.settle import took
 from assay.store import RunStore

@@ -14,7 +14,8 @@ from assay.analyse.decide import decide
 from assay.model.result.decision import Decision, Outcome
 from assay.model.result.result import Row
 from assay.model.result.verdict import Finding, Verdict
-from assay.report.claims import claims, headline, sentence
+from assay.report.claims import claims
+from assay.report.first.words import headline, sentence
 
 SEED = 5
 

@@ -12,7 +12,7 @@ from assay.report.view import View, sound
 def test_a_run_of_one_target_says_where_it_is_slowest_and_fastest() -> None:
     whole = sample_run()
     alone = answered(whole.model_copy(update={"rows": tuple(row for row in whole.rows if row.case.target == "disk")}))
-    answer = next(part for part in build_document(alone).sections if part.id == "answer")
+    answer = next(part for part in build_document(alone).sections if part.id == "rests")
     (cards,) = (block.items for block in answer.blocks if isinstance(block, KeyFigures))
     reads = [row for row in alone.rows if row.operation == "read" and row.rate is not None and sound(row)]
     slowest, *_, fastest = sorted(reads, key=lambda row: row.rate.median if row.rate else 0)
@@ -30,7 +30,7 @@ def test_what_nobody_can_vouch_for_answers_and_is_called_so() -> None:
         if row.case.target == "disk"
     )
     alone = answered(whole.model_copy(update={"rows": doubted}))
-    answer = next(part for part in build_document(alone).sections if part.id == "answer")
+    answer = next(part for part in build_document(alone).sections if part.id == "rests")
     said = next(block.text for block in answer.blocks if isinstance(block, Paragraph))
     assert "over all points that are sound or unverified" in str(said)
     (cards,) = (block.items for block in answer.blocks if isinstance(block, KeyFigures))

@@ -18,9 +18,10 @@ from assay.model.result.verdict import Finding, Verdict
 from assay.report import numbers
 from assay.report.build import build_document
 from assay.report.charts.theme import thin
-from assay.report.document import Chart, Document, Gallery, KeyFigures, Paragraph, Section, Surface, Table
+from assay.report.document import Block, Chart, Document, Fold, Gallery, KeyFigures, Paragraph, Section, Surface, Table
 from assay.report.html import render_html
 from assay.report.sections.answer import section as answer
+from assay.report.sections.rests import section as rests
 from assay.report.view import View
 
 
@@ -39,13 +40,18 @@ def section(name: str, of: Document | None = None) -> Section:
 
 
 def figures(of: Document) -> list[Chart | Surface]:
-    return [
-        figure
-        for part in of.sections
-        for block in part.blocks
-        if isinstance(block, Gallery)
-        for figure in block.figures
-    ]
+    return [figure for part in of.sections for figure in galleries(part.blocks)]
+
+
+def galleries(blocks: tuple[Block, ...]) -> list[Chart | Surface]:
+    """All figures, also those in folds."""
+    found: list[Chart | Surface] = []
+    for block in blocks:
+        if isinstance(block, Fold):
+            found += galleries(block.blocks)
+        if isinstance(block, Gallery):
+            found += block.figures
+    return found
 
 
 def words(value: object) -> str:
@@ -62,7 +68,7 @@ def with_verdicts(analysis: RunAnalysis, verdict: Verdict) -> RunAnalysis:
 def test_sections_come_in_order() -> None:
     names = " ".join(part.id for part in document().sections)
     front, back = (
-        "answer options method environment ceilings verdicts",
+        "answer rests options method environment ceilings verdicts",
         "results caching latency comparison notes appendix",
     )
     assert names == f"{front} {back}"
@@ -71,7 +77,7 @@ def test_sections_come_in_order() -> None:
 def test_answer_names_the_winner_and_a_bound() -> None:
     lead = next(block for block in section("answer").blocks if isinstance(block, Paragraph))
     assert words(lead.text).startswith("memory is faster than disk for ")
-    cards = next(block for block in section("answer").blocks if isinstance(block, KeyFigures)).items
+    cards = next(block for block in section("rests").blocks if isinstance(block, KeyFigures)).items
     pairs = [p for p in sample_run().comparisons if p.operation in ("read", "reread") and not p.caveat]
     card = next(item for item in cards if item.label == "Sequential read")
     bound = numbers.median([pair.sure_low for pair in pairs if pair.sure_low is not None])
@@ -90,15 +96,16 @@ def test_cached_number_is_in_no_headline() -> None:
 
 
 def test_answer_takes_unstable_results_by_their_intervals() -> None:
-    found = answer(View(with_verdicts(sample_run(), Verdict.UNSTABLE)))
+    found = rests(View(with_verdicts(sample_run(), Verdict.UNSTABLE)))
     cards = [block for block in found.blocks if isinstance(block, KeyFigures)]
     assert any(card.items for card in cards)
 
 
 @pytest.mark.parametrize("verdict", [Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE])
 def test_answer_without_sound_results_has_no_figures(verdict: Verdict) -> None:
-    found = answer(View(with_verdicts(sample_run(), verdict)))
-    cards = [block for block in found.blocks if isinstance(block, KeyFigures)]
+    view = View(with_verdicts(sample_run(), verdict))
+    found = answer(view)
+    cards = [block for block in rests(view).blocks if isinstance(block, KeyFigures)]
     assert not any(card.items for card in cards)
     assert "nothing can be said" in repr(found)
     assert "do this" in repr(found)
@@ -107,8 +114,9 @@ def test_answer_without_sound_results_has_no_figures(verdict: Verdict) -> None:
 def test_answer_is_open_where_the_repeats_do_not_tell() -> None:
     analysis = sample_run()
     pairs = [p.model_copy(update={"sure_low": 0.5, "sure_high": 2.0, "separable": False}) for p in analysis.comparisons]
-    found = answer(View(analysis.model_copy(update={"decisions": decide(analysis.rows, pairs)})))
-    cards = next(block for block in found.blocks if isinstance(block, KeyFigures)).items
+    view = View(analysis.model_copy(update={"decisions": decide(analysis.rows, pairs)}))
+    found = answer(view)
+    cards = next(block for block in rests(view).blocks if isinstance(block, KeyFigures)).items
     assert {card.value for card in cards} == {"open"}
     assert "Which of disk and memory is faster for" in repr(found) and "is open" in repr(found)
     assert "the repeats do not show which one is faster" in repr(found)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import needs_browser, opened
+from browser import needs_browser, opened, until
 from named_runs import names_run
 from sample_run import hostile_run, sample_run
 
@@ -43,6 +43,8 @@ def test_console_is_silent_and_nothing_is_fetched(browser: Any, path: Path) -> N
 
 
 def test_every_chart_is_drawn_with_marks(browser: Any) -> None:
+    browser.execute_script("document.querySelectorAll('details.fold').forEach(fold => { fold.open = true; })")
+    until(browser, "return [...document.querySelectorAll('.chart')].every(box => box.querySelector('svg') !== null)")
     assert browser.execute_script("return document.documentElement.dataset.charts") == "drawn"
     counts = browser.execute_script(
         "return [...document.querySelectorAll('.chart')].map(box => [box.id,"

@@ -52,7 +52,7 @@ def test_no_sentence_speaks_of_what_only_files_have() -> None:
     )
     run = analysis.run.model_copy(update={"ceilings": ceilings, "network": network})
     document = build_document(analysis.model_copy(update={"run": run}))
-    told = words(document, "answer", "options", "method", "ceilings", "network")
+    told = words(document, "answer", "rests", "options", "method", "ceilings", "network")
     assert [word for word in FILE_WORDS if word in told] == []
     assert "Measured before the cases: round trips with ping." in told
     assert "A result close to the engine says little about the storage." in told
@@ -60,7 +60,7 @@ def test_no_sentence_speaks_of_what_only_files_have() -> None:
 
 
 def test_a_study_of_files_is_told_of_its_flush() -> None:
-    told = words(build_document(make_analysis()), "answer", "method")
+    told = words(build_document(make_analysis()), "rests", "method")
     for word in ("Writes are timed up to and including the flush", "with the flush included", "reached the kernel"):
         assert word in told
 

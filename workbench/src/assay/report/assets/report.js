@@ -4,9 +4,21 @@
   const NARROW = 560; // pixels below which panels go under one another
 
   // Charts: one after the other, so that the page stays usable meanwhile.
+  // In a closed fold a chart has no width; it is drawn when the fold is opened.
   async function draw() {
+    const folded = (box) => box.closest("details.fold:not([open])") !== null;
+    const boxes = [...document.querySelectorAll(".chart")];
+    for (const fold of document.querySelectorAll("details.fold")) {
+      fold.addEventListener("toggle", () => fill([...fold.querySelectorAll(".chart")].filter((box) => !folded(box))));
+    }
+    await fill(boxes.filter((box) => !folded(box)));
+  }
+
+  async function fill(boxes) {
     let failed = 0;
-    for (const box of document.querySelectorAll(".chart")) {
+    for (const box of boxes) {
+      if (box.dataset.drawn) continue;
+      box.dataset.drawn = "";
       const spec = JSON.parse(box.querySelector("script").textContent);
       if (spec.facet && box.clientWidth < NARROW) spec.columns = 1;
       try {

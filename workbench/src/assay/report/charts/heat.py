@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay.model.result.result import Row
+from assay.model.result.verdict import Verdict
 from assay.model.study.axis import AxisValue
 from assay.report import numbers
 from assay.report.charts.theme import INK, TOOLTIP, VERDICT_COLOURS, Spec, decades, finish, measured
 from assay.report.measure import measure_of
-from assay.report.view import plausible
+from assay.report.view import plausible, sound
 
 _CELL_HEIGHT = 34
 _PANEL_WIDTH = 380
@@ -22,8 +23,8 @@ def heat_map(
 ) -> Spec:
     """The specification of one operation's heat map.
 
-    Cells of rows that a cache (or an error of measurement) made stay white and never set the colour scale; doubtful
-    ones are hatched. Both carry their verdict.
+    Cells of rows that a cache (or an error of measurement) made stay white and never set the colour scale; those that
+    are not sound are hatched. Both carry their verdict; unstable ones, half their interval.
 
     Args:
         rows: Of one operation, at one point of all other axes.
@@ -73,11 +74,24 @@ def _datum(row: Row, axes: tuple[str, str], domain: tuple[float, float]) -> Spec
         "c": speed if drawn else None,
         "l": numbers.significant(speed, 3) if speed is not None else "",
         "v": row.verdict.value,
-        "s": "" if row.verdict == "ok" else row.verdict.value,
+        "s": _remark(row),
+        "d": not sound(row),
         "i": _ink(speed if drawn else None, domain, VERDICT_COLOURS[row.verdict]),
         "p": f"{_label(axes[0], up)} / {_label(axes[1], right)}",
         "m": measured(row),
     }
+
+
+def _remark(row: Row) -> str:
+    """Of an unstable result half its interval, in percent: the number is the storage's, known less well. Else the verdict."""
+    value = row.rate
+    if not sound(row) or value is None:
+        return row.verdict.value
+    if row.verdict is Verdict.OK:
+        return ""
+    if value.low is None or value.high is None or not value.median:
+        return row.verdict.value
+    return f"± {numbers.share((value.high - value.low) / 2 / value.median)}"
 
 
 def _label(axis: str, value: AxisValue) -> str:
@@ -105,7 +119,7 @@ def _layers(domain: tuple[float, float], texts: bool, unit: str) -> list[Spec]:
         },
         {
             "mark": {"type": "rect", "fill": "url(#hatch)", "stroke": INK, "strokeDash": [3, 2], "strokeWidth": 1.2},
-            "transform": [{"filter": "datum.c !== null && datum.s !== ''"}],
+            "transform": [{"filter": "datum.c !== null && datum.d"}],
         },
         {
             "mark": {"type": "rect", "fill": "white", "stroke": "#b3261e", "strokeDash": [3, 2], "strokeWidth": 1.2},

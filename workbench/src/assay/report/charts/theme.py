@@ -60,8 +60,26 @@ CONFIG: Spec = {
 
 
 def finish(spec: Spec) -> Spec:
-    """`spec` with the schema and the common look."""
-    return {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", "config": CONFIG, **spec}
+    """`spec` with the schema and the common look; its legend of targets names those that have a datum."""
+    present = {datum["t"] for datum in spec.get("data", {}).get("values", ()) if "t" in datum}
+    shown = {key: _of_present(value, present) if key != "data" else value for key, value in spec.items()}
+    return {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", "config": CONFIG, **shown}
+
+
+def _of_present(part: Any, present: set[str]) -> Any:
+    """A part of a specification in which the colours of absent targets have no place."""
+    if isinstance(part, list):
+        return [_of_present(item, present) for item in part]
+    if not isinstance(part, dict):
+        return part
+    if part.get("field") == "t" and "range" in part.get("scale", {}):
+        kept = [
+            pair for pair in zip(part["scale"]["domain"], part["scale"]["range"], strict=True) if pair[0] in present
+        ]
+        names, shades = [name for name, _ in kept], [shade for _, shade in kept]
+        legend = part["legend"] if len(names) > 1 else None
+        return {**part, "scale": {"domain": names, "range": shades}, "legend": legend}
+    return {key: _of_present(value, present) for key, value in part.items()}
 
 
 def colour(targets: Sequence[str]) -> Spec:

@@ -57,9 +57,13 @@ def section(view: View) -> Section | None:
 
 def sentence(found: Scaling) -> Text:
     """Where the total stops growing, how many hosts that takes, and what binds there."""
+    return (Strong(f"{scaled_where(found)}: "), scaled_words(found))
+
+
+def scaled_words(found: Scaling) -> str:
+    """The sentence without its beginning."""
     measure = measure_of(found.operation)
     first = found.points[0]
-    head = Strong(f"{_where(found)}: ")
     one = f"{numbers.plural(first.hosts, 'host')} alone {'reaches' if first.hosts == 1 else 'reach'}"
     begin = f"{one} {measure.text(first.rate)}"
     if first.binding is not None and first.binding.share >= BINDS:
@@ -70,7 +74,7 @@ def sentence(found: Scaling) -> Text:
         end += f" What binds there is the {found.binding.name} ({share} of it; {found.binding.how})."
     else:
         end += " No known ceiling is near: what binds is the store, or something that was not measured."
-    return (head, end)
+    return end
 
 
 def law_sentence(found: Scaling) -> Text | None:
@@ -78,7 +82,7 @@ def law_sentence(found: Scaling) -> Text | None:
     law = fit_law(found.repeats)
     if law is None:
         return None
-    head = Strong(f"{_where(found)}, by the universal scalability law: ")
+    head = Strong(f"{scaled_where(found)}, by the universal scalability law: ")
     if not law.fits:
         words = f"it does not describe the total, which is up to {numbers.share(law.off)} from its curve,"
         return (head, f"{words} more than repeats vary. Nothing is concluded from it.")
@@ -106,7 +110,7 @@ def _peak(found: Scaling, law: Law) -> str:
     return f"The total is greatest with about {numbers.plural(value, 'host')} ({low} to {high}){beyond}."
 
 
-def _where(found: Scaling) -> str:
+def scaled_where(found: Scaling) -> str:
     """Such as `Read, store, 4 KiB`."""
     values = [numbers.axis_value(name, value) for name, value in found.others]  # type: ignore[arg-type]
     return ", ".join([numbers.operation_title(found.operation), found.target, *values])
@@ -164,7 +168,7 @@ def _moving(scaled: Sequence[Scaling]) -> Table:
     """How totals go on with the number of hosts, smoothed; a single odd point hides no trend."""
     lines: list[tuple[Cell, ...]] = []
     for found in scaled:
-        measure, where = measure_of(found.operation), _where(found)
+        measure, where = measure_of(found.operation), scaled_where(found)
         averages = moving_average([point.rate for point in found.points], reach=1)
         for point, average in zip(found.points, averages, strict=True):
             each = point.rate / point.hosts

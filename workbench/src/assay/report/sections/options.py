@@ -3,6 +3,7 @@
 from assay.model.result.result import Place
 from assay.report import numbers
 from assay.report.document import Cell, Column, Mono, Note, Num, Section, Table
+from assay.report.first.caveats import started
 from assay.report.sections.existing import existing_table
 from assay.report.view import View
 
@@ -62,20 +63,4 @@ def section(view: View) -> Section:
     kept = tuple(tuple(row[number] for number in filled) for row in rows)
     existing = existing_table(view)
     tables = (Table("options-table", columns, kept), *((existing,) if existing else ()))
-    return Section("options", "Options", (*tables, *_started(view)))
-
-
-def _started(view: View) -> tuple[Note, ...]:
-    """What the numbers of servers that Assay started are about."""
-    found: dict[str, list[str]] = {}
-    for place in view.run.places:
-        if place.started:
-            found.setdefault(place.started, []).append(place.target)
-    return tuple(
-        Note(
-            f"{server} was started by Assay on this machine, for {' and '.join(names)}, and shared its processors with "
-            f"the load: these numbers are about {server} on this machine, not about AWS.",
-            "warning",
-        )
-        for server, names in found.items()
-    )
+    return Section("options", "Options", (*tables, *(Note(words, "warning") for words in started(view))))

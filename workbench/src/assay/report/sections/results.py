@@ -4,7 +4,7 @@ from assay.model.result.percentile import WIDEST
 from assay.model.result.result import Row
 from assay.report import figures, numbers, percentiles
 from assay.report.brief import ceiling_cells, interval_cell, other_measure, rate_cell
-from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Share, Table
+from assay.report.document import Badge, Block, Cell, Column, Fold, Heading, Note, Num, Paragraph, Section, Share, Table
 from assay.report.measure import COUNTED, DATA, Measure, measure_of, measures_of
 from assay.report.sections import seconds
 from assay.report.sections.accesses import accesses_table
@@ -13,8 +13,9 @@ from assay.report.sections.services import services_table
 from assay.report.view import View, Workload, unseen
 
 _MARKS = (
-    "Filled marks have the verdict ok, hollow and hatched ones another. Cached and impossible results never set "
-    "a scale, nor do the intervals of doubtful ones, whose whiskers end at the edge of the chart."
+    "Filled marks have the verdict ok, hollow ones another; hatched cells are no sound result. Where the repeats "
+    "differ much, a cell says half its interval. Cached and impossible results never set a scale, nor do the "
+    "intervals of doubtful ones, whose whiskers end at the edge of the chart."
 )
 
 
@@ -56,12 +57,14 @@ def _charts(view: View, workload: Workload, mark: str) -> list[Block]:
         heats = figures.capped(figures.heat_maps(view, workload, mark), "heat maps")
         blocks += [Heading(f"{workload.measured} over {up} and {right}", f"heat-{mark}", 4), *heats]
         surfaces = figures.capped(figures.surfaces(view, workload, mark), "surfaces")
-        blocks += [Heading("The same as surfaces", f"surface-{mark}", 4), *surfaces]
+        blocks += [Fold("The same as surfaces", tuple(surfaces))] if surfaces else []
     for axis in names[::-1]:
         charts = figures.capped(figures.line_charts(view, workload, axis, "rate", mark), "charts")
         if charts:
             title = f"{workload.measured} against {numbers.axis_title(axis).lower()}"
-            blocks += [Heading(title, f"rate-{mark}-{axis}", 4), *charts]
+            # A heat map has the same numbers.
+            folded = grid is not None and axis in grid
+            blocks += [Fold(title, tuple(charts))] if folded else [Heading(title, f"rate-{mark}-{axis}", 4), *charts]
     return blocks or [Note(f"No repeat of this workload gave a {workload.measured.lower()}.", "warning")]
 
 

@@ -1,10 +1,11 @@
 """The verdict table: how many results are sound, and for the others what was seen and what helps."""
 
 from collections import Counter
+from typing import NamedTuple
 
 from assay.analyse.machine import machine_notes
 from assay.model.result.result import Row
-from assay.model.result.verdict import Verdict
+from assay.model.result.verdict import RANK, Finding, Verdict
 from assay.report import numbers, reasons
 from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Table
 from assay.report.view import View
@@ -25,7 +26,9 @@ _MEANING = {
     Verdict.OK: "nothing speaks against it",
 }
 _PARTLY = "nothing speaks against it as far as seen: rules that might have lacked evidence, see below"
-_MOST = 200
+_MOST = 40
+"""Reasons in the table."""
+_MOST_NAMED = 6
 
 
 def section(view: View) -> Section:
@@ -83,25 +86,67 @@ def _counts(view: View) -> Table:
     return Table("verdict-counts", columns, tuple(rows), caption)
 
 
+class _Complaint(NamedTuple):
+    """Findings that differ in their figures only.
+
+    Attributes:
+        example: Of the first result, in words, where it is, and what helps.
+        rows: The results.
+        wordings: All texts.
+    """
+
+    example: tuple[Finding, str]
+    rows: dict[int, Row]
+    wordings: set[str]
+
+
+def _complaints(bad: list[Row], view: View) -> list[_Complaint]:
+    """One for each reason, the gravest verdict first, then the commonest."""
+    found: dict[tuple[Verdict, str, str], _Complaint] = {}
+    for row in bad:
+        for finding in row.findings:
+            key = (finding.verdict, reasons.without_figures(finding.text), reasons.without_figures(finding.remedy))
+            where = " ".join(filter(None, (row.case.target, row.case.workload, view.point_of(row))))
+            complaint = found.setdefault(key, _Complaint((finding, f"{where}, {row.operation}"), {}, set()))
+            complaint.rows[id(row)] = row
+            complaint.wordings.add(finding.text)
+    return sorted(found.values(), key=lambda one: (RANK[one.example[0].verdict], -len(one.rows)))
+
+
 def _list(bad: list[Row], view: View) -> Table:
+    """Each reason once, with how many results it holds for, and where."""
+    every = _complaints(bad, view)
+    rows: list[tuple[Cell, ...]] = []
+    for complaint in every[:_MOST]:
+        finding, where = complaint.example
+        count = len(complaint.rows)
+        others = len(complaint.wordings) - 1
+        seen = f"{finding.text} ({where}{f'; {others:,} more with other figures' if others else ''})"
+        cells = (
+            Badge(finding.verdict),
+            Num(numbers.count(count), float(count)),
+            _whose(complaint, view),
+            seen,
+            finding.remedy,
+        )
+        rows.append(cells)
     columns = (
-        Column("Verdict", facet=True),
-        Column("Target", facet=True),
-        Column("Operation"),
-        Column("At"),
+        Column("Verdict"),
+        Column("Results", f"of {len(view.analysis.rows):,}", numeric=True),
+        Column("Of which"),
         Column("What was seen"),
         Column("Remedy"),
     )
-    # What is the same for several operations of a case is said once.
-    found: dict[tuple[Verdict, str, str, str, str], list[str]] = {}
-    for row in bad:
-        where = f"{row.case.workload}: {view.point_of(row)}".rstrip(": ")
-        for finding in row.findings:
-            key = (finding.verdict, row.case.target, where, finding.text, finding.remedy)
-            found.setdefault(key, []).append(numbers.operation_title(row.operation))
-    rows: list[tuple[Cell, ...]] = [
-        (Badge(verdict), target, numbers.listing(operations), where, text, remedy)
-        for (verdict, target, where, text, remedy), operations in list(found.items())[:_MOST]
-    ]
-    caption = f"The first {_MOST} of {len(found):,}; the table of all results shows each." if len(found) > _MOST else ""
-    return Table("verdict-list", columns, tuple(rows), caption, interactive=len(rows) > 12)
+    caption = "Results with the same reason are one line; `assay show RUN CASE` tells all of one case."
+    if len(every) > _MOST:
+        caption += f" The first {_MOST} of {len(every):,} reasons."
+    return Table("verdict-list", columns, tuple(rows), caption)
+
+
+def _whose(complaint: _Complaint, view: View) -> str:
+    """How many results of which target, and of which operations."""
+    counts = Counter(row.case.target for row in complaint.rows.values())
+    targets = [f"{name} {counts[name]:,}" for name in view.targets if counts[name]]
+    operations = list(dict.fromkeys(numbers.operation_title(row.operation).lower() for row in complaint.rows.values()))
+    named = numbers.listing(operations) if len(operations) <= _MOST_NAMED else f"{len(operations)} operations"
+    return f"{', '.join(targets)}: {named}"

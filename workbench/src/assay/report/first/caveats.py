@@ -1,0 +1,177 @@
+"""What a reader must mind who acts on the answer: the gravest first, each from the run's own data."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from assay.analyse.scaling import Scaling
+from assay.model.result.decision import Outcome
+from assay.model.result.result import Row
+from assay.model.result.verdict import SOUND, Verdict
+from assay.report import numbers
+from assay.report.claims import Claim
+from assay.report.first.words import reasons
+from assay.report.view import View, sound
+
+Said = list[str]
+
+
+def caveats(view: View, found: Sequence[Claim], growth: Sequence[Scaling]) -> list[str]:
+    """All of them, a sentence or two each; the page shows the first ones.
+
+    Args:
+        view: The run.
+        found: What it claims.
+        growth: How totals grow with the number of hosts, if that is the question.
+    """
+    answered = {Verdict.NETWORK_BOUND} if growth else set()
+    kinds: tuple[Callable[[], Said], ...] = (
+        lambda: _unfinished(view),
+        lambda: _absent(view),
+        lambda: _few_sound(view, answered),
+        lambda: _disturbed(view),
+        lambda: _left_out(found),
+        lambda: _still_open(found),
+        lambda: _odd(view),
+        lambda: _in_memory(view, found),
+        lambda: _started(view),
+        lambda: _unstable(view),
+        lambda: _as_far_as_seen(view),
+        lambda: _this_run(view),
+    )
+    return [words for kind in kinds for words in kind()]
+
+
+def _unfinished(view: View) -> Said:
+    run = view.run
+    if run.finished >= run.planned:
+        return []
+    up_to = "up to " if run.adaptive else ""
+    missing = f"{up_to}{run.planned - run.finished:,} of {run.planned:,} repeats are missing"
+    return [f"This run is {run.status}: {missing}. The answer rests on the rest."]
+
+
+def _absent(view: View) -> Said:
+    """Targets that were to be measured and have no number."""
+    measured = {row.case.target for row in view.analysis.rows if row.rate is not None}
+    gone = [name for name in view.targets if name not in measured]
+    if not gone:
+        return []
+    whose = numbers.listing(gone)
+    return [f"No operation on {whose} gave a rate: of {'it' if len(gone) == 1 else 'them'} this says nothing."]
+
+
+def remedy(row: Row) -> str:
+    """What helps most against what keeps a result out."""
+    found = [finding for finding in row.findings if finding.verdict not in SOUND]
+    return (found or list(row.findings))[0].remedy
+
+
+def not_sound(view: View, answered: set[Verdict]) -> list[Row]:
+    """Results that are neither sound nor part of the answer: where a network binds, say."""
+    return [row for row in view.analysis.rows if not sound(row) and not answered.issuperset(row.verdicts)]
+
+
+def _few_sound(view: View, answered: set[Verdict]) -> Said:
+    """A warning if fewer than half of the results are sound, with what helps most."""
+    rows = view.analysis.rows
+    bad = not_sound(view, answered)
+    if 2 * len(bad) <= len(rows):
+        return []
+    left = len(rows) - len(bad)
+    count = f"{left:,} of {numbers.plural(len(rows), 'result')}"
+    rest = f"This answer stands on {'few of them' if left else 'none'}"
+    return [f"Only {count} {'is' if left == 1 else 'are'} sound (ok, or only unstable). {rest}; {_commonest(bad)}."]
+
+
+def _commonest(bad: Sequence[Row]) -> str:
+    verdict, count = Counter(row.verdict for row in bad).most_common(1)[0]
+    return f"{count:,} {'is' if count == 1 else 'are'} {verdict}"
+
+
+def _disturbed(view: View) -> Said:
+    machine = view.analysis.machine
+    return (
+        [] if machine is None else ["Something else than the storage had a part in what was measured (see Verdicts)."]
+    )
+
+
+def _left_out(found: Sequence[Claim]) -> Said:
+    points = [point for claim in found for point in claim.of(Outcome.BARRED)]
+    every = sum(len(claim.points) for claim in found)
+    if not points:
+        return []
+    return [f"{len(points):,} of {numbers.plural(every, 'point')} left out: {reasons(points)}."]
+
+
+def _still_open(found: Sequence[Claim]) -> Said:
+    points = [point for claim in found for point in claim.of(Outcome.OPEN)]
+    every = sum(claim.counted for claim in found)
+    if not points:
+        return []
+    return [
+        f"{len(points):,} of {numbers.plural(every, 'point')} {'is' if len(points) == 1 else 'are'} open: {reasons(points)}."
+    ]
+
+
+def _odd(view: View) -> Said:
+    """What goes the wrong way is the first of the notes."""
+    return [note for note in view.analysis.notes[:1] if note.startswith(WRONG_WAY)]
+
+
+WRONG_WAY = "The wrong way: "
+
+
+def _in_memory(view: View, found: Sequence[Claim]) -> Said:
+    """Who is fast because nothing of it outlives a restart."""
+    ahead = {name for claim in found for name in (claim.base, claim.other) if claim.won(name)}
+    names = [
+        place.target for place in view.run.places if place.memory_backed and place.target in ahead and not place.started
+    ]
+    if not names:
+        return []
+    verb, where = ("is kept", "it") if len(names) == 1 else ("are kept", "them")
+    gone = f"what is stored in {where} is gone after a restart, and takes memory from programs"
+    return [f"{numbers.listing(names)} {verb} in this machine's memory: {gone}."]
+
+
+def started(view: View) -> Said:
+    """What the numbers of servers that Assay started are about."""
+    found: dict[str, list[str]] = {}
+    for place in view.run.places:
+        if place.started:
+            found.setdefault(place.started, []).append(place.target)
+    return [
+        f"{server} was started by Assay on this machine, for {' and '.join(names)}, and shared its processors with "
+        f"the load: these numbers are about {server} on this machine, not about AWS."
+        for server, names in found.items()
+    ]
+
+
+def _started(view: View) -> Said:
+    return started(view)
+
+
+def _unstable(view: View) -> Said:
+    rows = view.analysis.rows
+    count = sum(Verdict.UNSTABLE in row.verdicts for row in rows)
+    if 4 * count < len(rows) or not count:
+        return []
+    return [
+        f"{count:,} of {numbers.plural(len(rows), 'result')} are unstable: their repeats differ much. The bounds allow for it."
+    ]
+
+
+def _as_far_as_seen(view: View) -> Said:
+    count = sum(row.as_far_as_seen for row in view.analysis.rows)
+    every = sum(row.verdict is Verdict.OK for row in view.analysis.rows)
+    if not count:
+        return []
+    return [
+        f"{count:,} of {every:,} results with the verdict ok are so as far as seen: some rules lacked evidence (see Verdicts)."
+    ]
+
+
+def _this_run(view: View) -> Said:
+    if not any(row.rate is not None and row.rate.n > 1 for row in view.analysis.rows):
+        return []
+    return ["Intervals and answers speak of this run; runs of other days may differ more."]

@@ -1,0 +1,131 @@
+"""The first page: the question, the answer with what decides it, the cost, what to mind, what to do next."""
+
+from dataclasses import dataclass
+
+from assay.analyse.scaling import Scaling, scalings
+from assay.model.result.first_page import FirstPage, Line
+from assay.model.result.verdict import Verdict
+from assay.report import numbers
+from assay.report.claims import Claim, claims
+from assay.report.costs import cheapest, target_costs
+from assay.report.document import Block, Dots, Note, Panels, Paragraph, Text, words
+from assay.report.first import lines
+from assay.report.first.caveats import caveats
+from assay.report.first.steps import steps
+from assay.report.first.words import headline, sentence
+from assay.report.view import View
+
+SHOWN = 3
+"""Caveats and steps on the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What stands on it.
+
+    Attributes:
+        lead: The answer in a sentence or a few.
+        dots: What is said of each kind of work, with the repeats that it rests on; one for each unit.
+        more: How many more lines there would be.
+        cost: What it costs.
+        caveats: All of them, the gravest first.
+        steps: What to do next.
+    """
+
+    lead: Text
+    dots: tuple[Dots, ...]
+    more: int
+    cost: Text
+    caveats: tuple[str, ...]
+    steps: tuple[Text, ...]
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The page as blocks of a document."""
+        rest = len(self.caveats) - SHOWN
+        more = (f"{numbers.plural(rest, 'more', 'more')}: see What the answer rests on.",) if rest > 0 else ()
+        panels = (
+            ("What it costs", (self.cost,)),
+            ("What to mind", (*self.caveats[:SHOWN], *more)),
+            ("What to do next", self.steps),
+        )
+        left = f"{numbers.plural(self.more, 'more line', 'more lines')}: see What the answer rests on."
+        return (
+            Paragraph(self.lead, lead=True),
+            *self.dots,
+            *((Note(left),) if self.more else ()),
+            Panels(panels),
+        )
+
+    def kept(self, question: str) -> FirstPage:
+        """Its words, as a run keeps them."""
+        return FirstPage(
+            question=question,
+            answer=words(self.lead).strip(),
+            lines=tuple(
+                Line(label=row.label, text=words(row.text), detail=row.detail)
+                for dots in self.dots
+                for row in dots.rows
+            ),
+            more=self.more,
+            cost=words(self.cost),
+            caveats=self.caveats,
+            steps=tuple(words(step) for step in self.steps),
+        )
+
+
+def first_page(view: View) -> Page:
+    """The page of a run."""
+    found, growth = claims(view.analysis.decisions), scalings(view.analysis.rows)
+    lead, (dots, more) = _answer(view, found, growth)
+    answered = {Verdict.NETWORK_BOUND} if growth else set()
+    return Page(
+        lead,
+        tuple(dots),
+        more,
+        cheapest(target_costs(view)) or _no_cost(view),
+        tuple(caveats(view, found, growth)),
+        tuple(steps(view, found, answered)),
+    )
+
+
+def _answer(view: View, found: tuple[Claim, ...], growth: list[Scaling]) -> tuple[Text, tuple[list[Dots], int]]:
+    leads: list[Text] = []
+    drawn: list[Dots] = []
+    more = 0
+    if growth:
+        dots, more = lines.grown(growth, view, lines.MOST // 2 if found else lines.MOST)
+        leads, drawn = [_grown(growth)], dots
+    if found:
+        dots, others = lines.compared(found, view, lines.MOST - sum(len(block.rows) for block in drawn))
+        leads.append(sentence(found[0]) if len(found) == 1 else headline(found))
+        drawn, more = [*drawn, *dots], more + others
+    if not leads:
+        return _alone(view), lines.alone(view)
+    return tuple(span for lead in leads for span in (*((lead,) if isinstance(lead, str) else lead), " ")), (drawn, more)
+
+
+def _grown(growth: list[Scaling]) -> Text:
+    """How many totals stop growing within what was measured."""
+    stopped = sum(one.saturated is not None or one.greatest is not one.points[-1] for one in growth)
+    most = max(point.hosts for one in growth for point in one.points)
+    of = numbers.plural(len(growth), "kind of work", "kinds of work")
+    if not stopped:
+        return f"Of {of}, the total of all hosts still grows at {numbers.plural(most, 'host')}."
+    return f"In {stopped:,} of {of}, more hosts stop adding to the total within the {most} that were measured."
+
+
+def _alone(view: View) -> Text:
+    targets = numbers.listing(list(view.targets))
+    rows = [row for row in view.analysis.rows if lines.answers(row)]
+    if not rows:
+        return f"Nothing can be said of {targets}: no result is sound."
+    which = "sound or unverified" if any(Verdict.UNVERIFIED in row.verdicts for row in rows) else "sound"
+    results = f"{len(rows):,} of {numbers.plural(len(view.analysis.rows), 'result')}"
+    return f"What {targets} {'reaches' if len(view.targets) == 1 else 'reach'}, from the {results} that {'is' if len(rows) == 1 else 'are'} {which}."
+
+
+def _no_cost(view: View) -> Text:
+    if view.run.prices is None:
+        return "The study names no prices, so nothing is said of costs."
+    return "No sound result has a cost beside it: see Cost."

@@ -1,0 +1,103 @@
+"""Where two targets change places: the parts of a claim in each of which at most one of them is ahead."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from assay.model.result.decision import Decision, Outcome, PointDecision
+from assay.report import numbers
+from assay.report.claims import Claim
+
+_FIRST = ("record_size", "object_size", "file_size", "queue_depth")
+"""Axes that explain most, before all others."""
+
+Spot = tuple[Decision, PointDecision]
+Name = Callable[[Spot], str]
+
+
+def parts(claim: Claim) -> tuple[Claim, ...]:
+    """The claim in parts that a person can name; itself if one side is ahead everywhere, or no axis tells them apart.
+
+    An axis of numbers tells them apart if one target is ahead up to a value and the other one from a greater value on;
+    operations, workloads and words do if at each of them at most one target is ahead.
+    """
+    if not (claim.won(claim.base) and claim.won(claim.other)):
+        return (claim,)
+    spots = [(decision, point) for decision in claim.decisions for point in decision.points]
+    axes = [name for name in spots[0][1].axes if all(name in point.axes for _, point in spots)]
+    for axis in sorted(axes, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST)):
+        found = _by_number(claim, spots, axis)
+        if found:
+            return found
+    named: list[Name] = [lambda spot: f"operation {numbers.operation_title(spot[0].operation).lower()}"]
+    named.append(lambda spot: f"workload {spot[0].workload}")
+    named += [_of_axis(axis) for axis in axes]
+    return next((found for name in named if (found := _by_name(claim, spots, name))), (claim,))
+
+
+def _of_axis(axis: str) -> Name:
+    title = numbers.axis_title(axis).lower()
+    return lambda spot: f"{title} {numbers.axis_value(axis, spot[1].axes[axis])}"
+
+
+def _number(spot: Spot, axis: str) -> float | None:
+    value = spot[1].axes[axis]
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _by_number(claim: Claim, spots: Sequence[Spot], axis: str) -> tuple[Claim, ...]:
+    """Up to a value one target, from another value on the other one; what lies between is a part of its own."""
+    values = [_number(spot, axis) for spot in spots]
+    if any(value is None for value in values):
+        return ()
+    known = [(value, spot) for value, spot in zip(values, spots, strict=True) if value is not None]
+    ahead = {
+        target: [value for value, (_, point) in known if point.winner == target] for target in (claim.base, claim.other)
+    }
+    (first, second) = sorted(ahead.values(), key=min)
+    low, high = max(first), min(second)
+    if low >= high:
+        return ()
+    bands = (
+        ([(value, spot) for value, spot in known if value <= low], "up to {}", low),
+        ([(value, spot) for value, spot in known if low < value < high], "between", 0.0),
+        ([(value, spot) for value, spot in known if value >= high], "from {} on", high),
+    )
+    return tuple(
+        _part(claim, [spot for _, spot in found], _band(axis, found, how, end)) for found, how, end in bands if found
+    )
+
+
+def _band(axis: str, found: Sequence[tuple[float, Spot]], how: str, end: float) -> str:
+    """`record size up to 64 KiB`, or `record size 4 KiB` where there is one value only."""
+    title = numbers.axis_title(axis).lower()
+    texts = list(
+        dict.fromkeys(numbers.axis_value(axis, spot[1].axes[axis]) for _, spot in sorted(found, key=lambda one: one[0]))
+    )
+    if len(texts) == 1 or how == "between":
+        return f"{title} {numbers.listing(texts)}"
+    text = next(numbers.axis_value(axis, spot[1].axes[axis]) for value, spot in found if value == end)
+    return f"{title} {how.format(text)}"
+
+
+def _by_name(claim: Claim, spots: Sequence[Spot], name: Name) -> tuple[Claim, ...]:
+    """One part for each name, if in each at most one target is ahead; nothing if they do not tell them apart."""
+    groups: dict[str, list[Spot]] = {}
+    for spot in spots:
+        groups.setdefault(name(spot), []).append(spot)
+    winners = [{point.winner for _, point in found if point.outcome is Outcome.FASTER} for found in groups.values()]
+    if len(groups) < 2 or any(len(found) > 1 for found in winners):
+        return ()
+    return tuple(_part(claim, found, where) for where, found in groups.items())
+
+
+def _part(claim: Claim, spots: Sequence[Spot], where: str) -> Claim:
+    return replace(claim, decisions=tuple(_kept(claim, spots)), where=where)
+
+
+def _kept(claim: Claim, spots: Sequence[Spot]) -> Iterator[Decision]:
+    """The decisions of a claim with these points only."""
+    kept = {id(point) for _, point in spots}
+    for decision in claim.decisions:
+        points = tuple(point for point in decision.points if id(point) in kept)
+        if points:
+            yield decision.model_copy(update={"points": points})

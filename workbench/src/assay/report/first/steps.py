@@ -1,0 +1,66 @@
+"""What to do next, from what the run left open: each step with the command for it."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from assay.analyse.decide import MOST_NEEDED
+from assay.model.result.decision import Outcome
+from assay.model.result.verdict import Verdict
+from assay.model.units import about_duration
+from assay.report import numbers
+from assay.report.claims import Claim
+from assay.report.document import Mono, Text
+from assay.report.first.caveats import not_sound, remedy
+from assay.report.view import View
+
+_MANY = 10
+"""What keeps fewer than one in so many results out is not worth a step of its own."""
+
+
+def steps(view: View, found: Sequence[Claim], answered: set[Verdict]) -> list[Text]:
+    """Up to three, the most useful first.
+
+    Args:
+        view: The run.
+        found: What it claims.
+        answered: Verdicts that are part of the answer.
+    """
+    run = view.run
+    said: list[Text] = []
+    if run.finished < run.planned and run.status in ("interrupted", "stopped"):
+        said.append(("Finish it: ", Mono(f"assay run {run.id} --resume")))
+    said += _settle(found)
+    bad = [row for row in not_sound(view, answered) if row.findings]
+    if _MANY * len(bad) >= len(view.analysis.rows) and bad:
+        text, count = Counter(remedy(row) for row in bad).most_common(1)[0]
+        said.append(f"Against what keeps {numbers.plural(count, 'result')} out: {text}")
+    if run.prices is None:
+        said.append(("Add ", Mono("prices:"), " to the study, and the report says what each target costs."))
+    again = ("Run it again on another day, and see whether it holds: ", Mono(f"assay compare {run.id} last"))
+    said.append(again)
+    said.append(("Look at one result: ", Mono(f"assay show {run.id} {_case(view)}")))
+    return said[:3]
+
+
+def _settle(found: Sequence[Claim]) -> list[Text]:
+    """How many repeats would likely tell what is open, and how long they take."""
+    counts: list[int] = []
+    seconds: dict[object, float] = {}
+    for claim in found:
+        for decision in claim.decisions:
+            for point in decision.of(Outcome.OPEN):
+                if point.needs is not None and point.needs <= MOST_NEEDED:
+                    counts.append(point.needs)
+                    # A repeat of a case has all of its operations.
+                    key = decision.workload, tuple(point.axes.items())
+                    seconds[key] = max(seconds.get(key, 0.0), point.seconds or 0.0)
+    if not counts:
+        return []
+    time = f", some {about_duration(sum(seconds.values()))} more" if sum(seconds.values()) else ""
+    return [
+        f"About {max(counts):,} repeats{time} would likely tell {numbers.plural(len(counts), 'open point')}: set repeats in the study."
+    ]
+
+
+def _case(view: View) -> str:
+    return next((case.id for case in view.analysis.cases), "")

@@ -1,0 +1,195 @@
+"""What the answer rests on: figures and sentences of every kind of work, from sound results only, and their limits."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from assay.analyse.scaling import BINDS, scalings
+from assay.model.result.decision import Outcome
+from assay.model.result.result import Row
+from assay.model.result.verdict import Verdict
+from assay.report import numbers
+from assay.report.claims import Claim, claims, kind_of
+from assay.report.document import (
+    Badge,
+    Block,
+    Bullets,
+    Heading,
+    KeyFigure,
+    KeyFigures,
+    Note,
+    Paragraph,
+    Section,
+    Share,
+    Span,
+    Text,
+)
+from assay.report.first.caveats import caveats
+from assay.report.first.lines import answers, rows_of
+from assay.report.first.page import SHOWN
+from assay.report.first.words import bound, equal_within, sentences
+from assay.report.measure import measure_of
+from assay.report.sections.hosts import sentence as scaling_sentence
+from assay.report.view import View
+
+_SMALL = 16 * 1024
+"""Up to this record size operations per second say more than MB/s."""
+
+
+_WHAT_VERDICTS_DO = (
+    "Results that are cached, impossible or incomplete answer nothing. What the client, a network or a limit held may"
+    " be faster in truth: on the faster side it leaves the answer a bound, on the slower side it leaves it open, unless"
+    " even all that it can have lost would not make it the faster one."
+)
+
+
+_BUSY = "Something else than the storage had a part in what was measured; the section on verdicts says what."
+
+
+def section(view: View) -> Section:
+    """The answer in full, and everything that is to be minded."""
+    found = claims(view.analysis.decisions)
+    growth = scalings(view.analysis.rows)
+    blocks: list[Block] = []
+    machine = view.analysis.machine
+    if machine is not None:
+        blocks.append(Note(f"{_BUSY} {machine.remedy}", "warning"))
+    blocks += [Paragraph(scaling_sentence(one)) for one in growth]
+    if found:
+        blocks += _compared(found, view)
+    elif not growth or any(answers(row) for row in view.analysis.rows):
+        blocks += _alone(view)
+    minded = caveats(view, found, growth)
+    if len(minded) > SHOWN:
+        blocks += [Heading("What else to mind", "rests-mind"), Bullets(tuple(minded[SHOWN:]))]
+    blocks += [Heading("How it is meant", "rests-meant"), Bullets(tuple(_remarks(view, found)))]
+    return Section("rests", "What the answer rests on", tuple(blocks))
+
+
+def _compared(found: Sequence[Claim], view: View) -> list[Block]:
+    """Who is faster: in a sentence, in a figure for each kind of work, and in a sentence for each."""
+    figures = KeyFigures(tuple(_figure(claim, view) for claim in found if claim.counted))
+    return [figures, Bullets(tuple(sentences(found)))]
+
+
+def _figure(claim: Claim, view: View) -> KeyFigure:
+    """What came out of a kind of work, large."""
+    counts = _counts(claim)
+    speeds = _speeds(claim, view)
+    winners = [name for name in (claim.other, claim.base) if claim.won(name)]
+    if len(winners) == 1:
+        target = winners[0]
+        ratios = sorted(point.ratio for point in claim.won(target))
+        span = f"{numbers.ratio(ratios[0])} to {numbers.ratio(ratios[-1])}" if len(ratios) > 1 else ""
+        measured = f"measured {numbers.ratio(numbers.median(ratios))}{f' in the median, {span}' if span else ''}"
+        return KeyFigure(
+            numbers.titled(claim.kind),
+            f"≥ {bound(claim.middle(target))}",
+            f"{target} faster than {claim.loser(target)}",
+            (*_bound(claim, target), measured, counts, speeds),
+            view.targets.index(target),
+            _limit(rows_of(claim, target, view), target),
+        )
+    equal = claim.of(Outcome.EQUAL)
+    if winners:
+        value, words = "either", " · ".join(f"{name} faster at {len(claim.won(name)):,}" for name in winners)
+    elif len(equal) == claim.counted:
+        value, words = "equal", f"within {equal_within(equal)}"
+    else:
+        value, words = "open", f"{claim.other} or {claim.base}?"
+    return KeyFigure(numbers.titled(claim.kind), value, words, (counts, speeds))
+
+
+def _bound(claim: Claim, target: str) -> tuple[str, ...]:
+    """Of which points the large number is true, where there are several."""
+    count = len(claim.won(target))
+    if count < 2:
+        return ()
+    return (f"at half of {count:,} points; ≥ {bound(claim.least(target))} at each",)
+
+
+def _counts(claim: Claim) -> str:
+    """How the points ended: `20 of 24 faster, 1 equal, 3 open`."""
+    names = {Outcome.FASTER: "faster", Outcome.EQUAL: "equal", Outcome.OPEN: "open", Outcome.BARRED: "left out"}
+    counts = [f"{len(points):,} {name}" for outcome, name in names.items() if (points := claim.of(outcome))]
+    return f"{numbers.plural(len(claim.points), 'point')}: {', '.join(counts)}"
+
+
+def _limit(rows: list[Row], target: str) -> tuple[str, Share] | None:
+    """The ceiling that most of these results are closest to, and the median share of it."""
+    found = [row.binding for row in rows if row.binding is not None]
+    if not found:
+        return None
+    (name, points), *_ = Counter(binding.name for binding in found).most_common(1)
+    share = numbers.median([binding.share for binding in found if binding.name == name])
+    words = f"{target} is limited by" if share >= BINDS else f"Closest known ceiling of {target}"
+    at = "" if points == len(rows) == 1 else f" (median of {points:,} of {numbers.plural(len(rows), 'point')})"
+    return f"{words}: {name}, {numbers.share(share)} of it{at}", Share(share)
+
+
+def _speeds(claim: Claim, view: View) -> str:
+    """Median speed of both sides over the points that count."""
+    measure = measure_of(claim.decisions[0].operation)
+    sides = [
+        (name, numbers.median([row.rate.median for row in rows_of(claim, name, view) if row.rate is not None]))
+        for name in (claim.other, claim.base)
+    ]
+    return f"{', '.join(f'{name} {measure.number(speed)}' for name, speed in sides)} {measure.unit}"
+
+
+def _alone(view: View) -> list[Block]:
+    """The answer if there is nothing to compare: what each target reaches per kind of work."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in view.analysis.rows:
+        if answers(row):
+            groups.setdefault((numbers.titled(kind_of(row.operation)), row.case.target), []).append(row)
+    figures = tuple(_speed(kind, target, rows, view) for (kind, target), rows in groups.items())
+    if not figures:
+        return [Paragraph("No result is sound enough for an answer; the verdicts say why.")]
+    doubtful = any(Verdict.UNVERIFIED in row.verdicts for rows in groups.values() for row in rows)
+    which = "points that are sound or unverified" if doubtful else "sound points"
+    words = f"Speeds of {numbers.listing(list(view.targets))}, medians over all {which}."
+    return [Paragraph(words), KeyFigures(figures)]
+
+
+def _speed(kind: str, target: str, rows: list[Row], view: View) -> KeyFigure:
+    measure = measure_of(rows[0].operation)
+    found = sorted((row.rate.median, view.point_of(row)) for row in rows if row.rate)
+    speeds, points = [speed for speed, _ in found], [point for _, point in found]
+    span = f"range {measure.number(speeds[0])} to {measure.text(speeds[-1])}, " if len(speeds) > 1 else ""
+    details = [f"{span}{numbers.plural(len(speeds), 'point')}"]
+    if all(points) and points[0] != points[-1]:
+        details.append(f"slowest at {points[0]}, fastest at {points[-1]}")
+    if unverified := sum(Verdict.UNVERIFIED in row.verdicts for row in rows):
+        details.append(f"{unverified:,} of {len(rows):,} unverified")
+    small = [r.iops.median for r in rows if r.iops and (r.case.parameters.known("record_size") or _SMALL + 1) <= _SMALL]
+    if small:
+        details.append(f"up to {numbers.count(max(small))} operations/s with records up to 16 KiB")
+    value = measure.text(numbers.median(speeds))
+    return KeyFigure(kind, value, target, tuple(details), view.targets.index(target), _limit(rows, target))
+
+
+def _remarks(view: View, found: Sequence[Claim]) -> list[Text]:
+    """What limits the answer: what is open, which verdicts there are, and what the figures are."""
+    said: list[Text] = []
+    if found:
+        said.append(
+            "Faster means: the difference is significant among all comparisons of this run together. At least means:"
+            " the end of an interval so wide that those of all comparisons hold at once, in 95 of 100 such runs."
+        )
+    counts: Counter[Verdict] = Counter(row.verdict for row in view.analysis.rows)
+    bad = [verdict for verdict in Verdict if verdict is not Verdict.OK and counts[verdict]]
+    results = numbers.plural(len(view.analysis.rows), "result")
+    spans: list[Span] = [f"{counts[Verdict.OK]:,} of {results} have the verdict ", Badge(Verdict.OK)]
+    if partly := sum(row.as_far_as_seen for row in view.analysis.rows):
+        spans.append(f" ({partly:,} of them as far as seen)")
+    for verdict in bad:
+        spans += [", ", f"{counts[verdict]:,} ", Badge(verdict)]
+    said.append((*spans, f". {_WHAT_VERDICTS_DO}" if bad else ". No others occurred."))
+    unit = "" if all(row.counted for row in view.analysis.rows) else "; MB is 10⁶ bytes"
+    flush = " with the flush included" if view.flushes else ""
+    said.append(f"Speeds are medians over independent repeats, per second of wall time{flush}{unit}.")
+    said.append(
+        "How much runs of other days differ, three of them show: `assay compare RUN,RUN,RUN RUN,RUN,RUN`, or"
+        " `assay history`."
+    )
+    return said
