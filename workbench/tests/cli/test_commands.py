@@ -32,7 +32,7 @@ CASES = {
     "plan": ("study.yaml", 0, "tiny: Does it start?"),
     "run": ("study.yaml", 0, "c0001"),
     "list": ("", 0, "run-3"),
-    "show": ("run-3", 0, "run       run-3 (complete"),
+    "show": ("run-3", 0, "Is it as fast as it was?"),
     "report": ("run-3", 0, "report.html"),
     "export": ("run-3 -f csv -o -", 0, "case,target,workload,operation,verdict"),
     "compare": ("run-0 run-1", 0, "run-0"),

@@ -109,7 +109,7 @@ def tell_stopped(store: "RunStore") -> int:
 def _tell(store: "RunStore", as_json: bool) -> int:
     """Print what came out; returns the exit code."""
     from assay.cli.output import note, print_json, say
-    from assay.cli.show import print_results, result_json, verdict_text
+    from assay.cli.show import print_page, print_results, result_json, verdict_text
 
     info = store.info()
     folder = store.folder
@@ -125,14 +125,14 @@ def _tell(store: "RunStore", as_json: bool) -> int:
             "outcomes": counts,
             "verdicts": store.verdict_counts(),
             "answers": info.answers,
+            "page": info.page,
             "machine": info.machine,
             "results": [result_json(result) for result in store.results()],
         }
         print_json(value)
     elif not interrupted:
         print_results(store, SHOWN_RESULTS)
-        for line in info.answers:
-            say(line)
+        print_page(store)
         if info.machine is not None:
             say(f"The machine: {info.machine.text}")
     if interrupted:

@@ -9,7 +9,7 @@ import typer
 from assay.cli.output import say, show
 from assay.model.base import AssayError
 from assay.model.units import about_rate
-from assay.run.brief import answers_of, results_of
+from assay.run.brief import page_of, results_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -60,11 +60,27 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
         value["results"] = [result_json(result) for result in results_of(store)]
         print_json(value)
         return
+    print_page(store)
     show(Facts(tuple(_head(store, info))))
     print_results(store, limit)
     counts = store.verdict_counts()
-    verdicts = [("verdicts", verdict_text(counts, store.count_as_far_as_seen()))] if counts else []
-    show(Facts((*(("answer", line) for line in answers_of(store)), *verdicts)))
+    if counts:
+        show(Facts((("verdicts", verdict_text(counts, store.count_as_far_as_seen())),)))
+
+
+def print_page(store: "RunStore") -> None:
+    """Print the first page: question, answer, cost, caveats and next steps; nothing of a run without results."""
+    from assay.report.brief import page_blocks
+    from assay.report.document import Bullets, Heading
+
+    page = page_of(store)
+    info = store.info()
+    if page is not None:
+        show(Heading(page.question, ""), *page_blocks(page))
+        say()
+    elif info.answers:
+        show(Heading(info.question, ""), Bullets(info.answers))
+        say()
 
 
 def _head(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
@@ -72,7 +88,6 @@ def _head(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
     from assay.model.study.repeats import is_settled, until_words
 
     yield "run", f"{info.id} ({info.status}, {info.finished} of {info.planned} repeats done)"
-    yield "question", info.question
     for place in info.places:
         yield "target", f"{place.target}: {', '.join(filter(None, (place.path, place.lies_on)))}"
     for line in _ceiling_lines(info.ceilings):

@@ -1,11 +1,12 @@
-"""Results as cells and as tables of a few columns: the same on the page of a run and on a terminal."""
+"""Results in tables of a few columns, and a first page in words: the same of a report and on a terminal."""
 
 from collections.abc import Sequence
 
 from assay.model.result.brief import Result
+from assay.model.result.first_page import CAVEATS_SHOWN, FirstPage
 from assay.model.result.verdict import Verdict
 from assay.report import numbers
-from assay.report.document import Badge, Cell, Column, Num, Share, Table
+from assay.report.document import Badge, Block, Bullets, Cell, Column, Heading, Num, Paragraph, Share, Table
 from assay.report.measure import COUNTED, DATA, Measure
 
 
@@ -66,4 +67,23 @@ def _cells(one: Result, measure: Measure, with_other: bool, limited: bool) -> tu
         *((rate_cell(beside, DATA if one.counted else COUNTED),) if with_other else ()),
         *(ceiling_cells(one.ceiling, one.share) if limited else ()),
         Badge(Verdict(one.verdict), one.finding, also, one.as_far_as_seen),
+    )
+
+
+def page_blocks(page: FirstPage) -> tuple[Block, ...]:
+    """What a run keeps of its first page, as blocks: the answer, a line for each kind of work, cost, caveats, steps."""
+    lines = tuple(f"{line.label}: {line.text}" for line in page.lines)
+    # Of one kind of work the answer is the line.
+    told = lines if len(lines) > 1 or page.answer not in lines else ()
+    more = (f"{numbers.plural(page.more, 'more', 'more')}: `assay report` has all.",) if page.more else ()
+    blocks: list[Block] = (
+        [Paragraph(page.answer), Bullets((*told, *more))] if told or more else [Paragraph(page.answer)]
+    )
+    rest = len(page.caveats) - CAVEATS_SHOWN
+    minded = (*page.caveats[:CAVEATS_SHOWN], *((f"{rest:,} more: `assay report` has all.",) if rest > 0 else ()))
+    return (
+        *blocks,
+        *((Heading("Cost", ""), Bullets((page.cost,))) if page.cost else ()),
+        *((Heading("Mind", ""), Bullets(minded)) if minded else ()),
+        *((Heading("Next", ""), Bullets(page.steps)) if page.steps else ()),
     )

@@ -3,9 +3,8 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from assay.model.result.brief import Result
+    from assay.model.result.first_page import FirstPage
     from assay.store import RunStore
 
 FEW_REPEATS = 2000
@@ -24,11 +23,11 @@ def results_of(store: "RunStore", limit: int = -1) -> "list[Result]":
     return found if limit < 0 else found[:limit]
 
 
-def answers_of(store: "RunStore") -> "Sequence[str]":
-    """What the run says of its questions: as kept at its end, or of a run that is not over and not large as it is."""
+def page_of(store: "RunStore") -> "FirstPage | None":
+    """The first page: as kept at the end of the run, or computed now if the run is not over and not large."""
     info = store.info()
-    if info.answers or store.results(limit=1) or info.finished > FEW_REPEATS:
-        return info.answers
+    if info.page is not None or store.results(limit=1) or info.finished > FEW_REPEATS:
+        return info.page
     from assay.run.answers import answers
 
-    return answers(store)
+    return answers(store).page

@@ -620,6 +620,7 @@ class _Session:
         self.store.write_intervals(run_rows(self.store, self.say))
         describe_machine(self.store)
         self.store.save_results(judged_results(self.store))
-        self.store.describe(answers=answers(self.store))
+        found = answers(self.store, over=True)
+        self.store.describe(answers=found.sentences, page=found.page)
         bad = set(self.store.outcome_counts()) - {"ok"}
         self.store.set_status("complete with errors" if bad else "complete")

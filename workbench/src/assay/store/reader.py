@@ -15,6 +15,7 @@ from assay.model.foreign import plain
 from assay.model.money.priced import FrozenPrices
 from assay.model.result.brief import Result
 from assay.model.result.ceiling import Ceiling
+from assay.model.result.first_page import FirstPage
 from assay.model.result.machine import Controls, MachineFinding, Reading
 from assay.model.result.method import MethodChoice
 from assay.model.result.network import Network
@@ -109,6 +110,7 @@ class RunReader:
             controls=Controls.model_validate(details["controls"]) if details.get("controls") else None,
             machine=MachineFinding.model_validate(details["machine"]) if details.get("machine") else None,
             answers=tuple(details.get("answers", ())),
+            page=FirstPage.model_validate(details["page"]) if details.get("page") else None,
             blocks=Blocks.model_validate(details["blocks"]) if details.get("blocks") else None,
         )
 

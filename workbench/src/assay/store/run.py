@@ -16,6 +16,7 @@ from assay.model.base import EXIT_INCOMPLETE, AssayError
 from assay.model.money.priced import FrozenPrices
 from assay.model.result.brief import Result
 from assay.model.result.ceiling import Ceiling
+from assay.model.result.first_page import FirstPage
 from assay.model.result.machine import Controls, MachineFinding, Reading
 from assay.model.result.method import MethodChoice
 from assay.model.result.network import Network
@@ -170,6 +171,7 @@ class RunStore(RunReader):
         network: Network | None = None,
         methods: Sequence[MethodChoice] | None = None,
         answers: Sequence[str] | None = None,
+        page: FirstPage | None = None,
     ) -> None:
         """Record what is known of the run; arguments as in `RunInfo`, and what is None stays as it is."""
         with self._transaction():
@@ -190,6 +192,8 @@ class RunStore(RunReader):
                 details["methods"] = [choice.model_dump(mode="json") for choice in methods]
             if answers is not None:
                 details["answers"] = list(answers)
+            if page is not None:
+                details["page"] = page.model_dump(mode="json")
             self._db.execute("UPDATE run SET details = ?", (json.dumps(details),))
 
     def add_control(self, reading: Reading) -> None:

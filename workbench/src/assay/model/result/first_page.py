@@ -2,6 +2,9 @@
 
 from assay.model.base import Frozen
 
+CAVEATS_SHOWN = 3
+"""On the page; more of them stand in the report."""
+
 
 class Line(Frozen):
     """What is said of one kind of work.

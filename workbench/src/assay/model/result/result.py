@@ -11,6 +11,7 @@ from assay.model.money.priced import FrozenPrices
 from assay.model.result.ceiling import Binding, Ceiling
 from assay.model.result.course import Course
 from assay.model.result.decision import Decision
+from assay.model.result.first_page import FirstPage
 from assay.model.result.layers import NO_STORAGE, Layer, chain, device_levels
 from assay.model.result.machine import Controls, MachineFinding
 from assay.model.result.method import MethodChoice
@@ -432,6 +433,7 @@ class RunInfo(RunHead):
             not over.
         machine: The verdict on the machine that follows from it; None if there is none.
         answers: What the run says of each question, in words, as it ended; empty before, and of a very large run.
+        page: The first page of its report in words, likewise.
     """
 
     folder: str
@@ -448,6 +450,7 @@ class RunInfo(RunHead):
     controls: Controls | None = None
     machine: MachineFinding | None = None
     answers: tuple[str, ...] = ()
+    page: FirstPage | None = None
 
     @property
     def equal_within(self) -> float:

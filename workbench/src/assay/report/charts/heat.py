@@ -83,7 +83,7 @@ def _datum(row: Row, axes: tuple[str, str], domain: tuple[float, float]) -> Spec
 
 
 def _remark(row: Row) -> str:
-    """Of an unstable result half its interval, in percent: the number is the storage's, known less well. Else the verdict."""
+    """The verdict; of an unstable result half its interval: the number is the storage's, known less well."""
     value = row.rate
     if not sound(row) or value is None:
         return row.verdict.value

@@ -108,14 +108,13 @@ def _still_open(found: Sequence[Claim]) -> Said:
     every = sum(claim.counted for claim in found)
     if not points:
         return []
-    return [
-        f"{len(points):,} of {numbers.plural(every, 'point')} {'is' if len(points) == 1 else 'are'} open: {reasons(points)}."
-    ]
+    count = f"{len(points):,} of {numbers.plural(every, 'point')}"
+    return [f"{count} {'is' if len(points) == 1 else 'are'} open: {reasons(points)}."]
 
 
 def _odd(view: View) -> Said:
     """What goes the wrong way is the first of the notes."""
-    return [note for note in view.analysis.notes[:1] if note.startswith(WRONG_WAY)]
+    return [note for note in view.analysis.notes if note.startswith(WRONG_WAY)][:1]
 
 
 WRONG_WAY = "The wrong way: "
@@ -156,9 +155,8 @@ def _unstable(view: View) -> Said:
     count = sum(Verdict.UNSTABLE in row.verdicts for row in rows)
     if 4 * count < len(rows) or not count:
         return []
-    return [
-        f"{count:,} of {numbers.plural(len(rows), 'result')} are unstable: their repeats differ much. The bounds allow for it."
-    ]
+    what = f"{count:,} of {numbers.plural(len(rows), 'result')} {'is' if count == 1 else 'are'} unstable"
+    return [f"{what}: the repeats differ much. The bounds allow for it."]
 
 
 def _as_far_as_seen(view: View) -> Said:
@@ -166,9 +164,9 @@ def _as_far_as_seen(view: View) -> Said:
     every = sum(row.verdict is Verdict.OK for row in view.analysis.rows)
     if not count:
         return []
-    return [
-        f"{count:,} of {every:,} results with the verdict ok are so as far as seen: some rules lacked evidence (see Verdicts)."
-    ]
+    verb = "is" if count == 1 else "are"
+    what = f"{count:,} of {numbers.plural(every, 'result')} with the verdict ok {verb} so as far as seen"
+    return [f"{what}: some rules lacked evidence (see Verdicts)."]
 
 
 def _this_run(view: View) -> Said:

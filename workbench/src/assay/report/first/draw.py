@@ -79,16 +79,23 @@ def _lane(lane: Lane, scale: Scale, ratio: bool, escape: Callable[[str], str]) -
     shade = "" if lane.target is None else f" t{lane.target % 8}"
     shown = _HEIGHT - 2 * _RADIUS - 2
     kinds = (("", _thinned(lane.values)), (" class=open", _thinned(lane.open)))
-    dots = "".join(
-        f'<circle{kind} cx="{scale.place(value):.2f}%" cy="{1 + _RADIUS + shown * (number * _GOLDEN % 1):.1f}" r="{_RADIUS}"/>'
+    # Spread over the height of the lane, so that dots of the same value can be told apart.
+    places = (
+        (kind, scale.place(value), 1 + _RADIUS + shown * (number * _GOLDEN % 1))
         for kind, values in kinds
         for number, value in enumerate(values)
     )
-    middle = f'<line class=middle x1="{scale.place(lane.middle):.2f}%" x2="{scale.place(lane.middle):.2f}%" y1="0" y2="{_HEIGHT}"/>'
+    dots = "".join(f'<circle{kind} cx="{x:.2f}%" cy="{y:.1f}" r="{_RADIUS}"/>' for kind, x, y in places)
     count = len(lane.values) + len(lane.open)
+    middle = _line("middle", scale.place(lane.middle), _HEIGHT) if count else ""
     label = escape(f"{lane.name}: {numbers.plural(count, 'repeat')}, median {numbers.significant(lane.middle)}")
-    svg = f'<svg role="img" aria-label="{label}" height="{_HEIGHT}">{_lines(scale, ratio, _HEIGHT)}{dots}{middle if count else ""}</svg>'
+    drawn = f"{_lines(scale, ratio, _HEIGHT)}{dots}{middle}"
+    svg = f'<svg role="img" aria-label="{label}" height="{_HEIGHT}">{drawn}</svg>'
     return f'<div class="lane{shade}"><b>{escape(lane.name)}</b>{svg}</div>'
+
+
+def _line(kind: str, place: float, height: int) -> str:
+    return f'<line class={kind} x1="{place:.2f}%" x2="{place:.2f}%" y1="0" y2="{height}"/>'
 
 
 def _thinned(values: Sequence[float]) -> Sequence[float]:
@@ -99,13 +106,8 @@ def _thinned(values: Sequence[float]) -> Sequence[float]:
 
 
 def _lines(scale: Scale, ratio: bool, height: int) -> str:
-    lines = "".join(
-        f'<line class=grid x1="{scale.place(tick):.2f}%" x2="{scale.place(tick):.2f}%" y1="0" y2="{height}"/>'
-        for tick in scale.ticks
-    )
-    one = (
-        f'<line class=one x1="{scale.place(1):.2f}%" x2="{scale.place(1):.2f}%" y1="0" y2="{height}"/>' if ratio else ""
-    )
+    lines = "".join(_line("grid", scale.place(tick), height) for tick in scale.ticks)
+    one = _line("one", scale.place(1), height) if ratio else ""
     return lines + one
 
 

@@ -39,9 +39,9 @@ def compared(found: Sequence[Claim], view: View, most: int = MOST) -> tuple[list
     if not rows:
         return [], 0
     base = found[0].base
-    caption = (
-        f"A dot is one repeat, divided by the median of {base} at the same point; hollow where that point is open."
-    )
+    caption = f"A dot is one repeat, divided by the median of {base} at the same point"
+    hollow = any(lane.open for row in rows for lane in row.lanes)
+    caption += "; hollow where that point is open." if hollow else "."
     title = f"Times as fast as {base} in the median"
     return [Dots("answer-dots", title, caption, True, tuple(rows[:most]))], max(0, len(rows) - most)
 

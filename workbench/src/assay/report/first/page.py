@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from assay.analyse.scaling import Scaling, scalings
-from assay.model.result.first_page import FirstPage, Line
+from assay.model.result.first_page import CAVEATS_SHOWN, FirstPage, Line
 from assay.model.result.verdict import Verdict
 from assay.report import numbers
 from assay.report.claims import Claim, claims
@@ -14,9 +14,6 @@ from assay.report.first.caveats import caveats
 from assay.report.first.steps import steps
 from assay.report.first.words import headline, sentence
 from assay.report.view import View
-
-SHOWN = 3
-"""Caveats and steps on the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +39,11 @@ class Page:
     @property
     def blocks(self) -> tuple[Block, ...]:
         """The page as blocks of a document."""
-        rest = len(self.caveats) - SHOWN
+        rest = len(self.caveats) - CAVEATS_SHOWN
         more = (f"{numbers.plural(rest, 'more', 'more')}: see What the answer rests on.",) if rest > 0 else ()
         panels = (
             ("What it costs", (self.cost,)),
-            ("What to mind", (*self.caveats[:SHOWN], *more)),
+            ("What to mind", (*self.caveats[:CAVEATS_SHOWN], *more)),
             ("What to do next", self.steps),
         )
         left = f"{numbers.plural(self.more, 'more line', 'more lines')}: see What the answer rests on."
@@ -121,8 +118,9 @@ def _alone(view: View) -> Text:
     if not rows:
         return f"Nothing can be said of {targets}: no result is sound."
     which = "sound or unverified" if any(Verdict.UNVERIFIED in row.verdicts for row in rows) else "sound"
-    results = f"{len(rows):,} of {numbers.plural(len(view.analysis.rows), 'result')}"
-    return f"What {targets} {'reaches' if len(view.targets) == 1 else 'reach'}, from the {results} that {'is' if len(rows) == 1 else 'are'} {which}."
+    every = numbers.plural(len(view.analysis.rows), "result")
+    verb = "reaches" if len(view.targets) == 1 else "reach"
+    return f"What {targets} {verb}; {len(rows):,} of {every} {'is' if len(rows) == 1 else 'are'} {which}."
 
 
 def _no_cost(view: View) -> Text:

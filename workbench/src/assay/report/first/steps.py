@@ -57,9 +57,8 @@ def _settle(found: Sequence[Claim]) -> list[Text]:
     if not counts:
         return []
     time = f", some {about_duration(sum(seconds.values()))} more" if sum(seconds.values()) else ""
-    return [
-        f"About {max(counts):,} repeats{time} would likely tell {numbers.plural(len(counts), 'open point')}: set repeats in the study."
-    ]
+    what = numbers.plural(len(counts), "open point")
+    return [f"About {max(counts):,} repeats{time} would likely tell {what}: set repeats in the study."]
 
 
 def _case(view: View) -> str:

@@ -62,10 +62,9 @@ def _partly(target: str, ahead: Sequence[Claim]) -> list[Span]:
     """Where a target is faster at some points, and at no point slower."""
     if not ahead:
         return []
-    places = numbers.listing(
-        [f"{len(claim.won(target)):,} of {claim.counted:,} points of {claim.kind}" for claim in ahead]
-    )
-    return [f"At {places} ", Strong(target), f" is faster than {ahead[0].loser(target)}, at none slower. "]
+    won, counted = sum(len(claim.won(target)) for claim in ahead), sum(claim.counted for claim in ahead)
+    places = f"{won:,} of {counted:,} points of {numbers.listing([claim.kind for claim in ahead])}"
+    return [Strong(target), f" is faster than {ahead[0].loser(target)} at {places}, at none slower. "]
 
 
 def _headline(target: str, won: Sequence[Claim], kinds: int) -> list[Span]:
@@ -112,10 +111,10 @@ def said(claim: Claim, measured: bool = True) -> Text:
     told = [_won(claim, target, measured) for target in (claim.other, claim.base) if claim.won(target)]
     equal = claim.of(Outcome.EQUAL)
     if equal:
-        told.append([f"equal within {equal_within(equal)} at {_points(len(equal), claim)}{_unverified(equal)}"])
+        told.append([f"equal within {equal_within(equal)} at {_points(equal, claim)}{_unverified(equal)}"])
     left = claim.of(Outcome.OPEN)
     if left:
-        told.append([f"open at {_points(len(left), claim)} ({reasons(left)}{_what_would_settle(claim)})"])
+        told.append([f"open at {_points(left, claim)} ({reasons(left)}{_what_would_settle(claim)})"])
     spans: list[Span] = []
     for number, part in enumerate(told):
         spans += [*(["; "] if number else []), *part]
@@ -132,7 +131,7 @@ def _won(claim: Claim, target: str, measured: bool) -> list[Span]:
     much = f"; measured {numbers.ratio(middle)}{' in the median' if len(points) > 1 else ''}"
     return [
         Strong(target),
-        f" is faster than {claim.loser(target)} at {_points(len(points), claim)}, at least ",
+        f" is faster than {claim.loser(target)} at {_points(points, claim)}, at least ",
         Strong(bound(claim.least(target))),
         *_at_half(claim, target),
         much if measured else "",
@@ -171,11 +170,40 @@ def equal_within(points: Sequence[PointDecision]) -> str:
     return f"{math.ceil(share * 1000 * (1 - 1e-12)) / 10:g} %"
 
 
-def _points(count: int, claim: Claim) -> str:
-    """`all 12 points`, `3 of 12 points`, or `the only point`."""
+def _points(points: Sequence[PointDecision], claim: Claim) -> str:
+    """`all 12 points`, `3 of 12 points`, or `the only point`; of a few, which: `1 of 12 points, record size 4 KiB`."""
     if claim.counted == 1:
         return "the only point"
-    return f"all {count:,} points" if count == claim.counted else f"{count:,} of {claim.counted:,} points"
+    if len(points) == claim.counted:
+        return f"all {len(points):,} points"
+    named = f", {numbers.listing(_names(points, claim))}" if len(points) <= _FEW else ""
+    return f"{len(points):,} of {claim.counted:,} points{named}"
+
+
+_FEW = 2
+"""So many points are named, not only counted."""
+
+
+def _names(points: Sequence[PointDecision], claim: Claim) -> list[str]:
+    """Each of the points by what varies within the claim."""
+    spots = [(decision, point) for decision in claim.decisions for point in decision.points]
+    axes = list(dict.fromkeys(name for _, point in spots for name in point.axes))
+    varied = [name for name in axes if len({str(point.axes.get(name)) for _, point in spots}) > 1]
+    operations = {decision.operation for decision, _ in spots}
+    workloads = {decision.workload for decision, _ in spots}
+    wanted = {id(point) for point in points}
+    found = []
+    for decision, point in spots:
+        if id(point) in wanted:
+            words = [numbers.operation_title(decision.operation).lower()] if len(operations) > 1 else []
+            words += [f"workload {decision.workload}"] if len(workloads) > 1 else []
+            words += [
+                f"{numbers.axis_title(name).lower()} {numbers.axis_value(name, point.axes[name])}"
+                for name in varied
+                if name in point.axes
+            ]
+            found.append(" / ".join(words))
+    return found
 
 
 def _what_would_settle(claim: Claim) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from assay.analyse.scaling import BINDS, scalings
 from assay.model.result.decision import Outcome
+from assay.model.result.first_page import CAVEATS_SHOWN
 from assay.model.result.result import Row
 from assay.model.result.verdict import Verdict
 from assay.report import numbers
@@ -25,7 +26,6 @@ from assay.report.document import (
 )
 from assay.report.first.caveats import caveats
 from assay.report.first.lines import answers, rows_of
-from assay.report.first.page import SHOWN
 from assay.report.first.words import bound, equal_within, sentences
 from assay.report.measure import measure_of
 from assay.report.sections.hosts import sentence as scaling_sentence
@@ -59,8 +59,8 @@ def section(view: View) -> Section:
     elif not growth or any(answers(row) for row in view.analysis.rows):
         blocks += _alone(view)
     minded = caveats(view, found, growth)
-    if len(minded) > SHOWN:
-        blocks += [Heading("What else to mind", "rests-mind"), Bullets(tuple(minded[SHOWN:]))]
+    if len(minded) > CAVEATS_SHOWN:
+        blocks += [Heading("What else to mind", "rests-mind"), Bullets(tuple(minded[CAVEATS_SHOWN:]))]
     blocks += [Heading("How it is meant", "rests-meant"), Bullets(tuple(_remarks(view, found)))]
     return Section("rests", "What the answer rests on", tuple(blocks))
 
