@@ -228,7 +228,7 @@ STDIO = Work("fwrite, fread")
 
 def half_done() -> list[Row]:
     """Fewer bytes than were asked for are an error; only the C library's streams go on by themselves."""
-    moved = rf"at {RECORD}, {RECORD} bytes: {RECORD // 2} of {RECORD} bytes moved$"
+    moved = rf"at {RECORD}, {RECORD} bytes: only {RECORD // 2} of {RECORD} bytes were (read|written): "
     return [
         Row(
             f"short on {operation} after 1 count 1",

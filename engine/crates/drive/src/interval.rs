@@ -316,22 +316,26 @@ impl Timeline {
         self.delay.add(&part.delay);
     }
 
-    /// Intervals that ended before `elapsed` nanoseconds into the phase; all with none.
-    pub(crate) fn take(&mut self, elapsed: Option<u64>) -> Vec<Interval> {
-        let later = match elapsed {
-            Some(ns) => self.open.split_off(&(ns / self.interval_ns)),
-            None => BTreeMap::new(),
-        };
+    /// Intervals that ended before `elapsed` nanoseconds into the phase.
+    pub(crate) fn take(&mut self, elapsed: u64) -> Vec<Interval> {
+        let later = self.open.split_off(&(elapsed / self.interval_ns));
         let ready = std::mem::replace(&mut self.open, later);
-        ready.into_iter().map(|(index, sum)| self.event(index, &sum)).collect()
+        ready.into_iter().map(|(index, sum)| self.event(index, &sum, u64::MAX)).collect()
     }
 
-    fn event(&self, index: u64, sum: &Sum) -> Interval {
+    /// All that is left of a phase that lasted for `elapsed` nanoseconds. The last one ends with it.
+    pub(crate) fn rest(&mut self, elapsed: u64) -> Vec<Interval> {
+        std::mem::take(&mut self.open).into_iter().map(|(index, sum)| self.event(index, &sum, elapsed)).collect()
+    }
+
+    fn event(&self, index: u64, sum: &Sum, elapsed: u64) -> Interval {
+        let start_ns = index * self.interval_ns;
         Interval {
             phase: self.phase,
             index,
-            start_ns: index * self.interval_ns,
-            end_ns: (index + 1) * self.interval_ns,
+            start_ns,
+            // What ends on the border belongs to the interval that begins there.
+            end_ns: (start_ns + self.interval_ns).min(elapsed.max(start_ns + 1)),
             operations: sum.intervals(),
             earlier: sum.earlier.told(),
         }

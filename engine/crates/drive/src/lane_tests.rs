@@ -266,11 +266,16 @@ fn a_slow_lane_parts_first_from_last_finisher() {
 fn each_interval_has_what_ended_in_it() {
     for depth in [1, 2] {
         let mut scene = read(30, takes(|number| if number == 15 { 35 * MS } else { 2 * MS })).deep(depth, depth);
-        scene.interval_ns = 10 * MS;
+        let scene_interval = 10 * MS;
+        scene.interval_ns = scene_interval;
         let played = scene.play();
         let ends = ends(&played, 0);
+        let whole = played.end.last_finisher.end_ns;
         for interval in &played.intervals {
-            let inside = ends.iter().filter(|end| (interval.start_ns..interval.end_ns).contains(*end)).count() as u64;
+            assert_eq!(interval.end_ns, (interval.start_ns + scene_interval).min(whole.max(interval.start_ns + 1)));
+            // What ends with the phase is in the last one.
+            let behind = if interval.end_ns >= whole { whole + 1 } else { interval.end_ns };
+            let inside = ends.iter().filter(|end| (interval.start_ns..behind).contains(*end)).count() as u64;
             assert_eq!(
                 (interval.operations[0].ops, interval.operations[0].bytes),
                 (inside, inside * RECORD),
@@ -282,6 +287,16 @@ fn each_interval_has_what_ended_in_it() {
         let expected: Vec<u64> = ends.iter().map(|end| end / (10 * MS)).collect();
         assert!(played.intervals.iter().all(|interval| expected.contains(&interval.index)), "none is empty");
     }
+}
+
+#[test]
+fn the_last_interval_ends_with_the_phase() {
+    let mut scene = read(10, takes(|_| 50 * MS));
+    scene.interval_ns = SECOND;
+    let played = scene.play();
+    let only = &played.intervals[0];
+    assert_eq!((played.intervals.len(), only.start_ns, only.end_ns), (1, 0, 500 * MS));
+    assert_eq!(only.operations[0].bytes, 10 * RECORD);
 }
 
 /// What was done in each interval of 10 ms, by the time that operations spent in it.

@@ -101,6 +101,12 @@ impl Work {
             close_failed: false,
         }
     }
+
+    /// Nanoseconds from a phase's start until its last lane ended, or until now if one has not.
+    pub(crate) fn elapsed(&self, start: u64, now: u64) -> u64 {
+        let ended = |outcome: &Option<LaneOutcome>| outcome.as_ref().map_or(now, |lane| lane.end);
+        self.outcomes.iter().map(ended).max().unwrap_or(now).saturating_sub(start)
+    }
 }
 
 /// What comes from outside at a barrier: when to go on, on this process's monotonic clock (0: at once); none: not at all.
@@ -652,7 +658,7 @@ impl Runner<'_> {
             let now = clock::now();
             // Lanes hand an interval over at its end; a little later all have.
             let settled = now.saturating_sub(start).saturating_sub(self.job.interval_ns / 4);
-            for interval in work.timeline.take(Some(settled)) {
+            for interval in work.timeline.take(settled) {
                 self.emit(&Event::Interval(interval));
             }
             if self.stopped() && now > *self.give_up_at.get_or_insert(now + STOP_PATIENCE_NS) {
@@ -660,7 +666,7 @@ impl Runner<'_> {
                 break;
             }
         }
-        for interval in work.timeline.take(None) {
+        for interval in work.timeline.rest(work.elapsed(start, clock::now())) {
             self.emit(&Event::Interval(interval));
         }
         work

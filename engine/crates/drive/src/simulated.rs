@@ -326,7 +326,7 @@ impl Scene {
             }
         }
         let end = totals::of(0, &self.phase, PhaseStatus::Done, START, &shared, &work);
-        let intervals = work.timeline.take(None);
+        let intervals = work.timeline.rest(work.elapsed(START, START));
         Played { work, end, intervals, errors, lanes: played, stopped }
     }
 }

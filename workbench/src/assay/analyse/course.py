@@ -67,7 +67,7 @@ def whole_intervals(events: Sequence[IntervalEvent], steady: Window, counted: bo
     Raises:
         AssayError: They would be so many that no run can have had them, or make no sense.
     """
-    length = max((event.end_ns - event.start_ns for event in events), default=0)
+    length = max((_length(event) for event in events), default=0)
     if length <= 0:
         return 0, []
     amounts: dict[int, float] = {}
@@ -83,6 +83,11 @@ def whole_intervals(events: Sequence[IntervalEvent], steady: Window, counted: bo
     return before, [
         IntervalRate(index * length, (index + 1) * length, rate) for index, rate in enumerate(rates, start=first)
     ]
+
+
+def _length(event: IntervalEvent) -> int:
+    """Nanoseconds of a whole interval, as far as one tells: the last one of a phase ends with it."""
+    return max(event.end_ns - event.start_ns, event.start_ns // event.index if event.index else 0)
 
 
 def _move_earlier(amounts: dict[int, float], event: IntervalEvent, counted: bool) -> None:

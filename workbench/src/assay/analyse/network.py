@@ -108,7 +108,9 @@ def _slow_links(network: Network) -> Iterator[NetworkFinding]:
     for client in network.names("client"):
         for server in network.names("server"):
             rates = stated_rate(network, "client", client), stated_rate(network, "server", server)
-            known = [rate for rate in rates if rate]
+            lines = [line for line in network.lines if (line.client, line.server) == (client, server)]
+            known = [rate for rate in (*rates, *(line.bits_per_s for line in lines)) if rate]
+            of = "line between their sites" if lines and lines[0].bits_per_s == min(known) else "slower link"
             for direction in DIRECTIONS:
                 best = _pair_rate(network, client, server, direction)
                 if known and best and best < SLOW * min(known):
@@ -116,8 +118,10 @@ def _slow_links(network: Network) -> Iterator[NetworkFinding]:
                         kind="slow link",
                         about=f"{client}, {server}",
                         text=f"{client} and {server} reach {bits_text(best)} in {_way(direction)}, "
-                        f"{100 * best / min(known):.0f} % of the {bits_text(min(known))} of the slower link",
-                        remedy="Look at duplex, cables, TCP buffers on long ways, and what else uses the link.",
+                        f"{100 * best / min(known):.0f} % of the {bits_text(min(known))} of the {of}",
+                        remedy="Look at duplex, cables, TCP buffers on long ways, and what else uses the link."
+                        if not lines
+                        else "Look at TCP buffers for so long a way, and at what else uses the line.",
                     )
 
 

@@ -16,7 +16,7 @@ from assay.model.source import Fault, Problem, Source, sorted_problems, without_
 from assay.model.study.case import Excluded
 from assay.model.study.study import Study
 from assay.model.written import MOST_BYTES
-from assay.plan.capable import Backends, capability_faults, read_capabilities
+from assay.plan.capable import Backends, general_faults, read_capabilities
 from assay.plan.expand import expand
 from assay.plan.load import Loaded, load_study
 from assay.run.planned import Plan
@@ -63,7 +63,7 @@ def check_study(path: Path, data: bytes, made: bool = False) -> Plan:
     backends = general_capabilities()
     used = None if expansion.faults else {case.target for case in expansion.cases}
     prices, price_faults = _prices(study, folder, used)
-    faults = [*expansion.faults, *capability_faults(study, expansion.cases, backends), *price_faults]
+    faults = [*expansion.faults, *general_faults(study, expansion.cases, backends), *price_faults]
     if made:
         _refuse_made(path, loaded, faults)
     refuse_faults(path, loaded.source, faults)

@@ -161,6 +161,8 @@ def absorbed_writes(evidence: Evidence) -> Answer:
     Judged where more was written than there is data, through the page cache: what the device got, whoever sent it, is
     then the most that was written to it. Below 90 % of the bytes written the rate is one of memory. So it is if a
     device further down got so little: what is between, such as a loop device without direct I/O, kept it in memory.
+    Of 1 MiB and less a device may get as much again for the file system's journal: then only a share that is too small
+    tells something.
     Source: the device's own count of sectors written (iostats of the kernel); DESIGN, section 4, item 2.
     """
     if evidence.operation not in WRITES or evidence.no_storage:
@@ -170,7 +172,7 @@ def absorbed_writes(evidence: Evidence) -> Answer:
     if evidence.in_memory:
         return MEMORY_ITSELF
     distinct = _distinct(evidence)
-    again = [sample for sample in evidence.usable if sample.write_bytes > distinct and sample.write_bytes > LEAST_BYTES]
+    again = [sample for sample in evidence.usable if sample.write_bytes > distinct]
     if not again:
         return None
     if _compressible(evidence):
@@ -180,7 +182,9 @@ def absorbed_writes(evidence: Evidence) -> Answer:
         return NotEvaluated("data was written over before the flush, and no block device below counts what it got")
     share, below = found
     if share >= REACHED_SHARE:
-        return None
+        # What a file system writes besides can only add to what the device got.
+        few = median(sample.write_bytes for sample in again) <= LEAST_BYTES
+        return NotEvaluated("so little was written that a journal's blocks may stand for it") if few else None
     return Finding(
         verdict=Verdict.CACHED,
         rule="absorbed_writes",

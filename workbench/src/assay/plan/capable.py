@@ -13,7 +13,7 @@ from assay.plan.broken import Broken
 from assay.plan.phases import cache_action
 
 Backends = dict[str, BackendCapabilities]
-"""Answers by kind of target, or by target."""
+"""Answers by kind of target."""
 
 
 def read_capabilities(text: str) -> Backends:
@@ -26,20 +26,31 @@ def backends_by_kind(backends: Iterable[BackendCapabilities]) -> Backends:
     return {backend.kind: backend for backend in backends}
 
 
-def capability_faults(
+def general_faults(
     study: Study, cases: Iterable[Case], backends: Mapping[str, BackendCapabilities]
 ) -> tuple[Fault, ...]:
-    """What the backends cannot do, each thing once per workload and kind of target, with the number of cases.
+    """As `capability_faults`, by the general answers, before any place was looked at.
 
     Args:
         study: The study.
         cases: Its cases.
-        backends: Answers by target name, or by kind of target where a target has none of its own.
+        backends: Answers by kind of target.
+    """
+    known = {name: backends[target.kind] for name, target in study.targets.items() if target.kind in backends}
+    return capability_faults(cases, known)
+
+
+def capability_faults(cases: Iterable[Case], backends: Mapping[str, BackendCapabilities]) -> tuple[Fault, ...]:
+    """What the backends cannot do, each thing once per workload and kind of target, with the number of cases.
+
+    Args:
+        cases: Of a study.
+        backends: Answers by target; of a target without one nothing is said.
     """
     found: dict[tuple[str, str, str], tuple[Broken, str, int]] = {}
     known: dict[tuple[object, ...], list[Broken]] = {}
     for case in cases:
-        backend = backends.get(case.target) or backends.get(study.targets[case.target].kind)
+        backend = backends.get(case.target)
         if backend is None:
             continue
         key = (id(backend), case.operations, *case.parameters.__dict__.values())

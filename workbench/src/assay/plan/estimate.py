@@ -73,6 +73,10 @@ class CaseEstimate(Frozen):
         return about_size(self.read) if self.sized else UNSIZED
 
 
+FAR = 2.0
+"""A bound so many times the estimate says what would have to happen."""
+
+
 class StudyEstimate(Frozen):
     """All repeats of all cases; where their number is not fixed, the greatest one.
 
@@ -124,7 +128,9 @@ class StudyEstimate(Frozen):
         least, most = about_duration(self.least_seconds), about_duration(self.seconds)
         words = f"about {most}" if least == most else f"about {least} to {most}"
         if self.at_most_seconds is not None:
+            far = self.at_most_seconds > FAR * self.seconds
             words += f", at most {about_duration(self.at_most_seconds)}"
+            words += " if every phase takes all of its time limit" if far else ""
         ceilings = self.ceilings_before + self.ceilings_later
         return f"{words}, and about {about_duration(ceilings)} for ceilings" if ceilings >= LEAST_TOLD else words
 
@@ -342,7 +348,11 @@ def _name_seconds(operation: str, parameters: Parameters, speed: Speed) -> float
 
 
 def _brief(seconds: float) -> str:
-    return f"{seconds * 1e3:.3g} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.3g} us"
+    """Three digits and never an exponent: `100 us`, `1 ms`, `1.5 s`."""
+    for unit, size in (("us", 1e-6), ("ms", 1e-3)):
+        if float(f"{seconds / size:.3g}") < 1000:
+            return f"{seconds / size:.3g} {unit}"
+    return about_duration(seconds)
 
 
 def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tuple[str, ...]:
@@ -350,7 +360,7 @@ def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tup
     for name in dict.fromkeys(case.target for case in cases if case.id not in measured):
         speed = study.targets[name].speed()
         if not speed.words:
-            lines.append(f"{name}: no storage, {speed.operation * 1e6:.3g} us per operation.")
+            lines.append(f"{name}: no storage, {_brief(speed.operation)} per operation.")
             continue
         lines.append(
             f"{name}: {speed.words}, {about_size(speed.bandwidth)}/s, {_brief(speed.operation)} per operation, "
@@ -367,8 +377,8 @@ def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tup
             lines.append(f"{name}: {_brief(speed.change)} to store or remove an object.")
         if any(case.metadata for case in cases if case.target == name):
             lines.append(
-                f"{name}: {speed.change * 1e6:.3g} us to change a name, {BUFFERED * 1e6:.3g} us to look at one, "
-                f"or {speed.operation * 1e6:.3g} us after the caches were dropped."
+                f"{name}: {_brief(speed.change)} to change a name, {_brief(BUFFERED)} to look at one, "
+                f"or {_brief(speed.operation)} after the caches were dropped."
             )
     if any(case.parameters.time_limit is not None for case in cases):
         lines.append("After a time_limit the flush of what was written, and the preparation of the rest, come on top.")

@@ -424,6 +424,9 @@ class _Teller:
         elif isinstance(event, IntervalEvent) and event.end_ns > event.start_ns:
             names = any(OP_KINDS[done.operation.value][0] == "names" for done in event.operations)
             counted = names or self.counted
-            amount = sum(done.ops if counted else done.bytes for done in event.operations)
+            amount: float = sum(done.ops if counted else done.bytes for done in event.operations)
+            # An interval of a moment at a phase's end may have what took much longer.
+            before = sum((part.ops if counted else part.bytes) * (part.to - part.from_) for part in event.earlier or ())
+            amount = max(0.0, amount - before)
             self.rates[host] = amount * 1e9 / (event.end_ns - event.start_ns)
             self.progress.rate(about_rate(sum(self.rates.values()), counted))

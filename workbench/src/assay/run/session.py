@@ -380,7 +380,7 @@ class _Session:
             self.devices += keeper_of(study.targets[name]).take(targets.MachineTaking(self.destroy, self.say, name))
         claims.claim_targets(study, plan.places, self.store, self.say, self.fleet, self.silent, self.destroy)
         backends = self._probed()
-        targets.check_capable(study, plan.cases, backends, plan.source, plan.file)
+        targets.check_capable(plan.cases, backends, plan.source, plan.file)
         looks = targets.looks_at(study, self.names)
         places = targets.make_places(study, backends, looks)
         for line in (*targets.space_notes(self.estimate.peak_space, places), *layer_notes(places)):

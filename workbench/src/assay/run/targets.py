@@ -242,14 +242,11 @@ class EngineProbing:
         return probe_device(self.engine.path, path)
 
 
-def check_capable(
-    study: Study, cases: Sequence[Case], backends: dict[str, BackendCapabilities], source: Source, file: str
-) -> None:
+def check_capable(cases: Sequence[Case], backends: dict[str, BackendCapabilities], source: Source, file: str) -> None:
     """Refuse cases that cannot be done, before anything is measured.
 
     Args:
-        study: The study.
-        cases: Its cases.
+        cases: Of the study.
         backends: Target -> what can be done there.
         source: Where each value stands in the study file.
         file: The study file's name for the message.
@@ -257,7 +254,7 @@ def check_capable(
     Raises:
         AssayError: There is such a case; each distinct reason is one line.
     """
-    problems = [source.problem(fault) for fault in capability_faults(study, cases, backends)]
+    problems = [source.problem(fault) for fault in capability_faults(cases, backends)]
     refuse([(f"{file}:{problem.line}: {problem.message}", problem.hint) for problem in problems])
     refuse([(f"{file}: {text}", hint) for case in cases for text, hint in tuning_problems(case.parameters)])
     if any(case.parameters.cache == "limit" for case in cases):

@@ -1,7 +1,7 @@
 """Measures what the network between clients and servers can carry, before storage is measured over it."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
@@ -9,6 +9,7 @@ from typing import TypeVar
 from assay.launch.shell import Shell
 from assay.model.base import AssayError
 from assay.model.result.network import (
+    Line,
     Link,
     MtuMeasurement,
     Network,
@@ -146,7 +147,18 @@ class _Preflight:
             paths=tuple(self.paths),
             rtts=tuple(self.rtts),
             mtus=tuple(self.mtus),
+            lines=tuple(self._lines()),
         )
+
+    def _lines(self) -> Iterator[Line]:
+        """The narrower line of the two sites, for each pair at different ones."""
+        for shell in self.clients:
+            for server in self.servers:
+                there = server.shell.host if server.shell is not None else None
+                if there is not None and shell.host.site != there.site:
+                    stated = [line for line in (shell.host.line, there.line) if line is not None]
+                    if stated:
+                        yield Line(client=shell.host.name, server=server.name, bits_per_s=8 * min(stated))
 
     def able_clients(self) -> list[Shell]:
         """Clients that answer."""

@@ -229,3 +229,13 @@ def test_one_stall_is_no_change_and_hides_none() -> None:
     assert change_points(stalled) == ()
     step = [value * (1.0 if place < 40 else 0.9) for place, value in enumerate(stalled)]
     assert [point.at for point in change_points(step)] == [40]
+
+
+@pytest.mark.parametrize(("index", "length"), [(1, S // 2), (7, 1)])
+def test_a_last_interval_that_ends_with_the_phase_does_not_change_the_length(index: int, length: int) -> None:
+    last = event(index, end_ns=index * S + length)
+    end = index + length / S
+    _, after = whole_intervals([*(event(n) for n in range(index)), last], window(0, end), counted=False)
+    assert [item.rate for item in after] == [100 * MB] * index
+    _, alone = whole_intervals([last], window(0, end), counted=False)
+    assert len(alone) == index

@@ -22,7 +22,7 @@ from judge_tools import (
 )
 
 from assay.judge import cache
-from assay.judge.evidence import Evidence
+from assay.judge.evidence import Evidence, NotEvaluated
 from assay.judge.rules import RULES, cached_read
 from assay.model.result.result import Place
 from assay.model.result.seen import BlockDeviceUse
@@ -99,6 +99,8 @@ FIRING: list[tuple[Rule, str, Evidence]] = [
     (cache.absorbed_writes, "the same 16.8 MB were written again and again", flushed(1.0, bytes=64 * MIB)),
     (cache.absorbed_writes, "got 89 % of the bytes", flushed(0.89 * 4, bytes=64 * MIB)),
     (cache.absorbed_writes, "got 0.39 % of", flushed(1 / 16 / 16, "record_rewrite", bytes=16 * MIB)),
+    (cache.absorbed_writes, "got 0 % of", again(0, "record_rewrite", bytes=MIB)),
+    (cache.absorbed_writes, "got 50 % of", flushed(1 / 32, "record_rewrite", bytes=MIB)),
     (cache.absorbed_writes, "the same 131 kB", again(16, "record_rewrite", parameters={"lanes": 2})),
     (cache.absorbed_writes, "the same 67.1 MB", again(16, times=5, parameters={"lanes": 4}, sync="fdatasync")),
     (cache.above_device, "1.26 times as fast as the device was found to be (`device read`: made up)", uncounted(1.26)),
@@ -145,7 +147,6 @@ SILENT: list[tuple[Rule, Evidence]] = [
     (cache.absorbed_writes, again(16, sync="none")),
     (cache.absorbed_writes, again(16, place=NULL_PLACE)),
     (cache.absorbed_writes, again(16, status="failed")),
-    (cache.absorbed_writes, again(0, "record_rewrite", bytes=MIB)),
     (cache.absorbed_writes, flushed(0.1, bytes=64 * MIB, sync="o_dsync")),
     (cache.absorbed_writes, flushed(0.1, bytes=64 * MIB, parameters={"cache": "direct"})),
     (cache.absorbed_writes, flushed(0.1, "read", bytes=64 * MIB)),
@@ -289,3 +290,9 @@ def test_the_data_set_of_objects_is_all_objects_of_all_lanes(size: int | str, to
     assert isinstance(found, Finding)
     assert f"the data set ({told}) is less than twice the memory" in found.text
     assert "kept on purpose" not in found.remedy and "objects of at least twice the memory" in found.remedy
+
+
+def test_of_few_bytes_a_journal_may_hide_that_they_were_absorbed() -> None:
+    found = cache.absorbed_writes(flushed(1 / 16, "record_rewrite", bytes=MIB))
+    assert isinstance(found, NotEvaluated) and "journal" in found.reason
+    assert cache.absorbed_writes(flushed(1.0, "record_rewrite", bytes=16 * MIB)) is None

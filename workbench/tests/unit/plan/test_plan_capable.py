@@ -1,13 +1,13 @@
 import pytest
 from plan_tools import backend, load, study, written
 
-from assay.plan.capable import capability_faults, unable
+from assay.plan.capable import capability_faults, general_faults, unable
 from assay.plan.expand import expand
 
 
 def faults(backend_changes, **changes):
     found = study(**changes)
-    return capability_faults(found, expand(found).cases, {"file": backend(**backend_changes)})
+    return general_faults(found, expand(found).cases, {"file": backend(**backend_changes)})
 
 
 def test_what_the_backend_can_do_is_no_fault():
@@ -55,9 +55,9 @@ def test_metadata_operations_that_a_place_lacks_are_named():
     data = written(w_operations=["create", "stat"], w_files=10)
     del data["workloads"]["w"]["record_size"]
     found = load(data).study
-    (fault,) = capability_faults(found, expand(found).cases, {"file": backend(operations=["write", "create"])})
+    (fault,) = general_faults(found, expand(found).cases, {"file": backend(operations=["write", "create"])})
     assert "cannot do stat" in fault.message
-    assert not capability_faults(found, expand(found).cases, {"file": backend(operations=["create", "stat"])})
+    assert not general_faults(found, expand(found).cases, {"file": backend(operations=["create", "stat"])})
 
 
 def test_each_fault_comes_once_with_the_number_of_cases():
@@ -70,12 +70,29 @@ def test_an_answer_for_the_place_goes_before_that_for_the_kind():
     (case,) = expand(found).cases
     place = {"path": "/tmp", "filesystem": "tmpfs", "free_bytes": 1, "limits": []}
     answers = {"file": backend(), "disk": backend(direct=False, place=place)}
-    (fault,) = capability_faults(found, [case], answers)
+    (fault,) = capability_faults([case], answers)
     assert "tmpfs" in fault.message
     assert len(unable(case, answers["disk"])) == 1 and not unable(case, answers["file"])
 
 
 def test_a_fault_of_a_default_is_shown_at_the_workload():
     loaded = load(written())
-    (fault,) = capability_faults(loaded.study, expand(loaded.study).cases, {"file": backend(direct=False)})
+    (fault,) = general_faults(loaded.study, expand(loaded.study).cases, {"file": backend(direct=False)})
     assert loaded.source.problem(fault).line == loaded.source.keys["workloads", "w"][0]
+
+
+@pytest.mark.parametrize("name", ["nfs", "file", "null"])
+def test_the_name_of_a_target_says_nothing_of_its_kind(name):
+    data = written(w_operations=["write"])
+    data["targets"] = {name: {"kind": "file", "path": "/var/tmp/x"}}
+    found = load(data).study
+    kinds = {
+        "file": backend(operations=["read"], kind="file"),
+        "nfs": backend(kind="nfs"),
+        "null": backend(kind="null"),
+    }
+    (fault,) = general_faults(found, expand(found).cases, kinds)
+    assert "a file target cannot do write" in fault.message
+    assert not general_faults(
+        found, expand(found).cases, {"file": backend(), name: backend(operations=[])} | {"file": backend()}
+    )

@@ -15,7 +15,7 @@ from soak import times
 from assay.cli.init import PRESETS
 from assay.contract._generated import Capabilities, Job
 from assay.model.study.names import DATA, METADATA, OBJECTS, OPERATIONS, STDIO, TAKES_ANY
-from assay.plan.capable import backends_by_kind, capability_faults
+from assay.plan.capable import backends_by_kind, general_faults
 from assay.plan.expand import expand
 from assay.plan.jobs import SPEC_VERSION, data_seed, plan_job, plan_jobs, plan_phases
 from assay.plan.order import order_jobs
@@ -423,7 +423,7 @@ def _planned(target, workload, output, seed, backends):
     if loaded.study is None:
         return None
     expansion = expand(loaded.study)
-    if expansion.faults or capability_faults(loaded.study, expansion.cases, backends):
+    if expansion.faults or general_faults(loaded.study, expansion.cases, backends):
         return None
     return plan_job(loaded.study, expansion.cases[0], 3, destroy=True).job
 

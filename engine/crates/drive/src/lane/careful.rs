@@ -73,8 +73,15 @@ impl<T: TimeSource> Run<'_, T> {
                 let message = format!("{} has {size} bytes, {} were written", self.noun(), op.length);
                 (ErrorKind::Corrupt, None, message)
             }
-            (Moves::In, Ok(bytes)) => (ErrorKind::ShortRead, None, format!("{bytes} of {} bytes moved", op.length)),
-            (Moves::Out, Ok(bytes)) => (ErrorKind::ShortWrite, None, format!("{bytes} of {} bytes moved", op.length)),
+            (Moves::In, Ok(bytes)) => {
+                let message = format!("only {bytes} of {} bytes were read: {} ends there", op.length, self.noun());
+                (ErrorKind::ShortRead, None, message)
+            }
+            (Moves::Out, Ok(bytes)) => {
+                let why = "most likely no space is left, or a quota or a limit of file sizes is reached";
+                let message = format!("only {bytes} of {} bytes were written: {why}", op.length);
+                (ErrorKind::ShortWrite, None, message)
+            }
         };
         self.fail(op, op.offset, kind, fault, message);
         if matches!(fault, Some(NO_REQUESTS_LEFT | NO_UNITS_LEFT)) {

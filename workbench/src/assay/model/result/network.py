@@ -91,6 +91,18 @@ class Link(Frozen):
     mtu: int | None = None
 
 
+class Line(Frozen):
+    """What lies between a client and a server at another site, as stated.
+
+    Attributes:
+        bits_per_s: What it carries each way.
+    """
+
+    client: str
+    server: str
+    bits_per_s: float
+
+
 class NetworkHost(Frozen):
     """A client or server that was looked at.
 
@@ -115,6 +127,7 @@ class Network(Frozen):
         seconds: How long it took.
         time: Length of one measurement of bandwidth in seconds, as asked for.
         streams: Numbers of TCP connections that were tried.
+        lines: Between hosts at different sites, where their rate was stated.
     """
 
     started_at: float
@@ -126,6 +139,7 @@ class Network(Frozen):
     paths: tuple[PathMeasurement, ...]
     rtts: tuple[RttMeasurement, ...]
     mtus: tuple[MtuMeasurement, ...]
+    lines: tuple[Line, ...] = ()
 
     def names(self, side: Literal["client", "server"]) -> tuple[str, ...]:
         """Names of the clients or of the servers, in order."""

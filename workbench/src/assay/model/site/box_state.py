@@ -37,6 +37,7 @@ class RunningHost(Frozen):
         link: Bits per second each way; None if unshaped.
         delay: Nanoseconds that its own link adds each way.
         loss: Frames of a million that its own link loses each way.
+        line: Bits per second each way of the line that its site shares to the others; None if unshaped or not there.
         group: Control group that limits its disks; empty without limits.
         mounts: Directories at which it has mounted something of other hosts.
     """
@@ -49,6 +50,7 @@ class RunningHost(Frozen):
     delay: int = 0
     loss: int = 0
     site: str = ""
+    line: int | None = None
     roles: tuple[str, ...] = ()
     exports: tuple[str, ...] = ()
     servers: tuple[RunningServer, ...] = ()

@@ -38,6 +38,8 @@ class Host(Frozen):
         kind: `local` this machine, `ssh` reached by the ssh client, `box` a host of a cluster in a box.
         enter: Of kind box: what to put before a command so that it runs there, such as `nsenter` with its options.
         link: Bytes per second of its network link, as stated; None if nothing was.
+        site: Where it stands, if hosts stand at several places; else empty.
+        line: Bytes per second of the line that its site shares to others, as stated; None if nothing was.
     """
 
     name: str
@@ -50,6 +52,8 @@ class Host(Frozen):
     kind: Literal["local", "ssh", "box"] = "ssh"
     enter: tuple[str, ...] = ()
     link: float | None = Field(None, gt=0)
+    site: str = ""
+    line: float | None = Field(None, gt=0)
 
     @model_validator(mode="before")
     @classmethod

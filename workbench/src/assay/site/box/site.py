@@ -168,6 +168,8 @@ def box_hosts(box: RunningBox) -> tuple[Host, ...]:
             kind="box",
             enter=tuple(box.enter(host.name)),
             link=host.link / 8 if host.link else None,
+            site=host.site,
+            line=host.line / 8 if host.line else None,
         )
         for host in box.hosts
         if box.alive(host.name)

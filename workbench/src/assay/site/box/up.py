@@ -243,6 +243,7 @@ class _Builder:
             delay=spec.delay,
             loss=spec.loss,
             site=spec.site,
+            line=self.box.wan.link if self.box.wan is not None else None,
             roles=spec.all_roles,
             exports=spec.exports,
             group=group,
