@@ -19,6 +19,7 @@ except KeyboardInterrupt:
     sys.exit(130)
 
 COMMANDS = (
+    "measure",
     "init",
     "check",
     "plan",

@@ -95,7 +95,7 @@ def _cost(loaded: Plan, estimate: StudyEstimate, budget: Budget | None) -> dict[
 
 
 def _print_head(loaded: Plan, estimate: StudyEstimate) -> None:
-    say(f"{loaded.study.name}: {loaded.study.question}")
+    say(": ".join(filter(None, (loaded.study.name, loaded.study.question))))
     say(summary(loaded, estimate))
     if loaded.study.schedule is not None:
         say(f"schedule: the repeats are spread over {about_duration(loaded.study.schedule.over / 1e9)}")

@@ -30,7 +30,6 @@ from assay.plan.crosscheck import crosscheck
 
 _EXAMPLES = {
     "study": "my-study",
-    "question": "Which disk is faster?",
     "targets": "{disk: {kind: file, path: /var/tmp/assay-test}}",
     "workloads": "{first: {operations: [write, read], file_size: 64MiB, record_size: 64KiB}}",
     "operations": "[write, read]",

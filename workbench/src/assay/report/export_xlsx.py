@@ -138,7 +138,7 @@ def _write_summary(book: Any, sheet: Any, analysis: RunAnalysis, results: Table)
     sheet.write_string(0, 0, run.study, title)
     started = datetime.fromtimestamp(run.created_at, tz=UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     facts = (
-        ("Question", run.question),
+        ("Question", run.question or run.study),
         ("Run", run.id),
         ("Started", started),
         ("Status", run.status),

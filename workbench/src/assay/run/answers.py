@@ -68,5 +68,5 @@ def answers(store: RunStore, over: bool = False) -> Answers:
         decisions=decisions,
         machine=run.machine,
     )
-    page = first_page(View(analysis)).kept(run.question)
+    page = first_page(View(analysis)).kept(run.question or run.study)
     return Answers(tuple(words(text) for text in sentences(claims(decisions))), page)

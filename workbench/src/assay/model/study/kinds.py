@@ -18,7 +18,7 @@ from pydantic_core import CoreSchema
 from assay.model.study.target import MEMBERS, TRAITS, Target
 
 PACKAGE = "assay.kinds"
-PARTS = ("study", "job", "estimate", "place")
+PARTS = ("study", "job", "estimate", "place", "spelled")
 """Files that the folder of each kind has."""
 
 

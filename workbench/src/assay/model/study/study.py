@@ -193,7 +193,7 @@ class Study(Frozen):
     """A study file."""
 
     name: Name = Field(alias="study", description="Name of the study; part of each run's name.")
-    question: Text = Field(description="What it is to answer, in one sentence.")
+    question: Text = Field("", description="What it is to answer, in one sentence; it heads the report.")
     description: Text = Field("", description="More about it, for the report.")
     targets: dict[Name, Annotated[Target, OfAnyKind]] = Field(description="Name -> place under test.", min_length=1)
     workloads: dict[Name, Workload] = Field(description="Name -> what is done.", min_length=1)

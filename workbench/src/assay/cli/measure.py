@@ -1,0 +1,198 @@
+"""`assay measure`."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from assay.cli.output import note, say
+from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, AssayError
+
+if TYPE_CHECKING:
+    from assay.plan.measure import Scale
+    from assay.store import RunStore
+
+LEAST_SECONDS, MOST_SECONDS = 5.0, 86_400.0
+
+
+def command(
+    places: list[str] = typer.Argument(
+        ..., metavar="PLACE...", help="Directory, device, nfs://SERVER/EXPORT, s3://BUCKET/KEYS, dynamodb://TABLE."
+    ),
+    time: str = typer.Option("30s", "--time", help="How long it may take, about."),
+    report: bool = typer.Option(False, "--report", help="Write the HTML report, too."),
+    save: Path | None = typer.Option(None, "--save", metavar="FILE", help="Write the study that was measured."),
+    out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+    destroy: bool = typer.Option(False, "--destroy", help="Devices may be overwritten, buckets and tables written to."),
+    as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
+) -> None:
+    """Measure one place, or compare several: reads and writes, sequential and random, large and small.
+
+    In a directory a folder is made for the test data, and removed. A bucket is only read, unless --destroy is given.
+    The run is kept: `assay show last`, `assay report last`. Exit codes as of `assay run`.
+
+    Example: `assay measure .`, `assay measure /var/tmp /dev/shm --report`
+    """
+    from assay.kinds.spelled import spelled
+    from assay.plan.measure import measure_study, names_of, study_text
+
+    seconds = _seconds(time)
+    if save is not None and save.exists():
+        raise AssayError(f"{save} is there already", "name a new file for --save")
+    targets = {name: spelled(place, destroy) for name, place in zip(names_of(places), places, strict=True)}
+    cache, chosen = _first_look(targets, seconds, destroy)
+    text = study_text(measure_study(targets, chosen, cache), places)
+    store = _measured(text, out, destroy)
+    try:
+        if save is not None:
+            _save(save, text)
+        code = _tell(store, dict(zip(targets, places, strict=True)), as_json, report)
+    finally:
+        store.close()
+    raise typer.Exit(code)
+
+
+def _seconds(written: str) -> float:
+    from assay.model.units import UnitError, parse_duration
+
+    try:
+        seconds = parse_duration(written) / 1e9
+    except UnitError as error:
+        raise AssayError(f"--time: {error.message}", error.hint) from None
+    if not LEAST_SECONDS <= seconds <= MOST_SECONDS:
+        raise AssayError(f"--time: {written} is not between 5s and 24h", "30s is usual; longer makes surer")
+    return seconds
+
+
+def _first_look(targets: Mapping[str, Mapping[str, Any]], seconds: float, destroy: bool) -> "tuple[str, Scale]":
+    """How the page cache is kept out, and how much can be done in the time: from a first short write to each place."""
+    from assay.plan.measure import holds_files, probe_study, scale
+
+    files = {name: target for name, target in targets.items() if holds_files(target)}
+    if not files:
+        return "keep", scale(seconds, {}, {})
+    note("a first look, to see how much can be done in the time")
+    for cache in ("direct", "evict"):
+        folder = Path(tempfile.mkdtemp(prefix="assay-first-look-"))
+        try:
+            speeds, free = _probed(probe_study(files, cache), folder, destroy)
+        except AssayError as error:
+            if cache == "direct" and "O_DIRECT" in error.message:
+                note(f"{error.message}: the page cache is emptied instead")
+                continue
+            raise
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return cache, scale(seconds, speeds, free)
+    raise AssayError("no way to keep the page cache out of the numbers was found", "`assay doctor` says more")
+
+
+def _probed(study: Mapping[str, Any], folder: Path, destroy: bool) -> tuple[dict[str, float], dict[str, int | None]]:
+    from assay.plan.measure import study_text
+    from assay.run.analysis import analyse_store
+
+    store = _run(study_text(study, []), folder, destroy, quiet=True)
+    try:
+        analysis = analyse_store(store, quick=True)
+        places = {place.target: place.free_bytes for place in analysis.run.places}
+    finally:
+        store.close()
+    speeds = {row.case.target: row.throughput.median for row in analysis.rows if row.throughput is not None}
+    for name in study["targets"]:
+        if name not in speeds:
+            why = next((job.reason for job in analysis.jobs if job.reason), "the first write failed")
+            raise AssayError(f"{name}: {why}", "`assay check` on a study of it says more", EXIT_INCOMPLETE)
+    return speeds, places
+
+
+def _measured(text: str, out: Path, destroy: bool) -> "RunStore":
+    return _run(text, out, destroy, quiet=False)
+
+
+def _run(text: str, out: Path, destroy: bool, quiet: bool) -> "RunStore":
+    from assay.cli.progress import QuietListener, TerminalListener
+    from assay.cli.studyfile import check_study
+    from assay.run.session import start
+
+    plan = check_study(Path("assay-measure.yaml"), text.encode())
+    return start(plan, out, destroy, QuietListener() if quiet else TerminalListener())
+
+
+def _save(path: Path, text: str) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise AssayError(f"--save {path}: {error.strerror}", "name another file", EXIT_INCOMPLETE) from error
+    note(f"the study: {path}")
+
+
+def _tell(store: "RunStore", places: Mapping[str, str], as_json: bool, report: bool) -> int:
+    """Print what came out; returns the exit code."""
+    from assay.cli.output import print_json
+    from assay.cli.run import tell_stopped
+    from assay.cli.show import result_json
+    from assay.run.analysis import analyse_store
+
+    info = store.info()
+    if info.status == "interrupted":
+        return tell_stopped(store)
+    if as_json:
+        values = [result_json(result) for result in store.results()]
+        print_json({"run": info.id, "folder": info.folder, "places": places, "page": info.page, "results": values})
+    else:
+        _print(store, places)
+    note(f"results: {store.folder}; all of it: assay show {store.folder}; report: assay report {store.folder}")
+    if report:
+        from assay.cli.report import FILE_NAME, write_report
+
+        path = store.folder / FILE_NAME
+        write_report(analyse_store(store), path)
+        say(str(path))
+    return EXIT_INCOMPLETE if set(store.outcome_counts()) - {"ok"} else EXIT_OK
+
+
+def _print(store: "RunStore", places: Mapping[str, str]) -> None:
+    """The tables, the picture, the answer, and how sure it is."""
+    from assay.report import measured
+    from assay.run.analysis import analyse_store
+
+    analysis = analyse_store(store)
+    where = {place.target: place for place in analysis.run.places}
+    groups = [(name, [row for row in analysis.rows if row.case.target == name]) for name in places]
+    for name, rows in groups:
+        lies = where[name].lies_on if name in where else ""
+        say(f"\n{places[name]}{f' ({lies})' if lies else ''}, in the results {name}")
+        _lines(measured.table(rows))
+        _lines(measured.limits(rows))
+    say()
+    _lines(measured.picture(groups, _plain()))
+    page = analysis.run.page
+    if len(groups) > 1 and page is not None:
+        say(f"\n{page.answer}")
+        _lines(f"  {line.label}: {line.text}" for line in page.lines)
+    say(f"\n{measured.how_sure(analysis.rows)}")
+
+
+def _lines(lines: "Sequence[str] | Any") -> None:
+    """Each line as wide as a terminal allows; longer ones go on below, further in."""
+    import textwrap
+
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
+    for line in lines:
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        for part in textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False) or [""]:
+            say(part)
+
+
+def _plain() -> bool:
+    """Standard output knows few letters."""
+    try:
+        "█".encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        return True
+    return False

@@ -1,0 +1,14 @@
+"""A block device as it is typed in one word: its path."""
+
+import stat
+from pathlib import Path
+from typing import Any
+
+
+def spelled(text: str, destroy: bool) -> dict[str, Any] | None:
+    """The target's fields in a study; None if the word is none of this kind."""
+    try:
+        mode = Path(text).stat().st_mode
+    except OSError:
+        return None
+    return {"kind": "device", "path": str(Path(text).absolute())} if stat.S_ISBLK(mode) else None

@@ -1,0 +1,21 @@
+"""A table as it is typed in one word: `dynamodb://TABLE`."""
+
+from typing import Any
+
+from assay.kinds.http_spelled import parts
+from assay.model.base import AssayError
+
+
+def spelled(text: str, destroy: bool) -> dict[str, Any] | None:
+    """The target's fields in a study; None if the word is none of this kind.
+
+    Raises:
+        AssayError: The user has not confirmed that items may be written.
+    """
+    found = parts(text, "dynamodb")
+    if found is None:
+        return None
+    if not destroy:
+        raise AssayError(f"{text}: a table can only be measured by writing items to it", "confirm it with --destroy")
+    table, _, options = found
+    return {"kind": "dynamodb", "table": table, **options}

@@ -1,0 +1,28 @@
+"""What a service names, as it is typed in one word: `s3://BUCKET/KEYS`, with options behind a question mark."""
+
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from assay.model.base import AssayError
+
+OPTIONS = ("endpoint", "region", "profile")
+
+
+def parts(text: str, scheme: str) -> tuple[str, str, dict[str, Any]] | None:
+    """The name, what follows it, and fields of the target from options; None if the word has another scheme.
+
+    Raises:
+        AssayError: The name is missing, or there are other options.
+    """
+    if not text.startswith(f"{scheme}://"):
+        return None
+    try:
+        found = urlsplit(text)
+        options = dict(parse_qsl(found.query, keep_blank_values=True, strict_parsing=bool(found.query)))
+    except ValueError:
+        found, options = urlsplit(f"{scheme}://"), {"": ""}
+    wrong = [name for name in options if name not in OPTIONS]
+    if not found.netloc or wrong:
+        hint = f"write {scheme}://NAME, with ?endpoint=http://HOST:PORT&region=NAME where that is needed"
+        raise AssayError(f"{text}: no such address", hint)
+    return found.netloc, found.path.lstrip("/"), options

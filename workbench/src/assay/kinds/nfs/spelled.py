@@ -1,0 +1,21 @@
+"""An NFS export as it is typed in one word: `nfs://SERVER[:PORT]/EXPORT` (RFC 2224)."""
+
+from typing import Any
+
+from assay.model.base import AssayError
+
+SCHEME = "nfs://"
+
+
+def spelled(text: str, destroy: bool) -> dict[str, Any] | None:
+    """The target's fields in a study; None if the word is none of this kind.
+
+    Raises:
+        AssayError: The server or the export is missing.
+    """
+    if not text.startswith(SCHEME):
+        return None
+    server, slash, export = text.removeprefix(SCHEME).partition("/")
+    if not server or not slash or not export:
+        raise AssayError(f"{text}: server or export is missing", "write nfs://SERVER/EXPORT, such as nfs://nas1/export")
+    return {"kind": "nfs", "servers": server, "export": f"/{export}", "directory": "assay-measure"}

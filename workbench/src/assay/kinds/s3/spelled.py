@@ -1,0 +1,18 @@
+"""A bucket as it is typed in one word: `s3://BUCKET[/PREFIX]`."""
+
+from typing import Any
+
+from assay.kinds.http_spelled import parts
+
+
+def spelled(text: str, destroy: bool) -> dict[str, Any] | None:
+    """The target's fields in a study; None if the word is none of this kind.
+
+    Without the user's word the objects that are there are read, and nothing is written.
+    """
+    found = parts(text, "s3")
+    if found is None:
+        return None
+    bucket, keys, options = found
+    prefix = {"prefix": keys.strip("/")} if keys.strip("/") else {}
+    return {"kind": "s3", "bucket": bucket, **options, **(prefix if destroy else {"existing": keys})}

@@ -1,0 +1,26 @@
+"""Places as they are typed in one word: which kind of target each is."""
+
+from typing import Any
+
+from assay.model.base import EXIT_USAGE, AssayError
+from assay.model.study.kinds import kinds
+
+WORDS = "a directory, a device, nfs://SERVER/EXPORT, s3://BUCKET/KEYS or dynamodb://TABLE"
+
+
+def spelled(text: str, destroy: bool) -> dict[str, Any]:
+    """The fields of a target, as a study file has them.
+
+    Args:
+        text: What was typed.
+        destroy: Devices may be overwritten, and buckets and tables written to.
+
+    Raises:
+        AssayError: It is no place that any kind of target knows.
+    """
+    for kind in kinds().values():
+        found: dict[str, Any] | None = kind.part("spelled").spelled(text, destroy)
+        if found is not None:
+            return found
+    what = "no such scheme" if "://" in text else "it is neither a directory nor a device"
+    raise AssayError(f"{text}: {what}", f"name {WORDS}", EXIT_USAGE)

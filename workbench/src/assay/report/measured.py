@@ -1,0 +1,130 @@
+"""What `assay measure` prints: a table of at most 80 columns for each place, and a picture that compares them."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from assay.analyse.scaling import BINDS
+from assay.model.result.result import Estimate, Row
+from assay.model.result.verdict import SOUND, Verdict
+from assay.report import numbers
+
+WIDTH = 80
+SURE = 0.10
+"""An interval that reaches further to either side is worth a word."""
+_BAR = 26
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_SMALL = 64 << 10
+
+
+def work_words(row: Row) -> str:
+    """Such as `random read  4 KiB x32`."""
+    sizes = [row.case.parameters.known(name) for name in ("record_size", "object_size")]
+    size = next((numbers.size(value) for value in sizes if isinstance(value, int)), "")
+    depth = row.case.parameters.known("queue_depth")
+    return f"{numbers.operation_title(row.operation).lower():<13}{size:>8}{f' x{depth}' if depth else '':<5}"
+
+
+def _rate(row: Row) -> tuple[str, Estimate | None]:
+    """Small records as operations per second, large ones as MB/s, with the estimate that is shown."""
+    size = row.case.parameters.known("record_size") or row.case.parameters.known("object_size") or 0
+    counted = row.counted or (isinstance(size, int) and size <= _SMALL)
+    value = row.iops if counted else row.throughput
+    if value is None:
+        return numbers.NONE, None
+    number = numbers.count(value.median) if counted and value.median >= 100 else None
+    text = number or (numbers.significant(value.median) if counted else numbers.mb_per_s(value.median))
+    return f"{text} {'/s  ' if counted else 'MB/s'}", value
+
+
+def reach(value: Estimate | None) -> float | None:
+    """How far the interval goes from the median, as a share of it; None without an interval."""
+    if value is None or value.low is None or value.high is None or not value.median:
+        return None
+    return max(value.high - value.median, value.median - value.low) / value.median
+
+
+def _share(value: float | None) -> str:
+    return numbers.NONE if value is None else f"± {100 * value:.0f} %" if value < 9.995 else "± ?"
+
+
+def table(rows: Sequence[Row]) -> Iterator[str]:
+    """A line for each result of a place: rate, how sure it is, latencies, and the verdict if it says more than that."""
+    yield f"  {'':<26} {'rate':>13} {'':>7} {'p50':>8} {'p99':>8} {'p99.9':>8}"
+    for row in rows:
+        rate, value = _rate(row)
+        latency = [_latency(row, name) for name in ("p50", "p99", "p99.9")]
+        line = (
+            f"  {work_words(row)} {rate:>13} {_share(reach(value)):>7} {latency[0]:>8} {latency[1]:>8} {latency[2]:>8}"
+        )
+        yield line.rstrip()
+        if not SOUND.issuperset(row.verdicts):
+            worst = next(verdict for verdict in row.verdicts if verdict not in SOUND)
+            finding = next((item for item in row.findings if item.verdict is worst), None)
+            yield f"      {worst}: {finding.text}" if finding is not None else f"      {worst}"
+
+
+def _latency(row: Row, name: str) -> str:
+    found = row.percentile(name)
+    return numbers.latency(found.value) if found is not None and found.value is not None else numbers.NONE
+
+
+def limits(rows: Sequence[Row]) -> Iterator[str]:
+    """What binds: the ceilings that results come close to, a line for each."""
+    groups: dict[str, list[tuple[float, str]]] = {}
+    for row in rows:
+        if row.binding is not None and row.binding.share >= BINDS and SOUND.issuperset(row.verdicts):
+            groups.setdefault(row.binding.name, []).append((row.binding.share, " ".join(work_words(row).split())))
+    for name, found in groups.items():
+        best = max(share for share, _ in found)
+        yield f"  {name} binds ({numbers.share(best)} of it at most): {', '.join(words for _, words in found)}"
+
+
+def picture(groups: Sequence[tuple[str, Sequence[Row]]], plain: bool = False) -> Iterator[str]:
+    """Bars of the results with most operations in flight, one below the other for the places.
+
+    Args:
+        groups: Name of a place, and its rows.
+        plain: The terminal has no letters but ASCII.
+    """
+    deepest = max((row.case.parameters.known("queue_depth") or 0 for _, rows in groups for row in rows), default=0)
+    shown: dict[str, list[tuple[str, Row, Estimate]]] = {}
+    for name, rows in groups:
+        for row in rows:
+            _, value = _rate(row)
+            if (row.case.parameters.known("queue_depth") or 0) == deepest and value is not None:
+                shown.setdefault(" ".join(work_words(row).split()), []).append((name, row, value))
+    wide = min(22, max((len(name) for name, _ in groups), default=0))
+    for words, found in shown.items():
+        greatest = max(value.median for _, _, value in found)
+        yield f"  {words}"
+        for name, row, value in found:
+            bar = _drawn(value.median / greatest if greatest else 0.0, plain)
+            yield f"    {name[:wide]:<{wide}} {bar:<{_BAR}} {_rate(row)[0].strip()}".rstrip()
+
+
+def _drawn(share: float, plain: bool) -> str:
+    """A bar; the least that is not nothing has a mark."""
+    if plain:
+        return "#" * max(1, round(share * _BAR))
+    eighths = max(1, round(share * _BAR * 8))
+    return "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
+
+
+def how_sure(rows: Sequence[Row]) -> str:
+    """One sentence on how well the numbers are known, from their intervals."""
+    known = [(found, row) for row in rows if (found := reach(_rate(row)[1])) is not None]
+    if not known:
+        return "Nothing has an interval: there are too few repeats."
+    unsure = [row for found, row in known if found > SURE]
+    widest, row = max(known, key=lambda pair: pair[0])
+    where = f"{' '.join(work_words(row).split())} on {row.case.target}"
+    far = f"± {100 * widest:.0f} %" if math.isfinite(widest) else "unknown"
+    if not unsure:
+        return f"All {len(known)} numbers are known within ± {100 * SURE:.0f} % (95 % intervals; the widest is {far}: {where})."
+    count = f"{len(unsure)} of {len(known)} numbers are known less well than ± {100 * SURE:.0f} %"
+    return f"{count} (95 % intervals); the widest is {far}: {where}. Measure longer: --time 5m."
+
+
+def doubtful(rows: Sequence[Row]) -> int:
+    """How many results have a verdict besides ok and unstable."""
+    return sum(not SOUND.issuperset(row.verdicts) or row.verdict is Verdict.INCOMPLETE for row in rows)
