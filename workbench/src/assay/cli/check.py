@@ -1,6 +1,7 @@
 """`assay check`: is the study right, and can it run here?"""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,8 +13,17 @@ from assay.plan.doubts import doubts
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.run.planned import Plan
 
+if TYPE_CHECKING:
+    from assay.launch.room import Lying
+    from assay.run.targets import Needs
 
-def command(study: Path = typer.Argument(parser=as_path, help="Study file.", metavar="STUDY")) -> None:
+ON_ROOT = "Directories for mounts may lie on the root file system."
+
+
+def command(
+    study: Path = typer.Argument(parser=as_path, help="Study file.", metavar="STUDY"),
+    on_root: bool = typer.Option(False, "--yes-on-root", help=ON_ROOT),
+) -> None:
     """Check a study file and its targets without writing anything.
 
     A bucket, table or export is asked whether this machine may use it, unless the study has hosts of its own: `assay
@@ -23,8 +33,12 @@ def command(study: Path = typer.Argument(parser=as_path, help="Study file.", met
 
     Example: `assay check study.yaml`
     """
+    from assay.run.targets import Needs
+
     loaded = load_study_file(study)
-    refuse_faults(study, loaded.source, target_faults(loaded))
+    estimate = estimate_study(loaded.study, loaded.cases)
+    places, faults = target_faults(loaded, Needs(estimate.peak_space, on_root))
+    refuse_faults(study, loaded.source, faults)
     if any(target.started for target in loaded.study.targets.values()):
         from assay.site.local import LocalSite
 
@@ -33,33 +47,41 @@ def command(study: Path = typer.Argument(parser=as_path, help="Study file.", met
         from assay.cli.money.books import warn_stale
 
         warn_stale(loaded.prices.book)
-    estimate = estimate_study(loaded.study, loaded.cases)
     say(f"ok: {summary(loaded, estimate)}")
+    for name, place in places.items():
+        say(f"    {name}: {place.words}")
     for line in doubts(loaded.study, loaded.cases, estimate):
         note(f"warning: {line}")
 
 
-def target_faults(loaded: Plan) -> list[Fault]:
-    """Targets that this machine must not or cannot write to, or cannot reach; found by looking only."""
+def target_faults(loaded: Plan, needs: "Needs") -> "tuple[dict[str, Lying], list[Fault]]":
+    """Where directories lie, and targets that this machine must not or cannot write to, or cannot reach.
+
+    Found by looking only; what `assay run` would refuse before its first byte is refused here.
+    """
     from assay.kinds.place import keeper_of
     from assay.launch.looking import MachineLooking
     from assay.launch.placing import patience_of
+    from assay.run.targets import lying_of, place_problems
 
     cases = {case.target for case in loaded.cases}
     used = loaded.study.seen_here(cases)
     # Whether a device may be overwritten is asked by `run`.
     looking = MachineLooking(destroy=True, patience=patience_of(loaded.study))
+    seen = {name: keeper_of(target).inspect(looking) for name, target in loaded.study.targets.items() if name in used}
+    problems = {name: [*found.problems] for name, found in seen.items()}
+    for name, more in place_problems(loaded.study, seen, needs).items():
+        problems[name] += more
     faults = [
         Fault(path=("targets", name, "path"), message=message, hint=hint)
-        for name, target in loaded.study.targets.items()
-        if name in used
-        for message, hint in keeper_of(target).inspect(looking).problems
+        for name, found in problems.items()
+        for message, hint in found
     ]
     if loaded.study.local and any(loaded.study.targets[name].made_by_engines for name in cases):
         from assay.run.targets import service_faults
 
         faults += service_faults(loaded.study, loaded.places)
-    return faults
+    return lying_of(loaded.study, seen), faults
 
 
 def summary(loaded: Plan, estimate: StudyEstimate) -> str:

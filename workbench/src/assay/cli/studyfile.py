@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from assay.cli.output import note, print_problem
-from assay.launch.abilities import leave_out_impossible
+from assay.launch.abilities import impossible_faults, leave_out_impossible
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
 from assay.model.named import UnreadableError, read_named
 from assay.model.source import Fault, Problem, Source, sorted_problems, without_echoes
@@ -66,7 +66,7 @@ def check_study(path: Path, data: bytes, made: bool = False) -> Plan:
     faults = [*expansion.faults, *general_faults(study, expansion.cases, backends), *price_faults]
     if made:
         _refuse_made(path, loaded, faults)
-    refuse_faults(path, loaded.source, faults)
+    refuse_faults(path, loaded.source, [*faults, *impossible_faults(study, expansion.cases)])
     cases, impossible = leave_out_impossible(study, expansion.cases)
     _tell_impossible(impossible)
     if not cases:

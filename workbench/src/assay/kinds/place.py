@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from assay.contract._answers import BackendCapabilities, Look, Mark
+from assay.contract._answers import BackendCapabilities, Look, Mark, Space
 from assay.kinds.http import CREDENTIALS
 from assay.model.base import AssayError
 from assay.model.result.layers import Layer
@@ -29,11 +29,13 @@ class Seen(NamedTuple):
         problems: Why Assay must not write there; empty if it may.
         real_path: Its path without links, which no other target may share; empty if it has none.
         mark: Of the run that has claimed it; None if none has.
+        space: Room of the file system that it lies on; None if there is none, or the kernel does not tell.
     """
 
     problems: Sequence[Problem] = ()
     real_path: str = ""
     mark: Mark | None = None
+    space: Space | None = None
 
 
 class Looking(Protocol):

@@ -1,11 +1,13 @@
 """What this machine can do of what a study asks for beside its targets, found out before a run is made."""
 
+import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from assay.launch.cgroup import limit_fault
 from assay.model.site.cpus import cpu_numbers
+from assay.model.source import Fault
 from assay.model.study.case import Case, Excluded
 from assay.model.study.parameters import Parameters
 from assay.model.study.study import Study
@@ -21,7 +23,8 @@ def drop_fault() -> str | None:
     try:
         os.close(os.open(DROP_CACHES, os.O_WRONLY | os.O_CLOEXEC))
     except OSError as error:
-        return f"the page cache cannot be dropped: {DROP_CACHES}: {error.strerror}"
+        why = "that needs root" if error.errno in (errno.EACCES, errno.EPERM) and os.geteuid() else error.strerror
+        return f"the page cache cannot be dropped: {DROP_CACHES}: {why}"
     return None
 
 
@@ -47,6 +50,34 @@ def _listed(numbers: Sequence[int]) -> str:
     return ",".join(f"{a}-{b}" if a != b else f"{a}" for a, b in zip(starts, ends, strict=True))
 
 
+_HINTS = {
+    "drop": "run as root, or use cache: evict or direct; with optional: true the workload is left out",
+    "limit": "give this user a memory cgroup, or use cache: direct; with optional: true the workload is left out",
+}
+_CHECKS: dict[str, Callable[[], str | None]] = {"drop": lambda: drop_fault(), "limit": lambda: limit_fault()}
+
+
+def impossible_faults(study: Study, cases: Sequence[Case]) -> list[Fault]:
+    """What workloads that are not optional ask of this machine and it cannot do; nothing where hosts do the work."""
+    if not study.local:
+        return []
+    asked = {
+        (case.workload, case.parameters.cache)
+        for case in cases
+        if not study.workloads[case.workload].optional and study.targets[case.target].through_kernel
+    }
+    faults = {policy: check() for policy, check in _CHECKS.items() if any(policy == cache for _, cache in asked)}
+    return [
+        Fault(
+            path=("workloads", workload, "cache"),
+            message=f"cache: {policy} cannot be done: {fault}",
+            hint=_HINTS[policy],
+        )
+        for workload, policy in sorted(asked)
+        if (fault := faults.get(policy))
+    ]
+
+
 def leave_out_impossible(study: Study, cases: Sequence[Case]) -> tuple[tuple[Case, ...], tuple[Excluded, ...]]:
     """Part the cases of a study into those that can be done and, of its optional workloads, those that cannot.
 
@@ -59,8 +90,7 @@ def leave_out_impossible(study: Study, cases: Sequence[Case]) -> tuple[tuple[Cas
     """
     optional = {name for name, workload in study.workloads.items() if workload.optional}
     asked = {case.parameters.cache for case in cases if case.workload in optional}
-    checks: dict[str, Callable[[], str | None]] = {"drop": drop_fault, "limit": limit_fault}
-    faults = {policy: fault for policy, check in checks.items() if policy in asked and (fault := check())}
+    faults = {policy: fault for policy, check in _CHECKS.items() if policy in asked and (fault := check())}
     kept: list[Case] = []
     left_out: list[Excluded] = []
     for case in cases:

@@ -50,7 +50,7 @@ class MachineLooking:
             return Seen(
                 [(f"{path}: {error.message}", error.hint or "choose another place, or change the rights")], path
             )
-        return Seen(look_problems(look, self.owner), look.real_path, look.mark)
+        return Seen(look_problems(look, self.owner), look.real_path, look.mark, look.space)
 
     def device(self, path: str) -> Seen:
         """Whether a device may be overwritten."""

@@ -119,9 +119,11 @@ def _kind_and_place(path: Path) -> tuple[str, Path]:
         raise
     except AssayError as error:
         raise AssayError(error.message, "name a directory or a block device") from error
+    if look.state in (PlaceState.absent, PlaceState.no_parent, PlaceState.parent_not_directory):
+        raise AssayError(f"{path}: no such directory", "name a directory or a block device that is there")
     if look.state in (PlaceState.not_directory, PlaceState.link) and path.is_block_device():
         return "device", path
-    # It does not exist yet, as it should be; or the inspection says what is wrong with it.
+    # The inspection says what is wrong with it.
     foreign = look.state == PlaceState.directory and look.mark is None and not look.bad_mark and bool(look.names)
     return "file", path / OWN_DIRECTORY if foreign else path
 

@@ -68,7 +68,9 @@ ENGINE_WAIT_SECONDS = 30.0
 """How long to wait for the engine of a workbench that died; it ends by itself when it notices."""
 
 
-def start(plan: Plan, out: Path, destroy: bool, listener: Listener, budget: str | None = None) -> RunStore:
+def start(
+    plan: Plan, out: Path, destroy: bool, listener: Listener, budget: str | None = None, on_root: bool = False
+) -> RunStore:
     """Measure a study from the beginning.
 
     Args:
@@ -77,6 +79,7 @@ def start(plan: Plan, out: Path, destroy: bool, listener: Listener, budget: str 
         destroy: The user has confirmed that devices may be overwritten.
         listener: Takes what the run has to say.
         budget: What the designs may cost meanwhile, such as `5USD`; None: anything.
+        on_root: The user has confirmed that directories for mounts may lie on the root file system.
 
     Returns:
         The run, still open for writing; its status tells whether it is complete.
@@ -89,7 +92,9 @@ def start(plan: Plan, out: Path, destroy: bool, listener: Listener, budget: str 
     study = plan.study
     estimate = estimate_study(study, plan.cases)
     listener.say(_beforehand(plan, estimate))
-    targets.inspect_targets(study, plan.places, destroy)
+    needs = targets.Needs(estimate.peak_space, on_root)
+    for name, place in targets.inspect_targets(study, plan.places, destroy, needs=needs).items():
+        listener.say(f"{name} lies on {place.words}")
     store = RunStore.create(out, _meta(plan), plan.cases, plan.excluded, plan.order, plan.text, plan.prices)
     try:
         meters.keep_budget(store, amount, given=True, say=listener.say)
@@ -383,7 +388,8 @@ class _Session:
         targets.check_capable(plan.cases, backends, plan.source, plan.file)
         looks = targets.looks_at(study, self.names)
         places = targets.make_places(study, backends, looks)
-        for line in (*targets.space_notes(self.estimate.peak_space, places), *layer_notes(places)):
+        targets.check_space(self.estimate.peak_space, places)
+        for line in layer_notes(places):
             self.say(line)
         self._describe(looks)
         hosts = [host.name for host in self.fleet.hosts] if self.fleet is not None else None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from pydantic import BaseModel
@@ -20,6 +21,7 @@ from assay.launch.looking import MachineLooking
 from assay.launch.places import Owner, check_apart, living_problem, look_at
 from assay.launch.placing import MARGIN_SECONDS, patience_of
 from assay.launch.questions import probe_target
+from assay.launch.room import Lying, lying, not_mounted, room_problems
 from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.result.layers import in_memory
 from assay.model.result.result import IN_MEMORY, Place
@@ -59,7 +61,44 @@ def target_path(study: Study, name: str) -> str:
     return study.targets[name].path
 
 
-def inspect_targets(study: Study, names: Sequence[str], destroy: bool, owner: Owner | None = None) -> None:
+@dataclass(frozen=True)
+class Needs:
+    """What is asked of places besides the right to write there.
+
+    Attributes:
+        space: Target -> bytes of test data at once.
+        on_root: The user has confirmed that directories for mounts may lie on the root file system.
+    """
+
+    space: Mapping[str, int] = field(default_factory=dict)
+    on_root: bool = False
+
+
+def lying_of(study: Study, seen: Mapping[str, Seen]) -> dict[str, Lying]:
+    """Directory of this machine -> where it lies."""
+    return {
+        name: lying(found.real_path, found.space)
+        for name, found in seen.items()
+        if study.targets[name].is_directory and found.real_path
+    }
+
+
+def place_problems(study: Study, seen: Mapping[str, Seen], needs: Needs) -> dict[str, list[tuple[str, str]]]:
+    """Target -> what is wrong with where it lies: nothing is mounted there, or what is to be kept does not fit."""
+    places = lying_of(study, seen)
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name, place in places.items():
+        problem = None if needs.on_root or getattr(study.targets[name], "on_root", False) else not_mounted(place)
+        if problem is not None:
+            found.setdefault(name, []).append(problem)
+    for name, problem in room_problems(needs.space, places, study.output.keep_files).items():
+        found.setdefault(name, []).append(problem)
+    return found
+
+
+def inspect_targets(
+    study: Study, names: Sequence[str], destroy: bool, owner: Owner | None = None, needs: Needs | None = None
+) -> dict[str, Lying]:
     """Look at the targets without changing anything.
 
     Args:
@@ -67,6 +106,10 @@ def inspect_targets(study: Study, names: Sequence[str], destroy: bool, owner: Ow
         names: The targets that are used.
         destroy: The user has confirmed that devices may be overwritten.
         owner: The run that is resumed, whose markers are no obstacle.
+        needs: What is asked of them besides.
+
+    Returns:
+        Directory of this machine -> where it lies.
 
     Raises:
         AssayError: Assay must not write to one of them; nothing was written.
@@ -78,6 +121,10 @@ def inspect_targets(study: Study, names: Sequence[str], destroy: bool, owner: Ow
     for name, found in seen.items():
         if found.mark is not None:
             refuse(_in_use(name, target_path(study, name), found.mark, owner))
+    if needs is not None:
+        wrong = place_problems(study, seen, needs)
+        refuse([(f"target {name}: {text}", hint) for name, found in wrong.items() for text, hint in found])
+    return lying_of(study, seen)
 
 
 def _seen(target: Target, looking: MachineLooking) -> Seen:
@@ -299,17 +346,21 @@ def make_places(study: Study, backends: dict[str, BackendCapabilities], looks: M
     return tuple(places)
 
 
-def space_notes(peak_space: Mapping[str, int], places: Iterable[Place]) -> list[str]:
-    """One line for each target that is too small for a case; such a case will show the error it meets.
+def check_space(peak_space: Mapping[str, int], places: Iterable[Place]) -> None:
+    """Refuse what does not fit into a place of which only an engine could tell how much is free.
 
     Args:
         peak_space: Target -> bytes of test data in place at once.
         places: The targets.
+
+    Raises:
+        AssayError: A target is too small for a case.
     """
-    notes = []
+    problems = []
     for place in places:
         size = peak_space.get(place.target, 0)
         if place.free_bytes is not None and size > place.free_bytes:
-            what = f"needs {about_size(size)}, {about_size(place.free_bytes)} are free"
-            notes.append(f"warning: target {place.target} ({place.path}): {what}: there will be errors")
-    return notes
+            what = f"{about_size(size)} of test data at once do not fit: {about_size(place.free_bytes)} are free"
+            hint = "use a smaller file_size, fewer lanes or hosts, or another place"
+            problems.append((f"target {place.target} ({place.path}): {what}", hint))
+    refuse(problems)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import Field
 
 from assay.model.study.names import Group
-from assay.model.study.target import Path, Service, StatedCeilings, Target, Text
+from assay.model.study.target import Flag, Path, Service, StatedCeilings, Target, Text
 
 if TYPE_CHECKING:
     from assay.model.source import Fault
@@ -30,6 +30,11 @@ class FileTarget(Target):
     kind: Literal["file"]
     path: Path = Field(
         description="The directory. Its parent must exist; the directory itself must be new, empty or Assay's."
+    )
+    on_root: Flag = Field(
+        False,
+        description="It may lie on the root file system, though its path is one where things are mounted (below /mnt, "
+        "or a mount point of /etc/fstab).",
     )
     ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
     description: Text = Field("", description="What it is, for the report.")

@@ -1,0 +1,159 @@
+"""On which file system a target lies, whether what a study keeps there at once fits, and whether it is meant at all."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path as OsPath
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from assay.contract._answers import Space
+from assay.launch.mounts import Mount, read_mounts, unescaped
+from assay.model.units import about_size
+
+RESERVE_PARTS = 20
+"""One part in so many of a file system is kept free ..."""
+MOST_RESERVE = 2 << 30
+"""... and no more than this: full file systems are slow, and other programs fail on them."""
+MEMORY_INFO = OsPath("/proc/meminfo")
+FSTAB = OsPath("/etc/fstab")
+MOUNT_FOLDERS = ("/mnt", "/media", "/run/media", "/net", "/nfs")
+"""Below these people mount things (hier(7), FHS 3.0: /mnt and /media)."""
+IN_MEMORY = ("tmpfs", "ramfs")
+
+Problem = tuple[str, str]
+
+
+class Lying(NamedTuple):
+    """Where a directory lies, or would lie.
+
+    Attributes:
+        path: Without links.
+        mount: What is mounted there; None if nobody knows.
+        space: Room of the file system; None if the kernel does not tell.
+    """
+
+    path: str
+    mount: Mount | None
+    space: Space | None
+
+    @property
+    def words(self) -> str:
+        """Such as `ext4 on /dev/vda at /, 72.1 GB free`."""
+        where = "an unknown file system"
+        if self.mount is not None:
+            source = f" on {self.mount.source}" if self.mount.source not in ("none", self.mount.filesystem) else ""
+            where = f"{self.mount.filesystem}{source}, mounted at {self.mount.point}"
+        return where + (f", {about_size(self.space.free_bytes)} free" if self.space is not None else "")
+
+
+def lying(path: str, space: Space | None, mounts: Sequence[Mount] | None = None) -> Lying:
+    """Where a directory lies; only names are looked at, so that storage that hangs holds nobody up.
+
+    Args:
+        path: Absolute, without links.
+        space: Of its file system, as an engine saw it.
+        mounts: All there are; those of this machine if left out.
+    """
+    if mounts is None:
+        try:
+            mounts = read_mounts()
+        except OSError:
+            mounts = ()
+    above = [mount for mount in mounts if _within(path, mount.point)]
+    # Of several at one point the last one hides the others.
+    found = max(enumerate(above), key=lambda pair: (len(pair[1].point), pair[0]), default=(0, None))[1]
+    return Lying(path, found, space)
+
+
+def _within(path: str, folder: str) -> bool:
+    return folder == "/" or path == folder or path.startswith(f"{folder}/")
+
+
+def reserve(size: int) -> int:
+    """Bytes of a file system of this size that stay free."""
+    return min(size // RESERVE_PARTS, MOST_RESERVE)
+
+
+def room_problems(needs: Mapping[str, int], places: Mapping[str, Lying], adds_up: bool) -> dict[str, Problem]:
+    """Target -> why what is kept there at once does not fit.
+
+    Args:
+        needs: Target -> bytes of test data at once.
+        places: Target -> where it lies.
+        adds_up: Data is kept, so that of all targets of a file system it adds up; else one has some at a time.
+    """
+    groups: dict[object, list[str]] = {}
+    for name, place in places.items():
+        if place.space is not None and needs.get(name):
+            groups.setdefault(place.mount.number if place.mount is not None else name, []).append(name)
+    found: dict[str, Problem] = {}
+    for names in groups.values():
+        every = [needs[name] for name in names]
+        need = sum(every) if adds_up else max(every)
+        worst = max(names, key=lambda name: needs[name])
+        problem = _too_little(need, places[worst])
+        if problem is not None:
+            found[worst] = problem
+    return found
+
+
+def _too_little(need: int, place: Lying) -> Problem | None:
+    assert place.space is not None
+    kept = reserve(place.space.size_bytes)
+    free, what = place.space.free_bytes, f"of {place.words}"
+    memory = _available() if place.mount is not None and place.mount.filesystem in IN_MEMORY else None
+    if memory is not None and memory < free:
+        free, what = memory, f"of {place.words}; but only {about_size(memory)} of this machine's memory are available"
+    if need <= free - kept:
+        return None
+    message = (
+        f"{about_size(need)} of test data at once do not fit: {about_size(max(0, free - kept))} can be used {what}"
+    )
+    return (
+        f"{message} ({about_size(kept)} stay free)",
+        "use a smaller file_size, fewer lanes or hosts, or another place",
+    )
+
+
+def _available() -> int | None:
+    """Bytes of memory that programs can still get (proc_meminfo(5), MemAvailable); None if unknown."""
+    try:
+        lines = MEMORY_INFO.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return None
+    numbers = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return int(numbers[0]) * 1024 if numbers and numbers[0].isdigit() else None
+
+
+def not_mounted(place: Lying, fstab: Iterable[str] | None = None) -> Problem | None:
+    """Why a directory is not where its path says: it is one for mounts, and lies on the root file system.
+
+    Args:
+        place: Where it lies.
+        fstab: Lines of /etc/fstab; those of this machine if left out.
+    """
+    if place.mount is None or place.mount.point != "/":
+        return None
+    points = [point for point in _points(fstab) if point != "/" and _within(place.path, point)]
+    parents = [folder for folder in MOUNT_FOLDERS if _within(place.path, folder) and place.path != folder]
+    if not points and not parents:
+        return None
+    looks = f"{points[0]} is a mount point of {FSTAB}" if points else f"paths in {parents[0]} are for mounts"
+    message = (
+        f"{place.path} lies on the root file system ({place.mount.filesystem} on {place.mount.source}), but {looks}"
+    )
+    return (
+        f"{message}: nothing is mounted there",
+        "mount it; or write on_root: true in the target, or give --yes-on-root",
+    )
+
+
+def _points(fstab: Iterable[str] | None) -> list[str]:
+    """Mount points of /etc/fstab (fstab(5)), the longest first."""
+    if fstab is None:
+        try:
+            fstab = FSTAB.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            fstab = ()
+    fields = [line.split() for line in fstab if not line.lstrip().startswith("#")]
+    points = [unescaped(found[1]) for found in fields if len(found) > 1 and found[1].startswith("/")]
+    return sorted((str(PurePosixPath(point)) for point in points), key=len, reverse=True)
