@@ -13,6 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.analyse.estimate import student_t
+from assay.analyse.statistics.special import fisher_tail
 
 if TYPE_CHECKING:
     import numpy as np
@@ -209,6 +210,4 @@ def _parameters(linear: "Array") -> "Array":
 
 def _by_chance(between: float, freedom_between: int, noise: float, freedom: int) -> float:
     """Probability that points are so far from the curve if only the repeats vary (F test for lack of fit)."""
-    from scipy.special import fdtrc
-
-    return float(fdtrc(freedom_between, freedom, between / freedom_between / noise)) if noise > 0 else 0.0
+    return fisher_tail(freedom_between, freedom, between / freedom_between / noise) if noise > 0 else 0.0

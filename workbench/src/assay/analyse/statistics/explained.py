@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from assay.analyse.statistics.least_squares import not_negative
 from assay.model.result.machine import Explained, Reading
 
 LEAST_ROUNDS = 5
@@ -232,8 +233,6 @@ def _got(group: _Group, exchange: Exchange) -> Floats:
 
 def _above_zero(products: Floats, along: Floats) -> Floats:
     """Least squares with slopes of 0 or more; that of a part which stands still is 0."""
-    from scipy.optimize import nnls
-
     slopes = np.zeros(len(along))
     moves = np.diag(products) > STILL
     if not moves.any():
@@ -244,5 +243,5 @@ def _above_zero(products: Floats, along: Floats) -> Floats:
     # The same problem in as many equations as there are slopes.
     root = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
     right = (vectors[:, kept].T @ (along[moves] / scale)) / np.sqrt(values[kept])
-    slopes[moves] = nnls(root, right)[0] / scale
+    slopes[moves] = not_negative(root, right) / scale
     return slopes

@@ -12,6 +12,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from assay.analyse.statistics.special import digamma, tetragamma, trigamma
+
 LEAST = 3
 """Of fewer variances nothing is learnt."""
 
@@ -38,16 +40,14 @@ def moderate(variances: Sequence[float], freedoms: Sequence[float]) -> Moderated
     told = [(variance, freedom) for variance, freedom in zip(variances, freedoms, strict=True) if variance > 0]
     if len(told) < LEAST:
         return Moderated(tuple(variances), 0.0)
-    from scipy.special import polygamma, psi
-
-    logs = [math.log(variance) - float(psi(half)) + math.log(half) for variance, half in _halves(told)]
+    logs = [math.log(variance) - digamma(half) + math.log(half) for variance, half in _halves(told)]
     mean = math.fsum(logs) / len(logs)
     spread = math.fsum((log - mean) ** 2 for log in logs) / (len(logs) - 1)
-    own = math.fsum(float(polygamma(1, half)) for _, half in _halves(told)) / len(told)
+    own = math.fsum(trigamma(half) for _, half in _halves(told)) / len(told)
     if spread <= own:
         return Moderated((_common(told),) * len(variances), math.inf)
     half = _inverse_trigamma(spread - own)
-    common = math.exp(mean + float(psi(half)) - math.log(half))
+    common = math.exp(mean + digamma(half) - math.log(half))
     prior = 2 * half
     moved = tuple(
         (prior * common + freedom * variance) / (prior + freedom)
@@ -66,16 +66,14 @@ def _common(told: Sequence[tuple[float, float]]) -> float:
 
 def _inverse_trigamma(value: float) -> float:
     """Where the trigamma function has this value, above 0; Newton's method as in the appendix of the source."""
-    from scipy.special import polygamma
-
     if value > 1e7:
         return 1 / math.sqrt(value)
     if value < 1e-6:
         return 1 / value
     place = 0.5 + 1 / value
     for _ in range(50):
-        found = float(polygamma(1, place))
-        step = found * (1 - found / value) / float(polygamma(2, place))
+        found = trigamma(place)
+        step = found * (1 - found / value) / tetragamma(place)
         place += step
         if -step / place < 1e-8:
             break

@@ -3,6 +3,8 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
+from assay.analyse.statistics.special import student_quantile, student_tail
+
 _MANY = 1e6
 """With more degrees of freedom Student's distribution is the normal one."""
 
@@ -15,19 +17,15 @@ def t_p(distance: float, error: float, freedom: float) -> float:
         error: Standard error of the distance.
         freedom: Degrees of freedom of the error, 1 or more; infinite if it is known.
     """
-    from scipy.special import stdtr
-
     # Equal values have logarithms that differ in rounding only.
     if abs(distance) < 1e-12:
         return 1.0
-    return 0.0 if error == 0 else float(2 * stdtr(min(freedom, _MANY), -abs(distance) / error))
+    return 0.0 if error == 0 else 2 * student_tail(min(freedom, _MANY), abs(distance) / error)
 
 
 def t_quantile(share: float, freedom: float) -> float:
     """The value below which so much of Student's distribution lies; arguments as of `t_p`."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(min(freedom, _MANY), share))
+    return student_quantile(min(freedom, _MANY), share)
 
 
 def cliffs_delta(base: Sequence[float], other: Sequence[float]) -> float:
