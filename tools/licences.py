@@ -27,7 +27,7 @@ KNOWN = {
     "pbr": "Apache-2.0", "rich": "MIT", "xlsxwriter": "BSD-2-Clause", "kiwisolver": "BSD-3-Clause",
     "python-dateutil": "Apache-2.0", "six": "MIT", "shellingham": "ISC", "markdown-it-py": "MIT", "mdurl": "MIT",
     "pyyaml": "MIT", "pygments": "BSD-2-Clause", "vl-convert-python": "BSD-3-Clause", "pyparsing": "MIT",
-    "scipy": "BSD-3-Clause", "numpy": "BSD-3-Clause", "pyarrow": "Apache-2.0", "setuptools": "MIT", "fonttools": "MIT",
+    "numpy": "BSD-3-Clause", "pyarrow": "Apache-2.0", "setuptools": "MIT", "fonttools": "MIT",
     "blinker": "MIT", "itsdangerous": "BSD-3-Clause", "jinja2": "BSD-3-Clause",
 }  # fmt: skip
 
@@ -51,7 +51,7 @@ def rust() -> list[tuple[str, str, str]]:
 
 
 def python() -> list[tuple[str, str, str]]:
-    """Name, version and licence of each package that `assay` needs at run time."""
+    """Name, version and licence of each package that `assay` needs at run time, with all its extras."""
     todo, seen = ["assay"], {}
     while todo:
         name = re.sub(r"[-_.]+", "-", todo.pop()).lower()
@@ -63,7 +63,7 @@ def python() -> list[tuple[str, str, str]]:
             continue
         seen[name] = (name, distribution.version, python_licence(name, distribution))
         for line in distribution.requires or []:
-            if "extra ==" not in line:
+            if "extra ==" not in line or (name == "assay" and not re.search(r"extra == .dev.", line)):
                 todo.append(re.split(r"[ <>=!~;\[(]", line, maxsplit=1)[0])
     seen.pop("assay")
     return sorted(seen.values())
