@@ -4,9 +4,9 @@ import json
 import os
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from run_tools import assay, check_whole, needs_engine, only_run
+from series_tools import read_series
 
 from assay.model.study.names import METADATA
 from assay.store import RunStore
@@ -61,7 +61,7 @@ def test_time_series_of_metadata_adds_up(tmp_path: Path) -> None:
     )
     assay(tmp_path, "run", str(file))
     run = only_run(tmp_path)
-    rows = pq.read_table(run / "intervals.parquet").to_pylist()
+    rows = read_series(run)
     assert {row["operation"] for row in rows} == {"prepare", "stat", "unlink"}
     with RunStore.open(run) as store:
         for sample in store.samples():

@@ -6,9 +6,9 @@ import os
 import stat
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from run_tools import assay, check_whole, needs_engine, only_run
+from series_tools import read_series
 
 from assay.launch.binary import find_engine
 from assay.store import RunStore
@@ -80,7 +80,7 @@ def test_objects_in_reports_and_exports(tmp_path: Path) -> None:
 
 def check_whole_series(folder: Path) -> None:
     """Every request is in an interval."""
-    rows = pq.read_table(only_run(folder) / "intervals.parquet").to_pylist()
+    rows = read_series(only_run(folder))
     with RunStore.open(only_run(folder)) as store:
         for sample in store.samples():
             key = (sample.case, sample.repeat, sample.phase)

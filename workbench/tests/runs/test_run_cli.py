@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from run_tools import ASSAY, assay, check_whole, needs_engine, only_run, study
+from series_tools import read_series
 
 from assay.store import RunStore, list_runs
 
@@ -54,11 +55,9 @@ def test_null_target_and_json(tmp_path: Path) -> None:
 
 
 def test_time_series_adds_up_to_the_samples(tmp_path: Path) -> None:
-    import pyarrow.parquet as pq
-
     assay(tmp_path, "run", str(study(tmp_path, extra="lanes: 2")))
     run = only_run(tmp_path)
-    rows = pq.read_table(run / "intervals.parquet").to_pylist()
+    rows = read_series(run)
     with RunStore.open(run) as store:
         for sample in store.samples():
             key = (sample.case, sample.repeat, sample.phase)

@@ -86,7 +86,7 @@ def check_whole(folder: Path, phases: int) -> None:
         assert store.pending() == []
         assert store.journal() == []
         assert store.verdict_counts()
-    assert (run / "intervals.parquet").is_file()
+    assert (run / "intervals.csv.gz").is_file()
     assert not run_is_alive(run)
     check_nothing_left(folder)
 

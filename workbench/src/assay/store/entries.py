@@ -15,13 +15,16 @@ from assay.model.base import EXIT_REFUSED, AssayError
 DATABASE = "run.sqlite"
 STUDY = "study.yaml"
 PRICES = "prices.json"
-INTERVALS = "intervals.parquet"
+INTERVALS = "intervals.csv.gz"
+OLD_INTERVALS = "intervals.parquet"
+"""The same in runs of earlier versions; nothing reads it."""
 ALIVE, ALIVE_NEW = "alive.json", "alive.new"
 RUN_LOCK, ENGINE_LOCK = "run.lock", "engine.lock"
 TESTBED, INVENTORY = "testbed.yaml", "inventory"
 """Copies of the files that the study names."""
 DATABASES = (DATABASE, *(f"{DATABASE}-{end}" for end in ("wal", "shm", "journal")))
-WRITTEN = (*DATABASES, STUDY, PRICES, INTERVALS, f".{INTERVALS}.new", ALIVE, ALIVE_NEW, TESTBED, INVENTORY)
+SERIES = tuple(name for kept in (INTERVALS, OLD_INTERVALS) for name in (kept, f".{kept}.new"))
+WRITTEN = (*DATABASES, STUDY, PRICES, *SERIES, ALIVE, ALIVE_NEW, TESTBED, INVENTORY)
 FILES = (*WRITTEN, RUN_LOCK, ENGINE_LOCK)
 """All names, the locks last."""
 NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")

@@ -26,6 +26,7 @@ from assay.store.entries import (
     DATABASE,
     ENGINE_LOCK,
     INTERVALS,
+    OLD_INTERVALS,
     PRICES,
     RUN_LOCK,
     STUDY,
@@ -37,7 +38,7 @@ from assay.store.lock import RunLock, is_locked
 from assay.store.reader import RETRIED, RunReader
 from assay.store.records import RunMeta
 from assay.store.schema import connect, create
-from assay.store.series import write_parquet
+from assay.store.series import write_series
 
 UNFINISHED_PREFIX = ".new-"
 _UNFINISHED = re.compile(r"\.new-(?P<pid>\d+)-\d{8}-\d{6}-.+")
@@ -56,7 +57,7 @@ def new_run_id(study: str, at: float) -> str:
 
 
 class RunStore(RunReader):
-    """A run's folder: `study.yaml` as it was, `run.sqlite`, `prices.json`, and at the end `intervals.parquet`.
+    """A run's folder: `study.yaml` as it was, `run.sqlite`, `prices.json`, and at the end `intervals.csv.gz`.
 
     Opened for writing, it holds the run's locks until `close`. Each method that writes is one transaction.
     """
@@ -331,7 +332,7 @@ class RunStore(RunReader):
             )
 
     def write_intervals(self, rows: Iterable[Mapping[str, Any]]) -> int:
-        """Write the time series of the run to `intervals.parquet`, replacing what was there.
+        """Write the time series of the run to `intervals.csv.gz`, replacing what was there.
 
         Args:
             rows: Columns as in `assay.store.series.COLUMNS`.
@@ -346,7 +347,9 @@ class RunStore(RunReader):
             with opened_folder(self.folder) as opened:
                 if not self._still_there(opened):
                     raise self._unwritable(INTERVALS, "the folder of the run was moved, or another is in its place")
-                return write_parquet(opened / INTERVALS, rows)
+                count = write_series(opened / INTERVALS, rows)
+                (opened / OLD_INTERVALS).unlink(missing_ok=True)
+                return count
         except OSError as error:
             raise self._unwritable(INTERVALS, error.strerror or str(error)) from error
 

@@ -1,44 +1,44 @@
-"""The time series of a run as Parquet."""
+"""The time series of a run as compressed CSV, which needs no package and every tool for tables reads as it is."""
 
 import contextlib
+import csv
+import gzip
+import io
 from collections.abc import Iterable, Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from assay.store.entries import open_new
 
-COLUMNS = {
-    "case": "string",
-    "repeat": "int32",
-    "phase": "int32",
-    "operation": "string",
-    "index": "int64",
-    "start_ns": "int64",
-    "end_ns": "int64",
-    "read_ops": "int64",
-    "read_bytes": "int64",
-    "write_ops": "int64",
-    "write_bytes": "int64",
-    "meta_ops": "int64",
-    "meta_bytes": "int64",
-    "errors": "int64",
-    "p50_ns": "int64",
-    "p99_ns": "int64",
-    "object_ops": "int64",
-    "object_bytes": "int64",
-}
-"""Name -> Arrow type. Times count from the phase's start; percentiles are of all operations together,
-and empty where those are too few (`assay.model.result.percentile`).
+COLUMNS = (
+    "case",
+    "repeat",
+    "phase",
+    "operation",
+    "index",
+    "start_ns",
+    "end_ns",
+    "read_ops",
+    "read_bytes",
+    "write_ops",
+    "write_bytes",
+    "meta_ops",
+    "meta_bytes",
+    "errors",
+    "p50_ns",
+    "p99_ns",
+    "object_ops",
+    "object_bytes",
+)
+"""Two texts, `case` and `operation`; all others are whole numbers. Times count from the phase's start; percentiles are
+of all operations together, and empty where those are too few (`assay.model.result.percentile`).
 
 `meta` are metadata operations, whose bytes are the contents that `create` wrote; `object` are those on objects.
 """
 
-BATCH_ROWS = 50_000
 
-
-def write_parquet(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
-    """Write rows to a Parquet file, whole or not at all.
+def write_series(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
+    """Write rows to a file, whole or not at all; the same rows give the same bytes.
 
     Args:
         path: The file; replaced.
@@ -46,19 +46,22 @@ def write_parquet(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
 
     Returns:
         Number of rows.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    schema = pa.schema([pa.field(name, pa.type_for_alias(kind)) for name, kind in COLUMNS.items()])
+    Raises:
+        OSError: The file cannot be written.
+    """
     unfinished = path.with_name(f".{path.name}.new")
     count = 0
-    source = iter(rows)
     try:
-        with open_new(unfinished) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
-            while batch := list(islice(source, BATCH_ROWS)):
-                writer.write_table(pa.Table.from_pylist(batch, schema=schema))
-                count += len(batch)
+        with (
+            open_new(unfinished) as file,
+            gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
+            io.TextIOWrapper(packed, encoding="utf-8", newline="") as text,
+        ):
+            writer = csv.writer(text, lineterminator="\n")
+            writer.writerow(COLUMNS)
+            for count, row in enumerate(rows, 1):  # noqa: B007
+                writer.writerow([row[name] for name in COLUMNS])
         unfinished.replace(path)
     finally:
         with contextlib.suppress(FileNotFoundError):

@@ -300,5 +300,5 @@ def test_stored_events_that_cannot_be_read_do_not_keep_a_run_from_its_end(tmp_pa
         database.execute("UPDATE run SET status = 'interrupted'")
     done = assay(tmp_path, "run", "--resume", run.name)
     assert "warning: c0001, repeat 1: its intervals are left out: " in done.stderr
-    assert (run / "intervals.parquet").is_file()
+    assert (run / "intervals.csv.gz").is_file()
     assert through(base, spoiled, report=False)[0].status == "crashed"

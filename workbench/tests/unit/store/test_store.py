@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from series_tools import read_series
 
 from assay.model.base import EXIT_INCOMPLETE, EXIT_REFUSED, AssayError
 from assay.model.result.result import ErrorTally, Place, Sample
@@ -391,9 +392,7 @@ def test_names_of_runs_are_plain() -> None:
     assert len(new_run_id("x" * 300, 0)) < 110
 
 
-def test_intervals_become_parquet(tmp_path: Path) -> None:
-    import pyarrow.parquet as pq
-
+def test_intervals_become_a_table_that_is_whole(tmp_path: Path) -> None:
     row = {"case": "c0001", "repeat": 1, "phase": 0, "operation": "write", "index": 0, "start_ns": 0, "end_ns": 5}
     row |= {
         "read_ops": 0,
@@ -411,11 +410,16 @@ def test_intervals_become_parquet(tmp_path: Path) -> None:
     with create(tmp_path) as store:
         assert store.write_intervals(iter([row, {**row, "index": 1}])) == 2
         assert store.write_intervals(iter([row])) == 1
-        table = pq.read_table(store.folder / "intervals.parquet").to_pylist()
+        (store.folder / "intervals.parquet").touch()
+        table = read_series(store.folder)
+        packed = (store.folder / "intervals.csv.gz").read_bytes()
         with pytest.raises(ZeroDivisionError):
             store.write_intervals({"index": 1 // zero} for zero in (0,))
         assert table == [row]
-        assert pq.read_table(store.folder / "intervals.parquet").num_rows == 1
+        assert read_series(store.folder) == [row]
+        assert store.write_intervals([row]) == 1
+        assert (store.folder / "intervals.csv.gz").read_bytes() == packed
+        assert not (store.folder / "intervals.parquet").exists(), "that of an earlier version says other things"
         assert not list(store.folder.glob(".intervals*"))
 
 
@@ -460,8 +464,8 @@ def test_time_series_that_does_not_fit_is_one_clear_line(tmp_path: Path, monkeyp
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("assay.store.run.write_parquet", full)
-    with create(tmp_path) as store, pytest.raises(AssayError, match=r"intervals.parquet: cannot be written: No space"):
+    monkeypatch.setattr("assay.store.run.write_series", full)
+    with create(tmp_path) as store, pytest.raises(AssayError, match=r"intervals.csv.gz: cannot be written: No space"):
         store.write_intervals([])
 
 
@@ -514,4 +518,4 @@ def test_nor_where_it_leads_while_the_series_is_written(tmp_path: Path) -> None:
     assert store.write_intervals(rows()) == 0
     store.close()
     assert foreign.stat().st_mtime_ns == 10**18
-    assert (tmp_path / "moved" / "intervals.parquet").is_file()
+    assert (tmp_path / "moved" / "intervals.csv.gz").is_file()
