@@ -62,6 +62,18 @@ class LazyGroup(typer.core.TyperGroup):
         """Names in the order a user meets them."""
         return list(COMMANDS)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As of any group; an unknown name is told with the one that was probably meant."""
+        try:
+            return super().resolve_command(ctx, args)
+        except typer.exceptions.TyperException as error:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            if near:
+                error.message = f"{error.message.rstrip('.')}; did you mean `{near[0]}`?"
+            raise
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of that name, from the module of that name."""
         if cmd_name not in COMMANDS:

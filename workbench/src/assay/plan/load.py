@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -27,6 +27,9 @@ from assay.model.study.schedule import Schedule
 from assay.model.study.study import Exclusion, Output, Study, Workload, group_written
 from assay.model.units import one_of, shown
 from assay.plan.crosscheck import crosscheck
+
+if TYPE_CHECKING:
+    from assay.model.study.peers import Peer
 
 _EXAMPLES = {
     "study": "my-study",
@@ -206,6 +209,8 @@ def _key_hint(path: Path, location: tuple[int | str, ...]) -> str:
     others = [model for model in _models(path) if path[-1] in _keys(model)]
     if others:
         return f"it is only for {' and '.join(map(_tag, others))}"
+    if peer := _peer(path):
+        return peer.hint(str(path[-1]))
     # Where the kind is known, words of the other kinds are of no use.
     word = str(location[-2]) if len(location) > 1 else ""
     models = _models(path)
@@ -232,7 +237,21 @@ def _tag_value(model: type[BaseModel]) -> str:
     return str(get_args(model.model_fields[field].annotation)[0]) if field else ""
 
 
+def _peer(path: Path) -> "Peer | None":
+    """What another program's word at this place is called here."""
+    from assay.model.study.peers import TARGETS, WORKLOADS
+
+    match path:
+        case ("targets", _, str(word)):
+            return TARGETS.get(word)
+        case (str(word),) | ("workloads", _, str(word)):
+            return WORKLOADS.get(word)
+    return None
+
+
 def _meant(path: Path) -> list[str]:
+    if peer := _peer(path):
+        return [peer.ours]
     return difflib.get_close_matches(str(path[-1]), _known_keys(path), n=1)
 
 

@@ -65,7 +65,11 @@ def _groups(written: object) -> object:
 def _operation(written: object) -> str:
     if isinstance(written, str) and written in names.OPERATIONS:
         return written
-    raise fault(f"{shown(written)} is not an operation", one_of(written, names.OPERATIONS))
+    from assay.model.study.peers import OPERATIONS
+
+    peer = OPERATIONS.get(written) if isinstance(written, str) else None
+    hint = peer.hint(str(written)) if peer else one_of(written, names.OPERATIONS)
+    raise fault(f"{shown(written)} is not an operation", hint)
 
 
 Name = Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string", "pattern": f"^{_PLAIN_NAME.pattern}$"})]

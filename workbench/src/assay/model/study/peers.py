@@ -1,0 +1,95 @@
+"""What fio and iozone call what a study calls otherwise: people type the words that they know.
+
+Sources: fio's HOWTO, "Job file parameters"; iozone's manual page.
+"""
+
+from typing import NamedTuple
+
+
+class Peer(NamedTuple):
+    """A word of another program.
+
+    Attributes:
+        program: Whose word it is.
+        ours: The field that takes its place; empty if there is none, as none is needed.
+        how: How it is written here, or why it is not.
+    """
+
+    program: str
+    ours: str
+    how: str
+
+    def hint(self, word: str) -> str:
+        """Such as "fio's `iodepth` is `queue_depth` here: write queue_depth: 16"."""
+        called = f"is `{self.ours}` here" if self.ours else "has no place here"
+        return f"{self.program}'s `{word}` {called}: {self.how}"
+
+
+_BLOCK = ("record_size", "write record_size: 4KiB")
+_FILE = ("file_size", "size of each file, such as file_size: 1GiB")
+_LANES = ("lanes", "write lanes: 4; each lane has a file of its own, unless layout: shared")
+_WORK = ("operations", "write operations: [random_read]")
+_TESTS = ("operations", "write operations: [write, rewrite, read, reread, random_read, random_write]")
+_MEANT = ("read_percent", "the share of reads in random_mix and sequential_mix, such as read_percent: 70")
+_FLUSH = ("sync", "sync: fsync or fdatasync flushes at the end of a phase, o_sync or o_dsync with each write")
+_REPEATS = ("repeats", "write repeats: 5 at the top of the study; they are independent runs of each case")
+_FIO: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(("bs", "blocksize", "block_size"), _BLOCK),
+    **dict.fromkeys(("size", "filesize"), _FILE),
+    **dict.fromkeys(("rw", "readwrite"), _WORK),
+    **dict.fromkeys(("rwmixread", "rwmixwrite"), _MEANT),
+    **dict.fromkeys(("fsync", "fdatasync", "end_fsync"), _FLUSH),
+    "iodepth": ("queue_depth", "write queue_depth: 16"),
+    "numjobs": _LANES,
+    "thread": ("", "each lane is a thread; lanes: 4 says how many"),
+    "ioengine": ("method", "io_uring, threads, sync or mmap; left out, the best that works"),
+    "direct": ("cache", "direct=1 is cache: direct, direct=0 is cache: keep"),
+    "buffered": ("cache", "buffered=0 is cache: direct, buffered=1 is cache: keep"),
+    "time_based": ("runtime", "runtime: 30s goes over the data as often as needed"),
+    "ramp_time": ("", "what is done before every lane is at work is told apart by itself"),
+    "nrfiles": ("lanes", "each lane has one file; operations on names have files: 1000"),
+    "rate_iops": ("rate", "operations per second of all lanes together, such as rate: 1000/s"),
+    "loops": _REPEATS,
+    "cpus_allowed": ("cpus", "write cpus: 0-3,6"),
+    "numa_mem_policy": ("numa_node", "write numa_node: 0"),
+    "numa_cpu_nodes": ("numa_node", "write numa_node: 0"),
+    "sqthread_poll": ("sqpoll", "write sqpoll: true"),
+    "hipri": ("iopoll", "write iopoll: true"),
+    "buffer_compress_percentage": ("compressible", "percent of the data that is zeros: compressible: 50"),
+    "dedupe_percentage": ("duplicate", "percent of the data that is copies: duplicate: 50"),
+    "fallocate": ("preallocate", "write preallocate: true"),
+    "randseed": ("seed", "write seed: 1 at the top of the study"),
+    "group_reporting": ("", "lanes are always added up"),
+}
+_PLACES: dict[str, tuple[str, str]] = {
+    "filename": ("path", "a target says where: {kind: file, path: /mnt/data/assay} or {kind: device, path: /dev/...}"),
+    "directory": ("path", "a target says where: {kind: file, path: /mnt/data/assay}"),
+}
+_IOZONE: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(("-r", "reclen"), _BLOCK),
+    "-s": _FILE,
+    "-t": _LANES,
+    "-i": _TESTS,
+    "-I": ("cache", "write cache: direct"),
+    **dict.fromkeys(("-e", "-o"), _FLUSH),
+    "-f": _PLACES["filename"],
+    "-F": _PLACES["filename"],
+}
+WORKLOADS: dict[str, Peer] = {
+    **{word: Peer("fio", *ours) for word, ours in (*_FIO.items(), *_PLACES.items())},
+    **{word: Peer("iozone", *ours) for word, ours in _IOZONE.items()},
+}
+"""Words where a field of a workload, or of the study, is expected."""
+TARGETS: dict[str, Peer] = {word: Peer("fio", *ours) for word, ours in _PLACES.items()}
+"""Words where a field of a target is expected."""
+
+OPERATIONS: dict[str, Peer] = {
+    "randread": Peer("fio", "random_read", "write operations: [random_read]"),
+    "randwrite": Peer("fio", "random_write", "write operations: [random_write]"),
+    "randrw": Peer("fio", "random_mix", "with read_percent: 50, as fio has it"),
+    "rw": Peer("fio", "sequential_mix", "with read_percent: 50, as fio has it"),
+    "readwrite": Peer("fio", "sequential_mix", "with read_percent: 50, as fio has it"),
+    "trim": Peer("fio", "", "nothing is trimmed; operations are write, read, random_read and others"),
+    "randtrim": Peer("fio", "", "nothing is trimmed; operations are write, read, random_read and others"),
+}
+"""Words where an operation is expected."""
