@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from in_process import run_here
-from run_tools import assay
+from run_tools import assay, needs_engine, only_run, study
+from stored_runs import DAY, STARTED, noisy, store_run
 
 from assay.cli.main import COMMANDS
 
@@ -29,3 +31,54 @@ def test_a_letter_typed_twice_does_not_hide_what_was_meant(name: str, data: st.D
     place = data.draw(st.integers(0, len(name) - 1))
     word = name[:place] + name[place] + name[place:]
     assert f"did you mean `{name}`?" in run_here(Path.cwd(), word).stderr
+
+
+def test_a_study_name_stands_for_its_newest_run(tmp_path: Path) -> None:
+    runs = tmp_path / "assay-runs"
+    speeds = {("disk", "write"): noisy(3e8)}
+    store_run(runs, "newer", speeds, created_at=STARTED + DAY)
+    store_run(runs, "older", speeds)
+    store_run(runs, "nightly-like", speeds, study="weekly", created_at=STARTED + 2 * DAY)
+    assert assay(tmp_path, "show", "nightly").stdout.split()[:2] == ["run", "newer"]
+    assert assay(tmp_path, "show", "weekly").stdout.split()[:2] == ["run", "nightly-like"]
+    unknown = assay(tmp_path, "show", "nightyl", expect=2).stderr.splitlines()
+    assert unknown == ["error: there is no run or study 'nightyl' in assay-runs", "hint: did you mean `nightly`?"]
+
+
+def test_a_report_is_opened_if_that_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store_run(tmp_path / "assay-runs", "one", {("disk", "write"): noisy(3e8)})
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda url: not opened.append(url))
+    path = tmp_path / "page.html"
+    assert assay(tmp_path, "report", "one", "-o", path, "--open").stderr == ""
+    assert opened == [path.as_uri()]
+    monkeypatch.setattr("webbrowser.open", lambda _: False)
+    assert (
+        f"no browser could be opened here; the report is {path}"
+        in assay(tmp_path, "report", "one", "-o", path, "--open").stderr
+    )
+
+
+def test_a_fault_of_a_change_has_the_line_that_it_takes_the_place_of(tmp_path: Path) -> None:
+    path = study(tmp_path)
+    line = next(number for number, text in enumerate(path.read_text().splitlines(), 1) if "file_size" in text)
+    said = assay(tmp_path, "check", "study.yaml", "--set", "file_size=4KiB", expect=2).stderr.splitlines()
+    assert any(each.startswith("study.yaml:") and "is larger than file_size 4KiB" in each for each in said), said
+    assert line > 1 and said[-1] == "this is the study with --set file_size=4KiB"
+
+
+@needs_engine
+def test_a_run_keeps_the_changed_study_and_is_resumed_with_the_same_change(tmp_path: Path) -> None:
+    study(tmp_path)
+    change = ("--set", "record_size=64KiB", "--repeats", 2, "--only", "grid", "--target", "place")
+    done = assay(tmp_path, "run", "study.yaml", *change, "--quiet")
+    run = only_run(tmp_path)
+    assert done.stdout == f"{run.relative_to(tmp_path)}\n" and "c0001" not in done.stderr
+    kept = (run / "study.yaml").read_text()
+    assert kept.startswith("# study.yaml with --set record_size=64KiB --repeats 2 --only grid --target place\n")
+    assert "repeats: 2\n" in kept and "128KiB" not in kept
+    assert "c0001" in assay(tmp_path, "plan", run / "study.yaml").stdout
+    said = assay(tmp_path, "run", "study.yaml", *change, "--resume", expect=2)
+    assert "there is no unfinished run" in said.stderr
+    refused = assay(tmp_path, "run", run, *change[:2], "--resume", expect=2).stderr
+    assert "a run goes on as it began, without --set record_size=64KiB" in refused

@@ -20,7 +20,8 @@ from assay.model.units import UnitError, about_duration, parse_duration
 from assay.plan.blocks import pairs_of
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
-from assay.plan.sides import of_places, of_targets, study_text, twin, with_rounds
+from assay.plan.sides import of_places, of_targets, twin, with_rounds
+from assay.plan.text import study_text
 from assay.run.planned import Plan
 from assay.run.session import start
 

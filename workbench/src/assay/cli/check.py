@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from assay.cli.changes import ONLY, REPEATS, SET, TARGET, asked
 from assay.cli.output import as_path, note, say
 from assay.cli.studyfile import load_study_file, refuse_faults
 from assay.model.source import Fault
@@ -22,6 +23,10 @@ ON_ROOT = "Directories for mounts may lie on the root file system."
 
 def command(
     study: Path = typer.Argument(parser=as_path, help="Study file.", metavar="STUDY"),
+    values: list[str] = SET,
+    repeats: int | None = REPEATS,
+    only: list[str] = ONLY,
+    targets: list[str] = TARGET,
     on_root: bool = typer.Option(False, "--yes-on-root", help=ON_ROOT),
 ) -> None:
     """Check a study file and its targets without writing anything.
@@ -35,7 +40,7 @@ def command(
     """
     from assay.run.targets import Needs
 
-    loaded = load_study_file(study)
+    loaded = load_study_file(study, asked(values, repeats, only, targets))
     estimate = estimate_study(loaded.study, loaded.cases)
     places, faults = target_faults(loaded, Needs(estimate.peak_space, on_root))
     refuse_faults(study, loaded.source, faults)

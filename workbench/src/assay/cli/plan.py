@@ -6,6 +6,7 @@ from typing import Any
 
 import typer
 
+from assay.cli.changes import ONLY, REPEATS, SET, TARGET, asked
 from assay.cli.check import summary
 from assay.cli.output import as_path, print_json, print_table, say
 from assay.cli.studyfile import load_study_file
@@ -23,6 +24,10 @@ FIRST_CASES = 20
 
 def command(
     study: Path = typer.Argument(parser=as_path, help="Study file.", metavar="STUDY"),
+    values: list[str] = SET,
+    repeats: int | None = REPEATS,
+    only: list[str] = ONLY,
+    targets: list[str] = TARGET,
     json: bool = typer.Option(False, "--json", help="Print everything as JSON."),
     show_all: bool = typer.Option(False, "--all", help=f"Print every case, not only the first {FIRST_CASES}."),
     budget: str | None = typer.Option(None, "--budget", help="Say whether a run stays within it, such as 5USD."),
@@ -34,7 +39,7 @@ def command(
 
     Example: `assay plan study.yaml`
     """
-    loaded = load_study_file(study)
+    loaded = load_study_file(study, asked(values, repeats, only, targets))
     estimate = estimate_study(loaded.study, loaded.cases)
     money = read_budget(budget, loaded.prices)
     if json:

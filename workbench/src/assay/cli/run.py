@@ -1,14 +1,17 @@
 """`assay run`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
+from assay.cli.changes import ONLY, REPEATS, SET, TARGET, asked
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
 from assay.model.named import look
 
 if TYPE_CHECKING:
+    from assay.plan.change import Change
+    from assay.run.listener import Listener
     from assay.store import RunStore
 
 
@@ -21,6 +24,10 @@ def command(
     resume: bool = typer.Option(
         False, "--resume", help="Go on with the newest unfinished run of STUDY, or with that run."
     ),
+    values: list[str] = SET,
+    repeats: int | None = REPEATS,
+    only: list[str] = ONLY,
+    targets: list[str] = TARGET,
     out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
     destroy: bool = typer.Option(
         False,
@@ -29,6 +36,9 @@ def command(
     ),
     budget: str | None = typer.Option(
         None, "--budget", help="Stop before the designs of the study have cost more than this, such as 5USD."
+    ),
+    quiet: bool = typer.Option(
+        False, "--quiet", "-q", help="Print the folder of the run and warnings only: no progress, no results."
     ),
     as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
 ) -> None:
@@ -39,41 +49,70 @@ def command(
 
     Example: `assay run studies/quickstart/study.yaml`, then, if it was interrupted, `assay run --resume`
     """
-    store = _resume(study, out, destroy, budget) if resume else _start(study, out, destroy, budget)
+    change = asked(values, repeats, only, targets)
+    how = How(out, destroy, budget, change, _listener(quiet))
+    store = _resume(study, how) if resume else _start(study, how)
     try:
-        code = _tell(store, as_json)
+        code = _tell(store, as_json, quiet)
     finally:
         store.close()
     raise typer.Exit(code)
 
 
-def _start(study: str, out: Path, destroy: bool, budget: str | None) -> "RunStore":
-    from assay.cli.money.books import warn_stale
+class How(NamedTuple):
+    """What a run is told besides its study."""
+
+    out: Path
+    destroy: bool
+    budget: str | None
+    change: "Change | None"
+    listener: "Listener"
+
+
+def _listener(quiet: bool) -> "Listener":
+    if quiet:
+        from assay.cli.quiet import QuietListener
+
+        return QuietListener()
     from assay.cli.progress import TerminalListener
+
+    return TerminalListener()
+
+
+def _start(study: str, how: How) -> "RunStore":
+    from assay.cli.money.books import warn_stale
     from assay.cli.studyfile import load_study_file
     from assay.run.session import start
 
     if not study:
         raise AssayError("there is no study to run", "name one: `assay run STUDY`; `assay init` writes one")
-    loaded = load_study_file(study_path(study))
+    loaded = load_study_file(study_path(study), how.change)
     if loaded.prices is not None:
         warn_stale(loaded.prices.book)
-    return start(loaded, out, destroy, TerminalListener(), budget)
+    return start(loaded, how.out, how.destroy, how.listener, how.budget)
 
 
-def _resume(study: str, out: Path, destroy: bool, budget: str | None) -> "RunStore":
-    from assay.cli.progress import TerminalListener
-    from assay.cli.studyfile import read_study
+def _resume(study: str, how: How) -> "RunStore":
     from assay.run.session import find_unfinished, resume
     from assay.store import find_run
 
-    if not study:
-        folder = find_unfinished(out)
-    elif look(path := study_path(study)) == "file":
-        folder = find_unfinished(out, read_study(path).decode("utf-8-sig", "replace"))
+    path = study_path(study)
+    if study and look(path) == "file":
+        folder = find_unfinished(how.out, _text(path, how.change))
+    elif how.change is not None:
+        message = f"a run goes on as it began, without {how.change.words}"
+        raise AssayError(message, "leave the change out, or name the study file")
     else:
-        folder = find_run(study, out)
-    return resume(folder, destroy, TerminalListener(), budget)
+        folder = find_run(study, how.out) if study else find_unfinished(how.out)
+    return resume(folder, how.destroy, how.listener, how.budget)
+
+
+def _text(path: Path, change: "Change | None") -> str:
+    """The study that a run of it has kept."""
+    from assay.cli.studyfile import changed_study, read_study
+
+    data = read_study(path)
+    return (data if change is None else changed_study(path, data, change).text).decode("utf-8-sig", "replace")
 
 
 def study_path(study: str) -> Path:
@@ -106,7 +145,7 @@ def tell_stopped(store: "RunStore") -> int:
     return EXIT_INTERRUPTED
 
 
-def _tell(store: "RunStore", as_json: bool) -> int:
+def _tell(store: "RunStore", as_json: bool, quiet: bool) -> int:
     """Print what came out; returns the exit code."""
     from assay.cli.output import note, print_json, say
     from assay.cli.show import print_page, print_results, result_json, verdict_text
@@ -130,6 +169,8 @@ def _tell(store: "RunStore", as_json: bool) -> int:
             "results": [result_json(result) for result in store.results()],
         }
         print_json(value)
+    elif quiet:
+        say(str(folder))
     elif not interrupted:
         print_results(store, SHOWN_RESULTS)
         print_page(store)
@@ -138,6 +179,8 @@ def _tell(store: "RunStore", as_json: bool) -> int:
     if interrupted:
         return tell_stopped(store)
     bad = {status: count for status, count in counts.items() if status != "ok"}
+    if quiet:
+        return EXIT_INCOMPLETE if bad else EXIT_OK
     note(f"{info.status}: {verdict_text(store.verdict_counts(), store.count_as_far_as_seen())}")
     if bad:
         note("repeats that did not go well: " + ", ".join(f"{count} {status}" for status, count in bad.items()))

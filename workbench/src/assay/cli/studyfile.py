@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import typer
 
 from assay.cli.output import note, print_problem
 from assay.launch.abilities import impossible_faults, leave_out_impossible
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
+from assay.model.foreign import plain
 from assay.model.named import UnreadableError, read_named
 from assay.model.source import Fault, Problem, Source, sorted_problems, without_echoes
 from assay.model.study.case import Excluded
@@ -23,33 +24,75 @@ from assay.run.planned import Plan
 
 if TYPE_CHECKING:
     from assay.model.money.priced import FrozenPrices
+    from assay.plan.change import Change
 
 
-def load_study_file(path: Path) -> Plan:
+class Changed(NamedTuple):
+    """A study that was made from a file.
+
+    Attributes:
+        text: The study.
+        places: The file, whose lines problems name.
+    """
+
+    text: bytes
+    places: Source
+
+
+def load_study_file(path: Path, change: "Change | None" = None) -> Plan:
     """The study in `path`, expanded and checked against the backends' general capabilities.
 
     What this machine cannot do of optional workloads is left out, with a note.
     Relative target paths start at the current directory.
 
+    Args:
+        path: The file.
+        change: What is to be changed of it; the plan's text is then the changed study.
+
     Raises:
-        AssayError: The file cannot be read.
+        AssayError: The file cannot be read, or the change fits nothing in it.
         typer.Exit: There are problems; they have been printed.
     """
-    return check_study(path, read_study(path))
+    data = read_study(path)
+    if change is None:
+        return check_study(path, data)
+    changed = changed_study(path, data, change)
+    try:
+        return check_study(path, changed.text, places=changed.places)
+    except typer.Exit:
+        note(f"this is the study with {change.words}")
+        raise
 
 
-def check_study(path: Path, data: bytes, made: bool = False) -> Plan:
+def changed_study(path: Path, data: bytes, change: "Change") -> Changed:
+    """A study with what is changed of it.
+
+    Raises:
+        AssayError: The change fits nothing in it.
+        typer.Exit: There are problems in it as it is; they have been printed.
+    """
+    from assay.plan.text import study_text
+
+    loaded = load_study(data, str(Path.cwd()))
+    if loaded.study is None:
+        refuse(path, loaded.problems)
+    head = [plain(f"{path} with {change.words}")]
+    return Changed(study_text(change.applied(loaded.source.data), head).encode(), loaded.source)
+
+
+def check_study(path: Path, data: bytes, made: bool = False, places: Source | None = None) -> Plan:
     """As `load_study_file`, of a study that was read.
 
     Args:
         path: Where it is, or the one that it was made from.
         data: The file.
         made: It was made from that file, in which its lines cannot be found.
+        places: The file in which its lines are found; None: in itself.
 
     Raises:
         AssayError: There are problems of one that was made; the first one.
     """
-    loaded = load_study(data, str(Path.cwd()))
+    loaded = load_study(data, str(Path.cwd()), places)
     folder = path.absolute().parent
     if made:
         _refuse_made(path, loaded)

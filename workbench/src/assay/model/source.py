@@ -348,8 +348,11 @@ def _mark(node: yaml.Node) -> tuple[int, int]:
 
 
 def _scalar(node: yaml.ScalarNode, text: str) -> str | int | float | bool | None:
-    if node.style is not None:
-        return text
+    return plain_value(text) if node.style is None else text
+
+
+def plain_value(text: str) -> str | int | float | bool | None:
+    """What a scalar without quotes is."""
     if text in ("", "~", "null"):
         return None
     if text in ("true", "false"):

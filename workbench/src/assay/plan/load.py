@@ -61,14 +61,17 @@ class Loaded(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def load_study(data: bytes, base: str = "/") -> Loaded:
+def load_study(data: bytes, base: str = "/", places: Source | None = None) -> Loaded:
     """Read a study file.
 
     Args:
         data: The file.
         base: Absolute directory where relative target paths start.
+        places: The file that this one was made from, whose lines problems name; None: its own.
     """
     source = read_source(data)
+    if places is not None:
+        source.values, source.keys = places.values, places.keys
     study = None
     if source.data is not None or not source.problems:
         study, problems = _validate(source, base)

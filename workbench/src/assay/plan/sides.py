@@ -1,9 +1,7 @@
 """The study that measures two sides in turns, made from a user's study."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
-
-import yaml
 
 from assay.model.study.blocks import Blocks
 from assay.model.study.repeats import Repeats
@@ -54,17 +52,6 @@ def _rounds(data: Data, blocks: Blocks) -> Data:
     found = {key: value for key, value in data.items() if key not in LEFT_OUT}
     question = f"Is {blocks.other} slower than {blocks.base}, or faster?"
     return {**found, "study": f"{data['study'][:MOST_NAME]}-ab", "question": question, "repeats": blocks.most}
-
-
-def study_text(data: Data, lines: Iterable[str]) -> str:
-    """A study as a file.
-
-    Args:
-        data: Its values.
-        lines: What it says of itself at its head.
-    """
-    head = "".join(f"# {line}\n" for line in lines)
-    return head + yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=110)
 
 
 def with_rounds(study: Study, blocks: Blocks) -> Study:

@@ -35,7 +35,7 @@ _FLUSH = ("sync", "sync: fsync or fdatasync flushes at the end of a phase, o_syn
 _REPEATS = ("repeats", "write repeats: 5 at the top of the study; they are independent runs of each case")
 _FIO: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("bs", "blocksize", "block_size"), _BLOCK),
-    **dict.fromkeys(("size", "filesize"), _FILE),
+    "size": _FILE,
     **dict.fromkeys(("rw", "readwrite"), _WORK),
     **dict.fromkeys(("rwmixread", "rwmixwrite"), _MEANT),
     **dict.fromkeys(("fsync", "fdatasync", "end_fsync"), _FLUSH),

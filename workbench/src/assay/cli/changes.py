@@ -1,0 +1,24 @@
+"""Options that change a study for one command: of `check`, `plan` and `run`."""
+
+import typer
+
+from assay.model.study.repeats import MOST_REPEATS
+from assay.plan.change import Change
+
+SET = typer.Option(
+    [],
+    "--set",
+    metavar="NAME=VALUE",
+    help="Give a parameter another value, or several, in all workloads that use it: `record_size=4KiB,1MiB`.",
+)
+REPEATS = typer.Option(
+    None, "--repeats", min=1, max=MOST_REPEATS, help="Repeats of each case, whatever the study says."
+)
+ONLY = typer.Option([], "--only", metavar="WORKLOAD", help="Only this workload; may come several times.")
+TARGET = typer.Option([], "--target", metavar="TARGET", help="Only at this target; may come several times.")
+
+
+def asked(values: list[str], repeats: int | None, only: list[str], targets: list[str]) -> Change | None:
+    """The change that is asked for; None: the study is taken as it is."""
+    change = Change(tuple(values), repeats, tuple(only), tuple(targets))
+    return change if change.words else None

@@ -1,0 +1,41 @@
+"""A study as a file, made from its values."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import yaml
+
+from assay.model.source import plain_value
+from assay.model.written import Number
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes values so that `assay.model.source` reads the same ones."""
+
+
+def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    found: yaml.ScalarNode = dumper.represent_str(value)
+    if found.style is None and plain_value(value) != value:
+        found.style = "'"
+    return found
+
+
+def _number(dumper: yaml.SafeDumper, value: Number) -> yaml.ScalarNode:
+    # The tag that a reader of YAML finds by itself is not written.
+    tag: str = dumper.resolve(yaml.ScalarNode, value.text, (True, False))  # type: ignore[no-untyped-call]
+    return dumper.represent_scalar(tag, value.text)
+
+
+_Dumper.add_representer(str, _text)
+_Dumper.add_representer(Number, _number)
+
+
+def study_text(data: dict[str, Any], lines: Iterable[str]) -> str:
+    """A study as a file.
+
+    Args:
+        data: Its values, as they were read.
+        lines: What it says of itself at its head.
+    """
+    head = "".join(f"# {line}\n" for line in lines)
+    return head + yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
