@@ -238,7 +238,7 @@ def test_runs_of_one_name_that_began_at_different_times_are_two(tmp_path: Path) 
         (("a", "b", "--fail-if-slower", "-5%"), "'-5%' is not a percentage"),
         (("a", "b", "--fail-if-slower", "100%"), "'100%' is not a percentage"),
         (("a", "b", "--fail-if-slower", "x%"), "'x%' is not a percentage"),
-        (("a", "z"), "there is no run 'z'"),
+        (("a", "z"), "there is no run or study 'z'"),
         (("assay-runs", "a"), "the folder assay-runs holds no run"),
         (("a", "b" * 300), "File name too long"),
         (("a", "b", "--out", "b" * 300), "File name too long"),

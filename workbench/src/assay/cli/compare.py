@@ -22,7 +22,8 @@ def command(
     runs: list[str] | None = typer.Argument(
         None,
         metavar="RUN[,RUN...] [RUN[,RUN...]]",
-        help="Id of a run, a unique beginning of it, `last`, or a path; the older one first. Commas join several.",
+        help="Id of a run, a unique beginning of it, `last`, the name of a study, or a path; the older one first. "
+        "Commas join several.",
     ),
     ab: tuple[str, str] | None = typer.Option(
         None, "--ab", metavar="A B", help="Measure two sides in turns: directories, devices, targets, or engines."

@@ -22,7 +22,7 @@ def command(
     runs: list[str] = typer.Argument(
         None,
         metavar="RUN",
-        help="Id of a run, a unique beginning of it, `last`, or a path. Default: here and now.",
+        help="Id of a run, a unique beginning of it, `last`, the name of a study, or a path. Default: here and now.",
     ),
     diff: bool = typer.Option(False, "--diff", help="Only what differs between two runs."),
     target: str | None = typer.Option(

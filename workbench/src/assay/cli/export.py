@@ -30,7 +30,9 @@ class TableName(StrEnum):
 
 
 def command(
-    run: str = typer.Argument(..., metavar="RUN", help="Id of the run, a unique beginning of it, `last`, or a path."),
+    run: str = typer.Argument(
+        ..., metavar="RUN", help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path."
+    ),
     format_: Format = typer.Option(..., "--format", "-f", help="Format of the file."),
     output: str = typer.Option("", "--output", "-o", help="File to write; `-` prints csv and json."),
     table: TableName = typer.Option(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from assay.cli.output import say
+from assay.cli.output import note, say
 from assay.model.base import AssayError
 from assay.model.money.price import Book
 from assay.model.result.result import RunAnalysis
@@ -13,11 +13,14 @@ FILE_NAME = "report.html"
 
 
 def command(
-    run: str = typer.Argument(..., metavar="RUN", help="Id of the run, a unique beginning of it, `last`, or a path."),
+    run: str = typer.Argument(
+        ..., metavar="RUN", help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path."
+    ),
     output: Path | None = typer.Option(
         None, "--output", "-o", help="File to write; default: `report.html` in the run."
     ),
     out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+    opened: bool = typer.Option(False, "--open", help="Open it in the browser."),
     prices: str | None = typer.Option(
         None, "--prices", metavar="today[=BOOK]", help="Show today's prices beside those that the run carries."
     ),
@@ -35,6 +38,16 @@ def command(
     path = output or Path(analysis.run.folder) / FILE_NAME
     write_report(analysis, path, _today(analysis, prices))
     say(str(path))
+    if opened:
+        _open(path)
+
+
+def _open(path: Path) -> None:
+    """Show a page in the user's browser; that there is none is no error, for the page is written."""
+    import webbrowser
+
+    if not webbrowser.open(path.absolute().as_uri()):
+        note(f"no browser could be opened here; the report is {path}")
 
 
 def _today(analysis: RunAnalysis, written: str | None) -> Book | None:
@@ -44,7 +57,6 @@ def _today(analysis: RunAnalysis, written: str | None) -> Book | None:
         raise AssayError(f"run {analysis.run.id} carries no prices", "only runs of studies with `prices:` have costs")
     from assay.cli.money.books import warn_stale
     from assay.cli.money.study_prices import current_book, unpriced_lines
-    from assay.cli.output import note
 
     book = current_book(analysis.run.prices, written)
     used = {row.key for row in analysis.run.prices.book.rows}

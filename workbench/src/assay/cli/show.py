@@ -26,7 +26,9 @@ _FEW = "too few"
 
 
 def command(
-    run: str = typer.Argument(..., metavar="RUN", help="Id of the run, a unique beginning of it, `last`, or a path."),
+    run: str = typer.Argument(
+        ..., metavar="RUN", help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path."
+    ),
     case: str = typer.Argument("", metavar="[CASE]", help="Id of a case, such as c0001."),
     out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
     everything: bool = typer.Option(False, "--all", help=f"All results, not only the first {FIRST_ROWS}."),

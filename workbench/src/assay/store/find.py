@@ -78,7 +78,8 @@ def find_run(ref: str, root: Path) -> Path:
     """The folder of a run.
 
     Args:
-        ref: An id or the name of the run's folder, a unique prefix of one, `last`, or a path.
+        ref: An id or the name of the run's folder, a unique prefix of one, `last`, a path, or the name of a study: then
+            its newest run.
         root: Folder of all runs.
 
     Raises:
@@ -100,18 +101,31 @@ def find_run(ref: str, root: Path) -> Path:
     if not runs:
         raise AssayError(f"there are no runs in {root}", "start one with `assay run STUDY`, or use --out")
     if not found:
-        raise AssayError(f"there is no run {ref!r} in {root}", "`assay list` names the runs")
+        raise AssayError(f"there is no run or study {ref!r} in {root}", _near(ref, runs))
     if len(found) > 1:
         names = ", ".join(Path(run.folder).name for run in found[:3]) + (", ..." if len(found) > 3 else "")
         raise AssayError(f"{ref!r} fits {len(found)} runs in {root}: {names}", "type more of the name")
     return Path(found[0].folder)
 
 
+def _near(ref: str, runs: list[RunSummary]) -> str:
+    """A hint that names what was probably meant."""
+    from difflib import get_close_matches
+
+    known = dict.fromkeys(name for run in runs for name in (run.study, run.id))
+    near = get_close_matches(ref, known, n=1)
+    return f"did you mean `{near[0]}`?" if near else "`assay list` names the runs"
+
+
 def _called(ref: str, runs: list[RunSummary]) -> list[RunSummary]:
-    """The runs that a name fits: the folder's before the id, as it may have been renamed, and whole before in part."""
+    """The runs that a name fits: the folder's before the id, as it may have been renamed, and whole before in part.
+
+    Of a study's runs, oldest first, it is the newest.
+    """
     names = {run.folder: (Path(run.folder).name, run.id) for run in runs}
     return (
         [run for run in runs if names[run.folder][0] == ref]
         or [run for run in runs if run.id == ref]
+        or [run for run in runs if ref and run.study == ref][-1:]
         or [run for run in runs if ref and any(name.startswith(ref) for name in names[run.folder])]
     )

@@ -322,7 +322,7 @@ def test_find_run(tmp_path: Path) -> None:
     assert find_run(str(tmp_path / "20270115-080000-alpha"), Path("/nowhere")).name.endswith("alpha")
     with pytest.raises(AssayError, match="fits 2 runs"):
         find_run("2027", tmp_path)
-    with pytest.raises(AssayError, match="no run 'x'"):
+    with pytest.raises(AssayError, match="no run or study 'x'"):
         find_run("x", tmp_path)
     with pytest.raises(AssayError, match="there are no runs"):
         find_run("last", tmp_path / "none")
