@@ -22,6 +22,6 @@ def command(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -
         print_json([asdict(fact) for fact in facts])
     else:
         rows = [(fact.name, fact.status, fact.found, fact.remedy) for fact in facts]
-        print_table(("what", "status", "found", "remedy"), rows)
+        print_table(("what", "status", "found", "remedy"), rows, least=("found",))
     if any(fact.name == "assay-engine" and fact.status == "missing" for fact in facts):
         raise typer.Exit(EXIT_REFUSED)

@@ -170,7 +170,9 @@ def _table(found: "History", limit: int | None) -> "Table":
     from assay.report.document import Table
 
     columns = ("result", "runs", "first", "last", "", "changes")
-    return Table.of(columns, [_cells(row, found) for row in found.rows[:limit]], right=columns[1:4])
+    return Table.of(
+        columns, [_cells(row, found) for row in found.rows[:limit]], right=columns[1:4], least=("runs", "", "first")
+    )
 
 
 def _cells(row: "HistoryRow", found: "History") -> tuple[str, ...]:

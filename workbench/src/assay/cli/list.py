@@ -37,4 +37,6 @@ def command(
         )
         for run in runs
     ]
-    print_table(columns, rows, right=("cases", "repeats done"))
+    print_table(
+        columns, rows, right=("cases", "repeats done"), least=("cases", "started (UTC)", "study", "repeats done")
+    )

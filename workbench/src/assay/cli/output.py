@@ -115,7 +115,19 @@ def unguarded(stream: TextIO) -> TextIO:
 def say(text: str = "", err: bool = False) -> None:
     """Print one line. Empty lines before it may be asked for; a line break within it becomes a blank."""
     rest = text.lstrip("\n")
-    typer.echo("\n" * (len(text) - len(rest)) + plain(rest, MOST_LINE), err=err)
+    line = plain(rest, MOST_LINE)
+    wide = None if err else terminal_width()
+    if wide is not None and len(line) > wide:
+        import textwrap
+
+        # A terminal would break it anywhere, within a number too.
+        line = textwrap.fill(line, wide, break_long_words=False, break_on_hyphens=False)
+    typer.echo("\n" * (len(text) - len(rest)) + line, err=err)
+
+
+def terminal_width() -> int | None:
+    """Columns of the terminal that standard output is; None if it is none, and lines may be as long as they are."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def print_problem(problem: "Problem", file: str | os.PathLike[str]) -> None:
@@ -159,9 +171,9 @@ def show(*blocks: "Block") -> None:
     """
     from assay.report.terminal import render_terminal
 
-    terminal = sys.stdout.isatty()
-    styled = terminal and not is_dumb()
-    text = render_terminal(blocks, shutil.get_terminal_size().columns if terminal else None, styled=styled)
+    wide = terminal_width()
+    styled = sys.stdout.isatty() and not is_dumb()
+    text = render_terminal(blocks, wide, styled=styled)
     try:
         text.encode(sys.stdout.encoding)
     except UnicodeEncodeError:
@@ -171,7 +183,11 @@ def show(*blocks: "Block") -> None:
 
 
 def print_table(
-    columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "", right: Sequence[str] = ()
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    title: str = "",
+    right: Sequence[str] = (),
+    least: Sequence[str] = (),
 ) -> None:
     """Print a table of its own, with an empty line before and after it.
 
@@ -180,11 +196,12 @@ def print_table(
         rows: Cells as text.
         title: Printed above.
         right: Titles whose column is right-aligned.
+        least: Titles of the columns that a narrow terminal leaves out first, in that order.
     """
     from assay.report.document import Heading, Table
 
     say()
-    show(*([Heading(title, "")] if title else []), Table.of(columns, rows, right))
+    show(*([Heading(title, "")] if title else []), Table.of(columns, rows, right, least))
     say()
 
 

@@ -124,7 +124,9 @@ def _print_cases(loaded: Plan, estimate: StudyEstimate, most: int) -> None:
     ]
     columns = ("case", "target / workload / axes", "phases", "about", "at most", "writes", "reads")
     say("")
-    print_table(columns, rows, title="Cases, one repeat each", right=columns[2:])
+    print_table(
+        columns, rows, title="Cases, one repeat each", right=columns[2:], least=("phases", "at most", "reads", "writes")
+    )
     if len(loaded.cases) > most:
         say(f"... and {len(loaded.cases) - most} more; --all shows them")
 

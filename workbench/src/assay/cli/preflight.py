@@ -206,7 +206,9 @@ def _print_pairs(network: "Network") -> None:
         method = f" {rtt.method}" if rtt.method == "tcp" else ""
         rows.append([*pair, times + method * bool(times), "" if mtu is None else str(mtu), *cells])
     say("Each client and each server alone; round trips least / median / most in ms:")
-    print_table(["client", "server", "round trip", "packet", *headings], rows, right=("packet", *headings))
+    print_table(
+        ["client", "server", "round trip", "packet", *headings], rows, right=("packet", *headings), least=("packet",)
+    )
 
 
 def _print_rounds(network: "Network") -> None:

@@ -286,7 +286,12 @@ def _print_samples(samples: "list[Sample]") -> None:
     if not any(map(columns["cache"], samples)):
         del columns["cache"]
     rows = [[cell(sample) for cell in columns.values()] for sample in samples]
-    print_table(list(columns), rows, right=("repeat", "throughput", per_second, *PERCENTILES))
+    print_table(
+        list(columns),
+        rows,
+        right=("repeat", "throughput", per_second, *PERCENTILES),
+        least=("method", "cache", *PERCENTILES[::-1]),
+    )
 
 
 def _print_kinds(samples: "list[Sample]") -> None:

@@ -30,8 +30,8 @@ def ceiling_cells(name: str, share: float | None, more: str = "") -> tuple[str, 
 def other_measure(measure: Measure, contents: bool) -> Column | None:
     """The column of the measure beside: operations of data; of metadata the contents of new files, if there are any."""
     if not measure.counted:
-        return Column("Operations", "1/s", numeric=True)
-    return Column("Contents", "MB/s", numeric=True) if contents else None
+        return Column("Operations", "1/s", numeric=True, rank=5)
+    return Column("Contents", "MB/s", numeric=True, rank=5) if contents else None
 
 
 def result_tables(results: Sequence[Result]) -> list[Table]:
@@ -44,12 +44,14 @@ def _table(results: Sequence[Result], measure: Measure) -> Table:
     other = other_measure(measure, any(one.throughput for one in results))
     limited = any(one.ceiling for one in results)
     columns = (
-        *map(Column, ("Case", "What", "Operation")),
+        Column("Case"),
+        Column("What", rank=1),
+        Column("Operation"),
         Column(measure.title, measure.unit, numeric=True),
-        Column("95 % interval", measure.unit, numeric=True),
-        Column("n", numeric=True),
+        Column("95 % interval", measure.unit, numeric=True, rank=3),
+        Column("n", numeric=True, rank=4),
         *((other,) if other else ()),
-        *((Column("Closest ceiling"), Column("Share of it", numeric=True)) if limited else ()),
+        *((Column("Closest ceiling", rank=4), Column("Share of it", numeric=True, rank=2)) if limited else ()),
         Column("Verdict"),
     )
     rows = tuple(_cells(one, measure, other is not None, limited) for one in results)

@@ -94,6 +94,8 @@ class Column:
         numeric: Right-aligned, sorts by value.
         facet: Few different values, so that a writer can offer them as a filter.
         detail: A page has room for it, a terminal has not.
+        rank: Of the columns that a narrow terminal has no room for, the one with the highest rank is left out first, of
+            those with the same rank the last. The first column always stays.
     """
 
     title: str
@@ -101,6 +103,7 @@ class Column:
     numeric: bool = False
     facet: bool = False
     detail: bool = False
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +121,24 @@ class Table:
     interactive: bool = False
 
     @classmethod
-    def of(cls, columns: Iterable[str], rows: Iterable[Sequence[Cell]], right: Sequence[str] = ()) -> "Table":
+    def of(
+        cls,
+        columns: Iterable[str],
+        rows: Iterable[Sequence[Cell]],
+        right: Sequence[str] = (),
+        least: Sequence[str] = (),
+    ) -> "Table":
         """A table of its own, outside of a page.
 
         Args:
             columns: Titles.
             rows: Cells.
             right: Titles of the columns that hold numbers.
+            least: Titles of the columns that a narrow terminal leaves out before others, in that order.
         """
-        return cls("", tuple(Column(title, numeric=title in right) for title in columns), tuple(map(tuple, rows)))
+        ranks = {title: len(least) - place for place, title in enumerate(least)}
+        found = (Column(title, numeric=title in right, rank=ranks.get(title, 0)) for title in columns)
+        return cls("", tuple(found), tuple(map(tuple, rows)))
 
 
 @dataclass(frozen=True, slots=True)

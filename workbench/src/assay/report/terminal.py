@@ -4,6 +4,7 @@ Columns that are marked as detail are left out, and nothing is drawn: charts are
 is spelled out, since text may come from a study file.
 """
 
+import re
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
@@ -134,28 +135,57 @@ def _nothing(_block: object, _width: int | None) -> list[Line]:
 
 def _table(table: doc.Table, width: int | None) -> list[Line]:
     shown = [place for place, column in enumerate(table.columns) if not column.detail]
+    left_out: list[str] = []
+    if width is not None:
+        shown, left_out = _fitting(table, shown, width)
     columns = [table.columns[place] for place in shown]
     heads = [[plain(column.title, MOST) for column in columns]]
     if any(column.unit for column in columns):
         heads.append([plain(column.unit, MOST) for column in columns])
     rows = [[plain(text_of(row[place]), MOST) for place in shown] for row in table.rows]
-    widths = [max(map(_columns, cells)) for cells in zip(*heads, *rows, strict=True)]
+    cells = [list(column) for column in zip(*heads, *rows, strict=True)]
+    widths = [max(map(_columns, column)) for column in cells]
     if width is not None:
-        widths = _narrowed(widths, columns, width)
+        widths = _narrowed(widths, list(map(_least_width, cells, columns)), width)
     rule = "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
     lines = [(line, True) for head in heads for line in _row(head, columns, widths)]
     lines += [(rule, False), *((line, False) for row in rows for line in _row(row, columns, widths))]
+    if left_out:
+        lines += _folded(f"no room for: {', '.join(left_out)}", width)
     return lines + (_folded(table.caption, width) if table.caption else [])
 
 
-def _narrowed(widths: list[int], columns: Sequence[doc.Column], width: int) -> list[int]:
-    """The widest columns of text made narrower until the table fits, or none can be."""
+def _fitting(table: doc.Table, shown: list[int], width: int) -> tuple[list[int], list[str]]:
+    """Places of the columns that there is room for, and the titles of those that are left out."""
+    least = {}
+    for place in shown:
+        column = table.columns[place]
+        texts = (column.title, column.unit, *(text_of(row[place]) for row in table.rows))
+        least[place] = _least_width([plain(text, MOST) for text in texts], column)
+    kept = list(shown)
+    while len(kept) > 1 and sum(least[place] for place in kept) + len(_GAP) * (len(kept) - 1) > width:
+        kept.remove(max(kept[1:], key=lambda place: (table.columns[place].rank, place)))
+    titles = (plain(table.columns[place].title, MOST) for place in shown if place not in kept)
+    return kept, list(dict.fromkeys(filter(None, titles)))
+
+
+def _least_width(cells: Sequence[str], column: doc.Column) -> int:
+    """How narrow a column may become: a number stays in one piece, of a text each word."""
+    whole = max(map(_columns, cells))
+    if column.numeric:
+        return whole
+    words = max((_columns(piece.rstrip()) for cell in cells for piece in _pieces(cell)), default=0)
+    return max(words, min(whole, LEAST_WIDTH))
+
+
+def _narrowed(widths: list[int], least: Sequence[int], width: int) -> list[int]:
+    """The widest columns made narrower until the table fits, or none can be."""
     found = list(widths)
     while sum(found) + len(_GAP) * (len(found) - 1) > width:
-        text = [place for place, column in enumerate(columns) if not column.numeric and found[place] > LEAST_WIDTH]
-        if not text:
+        places = [place for place, smallest in enumerate(least) if found[place] > smallest]
+        if not places:
             break
-        found[max(text, key=lambda place: found[place])] -= 1
+        found[max(places, key=lambda place: found[place])] -= 1
     return found
 
 
@@ -173,10 +203,25 @@ def _row(cells: Sequence[str], columns: Sequence[doc.Column], widths: Sequence[i
 
 
 def _cut(text: str, width: int) -> list[str]:
-    """Pieces of a cell, broken between words if that can be."""
+    """Pieces of a cell, broken between words, and in paths after a slash; a number or a name never is."""
     if _columns(text) <= width:
         return [text]
-    return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
+    lines, line = [], ""
+    for piece in _pieces(text):
+        if line and _columns(f"{line}{piece}".rstrip()) > width:
+            lines.append(line.rstrip())
+            line = ""
+        line += piece
+    return [*lines, line.rstrip()]
+
+
+def _pieces(text: str) -> list[str]:
+    """Parts after each of which a line may end; a word takes the blank behind it along."""
+    found = []
+    for word in text.split():
+        parts = re.findall("[^/]*/+|[^/]+", word) if word.count("/") > 1 else [word]
+        found += [*parts[:-1], f"{parts[-1]} "]
+    return found
 
 
 def _padded(text: str, width: int, right: bool = False) -> str:
