@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
@@ -20,6 +20,7 @@ from assay.model.foreign import plain
 from assay.model.units import about_size
 
 NAME = "assay-engine"
+MEND = "install a wheel of Assay that is for this system, or build it with `make engine`"
 MOST_ANSWER = 1 << 20
 """Bytes; a real one has some thousand."""
 QUESTION_SECONDS = 60.0
@@ -41,8 +42,30 @@ class Engine:
     capabilities: Capabilities
 
 
+def find_shipped(name: str) -> Path | None:
+    """A program that comes with this package: as a wheel carries it, or as `make engine` builds it; None if it does not.
+
+    Args:
+        name: `assay-engine` or `assay-switch`.
+    """
+    package = Path(__file__).resolve().parents[1]
+    for candidate in (package / "bin" / name, package.parents[2] / "target/release" / name):
+        if candidate.is_file() and os.access(candidate, os.X_OK):
+            return candidate
+    return None
+
+
+def become_engine() -> NoReturn:
+    """The program `assay-engine` of an installed wheel: the engine itself takes the place of this process."""
+    shipped = find_shipped(NAME)
+    if shipped is None:
+        print(f"error: {NAME} did not come with this package\nhint: {MEND}", file=sys.stderr)
+        raise SystemExit(EXIT_REFUSED)
+    os.execv(shipped, [NAME, *sys.argv[1:]])
+
+
 def find_engine() -> Path:
-    """The engine's executable: $ASSAY_ENGINE, beside the `assay` program, in the source tree, or on PATH.
+    """The engine's executable: $ASSAY_ENGINE, that of this package, in the source tree, or on PATH.
 
     Raises:
         AssayError: There is none.
@@ -52,16 +75,13 @@ def find_engine() -> Path:
         if os.access(named, os.X_OK) and Path(named).is_file():
             return Path(named).absolute()
         raise AssayError(f"ASSAY_ENGINE={named}: not an executable file", "name the assay-engine program, or unset it")
-    source_tree = Path(__file__).resolve().parents[4]
-    for candidate in (Path(sys.argv[0]).absolute().parent / NAME, source_tree / "target/release" / NAME):
-        if candidate.is_file() and os.access(candidate, os.X_OK):
-            return candidate
+    shipped = find_shipped(NAME)
+    if shipped is not None:
+        return shipped
     on_path = shutil.which(NAME)
     if on_path:
         return Path(on_path).absolute()
-    raise AssayError(
-        f"{NAME} was not found", "build it with `make engine`, or set ASSAY_ENGINE to its path", EXIT_REFUSED
-    )
+    raise AssayError(f"{NAME} was not found", f"{MEND}, or set ASSAY_ENGINE to its path", EXIT_REFUSED)
 
 
 def load_engine(path: Path | None = None) -> Engine:
@@ -114,7 +134,7 @@ def _ask(engine: Path, *arguments: str) -> str:
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
         )
     except OSError as error:
-        raise AssayError(f"{engine}: cannot be started: {error.strerror}", "build it with `make engine`") from error
+        raise AssayError(f"{engine}: cannot be started: {error.strerror}", MEND) from error
     return answer_of(" ".join(command), collect(process, None, QUESTION_SECONDS, MOST_ANSWER), QUESTION_SECONDS)
 
 

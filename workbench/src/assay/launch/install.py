@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.launch.binary import NAME, Engine
+from assay.launch.binary import MEND, NAME, Engine
 from assay.launch.launcher import Launcher, LocalLauncher, Process
 from assay.launch.shell import Answer, Shell, make_shell
 from assay.model.base import EXIT_INCOMPLETE, EXIT_REFUSED, AssayError
@@ -88,7 +88,7 @@ def _copy(shell: Shell, engine: Engine, places: Sequence[str]) -> str:
     try:
         content = engine.path.read_bytes()
     except OSError as error:
-        raise AssayError(f"{engine.path}: {error.strerror}", "build it with `make engine`", EXIT_INCOMPLETE) from None
+        raise AssayError(f"{engine.path}: {error.strerror}", MEND, EXIT_INCOMPLETE) from None
     complaint = "no folder for it"
     for place in places:
         answer = shell.run(["sh", "-c", COPY, "sh", place, begin, engine.sha256], COPY_SECONDS, content)
@@ -104,7 +104,7 @@ def _copy(shell: Shell, engine: Engine, places: Sequence[str]) -> str:
 
 def _remedy(complaint: str, places: Sequence[str]) -> str:
     if "GLIBC" in complaint or "not found (required" in complaint:
-        return "its C library is older than the engine's: build the engine on the oldest system of all hosts"
+        return "its C library is older than the engine's: use the static engine, which wheels of Assay carry"
     if "Permission denied" in complaint:
         return (
             f"programs cannot be executed in {' or '.join(places)}: set XDG_CACHE_HOME there to a folder without noexec"

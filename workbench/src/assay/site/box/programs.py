@@ -3,11 +3,11 @@
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from assay.launch.binary import MEND, find_shipped
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import Box
 from assay.servers.filling import how_to_get
@@ -76,21 +76,19 @@ def find_program(name: str) -> str | None:
 
 
 def find_switch() -> str:
-    """assay-switch: $ASSAY_SWITCH, beside the `assay` program, in the source tree, or on PATH.
+    """assay-switch: $ASSAY_SWITCH, that of this package, in the source tree, or on PATH.
 
     Raises:
         AssayError: There is none.
     """
     named = os.environ.get("ASSAY_SWITCH")
-    source_tree = Path(__file__).resolve().parents[5]
-    beside = Path(sys.argv[0]).absolute().parent / SWITCH
-    for candidate in [Path(named).absolute()] if named else [beside, source_tree / "target/release" / SWITCH]:
-        if candidate.is_file() and os.access(candidate, os.X_OK):
-            return str(candidate)
+    found = Path(named).absolute() if named else find_shipped(SWITCH)
+    if found is not None and found.is_file() and os.access(found, os.X_OK):
+        return str(found)
     on_path = None if named else find_program(SWITCH)
     if on_path:
         return on_path
-    raise AssayError(f"{SWITCH} was not found", "build it with `make engine`, or set ASSAY_SWITCH", EXIT_REFUSED)
+    raise AssayError(f"{SWITCH} was not found", f"{MEND}, or set ASSAY_SWITCH to its path", EXIT_REFUSED)
 
 
 def check_rights() -> None:
