@@ -43,7 +43,7 @@ class Engine:
 
 
 def find_shipped(name: str) -> Path | None:
-    """A program that comes with this package: as a wheel carries it, or as `make engine` builds it; None if it does not.
+    """A program that comes with this package, as a wheel carries it or `make engine` builds it; None if it does not.
 
     Args:
         name: `assay-engine` or `assay-switch`.

@@ -1,0 +1,121 @@
+"""A Debian with Python and nothing else, in which programs are executed as on a machine that has just been set up.
+
+The root is made once by debootstrap and kept in target/test-caches. Each test writes into a layer above it, which is
+mounted in a mount namespace of its own for each command and thrown away. No compiler is in it.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from paths import REPOSITORY
+
+CACHES = REPOSITORY / "target" / "test-caches"
+MIRROR = os.environ.get("ASSAY_DEBIAN_MIRROR", "http://deb.debian.org/debian")
+PACKAGES = "python3,python3-venv,ca-certificates"
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+ENTER = """
+set -e
+mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/upper,workdir=$2/work" "$2/root"
+mount -t proc proc "$2/root/proc"
+mount --rbind /sys "$2/root/sys"
+mount --rbind /dev "$2/root/dev"
+mount --bind "$3" "$2/root/root/.cache"
+inside=$2/root folder=$4
+shift 4
+exec chroot "$inside" sh -c 'cd "$0" && exec "$@"' "$folder" "$@"
+"""
+"""For sh in a mount namespace: root, layers, pip's cache, folder, and the command."""
+
+
+@dataclass(frozen=True)
+class BareRoot:
+    """One layer above a root.
+
+    Attributes:
+        base: The root.
+        layers: Folder of what is written.
+    """
+
+    base: Path
+    layers: Path
+
+    @property
+    def upper(self) -> Path:
+        """What has been written, as a tree; files laid there before a command are seen by it."""
+        return self.layers / "upper"
+
+    def run(
+        self, words: Sequence[str], folder: str = "/root", settings: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Execute a command in the root; what it prints is returned as one text."""
+        cache = CACHES / "pip"
+        cache.mkdir(parents=True, exist_ok=True)
+        variables = {"PATH": PATH, "HOME": "/root", "LANG": "C.UTF-8", "TERM": "dumb", **pip_settings(self), **(settings or {})}
+        enter = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, "sh"]
+        return subprocess.run(
+            [*enter, str(self.base), str(self.layers), str(cache), folder, *words],
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+
+    def must(self, *words: str, folder: str = "/root") -> str:
+        """Execute a command that must succeed; returns what it printed."""
+        done = self.run(words, folder)
+        assert done.returncode == 0, f"{' '.join(words)}: exit code {done.returncode}\n{done.stdout[-4000:]}"
+        return done.stdout
+
+
+def pip_settings(root: BareRoot) -> dict[str, str]:
+    """Where pip gets packages from, as on this machine, certificates included."""
+    names = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "http_proxy", "https_proxy", "no_proxy")
+    found = {name: os.environ[name] for name in names if name in os.environ}
+    bundle = os.environ.get("PIP_CERT") or os.environ.get("SSL_CERT_FILE")
+    if bundle and Path(bundle).is_file():
+        inside = root.upper / "etc" / "pip-certificates.crt"
+        inside.parent.mkdir(parents=True, exist_ok=True)
+        if not inside.exists():
+            shutil.copyfile(bundle, inside)
+        found["PIP_CERT"] = "/etc/pip-certificates.crt"
+    return {**found, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}
+
+
+def bare_root(suite: str, layers: Path) -> BareRoot:
+    """A new layer above the root of a suite of Debian, which is made first where it is not there yet.
+
+    The test is skipped, with the reason, where it cannot be made.
+    """
+    if os.geteuid() != 0:
+        pytest.skip("a bare root needs root: debootstrap and chroot")
+    if shutil.which("debootstrap") is None:
+        pytest.skip("there is no debootstrap: apt-get install debootstrap")
+    base = CACHES / f"root-{suite}"
+    if not base.is_dir():
+        _bootstrap(suite, base)
+    for name in ("upper", "work", "root"):
+        (layers / name).mkdir(parents=True, exist_ok=True)
+    for name in ("etc", "root/.cache"):
+        (layers / "upper" / name).mkdir(parents=True, exist_ok=True)
+    shutil.copyfile("/etc/resolv.conf", layers / "upper" / "etc" / "resolv.conf")
+    (layers / "upper" / "etc" / "hostname").write_text("bare\n")
+    return BareRoot(base, layers)
+
+
+def _bootstrap(suite: str, base: Path) -> None:
+    made = base.with_suffix(".new")
+    shutil.rmtree(made, ignore_errors=True)
+    made.parent.mkdir(parents=True, exist_ok=True)
+    words = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", suite, str(made), MIRROR]
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        last = (done.stdout.strip().splitlines() or ["it says nothing"])[-1]
+        pytest.skip(f"debootstrap cannot make {suite} from {MIRROR}: {last}")
+    made.rename(base)
