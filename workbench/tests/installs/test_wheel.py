@@ -42,7 +42,9 @@ def assay(root: BareRoot, command: str, folder: str) -> tuple[int, str]:
 
 def test_the_wheel_brings_the_engine_and_needs_no_compiler(installed: BareRoot) -> None:
     suite = installed.base.name.removeprefix("root-")
-    assert installed.must("python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").strip() == PYTHONS[suite]
+    assert (
+        installed.must("python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").strip() == PYTHONS[suite]
+    )
     for program in ("cc", "gcc", "cargo", "rustc"):
         assert installed.run(["sh", "-c", f"command -v {program}"]).returncode != 0
     code, said = assay(installed, "assay doctor", "/root")

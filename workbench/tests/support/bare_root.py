@@ -55,7 +55,14 @@ class BareRoot:
         """Execute a command in the root; what it prints is returned as one text."""
         cache = CACHES / "pip"
         cache.mkdir(parents=True, exist_ok=True)
-        variables = {"PATH": PATH, "HOME": "/root", "LANG": "C.UTF-8", "TERM": "dumb", **pip_settings(self), **(settings or {})}
+        variables = {
+            "PATH": PATH,
+            "HOME": "/root",
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+            **pip_settings(self),
+            **(settings or {}),
+        }
         enter = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, "sh"]
         return subprocess.run(
             [*enter, str(self.base), str(self.layers), str(cache), folder, *words],

@@ -35,7 +35,9 @@ def test_three_points_stand_for_any_lines(expected: list[str], heard: list[str],
 
 
 def test_only_the_words_of_a_masked_line_count() -> None:
-    assert masked("read   4 KiB   1,234.5 MB/s  ±0.3 %") == masked("read 64 KiB 9.1 MB/s ±12 %") != masked("write 4 KiB")
+    assert (
+        masked("read   4 KiB   1,234.5 MB/s  ±0.3 %") == masked("read 64 KiB 9.1 MB/s ±12 %") != masked("write 4 KiB")
+    )
     assert masked("IPv4 io_uring2") == "IPv4 io_uring2"
 
 

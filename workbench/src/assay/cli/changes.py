@@ -17,6 +17,8 @@ REPEATS = typer.Option(
 ONLY = typer.Option([], "--only", metavar="WORKLOAD", help="Only this workload; may come several times.")
 TARGET = typer.Option([], "--target", metavar="TARGET", help="Only at this target; may come several times.")
 
+ON_ROOT = "Directories for mounts may lie on the root file system."
+
 
 def asked(values: list[str], repeats: int | None, only: list[str], targets: list[str]) -> Change | None:
     """The change that is asked for; None: the study is taken as it is."""

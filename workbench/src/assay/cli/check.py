@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.changes import ONLY, REPEATS, SET, TARGET, asked
+from assay.cli.changes import ON_ROOT, ONLY, REPEATS, SET, TARGET, asked
 from assay.cli.output import as_path, note, say
 from assay.cli.studyfile import load_study_file, refuse_faults
 from assay.model.source import Fault
@@ -17,8 +17,6 @@ from assay.run.planned import Plan
 if TYPE_CHECKING:
     from assay.launch.room import Lying
     from assay.run.targets import Needs
-
-ON_ROOT = "Directories for mounts may lie on the root file system."
 
 
 def command(

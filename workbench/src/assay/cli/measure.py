@@ -5,10 +5,11 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
+from assay.cli.changes import ON_ROOT
 from assay.cli.output import note, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, AssayError
 
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
     from assay.store import RunStore
 
 LEAST_SECONDS, MOST_SECONDS = 5.0, 86_400.0
+
+
+class Confirmed(NamedTuple):
+    """What the user has confirmed."""
+
+    destroy: bool
+    on_root: bool
 
 
 def command(
@@ -28,6 +36,7 @@ def command(
     save: Path | None = typer.Option(None, "--save", metavar="FILE", help="Write the study that was measured."),
     out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
     destroy: bool = typer.Option(False, "--destroy", help="Devices may be overwritten, buckets and tables written to."),
+    on_root: bool = typer.Option(False, "--yes-on-root", help=ON_ROOT),
     as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
 ) -> None:
     """Measure one place, or compare several: reads and writes, sequential and random, large and small.
@@ -40,13 +49,13 @@ def command(
     from assay.kinds.spelled import spelled
     from assay.plan.measure import measure_study, names_of, study_text
 
-    seconds = _seconds(time)
+    seconds, how = _seconds(time), Confirmed(destroy, on_root)
     if save is not None and save.exists():
         raise AssayError(f"{save} is there already", "name a new file for --save")
     targets = {name: spelled(place, destroy) for name, place in zip(names_of(places), places, strict=True)}
-    cache, chosen = _first_look(targets, seconds, destroy)
+    cache, chosen = _first_look(targets, seconds, how)
     text = study_text(measure_study(targets, chosen, cache), places)
-    store = _measured(text, out, destroy)
+    store = _run(text, out, how, quiet=False)
     try:
         if save is not None:
             _save(save, text)
@@ -68,7 +77,7 @@ def _seconds(written: str) -> float:
     return seconds
 
 
-def _first_look(targets: Mapping[str, Mapping[str, Any]], seconds: float, destroy: bool) -> "tuple[str, Scale]":
+def _first_look(targets: Mapping[str, Mapping[str, Any]], seconds: float, how: Confirmed) -> "tuple[str, Scale]":
     """How the page cache is kept out, and how much can be done in the time: from a first short write to each place."""
     from assay.plan.measure import holds_files, probe_study, scale
 
@@ -79,7 +88,7 @@ def _first_look(targets: Mapping[str, Mapping[str, Any]], seconds: float, destro
     for cache in ("direct", "evict"):
         folder = Path(tempfile.mkdtemp(prefix="assay-first-look-"))
         try:
-            speeds, free = _probed(probe_study(files, cache), folder, destroy)
+            speeds, free = _probed(probe_study(files, cache), folder, how)
         except AssayError as error:
             if cache == "direct" and "O_DIRECT" in error.message:
                 note(f"{error.message}: the page cache is emptied instead")
@@ -91,11 +100,11 @@ def _first_look(targets: Mapping[str, Mapping[str, Any]], seconds: float, destro
     raise AssayError("no way to keep the page cache out of the numbers was found", "`assay doctor` says more")
 
 
-def _probed(study: Mapping[str, Any], folder: Path, destroy: bool) -> tuple[dict[str, float], dict[str, int | None]]:
+def _probed(study: Mapping[str, Any], folder: Path, how: Confirmed) -> tuple[dict[str, float], dict[str, int | None]]:
     from assay.plan.measure import study_text
     from assay.run.analysis import analyse_store
 
-    store = _run(study_text(study, []), folder, destroy, quiet=True)
+    store = _run(study_text(study, []), folder, how, quiet=True)
     try:
         analysis = analyse_store(store, quick=True)
         places = {place.target: place.free_bytes for place in analysis.run.places}
@@ -109,17 +118,14 @@ def _probed(study: Mapping[str, Any], folder: Path, destroy: bool) -> tuple[dict
     return speeds, places
 
 
-def _measured(text: str, out: Path, destroy: bool) -> "RunStore":
-    return _run(text, out, destroy, quiet=False)
-
-
-def _run(text: str, out: Path, destroy: bool, quiet: bool) -> "RunStore":
-    from assay.cli.progress import QuietListener, TerminalListener
+def _run(text: str, out: Path, how: Confirmed, quiet: bool) -> "RunStore":
+    from assay.cli.progress import TerminalListener
+    from assay.cli.quiet import QuietListener
     from assay.cli.studyfile import check_study
     from assay.run.session import start
 
     plan = check_study(Path("assay-measure.yaml"), text.encode())
-    return start(plan, out, destroy, QuietListener() if quiet else TerminalListener())
+    return start(plan, out, how.destroy, QuietListener() if quiet else TerminalListener(), on_root=how.on_root)
 
 
 def _save(path: Path, text: str) -> None:

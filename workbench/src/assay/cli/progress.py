@@ -31,19 +31,6 @@ class TerminalListener:
         return BarProgress(total, done, left) if movable else LineProgress(total, done, left)
 
 
-class QuietListener:
-    """Tells what went wrong, and nothing else."""
-
-    def say(self, text: str) -> None:
-        """Print a warning; drop what is only told."""
-        if text.startswith(("warning:", "error:")):
-            note(text)
-
-    def progress(self, total: int, done: int, left: TimeLeft) -> Progress:
-        """Nothing but warnings."""
-        return QuietProgress(total, done, left)
-
-
 class LineProgress:
     """One line for each finished repeat, fewer for large studies."""
 
@@ -101,19 +88,6 @@ class LineProgress:
         """Print a line."""
         self._fewer = ""
         note(text)
-
-
-class QuietProgress(LineProgress):
-    """No lines but warnings."""
-
-    def finish(
-        self, case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]
-    ) -> None:
-        """Say nothing: what did not go well stands in the results."""
-
-    def say(self, text: str) -> None:
-        """As the listener."""
-        QuietListener().say(text)
 
 
 class BarProgress:

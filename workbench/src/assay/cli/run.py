@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from assay.cli.changes import ONLY, REPEATS, SET, TARGET, asked
+from assay.cli.changes import ON_ROOT, ONLY, REPEATS, SET, TARGET, asked
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
 from assay.model.named import look
 
@@ -34,6 +34,7 @@ def command(
         "--destroy",
         help="Block devices named in the study may be overwritten, and buckets and tables written to.",
     ),
+    on_root: bool = typer.Option(False, "--yes-on-root", help=ON_ROOT),
     budget: str | None = typer.Option(
         None, "--budget", help="Stop before the designs of the study have cost more than this, such as 5USD."
     ),
@@ -50,7 +51,7 @@ def command(
     Example: `assay run studies/quickstart/study.yaml`, then, if it was interrupted, `assay run --resume`
     """
     change = asked(values, repeats, only, targets)
-    how = How(out, destroy, budget, change, _listener(quiet))
+    how = How(out, destroy, on_root, budget, change, _listener(quiet))
     store = _resume(study, how) if resume else _start(study, how)
     try:
         code = _tell(store, as_json, quiet)
@@ -64,6 +65,7 @@ class How(NamedTuple):
 
     out: Path
     destroy: bool
+    on_root: bool
     budget: str | None
     change: "Change | None"
     listener: "Listener"
@@ -89,7 +91,7 @@ def _start(study: str, how: How) -> "RunStore":
     loaded = load_study_file(study_path(study), how.change)
     if loaded.prices is not None:
         warn_stale(loaded.prices.book)
-    return start(loaded, how.out, how.destroy, how.listener, how.budget)
+    return start(loaded, how.out, how.destroy, how.listener, how.budget, how.on_root)
 
 
 def _resume(study: str, how: How) -> "RunStore":

@@ -120,7 +120,8 @@ def how_sure(rows: Sequence[Row]) -> str:
     where = f"{' '.join(work_words(row).split())} on {row.case.target}"
     far = f"± {100 * widest:.0f} %" if math.isfinite(widest) else "unknown"
     if not unsure:
-        return f"All {len(known)} numbers are known within ± {100 * SURE:.0f} % (95 % intervals; the widest is {far}: {where})."
+        within = f"All {len(known)} numbers are known within ± {100 * SURE:.0f} %"
+        return f"{within} (95 % intervals; the widest is {far}: {where})."
     count = f"{len(unsure)} of {len(known)} numbers are known less well than ± {100 * SURE:.0f} %"
     return f"{count} (95 % intervals); the widest is {far}: {where}. Measure longer: --time 5m."
 
