@@ -47,7 +47,8 @@ def _unfinished(view: View) -> Said:
         return []
     up_to = "up to " if run.adaptive else ""
     missing = f"{up_to}{run.planned - run.finished:,} of {run.planned:,} repeats are missing"
-    return [f"This run is {run.status}: {missing}. The answer rests on the rest."]
+    rest = " The answer rests on the rest." if any(sound(row) for row in view.analysis.rows) else ""
+    return [f"This run is {run.status}: {missing}.{rest}"]
 
 
 def _absent(view: View) -> Said:
@@ -78,9 +79,11 @@ def _few_sound(view: View, answered: set[Verdict]) -> Said:
     if 2 * len(bad) <= len(rows):
         return []
     left = len(rows) - len(bad)
+    if not left:
+        return [f"None of {numbers.plural(len(rows), 'result')} is sound (ok, or only unstable): {_commonest(bad)}."]
     count = f"{left:,} of {numbers.plural(len(rows), 'result')}"
-    rest = f"This answer stands on {'few of them' if left else 'none'}"
-    return [f"Only {count} {'is' if left == 1 else 'are'} sound (ok, or only unstable). {rest}; {_commonest(bad)}."]
+    few = f"Only {count} {'is' if left == 1 else 'are'} sound (ok, or only unstable)"
+    return [f"{few}. This answer stands on few of them; {_commonest(bad)}."]
 
 
 def _commonest(bad: Sequence[Row]) -> str:

@@ -12,7 +12,7 @@ from assay.report import numbers
 from assay.report.claims import Claim, kind_of
 from assay.report.document import DotRow, Dots, Lane, Text
 from assay.report.first.splits import parts
-from assay.report.first.words import said
+from assay.report.first.words import ranked, ranking, said
 from assay.report.measure import Measure, measure_of
 from assay.report.sections.hosts import scaled_where, scaled_words
 from assay.report.view import View
@@ -53,10 +53,14 @@ def _kind(claims: Sequence[Claim], view: View) -> list[DotRow]:
             DotRow(part.label, said(part, measured=False), _speeds([part], view), _ratios([part], view))
             for part in parts(claims[0])
         ]
+    label = numbers.titled(claims[0].kind)
+    if order := ranking(claims):
+        at = numbers.plural(min(claim.counted for claim in claims), "point")
+        text = (*ranked(claims, order), f", at each of {at}.")
+        return [DotRow(label, text, _speeds(claims, view), _ratios(claims, view))]
     spans: list[object] = []
     for claim in claims:
         spans += [" " if spans else "", f"{claim.base} and {claim.other}: ", *said(claim, measured=False)]
-    label = numbers.titled(claims[0].kind)
     return [DotRow(label, tuple(spans), _speeds(claims, view), _ratios(claims, view))]  # type: ignore[arg-type]
 
 
@@ -128,7 +132,7 @@ def alone(view: View) -> tuple[list[Dots], int]:
     by_unit: dict[str, list[DotRow]] = {}
     for (kind, target), rows in list(groups.items())[:MOST]:
         measure = measure_of(rows[0].operation)
-        label = kind if len({name for _, name in groups}) == 1 else f"{kind}, {target}"
+        label = kind if len(view.targets) == 1 else f"{kind}, {target}"
         rates = [sample.rate / measure.scale for row in rows for sample in usable(row.samples)]
         lane = _lane(target, view, rates)
         by_unit.setdefault(measure.unit, []).append(DotRow(label, _speed(rows, measure, view), _limit(rows), (lane,)))

@@ -120,6 +120,13 @@ def _alone(view: View) -> Text:
     which = "sound or unverified" if any(Verdict.UNVERIFIED in row.verdicts for row in rows) else "sound"
     every = numbers.plural(len(view.analysis.rows), "result")
     verb = "reaches" if len(view.targets) == 1 else "reach"
+    silent = [name for name in view.targets if not any(row.case.target == name for row in rows)]
+    if silent:
+        rest = numbers.listing([name for name in view.targets if name not in silent])
+        gone = f"{numbers.listing(silent)} {'has' if len(silent) == 1 else 'have'} no sound result"
+        return (
+            f"{gone}, so nothing is compared with {'it' if len(silent) == 1 else 'them'}. What {rest} can do is below."
+        )
     return f"What {targets} {verb}; {len(rows):,} of {every} {'is' if len(rows) == 1 else 'are'} {which}."
 
 

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
 
 from assay.analyse.decide import MOST_NEEDED
@@ -14,8 +15,58 @@ from assay.report.document import Span, Strong, Text
 from assay.report.first.splits import parts
 
 
+def ranking(claims: Sequence[Claim]) -> tuple[str, ...]:
+    """The targets of one kind of work, the fastest first, if each is faster than the next at every point that counts.
+
+    Args:
+        claims: One for each pair of three targets or more.
+
+    Returns:
+        Empty if they have no such order.
+    """
+    names = {name for claim in claims for name in (claim.base, claim.other)}
+    if len(names) < 3 or len(claims) < len(names) * (len(names) - 1) // 2 or not all(claim.winner for claim in claims):
+        return ()
+    wins = Counter(claim.winner for claim in claims)
+    order = sorted(names, key=lambda name: -wins[name])
+    return tuple(order) if [wins[name] for name in order] == list(range(len(names) - 1, -1, -1)) else ()
+
+
+def ranked(claims: Sequence[Claim], order: Sequence[str]) -> list[Span]:
+    """`memory is the fastest, at least 3.6× as fast as raid; raid is at least 2.3× as fast as disk`."""
+    spans: list[Span] = []
+    for number, (fast, slow) in enumerate(pairwise(order)):
+        least = min(claim.least(fast) for claim in claims if {claim.base, claim.other} == {fast, slow})
+        verb = "is the fastest," if number == 0 else "is"
+        spans += [
+            "; " if number else "",
+            Strong(fast),
+            f" {verb} at least ",
+            Strong(bound(least)),
+            f" as fast as {slow}",
+        ]
+    return spans
+
+
 def headline(found: Sequence[Claim]) -> Text:
     """Who is faster wherever it counts, per pair of targets; what is left is for the sentences to say."""
+    kinds: dict[str, list[Claim]] = {}
+    for claim in found:
+        kinds.setdefault(claim.kind, []).append(claim)
+    orders: dict[tuple[str, ...], list[str]] = {}
+    for kind, claims in kinds.items():
+        if order := ranking(claims):
+            orders.setdefault(order, []).append(kind)
+    spans: list[Span] = []
+    for order, names in orders.items():
+        mine = [claim for claim in found if claim.kind in names]
+        spans += [f"For {numbers.listing(names)} ", *ranked(mine, order), ". "]
+    told = {kind for names in orders.values() for kind in names}
+    return (*spans, *_pairs([claim for claim in found if claim.kind not in told]))
+
+
+def _pairs(found: Sequence[Claim]) -> Text:
+    """Pair by pair."""
     spans: list[Span] = []
     for base, other in dict.fromkeys((claim.base, claim.other) for claim in found):
         mine = [claim for claim in found if (claim.base, claim.other) == (base, other)]
@@ -75,7 +126,7 @@ def _headline(target: str, won: Sequence[Claim], kinds: int) -> list[Span]:
     (low, slow), (high, fast) = bounds[0], bounds[-1]
     spans: list[Span] = [Strong(target), f" is faster than {won[0].loser(target)} for {of}: at least "]
     spans.append(Strong(bound(low)))
-    if len(won) > 1:
+    if len(won) > 1 and bound(low) != bound(high):
         spans += [f" ({slow}), up to at least ", Strong(bound(high)), f" ({fast})"]
     left = sum(len(claim.of(Outcome.BARRED)) for claim in won)
     spans.append(f", apart from {numbers.plural(left, 'point')} without a number of both" if left else "")
@@ -147,7 +198,7 @@ def _unverified(points: Sequence[PointDecision]) -> str:
 
 def _at_half(claim: Claim, target: str) -> list[Span]:
     """The closest point alone says little of the others."""
-    if len(claim.won(target)) < 2:
+    if len(claim.won(target)) < 2 or bound(claim.middle(target)) == bound(claim.least(target)):
         return []
     return [" (at half of them ", Strong(bound(claim.middle(target))), ")"]
 
@@ -171,11 +222,11 @@ def equal_within(points: Sequence[PointDecision]) -> str:
 
 
 def _points(points: Sequence[PointDecision], claim: Claim) -> str:
-    """`all 12 points`, `3 of 12 points`, or `the only point`; of a few, which: `1 of 12 points, record size 4 KiB`."""
+    """`all 12 points`, `both points`, `the only point`, `3 of 12 points`; of a few, which: `1 of 12 points, 4 KiB`."""
     if claim.counted == 1:
         return "the only point"
     if len(points) == claim.counted:
-        return f"all {len(points):,} points"
+        return f"all {len(points):,} points" if len(points) > 2 else "both points"
     named = f", {numbers.listing(_names(points, claim))}" if len(points) <= _FEW else ""
     return f"{len(points):,} of {claim.counted:,} points{named}"
 
