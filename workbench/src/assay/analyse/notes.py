@@ -1,13 +1,12 @@
 """What looks odd in the results, in words. Nothing is removed because of a note."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import pairwise
 from statistics import median
 
 from assay.analyse.trend import trend_notes
 from assay.analyse.usable import usable
+from assay.analyse.wrong_way import wrong_way
 from assay.model.result.result import Place, Row
 from assay.model.result.verdict import Verdict
 from assay.model.told import NotTold
@@ -32,19 +31,18 @@ _STDIO = ("fwrite", "re_fwrite", "fread", "re_fread")
 
 
 def notes(rows: Sequence[Row], places: Mapping[str, Place]) -> tuple[str, ...]:
-    """All notes, a sentence each, grouped by kind.
+    """All notes, a sentence each, grouped by kind; what goes the wrong way comes first.
 
     Args:
         rows: All rows of the run.
         places: Target -> where it is.
     """
-    found: list[str] = []
+    found = _capped(iter(wrong_way(rows)))
     for kind in _PER_ROW:
         told = (row for row in rows if not (row.machine and kind in _DISTURBED))
         found += _capped(note for row in told for note in _as_far_as_told(kind(row, places.get(row.case.target))))
     found += trend_notes(rows)
     found += _capped(_faster_than_direct(rows))
-    found += _capped(_drops_over_record_size(rows))
     found += _capped(_untested_tails(rows))
     return tuple(found)
 
@@ -241,25 +239,6 @@ def _faster_than_direct(rows: Sequence[Row]) -> Iterator[str]:
                 f"{_name(row)}: {_rate(row.throughput.median, row)} is {times:.3g} times the fastest direct result "
                 f"of this target ({_rate(direct, row)})."
             )
-
-
-def _drops_over_record_size(rows: Sequence[Row]) -> Iterator[str]:
-    """A larger record, all else equal, with less than half the throughput of the next smaller one."""
-    series: dict[object, list[tuple[int, Row]]] = defaultdict(list)
-    for row in rows:
-        record = row.case.axes.get("record_size")
-        if isinstance(record, int) and row.throughput is not None:
-            rest = tuple(item for item in row.case.axes.items() if item[0] != "record_size")
-            series[row.case.target, row.case.workload, row.operation, rest].append((record, row))
-    for points in series.values():
-        ordered = sorted(points, key=lambda point: point[0])
-        for (small, before), (large, after) in pairwise(ordered):
-            assert before.throughput is not None and after.throughput is not None
-            if 2 * after.throughput.median < before.throughput.median:
-                yield (
-                    f"{_name(after)}: throughput falls from {_rate(before.throughput.median, before)} at records of "
-                    f"{format_size(small)} to {_rate(after.throughput.median, after)} at {format_size(large)}."
-                )
 
 
 def _untested_tails(rows: Sequence[Row]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from assay.analyse.notes import notes
 from assay.analyse.percentiles import percentiles
 from assay.analyse.statistics.alike import alike_notes
 from assay.analyse.usable import usable
+from assay.analyse.wrong_way import WRONG_WAY
 from assay.model.base import AssayError
 from assay.model.foreign import plain
 from assay.model.result.ceiling import Binding
@@ -96,7 +97,7 @@ def analyse(
         comparisons=comparisons,
         decisions=decide(rows, comparisons, run.equal_within, took, run.ignored, run.alike),
         latency_comparisons=() if quick else tuple(pair for of in LATENCIES for pair in compare(rows, run.looks, of)),
-        notes=() if quick else (*machine_notes(machine), *_all_notes(rows, maker, likeness)),
+        notes=() if quick else _odd_first((*machine_notes(machine), *_all_notes(rows, maker, likeness))),
         machine=machine,
         jobs=tuple(jobs),
     )
@@ -105,6 +106,11 @@ def analyse(
 def _all_notes(rows: Sequence[Row], maker: "RowMaker", likeness: float | None) -> tuple[str, ...]:
     counts = [row.rate.n for row in rows if row.rate is not None]
     return (*maker.unread, *alike_notes(likeness, counts), *notes(rows, maker.places))
+
+
+def _odd_first(notes: tuple[str, ...]) -> tuple[str, ...]:
+    """What goes the wrong way before all that is only remarkable."""
+    return tuple(sorted(notes, key=lambda note: not note.startswith(WRONG_WAY)))
 
 
 class RowMaker:

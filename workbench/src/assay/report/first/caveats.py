@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from assay.analyse.scaling import Scaling
+from assay.analyse.wrong_way import WRONG_WAY
 from assay.model.result.decision import Outcome
 from assay.model.result.result import Row
 from assay.model.result.verdict import SOUND, Verdict
@@ -118,9 +119,6 @@ def _still_open(found: Sequence[Claim]) -> Said:
 def _odd(view: View) -> Said:
     """What goes the wrong way is the first of the notes."""
     return [note for note in view.analysis.notes if note.startswith(WRONG_WAY)][:1]
-
-
-WRONG_WAY = "The wrong way: "
 
 
 def _in_memory(view: View, found: Sequence[Claim]) -> Said:

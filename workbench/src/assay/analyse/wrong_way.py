@@ -1,0 +1,100 @@
+"""Axes that go the wrong way: more operations in flight, lanes, hosts, or a larger record, and much less done."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from assay.model.result.result import Estimate, Row
+from assay.model.units import about_size, format_size
+
+AXES = {
+    "queue_depth": "queue depth",
+    "lanes": "lanes",
+    "hosts": "hosts",
+    "record_size": "record size",
+    "object_size": "object size",
+}
+"""Of which more is expected to do no less."""
+SIZES = ("record_size", "object_size")
+LEAST = 1.5
+"""So many times as much at the lower value is worth a word, if the intervals are apart."""
+WRONG_WAY = "The wrong way: "
+"""What such a note begins with."""
+
+
+class Fall(NamedTuple):
+    """Two points of an axis, of which the higher one has much less.
+
+    Attributes:
+        times: How many times as much the lower one has.
+    """
+
+    axis: str
+    low: tuple[int | float, Row]
+    high: tuple[int | float, Row]
+    times: float
+
+    @property
+    def words(self) -> str:
+        """In a sentence."""
+        (before, fast), (after, slow) = self.low, self.high
+        rest = ", ".join(
+            f"{AXES.get(name, name.replace('_', ' '))} {_value(name, value)}"
+            for name, value in slow.case.axes.items()
+            if name != self.axis
+        )
+        where = f"{slow.operation.replace('_', ' ')} on {slow.case.target}, workload {slow.case.workload}"
+        return (
+            f"{WRONG_WAY}{where}{f' ({rest})' if rest else ''}: {AXES[self.axis]} {_value(self.axis, after)} reaches"
+            f" {_rate(slow, self.axis)}, {AXES[self.axis]} {_value(self.axis, before)} {_rate(fast, self.axis)},"
+            f" {self.times:.3g} times as much."
+        )
+
+
+def wrong_way(rows: Sequence[Row]) -> list[str]:
+    """A sentence for each series of results in which a higher value of an axis does much less, the worst first."""
+    falls = sorted(_falls(rows), key=lambda fall: -fall.times)
+    return [fall.words for fall in falls]
+
+
+def _falls(rows: Sequence[Row]) -> Iterator[Fall]:
+    series: dict[object, list[tuple[int | float, Row]]] = defaultdict(list)
+    for row in rows:
+        if row.no_result:
+            continue
+        for axis in AXES:
+            value = row.case.axes.get(axis)
+            if isinstance(value, int | float) and not isinstance(value, bool) and _estimate(row, axis) is not None:
+                rest = tuple((name, other) for name, other in row.case.axes.items() if name != axis)
+                series[axis, row.case.target, row.case.workload, row.operation, rest].append((value, row))
+    for key, points in series.items():
+        axis = str(key[0]) if isinstance(key, tuple) else ""
+        ordered = sorted(points, key=lambda point: point[0])
+        found = [fall for low, high in combinations(ordered, 2) if (fall := _fall(axis, low, high)) is not None]
+        if found:
+            yield max(found, key=lambda fall: fall.times)
+
+
+def _fall(axis: str, low: tuple[int | float, Row], high: tuple[int | float, Row]) -> Fall | None:
+    fast, slow = _estimate(low[1], axis), _estimate(high[1], axis)
+    if fast is None or slow is None or fast.low is None or slow.high is None or slow.median <= 0:
+        return None
+    times = fast.median / slow.median
+    return Fall(axis, low, high, times) if times >= LEAST and fast.low > slow.high else None
+
+
+def _estimate(row: Row, axis: str) -> Estimate | None:
+    """Larger records are fewer operations: of sizes the bytes count."""
+    return row.throughput if axis in SIZES else row.rate
+
+
+def _rate(row: Row, axis: str) -> str:
+    value = _estimate(row, axis)
+    assert value is not None
+    counted = row.counted and axis not in SIZES
+    return f"{value.median:,.0f} operations/s" if counted else f"{about_size(value.median)}/s"
+
+
+def _value(axis: str, value: object) -> str:
+    return format_size(value) if axis.endswith("_size") and isinstance(value, int) else f"{value}"
