@@ -1,6 +1,8 @@
 """Recompute the answer of a run from its export: `assay export RUN --format json`, then `python recompute.py FILE`."""
 
 import json
+import math
+import re
 import statistics
 import sys
 from pathlib import Path
@@ -37,3 +39,81 @@ for (kind, base, other), points in kinds.items():
             print(f"  {target} faster at {len(won)}, at least {least:.4g}x, {middle:.4g}x in the median")
     for outcome in ("equal", "open"):
         print(f"  {outcome} at {sum(point['outcome'] == outcome for point in counted)}")
+
+# Every number that the first page says of who is faster, of medians, and of verdicts.
+UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+PART = re.compile(r"(?P<axis>[a-z ]+?) (?P<end>up to |from )?(?P<value>[\d.,]+)(?: (?P<unit>[KMGT]?i?B))?(?: on)?$")
+FASTER = re.compile(r"(\S+) is faster than (\S+) at (?:(all|both|the only)|([\d,]+) of) ?([\d,]+)? ?points?")
+LEAST = re.compile(r"at least ([\d.,]+)×(?: \(at half of them ([\d.,]+)×\))?")
+
+
+def number(text):
+    """A number as it is written for people."""
+    return float(text.replace(",", ""))
+
+
+def close(said, found):
+    """A bound is rounded towards less, to two digits or three."""
+    return said <= found * (1 + 1e-9) and said >= found * 0.9
+
+
+def points_of(label, base, other):
+    """The points that a line speaks of: of a kind of work, or of a part of it."""
+    name, _, where = label.partition(", ")
+    found = [p for p in kinds.get((name.lower(), base, other), ()) if p["outcome"] != "barred"]
+    part = PART.match(where)
+    if part is None:
+        return found
+    axis, value = part["axis"].replace(" ", "_"), number(part["value"]) * UNITS.get(part["unit"] or "B", 1)
+    if part["end"] == "up to ":
+        return [p for p in found if p["axes"][axis] <= value]
+    return [p for p in found if (p["axes"][axis] >= value if part["end"] else p["axes"][axis] == value)]
+
+
+page, checked = run["first_page"], 0
+for line in page["lines"]:
+    for said in re.split(r"; |(?<=\.) ", line["text"]):
+        faster, least = FASTER.search(said), LEAST.search(said)
+        if faster is None or least is None:
+            continue
+        fast, slow = faster[1], faster[2]
+        pair = next(pair for pair in kinds if set(pair[1:]) == {fast, slow})
+        points = points_of(line["label"], *pair[1:])
+        won = [p for p in points if p["winner"] == fast]
+        count = number(faster[4]) if faster[4] else len(points)
+        assert count == len(won) and (not faster[5] or number(faster[5]) == len(points)), (line, len(won), len(points))
+        assert close(number(least[1]), min(p["at_least"] for p in won)), line
+        assert not least[2] or close(number(least[2]), statistics.median(p["at_least"] for p in won)), line
+        checked += 1
+results = run["results"]
+won = {}
+for key, points in kinds.items():
+    for point in points:
+        if point["winner"]:
+            won.setdefault((*key, point["winner"]), []).append(point["at_least"])
+for said in re.findall(r"at least ([\d.,]+)×", page["answer"]):
+    assert any(close(number(said), min(bounds)) for bounds in won.values()), page["answer"]
+    checked += 1
+for line in page["lines"]:
+    medians = re.match(r"medians: (.+) (MB/s|1/s)$", line["detail"])
+    for name, said in (part.rsplit(" ", 1) for part in medians[1].split(", ")) if medians else ():
+        rates = {(r["case"], r["operation"]): r for r in results if r["target"] == name}
+        column, scale = ("throughput_median_bytes_per_s", 1e6) if medians[2] == "MB/s" else ("iops_median_per_s", 1)
+        found = [r[column] / scale for r in rates.values() if r.get(column) is not None]
+        assert min(found) * 0.99 <= number(said) <= max(found) * 1.01, line
+        checked += 1
+for caveat in page["caveats"]:
+    ends = [p["outcome"] for points in kinds.values() for p in points]
+    for pattern, found in (
+        (r"([\d,]+) of ([\d,]+) results? (?:is|are) unstable", sum("unstable: " in r["findings"] for r in results)),
+        (r"([\d,]+) of ([\d,]+) points? (?:is|are) open", ends.count("open")),
+        (r"([\d,]+) of ([\d,]+) points? left out", ends.count("barred")),
+        (r"([\d,]+) of ([\d,]+) results? with the verdict ok", sum(bool(r["as_far_as_seen"]) for r in results)),
+    ):
+        match = re.match(pattern, caveat)
+        if match:
+            assert number(match[1]) == found, (caveat, found)
+            checked += 1
+decided = [p["outcome"] in ("faster", "equal") for v in kinds.values() for p in v if p["outcome"] != "barred"]
+share = 100 * sum(decided) / len(decided) if decided else math.nan
+print(f"first page: {checked} statements follow; {sum(decided)} of {len(decided)} points ({share:.0f} %) are decided")

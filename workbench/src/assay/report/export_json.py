@@ -6,8 +6,10 @@ from typing import Any
 from assay.model.foreign import in_json
 from assay.model.result.result import RunAnalysis
 from assay.report.cost_table import COST_COLUMNS, costs_table
+from assay.report.first.page import first_page
 from assay.report.kinds_table import KIND_COLUMNS, kinds_table
 from assay.report.tables import RESULT_COLUMNS, SAMPLE_COLUMNS, Column, results_table, samples_table
+from assay.report.view import View
 
 SCHEMA = "assay.results/1"
 """Name and version of the format; the number changes when a reader of the old one would be misled."""
@@ -16,13 +18,15 @@ _TYPES = {"text": "string", "integer": "integer", "number": "number", "boolean":
 
 
 def json_document(analysis: RunAnalysis) -> dict[str, Any]:
-    """The run, its results, samples, kinds and costs as flat records, comparisons, decisions, exclusions and notes.
+    """The run and its first page; results, samples, kinds and costs as flat records; comparisons, decisions and notes.
 
     Comparisons of latencies (`p50`, `p99`) stand apart from those of rates, whose p-values they do not enter.
     """
+    page = first_page(View(analysis)).kept(analysis.run.question or analysis.run.study)
     return {
         "schema": SCHEMA,
-        "run": analysis.run.model_dump(mode="json"),
+        "run": analysis.run.model_dump(mode="json", exclude={"page"}),
+        "first_page": page.model_dump(mode="json"),
         "results": list(results_table(analysis).records),
         "samples": list(samples_table(analysis).records),
         "kinds": list(kinds_table(analysis).records),
@@ -46,16 +50,18 @@ def json_schema() -> dict[str, Any]:
     from pydantic.json_schema import models_json_schema
 
     from assay.model.result.decision import Decision
+    from assay.model.result.first_page import FirstPage
     from assay.model.result.machine import MachineFinding
     from assay.model.result.result import Comparison, RunInfo
     from assay.model.study.case import Excluded
 
-    models = (RunInfo, Comparison, Decision, Excluded, MachineFinding)
+    models = (RunInfo, Comparison, Decision, Excluded, MachineFinding, FirstPage)
     places, definitions = models_json_schema([(model, "serialization") for model in models])
-    run, comparison, decision, excluded, machine = (places[model, "serialization"] for model in models)
+    run, comparison, decision, excluded, machine, page = (places[model, "serialization"] for model in models)
     properties = {
         "schema": {"const": SCHEMA},
         "run": run,
+        "first_page": page,
         "results": _records_schema(RESULT_COLUMNS),
         "samples": _records_schema(SAMPLE_COLUMNS),
         "kinds": _records_schema(KIND_COLUMNS),
