@@ -56,6 +56,10 @@ def command(
         raise AssayError(f"{format_} is a binary format and is not printed", "use --output FILE")
     if table is not TableName.RESULTS and format_ in (Format.JSON, Format.XLSX):
         raise AssayError(f"{format_} holds every table: it cannot be told to hold {table}", "leave --table out")
+    if format_ is Format.PARQUET:
+        from assay.model.extras import require
+
+        require("pyarrow", "the format parquet")
     analysis = load_analysis(run, out)
     if output == "-":
         typer.echo(_text(analysis, format_, table), nl=False)

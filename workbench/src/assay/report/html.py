@@ -16,6 +16,7 @@ from typing import Any
 
 from assay.model.foreign import lines
 from assay.report import document as doc
+from assay.report.charts.drawn import drawable
 from assay.report.first.draw import dots_html
 from assay.report.surface import surface_svg
 
@@ -48,7 +49,8 @@ _HATCH = (
 
 
 def render_html(document: doc.Document) -> str:
-    """The whole page; the same document gives the same text."""
+    """The whole page; the same document gives the same text where the same packages draw charts."""
+    document = drawable(document)
     body = "".join(_section(number, section) for number, section in enumerate(document.sections, 1))
     charts = 'class="chart"' in body
     scripts = [_library()] if charts else []
@@ -67,13 +69,13 @@ def render_html(document: doc.Document) -> str:
     )
     page = f"<body>\n{_HATCH}\n{_header(document)}\n<div class=page>\n{_contents(document)}\n<main>\n{body}</main>\n"
     tail = "".join(f"<script>{script}</script>\n" for script in scripts)
-    return f"{head}{page}</div>\n{_FOOTER}\n{tail}</body>\n</html>\n"
+    return f"{head}{page}</div>\n{_footer(charts)}\n{tail}</body>\n</html>\n"
 
 
-_FOOTER = (
-    "<footer>Made by Assay. MB and GB are powers of ten, KiB, MiB and GiB powers of two. "
-    "Charts: Vega-Lite and matplotlib. This page loads nothing from anywhere.</footer>"
-)
+def _footer(charts: bool) -> str:
+    units = "MB and GB are powers of ten, KiB, MiB and GiB powers of two."
+    drawn = " Charts: Vega-Lite and matplotlib." if charts else ""
+    return f"<footer>Made by Assay. {units}{drawn} This page loads nothing from anywhere.</footer>"
 
 
 @cache

@@ -17,6 +17,7 @@ from pathlib import Path
 from string import Template
 
 from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.extras import how_to_install
 from assay.model.site.serving import Server
 from assay.servers.kinds import ACCESS, OFFERS, SECRET_KEY, ServerKind, Step
 
@@ -182,7 +183,7 @@ def found_words(kind: ServerKind) -> dict[str, str]:
 def how_to_get(kind: ServerKind) -> str:
     """What to do so that the server is there."""
     ways = [f"apt-get install {' '.join(kind.packages)}"] if kind.packages else []
-    ways += [f"pip install {' '.join(kind.python)}"] if kind.python else []
+    ways += [how_to_install(kind.python)] if kind.python else []
     return "; ".join([*ways, *([kind.obtain.strip()] if kind.obtain else [])])
 
 

@@ -93,7 +93,8 @@ def check_installed(name: str) -> None:
     if missing := absent(kind):
         verb = "is" if len(missing) == 1 else "are"
         message = f"server {name} needs {', '.join(missing)}, which {verb} not installed"
-        raise AssayError(message, how_to_get(kind), EXIT_REFUSED)
+        hint = f"{how_to_get(kind)}; or leave out the targets with `server: {name}`"
+        raise AssayError(message, hint, EXIT_REFUSED)
 
 
 @contextlib.contextmanager

@@ -70,7 +70,8 @@ def test_what_a_server_lacks_is_named_with_the_way_to_get_it(tmp_path: Path, mon
     (tmp_path / "own.yaml").write_text("\n".join([*lines, "pidfile: /p"]))
     with pytest.raises(AssayError, match="own needs the Python package assay_no_such, the Python package") as caught:
         check_installed("own")
-    assert caught.value.hint == "pip install assay_no_such assay_nor_this"
+    how = "pip install assay_no_such assay_nor_this"
+    assert caught.value.hint == f"{how}; or leave out the targets with `server: own`"
 
 
 @pytest.mark.parametrize(

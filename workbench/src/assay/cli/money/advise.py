@@ -45,10 +45,12 @@ def command(
     from assay.cli.money.advise_text import print_advice
     from assay.cli.money.books import warn_stale
     from assay.cli.output import print_json
+    from assay.model.extras import how_to_install
     from assay.model.money.need import DEFAULT_BOOK
     from assay.money.advice.advise import advise
     from assay.money.advice.points import BadValueError
     from assay.money.books.books import load_book
+    from assay.money.cost.catalog import PACKAGE, has_all_instances
 
     if sys.__stdout__ is None:
         raise AssayError("standard output is closed", "give it a file or a pipe, such as > advice.txt")
@@ -71,6 +73,9 @@ def command(
         inner = () if error.place is None else (error.place,)
         raise _at(error, source, need, ("candidates", place, "set", error.key, *inner)) from None
     warn_stale(prices, advice.rows or None)
+    if not has_all_instances():
+        lacking = f"most designs with instances are left out, which need the package {PACKAGE}"
+        note(f"{lacking}: {how_to_install((PACKAGE,))}")
     if as_json:
         print_json(advice)
     else:

@@ -39,8 +39,9 @@ def list_entries(
 
     Example: `assay catalog list --family i3en`
     """
-    from assay.cli.output import print_json, print_table
-    from assay.money.cost.catalog import catalog
+    from assay.cli.output import note, print_json, print_table
+    from assay.model.extras import how_to_install
+    from assay.money.cost.catalog import PACKAGE, catalog, has_all_instances
 
     known = catalog()
     if family:
@@ -51,6 +52,8 @@ def list_entries(
         columns = ("instance", "vCPUs", "memory", "disks", "network keeps", "burst", "to volumes keeps", "burst ")
         print_table(columns, [_instance_row(each) for each in found], right=columns[1:3] + columns[4:])
         return
+    if not has_all_instances():
+        note(f"most instance types are not known without the package {PACKAGE}: {how_to_install((PACKAGE,))}")
     families: dict[str, list[str]] = {}
     for name in known.instance_names():
         families.setdefault(name.split(".")[0], []).append(name)

@@ -14,6 +14,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from assay.model.base import AssayError, Frozen
+from assay.model.extras import how_to_install, is_installed, require
 from assay.model.money.catalog import (
     AnyFileSystem,
     AnyVolume,
@@ -28,6 +29,8 @@ from assay.model.money.catalog import (
 from assay.model.money.entry import MIB, Size
 
 DATA = Path(__file__).with_name("catalog_data")
+PACKAGE = "moto"
+"""Its data of instances are used, nothing else of it."""
 GBIT = 10**9 / 8
 """Bytes per second of a Gbit/s."""
 EBS_BURST_SECONDS = 1800.0
@@ -65,7 +68,7 @@ class Catalog:
         """An instance type, such as `i3en.24xlarge`.
 
         Raises:
-            AssayError: There is none of that name.
+            AssayError: There is none of that name, or nobody knows: `has_all_instances` is false.
         """
         found = self._instances.get(name)
         if found is None:
@@ -111,7 +114,7 @@ class Catalog:
             AssayError: There is none of that name.
         """
         found = self._small.get(name)
-        if found is None and name in self.instance_names():
+        if found is None and (name in self.instance_names() or (not has_all_instances() and "." in name)):
             found = self.instance(name)
         if found is None:
             raise _unknown(name, "entry of the catalogue", [*self._small, *self.instance_names()])
@@ -122,17 +125,18 @@ class Catalog:
         return tuple(self._small.values())
 
     def instance_names(self) -> tuple[str, ...]:
-        """Names of all instance types, sorted by family and size."""
+        """Names of all instance types, sorted by family and size; see `has_all_instances`."""
         return _instance_names()
 
     def family(self, name: str) -> tuple[Instance, ...]:
         """All sizes of a family such as `i3en`, the smallest first.
 
         Raises:
-            AssayError: There is no such family.
+            AssayError: There is no such family, or nobody knows: `has_all_instances` is false.
         """
         names = [each for each in self.instance_names() if each.split(".")[0] == name]
         if not names:
+            _packaged()
             raise _unknown(name, "instance family", dict.fromkeys(each.split(".")[0] for each in self.instance_names()))
         return tuple(self.instance(each) for each in names)
 
@@ -154,6 +158,11 @@ class Catalog:
 def catalog() -> Catalog:
     """The catalogue; read once per process."""
     return Catalog()
+
+
+def has_all_instances() -> bool:
+    """Whether the package that describes most instances is there; else only those of `catalog_data` are known."""
+    return is_installed(PACKAGE)
 
 
 def _get(entries: Mapping[str, Some], name: str, what: str) -> Some:
@@ -190,17 +199,18 @@ def _own_instances() -> tuple[dict[str, Instance], dict[str, _Correction]]:
 @functools.cache
 def _packaged() -> dict[str, dict[str, Any]]:
     """What AWS answered to DescribeInstanceTypes; only the file is read, since moto itself takes long to import."""
-    spec = importlib.util.find_spec("moto")
+    require(PACKAGE, "the catalogue of instances")
+    spec = importlib.util.find_spec(PACKAGE)
     path = Path(spec.origin).parent / "ec2/resources/instance_types.json.gz" if spec and spec.origin else None
     if path is None or not path.is_file():
-        raise AssayError("the package moto, which holds the data of instances, is not there", "install Assay again")
+        raise AssayError("the package moto has no data of instances", f"{how_to_install((PACKAGE,))} again")
     found: dict[str, dict[str, Any]] = json.loads(gzip.decompress(path.read_bytes()))
     return found
 
 
 @functools.cache
 def _instance_names() -> tuple[str, ...]:
-    packaged, (own, _) = _packaged(), _own_instances()
+    packaged, (own, _) = _packaged() if has_all_instances() else {}, _own_instances()
 
     def size(name: str) -> tuple[str, int, int, str]:
         family = name.split(".")[0]

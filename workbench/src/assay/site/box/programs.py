@@ -4,11 +4,11 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 from assay.launch.binary import MEND, find_shipped
 from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.extras import is_installed
 from assay.model.site.box import Box
 from assay.servers.filling import how_to_get
 from assay.servers.kinds import ServerKind, load_kind
@@ -145,12 +145,4 @@ def absent(kind: ServerKind, programs: bool = True) -> list[str]:
         programs: Programs count, too; else only Python packages.
     """
     missing = [name for name in kind.programs if programs and find_program(name) is None]
-    return missing + [f"the Python package {name}" for name in kind.python if not _importable(name)]
-
-
-def _importable(package: str) -> bool:
-    """Whether a Python package is beside Assay."""
-    try:
-        return find_spec(package) is not None
-    except (ImportError, ValueError):
-        return False
+    return missing + [f"the Python package {name}" for name in kind.python if not is_installed(name)]
