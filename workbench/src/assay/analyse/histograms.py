@@ -201,6 +201,16 @@ def summary(histogram: Histogram) -> dict[str, float]:
     return dict(zip(PERCENTILES, values.astype(float).tolist(), strict=True))
 
 
+def moments(histogram: Histogram) -> tuple[float, float]:
+    """Mean and standard deviation, in nanoseconds, of a histogram that is not empty.
+
+    Each latency counts as the highest one that the histogram cannot tell from it, which is within 0.1 %.
+    """
+    values = _highest_values(histogram, np.arange(len(histogram.counts)) + histogram.first).astype(np.float64)
+    mean = float(np.average(values, weights=histogram.counts))
+    return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=histogram.counts)))
+
+
 def curve(histogram: Histogram) -> tuple[tuple[float, float], ...]:
     """Points (percent, nanoseconds) for drawing over an axis of 1/(1-p), up to the last latency recorded.
 

@@ -261,18 +261,32 @@ class Unjudged(NamedTuple):
         return f"{self.row}: {self.why}"
 
 
+class Broken(NamedTuple):
+    """What is no result any more, and why.
+
+    Attributes:
+        row: Its name; empty for the comparison as a whole.
+    """
+
+    row: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.row}: {self.why}" if self.row else self.why
+
+
 class Gate(NamedTuple):
     """What a check for slowdowns found.
 
     Attributes:
         slower: Rows that are significantly slower, by more than is allowed.
-        broken: What was measured before and is no result any more, a line each; or that nothing could be judged.
+        broken: What was measured before and is no result any more; or that nothing could be judged.
         unjudged: What could not be judged, but is no reason to fail.
         open: No row could be judged, because nothing tells how much runs differ though nothing was changed.
     """
 
     slower: tuple[ComparedRow, ...]
-    broken: tuple[str, ...]
+    broken: tuple[Broken, ...]
     unjudged: tuple[Unjudged, ...]
     open: bool = False
 
@@ -291,19 +305,19 @@ def gate(found: RunsComparison, allowed: float) -> Gate:
         allowed: Greatest slowdown that passes, as a share of the rate before.
     """
     slower = tuple(row for row in found.rows if row.judged and row.comparison.separable and _slowdown(row) > allowed)
-    broken = [f"{row.name}: {row.reason}" for row in found.uncompared if row.before is not None]
+    broken = [Broken(row.name, row.reason) for row in found.uncompared if row.before is not None]
     unjudged = [Unjudged(row.name, row.reason) for row in found.uncompared if row.before is None]
     for row in found.rows:
         old, new = row.before.verdict, row.after.verdict
         if new is Verdict.INCOMPLETE or (new in NO_RESULT and old not in NO_RESULT):
-            broken.append(f"{row.name}: {new} now: {row.after.finding}".rstrip(": "))
+            broken.append(Broken(row.name, f"{new} now: {row.after.finding}".rstrip(": ")))
         elif row.no_result or not row.comparison.told:
             unjudged.append(Unjudged(row.name, row.comparison.caveat))
         elif row.comparison.too_few:
             unjudged.append(Unjudged(row.name, _too_few(row.comparison)))
     unknown = [row for row in found.rows if row.comparison.unit == "run" and row.comparison.too_few]
     if not any(row.judged for row in found.rows) and not unknown:
-        broken.append("no row could be judged")
+        broken.append(Broken("", "no row could be judged"))
     return Gate(slower, tuple(broken), tuple(unjudged), bool(unknown) and not any(row.judged for row in found.rows))
 
 

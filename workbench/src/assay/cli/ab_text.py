@@ -126,7 +126,7 @@ def _between(answer: Answer, row: ComparedRow) -> str:
 def gate_code(answer: Answer, allowed: float) -> int:
     """Say on standard error what --fail-if-slower found; the exit code."""
     result = gate(answer.found, allowed)
-    slow = [row for row in result.slower if answer.told(row) == "slower"]
+    slow = slower_rows(answer, result)
     for row in slow:
         note(f"slower: {row.name}: {100 * (1 - row.comparison.ratio):.1f} %, more than {100 * allowed:g} %")
     for line in result.broken:
@@ -140,6 +140,11 @@ def gate_code(answer: Answer, allowed: float) -> int:
         note(f"hint: {more}, or see what else the machine is doing")
         return EXIT_REFUSED
     return EXIT_OK
+
+
+def slower_rows(answer: Answer, result: Gate) -> list[ComparedRow]:
+    """Of the rows that a check finds slower those that the rounds have decided."""
+    return [row for row in result.slower if answer.told(row) == "slower"]
 
 
 def not_judged(answer: Answer, result: Gate) -> list[Unjudged]:

@@ -43,10 +43,13 @@ def command(
         metavar="PERCENT",
         help="Exit with 1 if a row is slower by more than that.",
     ),
+    junit: Path | None = typer.Option(
+        None, "--junit", metavar="FILE", help="Write the check of --fail-if-slower as JUnit XML too."
+    ),
     everything: bool = typer.Option(False, "--all", help="All rows, also of a large study those without a difference."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
     html: Path | None = typer.Option(None, "--html", metavar="FILE", help="Write a page too."),
-    force: bool = typer.Option(False, "--force", help="Replace the page's file if it exists."),
+    force: bool = typer.Option(False, "--force", help="Replace the files of --html and --junit if they exist."),
     out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
 ) -> None:
     """Compare two runs, the targets of one, or with --ab two sides that are measured now, in turns.
@@ -73,6 +76,8 @@ def command(
     `assay compare a b --fail-if-slower 5%`, `assay compare --ab /mnt/a /mnt/b`
     """
     allowed = None if fail_if_slower is None else _share(fail_if_slower)
+    if junit is not None and allowed is None:
+        raise AssayError("--junit writes what --fail-if-slower finds", "add --fail-if-slower 5%")
     if ab is None:
         _refuse_words({"--study": study, "--time": time, "--destroy": destroy, "--budget": budget})
         found = _compared(runs or [], by, out, latencies=as_json or html is not None)
@@ -80,7 +85,11 @@ def command(
         if runs or by is not None:
             raise AssayError("--ab measures, and compares no run", "leave the runs and --by out")
         found = _measured(ab, study, time, allowed, out, destroy, budget)
+    if junit is not None and allowed is not None:
+        _write_junit(found, allowed, junit, force)
     _tell(found, allowed, everything, as_json, html, force)
+    if allowed is not None:
+        raise typer.Exit(_code(found, allowed))
 
 
 def _refuse_words(words: dict[str, object]) -> None:
@@ -131,8 +140,6 @@ def _tell(
         _print_text(found, answer, everything)
     if html is not None:
         note(f"wrote {html}")
-    if allowed is not None:
-        raise typer.Exit(_verdict(found, allowed) if answer is None else _ab_verdict(answer, allowed))
 
 
 def _print_text(found: "RunsComparison", answer: "Answer | None", everything: bool) -> None:
@@ -159,10 +166,33 @@ def _print_json(found: "RunsComparison", answer: "Answer | None", allowed: float
     print_json(value)
 
 
-def _ab_verdict(answer: "Answer", allowed: float) -> int:
+def _code(what: "RunsComparison | Answer", allowed: float) -> int:
+    """The exit code of --fail-if-slower, after it has said why."""
+    from assay.model.result.comparison import RunsComparison
+
+    if isinstance(what, RunsComparison):
+        return _verdict(what, allowed)
     from assay.cli.ab_text import gate_code
 
-    return gate_code(answer, allowed)
+    return gate_code(what, allowed)
+
+
+def _write_junit(what: "RunsComparison | Answer", allowed: float, path: Path, force: bool) -> None:
+    from assay.analyse.runs import gate
+    from assay.model.result.comparison import RunsComparison
+    from assay.report.atomic import write_whole
+    from assay.report.formats.junit import junit_text
+
+    if isinstance(what, RunsComparison):
+        result = gate(what, allowed)
+        text = junit_text(what, result, result.slower, result.unjudged, allowed)
+    else:
+        from assay.cli.ab_text import not_judged, slower_rows
+
+        result = gate(what.found, allowed)
+        text = junit_text(what.found, result, slower_rows(what, result), not_judged(what, result), allowed)
+    write_whole(path, lambda temporary: _write(temporary, text), force, "--junit")
+    note(f"wrote {path}")
 
 
 def _share(text: str) -> float:
@@ -289,7 +319,8 @@ def _json(found: "RunsComparison", allowed: float | None) -> dict[str, Any]:
         result = gate(found, allowed)
         names = [row.name for row in result.slower]
         unjudged = [str(row) for row in result.unjudged]
-        value["gate"] = {"allowed": allowed, "slower": names, "broken": result.broken, "not_judged": unjudged}
+        broken = [str(one) for one in result.broken]
+        value["gate"] = {"allowed": allowed, "slower": names, "broken": broken, "not_judged": unjudged}
     return value
 
 

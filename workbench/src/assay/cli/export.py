@@ -17,6 +17,14 @@ class Format(StrEnum):
     JSON = "json"
     PARQUET = "parquet"
     XLSX = "xlsx"
+    OPENMETRICS = "openmetrics"
+    FIO = "fio"
+
+
+SUFFIX = {Format.OPENMETRICS: "prom", Format.FIO: "fio.json"}
+"""How a file's name ends, where not as the format is called."""
+FLAT = (Format.CSV, Format.PARQUET)
+"""Formats that hold one table."""
 
 
 class TableName(StrEnum):
@@ -34,7 +42,7 @@ def command(
         ..., metavar="RUN", help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path."
     ),
     format_: Format = typer.Option(..., "--format", "-f", help="Format of the file."),
-    output: str = typer.Option("", "--output", "-o", help="File to write; `-` prints csv and json."),
+    output: str = typer.Option("", "--output", "-o", help="File to write; `-` prints what is text."),
     table: TableName = typer.Option(
         TableName.RESULTS,
         "--table",
@@ -45,7 +53,9 @@ def command(
 ) -> None:
     """Write a run's results as a table for other programs.
 
-    json and xlsx hold everything; csv and parquet hold one table. Units are in the column names.
+    json and xlsx hold everything; csv and parquet hold one table. Units are in the column names. openmetrics is for
+    Prometheus, also for node_exporter's textfile collector; fio is what `fio --output-format=json` writes, with one of
+    its jobs for each repeat of an operation that moves data.
 
     Example: `assay export last --format xlsx --output results.xlsx`
     """
@@ -54,13 +64,16 @@ def command(
 
     if output == "-" and format_ in (Format.PARQUET, Format.XLSX):
         raise AssayError(f"{format_} is a binary format and is not printed", "use --output FILE")
-    if table is not TableName.RESULTS and format_ in (Format.JSON, Format.XLSX):
-        raise AssayError(f"{format_} holds every table: it cannot be told to hold {table}", "leave --table out")
+    if table is not TableName.RESULTS and format_ not in FLAT:
+        holds = "every table" if format_ in (Format.JSON, Format.XLSX) else "no tables"
+        raise AssayError(f"{format_} holds {holds}: it cannot be told to hold {table}", "leave --table out")
     if format_ is Format.PARQUET:
         from assay.model.extras import require
 
         require("pyarrow", "the format parquet")
     analysis = load_analysis(run, out)
+    if format_ is Format.FIO:
+        _tell_left_out(analysis)
     if output == "-":
         typer.echo(_text(analysis, format_, table), nl=False)
         return
@@ -69,11 +82,18 @@ def command(
     note(f"wrote {path}")
 
 
+def _tell_left_out(analysis: RunAnalysis) -> None:
+    from assay.cli.output import note
+    from assay.report.formats.fio import left_out
+
+    if (count := left_out(analysis)) and count < len(analysis.rows):
+        note(f"note: {count} of {len(analysis.rows)} results move no data and are left out: fio's format has no place")
+
+
 def default_path(analysis: RunAnalysis, format_: Format, table: TableName) -> Path:
     """A name in the current directory: `<run id>.xlsx`, `<run id>-samples.csv`, ..."""
-    flat = format_ in (Format.CSV, Format.PARQUET)
-    suffix = f"-{table}" if flat and table is not TableName.RESULTS else ""
-    return Path(f"{analysis.run.id}{suffix}.{format_}")
+    suffix = f"-{table}" if format_ in FLAT and table is not TableName.RESULTS else ""
+    return Path(f"{analysis.run.id}{suffix}.{SUFFIX.get(format_, format_)}")
 
 
 def write_export(analysis: RunAnalysis, format_: Format, table: TableName, path: Path, force: bool) -> None:
@@ -104,6 +124,14 @@ def _text(analysis: RunAnalysis, format_: Format, table: TableName) -> str:
         from assay.report.export_json import json_text
 
         return json_text(analysis)
+    if format_ is Format.OPENMETRICS:
+        from assay.report.formats.openmetrics import openmetrics_text
+
+        return openmetrics_text(analysis)
+    if format_ is Format.FIO:
+        from assay.report.formats.fio import fio_text
+
+        return fio_text(analysis)
     from assay.report.export_csv import csv_text
 
     return csv_text(_table(analysis, table))

@@ -1,0 +1,1 @@
+"""Results in formats that other programs define: OpenMetrics, fio's JSON, JUnit's XML."""

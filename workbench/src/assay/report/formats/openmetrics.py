@@ -1,0 +1,135 @@
+"""A run's results as metrics for Prometheus and whatever else reads its text.
+
+The format is OpenMetrics 1.0 (https://github.com/prometheus/OpenMetrics, specification/OpenMetrics.md), of which only
+that is used which the older Prometheus text format reads alike: gauges without timestamps. So the same file suits
+node_exporter's textfile collector, which refuses timestamps. When the run ended is a metric itself.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from assay.model.foreign import plain
+from assay.model.result.result import Estimate, Row, RunAnalysis
+
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_]")
+_PER_NS = 1e-9
+ESTIMATES = ("median", "low", "high")
+"""Values of the label `estimate`."""
+
+Sample = tuple[Mapping[str, str], float]
+"""Labels and value."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """A metric.
+
+    Attributes:
+        name: With the unit at its end, as the format asks.
+        unit: Empty if it has none.
+        help: What it is, in words.
+        samples: Values with their labels; no two have the same labels.
+    """
+
+    name: str
+    unit: str
+    help: str
+    samples: tuple[Sample, ...]
+
+    def lines(self) -> Iterator[str]:
+        """The metric as text."""
+        yield f"# TYPE {self.name} gauge"
+        if self.unit:
+            yield f"# UNIT {self.name} {self.unit}"
+        yield f"# HELP {self.name} {escaped(self.help)}"
+        for labels, value in self.samples:
+            inner = ",".join(f'{name}="{escaped(text)}"' for name, text in labels.items())
+            yield f"{self.name}{{{inner}}} {value!r}"
+
+
+def openmetrics_text(analysis: RunAnalysis) -> str:
+    """The run's results as OpenMetrics: a gauge for each quantity, with a line for each result that has it.
+
+    A result without a value has no line. Units are bytes, seconds and operations.
+    """
+    families = (family for family in _families(analysis) if family.samples)
+    return "\n".join([line for family in families for line in family.lines()] + ["# EOF", ""])
+
+
+def escaped(text: str) -> str:
+    r"""Text of a label or a help line: one line, with `\` and `"` escaped."""
+    return plain(text).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _families(analysis: RunAnalysis) -> Iterator[Family]:
+    rows = analysis.rows
+    yield _estimates(
+        analysis, "throughput", "bytes_per_second", "Throughput over the repeats.", lambda row: row.throughput
+    )
+    yield _estimates(analysis, "rate", "operations_per_second", "Operations per second.", lambda row: row.iops)
+    latencies = [
+        ({**_labels(analysis, row), "quantity": name}, nanoseconds * _PER_NS)
+        for row in rows
+        for name, nanoseconds in row.latency.items()
+    ]
+    yield Family("assay_latency_seconds", "seconds", "Latency of all repeats pooled.", tuple(latencies))
+    repeats = [(_labels(analysis, row), float(row.rate.n if row.rate else 0)) for row in rows]
+    yield Family("assay_repeats", "", "Repeats that count.", tuple(repeats))
+    verdicts = [({**_labels(analysis, row), "verdict": str(row.verdict)}, 1.0) for row in rows]
+    yield Family("assay_verdict", "", "What the evidence allows to be said of a result.", tuple(verdicts))
+    shares = [
+        ({**_labels(analysis, row), "ceiling": row.binding.name}, float(row.binding.share))
+        for row in rows
+        if row.binding
+    ]
+    help_ = "Measured by the ceiling that it is closest to."
+    yield Family("assay_ceiling_share_ratio", "ratio", help_, tuple(shares))
+    yield from _run_families(analysis)
+
+
+def _run_families(analysis: RunAnalysis) -> Iterator[Family]:
+    run = analysis.run
+    labels = {"study": run.study, "run": run.id}
+    yield Family("assay_run_planned_repeats", "", "Repeats that were planned.", ((labels, float(run.planned)),))
+    yield Family("assay_run_finished_repeats", "", "Repeats that were executed.", ((labels, float(run.finished)),))
+    moments = (("start", run.created_at, "began"), ("end", run.finished_at, "ended"))
+    for name, moment, word in moments:
+        if moment is not None:
+            text = f"When the run {word}, in seconds since 1970."
+            yield Family(f"assay_run_{name}_timestamp_seconds", "seconds", text, ((labels, float(moment)),))
+
+
+def _estimates(
+    analysis: RunAnalysis, name: str, unit: str, help_: str, get: Callable[[Row], Estimate | None]
+) -> Family:
+    samples: list[Sample] = []
+    for row in analysis.rows:
+        estimate = get(row)
+        for part in ESTIMATES if estimate is not None else ():
+            value = getattr(estimate, part)
+            if value is not None:
+                samples.append(({**_labels(analysis, row), "estimate": part}, float(value)))
+    whole = f"{help_} Median, and the ends of its 95 % interval."
+    return Family(f"assay_{name}_{unit}", unit, whole, tuple(samples))
+
+
+def _labels(analysis: RunAnalysis, row: Row) -> dict[str, str]:
+    """What tells a result from all others. Names of axes begin with `axis_`, so that they are never another label."""
+    case = row.case
+    labels = {
+        "study": analysis.run.study,
+        "run": analysis.run.id,
+        "case": case.id,
+        "target": case.target,
+        "workload": case.workload,
+        "operation": row.operation,
+    }
+    axes = {f"axis_{_NOT_IN_NAMES.sub('_', name)}": _axis(value) for name, value in case.axes.items()}
+    return {**labels, **axes}
+
+
+def _axis(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)
