@@ -80,8 +80,34 @@ def changed_study(path: Path, data: bytes, change: "Change") -> Changed:
     return Changed(study_text(change.applied(loaded.source.data), head).encode(), loaded.source)
 
 
+class StudyProblemsError(Exception):
+    """A study has problems.
+
+    Attributes:
+        path: Where the study is.
+        problems: In the order of its lines.
+    """
+
+    def __init__(self, path: Path, problems: tuple[Problem, ...]) -> None:
+        super().__init__(path, problems)
+        self.path = path
+        self.problems = problems
+
+
 def check_study(path: Path, data: bytes, made: bool = False, places: Source | None = None) -> Plan:
-    """As `load_study_file`, of a study that was read.
+    """As `load_study_file`, of a study that was read; arguments and errors as in `plan_study`.
+
+    Raises:
+        typer.Exit: There are problems; they have been printed.
+    """
+    try:
+        return plan_study(path, data, made, places)
+    except StudyProblemsError as error:
+        refuse(error.path, error.problems)
+
+
+def plan_study(path: Path, data: bytes, made: bool = False, places: Source | None = None) -> Plan:
+    """A study that was read, expanded and checked; nothing of its problems is printed.
 
     Args:
         path: Where it is, or the one that it was made from.
@@ -91,6 +117,7 @@ def check_study(path: Path, data: bytes, made: bool = False, places: Source | No
 
     Raises:
         AssayError: There are problems of one that was made; the first one.
+        StudyProblemsError: There are problems of another; all of them.
     """
     loaded = load_study(data, str(Path.cwd()), places)
     folder = path.absolute().parent
@@ -100,7 +127,7 @@ def check_study(path: Path, data: bytes, made: bool = False, places: Source | No
         from assay.cli.money.study_prices import faults_beside
 
         more = [loaded.source.problem(fault) for fault in faults_beside(loaded.source.data, folder)]
-        refuse(path, sorted_problems([*loaded.problems, *without_echoes(more, loaded.source)]))
+        raise StudyProblemsError(path, sorted_problems([*loaded.problems, *without_echoes(more, loaded.source)]))
     study = loaded.study
     expansion = expand(study)
     backends = general_capabilities()
@@ -109,7 +136,9 @@ def check_study(path: Path, data: bytes, made: bool = False, places: Source | No
     faults = [*expansion.faults, *general_faults(study, expansion.cases, backends), *price_faults]
     if made:
         _refuse_made(path, loaded, faults)
-    refuse_faults(path, loaded.source, [*faults, *impossible_faults(study, expansion.cases)])
+    faults += impossible_faults(study, expansion.cases)
+    if faults:
+        raise StudyProblemsError(path, sorted_problems([loaded.source.problem(fault) for fault in faults]))
     cases, impossible = leave_out_impossible(study, expansion.cases)
     _tell_impossible(impossible)
     if not cases:

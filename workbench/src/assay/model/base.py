@@ -32,6 +32,9 @@ class AssayError(Exception):
         self.hint = hint
         self.exit_code = exit_code
         self.others = others
+        if hint:
+            # Where the error ends a program of the user's, Python prints it below.
+            self.add_note(f"hint: {hint}")
 
 
 EXIT_OK = 0

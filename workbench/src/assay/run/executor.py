@@ -2,6 +2,7 @@
 
 import contextlib
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -63,8 +64,12 @@ class Interruption:
 
     @contextlib.contextmanager
     def watch(self) -> Iterator[None]:
-        """Take the signals over meanwhile, except those that whoever started Assay has it ignore, as `nohup` does."""
-        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        """Take the signals over meanwhile, except those that whoever started Assay has it ignore, as `nohup` does.
+
+        In another thread than the main one Python lets nobody take signals: then the run hears none.
+        """
+        main = threading.current_thread() is threading.main_thread()
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if main else ()
         heard = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
         before = {number: signal.signal(number, self._take) for number in heard}
         try:

@@ -1,0 +1,138 @@
+"""Measure a study from a program."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from assay.api.opened import RUNS, Run
+from assay.cli.output import note
+from assay.cli.progress import LineProgress
+from assay.cli.run import study_path
+from assay.cli.studyfile import StudyProblemsError, plan_study, read_study
+from assay.model.base import EXIT_USAGE, AssayError
+from assay.model.foreign import plain
+from assay.model.result.result import Sample
+from assay.model.source import Problem
+from assay.model.study.case import Case
+from assay.run.listener import Progress, TimeLeft
+from assay.run.planned import Plan
+from assay.run.session import start
+
+GIVEN = Path("study")
+"""Name of a study that is no file. Names of files in it start at the current directory, as of one that is there."""
+
+Study = str | Path | Mapping[str, Any]
+
+
+class StudyError(AssayError):
+    """A study has problems.
+
+    Attributes:
+        problems: Each with its line, in their order.
+    """
+
+    def __init__(self, path: Path, problems: tuple[Problem, ...]) -> None:
+        first, *others = problems
+        super().__init__(
+            f"{path}:{first.line}: {first.message}",
+            first.hint,
+            EXIT_USAGE,
+            tuple((f"{path}:{problem.line}: {problem.message}", problem.hint) for problem in others),
+        )
+        self.path = path
+        self.problems = problems
+
+    def __str__(self) -> str:
+        """All problems, two lines each."""
+        return "\n".join(problem.text(plain(str(self.path))) for problem in self.problems)
+
+
+def run(
+    study: Study, *, out: str | Path = RUNS, destroy: bool = False, budget: str | None = None, quiet: bool = False
+) -> Run:
+    """Measure a study and keep the results, as `assay run` does.
+
+    It may be called from any thread. In the main one Ctrl-C, or a notebook's *interrupt*, ends it in order: the test
+    data is removed, what was measured is kept, and `assay run RUN --resume` goes on. In others nothing interrupts it.
+
+    Args:
+        study: Path of a study file; or its text, which has line breaks; or the same as a mapping.
+        out: Folder of the runs.
+        destroy: Devices named in the study may be overwritten, and buckets and tables written to.
+        budget: What its designs may cost meanwhile, such as `5USD`; None: anything.
+        quiet: Say nothing on standard error while it measures. What is worth a warning is in the report, too.
+
+    Returns:
+        The run; its `status` is `complete`, `complete with errors`, or `interrupted` if the budget was spent.
+
+    Raises:
+        StudyError: The study has problems; all are told, with their lines.
+        AssayError: Refused or impossible; then nothing is left behind.
+        KeyboardInterrupt: It was interrupted; what was measured is kept.
+    """
+    plan = _planned(study)
+    with start(plan, Path(out), destroy, _Silent() if quiet else _Lines(), budget) as store:
+        folder, status = store.folder, store.info_status()
+    if status == "interrupted" and budget is None:
+        raise KeyboardInterrupt(f"the run was interrupted: go on with assay run {folder} --resume")
+    return Run(folder)
+
+
+def _planned(study: Study) -> Plan:
+    text = study if isinstance(study, str) and "\n" in study else None
+    try:
+        if text is None and isinstance(study, str | Path):
+            path = study_path(str(study))
+            return plan_study(path, read_study(path))
+        if text is None:
+            text = yaml.safe_dump(_plain(study), sort_keys=False, allow_unicode=True)
+        return plan_study(GIVEN, text.encode())
+    except StudyProblemsError as error:
+        raise StudyError(error.path, error.problems) from None
+    except (yaml.YAMLError, UnicodeEncodeError) as error:
+        message = f"the study cannot be written as YAML: {plain(str(error))}"
+        raise AssayError(message, "give text, numbers, booleans, lists and mappings only") from None
+
+
+def _plain(value: Any) -> Any:
+    """Mappings, lists and paths as YAML has them, without references from one place to another."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+class _Lines:
+    """Tells people on standard error, a line at a time: a notebook has no cursor to move."""
+
+    def say(self, text: str) -> None:
+        """Print a line."""
+        note(text)
+
+    def progress(self, total: int, done: int, left: TimeLeft) -> Progress:
+        """A line for each repeat, fewer for large studies."""
+        return LineProgress(total, done, left)
+
+
+class _Silent:
+    """Tells nobody."""
+
+    def say(self, text: str) -> None:
+        """Says nothing."""
+
+    def progress(self, total: int, done: int, left: TimeLeft) -> Progress:
+        """Says nothing either."""
+        return _SilentProgress(total, done, left)
+
+
+class _SilentProgress(LineProgress):
+    def finish(
+        self, case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]
+    ) -> None:
+        """Says nothing: the run keeps it."""
+
+    def say(self, text: str) -> None:
+        """Says nothing."""
