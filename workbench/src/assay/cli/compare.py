@@ -203,9 +203,9 @@ def _share(text: str) -> float:
 
 
 def _compared(runs: list[str], by: str | None, out: Path, latencies: bool) -> "RunsComparison | Answer":
-    from assay.analyse.runs import compare_runs, compare_targets
+    from assay.analyse.runs import compare_targets
     from assay.run.analysis import load_analysis
-    from assay.run.known import known_runs
+    from assay.run.known import compare_in
 
     if by is not None and by not in BY:
         raise AssayError(f"--by {by!r} is unknown", "write --by target")
@@ -230,10 +230,7 @@ def _compared(runs: list[str], by: str | None, out: Path, latencies: bool) -> "R
             return compare_targets(before[-1])
         name, _ = next(iter(twice))
         raise AssayError(f"both are run {name}", "name two runs, or compare its targets with --by target")
-    study = before[-1].run.study
-    alike = all(one.run.study == study for one in (*before, *after))
-    known = known_runs(study, [one.run.folder for one in after], out) if alike else None
-    return compare_runs(before, after, by_target=bool(by), known=known)
+    return compare_in(out, before, after, by_target=bool(by))
 
 
 def _refuse_twice(side: "list[RunAnalysis]") -> None:

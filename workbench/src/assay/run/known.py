@@ -1,6 +1,6 @@
 """How much runs of a study differ though nothing was changed: read from the other runs in the folder."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,31 @@ from assay.model.result.verdict import NO_RESULT, Verdict
 
 if TYPE_CHECKING:
     from assay.analyse.between import Between, Key
+    from assay.model.result.comparison import RunsComparison
+    from assay.model.result.result import RunAnalysis
     from assay.store import RunStore
+
+
+def compare_in(
+    out: Path, before: "Sequence[RunAnalysis]", after: "Sequence[RunAnalysis]", by_target: bool = False
+) -> "RunsComparison":
+    """Compare runs with what the others of their study in the folder show of chance.
+
+    Args:
+        out: Folder of the runs.
+        before: One or several, the oldest first.
+        after: Likewise.
+        by_target: Each target against each; see `assay.analyse.runs.compare_runs`.
+
+    Raises:
+        AssayError: They have nothing in common.
+    """
+    from assay.analyse.runs import compare_runs
+
+    study = before[-1].run.study
+    alike = all(one.run.study == study for one in (*before, *after))
+    known = known_runs(study, [one.run.folder for one in after], out) if alike else None
+    return compare_runs(before, after, by_target=by_target, known=known)
 
 
 def known_runs(study: str, without: Collection[str], out: Path) -> "Between | None":
