@@ -27,6 +27,7 @@ COMMANDS = (
     "list",
     "show",
     "report",
+    "serve",
     "export",
     "compare",
     "history",

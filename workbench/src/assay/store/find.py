@@ -55,10 +55,11 @@ def list_runs(root: Path) -> list[RunSummary]:
     Raises:
         AssayError: The folder cannot be read.
     """
-    return sorted((_summary(folder) for folder in run_folders(root)), key=lambda run: (run.created_at, run.id))
+    return sorted((run_summary(folder) for folder in run_folders(root)), key=lambda run: (run.created_at, run.id))
 
 
-def _summary(folder: Path) -> RunSummary:
+def run_summary(folder: Path) -> RunSummary:
+    """The run in a folder; if it cannot be read, with the reason."""
     try:
         with damage_told(folder), contextlib.closing(connect(folder / DATABASE, write=False)) as connection:
             found = connection.execute(

@@ -1,0 +1,62 @@
+"""`assay serve`."""
+
+from pathlib import Path
+
+import typer
+
+PORT = 8090
+
+
+def command(
+    folder: Path = typer.Argument(Path("assay-runs"), metavar="[DIR]", help="Folder of the runs."),
+    port: int = typer.Option(PORT, "--port", min=0, max=65535, help="Port; 0 for any free one."),
+    host: str = typer.Option("127.0.0.1", "--host", help="Address to listen at; others may reach any but this one."),
+    open_: bool = typer.Option(False, "--open", help="Open a browser."),
+) -> None:
+    """Show the runs of a folder in a browser, and compare two by clicking.
+
+    Each run has its report and its results as files. Pages are made when somebody asks for them, and nothing can be
+    changed there. Only this machine can reach them, unless --host says otherwise; there is no password. Ctrl-C ends it.
+
+    Example: `assay serve --open`, `assay serve /data/runs --port 0`
+    """
+    from assay.cli.output import note, say
+    from assay.cli.serving.folder import Folder
+    from assay.cli.serving.server import Server
+
+    _check(folder)
+    try:
+        with Server(Folder(folder), host, port) as server:
+            if not server.loopback:
+                note(f"warning: there is no password: whoever reaches {server.address} sees all runs in {folder}")
+            say(server.address)
+            note(f"the runs of {folder}; Ctrl-C ends it")
+            if open_:
+                _open(server.address)
+            server.serve_forever()
+    except KeyboardInterrupt:
+        note("ended")
+
+
+def _check(folder: Path) -> None:
+    """See that a folder is named that has runs, or may get some."""
+    from assay.model.base import AssayError
+    from assay.store.entries import DATABASE
+
+    try:
+        if (folder / DATABASE).is_file():
+            hint = f"give the folder that it is in, {folder.absolute().parent}"
+            raise AssayError(f"{folder} is a run, and not a folder of runs", hint)
+        missing = not folder.is_dir()
+    except OSError as error:
+        raise AssayError(f"{folder}: cannot be read: {error.strerror}", "see its rights") from error
+    if missing and folder != Path("assay-runs"):
+        raise AssayError(f"there is no folder {folder}", "give the folder of the runs")
+
+
+def _open(address: str) -> None:
+    """Open a browser; one in the terminal would hold us until it ends."""
+    import threading
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -1,0 +1,199 @@
+"""The runs of a folder, and the pages that are made of them.
+
+Whoever asks names runs, and only those that were found by listing the folder are known: no text of an address ever
+becomes a path.
+"""
+
+import math
+import os
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from assay.cli.export import Format, TableName, write_export
+from assay.cli.serving.kept import Kept
+from assay.model.base import AssayError
+from assay.report import numbers
+from assay.report.build import build_document
+from assay.report.compared import comparison_document
+from assay.report.html import render_html
+from assay.report.pages.frame import with_links
+from assay.report.pages.runs import DOWNLOADS, RunLine
+from assay.run.analysis import load_analysis
+from assay.run.known import compare_in
+from assay.store.entries import DATABASE, INTERVALS, PRICES, STUDY
+from assay.store.find import RunSummary, run_folders, run_summary
+from assay.store.run import RunStore
+
+MOST_KEPT = 64 << 20
+"""Bytes of pages; a report has about 2 MB."""
+_LOOKED_AT = (DATABASE, f"{DATABASE}-wal", STUDY, PRICES, INTERVALS)
+Stamp = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A run that is there.
+
+    Attributes:
+        slug: What it is called in addresses: the name of its folder, percent-encoded.
+        stamp: Changes when the run does.
+    """
+
+    slug: str
+    folder: Path
+    summary: RunSummary
+    stamp: Stamp
+
+    @property
+    def started(self) -> float:
+        """Seconds since 1970; 0 if that is not known."""
+        return self.summary.created_at if math.isfinite(self.summary.created_at) else 0.0
+
+
+class Folder:
+    """What is served. Each method may be called by several threads."""
+
+    def __init__(self, root: Path) -> None:
+        """Of this folder, which need not be there yet."""
+        self.root = root.absolute()
+        self._lock = threading.Lock()
+        self._entries: dict[str, Entry] = {}
+        self._lines: dict[str, tuple[Stamp, RunLine]] = {}
+        self._pages = Kept(MOST_KEPT)
+
+    def entries(self) -> list[Entry]:
+        """All runs, the newest first.
+
+        Raises:
+            AssayError: The folder cannot be read.
+        """
+        with self._lock:
+            before = self._entries
+        found = [self._entry(folder, before) for folder in run_folders(self.root)]
+        with self._lock:
+            # What is gone is forgotten.
+            self._entries = {entry.slug: entry for entry in found}
+            self._lines = {slug: line for slug, line in self._lines.items() if slug in self._entries}
+        return sorted(found, key=lambda entry: (entry.started, entry.slug), reverse=True)
+
+    def _entry(self, folder: Path, before: dict[str, Entry]) -> Entry:
+        slug, stamp = quote(os.fsencode(folder.name), safe=""), _stamp(folder)
+        known = before.get(slug)
+        # Only of a run that has ended is all that can change in its files.
+        if known and known.stamp == (*stamp, known.summary.status) and str(known.summary.status).startswith("complete"):
+            return known
+        summary = run_summary(folder)
+        return Entry(slug, folder, summary, (*stamp, summary.status))
+
+    def line(self, entry: Entry) -> RunLine:
+        """The run in the list."""
+        with self._lock:
+            stamp, line = self._lines.get(entry.slug, ((), None))
+        if line is not None and stamp == entry.stamp:
+            return line
+        line = _line(entry)
+        with self._lock:
+            self._lines[entry.slug] = entry.stamp, line
+        return line
+
+    def report(self, entry: Entry, bare: bool = False) -> bytes:
+        """The report as HTML; `bare` without the links to its neighbours.
+
+        Raises:
+            AssayError: The run cannot be read.
+        """
+        page = self._pages.get(("report", entry.slug, entry.stamp), lambda: self._report(entry))
+        if bare:
+            return page
+        files = [(words, f"/run/{entry.slug}/{file}") for words, file in (("HTML", "report.html"), *DOWNLOADS)]
+        return with_links(page.decode(), [("All runs", "/"), *files]).encode()
+
+    def _report(self, entry: Entry) -> bytes:
+        return render_html(build_document(load_analysis(str(entry.folder), self.root))).encode()
+
+    def export(self, entry: Entry, format_: Format) -> bytes:
+        """The results as a file.
+
+        Raises:
+            AssayError: The run cannot be read.
+        """
+
+        def make() -> bytes:
+            with tempfile.TemporaryDirectory() as place:
+                path = Path(place) / f"export.{format_}"
+                write_export(load_analysis(str(entry.folder), self.root), format_, TableName.RESULTS, path, True)
+                return path.read_bytes()
+
+        return self._pages.get(("export", format_, entry.slug, entry.stamp), make)
+
+    def comparison(self, before: Entry, after: Entry) -> bytes:
+        """Two runs compared, as `assay compare` does.
+
+        Raises:
+            AssayError: One cannot be read, or they have nothing in common.
+        """
+
+        def make() -> bytes:
+            first, second = (load_analysis(str(entry.folder), self.root) for entry in (before, after))
+            return render_html(comparison_document(compare_in(self.root, [first], [second]))).encode()
+
+        # What chance does is taken from the other runs, so that the page follows from all of them.
+        others = tuple(sorted((entry.slug, entry.stamp) for entry in self._known()))
+        page = self._pages.get(("compare", before.slug, after.slug, hash(others)), make)
+        links = [("All runs", "/"), *((entry.folder.name, f"/run/{entry.slug}") for entry in (before, after))]
+        return with_links(page.decode(), links).encode()
+
+    def _known(self) -> list[Entry]:
+        with self._lock:
+            return list(self._entries.values())
+
+
+def _stamp(folder: Path) -> Stamp:
+    found: list[object] = []
+    for name in _LOOKED_AT:
+        try:
+            state = (folder / name).stat()
+        except OSError:
+            found.append(None)
+        else:
+            # Readers leave empty logs behind.
+            found.append((state.st_mtime_ns, state.st_size, state.st_ino) if state.st_size else None)
+    return tuple(found)
+
+
+def _line(entry: Entry) -> RunLine:
+    """What is kept of a run; no column of its database need be what Assay puts there."""
+    summary, started = entry.summary, _moment(entry.started)
+    name, status = entry.folder.name, str(summary.status)
+    if summary.problem:
+        return RunLine(entry.slug, name, "", status, started, problem=summary.problem)
+    try:
+        with RunStore.open(entry.folder) as store:
+            info, verdicts = store.info(), store.verdict_counts()
+    except AssayError as error:
+        return RunLine(entry.slug, name, str(summary.study), "unreadable", started, problem=error.message)
+    answer = info.page.answer if info.page else next(iter(info.answers), "")
+    return RunLine(
+        entry.slug,
+        name,
+        info.study,
+        status,
+        started,
+        info.planned,
+        info.finished,
+        info.question,
+        ", ".join(info.hosts) or info.environment.get("host", {}).get("name", ""),
+        tuple((str(verdict), int(count)) for verdict, count in verdicts.items()),
+        answer,
+    )
+
+
+def _moment(at: Any) -> str:
+    try:
+        return numbers.moment(at) if at else ""
+    except (OverflowError, ValueError, OSError):
+        return ""

@@ -1,0 +1,138 @@
+"""The server: whom it answers, and what every answer carries."""
+
+import ipaddress
+import socket
+import socketserver
+import sys
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, cast
+
+from assay.cli.output import note
+from assay.cli.serving.answers import Answer, answer, refusal
+from assay.cli.serving.folder import Folder
+from assay.model.base import AssayError
+from assay.model.foreign import plain
+
+SILENT_SECONDS = 30
+"""A client that says nothing for so long is left alone."""
+_ALWAYS = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("X-Frame-Options", "DENY"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Cache-Control", "no-store"),
+)
+
+
+class Server(ThreadingHTTPServer):
+    """Serves the runs of a folder, each request in a thread of its own."""
+
+    daemon_threads = True
+
+    def __init__(self, folder: Folder, host: str, port: int) -> None:
+        """Listen.
+
+        Args:
+            folder: What is served.
+            host: Address or name to listen at.
+            port: 0 for any free one.
+
+        Raises:
+            AssayError: Nobody can listen there.
+        """
+        self.folder = folder
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+            self.address_family, _, _, _, place = found[0]
+            super().__init__(cast("tuple[str, int]", place), Handler)
+        except OSError as error:
+            hint = "choose another one with --port, or --port 0 for any free one, or another address with --host"
+            words = (error.strerror or str(error)).lower()
+            raise AssayError(f"cannot listen at {host}, port {port}: {words}", hint) from error
+        self.loopback = ipaddress.ip_address(str(self.server_address[0]).partition("%")[0]).is_loopback
+
+    def server_bind(self) -> None:
+        """Bind; other than its parent it asks no name service for the machine's name, which may take long."""
+        socketserver.TCPServer.server_bind(self)
+        self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
+
+    @property
+    def address(self) -> str:
+        """Where a browser finds it."""
+        host = self.server_name
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.server_port}/"
+
+    def is_meant(self, host: str | None) -> bool:
+        """Whether a request with this header `Host` comes from somebody who typed our address.
+
+        On loopback a page from elsewhere could reach us by a name of its own that suddenly means this machine (DNS
+        rebinding); then it is that name which stands in the header. Addresses and `localhost` mean what they say.
+        """
+        if not self.loopback or host is None:
+            return not self.loopback
+        name = host.strip().lower()
+        name = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
+        if name == "localhost":
+            return True
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        return True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
+        """Say in one line what went wrong; that a browser has left is nothing."""
+        error = sys.exception()
+        if not isinstance(error, OSError):
+            note(f"error: a request failed: {type(error).__name__}: {plain(str(error))}")
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One request."""
+
+    server: Server
+    server_version, sys_version = "assay", ""
+    timeout = SILENT_SECONDS
+
+    def do_GET(self) -> None:
+        """Answer."""
+        self._send(self._answer())
+
+    do_HEAD = do_GET  # noqa: N815
+
+    def do_POST(self) -> None:
+        """Refuse: nothing can be changed here."""
+        self._send(refusal(HTTPStatus.METHOD_NOT_ALLOWED, "Pages can be read here, and nothing else."))
+
+    do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_POST  # noqa: N815
+
+    def _answer(self) -> Answer:
+        if not self.server.is_meant(self.headers.get("Host")):
+            text = "This server answers on this machine only, by its address or as localhost."
+            return refusal(HTTPStatus.MISDIRECTED_REQUEST, text, f"Open {self.server.address}")
+        try:
+            return answer(self.server.folder, self.path)
+        except Exception as error:
+            note(f"error: {plain(self.path, 200)}: {type(error).__name__}: {plain(str(error))}")
+            return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "Assay has a bug: this page cannot be made.")
+
+    def _send(self, found: Answer) -> None:
+        self.send_response(found.status)
+        allow = (("Allow", "GET, HEAD"),) if found.status == HTTPStatus.METHOD_NOT_ALLOWED else ()
+        for name, value in (*_ALWAYS, *allow, *found.headers):
+            self.send_header(name, value)
+        if found.status != HTTPStatus.NO_CONTENT:
+            self.send_header("Content-Type", found.kind)
+            self.send_header("Content-Length", str(len(found.body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(found.body)
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
+        """What its parent refuses before we see it, such as an address that is too long, looks like our other pages."""
+        self.close_connection = True
+        self._send(refusal(code, "This request cannot be understood."))
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Requests are not listed."""

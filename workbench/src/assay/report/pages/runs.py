@@ -1,0 +1,163 @@
+"""The list of runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assay.model.foreign import plain
+from assay.model.result.verdict import RANK
+from assay.report import numbers
+from assay.report.html import escape
+from assay.report.pages.frame import page
+
+PAGE = 100
+"""Runs of a page."""
+EVERY, EVERY_LIVE = 30, 5
+"""Seconds between looks for news, and while a run is under way."""
+MOST_ANSWER = 400
+DOWNLOADS = (("CSV", "export.csv"), ("JSON", "export.json"), ("XLSX", "export.xlsx"))
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """A run in the list. All texts may come from anybody.
+
+    Attributes:
+        slug: What it is called in addresses; safe as it is.
+        started: In words; empty if it is not known.
+        planned: Repeats; finished: how many of them have an outcome.
+        verdicts: How many results have each.
+        answer: What it says, as kept at its end.
+        problem: Why it cannot be read; empty if it can.
+    """
+
+    slug: str
+    name: str
+    study: str
+    status: str
+    started: str
+    planned: int = 0
+    finished: int = 0
+    question: str = ""
+    host: str = ""
+    verdicts: tuple[tuple[str, int], ...] = ()
+    answer: str = ""
+    problem: str = ""
+
+    @property
+    def running(self) -> bool:
+        """It is under way."""
+        return self.status == "running"
+
+
+@dataclass(frozen=True, slots=True)
+class RunsPage:
+    """What of a folder is shown.
+
+    Attributes:
+        folder: Its path.
+        lines: Runs of this page, the newest first.
+        total: How many there are on all pages.
+        number: Of this page, from 1; `last` is that of the last one.
+        studies: Names of all studies, with the address of the page that shows only theirs.
+        study: The one that is shown; None for all.
+        before, after: Addresses of the pages beside this one; empty if there is none.
+    """
+
+    folder: str
+    lines: Sequence[RunLine]
+    total: int
+    number: int = 1
+    last: int = 1
+    studies: Sequence[str] = ()
+    study: str | None = None
+    before: str = ""
+    after: str = ""
+
+
+def runs_page(shown: RunsPage) -> str:
+    """The page as HTML."""
+    title = "Runs" if shown.study is None else f"Runs of {shown.study}"
+    live = any(line.running for line in shown.lines)
+    body = _table(shown) if shown.lines else _empty(shown)
+    return page(title, f"Assay · {plain(shown.folder)}", body, EVERY_LIVE if live else EVERY, live)
+
+
+def _empty(shown: RunsPage) -> str:
+    if shown.study is not None:
+        return (
+            f'<section><p class=lead>No run is of {escape(shown.study)}.</p><p><a href="/">All runs</a></p></section>\n'
+        )
+    return (
+        f"<section><p class=lead>There are no runs in {escape(plain(shown.folder))} yet.</p>"
+        "<p>Start one; it appears here by itself:</p>"
+        "<pre>assay init\nassay plan study.yaml\nassay run study.yaml</pre></section>\n"
+    )
+
+
+def _table(shown: RunsPage) -> str:
+    heads = "".join(f"<th scope=col>{name}" for name in ("", "Run", "Status", "Verdicts", "Answer"))
+    rows = "\n".join(map(_row, shown.lines))
+    table = f"<table id=runs><thead><tr>{heads}</thead><tbody>\n{rows}\n</tbody></table>"
+    compare = (
+        "<p class=act><button id=compare>Compare</button> <span class=soft>Tick two runs; the older one comes first."
+        "</span></p>"
+    )
+    form = (
+        f'<form action="/compare" method="get">{compare}<div class="table"><div class=scroll>{table}</div></div></form>'
+    )
+    return f"{_filter(shown)}<section>{form}{_pages(shown)}</section>\n"
+
+
+def _filter(shown: RunsPage) -> str:
+    if len(shown.studies) < 2:
+        return ""
+    options = "".join(
+        f'<option value="{escape(name)}"{" selected" if name == shown.study else ""}>{escape(plain(name, 80))}</option>'
+        for name in shown.studies
+    )
+    everything = ' · <a href="/">all studies</a>' if shown.study is not None else ""
+    return (
+        f'<form class=tools action="/" method="get"><label>Study <select name=study>{options}</select></label>'
+        f"<button>Show</button>{everything}</form>\n"
+    )
+
+
+def _pages(shown: RunsPage) -> str:
+    if shown.last == 1:
+        return ""
+    newer = f'<a href="{escape(shown.before)}">newer</a> · ' if shown.before else ""
+    older = f' · <a href="{escape(shown.after)}">older</a>' if shown.after else ""
+    words = f"page {shown.number:,} of {shown.last:,}, {numbers.plural(shown.total, 'run')}"
+    return f"<p class=caption>{newer}{words}{older}</p>"
+
+
+def _row(line: RunLine) -> str:
+    name = escape(plain(line.name, 120))
+    if line.problem:
+        why = f'<td colspan=3><b class="v incomplete">{escape(plain(line.status))}</b> {escape(plain(line.problem))}'
+        return f"<tr><td><td><b>{name}</b>{why}"
+    tick = f'<input type=checkbox name=run value="{line.slug}" aria-label="Choose {name} to compare">'
+    small = " · ".join(escape(plain(words, 120)) for words in (line.started, line.study, line.host) if words)
+    question = f"<p>{escape(plain(line.question, 200))}</p>" if line.question else ""
+    run = f'<a href="/run/{line.slug}">{name}</a>{question}<p class=soft>{small}</p>'
+    answer = escape(plain(line.answer, MOST_ANSWER))
+    links = " ".join(f'<a href="/run/{line.slug}/{file}">{words}</a>' for words, file in DOWNLOADS)
+    cells = (tick, run, _status(line), _verdicts(line), f"{answer}<p class=soft>{links}</p>")
+    return f"<tr>{''.join(f'<td>{cell}' for cell in cells)}"
+
+
+def _status(line: RunLine) -> str:
+    done = f"{line.finished:,} of {numbers.plural(line.planned, 'repeat')}"
+    bar = ""
+    if line.running and line.planned > 0:
+        bar = f"<progress max={line.planned} value={min(line.finished, line.planned)}></progress>"
+    return f"{escape(plain(line.status, 60))}{bar}<p class=soft>{done}</p>"
+
+
+def _verdicts(line: RunLine) -> str:
+    known = {str(verdict): place for verdict, place in RANK.items()}
+    found = sorted(line.verdicts, key=lambda item: (known.get(item[0], -1), item[0]))
+    return " ".join(
+        f'<b class="v {name if name in known else "unknown"}">{escape(plain(name, 40))} {count:,}</b>'
+        for name, count in found
+    )
