@@ -183,7 +183,7 @@ def test_the_command_prints_stores_and_tells_by_its_exit_code(pair: Wires, tmp_p
     """From inside one namespace, as a user on that host would: the other one runs an iperf3 server."""
     out = tmp_path / "network.json"
     program = [*pair.host(1).enter, ASSAY, "preflight"]
-    words = ["--servers", f"{NET}.2:5334", "--time", "1s", "--parallel", "1", "--json", "--out", str(out)]
+    words = ["--servers", f"{NET}.2:5334", "--time", "1s", "--parallel", "1", "--json", "--output", str(out)]
     with iperf_server(pair, 5334):
         done = subprocess.run([*program, *words], capture_output=True, text=True, timeout=GUARD, check=False)
     assert done.returncode == 0, done.stderr

@@ -165,7 +165,7 @@ HUNG = (
         *("prices", "import", "hung/table.csv", "--book", "o", "--provider", "p", "--region", "r"),
         *("--date", "2026-01-01", "--currency", "EUR", "--hours", "730"),
     ),
-    ("prices", "refresh", "aws-us-east-1", "--out", "new.yaml", "--from", "hung/index.csv"),
+    ("prices", "refresh", "aws-us-east-1", "--output", "new.yaml", "--from", "hung/index.csv"),
 )
 
 
@@ -257,7 +257,7 @@ COMMANDS = (
     ("testbed", "up"),
     ("prices", "check"),
     ("prices", "show"),
-    ("prices", "refresh", "aws-us-east-1", "--out", "new.yaml", "--from"),
+    ("prices", "refresh", "aws-us-east-1", "--output", "new.yaml", "--from"),
     ("price",),
     ("advise",),
     ("preflight", "--hosts", "a", "--servers", "b", "--inventory"),

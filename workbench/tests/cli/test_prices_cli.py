@@ -174,7 +174,7 @@ def test_import_replaces_nothing_unless_told(tmp_path):
     (tmp_path / "ours.yaml").write_text("precious")
     result = assay(tmp_path, "prices", "import", "t.csv", *OPTIONS, expect=2)
     assert "exists already" in result.stderr and (tmp_path / "ours.yaml").read_text() == "precious"
-    assay(tmp_path, "prices", "import", "t.csv", *OPTIONS, "--out", "other.yaml", expect=0)
+    assay(tmp_path, "prices", "import", "t.csv", *OPTIONS, "--output", "other.yaml", expect=0)
     assay(tmp_path, "prices", "import", "t.csv", *OPTIONS, "--force", expect=0)
     assert load_book("ours.yaml", tmp_path) == load_book("other.yaml", tmp_path)
 
@@ -295,7 +295,7 @@ def test_about_may_be_folded_into_lines(tmp_path):
         ("--currency", "francs", "error: --currency: `francs` is not a currency"),
         ("--date", "yesterday", "error: --date: `yesterday` is not a date"),
         ("--book", "../ours", "error: '../ours' cannot be the name of a file"),
-        ("--out", "no/such/place.yaml", "error: cannot write no/such/place.yaml: there is no directory no/such"),
+        ("--output", "no/such/place.yaml", "error: cannot write no/such/place.yaml: there is no directory no/such"),
     ],
 )
 def test_wrong_options_of_import(tmp_path, option, value, message):

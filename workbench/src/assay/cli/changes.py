@@ -1,9 +1,13 @@
 """Options that change a study for one command: of `check`, `plan` and `run`."""
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from assay.model.study.repeats import MOST_REPEATS
-from assay.plan.change import Change
+
+if TYPE_CHECKING:
+    from assay.plan.change import Change
 
 SET = typer.Option(
     [],
@@ -20,7 +24,10 @@ TARGET = typer.Option([], "--target", metavar="TARGET", help="Only at this targe
 ON_ROOT = "Directories for mounts may lie on the root file system."
 
 
-def asked(values: list[str], repeats: int | None, only: list[str], targets: list[str]) -> Change | None:
+def asked(values: list[str], repeats: int | None, only: list[str], targets: list[str]) -> "Change | None":
     """The change that is asked for; None: the study is taken as it is."""
-    change = Change(tuple(values), repeats, tuple(only), tuple(targets))
-    return change if change.words else None
+    if not (values or only or targets) and repeats is None:
+        return None
+    from assay.plan.change import Change
+
+    return Change(tuple(values), repeats, tuple(only), tuple(targets))

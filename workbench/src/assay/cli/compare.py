@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.cli.output import note
+from assay.cli.settings import RUNS
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED, AssayError
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def command(
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
     html: Path | None = typer.Option(None, "--html", metavar="FILE", help="Write a page too."),
     force: bool = typer.Option(False, "--force", help="Replace the files of --html and --junit if they exist."),
-    out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+    out: Path = RUNS,
 ) -> None:
     """Compare two runs, the targets of one, or with --ab two sides that are measured now, in turns.
 

@@ -15,9 +15,11 @@ def command(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -
     Example: `assay doctor`
     """
     from assay.cli.output import print_json, print_table
-    from assay.launch.doctor import examine
+    from assay.cli.settings import runs_setting
+    from assay.launch.doctor import Fact, examine
 
-    facts = examine()
+    folder, where = runs_setting()
+    facts = [*examine(), Fact("folder of runs", "ok", f"{folder} ({where})", "")]
     if as_json:
         print_json([asdict(fact) for fact in facts])
     else:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from assay.cli.output import note, say, show
+from assay.cli.settings import RUNS
 from assay.model.base import AssayError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def command(
     target: str | None = typer.Option(
         None, "--target", metavar="PATH", help="Describe this folder or device too; without RUN."
     ),
-    out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+    out: Path = RUNS,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """Show what a run's results depend on: machine, kernel, settings, storage, network, versions.

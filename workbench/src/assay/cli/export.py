@@ -5,6 +5,7 @@ from pathlib import Path
 
 import typer
 
+from assay.cli.settings import RUNS
 from assay.model.base import AssayError
 from assay.model.result.result import RunAnalysis
 from assay.report.tables import Table
@@ -49,7 +50,7 @@ def command(
         help="csv and parquet: a line for each result, repeat, kind, ceiling, or target.",
     ),
     force: bool = typer.Option(False, "--force", help="Replace the file if it exists."),
-    out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+    out: Path = RUNS,
 ) -> None:
     """Write a run's results as a table for other programs.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.cli.output import note, show
+from assay.cli.settings import RUNS
 from assay.model.base import AssayError
 from assay.model.named import look
 
@@ -28,7 +29,7 @@ def command(
     study: str = typer.Argument(..., metavar="STUDY", help="Name of a study, or its file."),
     everything: bool = typer.Option(False, "--all", help=f"All rows, not only the first {FIRST_ROWS}."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
-    out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+    out: Path = RUNS,
 ) -> None:
     """Show how the results of a study went from run to run, and where they changed.
 

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import typer
 
+from assay.cli.settings import RUNS
+
 
 def command(
-    out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+    out: Path = RUNS,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """List the runs, the newest last.

@@ -11,6 +11,7 @@ import typer
 
 from assay.cli.changes import ON_ROOT
 from assay.cli.output import note, say
+from assay.cli.settings import RUNS
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, AssayError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def command(
     time: str = typer.Option("30s", "--time", help="How long it may take, about."),
     report: bool = typer.Option(False, "--report", help="Write the HTML report, too."),
     save: Path | None = typer.Option(None, "--save", metavar="FILE", help="Write the study that was measured."),
-    out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+    out: Path = RUNS,
     destroy: bool = typer.Option(False, "--destroy", help="Devices may be overwritten, buckets and tables written to."),
     on_root: bool = typer.Option(False, "--yes-on-root", help=ON_ROOT),
     as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),

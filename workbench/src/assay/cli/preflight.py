@@ -33,7 +33,7 @@ def command(
     parallel: int = typer.Option(4, "--parallel", help="TCP connections of each pair, besides one alone."),
     link: str = typer.Option("", "--link", metavar="RATE", help="What each host's link should carry, such as 10Gb/s."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
-    out: Path = typer.Option(None, "--out", metavar="FILE", help="Write the JSON to a file, too."),
+    output: Path = typer.Option(None, "--output", "-o", metavar="FILE", help="Write the JSON to a file, too."),
 ) -> None:
     """Measure what the network between clients and servers carries, before storage is measured over it.
 
@@ -48,8 +48,8 @@ def command(
     from assay.wires.preflight import run_preflight
 
     options = _options(time, parallel)
-    if out is not None:
-        _refuse_unwritable(out)
+    if output is not None:
+        _refuse_unwritable(output)
     try:
         with _places(study, hosts, servers, inventory, box) as places:
             places = _stated(places, link)
@@ -61,8 +61,8 @@ def command(
     finally:
         close_shells()
     found = network_findings(network)
-    if out is not None:
-        _write(out, network, found)
+    if output is not None:
+        _write(output, network, found)
     if as_json:
         print_json({"network": network, **found.model_dump(mode="json")})
     else:
@@ -146,7 +146,7 @@ def _refuse_unwritable(out: Path) -> None:
     """Before minutes of measuring rather than after."""
     if out.is_dir() or not out.absolute().parent.is_dir():
         raise AssayError(
-            f"--out {out}: {'is a folder' if out.is_dir() else 'its folder does not exist'}", "name a file"
+            f"--output {out}: {'is a folder' if out.is_dir() else 'its folder does not exist'}", "name a file"
         )
 
 
@@ -157,7 +157,7 @@ def _write(out: Path, network: "Network", found: "NetworkFindings") -> None:
     try:
         out.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     except OSError as error:
-        raise AssayError(f"--out {out}: {error.strerror}", "name another file", EXIT_INCOMPLETE) from error
+        raise AssayError(f"--output {out}: {error.strerror}", "name another file", EXIT_INCOMPLETE) from error
 
 
 def _print(network: "Network", found: "NetworkFindings") -> None:

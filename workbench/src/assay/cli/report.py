@@ -5,6 +5,7 @@ from pathlib import Path
 import typer
 
 from assay.cli.output import note, say
+from assay.cli.settings import RUNS
 from assay.model.base import AssayError
 from assay.model.money.price import Book
 from assay.model.result.result import RunAnalysis
@@ -19,7 +20,7 @@ def command(
     output: Path | None = typer.Option(
         None, "--output", "-o", help="File to write; default: `report.html` in the run."
     ),
-    out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+    out: Path = RUNS,
     opened: bool = typer.Option(False, "--open", help="Open it in the browser."),
     prices: str | None = typer.Option(
         None, "--prices", metavar="today[=BOOK]", help="Show today's prices beside those that the run carries."

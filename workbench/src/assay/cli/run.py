@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from assay.cli.changes import ON_ROOT, ONLY, REPEATS, SET, TARGET, asked
+from assay.cli.settings import RUNS
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
 from assay.model.named import look
 
@@ -28,7 +29,7 @@ def command(
     repeats: int | None = REPEATS,
     only: list[str] = ONLY,
     targets: list[str] = TARGET,
-    out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+    out: Path = RUNS,
     destroy: bool = typer.Option(
         False,
         "--destroy",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.cli.output import say, show
+from assay.cli.settings import RUNS
 from assay.model.base import AssayError
 from assay.model.units import about_rate
 from assay.run.brief import page_of, results_of
@@ -30,7 +31,7 @@ def command(
         ..., metavar="RUN", help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path."
     ),
     case: str = typer.Argument("", metavar="[CASE]", help="Id of a case, such as c0001."),
-    out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+    out: Path = RUNS,
     everything: bool = typer.Option(False, "--all", help=f"All results, not only the first {FIRST_ROWS}."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON; without CASE all results."),
 ) -> None:

@@ -233,7 +233,7 @@ def test_dates_and_sources_follow_the_files_and_changes_are_told(folder, tmp_pat
     ]
     (tmp_path / "small.yaml").write_text(book_text(Book.model_validate({**SMALL, "rows": rows})))
     source = str(folder / "AmazonEC2.csv")
-    words = ("prices", "refresh", "small.yaml", "--from", source, "--out", "new.yaml")
+    words = ("prices", "refresh", "small.yaml", "--from", source, "--output", "new.yaml")
     result = assay(tmp_path, *words, expect=0)
     book = load_book("new.yaml", tmp_path)
     machine, other, disk, objects = book.rows
@@ -357,7 +357,7 @@ def test_a_price_in_another_unit_is_rounded_to_what_a_book_holds():
 def test_a_file_of_the_future_is_refused(tmp_path, form):
     (tmp_path / "small.yaml").write_text(book_text(small()))
     (tmp_path / "f").write_text(AS[form]("AmazonEC2", EC2, "2099-01-01T00:00:00Z"))
-    result = assay(tmp_path, "prices", "refresh", "small.yaml", "--from", "f", "--out", "new.yaml", expect=2)
+    result = assay(tmp_path, "prices", "refresh", "small.yaml", "--from", "f", "--output", "new.yaml", expect=2)
     assert "error: f: its publication date 2099-01-01 is in the future\n" in result.stderr
     assert not (tmp_path / "new.yaml").exists()
 
@@ -365,7 +365,7 @@ def test_a_file_of_the_future_is_refused(tmp_path, form):
 def test_a_book_of_the_future_is_not_written(folder, tmp_path):
     rows = [SMALL["rows"][0], {**SMALL["rows"][0], "item": "other", "date": "2099-01-01"}]
     (tmp_path / "small.yaml").write_text(book_text(Book.model_validate({**SMALL, "rows": rows})))
-    words = ("prices", "refresh", "small.yaml", "--from", str(folder / "AmazonEC2.csv"), "--out", "new.yaml")
+    words = ("prices", "refresh", "small.yaml", "--from", str(folder / "AmazonEC2.csv"), "--output", "new.yaml")
     message = "error: the book cannot be written: rows[1].date: 2099-01-01 is in the future\n"
     assert message in assay(tmp_path, *words, expect=2).stderr and not (tmp_path / "new.yaml").exists()
 
@@ -409,7 +409,7 @@ def test_the_book_itself_and_the_package_are_never_written_into(folder, tmp_path
     words = ("prices", "refresh", "small.yaml", "--from", str(folder / "AmazonEC2.json"))
     assert "small.yaml exists already" in assay(tmp_path, *words, expect=2).stderr
     inside = str(BOOKS / "new.yaml")
-    result = assay(tmp_path, *words, "--out", inside, "--force", expect=2)
+    result = assay(tmp_path, *words, "--output", inside, "--force", expect=2)
     assert "among the books that come with Assay" in result.stderr and not (BOOKS / "new.yaml").exists()
     assert path.read_bytes() == before
     assay(tmp_path, *words, "--force", expect=0)
@@ -518,7 +518,7 @@ def address():
 @pytest.mark.parametrize("path", ["packed", "plain"])
 def test_files_come_over_the_network_too(address, tmp_path, path):
     (tmp_path / "small.yaml").write_text(book_text(small()))
-    words = ("prices", "refresh", "small.yaml", "--out", "new.yaml", "--from", f"{address}/{path}")
+    words = ("prices", "refresh", "small.yaml", "--output", "new.yaml", "--from", f"{address}/{path}")
     assay(tmp_path, *words, expect=0)
     row = load_book("new.yaml", tmp_path).rows[0]
     assert (row.price, row.source) == (Decimal("0.099"), f"AWS price list of AmazonEC2: {address}/{path}")
@@ -542,7 +542,7 @@ def test_what_cannot_be_read_gets_one_line_and_nothing_is_written(address, tmp_p
     (tmp_path / "small.yaml").write_text(book_text(small()))
     (tmp_path / "binary").write_bytes(b"\xff\xfe" * 100)
     (tmp_path / "cut.gz").write_bytes(gzip.compress(GOOD["csv"].encode())[:-200])
-    words = ("prices", "refresh", "small.yaml", "--out", "new.yaml", "--from", source.format(address=address))
+    words = ("prices", "refresh", "small.yaml", "--output", "new.yaml", "--from", source.format(address=address))
     lines = assay(tmp_path, *words, expect=code).stderr.splitlines()
     assert lines[0].startswith("reading ") and lines[1].startswith("error: " + message.format(address=address))
     assert lines[2].startswith("hint: ") and len(lines) == 3

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from assay.cli.output import as_path, note
+from assay.cli.settings import RUNS
 from assay.model.base import EXIT_INCOMPLETE, AssayError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def command(
         [], "--design", metavar="DESIGN", help="Consider only this one, shipped or a file. Repeatable."
     ),
     term: str = typer.Option("", "--term", help="on-demand, reserved-1y, reserved-3y or spot. Default: the cheapest."),
-    out: Path = typer.Option(Path("assay-runs"), "--out", help="Folder of the runs."),
+    out: Path = RUNS,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """Say which design meets a need at which cost, why, and what would change that.

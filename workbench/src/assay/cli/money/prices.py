@@ -18,7 +18,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_
 
 MOST_TABLE_BYTES = 4 << 20
 """Of a table to import; a book with more prices than fit would be too large to be read itself."""
-OUT = typer.Option(None, "--out", metavar="FILE", help="Where the book is written; NAME.yaml here if left out.")
+OUTPUT = typer.Option(
+    None, "--output", "-o", metavar="FILE", help="Where the book is written; NAME.yaml here if left out."
+)
 FORCE = typer.Option(False, "--force", help="Replace the file that is there.")
 
 
@@ -218,7 +220,7 @@ def import_table(
     date: str = typer.Option(..., "--date", metavar="DATE", help="When they held, such as 2026-01-31."),
     currency: str = typer.Option(..., "--currency", metavar="CODE", help="Such as USD or EUR."),
     hours: str = typer.Option(..., "--hours", metavar="HOURS", help="Hours of a month, such as 730."),
-    out: Path = OUT,
+    output: Path = OUTPUT,
     force: bool = FORCE,
 ) -> None:
     """Make a price book out of a table.
@@ -233,7 +235,7 @@ def import_table(
     from assay.money.books.imports import import_csv
     from assay.money.books.written import book_text
 
-    path = _destination(out, name, force)
+    path = _destination(output, name, force)
     data = read_named(table, f"cannot read {table}", "give a CSV file", MOST_TABLE_BYTES)
     try:
         text = data.decode("utf-8-sig")
@@ -256,7 +258,7 @@ def refresh(
     sources: list[str] = typer.Option(
         [], "--from", metavar="URL|FILE", help="A price list file of AWS, CSV or JSON; the present ones if left out."
     ),
-    out: Path = OUT,
+    output: Path = OUTPUT,
     force: bool = FORCE,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
@@ -264,7 +266,7 @@ def refresh(
 
     Rows that are not in the files keep their price and date, and are listed.
 
-    Example: `assay prices refresh aws-us-east-1 --out aws-now.yaml`, `assay prices refresh mine.yaml --from index.csv`
+    Example: `assay prices refresh aws-us-east-1 -o aws-now.yaml`, `assay prices refresh mine.yaml --from index.csv`
     """
     from assay.cli.money.prices_fetch import read_files
     from assay.cli.output import print_json
@@ -275,7 +277,7 @@ def refresh(
 
     book = load_book(ref)
     addresses = needed_files(book)
-    path = _destination(out, book.book, force)
+    path = _destination(output, book.book, force)
     found = renew(book, read_files(sources or addresses, book.currency, wanted_of(book), may_lack=not sources))
     _write(path, book_text(found.book, dt.date.today()), force)
     if as_json:
@@ -315,22 +317,22 @@ def _print_changes(found: "Refreshed", path: Path) -> None:
     say(f"{path}: new prices: {len(new)}, as before: {same}, not renewed: {len(found.left)}")
 
 
-def _destination(out: Path | None, name: str, force: bool) -> Path:
+def _destination(output: Path | None, name: str, force: bool) -> Path:
     """Where a book goes; refused at once if it may not, before anything is fetched."""
     import re
 
     from assay.money.books.books import BOOKS
 
-    if out is None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-        raise AssayError(f"{name!r} cannot be the name of a file", "name the file with --out")
-    path = out or Path(f"{name}.yaml")
+    if output is None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise AssayError(f"{name!r} cannot be the name of a file", "name the file with --output")
+    path = output or Path(f"{name}.yaml")
     if path.resolve().is_relative_to(BOOKS.resolve()):
-        raise AssayError(f"{path} is among the books that come with Assay", "choose another place with --out")
+        raise AssayError(f"{path} is among the books that come with Assay", "choose another place with --output")
     if path.exists() and not force:
-        raise AssayError(f"{path} exists already", "use --force to replace it, or --out FILE for another name")
+        raise AssayError(f"{path} exists already", "use --force to replace it, or --output FILE for another name")
     if not path.parent.is_dir():
         raise AssayError(
-            f"cannot write {path}: there is no directory {path.parent}", "make it, or choose another --out"
+            f"cannot write {path}: there is no directory {path.parent}", "make it, or choose another --output"
         )
     return path
 
@@ -341,4 +343,4 @@ def _write(path: Path, text: str, force: bool) -> None:
     def write(temporary: Path) -> None:
         temporary.write_text(text, encoding="utf-8")
 
-    write_whole(path, write, force, "--out")
+    write_whole(path, write, force, "--output")
