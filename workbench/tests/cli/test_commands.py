@@ -54,6 +54,7 @@ CASES = {
     "prices import": (f"table.csv {IMPORT}", 0, "ours.yaml: 1 rows in CHF of 2026-11-01"),
     "prices refresh": ("none", 2, ""),
     "price": ("s3", 0, "design  s3"),
+    "completion": ("bash", 0, "complete -o default -F _assay_completion assay"),
     "doctor": ("", 0, "assay-engine"),
 }
 """Command -> what follows it, its exit code, and what a line of its standard output has; empty: there is no line."""

@@ -1,5 +1,6 @@
 """Words that are mistyped: what was probably meant is named."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -39,8 +40,8 @@ def test_a_study_name_stands_for_its_newest_run(tmp_path: Path) -> None:
     store_run(runs, "newer", speeds, created_at=STARTED + DAY)
     store_run(runs, "older", speeds)
     store_run(runs, "nightly-like", speeds, study="weekly", created_at=STARTED + 2 * DAY)
-    assert assay(tmp_path, "show", "nightly").stdout.split()[:2] == ["run", "newer"]
-    assert assay(tmp_path, "show", "weekly").stdout.split()[:2] == ["run", "nightly-like"]
+    assert json.loads(assay(tmp_path, "show", "nightly", "--json").stdout)["id"] == "newer"
+    assert json.loads(assay(tmp_path, "show", "weekly", "--json").stdout)["id"] == "nightly-like"
     unknown = assay(tmp_path, "show", "nightyl", expect=2).stderr.splitlines()
     assert unknown == ["error: there is no run or study 'nightyl' in assay-runs", "hint: did you mean `nightly`?"]
 

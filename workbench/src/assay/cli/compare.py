@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.cli.output import note
-from assay.cli.settings import RUNS
+from assay.cli.settings import RUNS, runs_of
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED, AssayError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def command(
     runs: list[str] | None = typer.Argument(
         None,
         metavar="RUN[,RUN...] [RUN[,RUN...]]",
+        autocompletion=runs_of,
         help="Id of a run, a unique beginning of it, `last`, the name of a study, or a path; the older one first. "
         "Commas join several.",
     ),

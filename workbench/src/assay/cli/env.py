@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from assay.cli.output import note, say, show
-from assay.cli.settings import RUNS
+from assay.cli.settings import RUNS, runs_of
 from assay.model.base import AssayError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def command(
     runs: list[str] = typer.Argument(
         None,
         metavar="RUN",
+        autocompletion=runs_of,
         help="Id of a run, a unique beginning of it, `last`, the name of a study, or a path. Default: here and now.",
     ),
     diff: bool = typer.Option(False, "--diff", help="Only what differs between two runs."),

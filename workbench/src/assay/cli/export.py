@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from assay.cli.settings import RUNS
+from assay.cli.settings import RUNS, runs_of
 from assay.model.base import AssayError
 from assay.model.result.result import RunAnalysis
 from assay.report.tables import Table
@@ -40,7 +40,10 @@ class TableName(StrEnum):
 
 def command(
     run: str = typer.Argument(
-        ..., metavar="RUN", help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path."
+        ...,
+        metavar="RUN",
+        autocompletion=runs_of,
+        help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path.",
     ),
     format_: Format = typer.Option(..., "--format", "-f", help="Format of the file."),
     output: str = typer.Option("", "--output", "-o", help="File to write; `-` prints what is text."),

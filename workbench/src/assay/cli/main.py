@@ -40,8 +40,11 @@ COMMANDS = (
     "prices",
     "price",
     "doctor",
+    "completion",
 )
 """In the order in which a user meets them."""
+COMPLETE_VARIABLE = "_ASSAY_COMPLETE"
+"""Set by a shell that asks what a word may become; `assay completion` prints what makes it ask."""
 OF_MONEY = frozenset({"catalog", "advise", "prices", "price"})
 """Those in the folder `money`."""
 
@@ -52,6 +55,11 @@ class LazyGroup(typer.core.TyperGroup):
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command line; returns its exit code. What was typed is printed in errors, and made safe."""
         extra["standalone_mode"] = False
+        if COMPLETE_VARIABLE in os.environ:
+            from typer.completion import completion_init
+
+            completion_init()
+            extra |= {"prog_name": "assay", "complete_var": COMPLETE_VARIABLE}
         try:
             return super().main(*args, **extra) or 0
         except typer.Abort:

@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 
 from assay.cli.output import note, say
-from assay.cli.settings import RUNS
+from assay.cli.settings import RUNS, runs_of
 from assay.model.base import AssayError
 from assay.model.money.price import Book
 from assay.model.result.result import RunAnalysis
@@ -15,7 +15,10 @@ FILE_NAME = "report.html"
 
 def command(
     run: str = typer.Argument(
-        ..., metavar="RUN", help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path."
+        ...,
+        metavar="RUN",
+        autocompletion=runs_of,
+        help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path.",
     ),
     output: Path | None = typer.Option(
         None, "--output", "-o", help="File to write; default: `report.html` in the run."

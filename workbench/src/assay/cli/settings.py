@@ -72,6 +72,13 @@ def _configured(path: Path) -> dict[str, Any]:
     return source.data
 
 
+def runs_of(incomplete: str) -> list[str]:
+    """What a shell may make of the beginning of a run's name."""
+    from assay.cli.completion import runs_like
+
+    return runs_like(incomplete)
+
+
 RUNS = typer.Option(
     ...,
     "--out",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.cli.output import say, show
-from assay.cli.settings import RUNS
+from assay.cli.settings import RUNS, runs_of
 from assay.model.base import AssayError
 from assay.model.units import about_rate
 from assay.run.brief import page_of, results_of
@@ -28,7 +28,10 @@ _FEW = "too few"
 
 def command(
     run: str = typer.Argument(
-        ..., metavar="RUN", help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path."
+        ...,
+        metavar="RUN",
+        autocompletion=runs_of,
+        help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path.",
     ),
     case: str = typer.Argument("", metavar="[CASE]", help="Id of a case, such as c0001."),
     out: Path = RUNS,

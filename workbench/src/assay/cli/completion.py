@@ -1,0 +1,46 @@
+"""`assay completion`, and what words may become."""
+
+import re
+from typing import Literal
+
+import typer
+
+from assay.cli.output import say
+from assay.cli.settings import runs_folder
+from assay.model.base import AssayError
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""What is offered to a shell: nothing that it could take for more than a word."""
+
+
+def command(
+    shell: Literal["bash", "zsh", "fish"] = typer.Argument(..., help="The shell to print it for."),
+) -> None:
+    """Print the script that makes a shell complete commands, options, runs and studies; nothing is changed.
+
+    Bash: `assay completion bash > ~/.local/share/bash-completion/completions/assay`
+
+    Zsh: `assay completion zsh > DIR/_assay`, where DIR is in fpath
+
+    Fish: `assay completion fish > ~/.config/fish/completions/assay.fish`
+
+    Example: `source <(assay completion bash)`
+    """
+    from typer.completion import get_completion_script
+
+    from assay.cli.main import COMPLETE_VARIABLE
+
+    for line in get_completion_script(prog_name="assay", complete_var=COMPLETE_VARIABLE, shell=shell).splitlines():
+        say(line)
+
+
+def runs_like(incomplete: str) -> list[str]:
+    """Runs, the newest first, and studies that begin with what was typed; in the folder that holds without `--out`."""
+    from assay.store.find import list_runs
+
+    try:
+        runs = list_runs(runs_folder())[::-1]
+    except AssayError:
+        return []
+    names = ("last", *(run.id for run in runs), *(run.study for run in runs))
+    return [name for name in dict.fromkeys(names) if name.startswith(incomplete) and NAME.fullmatch(name)]
