@@ -6,10 +6,11 @@ from typing import Any
 
 import yaml
 
-from assay.api.opened import RUNS, Run
+from assay.api.opened import Run
 from assay.cli.output import note
 from assay.cli.progress import LineProgress
 from assay.cli.run import study_path
+from assay.cli.settings import runs_folder
 from assay.cli.studyfile import StudyProblemsError, plan_study, read_study
 from assay.model.base import EXIT_USAGE, AssayError
 from assay.model.foreign import plain
@@ -50,7 +51,12 @@ class StudyError(AssayError):
 
 
 def run(
-    study: Study, *, out: str | Path = RUNS, destroy: bool = False, budget: str | None = None, quiet: bool = False
+    study: Study,
+    *,
+    out: str | Path | None = None,
+    destroy: bool = False,
+    budget: str | None = None,
+    quiet: bool = False,
 ) -> Run:
     """Measure a study and keep the results, as `assay run` does.
 
@@ -59,7 +65,7 @@ def run(
 
     Args:
         study: Path of a study file; or its text, which has line breaks; or the same as a mapping.
-        out: Folder of the runs.
+        out: Folder of the runs; that of the command line if left out.
         destroy: Devices named in the study may be overwritten, and buckets and tables written to.
         budget: What its designs may cost meanwhile, such as `5USD`; None: anything.
         quiet: Say nothing on standard error while it measures. What is worth a warning is in the report, too.
@@ -73,7 +79,8 @@ def run(
         KeyboardInterrupt: It was interrupted; what was measured is kept.
     """
     plan = _planned(study)
-    with start(plan, Path(out), destroy, _Silent() if quiet else _Lines(), budget) as store:
+    folder = runs_folder() if out is None else Path(out)
+    with start(plan, folder, destroy, _Silent() if quiet else _Lines(), budget) as store:
         folder, status = store.folder, store.info_status()
     if status == "interrupted" and budget is None:
         raise KeyboardInterrupt(f"the run was interrupted: go on with assay run {folder} --resume")

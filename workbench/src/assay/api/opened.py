@@ -4,36 +4,26 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.model.base import AssayError
+from assay.cli.settings import runs_folder
 from assay.model.result.result import RunAnalysis
 from assay.run.analysis import load_analysis
-from assay.store import RunStore, find_run, list_runs
+from assay.store import RunStore, find_run
 
 if TYPE_CHECKING:
     import pandas as pd
 
-RUNS = "assay-runs"
-"""Folder of the runs, in the current directory."""
 
-
-def load(run: str | Path, *, out: str | Path = RUNS) -> "Run":
+def load(run: str | Path, *, out: str | Path | None = None) -> "Run":
     """Open a run that was measured.
 
     Args:
         run: Its folder, its id or a unique beginning of it, `last`, or the name of a study, whose newest run it is.
-        out: Folder of the runs.
+        out: Folder of the runs; that of the command line if left out (`ASSAY_RUNS`, the configuration file).
 
     Raises:
         AssayError: There is no such run, or it cannot be read.
     """
-    root = Path(out)
-    try:
-        return Run(find_run(str(run), root))
-    except AssayError:
-        named = [summary for summary in list_runs(root) if summary.study == str(run) and not summary.problem]
-        if not named:
-            raise
-        return Run(Path(named[-1].folder))
+    return Run(find_run(str(run), runs_folder() if out is None else Path(out)))
 
 
 class Run:

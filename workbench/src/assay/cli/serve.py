@@ -4,11 +4,15 @@ from pathlib import Path
 
 import typer
 
+from assay.cli.settings import STANDARD_RUNS, runs_folder
+
 PORT = 8090
 
 
 def command(
-    folder: Path = typer.Argument(Path("assay-runs"), metavar="[DIR]", help="Folder of the runs."),
+    folder: Path = typer.Argument(
+        ..., default_factory=runs_folder, metavar="[DIR]", show_default=STANDARD_RUNS, help="Folder of the runs."
+    ),
     port: int = typer.Option(PORT, "--port", min=0, max=65535, help="Port; 0 for any free one."),
     host: str = typer.Option("127.0.0.1", "--host", help="Address to listen at; others may reach any but this one."),
     open_: bool = typer.Option(False, "--open", help="Open a browser."),
@@ -50,7 +54,7 @@ def _check(folder: Path) -> None:
         missing = not folder.is_dir()
     except OSError as error:
         raise AssayError(f"{folder}: cannot be read: {error.strerror}", "see its rights") from error
-    if missing and folder != Path("assay-runs"):
+    if missing and folder != runs_folder():
         raise AssayError(f"there is no folder {folder}", "give the folder of the runs")
 
 
