@@ -10,11 +10,11 @@ from assay.analyse.compare import LATENCIES, compare
 from assay.analyse.decide import decide, mean_seconds
 from assay.analyse.estimate import estimate
 from assay.analyse.machine import machine_notes, set_aside
-from assay.analyse.notes import notes
+from assay.analyse.odd.notes import notes
+from assay.analyse.odd.wrong_way import WRONG_WAY
 from assay.analyse.percentiles import percentiles
 from assay.analyse.statistics.alike import alike_notes
 from assay.analyse.usable import usable
-from assay.analyse.wrong_way import WRONG_WAY
 from assay.model.base import AssayError
 from assay.model.foreign import plain
 from assay.model.result.ceiling import Binding

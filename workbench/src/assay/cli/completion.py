@@ -26,7 +26,7 @@ def command(
 
     Example: `source <(assay completion bash)`
     """
-    from typer.completion import get_completion_script
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
     from assay.cli.main import COMPLETE_VARIABLE
 

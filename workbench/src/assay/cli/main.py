@@ -56,7 +56,7 @@ class LazyGroup(typer.core.TyperGroup):
         """Run the command line; returns its exit code. What was typed is printed in errors, and made safe."""
         extra["standalone_mode"] = False
         if COMPLETE_VARIABLE in os.environ:
-            from typer.completion import completion_init
+            from typer.completion import completion_init  # type: ignore[attr-defined]
 
             completion_init()
             extra |= {"prog_name": "assay", "complete_var": COMPLETE_VARIABLE}

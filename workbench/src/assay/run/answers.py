@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from assay.analyse.compare import compare
 from assay.analyse.decide import decide
-from assay.analyse.notes import notes
+from assay.analyse.odd.notes import notes
 from assay.model.base import AssayError
 from assay.model.result.first_page import FirstPage
 from assay.model.result.result import RunAnalysis, RunInfo

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from assay.analyse.odd.wrong_way import WRONG_WAY
 from assay.analyse.scaling import Scaling
-from assay.analyse.wrong_way import WRONG_WAY
 from assay.model.result.decision import Outcome
 from assay.model.result.result import Row
 from assay.model.result.verdict import SOUND, Verdict

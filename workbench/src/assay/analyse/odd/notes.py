@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from statistics import median
 
+from assay.analyse.odd.wrong_way import wrong_way
 from assay.analyse.trend import trend_notes
 from assay.analyse.usable import usable
-from assay.analyse.wrong_way import wrong_way
 from assay.model.result.result import Place, Row
 from assay.model.result.verdict import Verdict
 from assay.model.told import NotTold

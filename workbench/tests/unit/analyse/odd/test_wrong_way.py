@@ -5,7 +5,7 @@ from builders import make_case, row_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analyse.wrong_way import WRONG_WAY, wrong_way
+from assay.analyse.odd.wrong_way import WRONG_WAY, wrong_way
 from assay.model.result.result import Row
 from assay.model.result.verdict import Verdict
 
