@@ -62,7 +62,7 @@ def test_text_has_a_line_for_each_row_and_what_differs_in_the_environment(tmp_pa
     assert " ".join(head.split()) == "What Before ± After ± Difference 95 % from to p Effect n Remark"
     assert units.split()[:2] == ["MB/s", "%"]
     assert " ".join(write.split()[:8]) == "grid / record_size=65536, write 303 1.8 267 4.5"
-    assert "  −11.9  " in write and write.split()[-3:] == ["<0.001", "–", "1"]
+    assert "  −11.9 %  " in write and write.split()[-3:] == ["<0.001", "–", "1"]
     assert "  ~ " in read and "~" not in write and read.endswith("1")
     (mean,) = (line for line in lines if line.startswith("geometric mean of 2 rows: 389 MB/s, then "))
     assert mean.endswith(" %") and ", −" in mean

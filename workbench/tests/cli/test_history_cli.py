@@ -32,7 +32,7 @@ def test_a_change_has_its_date_its_size_and_what_differs_around_it(tmp_path: Pat
     first, second = lines[5:7]
     assert first.startswith("disk / grid / record_size=65536, write  ")
     (change,) = [words for words in first.split("  ") if "2026-11-26" in words]
-    assert change.strip() == "2026-11-26 -19.2% (p<0.001)"
+    assert change.strip() == "2026-11-26 −19.2 % (p<0.001)"
     chart = next(word for word in first.split() if set(word) <= set("▁▂▃▄▅▆▇█"))
     assert len(chart) == 9 and min(chart[:5]) > max(chart[5:])
     assert second.startswith("disk / grid / record_size=65536, read  ") and "2026-" not in second

@@ -13,7 +13,7 @@ from assay.model.result.decision import PointDecision
 from assay.model.result.result import RunAnalysis
 from assay.model.study.blocks import LOOKS, Blocks
 from assay.model.units import about_duration
-from assay.report.numbers import plural
+from assay.report.numbers import change, plural
 
 SHOWN = 12
 """Open rows beyond these are counted only."""
@@ -120,7 +120,7 @@ def _between(answer: Answer, row: ComparedRow) -> str:
     assert pair.sure_low is not None and pair.sure_high is not None
     if pair.sure_high > UNKNOWN * pair.sure_low:
         return f"how {answer.blocks.other} compares is not known at all, the rounds differ too much"
-    return f"{answer.blocks.other} is {100 * (pair.sure_low - 1):+.1f} % to {100 * (pair.sure_high - 1):+.1f} %"
+    return f"{answer.blocks.other} is {change(pair.sure_low)} to {change(pair.sure_high)}"
 
 
 def gate_code(answer: Answer, allowed: float) -> int:

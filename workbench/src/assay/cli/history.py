@@ -178,10 +178,11 @@ def _table(found: "History", limit: int | None) -> "Table":
 
 def _cells(row: "HistoryRow", found: "History") -> tuple[str, ...]:
     from assay.model.units import about_rate
+    from assay.report import numbers
 
     ends = [about_rate(point.median, row.counted) for point in (row.points[:1] + row.points[-1:])] or ["", ""]
     words = [
-        f"{_date(found.runs[change.after].created_at)} {100 * (change.ratio - 1):+.1f}% ({_p(change.p)})"
+        f"{_date(found.runs[change.after].created_at)} {numbers.change(change.ratio)} ({_p(change.p)})"
         for change in row.changes
     ]
     if row.left_out:

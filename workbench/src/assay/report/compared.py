@@ -90,7 +90,7 @@ def means(rows: Sequence[ComparedRow]) -> list[str]:
         known = geometric_means(row for row in rows if row.counted == measure.counted)
         if known:
             before, after, count = known
-            rates = f"{measure.text(before)}, then {measure.text(after)}, {_change(after / before)} %"
+            rates = f"{measure.text(before)}, then {measure.text(after)}, {numbers.change(after / before)}"
             lines.append(f"geometric mean of {numbers.plural(count, 'row')}: {rates}")
     return lines
 
@@ -162,9 +162,9 @@ def _table(rows: Sequence[ComparedRow], name: str) -> Table:
         Column("±", "%", numeric=True, rank=4),
         Column(names[1], unit, numeric=True, rank=1),
         Column("±", "%", numeric=True, rank=4),
-        Column("Difference", "%", numeric=True),
-        Column("95 % from", "%", numeric=True, rank=3),
-        Column("to", "%", numeric=True, rank=3),
+        Column("Difference", numeric=True),
+        Column("95 % from", numeric=True, rank=3),
+        Column("to", numeric=True, rank=3),
         Column("p", "adjusted", numeric=True, rank=5),
         Column("Effect", "δ", numeric=True, rank=6),
         Column("n", rank=5),
@@ -188,7 +188,7 @@ def _latency_columns(timed: bool) -> tuple[Column, ...]:
             Column(f"{name} before", "µs", numeric=True, detail=True),
             Column("after", "µs", numeric=True, detail=True),
             Column(f"{name} difference", facet=True, detail=True),
-            Column("by", "%", numeric=True, detail=True),
+            Column("by", numeric=True, detail=True),
         )
     )
 
@@ -258,12 +258,7 @@ def remarks(row: ComparedRow) -> str:
 def _percent(ratio: float | None, mark: str = "") -> Num:
     if ratio is None:
         return Num(numbers.NONE, None)
-    return Num(f"{mark}{_change(ratio)}", 100 * (ratio - 1))
-
-
-def _change(ratio: float) -> str:
-    """The difference in percent, without the unit."""
-    return numbers.signed(100 * (ratio - 1), 1)
+    return Num(f"{mark}{numbers.change(ratio)}", 100 * (ratio - 1))
 
 
 def uncompared_table(found: RunsComparison) -> Table:

@@ -51,15 +51,13 @@ def _recorded(row: ComparedRow) -> bool:
 
 
 def row_words(row: LatencyRow) -> str:
-    """Such as `disk / grid, read: 4.08 ms -> 7.97 ms, +95.4 % (+56.1 to +151.9 %), p 0.003`."""
+    """Such as `disk / grid, read: 4.08 ms -> 7.97 ms, +95.4 % (+56.1 % to 2.52x), p 0.003`."""
     pair = row.pair
-    change, low, high = (
-        None if ratio is None else numbers.signed(100 * (ratio - 1), 1) for ratio in (pair.ratio, pair.low, pair.high)
-    )
-    interval = "" if low is None or high is None else f" ({low} to {high} %)"
+    ends = (pair.low, pair.high)
+    interval = "" if None in ends else f" ({' to '.join(numbers.change(end) for end in ends if end is not None)})"
     caveat = f"; {pair.caveat}" if pair.caveat else ""
     times = f"{numbers.latency(row.before)} -> {numbers.latency(row.after)}"
-    return f"{row.name}: {times}, {change} %{interval}, p {numbers.p_value(pair.p_adjusted)}{caveat}"
+    return f"{row.name}: {times}, {numbers.change(pair.ratio)}{interval}, p {numbers.p_value(pair.p_adjusted)}{caveat}"
 
 
 def lines(found: RunsComparison) -> list[str]:

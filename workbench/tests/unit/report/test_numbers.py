@@ -72,3 +72,21 @@ def test_shares_of_a_ceiling(share: float | None, text: str) -> None:
 @pytest.mark.parametrize(("p", "text"), [(0.0009, "<0.001"), (0.001, "0.001"), (0.05, "0.050"), (None, "–")])
 def test_p_values(p: float | None, text: str) -> None:
     assert numbers.p_value(p) == text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [
+        (1.0, "0.0 %"),
+        (1.123, "+12.3 %"),
+        (0.5, "−50.0 %"),
+        (0.01, "−99.0 %"),
+        (1.994, "+99.4 %"),
+        (1.9996, "2x"),
+        (2.0, "2x"),
+        (59.358, "59.4x"),
+        (123456.0, "123,456x"),
+    ],
+)
+def test_what_is_twice_as_much_or_more_is_told_as_so_many_times(ratio: float, words: str) -> None:
+    assert numbers.change(ratio) == words
