@@ -9,7 +9,7 @@ unexport CARGO_BUILD_TARGET CARGO_BUILD_TARGET_DIR
 
 .NOTPARALLEL:
 
-.PHONY: help demo test soak supply sbom bench agreement setup engine generate format clean
+.PHONY: help demo test soak dist supply sbom bench agreement setup engine generate format clean
 
 help:                ## this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -24,6 +24,14 @@ test: setup-test     ## every check and test; ends with a count
 soak: setup-test     ## what takes long: fuzz targets (10 minutes each), then every test with large counts
 	@sh tools/bootstrap.sh soak
 	$(VENV)/bin/python tools/run_soak.py
+
+dist: setup          ## wheels that carry the engine, .deb packages and an image's Containerfile, in target/dist
+	@sh tools/bootstrap.sh dist
+	$(VENV)/bin/python tools/dist/build.py
+
+.PHONY: wheel
+wheel: setup         # only this machine's wheel, for tests
+	$(VENV)/bin/python tools/dist/build.py wheel
 
 supply: setup-test   ## crates and packages: sources, known holes, licences, and the bill of materials
 	$(VENV)/bin/python tools/run_supply.py

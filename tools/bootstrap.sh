@@ -1,7 +1,7 @@
 #!/bin/sh
 # Make sure that what the Makefile needs is there: Python >= 3.11 with venv, Rust >= 1.95, a C linker; with
 # "tests" also Chromium for the report's browser test, valgrind to count instructions and what the cluster in a box runs;
-# with "soak" fio and bpftrace.
+# with "soak" fio and bpftrace; with "dist" the compiler for the other architecture.
 # Installs Debian packages where it may, says how otherwise.
 set -eu
 
@@ -59,7 +59,17 @@ if [ "${1:-}" = tests ]; then
     if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then
         install chromium chromium-driver || echo "note: no chromium and chromium-driver: the browser test will be skipped" >&2
     fi
+    command -v debootstrap >/dev/null || install debootstrap || echo "note: no debootstrap: installs will not be tested" >&2
     box_programs
+fi
+if [ "${1:-}" = dist ]; then
+    case $(uname -m) in
+    x86_64) program=aarch64-linux-gnu-gcc packages="gcc-aarch64-linux-gnu libc6-dev-arm64-cross" ;;
+    *) program=x86_64-linux-gnu-gcc packages="gcc-x86-64-linux-gnu libc6-dev-amd64-cross" ;;
+    esac
+    # Two words.
+    # shellcheck disable=SC2086
+    command -v $program >/dev/null || install $packages || echo "note: no $program: nothing will be built for the other architecture" >&2
 fi
 if [ "${1:-}" = soak ]; then
     for program in bpftrace fio; do

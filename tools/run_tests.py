@@ -71,7 +71,7 @@ def tests(name: str, *words: str, again: bool = False, budget: int = 0) -> Step:
     return Step(name, pytest, "workbench", suite=True, again=again, budget=budget)
 
 
-UNMARKED = ["-m", "not box and not quiet", "-n", str(CORES + 1), "--dist", "worksteal"]
+UNMARKED = ["-m", "not box and not install and not quiet", "-n", str(CORES + 1), "--dist", "worksteal"]
 """One more than there are cores: some wait for storage that hangs."""
 CARGO_TEST = ["cargo", "test", "--no-fail-fast", "--", "--nocapture", "--test-threads=2"]
 ALL_PYTHON = [".", "../tools", "../bench"]
@@ -98,7 +98,9 @@ PHASES: list[list[list[Step]]] = [
             Step("bench tests", [PYTHON, "-m", "pytest", "-q", "--color=no"], "bench", suite=True),
         ],
         [
+            Step("wheel", [PYTHON, "tools/dist/build.py", "wheel"]),
             tests("box tests", "tests/boxes", again=True, budget=6000 * MILLION),
+            tests("install tests", "tests/installs"),
         ],
         [
             tests("unmarked tests", *UNMARKED, budget=20_000 * MILLION),

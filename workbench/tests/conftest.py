@@ -1,7 +1,8 @@
 """Which tier a test is of, and what all tests are given.
 
-Unmarked tests run beside each other on all cores. Those in `boxes` (mark `box`) bring up hosts, servers and links: one
-at a time, beside the unmarked ones. Those in `quiet` (mark `quiet`) measure this machine: alone, last.
+Unmarked tests run beside each other on all cores. Those in `boxes` (mark `box`) bring up hosts, servers and links,
+those in `installs` (mark `install`) install what is distributed: one at a time, beside the unmarked ones. Those in
+`quiet` (mark `quiet`) measure this machine: alone, last.
 """
 
 import os
@@ -29,7 +30,7 @@ for variable in ("FORCE_COLOR", "PY_COLORS", "CLICOLOR_FORCE", "TTY_COMPATIBLE",
     # What the program prints is compared; whoever wants colours sets them in the test.
     os.environ.pop(variable, None)
 
-TIERS = {"boxes": "box", "quiet": "quiet"}
+TIERS = {"boxes": "box", "installs": "install", "quiet": "quiet"}
 """Folder -> mark of what is in it."""
 
 

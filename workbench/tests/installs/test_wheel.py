@@ -1,4 +1,4 @@
-"""The wheel, installed as a user does it, on the oldest and the newest Python that it claims, and dialogues there."""
+"""The wheel, installed as users do, on the oldest and the newest Python that it claims; dialogues with it there."""
 
 import os
 import shutil

@@ -27,7 +27,7 @@ mount --rbind /dev "$2/root/dev"
 mount --bind "$3" "$2/root/root/.cache"
 inside=$2/root folder=$4
 shift 4
-exec chroot "$inside" sh -c 'cd "$0" && exec "$@"' "$folder" "$@"
+exec /usr/sbin/chroot "$inside" sh -c 'cd "$0" && exec "$@"' "$folder" "$@"
 """
 """For sh in a mount namespace: root, layers, pip's cache, folder, and the command."""
 
