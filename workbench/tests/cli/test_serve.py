@@ -1,8 +1,10 @@
 """`assay serve`: what a browser is shown of a folder of runs, and what it is not."""
 
+import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import sqlite3
@@ -19,7 +21,9 @@ from stored_runs import DAY, STARTED, noisy, store_run
 
 from assay.cli.serving.folder import Folder
 from assay.cli.serving.server import Server
+from assay.model.base import AssayError
 from assay.model.result.brief import Result
+from assay.report.pages.runs import PAGE
 from assay.store import RunStore
 
 EVIL = "<script>alert('x')</script>\x1b[31m\u202e"
@@ -49,6 +53,8 @@ def test_the_runs_are_listed_newest_first_with_what_is_known_of_them(tmp_path: P
         assert '<b class="v ok">ok 1</b>' in text
         assert "4 of 6 repeats" in text and "stopped" in text
         assert order(ask(server, "/?study=weekly").text) == ["later"]
+        assert order(ask(server, "/?study=").text) == ["later", "early"]
+        assert '<option value="weekly" selected>' in ask(server, "/?study=weekly").text
         assert "No run is of nothing." in ask(server, "/?study=nothing").text
 
 
@@ -315,7 +321,25 @@ def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
     assert said.stderr.splitlines()[0] == (
         f"error: cannot listen at 127.0.0.1, port {server.server_port}: address already in use"
     )
-    assert said.stderr.splitlines()[1].startswith("hint: choose another one with --port")
+    assert said.stderr.splitlines()[1].startswith("hint: choose another port with --port")
+
+
+@pytest.mark.parametrize("host", ["no.such.host.invalid", "192.0.2.1"])
+def test_an_address_that_is_not_ours_is_one_line(tmp_path: Path, host: str) -> None:
+    (tmp_path / "runs").mkdir()
+    said = assay(tmp_path, "serve", "runs", "--host", host, "--port", "0", expect=2).stderr.splitlines()
+    assert said[0].startswith(f"error: cannot listen at {host}, port 0: ")
+    assert said[1:] == ["hint: give an address of this machine with --host"]
+
+
+def test_loopback_of_the_other_family_will_do(tmp_path: Path) -> None:
+    with contextlib.ExitStack() as stack:
+        try:
+            server = stack.enter_context(served(tmp_path, "::1"))
+        except AssayError:
+            pytest.skip("this machine has no IPv6")
+        assert server.address == f"http://[::1]:{server.server_port}/"
+        assert ask(server, "/").status == 200 and ask(server, "/", Host="evil.example").status == 421
 
 
 def test_what_is_no_folder_of_runs_is_refused(tmp_path: Path) -> None:
@@ -351,3 +375,16 @@ def test_whoever_opens_it_to_others_is_warned(tmp_path: Path) -> None:
         _, said = process.communicate(timeout=600)
     assert process.returncode == 0
     assert said.splitlines()[0].startswith("warning: there is no password: whoever reaches http://0.0.0.0:")
+
+
+def test_a_long_list_has_pages(tmp_path: Path) -> None:
+    whole = store_run(tmp_path, "run-000", {("disk", "write"): [1e8, 1.1e8]})
+    for number in range(1, PAGE + 3):
+        shutil.copytree(whole, tmp_path / f"run-{number:03}")
+    with served(tmp_path) as server:
+        first, second = (ask(server, address).text for address in ("/?study=nightly", "/?study=nightly&page=2"))
+    assert (len(order(first)), len(order(second))) == (PAGE, 3)
+    assert set(order(first)).isdisjoint(order(second))
+    assert '<a href="/?study=nightly&amp;page=2">older</a>' in first and "newer</a>" not in first
+    assert '<a href="/?study=nightly&amp;page=1">newer</a>' in second and "older</a>" not in second
+    assert f"page 1 of 2, {PAGE + 3} runs" in first

@@ -121,7 +121,7 @@ def _unknown(name: str) -> Answer:
 def _runs(folder: Folder, fields: Mapping[str, list[str]]) -> Answer:
     entries = folder.entries()
     studies = sorted({str(entry.summary.study) for entry in entries if not entry.summary.problem})
-    study = fields["study"][0] if fields.get("study") else None
+    study = fields.get("study", [""])[0] or None
     mine = [entry for entry in entries if study is None or (not entry.summary.problem and entry.summary.study == study)]
     last = max(1, -(-len(mine) // PAGE))
     written = fields.get("page", ["1"])[0]

@@ -1,5 +1,6 @@
 """The server: whom it answers, and what every answer carries."""
 
+import errno
 import ipaddress
 import socket
 import socketserver
@@ -47,7 +48,9 @@ class Server(ThreadingHTTPServer):
             self.address_family, _, _, _, place = found[0]
             super().__init__(cast("tuple[str, int]", place), Handler)
         except OSError as error:
-            hint = "choose another one with --port, or --port 0 for any free one, or another address with --host"
+            hint = "choose another port with --port, or any free one with --port 0"
+            if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+                hint = "give an address of this machine with --host"
             words = (error.strerror or str(error)).lower()
             raise AssayError(f"cannot listen at {host}, port {port}: {words}", hint) from error
         self.loopback = ipaddress.ip_address(str(self.server_address[0]).partition("%")[0]).is_loopback
