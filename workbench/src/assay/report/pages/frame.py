@@ -28,24 +28,25 @@ def policy() -> str:
     )
 
 
-def page(title: str, kicker: str, body: str, every: int = 0, live: bool = False) -> str:
+def page(title: str, about: str, body: str, every: int = 0, live: bool = False) -> str:
     """A whole page.
 
     Args:
         title: Plain text.
-        kicker: Plain text above it.
+        about: Plain text below it; empty for none.
         body: HTML.
         every: Seconds after which a script looks for news; 0 for never.
         live: Something is under way: browsers without scripts look for news, too.
     """
     again = f'<noscript><meta http-equiv="refresh" content="{every}"></noscript>\n' if live and every else ""
+    more = f"<p class=description>{escape(about)}</p>" if about else ""
     news = f' data-every="{every}"' if every else ""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<title>{escape(title)} · Assay</title>\n<link rel="icon" href="data:,">\n{again}'
         f"<style>\n{_asset('report.css')}{_asset('runs.css')}</style>\n</head>\n<body class=runs{news}>\n"
-        f"<header>\n<p class=kicker>{escape(kicker)}</p>\n<h1>{escape(title)}</h1>\n</header>\n"
+        f"<header>\n<p class=kicker>Assay</p>\n<h1>{escape(title)}</h1>{more}\n</header>\n"
         f"<main id=main>\n{body}</main>\n<script>{_asset('runs.js')}</script>\n</body>\n</html>\n"
     )
 
@@ -54,7 +55,7 @@ def message(title: str, text: str, hint: str = "") -> str:
     """A page that says what is wrong, and leads back to the runs."""
     more = f"<p>{escape(hint)}</p>" if hint else ""
     back = '<p><a href="/">All runs</a></p>'
-    return page(title, "Assay", f"<section><p class=lead>{escape(text)}</p>{more}{back}</section>\n")
+    return page(title, "", f"<section><p class=lead>{escape(text)}</p>{more}{back}</section>\n")
 
 
 def with_links(whole: str, links: Iterable[Link]) -> str:

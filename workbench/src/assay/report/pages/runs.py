@@ -58,7 +58,7 @@ class RunsPage:
         lines: Runs of this page, the newest first.
         total: How many there are on all pages.
         number: Of this page, from 1; `last` is that of the last one.
-        studies: Names of all studies, with the address of the page that shows only theirs.
+        studies: Names of all studies.
         study: The one that is shown; None for all.
         before, after: Addresses of the pages beside this one; empty if there is none.
     """
@@ -79,7 +79,8 @@ def runs_page(shown: RunsPage) -> str:
     title = "Runs" if shown.study is None else f"Runs of {shown.study}"
     live = any(line.running for line in shown.lines)
     body = _table(shown) if shown.lines else _empty(shown)
-    return page(title, f"Assay · {plain(shown.folder)}", body, EVERY_LIVE if live else EVERY, live)
+    about = f"{numbers.plural(shown.total, 'run')} in {plain(shown.folder)}"
+    return page(title, about, body, EVERY_LIVE if live else EVERY, live)
 
 
 def _empty(shown: RunsPage) -> str:
@@ -115,10 +116,10 @@ def _filter(shown: RunsPage) -> str:
         f'<option value="{escape(name)}"{" selected" if name == shown.study else ""}>{escape(plain(name, 80))}</option>'
         for name in shown.studies
     )
-    everything = ' · <a href="/">all studies</a>' if shown.study is not None else ""
+    everything = f'<option value=""{"" if shown.study else " selected"}>all studies</option>'
     return (
-        f'<form class=tools action="/" method="get"><label>Study <select name=study>{options}</select></label>'
-        f"<button>Show</button>{everything}</form>\n"
+        '<form class=tools action="/" method="get">'
+        f"<label>Study <select name=study>{everything}{options}</select></label><button>Show</button></form>\n"
     )
 
 
