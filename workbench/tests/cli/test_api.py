@@ -45,6 +45,11 @@ def test_a_run_is_found_by_folder_id_study_and_last(root: Path) -> None:
     assert repr(run) == "<Run a: complete, 20 of 20 repeats>"
 
 
+def test_the_folder_of_the_runs_is_that_of_the_command_line(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_RUNS", str(root))
+    assert assay.load("last").folder == root / "b"
+
+
 def test_results_are_those_of_the_export_with_types(root: Path) -> None:
     pd = pytest.importorskip("pandas")
     run_here(root.parent, "export", "a", "--format", "csv", "--output", "a.csv")
@@ -88,10 +93,10 @@ def test_the_report_is_that_of_the_command(root: Path, tmp_path: Path) -> None:
 
 def test_all_problems_of_a_study_are_told_with_their_lines() -> None:
     with pytest.raises(assay.StudyError) as caught:
-        assay.run("study: x\ntargets: 3\n")
-    assert [problem.line for problem in caught.value.problems] == [1, 1, 2]
+        assay.run("study: x\ntargets: 3\nrepeats: many\n")
+    assert [problem.line for problem in caught.value.problems] == [1, 2, 3]
     lines = str(caught.value).splitlines()
-    assert len(lines) == 6 and lines[4].startswith("study:2: error: targets: 3 is not a mapping")
+    assert len(lines) == 6 and lines[2].startswith("study:2: error: targets: 3 is not a mapping")
 
 
 @pytest.mark.parametrize("study", [{"a": object()}, "no-such-study.yaml", {"study": {1, 2}}])

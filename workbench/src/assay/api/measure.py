@@ -1,22 +1,20 @@
 """Measure a study from a program."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from assay.api.opened import Run
+from assay.api.opened import Run, runs_in
 from assay.cli.output import note
 from assay.cli.progress import LineProgress
+from assay.cli.quiet import QuietListener
 from assay.cli.run import study_path
-from assay.cli.settings import runs_folder
 from assay.cli.studyfile import StudyProblemsError, plan_study, read_study
 from assay.model.base import EXIT_USAGE, AssayError
 from assay.model.foreign import plain
-from assay.model.result.result import Sample
 from assay.model.source import Problem
-from assay.model.study.case import Case
 from assay.run.listener import Progress, TimeLeft
 from assay.run.planned import Plan
 from assay.run.session import start
@@ -55,6 +53,7 @@ def run(
     *,
     out: str | Path | None = None,
     destroy: bool = False,
+    on_root: bool = False,
     budget: str | None = None,
     quiet: bool = False,
 ) -> Run:
@@ -65,10 +64,11 @@ def run(
 
     Args:
         study: Path of a study file; or its text, which has line breaks; or the same as a mapping.
-        out: Folder of the runs; that of the command line if left out.
+        out: Folder of the runs; None: as of the command line (`ASSAY_RUNS`, the configuration file, `assay-runs`).
         destroy: Devices named in the study may be overwritten, and buckets and tables written to.
+        on_root: Directories for mounts may lie on the root file system.
         budget: What its designs may cost meanwhile, such as `5USD`; None: anything.
-        quiet: Say nothing on standard error while it measures. What is worth a warning is in the report, too.
+        quiet: Print only warnings while it measures.
 
     Returns:
         The run; its `status` is `complete`, `complete with errors`, or `interrupted` if the budget was spent.
@@ -79,8 +79,7 @@ def run(
         KeyboardInterrupt: It was interrupted; what was measured is kept.
     """
     plan = _planned(study)
-    folder = runs_folder() if out is None else Path(out)
-    with start(plan, folder, destroy, _Silent() if quiet else _Lines(), budget) as store:
+    with start(plan, runs_in(out), destroy, QuietListener() if quiet else _Lines(), budget, on_root) as store:
         folder, status = store.folder, store.info_status()
     if status == "interrupted" and budget is None:
         raise KeyboardInterrupt(f"the run was interrupted: go on with assay run {folder} --resume")
@@ -122,24 +121,3 @@ class _Lines:
     def progress(self, total: int, done: int, left: TimeLeft) -> Progress:
         """A line for each repeat, fewer for large studies."""
         return LineProgress(total, done, left)
-
-
-class _Silent:
-    """Tells nobody."""
-
-    def say(self, text: str) -> None:
-        """Says nothing."""
-
-    def progress(self, total: int, done: int, left: TimeLeft) -> Progress:
-        """Says nothing either."""
-        return _SilentProgress(total, done, left)
-
-
-class _SilentProgress(LineProgress):
-    def finish(
-        self, case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]
-    ) -> None:
-        """Says nothing: the run keeps it."""
-
-    def say(self, text: str) -> None:
-        """Says nothing."""

@@ -13,17 +13,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def runs_in(out: str | Path | None) -> Path:
+    """The folder of the runs: that one, or where the command line has them."""
+    return runs_folder() if out is None else Path(out)
+
+
 def load(run: str | Path, *, out: str | Path | None = None) -> "Run":
     """Open a run that was measured.
 
     Args:
         run: Its folder, its id or a unique beginning of it, `last`, or the name of a study, whose newest run it is.
-        out: Folder of the runs; that of the command line if left out (`ASSAY_RUNS`, the configuration file).
+        out: Folder of the runs; None: as of the command line (`ASSAY_RUNS`, the configuration file, `assay-runs`).
 
     Raises:
         AssayError: There is no such run, or it cannot be read.
     """
-    return Run(find_run(str(run), runs_folder() if out is None else Path(out)))
+    return Run(find_run(str(run), runs_in(out)))
 
 
 class Run:
