@@ -48,14 +48,14 @@ def command(
     Example: `assay measure .`, `assay measure /var/tmp /dev/shm --report`
     """
     from assay.kinds.spelled import spelled
-    from assay.plan.measure import measure_study, names_of, study_text
+    from assay.plan.measure import measure_study, measure_text, names_of
 
     seconds, how = _seconds(time), Confirmed(destroy, on_root)
     if save is not None and save.exists():
         raise AssayError(f"{save} is there already", "name a new file for --save")
     targets = {name: spelled(place, destroy) for name, place in zip(names_of(places), places, strict=True)}
     cache, chosen = _first_look(targets, seconds, how)
-    text = study_text(measure_study(targets, chosen, cache), places)
+    text = measure_text(measure_study(targets, chosen, cache), places)
     store = _run(text, out, how, quiet=False)
     try:
         if save is not None:
@@ -102,10 +102,10 @@ def _first_look(targets: Mapping[str, Mapping[str, Any]], seconds: float, how: C
 
 
 def _probed(study: Mapping[str, Any], folder: Path, how: Confirmed) -> tuple[dict[str, float], dict[str, int | None]]:
-    from assay.plan.measure import study_text
+    from assay.plan.measure import measure_text
     from assay.run.analysis import analyse_store
 
-    store = _run(study_text(study, []), folder, how, quiet=True)
+    store = _run(measure_text(study, []), folder, how, quiet=True)
     try:
         analysis = analyse_store(store, quick=True)
         places = {place.target: place.free_bytes for place in analysis.run.places}

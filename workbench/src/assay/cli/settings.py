@@ -7,9 +7,11 @@ from typing import Any
 import typer
 
 from assay.model.base import EXIT_USAGE, AssayError
+from assay.model.regular import IrregularError, TooLargeError, read_regular
 
 RUNS_VARIABLE = "ASSAY_RUNS"
 STANDARD_RUNS = "assay-runs"
+MOST_BYTES = 1 << 20
 KEYS = ("runs",)
 """What the configuration file may say."""
 
@@ -51,9 +53,11 @@ def _configured(path: Path) -> dict[str, Any]:
     try:
         if not path.is_file():
             return {}
-        data = path.read_bytes()
-    except OSError as error:
-        raise AssayError(f"{path}: cannot be read: {error.strerror}", "mend or remove it", EXIT_USAGE) from error
+        data = read_regular(path, MOST_BYTES)
+    except (OSError, IrregularError, TooLargeError) as error:
+        raise AssayError(
+            f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}", "mend or remove it", EXIT_USAGE
+        ) from error
     from assay.model.source import read_source
     from assay.model.units import one_of, shown
 

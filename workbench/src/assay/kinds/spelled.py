@@ -18,6 +18,8 @@ def spelled(text: str, destroy: bool) -> dict[str, Any]:
     Raises:
         AssayError: It is no place that any kind of target knows.
     """
+    if not text:
+        raise AssayError("a place is empty", f"name {WORDS}", EXIT_USAGE)
     for kind in kinds().values():
         found: dict[str, Any] | None = kind.part("spelled").spelled(text, destroy)
         if found is not None:

@@ -1,15 +1,16 @@
 """The study that `assay measure` stands for: sequential and random, large and small, one at a time and many at once."""
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
+from assay.model.foreign import plain
 from assay.model.study.kinds import kinds
 from assay.model.study.repeats import LEAST_BEFORE_STOP
 from assay.model.units import format_duration, format_size
+from assay.plan.text import study_text
 
 LARGE, SMALL = 1 << 20, 4 << 10
 DEPTHS = (1, 32)
@@ -151,13 +152,14 @@ def measure_study(targets: Mapping[str, Mapping[str, Any]], chosen: Scale, cache
     }
 
 
-def study_text(study: Mapping[str, Any], places: Sequence[str]) -> str:
+def measure_text(study: Mapping[str, Any], places: Sequence[str]) -> str:
     """The study as a file."""
-    said = " ".join(place if re.fullmatch(r"[\w./:@?=&-]+", place) else f"'{place}'" for place in places)
     head = (
-        f"# What `assay measure {said}` measures.\n#\n"
-        "#   assay plan FILE     what will be done, how long, how many bytes\n"
-        "#   assay run FILE      measure it again\n#\n"
-        "# Every field is explained in docs/guides/write-a-study.md.\n\n"
+        f"What `assay measure {plain(shlex.join(places))}` measures.",
+        "",
+        "  assay plan FILE     what will be done, how long, how many bytes",
+        "  assay run FILE      measure it again",
+        "",
+        "Every field is explained in docs/guides/write-a-study.md.",
     )
-    return head + yaml.safe_dump(dict(study), sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
+    return study_text(dict(study), head)

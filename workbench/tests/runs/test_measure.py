@@ -1,0 +1,66 @@
+"""`assay measure`, with the real engine."""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from in_process import run_here
+
+from assay.store import RunStore, list_runs
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def assay(*words: str) -> Done:
+    done = run_here(Path.cwd(), *words)
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    return tmp_path
+
+
+def test_two_places_are_measured_compared_and_left_as_they_were(here: Path) -> None:
+    done = assay("measure", "a", "b", "--time", "10s", "--save", "study.yaml", "--report")
+    assert done.code == 0, done.err
+    for word in ("random read", "4 KiB x32", "1 MiB x1", "p99.9", "95 % intervals", "in the results a"):
+        assert word in done.out
+    assert [path.name for path in here.iterdir() if path.name in "ab" and any(path.iterdir())] == []
+    (run,) = list_runs(here / "assay-runs")
+    assert run.status == "complete"
+    assert (Path(run.folder) / "report.html").exists()
+    with RunStore.open(Path(run.folder)) as store:
+        assert store.study_text() == (here / "study.yaml").read_text()
+    assert assay("check", "study.yaml").code == 0
+
+
+def test_one_place_as_json(here: Path) -> None:
+    done = assay("measure", "a", "--time", "5s", "--json")
+    assert done.code == 0, done.err
+    value = json.loads(done.out)
+    assert value["places"] == {"a": "a"} and len(value["results"]) == 16
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("measure", "nothing"), "neither a directory nor a device"),
+        (("measure", "a", "--time", "1s"), "between 5s and 24h"),
+        (("measure", "a", "--time", "soon"), "--time"),
+        (("measure", "a", "--save", "there.yaml"), "is there already"),
+    ],
+)
+def test_what_cannot_be_measured_gets_one_line(here: Path, words: tuple[str, ...], said: str) -> None:
+    (here / "there.yaml").write_text("x")
+    done = assay(*words)
+    assert done.code in (2, 3) and said in done.err and "Traceback" not in done.err
+    assert not (here / "assay-runs").exists()

@@ -1,0 +1,119 @@
+"""The study that `assay measure` stands for."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.kinds.spelled import spelled
+from assay.model.base import AssayError
+from assay.plan.estimate import estimate_study
+from assay.plan.expand import expand
+from assay.plan.load import load_study
+from assay.plan.measure import (
+    LEAST_FILE,
+    MOST_FILE,
+    POINTS,
+    Scale,
+    measure_study,
+    measure_text,
+    names_of,
+    probe_study,
+    scale,
+)
+
+SCALE = Scale(64 << 20, 50_000_000, {"within": "5%", "least": 8, "max": 60, "time": "20s"})
+DISK = {"kind": "file", "path": "/var/tmp/assay-measure"}
+BUCKET = {"kind": "s3", "bucket": "logs", "existing": ""}
+
+
+@pytest.mark.parametrize(
+    ("places", "names"),
+    [
+        (["/var/tmp", "/dev/shm"], ["var-tmp", "dev-shm"]),
+        (["/", "/"], ["root", "root-2"]),
+        (["nfs://nas1:2049/export/a", "s3://bucket/keys?endpoint=http://h:1"], ["nas1-2049-export-a", "bucket-keys"]),
+        (["null:", "."], ["null", "root"]),
+        (["/a/" + "x" * 100], ["a-" + "x" * 38]),
+    ],
+)
+def test_places_have_names_of_their_own(places: list[str], names: list[str]) -> None:
+    assert names_of(places) == names
+
+
+@given(st.lists(st.text(max_size=60), min_size=1, max_size=20))
+def test_names_are_such_as_a_study_may_have(places: list[str]) -> None:
+    names = names_of(places)
+    assert len(set(names)) == len(places)
+    study = {**measure_study(dict.fromkeys(names, DISK), SCALE, "direct")}
+    study["targets"] = {name: {"kind": "file", "path": f"/t/{number}"} for number, name in enumerate(names)}
+    assert load_study(measure_text(study, places).encode()).problems == ()
+
+
+@given(st.floats(1e6, 2e10), st.floats(10, 600), st.integers(1, 4))
+def test_the_time_is_kept_on_any_order_of_magnitude_of_machine(speed: float, seconds: float, count: int) -> None:
+    found = scale(seconds, {f"t{number}": speed for number in range(count)}, {})
+    assert LEAST_FILE <= found.file_size <= MOST_FILE
+    rounds = found.repeats if isinstance(found.repeats, int) else 8
+    phases = rounds * count * POINTS * found.phase_ns / 1e9
+    laid_out = rounds * count * 4 * found.file_size / speed
+    # Three repeats are made in any case: they take what they take.
+    if rounds > 3:
+        assert phases + laid_out <= seconds
+
+
+def test_no_more_than_a_small_part_of_what_is_free_is_used() -> None:
+    assert scale(30, {"t": 5e9}, {"t": 1 << 30}).file_size <= (1 << 30) // 50
+    assert scale(30, {"t": 5e9}, {"t": None}).file_size > LEAST_FILE
+
+
+@pytest.mark.parametrize("targets", [{"a": DISK}, {"a": DISK, "b": BUCKET}, {"b": BUCKET}])
+def test_the_study_is_one_that_loads_and_can_be_planned(targets: dict[str, dict[str, object]]) -> None:
+    text = measure_text(measure_study(targets, SCALE, "direct"), ["/var/tmp"])
+    loaded = load_study(text.encode())
+    assert loaded.problems == () and loaded.study is not None
+    cases = expand(loaded.study).cases
+    assert estimate_study(loaded.study, cases).jobs >= len(cases)
+    if "a" in targets:
+        depths = {(case.parameters.record_size, case.parameters.queue_depth) for case in cases if case.target == "a"}
+        assert depths == {(4096, 1), (4096, 32), (1 << 20, 1), (1 << 20, 32)}
+
+
+def test_the_first_look_is_a_study_too() -> None:
+    assert load_study(measure_text(probe_study({"a": DISK}, "direct"), []).encode()).problems == ()
+
+
+def test_what_is_typed_is_of_one_kind(tmp_path: object) -> None:
+    assert spelled(str(tmp_path), False) == {"kind": "file", "path": f"{tmp_path}/assay-measure"}
+    nfs = {"kind": "nfs", "servers": "nas1", "export": "/export/a", "directory": "assay-measure"}
+    assert spelled("nfs://nas1/export/a", False) == nfs
+    assert spelled("s3://bucket/logs/", False) == {"kind": "s3", "bucket": "bucket", "existing": "logs/"}
+    written = spelled("s3://bucket/logs?endpoint=http://h:9000&region=eu-west-1", True)
+    assert written == {
+        "kind": "s3",
+        "bucket": "bucket",
+        "endpoint": "http://h:9000",
+        "region": "eu-west-1",
+        "prefix": "logs",
+    }
+    assert spelled("dynamodb://items", True) == {"kind": "dynamodb", "table": "items"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("/no/such/place", "neither a directory nor a device"),
+        ("", "a place is empty"),
+        ("smb://nas/share", "no such scheme"),
+        ("nfs://nas1", "server or export is missing"),
+        ("nfs:///export", "server or export is missing"),
+        ("s3://", "no such address"),
+        ("s3://logs?colour=red", "no such address"),
+        ("s3://b?endpoint", "no such address"),
+        ("dynamodb://items", "only be measured by writing"),
+        ("/dev/null", "neither a directory nor a device"),
+    ],
+)
+def test_what_is_no_place_gets_one_clear_line(text: str, said: str) -> None:
+    with pytest.raises(AssayError) as error:
+        spelled(text, False)
+    assert said in error.value.message and error.value.hint
