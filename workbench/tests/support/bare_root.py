@@ -4,9 +4,13 @@ The root is made once by debootstrap and kept in target/test-caches. Each test w
 mounted in a mount namespace of its own for each command and thrown away. No compiler is in it.
 """
 
+import contextlib
+import fcntl
 import os
 import shutil
+import struct
 import subprocess
+import termios
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,9 +54,16 @@ class BareRoot:
         return self.layers / "upper"
 
     def run(
-        self, words: Sequence[str], folder: str = "/root", settings: Mapping[str, str] | None = None
+        self, words: Sequence[str], folder: str = "/root", settings: Mapping[str, str] | None = None, columns: int = 0
     ) -> subprocess.CompletedProcess[str]:
-        """Execute a command in the root; what it prints is returned as one text."""
+        """Execute a command in the root; what it prints is returned as one text.
+
+        Args:
+            words: The command.
+            folder: Where it is executed, in the root.
+            settings: Variables.
+            columns: Width of the terminal that it writes to; 0: it writes into a pipe.
+        """
         cache = CACHES / "pip"
         cache.mkdir(parents=True, exist_ok=True)
         variables = {
@@ -64,8 +75,11 @@ class BareRoot:
             **(settings or {}),
         }
         enter = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, "sh"]
+        command = [*enter, str(self.base), str(self.layers), str(cache), folder, *words]
+        if columns:
+            return _on_terminal(command, variables, columns)
         return subprocess.run(
-            [*enter, str(self.base), str(self.layers), str(cache), folder, *words],
+            command,
             env=variables,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -79,6 +93,21 @@ class BareRoot:
         done = self.run(words, folder)
         assert done.returncode == 0, f"{' '.join(words)}: exit code {done.returncode}\n{done.stdout[-4000:]}"
         return done.stdout
+
+
+def _on_terminal(command: list[str], variables: Mapping[str, str], columns: int) -> subprocess.CompletedProcess[str]:
+    """Execute a command whose output goes to a terminal of so many columns."""
+    ours, its = os.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen(command, env=variables, stdin=subprocess.DEVNULL, stdout=its, stderr=its)
+    os.close(its)
+    said = bytearray()
+    # Reading fails when the last process that has the terminal has ended.
+    with contextlib.suppress(OSError), os.fdopen(ours, "rb", buffering=0) as terminal:
+        while part := terminal.read(65536):
+            said += part
+    text = said.decode("utf-8", "replace").replace("\r\n", "\n")
+    return subprocess.CompletedProcess(command, process.wait(), text)
 
 
 def pip_settings(root: BareRoot) -> dict[str, str]:

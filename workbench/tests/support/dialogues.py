@@ -3,7 +3,7 @@
 A file is what a terminal would show. A line with `$ ` is typed, and its answer must be as it stands. A line with `% `
 is typed, too, but of its answer only the words must: each number is written `N`, and blanks and rules of tables as
 one. A line `...` stands for any lines. `[exit code 2]` ends the answer of a command that fails so. No line of an
-answer may be wider than 80 columns, whatever stands for it in the file.
+answer may be wider than 80 columns, whatever stands for it in the file, but for errors and hints: each is one line.
 
 To add one, write the lines that are typed into a file and execute the tests with ASSAY_UPDATE_DIALOGUES=1: answers
 that do not fit are written anew. Then look at them, and put `...` for what another machine would answer otherwise.
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 COLUMNS = 80
 NUMBER = re.compile(r"(?<![A-Za-z_])[-+]?\d+(?:[.,:]\d+)*(?:T\d+)?")
 ANY = "..."
+ERROR = re.compile(r"(\S+: )?error: |\s*hint: |warning: |note: ")
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,11 @@ def hold(text: str, answer: Callable[[str], tuple[int, str]]) -> tuple[str, list
     for turn in read(text):
         code, said = answer(turn.command)
         raw = [line.rstrip() for line in said.splitlines()]
-        wrong += [f"{turn.typed}: {len(line)} columns: {line}" for line in raw if len(line) > COLUMNS]
+        wrong += [
+            f"{turn.typed}: {len(line)} columns: {line}"
+            for line in raw
+            if len(line) > COLUMNS and not ERROR.match(line)
+        ]
         heard = raw if turn.exact else [masked(line) for line in raw]
         if code:
             heard.append(f"[exit code {code}]")
