@@ -116,7 +116,7 @@ def say(text: str = "", err: bool = False) -> None:
     """Print one line. Empty lines before it may be asked for; a line break within it becomes a blank."""
     rest = text.lstrip("\n")
     line = plain(rest, MOST_LINE)
-    wide = None if err else terminal_width()
+    wide = terminal_width(err)
     if wide is not None and len(line) > wide:
         import textwrap
 
@@ -125,9 +125,10 @@ def say(text: str = "", err: bool = False) -> None:
     typer.echo("\n" * (len(text) - len(rest)) + line, err=err)
 
 
-def terminal_width() -> int | None:
-    """Columns of the terminal that standard output is; None if it is none, and lines may be as long as they are."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+def terminal_width(err: bool = False) -> int | None:
+    """Columns of the terminal that standard output is, or error; None if it is none: then lines are as they are."""
+    stream = sys.stderr if err else sys.stdout
+    return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def print_problem(problem: "Problem", file: str | os.PathLike[str]) -> None:
