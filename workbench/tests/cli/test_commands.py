@@ -27,6 +27,8 @@ CSV = "dimension,item,unit,price\ninstance,small,hour,0.10\n"
 IMPORT = "--book ours --provider acme --region bern --date 2026-11-01 --currency CHF --hours 730"
 
 CASES = {
+    "measure": ("nothing", 2, ""),
+    "serve": ("nothing", 2, ""),
     "init": ("new.yaml", 0, "wrote new.yaml; next: assay plan new.yaml"),
     "check": ("study.yaml", 0, "ok: 1 case x 1 repeat"),
     "plan": ("study.yaml", 0, "tiny: Does it start?"),

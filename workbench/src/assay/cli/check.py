@@ -15,8 +15,7 @@ from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.run.planned import Plan
 
 if TYPE_CHECKING:
-    from assay.launch.room import Lying
-    from assay.run.targets import Needs
+    from assay.launch.room import Lying, Needs
 
 
 def command(
@@ -36,7 +35,7 @@ def command(
 
     Example: `assay check study.yaml`
     """
-    from assay.run.targets import Needs
+    from assay.launch.room import Needs
 
     loaded = load_study_file(study, asked(values, repeats, only, targets))
     estimate = estimate_study(loaded.study, loaded.cases)
@@ -65,7 +64,7 @@ def target_faults(loaded: Plan, needs: "Needs") -> "tuple[dict[str, Lying], list
     from assay.kinds.place import keeper_of
     from assay.launch.looking import MachineLooking
     from assay.launch.placing import patience_of
-    from assay.run.targets import lying_of, place_problems
+    from assay.launch.room import lying_of, place_problems
 
     cases = {case.target for case in loaded.cases}
     used = loaded.study.seen_here(cases)

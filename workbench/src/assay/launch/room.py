@@ -1,12 +1,15 @@
 """On which file system a target lies, whether what a study keeps there at once fits, and whether it is meant at all."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path as OsPath
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from assay.contract._answers import Space
+from assay.kinds.place import Seen
 from assay.launch.mounts import Mount, read_mounts, unescaped
+from assay.model.study.study import Study
 from assay.model.units import about_size
 
 RESERVE_PARTS = 20
@@ -157,3 +160,38 @@ def _points(fstab: Iterable[str] | None) -> list[str]:
     fields = [line.split() for line in fstab if not line.lstrip().startswith("#")]
     points = [unescaped(found[1]) for found in fields if len(found) > 1 and found[1].startswith("/")]
     return sorted((str(PurePosixPath(point)) for point in points), key=len, reverse=True)
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What is asked of places besides the right to write there.
+
+    Attributes:
+        space: Target -> bytes of test data at once.
+        on_root: The user has confirmed that directories for mounts may lie on the root file system.
+    """
+
+    space: Mapping[str, int] = field(default_factory=dict)
+    on_root: bool = False
+
+
+def lying_of(study: Study, seen: Mapping[str, Seen]) -> dict[str, Lying]:
+    """Directory of this machine -> where it lies."""
+    return {
+        name: lying(found.real_path, found.space)
+        for name, found in seen.items()
+        if study.targets[name].is_directory and found.real_path
+    }
+
+
+def place_problems(study: Study, seen: Mapping[str, Seen], needs: Needs) -> dict[str, list[tuple[str, str]]]:
+    """Target -> what is wrong with where it lies: nothing is mounted there, or what is to be kept does not fit."""
+    places = lying_of(study, seen)
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name, place in places.items():
+        problem = None if needs.on_root or getattr(study.targets[name], "on_root", False) else not_mounted(place)
+        if problem is not None:
+            found.setdefault(name, []).append(problem)
+    for name, problem in room_problems(needs.space, places, study.output.keep_files).items():
+        found.setdefault(name, []).append(problem)
+    return found

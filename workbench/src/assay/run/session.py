@@ -25,6 +25,7 @@ from assay.launch.launcher import Launcher, LocalLauncher
 from assay.launch.locks import close_all
 from assay.launch.placing import patience_of
 from assay.launch.remote_places import mount_facts
+from assay.launch.room import Needs
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
 from assay.model.study.blocks import Blocks
@@ -92,7 +93,7 @@ def start(
     study = plan.study
     estimate = estimate_study(study, plan.cases)
     listener.say(_beforehand(plan, estimate))
-    needs = targets.Needs(estimate.peak_space, on_root)
+    needs = Needs(estimate.peak_space, on_root)
     for name, place in targets.inspect_targets(study, plan.places, destroy, needs=needs).items():
         listener.say(f"{name} lies on {place.words}")
     store = RunStore.create(out, _meta(plan), plan.cases, plan.excluded, plan.order, plan.text, plan.prices)

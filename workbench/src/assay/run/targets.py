@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from pydantic import BaseModel
@@ -21,7 +20,7 @@ from assay.launch.looking import MachineLooking
 from assay.launch.places import Owner, check_apart, living_problem, look_at
 from assay.launch.placing import MARGIN_SECONDS, patience_of
 from assay.launch.questions import probe_target
-from assay.launch.room import Lying, lying, not_mounted, room_problems
+from assay.launch.room import Lying, Needs, lying_of, place_problems
 from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.result.layers import in_memory
 from assay.model.result.result import IN_MEMORY, Place
@@ -59,41 +58,6 @@ def used_targets(study: Study, cases: Iterable[Case]) -> list[str]:
 def target_path(study: Study, name: str) -> str:
     """Where a target is; empty if it is nowhere."""
     return study.targets[name].path
-
-
-@dataclass(frozen=True)
-class Needs:
-    """What is asked of places besides the right to write there.
-
-    Attributes:
-        space: Target -> bytes of test data at once.
-        on_root: The user has confirmed that directories for mounts may lie on the root file system.
-    """
-
-    space: Mapping[str, int] = field(default_factory=dict)
-    on_root: bool = False
-
-
-def lying_of(study: Study, seen: Mapping[str, Seen]) -> dict[str, Lying]:
-    """Directory of this machine -> where it lies."""
-    return {
-        name: lying(found.real_path, found.space)
-        for name, found in seen.items()
-        if study.targets[name].is_directory and found.real_path
-    }
-
-
-def place_problems(study: Study, seen: Mapping[str, Seen], needs: Needs) -> dict[str, list[tuple[str, str]]]:
-    """Target -> what is wrong with where it lies: nothing is mounted there, or what is to be kept does not fit."""
-    places = lying_of(study, seen)
-    found: dict[str, list[tuple[str, str]]] = {}
-    for name, place in places.items():
-        problem = None if needs.on_root or getattr(study.targets[name], "on_root", False) else not_mounted(place)
-        if problem is not None:
-            found.setdefault(name, []).append(problem)
-    for name, problem in room_problems(needs.space, places, study.output.keep_files).items():
-        found.setdefault(name, []).append(problem)
-    return found
 
 
 def inspect_targets(

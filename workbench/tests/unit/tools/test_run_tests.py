@@ -140,7 +140,7 @@ def test_every_tier_is_run_once() -> None:
         for step in lane
         if step.folder == "workbench" and step.suite
     ]
-    assert sorted(tiers) == ["not box and not quiet", "tests/boxes", "tests/quiet"]
+    assert sorted(tiers) == ["not box and not install and not quiet", "tests/boxes", "tests/installs", "tests/quiet"]
 
 
 def test_what_users_set_for_their_own_work_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

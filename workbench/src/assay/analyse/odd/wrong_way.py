@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 from assay.model.result.result import Estimate, Row
@@ -71,9 +70,21 @@ def _falls(rows: Sequence[Row]) -> Iterator[Fall]:
     for key, points in series.items():
         axis = str(key[0]) if isinstance(key, tuple) else ""
         ordered = sorted(points, key=lambda point: point[0])
-        found = [fall for low, high in combinations(ordered, 2) if (fall := _fall(axis, low, high)) is not None]
+        found: list[Fall] = []
+        # Of the points before, the one that is surely the fastest: whatever is below it is below others or nothing.
+        fastest = ordered[0]
+        for point in ordered[1:]:
+            fall = _fall(axis, fastest, point)
+            found += [fall] if fall is not None else []
+            fastest = max(fastest, point, key=lambda one: _surely(one[1], axis))
         if found:
             yield max(found, key=lambda fall: fall.times)
+
+
+def _surely(row: Row, axis: str) -> float:
+    """The lower end of the interval; without one nothing is sure."""
+    value = _estimate(row, axis)
+    return value.low if value is not None and value.low is not None else 0.0
 
 
 def _fall(axis: str, low: tuple[int | float, Row], high: tuple[int | float, Row]) -> Fall | None:
