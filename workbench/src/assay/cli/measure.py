@@ -53,7 +53,10 @@ def command(
     seconds, how = _seconds(time), Confirmed(destroy, on_root)
     if save is not None and save.exists():
         raise AssayError(f"{save} is there already", "name a new file for --save")
-    targets = {name: spelled(place, destroy) for name, place in zip(names_of(places), places, strict=True)}
+    targets = {
+        name: spelled(place, destroy)
+        for name, place in zip(names_of([_whole(place) for place in places]), places, strict=True)
+    }
     cache, chosen = _first_look(targets, seconds, how)
     text = measure_text(measure_study(targets, chosen, cache), places)
     store = _run(text, out, how, quiet=False)
@@ -64,6 +67,12 @@ def command(
     finally:
         store.close()
     raise typer.Exit(code)
+
+
+def _whole(place: str) -> str:
+    """A directory by its whole path: `.` is no name."""
+    path = Path(place)
+    return str(path.absolute()) if path.is_dir() else place
 
 
 def _seconds(written: str) -> float:

@@ -1,6 +1,5 @@
 """What `assay measure` prints: a table of at most 80 columns for each place, and a picture that compares them."""
 
-import math
 from collections.abc import Iterator, Sequence
 
 from assay.analyse.scaling import BINDS
@@ -11,6 +10,8 @@ from assay.report import numbers
 WIDTH = 80
 SURE = 0.10
 """An interval that reaches further to either side is worth a word."""
+UNKNOWN = 9.995
+"""From so wide an interval on, in shares of the median, nothing is known."""
 _BAR = 26
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _SMALL = 64 << 10
@@ -44,7 +45,7 @@ def reach(value: Estimate | None) -> float | None:
 
 
 def _share(value: float | None) -> str:
-    return numbers.NONE if value is None else f"± {100 * value:.0f} %" if value < 9.995 else "± ?"
+    return numbers.NONE if value is None else f"± {100 * value:.0f} %" if value < UNKNOWN else "± ?"
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
@@ -118,7 +119,7 @@ def how_sure(rows: Sequence[Row]) -> str:
     unsure = [row for found, row in known if found > SURE]
     widest, row = max(known, key=lambda pair: pair[0])
     where = f"{' '.join(work_words(row).split())} on {row.case.target}"
-    far = f"± {100 * widest:.0f} %" if math.isfinite(widest) else "unknown"
+    far = f"± {100 * widest:.0f} %" if widest < UNKNOWN else "so wide that it says nothing"
     if not unsure:
         within = f"All {len(known)} numbers are known within ± {100 * SURE:.0f} %"
         return f"{within} (95 % intervals; the widest is {far}: {where})."
