@@ -175,12 +175,17 @@ def show(*blocks: "Block") -> None:
     wide = terminal_width()
     styled = sys.stdout.isatty() and not is_dumb()
     text = render_terminal(blocks, wide, styled=styled)
+    unguarded(sys.stdout).write(encodable(text, sys.stdout.encoding))
+
+
+def encodable(text: str, encoding: str) -> str:
+    r"""The text with what this encoding has no letters for in other letters, or spelled out as `\u0107`."""
     try:
-        text.encode(sys.stdout.encoding)
+        text.encode(encoding)
     except UnicodeEncodeError:
-        # What users have written may have letters that this output has not.
-        text = text.translate(_POOR).encode(sys.stdout.encoding, "backslashreplace").decode(sys.stdout.encoding)
-    unguarded(sys.stdout).write(text)
+        # What users have written may have letters that an output has not.
+        return text.translate(_POOR).encode(encoding, "backslashreplace").decode(encoding)
+    return text
 
 
 def print_table(

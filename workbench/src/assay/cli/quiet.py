@@ -8,7 +8,7 @@ from assay.cli.output import note
 from assay.cli.progress import finish_text
 from assay.model.result.result import Sample
 from assay.model.study.case import Case
-from assay.run.listener import Progress, TimeLeft
+from assay.run.listener import Heard, Limits, Progress, TimeLeft
 
 WARNING = "warning: "
 
@@ -44,10 +44,10 @@ class QuietProgress:
     def begin(self, case: Case, repeat: int) -> None:
         """Says nothing."""
 
-    def phase(self, operation: str) -> None:
+    def phase(self, operation: str, limits: Limits) -> None:
         """Says nothing."""
 
-    def rate(self, text: str) -> None:
+    def interval(self, heard: Heard) -> None:
         """Says nothing."""
 
     def finish(

@@ -6,9 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import FrameType
 from typing import Any
 
+from assay.analyse.ceilings import Ceilings
+from assay.analyse.estimate import estimate
 from assay.contract._generated import IntervalEvent
 from assay.contract.bounds import bounds_of
 from assay.contract.messages import Event, PhaseStartEvent
@@ -19,10 +22,12 @@ from assay.launch.launcher import Launcher
 from assay.launch.looking import MachineLooking
 from assay.launch.placing import SilentError, patience_of
 from assay.model.base import AssayError
+from assay.model.result.ceiling import Binding
+from assay.model.result.result import Place
 from assay.model.study.case import Case
 from assay.model.study.names import OP_KINDS, is_counted
 from assay.model.study.study import Study
-from assay.model.units import about_duration, about_rate, format_size
+from assay.model.units import about_duration, format_size
 from assay.plan.jobs import PlannedJob, guarded, in_directory, plan_job, together, watching
 from assay.plan.methods import by_shape, with_methods
 from assay.run.claims import owner_of
@@ -30,7 +35,7 @@ from assay.run.cleaning import RunCleaning
 from assay.run.control import Control
 from assay.run.fleet import Fleet
 from assay.run.heard import read_repeat
-from assay.run.listener import Progress, TimeLeft
+from assay.run.listener import Heard, Progress, TimeLeft
 from assay.run.meter import Meter
 from assay.run.settle import Rounds, settle
 from assay.run.spending import Spending, limits_of, spent_by
@@ -169,6 +174,7 @@ class Executor:
         self.spending = spending or Spending()
         self.used_up = ""
         """Which limit of a target has ended the run, in words."""
+        self.known = _Known(store)
         self.rounds = Rounds(store, study.repeating, cases)
         info = store.info()
         self.methods = by_shape(info.methods)
@@ -197,6 +203,7 @@ class Executor:
         for case_id, repeat in planned:
             if repeat != under_way and not self.interruption.count:
                 under_way = repeat
+                self.known.forget()
                 self._between(repeat, seconds, progress, left)
             if not self.store.is_pending(case_id, repeat):
                 continue
@@ -257,7 +264,7 @@ class Executor:
         attempt = self.store.begin_attempt(case.id, repeat, job)
         progress.begin(case, repeat)
         hindrance = self._hindrance(case, planned.id, progress)
-        outcome = hindrance or self._execute(planned, case.target, estimated, progress)
+        outcome = hindrance or self._execute(planned, case, estimated, progress)
         outcome, samples = read_repeat(case.id, repeat, planned.job, outcome, self.fleet is not None)
         if limits_of(planned.job.target):
             self.spending.note(case.target, spent_by(outcome.events, self.fleet is not None))
@@ -291,17 +298,17 @@ class Executor:
         job = watching(job, self.layers.get(case.target, ()))
         return planned.model_copy(update={"job": job})
 
-    def _execute(self, planned: PlannedJob, target: str, estimated: float, progress: Progress) -> Outcome:
+    def _execute(self, planned: PlannedJob, case: Case, estimated: float, progress: Progress) -> Outcome:
         started_at, bounds = time.time(), bounds_of(planned.job, estimated)
         limit = (planned.job.stall_limit_ns or 0) / 1e9 + SPEAK_SECONDS
         try:
-            planned = self._checked(planned, target)
-            teller = _Teller(progress)
+            planned = self._checked(planned, case.target)
+            teller = _Teller(progress, self.known.closest(case))
             if self.fleet is not None:
                 return self.fleet.run(planned.job, limit, teller.hear, self._stop, bounds)
             with self._capped(planned.memory_limit) as cap:
                 outcome = run_job(
-                    self.launchers.get(target, self.launcher),
+                    self.launchers.get(case.target, self.launcher),
                     planned.job.model_dump_json(),
                     limit,
                     on_event=lambda event: teller.hear("", event),
@@ -411,27 +418,62 @@ class _Cap:
         self.group.remove()
 
 
-class _Teller:
-    """Tells of the phase and of the rate of all hosts together, as far as each was heard last."""
+class _Known:
+    """The ceilings that are known, looked up once a round: passes between the repeats may raise them."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, store: RunStore) -> None:
+        self._store = store
+        self._ceilings: Ceilings | None = None
+        self._places: dict[str, Place] = {}
+
+    def forget(self) -> None:
+        self._ceilings = None
+
+    def closest(self, case: Case) -> Callable[[str, float, float], Binding | None]:
+        """Given an operation of the case, bytes and operations per second: the ceiling that they are closest to."""
+        if self._ceilings is None:
+            info = self._store.info()
+            self._ceilings = Ceilings(info.ceilings, info.hosts, info.network)
+            self._places = {place.target: place for place in info.places}
+        held, place = self._ceilings, self._places.get(case.target)
+
+        def closest(operation: str, throughput: float, iops: float) -> Binding | None:
+            moved = estimate([throughput]) if throughput else None
+            return next(iter(held.bindings(case, operation, place, moved, estimate([iops]))), None)
+
+        return closest
+
+
+class _Teller:
+    """Tells of phases and intervals, of all hosts, as they are heard."""
+
+    def __init__(self, progress: Progress, closest: Callable[[str, float, float], Binding | None]) -> None:
         self.progress = progress
+        self.closest = closest
         self.phase = -1
         self.counted = False
-        self.rates: dict[str, float] = {}
 
     def hear(self, host: str, event: Event) -> None:
         if isinstance(event, PhaseStartEvent):
             if event.phase != self.phase:
-                self.phase, self.rates = event.phase, {}
+                self.phase = event.phase
                 self.counted = is_counted(event.operation.value)
-                self.progress.phase(event.operation.value)
+                self.progress.phase(event.operation.value, partial(self.closest, event.operation.value))
         elif isinstance(event, IntervalEvent) and event.end_ns > event.start_ns:
-            names = any(OP_KINDS[done.operation.value][0] == "names" for done in event.operations)
-            counted = names or self.counted
-            amount: float = sum(done.ops if counted else done.bytes for done in event.operations)
-            # An interval of a moment at a phase's end may have what took much longer.
-            before = sum((part.ops if counted else part.bytes) * (part.to - part.from_) for part in event.earlier or ())
-            amount = max(0.0, amount - before)
-            self.rates[host] = amount * 1e9 / (event.end_ns - event.start_ns)
-            self.progress.rate(about_rate(sum(self.rates.values()), counted))
+            self.progress.interval(self._heard(host, event))
+
+    def _heard(self, host: str, event: IntervalEvent) -> Heard:
+        names = any(OP_KINDS[done.operation.value][0] == "names" for done in event.operations)
+        # An interval of a moment at a phase's end may have what took much longer.
+        before = [(part, part.to - part.from_) for part in event.earlier or ()]
+        moved = sum(done.bytes for done in event.operations) - sum(part.bytes * count for part, count in before)
+        ops = sum(done.ops for done in event.operations) - sum(part.ops * count for part, count in before)
+        return Heard(
+            host,
+            event.start_ns,
+            event.end_ns,
+            max(0.0, moved),
+            max(0.0, ops),
+            names or self.counted,
+            tuple(done.latency for done in event.operations if done.latency),
+        )

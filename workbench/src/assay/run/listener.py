@@ -1,10 +1,11 @@
 """Who is told how a run gets on. The run prints nothing itself."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
+from assay.model.result.ceiling import Binding
 from assay.model.result.result import Sample
 from assay.model.study.case import Case
 from assay.model.units import about_duration
@@ -59,6 +60,32 @@ class TimeLeft:
         return min(left, max(0.0, self._end - time.monotonic()))
 
 
+class Heard(NamedTuple):
+    """What one host has done in one interval of a phase.
+
+    Attributes:
+        host: Its name; empty where only this machine works.
+        start_ns: Since the start of the phase.
+        end_ns: Later than that.
+        bytes: What was moved, without what was moved in intervals before.
+        ops: Operations, likewise.
+        counted: Its rate is told in operations, not in bytes.
+        latencies: Of the operations that ended in it, one text for each kind (HDR histogram, nanoseconds).
+    """
+
+    host: str
+    start_ns: int
+    end_ns: int
+    bytes: float
+    ops: float
+    counted: bool
+    latencies: tuple[str, ...] = ()
+
+
+Limits = Callable[[float, float], Binding | None]
+"""Given bytes and operations per second: the known ceiling that this is closest to; None if none is known."""
+
+
 class Progress(Protocol):
     """What the run tells about itself as it goes on."""
 
@@ -72,12 +99,12 @@ class Progress(Protocol):
         """A repeat starts."""
         ...
 
-    def phase(self, operation: str) -> None:
-        """One of its phases starts."""
+    def phase(self, operation: str, limits: Limits) -> None:
+        """One of its phases starts; `limits` may be asked from any thread."""
         ...
 
-    def rate(self, text: str) -> None:
-        """The current rate, with its unit."""
+    def interval(self, heard: Heard) -> None:
+        """An interval of it has ended on a host."""
         ...
 
     def finish(

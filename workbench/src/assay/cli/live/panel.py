@@ -1,0 +1,173 @@
+"""The panel as lines of text, for any width."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+
+from assay.cli.live.course import HostCourse
+from assay.cli.live.state import State
+from assay.model.foreign import plain
+from assay.model.units import about_duration, about_rate
+from assay.report import numbers
+
+_HEAD = 9
+"""Columns of what stands before a line."""
+_LEAST_BAR, _MOST_BAR = 4, 40
+_MOST_COURSE = 100
+_FIXED = 6
+"""Lines besides those of hosts."""
+
+
+class Letters(NamedTuple):
+    """What is drawn with.
+
+    Attributes:
+        steps: From nothing to the most.
+        done: Of the bar.
+        rest: Likewise.
+        cut: At the end of what was cut off.
+    """
+
+    steps: str
+    done: str
+    rest: str
+    cut: str
+
+
+FINE = Letters("▁▂▃▄▅▆▇█", "━", "─", "…")
+PLAIN = Letters("_.-=+*#@", "#", "-", ".")
+"""For terminals that know few letters."""
+
+
+class Line(NamedTuple):
+    """A line of the panel: what it is about, and what there is to say of it."""
+
+    head: str
+    text: str
+
+
+def panel(state: State, width: int, height: int, letters: Letters) -> list[Line]:
+    """All lines, each at most `width` columns; the least important ones are left out if there is no room for all."""
+    room = max(1, width - _HEAD)
+    lines = [
+        Line("", _bar(state, width, letters)),
+        Line("case", _case(state)),
+        Line("rate", _rates(state, room)),
+        Line("latency", _latency(state, room)),
+        Line("limit", _limit(state, room)),
+        Line("course", _course(state, room, letters)),
+        *_hosts(state, room, max(0, height - _FIXED), letters),
+    ]
+    return [_cut(line, width, letters) for line in lines[: max(1, height)]]
+
+
+def _cut(line: Line, width: int, letters: Letters) -> Line:
+    head = f"{line.head:<{_HEAD}}" if line.head else ""
+    head, text = head[:width], plain(line.text)
+    room = width - len(head)
+    if cell_len(text) > room:
+        text = set_cell_size(text, max(0, room - 1)) + letters.cut * (room > 0)
+    return Line(head, text)
+
+
+def _first(room: int, *words: str) -> str:
+    """The first that fits, or the last one."""
+    return next((text for text in words if cell_len(text) <= room), words[-1])
+
+
+def _bar(state: State, width: int, letters: Letters) -> str:
+    count = f"{state.done}/{state.total}"
+    failed = f", {state.failed} not ok" if state.failed else ""
+    left = f"{state.left.words()} left"
+    room = min(_MOST_BAR, width - len(f"{count}{failed}  {left}"))
+    if room < _LEAST_BAR:
+        return _first(width, f"{count}{failed} {left}", f"{count} {left}")
+    full = room if state.total <= 0 else min(room, room * max(0, state.done) // state.total)
+    return f"{count}{failed} {letters.done * full}{letters.rest * (room - full)} {left}"
+
+
+def _case(state: State) -> str:
+    if state.case is None:
+        return "none yet"
+    at_hand = f": {state.outcome}" if state.outcome else f", {state.operation}" if state.operation else ""
+    return f"{state.case.id} repeat {state.repeat}{at_hand}; {state.case.label}"
+
+
+def _rates(state: State, room: int) -> str:
+    if silent := state.silent():
+        return _first(room, f"nothing heard for {about_duration(silent)}", f"silent for {about_duration(silent)}")
+    course = state.course
+    if not course.hosts:
+        return numbers.NONE
+    now, lately = (about_rate(rate.of(course.counted), course.counted) for rate in (course.now, course.lately))
+    minute = course.seconds >= 59.5
+    over = "the last minute" if minute else f"the last {about_duration(course.seconds)}"
+    ops = "" if course.counted else f" ({about_rate(course.now.ops, counted=True)})"
+    short = "1 min" if minute else about_duration(course.seconds)
+    return _first(
+        room, f"{now}{ops} now, {lately} over {over}", f"{now} now, {lately} over {over}", f"{now}; {lately} in {short}"
+    )
+
+
+def _latency(state: State, room: int) -> str:
+    tail = state.tail()
+    if tail is None:
+        return numbers.NONE
+    short = f"p50 {numbers.latency(tail.p50)}, p99 {numbers.latency(tail.p99)}"
+    return _first(room, f"{short} of what ended last", short)
+
+
+def _limit(state: State, room: int) -> str:
+    found = state.binding()
+    if found is None:
+        return "none known" if state.course.hosts else numbers.NONE
+    ceiling = about_rate(found.value, found.unit != "bytes/s")
+    share = numbers.share(found.share)
+    return _first(
+        room, f"closest is {found.name}: {share} of {ceiling}", f"{found.name}: {share}", f"{share}, {found.name}"
+    )
+
+
+def _course(state: State, room: int, letters: Letters) -> str:
+    top = max((rate for rate in state.course.columns(1 << 10) if rate is not None), default=0.0)
+    words = f" up to {about_rate(top, state.course.counted)}"
+    rates = state.course.columns(max(1, min(_MOST_COURSE, room - len(words) - 1)))
+    if not rates:
+        return numbers.NONE
+    # The greatest of what is drawn, which may be a mean of several stretches.
+    top = max((rate for rate in rates if rate is not None), default=0.0)
+    return f"{spark(rates, letters)} up to {about_rate(top, state.course.counted)}"
+
+
+def spark(rates: Sequence[float | None], letters: Letters) -> str:
+    """Each rate as one letter, as high as its share of the greatest one; a blank where nothing is known."""
+    top = max((rate for rate in rates if rate is not None), default=0.0)
+    last = len(letters.steps) - 1
+    return "".join(
+        " " if rate is None else letters.steps[min(last, round(last * rate / top)) if top else 0] for rate in rates
+    )
+
+
+def _hosts(state: State, room: int, most: int, letters: Letters) -> list[Line]:
+    """One for each host where there are several, the slowest ones if there is no room for all."""
+    counted = state.course.counted
+    every = list(state.course.hosts.items())
+    if len(every) < 2 or not most:
+        return []
+    fastest = max(host.lately.of(counted) for _, host in every)
+    shown, rest = every, 0
+    if len(every) > most:
+        slowest = sorted(every, key=lambda item: item[1].lately.of(counted))[: most - 1]
+        shown, rest = [item for item in every if item in slowest], len(every) - len(slowest)
+    lines = [Line("host", _host(name, host, fastest, counted, room, letters)) for name, host in shown]
+    return [*lines, Line("", f"and {numbers.plural(rest, 'host')} more, none slower")] if rest else lines
+
+
+def _host(name: str, host: HostCourse, fastest: float, counted: bool, room: int, letters: Letters) -> str:
+    now, lately = host.now.of(counted), host.lately.of(counted)
+    words = f"{plain(name)} {about_rate(now, counted)} now, {about_rate(lately, counted)} lately"
+    bar = min(_MOST_BAR // 2, room - cell_len(words) - 1)
+    full = round(bar * lately / fastest) if fastest else 0
+    short = f"{plain(name)} {about_rate(now, counted)}"
+    return f"{words} {letters.done * full}" if bar >= _LEAST_BAR else _first(room, words, short)

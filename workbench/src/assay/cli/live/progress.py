@@ -1,0 +1,111 @@
+"""A panel that is drawn anew while a run goes on; what is said meanwhile scrolls by above it."""
+
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from assay.cli.live.panel import FINE, PLAIN, Letters, panel
+from assay.cli.live.state import State
+from assay.cli.output import MOST_LINE, encodable, unguarded
+from assay.cli.progress import finish_text
+from assay.model.foreign import plain
+from assay.model.result.result import Sample
+from assay.model.study.case import Case
+from assay.run.listener import Heard, Limits, TimeLeft
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_DRAWN_PER_SECOND = 4
+
+
+class LiveProgress:
+    """Where a run is, its rate, latency and course, and the ceiling that it is closest to."""
+
+    def __init__(self, total: int, done: int, left: TimeLeft) -> None:
+        """See `Listener.progress`."""
+        from rich.console import Console
+        from rich.live import Live
+
+        self._state = State(total, done, left)
+        self._lock = threading.Lock()
+        """Held while the state changes, and while it is drawn, which another thread does."""
+        self._console = Console(file=unguarded(sys.stderr), highlight=False)
+        self._letters = letters_for(self._console.encoding)
+        self._live = Live(
+            console=self._console,
+            refresh_per_second=_DRAWN_PER_SECOND,
+            transient=True,
+            vertical_overflow="crop",
+            get_renderable=self._draw,
+        )
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    def _draw(self) -> "Text":
+        from rich.text import Text
+
+        # A terminal that is full to its last column may begin a new line.
+        width, height = max(1, self._console.width - 1), max(1, self._console.height - 1)
+        with self._lock:
+            lines = panel(self._state, width, height, self._letters)
+        text = Text(no_wrap=True, overflow="crop", end="")
+        for number, line in enumerate(lines):
+            text.append("\n" if number else "")
+            text.append(line.head, "dim")
+            text.append(encodable(line.text, self._console.encoding))
+        return text
+
+    def begin(self, case: Case, repeat: int) -> None:
+        """Show the case at hand."""
+        with self._lock:
+            self._state.begin(case, repeat)
+
+    def phase(self, operation: str, limits: Limits) -> None:
+        """Show the phase at hand."""
+        with self._lock:
+            self._state.phase(operation, limits)
+
+    def interval(self, heard: Heard) -> None:
+        """Show what was done in it."""
+        with self._lock:
+            self._state.interval(heard)
+
+    def finish(
+        self, case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]
+    ) -> None:
+        """Move the bar on; a repeat that did not end well gets a line above the panel."""
+        with self._lock:
+            self._state.finish(status)
+        if status != "ok":
+            self.say(finish_text(case, repeat, status, reason, seconds, samples))
+
+    def fewer(self, count: int) -> None:
+        """Bring the end nearer."""
+        self.left_out(count)
+
+    def left_out(self, count: int) -> None:
+        """Bring the end nearer."""
+        with self._lock:
+            self._state.total -= count
+
+    def say(self, text: str) -> None:
+        """Print a line above the panel."""
+        words = encodable(plain(text, MOST_LINE), self._console.encoding)
+        self._console.print(words, markup=False, highlight=False, soft_wrap=True)
+
+
+def letters_for(encoding: str) -> Letters:
+    """What a terminal can draw: the console of Linux has few letters, and so have old encodings."""
+    drawn = "".join(FINE)
+    return FINE if encodable(drawn, encoding) == drawn and os.environ.get("TERM", "") != "linux" else PLAIN
