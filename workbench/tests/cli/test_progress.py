@@ -7,13 +7,14 @@ import pytest
 from builders import make_meta
 
 from assay.cli.progress import LineProgress, finish_text
+from assay.contract.messages import IntervalEvent
 from assay.launch.cgroup import Hierarchy
 from assay.launch.engine import Outcome
 from assay.model.result.result import Sample
 from assay.model.study.case import Case
 from assay.model.study.parameters import Parameters
-from assay.run.executor import _Cap, silence_limit
-from assay.run.listener import TimeLeft
+from assay.run.executor import _Cap, _Teller, silence_limit
+from assay.run.listener import Heard, Stretch, TimeLeft
 from assay.store import RunStore
 
 CASE = Case(
@@ -113,3 +114,20 @@ def test_engine_killed_for_its_memory_says_so(tmp_path: Path, monkeypatch: pytes
         assert cap.explain(killed).reason == "the engine was killed by SIGKILL: out of its memory_limit of 64MiB"
         fine = replace(killed, status="ok", reason="")
         assert cap.explain(fine) == fine
+
+
+def test_what_an_engine_tells_of_an_interval_is_told_where_it_was_done() -> None:
+    told: list[Heard] = []
+
+    class Told(LineProgress):
+        def interval(self, heard: Heard) -> None:
+            told.append(heard)
+
+    teller = _Teller(Told(1, 0, TimeLeft(0.0)), lambda _operation, _bytes, _ops: None)
+    done = {"operation": "read", "ops": 4, "bytes": 4000, "errors": 0, "latency": "text"}
+    earlier = [{"from": 1, "to": 3, "ops": 0.5, "bytes": 500.0}]
+    event = {"event": "interval", "phase": 0, "index": 5, "start_ns": 500, "end_ns": 600, "operations": [done]}
+    teller.hear("a", IntervalEvent.model_validate({**event, "earlier": earlier}))
+    assert told == [Heard("a", Stretch(500, 600, 3000.0, 3.0), False, ("text",), (Stretch(100, 300, 1000.0, 1.0),))]
+    teller.hear("a", IntervalEvent.model_validate({**event, "end_ns": 500}))
+    assert len(told) == 1, "an interval of no length has no rate"

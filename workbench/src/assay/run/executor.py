@@ -35,7 +35,7 @@ from assay.run.cleaning import RunCleaning
 from assay.run.control import Control
 from assay.run.fleet import Fleet
 from assay.run.heard import read_repeat
-from assay.run.listener import Heard, Progress, TimeLeft
+from assay.run.listener import Heard, Progress, Stretch, TimeLeft
 from assay.run.meter import Meter
 from assay.run.settle import Rounds, settle
 from assay.run.spending import Spending, limits_of, spent_by
@@ -464,16 +464,24 @@ class _Teller:
 
     def _heard(self, host: str, event: IntervalEvent) -> Heard:
         names = any(OP_KINDS[done.operation.value][0] == "names" for done in event.operations)
+        earlier = _earlier(event)
         # An interval of a moment at a phase's end may have what took much longer.
-        before = [(part, part.to - part.from_) for part in event.earlier or ()]
-        moved = sum(done.bytes for done in event.operations) - sum(part.bytes * count for part, count in before)
-        ops = sum(done.ops for done in event.operations) - sum(part.ops * count for part, count in before)
+        moved = sum(done.bytes for done in event.operations) - sum(part.bytes for part in earlier)
+        ops = sum(done.ops for done in event.operations) - sum(part.ops for part in earlier)
         return Heard(
             host,
-            event.start_ns,
-            event.end_ns,
-            max(0.0, moved),
-            max(0.0, ops),
+            Stretch(event.start_ns, event.end_ns, max(0.0, moved), max(0.0, ops)),
             names or self.counted,
             tuple(done.latency for done in event.operations if done.latency),
+            earlier,
         )
+
+
+def _earlier(event: IntervalEvent) -> tuple[Stretch, ...]:
+    """What was done before an interval of the operations that ended in it; what makes no sense is left out."""
+    length = event.start_ns // event.index if event.index else 0
+    return tuple(
+        Stretch(part.from_ * length, part.to * length, part.bytes * count, part.ops * count)
+        for part in event.earlier or ()
+        if length and (count := part.to - part.from_) > 0 and part.to <= event.index
+    )

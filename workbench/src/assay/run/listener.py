@@ -60,26 +60,38 @@ class TimeLeft:
         return min(left, max(0.0, self._end - time.monotonic()))
 
 
-class Heard(NamedTuple):
-    """What one host has done in one interval of a phase.
+class Stretch(NamedTuple):
+    """What was done in a stretch of a phase, evenly.
 
     Attributes:
-        host: Its name; empty where only this machine works.
         start_ns: Since the start of the phase.
         end_ns: Later than that.
-        bytes: What was moved, without what was moved in intervals before.
-        ops: Operations, likewise.
-        counted: Its rate is told in operations, not in bytes.
-        latencies: Of the operations that ended in it, one text for each kind (HDR histogram, nanoseconds).
+        bytes: What was moved.
+        ops: Operations, in parts of one.
     """
 
-    host: str
     start_ns: int
     end_ns: int
     bytes: float
     ops: float
+
+
+class Heard(NamedTuple):
+    """What one host tells of one interval of a phase; of one in which nothing ended it tells nothing.
+
+    Attributes:
+        host: Its name; empty where only this machine works.
+        done: What was done in the interval.
+        counted: Its rate is told in operations, not in bytes.
+        latencies: Of the operations that ended in it, one text for each kind (HDR histogram, nanoseconds).
+        earlier: What these had done before the interval.
+    """
+
+    host: str
+    done: Stretch
     counted: bool
     latencies: tuple[str, ...] = ()
+    earlier: tuple[Stretch, ...] = ()
 
 
 Limits = Callable[[float, float], Binding | None]

@@ -10,7 +10,7 @@ from assay.cli.live.state import State
 from assay.model.result.ceiling import Binding
 from assay.model.study.case import Case
 from assay.model.study.parameters import Parameters
-from assay.run.listener import Heard, TimeLeft
+from assay.run.listener import Heard, Stretch, TimeLeft
 
 SECOND = 10**9
 CASE = Case(
@@ -36,8 +36,8 @@ def state(hosts: tuple[str, ...] = ("",), seconds: int = 8, label: str = CASE.la
     for second in range(seconds):
         for number, host in enumerate(hosts):
             moved = (second + 1) * 1e8 / (number + 1)
-            span = second * SECOND, (second + 1) * SECOND
-            found.interval(Heard(host, *span, moved, moved / 65536, counted=False, latencies=(hdr([75_000, 310_000]),)))
+            done = Stretch(second * SECOND, (second + 1) * SECOND, moved, moved / 65536)
+            found.interval(Heard(host, done, counted=False, latencies=(hdr([75_000, 310_000]),)))
     return found
 
 
@@ -141,7 +141,7 @@ def test_silence_takes_the_place_of_a_rate_that_is_not_any_more() -> None:
     seen = State(40, 0, TimeLeft(200.0), lambda: now)
     seen.begin(CASE, 1)
     seen.phase("write", limits)
-    seen.interval(Heard("", 0, SECOND, 1e6, 1.0, counted=False))
+    seen.interval(Heard("", Stretch(0, SECOND, 1e6, 1.0), counted=False))
     now = 12.0
     assert drawn(seen, 80)[2] == "rate     nothing heard for 12 s"
 
@@ -150,7 +150,7 @@ def test_names_are_told_in_operations() -> None:
     seen = State(1, 0, TimeLeft(1.0), lambda: 0.0)
     seen.begin(CASE, 1)
     seen.phase("stat", lambda _bytes, _ops: None)
-    seen.interval(Heard("", 0, SECOND, 0.0, 12345.0, counted=True))
+    seen.interval(Heard("", Stretch(0, SECOND, 0.0, 12345.0), counted=True))
     assert drawn(seen, 80)[2] == "rate     12,345 ops/s now, 12,345 ops/s over the last 1.0 s"
     assert drawn(seen, 80)[4:] == ["limit    none known", "course   █ up to 12,345 ops/s"]
 
@@ -163,11 +163,11 @@ def test_what_a_study_or_host_says_moves_no_cursor() -> None:
 @pytest.mark.parametrize(
     ("rates", "letters"),
     [
-        ([0.0, 1.0, None, 7.0], "▁▂ █"),
+        ([0.0, 1.0, 7.0], "▁▂█"),
         ([0.0, 0.0], "▁▁"),
         ([5.0, 5.0], "██"),
         ([], ""),
     ],
 )
-def test_a_spark_is_as_high_as_its_share_of_the_greatest(rates: list[float | None], letters: str) -> None:
+def test_a_spark_is_as_high_as_its_share_of_the_greatest(rates: list[float], letters: str) -> None:
     assert spark(rates, FINE) == letters

@@ -12,7 +12,7 @@ from assay.cli.live.state import State, Tail
 from assay.model.result.ceiling import Binding
 from assay.model.study.case import Case
 from assay.model.study.parameters import Parameters
-from assay.run.listener import Heard, TimeLeft
+from assay.run.listener import Heard, Stretch, TimeLeft
 
 SECOND = 10**9
 CASE = Case(
@@ -38,17 +38,40 @@ class Clock:
 
 def heard(at: float, moved: float, host: str = "", seconds: float = 1.0, counted: bool = False) -> Heard:
     """An interval from `at` seconds on in which so many bytes were moved by half as many operations."""
+    return Heard(host, done(at, moved, seconds), counted)
+
+
+def done(at: float, moved: float, seconds: float = 1.0) -> Stretch:
     start = round(at * SECOND)
-    return Heard(host, start, start + round(seconds * SECOND), moved, moved / 2, counted)
+    return Stretch(start, start + round(seconds * SECOND), moved, moved / 2)
 
 
 def test_rates_are_those_of_the_last_interval_and_of_the_last_minute() -> None:
     course = PhaseCourse()
     for second in range(100):
         course.add(heard(second, 100.0 if second < 70 else 400.0))
-    assert course.now == Rate(400.0, 200.0)
     assert course.seconds == 60.0
-    assert course.lately == pytest.approx(Rate((30 * 100 + 30 * 400) / 60, (30 * 50 + 30 * 200) / 60))
+    now, lately = course.rates()
+    assert now == Rate(400.0, 200.0)
+    assert lately == pytest.approx(Rate((30 * 100 + 30 * 400) / 60, (30 * 50 + 30 * 200) / 60))
+
+
+def test_seconds_of_which_the_engine_says_nothing_count_as_nothing_done() -> None:
+    course = PhaseCourse()
+    course.add(heard(1, 100.0))
+    course.add(heard(4, 300.0))
+    now, lately = course.rates()
+    assert (now.bytes, lately.bytes) == (300.0, 80.0)
+    assert course.columns(10) == [0.0, 100.0, 0.0, 0.0, 300.0]
+
+
+def test_what_long_operations_did_before_they_ended_counts_where_it_was_done() -> None:
+    course = PhaseCourse()
+    course.add(heard(0, 100.0))
+    course.add(heard(4, 50.0)._replace(earlier=(done(1, 150.0, seconds=3.0),)))
+    now, lately = course.rates()
+    assert (now.bytes, lately.bytes) == (50.0, 60.0)
+    assert course.columns(10) == pytest.approx([100.0, 50.0, 50.0, 50.0, 50.0])
 
 
 def test_hosts_add_up_though_their_intervals_end_at_other_times() -> None:
@@ -56,33 +79,48 @@ def test_hosts_add_up_though_their_intervals_end_at_other_times() -> None:
     course.add(heard(0, 100.0, "a"))
     course.add(heard(0, 300.0, "b", seconds=2.0))
     course.add(heard(1, 200.0, "a"))
-    assert course.now.bytes == 200.0 + 150.0
-    assert course.lately.bytes == 150.0 + 150.0
+    course.add(heard(2, 600.0, "a"))
+    now, lately = course.rates()
+    assert now.bytes == 600.0 + 150.0
+    assert lately.bytes == 300.0 + 150.0
+    # Of the third second nothing is known of one of them.
     assert course.columns(10) == [100.0 + 150.0, 200.0 + 150.0]
 
 
+def test_a_host_that_falls_silent_while_others_speak_has_ended_nothing() -> None:
+    course = PhaseCourse()
+    course.add(heard(0, 80.0, "a"))
+    for second in range(4):
+        course.add(heard(second, 10.0, "b"))
+    assert course.by_host()[0][1].bytes == 80.0, "it may be late"
+    course.add(heard(4, 10.0, "b"))
+    (_, now, lately), _ = course.by_host()
+    assert (now.bytes, lately.bytes) == (0.0, 16.0)
+    assert course.columns(10) == [90.0, 10.0, 10.0, 10.0, 10.0]
+
+
 @given(st.lists(st.tuples(st.integers(1, 40), st.integers(0, 1000)), min_size=1, max_size=600), st.integers(1, 300))
-def test_a_course_of_any_length_keeps_its_mean(parts: list[tuple[int, int]], most: int) -> None:
+def test_a_course_of_any_length_keeps_its_sum(parts: list[tuple[int, int]], most: int) -> None:
     bins, at = Bins(), 0
     for length, amount in parts:
-        bins.add(Heard("", at, at + length, float(amount), 0.0, counted=False))
+        bins.add(Stretch(at, at + length, float(amount), 0.0))
         at += length
-    every = bins.columns(MOST_BINS, counted=False, hosts=1)
-    assert 1 <= len(every) <= MOST_BINS
-    assert None not in every
-    total = sum(part[0] for part in bins._bins)
-    assert total == pytest.approx(sum(amount for _, amount in parts))
-    assert sum(part[2] for part in bins._bins) == at
-    assert 1 <= len(bins.columns(most, counted=False, hosts=1)) <= most
-    (whole,) = bins.columns(1, counted=False, hosts=1)
-    assert whole == pytest.approx(total * 1e9 / at)
+    assert len(bins._bins) <= MOST_BINS
+    assert sum(part.bytes for part in bins._bins) == pytest.approx(sum(amount for _, amount in parts))
+    assert 1 <= len(bins.columns(most, at, counted=False)) <= most
+    whole = bins._length * len(bins._bins)
+    drawn = bins.columns(MOST_BINS, whole, counted=False)
+    assert sum(drawn) * bins._length / 1e9 == pytest.approx(sum(amount for _, amount in parts))
 
 
-def test_what_nobody_has_heard_of_is_unknown_not_zero() -> None:
+@given(st.integers(1, 50), st.integers(1, 2000), st.integers(1, 100))
+def test_a_steady_course_is_drawn_flat_at_any_width(length: int, count: int, most: int) -> None:
     bins = Bins()
-    bins.add(heard(0, 5.0))
-    bins.add(heard(3, 0.0))
-    assert bins.columns(10, counted=False, hosts=1) == [5.0, None, None, 0.0]
+    for number in range(count):
+        bins.add(Stretch(number * length, (number + 1) * length, float(length), 0.0))
+    assert bins.columns(most, count * length, counted=False) == pytest.approx(
+        [1e9] * len(bins.columns(most, count * length, counted=False))
+    )
 
 
 def test_only_the_last_minute_is_remembered_interval_by_interval(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +140,7 @@ def test_a_phase_begins_anew_and_a_repeat_stays_to_be_seen_when_it_has_ended() -
     assert not state.course.hosts
     state.interval(heard(0, 7.0))
     state.finish("errors")
-    assert (state.done, state.failed, state.outcome, state.course.now.bytes) == (2, 1, "errors", 7.0)
+    assert (state.done, state.failed, state.outcome, state.course.rates()[0].bytes) == (2, 1, "errors", 7.0)
     state.begin(CASE, 3)
     assert (state.outcome, state.operation, state.course.hosts) == ("", "", {})
 

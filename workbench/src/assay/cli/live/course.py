@@ -1,13 +1,17 @@
-"""The rate of a phase while it lasts: now, over the last minute, and from its start on. Pure."""
+"""The rate of a phase while it lasts: now, over the last minute, and from its start on. Pure.
+
+Engines are silent of intervals in which nothing ended; there the rate is 0, or what operations did that ended later.
+"""
 
 from collections import deque
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from assay.run.listener import Heard
+from assay.run.listener import Heard, Stretch
 
 LATELY_NS = 60 * 10**9
 """What counts as lately: the last minute."""
+LATE_NS = 3 * 10**9
+"""A host of which nothing is heard for so long, and for three intervals, while others speak, has ended nothing."""
 MOST_BINS = 256
 """Of a course; from so many on two become one."""
 
@@ -28,80 +32,88 @@ class HostCourse:
 
     def __init__(self) -> None:
         """Nothing yet."""
-        self._recent: deque[tuple[int, int, float, float]] = deque()
-        """Start, end, bytes and operations of the intervals of the last minute."""
+        self._recent: deque[Stretch] = deque()
+        """What was done in the last minute."""
+        self._last = Stretch(0, 1, 0.0, 0.0)
 
     def add(self, heard: Heard) -> None:
         """An interval; what has become older than a minute is forgotten."""
-        self._recent.append((heard.start_ns, heard.end_ns, heard.bytes, heard.ops))
-        while self._recent[0][1] <= heard.end_ns - LATELY_NS:
+        self._last = heard.done
+        self._recent.extend((*heard.earlier, heard.done))
+        while self._recent[0].end_ns <= heard.done.end_ns - LATELY_NS:
             self._recent.popleft()
 
-    @property
-    def now(self) -> Rate:
-        """In the last interval."""
-        start, end, moved, ops = self._recent[-1]
+    def until(self, latest_ns: int) -> int:
+        """How far it is known what was done, if the last that was heard of any host ended at `latest_ns`."""
+        start, end, _, _ = self._last
+        return latest_ns if latest_ns - end > max(LATE_NS, 3 * (end - start)) else end
+
+    def now(self, latest_ns: int) -> Rate:
+        """In the last interval; `latest_ns` as of `until`."""
+        start, end, moved, ops = self._last
+        if self.until(latest_ns) > end:
+            return Rate(0.0, 0.0)
         return Rate(moved * 1e9 / (end - start), ops * 1e9 / (end - start))
 
-    @property
-    def lately(self) -> Rate:
-        """Over the intervals of the last minute."""
-        whole = sum(end - start for start, end, _, _ in self._recent)
-        return Rate(
-            sum(moved for _, _, moved, _ in self._recent) * 1e9 / whole,
-            sum(ops for _, _, _, ops in self._recent) * 1e9 / whole,
-        )
-
-    @property
-    def seconds(self) -> float:
-        """What `lately` is the mean of."""
-        return (self._recent[-1][1] - self._recent[0][0]) / 1e9
+    def lately(self, latest_ns: int) -> Rate:
+        """Over the last minute, or from the start of the phase on; `latest_ns` as of `until`."""
+        until = self.until(latest_ns)
+        since = max(0, until - LATELY_NS)
+        moved = ops = 0.0
+        for part in self._recent:
+            share = (min(until, part.end_ns) - max(since, part.start_ns)) / (part.end_ns - part.start_ns)
+            if share > 0:
+                moved += share * part.bytes
+                ops += share * part.ops
+        return Rate(moved * 1e9 / (until - since), ops * 1e9 / (until - since))
 
 
 class Bins:
-    """A rate from the start of a phase on, in stretches of equal length."""
+    """What was done from the start of a phase on, in stretches of equal length."""
 
     def __init__(self) -> None:
         """Nothing yet."""
         self._length = 0
-        self._bins: list[list[float]] = []
-        """Bytes, operations, and nanoseconds that were heard of, of all hosts together."""
+        self._bins: list[Rate] = []
+        """Amounts, not per second."""
 
-    def add(self, heard: Heard) -> None:
-        """An interval: what was done in it counts as done evenly."""
-        whole = heard.end_ns - heard.start_ns
+    def add(self, part: Stretch) -> None:
+        """What was done in a stretch of time counts as done evenly."""
+        whole = part.end_ns - part.start_ns
         self._length = self._length or whole
-        while heard.end_ns > self._length * MOST_BINS:
-            self._halve()
-        for number in range(heard.start_ns // self._length, (heard.end_ns - 1) // self._length + 1):
+        while part.end_ns > self._length * MOST_BINS:
+            self._length *= 2
+            self._bins = self._joined(2)
+        for number in range(part.start_ns // self._length, (part.end_ns - 1) // self._length + 1):
             start, end = number * self._length, (number + 1) * self._length
-            inside = min(end, heard.end_ns) - max(start, heard.start_ns)
+            share = (min(end, part.end_ns) - max(start, part.start_ns)) / whole
             while len(self._bins) <= number:
-                self._bins.append([0.0, 0.0, 0.0])
-            part = self._bins[number]
-            part[0] += heard.bytes * inside / whole
-            part[1] += heard.ops * inside / whole
-            part[2] += inside
+                self._bins.append(Rate(0.0, 0.0))
+            before = self._bins[number]
+            self._bins[number] = Rate(before.bytes + share * part.bytes, before.ops + share * part.ops)
 
-    def _halve(self) -> None:
-        self._length *= 2
-        self._bins = [_sum(self._bins[place : place + 2]) for place in range(0, len(self._bins), 2)]
+    def _joined(self, step: int) -> list[Rate]:
+        parts = [self._bins[place : place + step] for place in range(0, len(self._bins), step)]
+        return [Rate(sum(rate.bytes for rate in part), sum(rate.ops for rate in part)) for part in parts]
 
-    def columns(self, most: int, counted: bool, hosts: int) -> list[float | None]:
-        """At most so many rates, one after the other, each of equally long; None where nothing was heard of.
+    def columns(self, most: int, until_ns: int, counted: bool) -> list[float]:
+        """At most so many rates, one after the other, each of equally long.
 
         Args:
             most: At least 1.
+            until_ns: How far it is known what was done. A stretch that ends later is left out, if it is not the first.
             counted: Operations per second, not bytes.
-            hosts: How many are heard of: rates are of all together.
         """
-        step = -(-len(self._bins) // most) or 1
-        groups = [_sum(self._bins[place : place + step]) for place in range(0, len(self._bins), step)]
-        return [group[counted] * 1e9 / group[2] * hosts if group[2] else None for group in groups]
-
-
-def _sum(parts: Sequence[Sequence[float]]) -> list[float]:
-    return [sum(values) for values in zip(*parts, strict=True)]
+        if not self._bins:
+            return []
+        bins = max(1, until_ns // self._length)
+        step = -(-bins // most)
+        length = self._length * step
+        amounts = [amount.of(counted) for amount in self._joined(step)]
+        amounts += [0.0] * (bins // step - len(amounts))
+        if until_ns < length:
+            return [amounts[0] * 1e9 / max(1, until_ns)]
+        return [amount * 1e9 / length for amount in amounts[: until_ns // length]]
 
 
 class PhaseCourse:
@@ -110,38 +122,42 @@ class PhaseCourse:
     def __init__(self) -> None:
         """Nothing yet."""
         self.hosts: dict[str, HostCourse] = {}
-        self.bins = Bins()
         self.counted = False
         self.latencies: dict[str, tuple[str, ...]] = {}
         """Host -> latencies of its last interval in which anything ended."""
+        self._bins = Bins()
+        self._latest_ns = 0
 
     def add(self, heard: Heard) -> None:
         """An interval of a host."""
         self.hosts.setdefault(heard.host, HostCourse()).add(heard)
-        self.bins.add(heard)
+        self._latest_ns = max(self._latest_ns, heard.done.end_ns)
+        for part in (heard.done, *heard.earlier):
+            self._bins.add(part)
         self.counted = self.counted or heard.counted
         if heard.latencies:
             self.latencies[heard.host] = heard.latencies
 
     @property
-    def now(self) -> Rate:
-        """Of all hosts together."""
-        return _total([host.now for host in self.hosts.values()])
-
-    @property
-    def lately(self) -> Rate:
-        """Of all hosts together, over the last minute."""
-        return _total([host.lately for host in self.hosts.values()])
-
-    @property
     def seconds(self) -> float:
         """What `lately` is the mean of; 0 if nothing was heard."""
-        return max((host.seconds for host in self.hosts.values()), default=0.0)
+        return min(self._latest_ns, LATELY_NS) / 1e9
 
-    def columns(self, most: int) -> list[float | None]:
+    def by_host(self) -> list[tuple[str, Rate, Rate]]:
+        """Name, rate now and lately of each."""
+        latest = self._latest_ns
+        return [(name, host.now(latest), host.lately(latest)) for name, host in self.hosts.items()]
+
+    def rates(self) -> tuple[Rate, Rate]:
+        """Now and lately, of all hosts together."""
+        every = self.by_host()
+        return _total([now for _, now, _ in every]), _total([lately for _, _, lately in every])
+
+    def columns(self, most: int) -> list[float]:
         """See `Bins.columns`."""
-        return self.bins.columns(most, self.counted, len(self.hosts))
+        until = min((host.until(self._latest_ns) for host in self.hosts.values()), default=0)
+        return self._bins.columns(most, until, self.counted)
 
 
-def _total(rates: Sequence[Rate]) -> Rate:
+def _total(rates: list[Rate]) -> Rate:
     return Rate(sum(rate.bytes for rate in rates), sum(rate.ops for rate in rates))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
-from assay.cli.live.course import HostCourse
+from assay.cli.live.course import MOST_BINS
 from assay.cli.live.state import State
 from assay.model.foreign import plain
 from assay.model.units import about_duration, about_rate
@@ -100,10 +100,11 @@ def _rates(state: State, room: int) -> str:
     course = state.course
     if not course.hosts:
         return numbers.NONE
-    now, lately = (about_rate(rate.of(course.counted), course.counted) for rate in (course.now, course.lately))
+    rates = course.rates()
+    now, lately = (about_rate(rate.of(course.counted), course.counted) for rate in rates)
     minute = course.seconds >= 59.5
     over = "the last minute" if minute else f"the last {about_duration(course.seconds)}"
-    ops = "" if course.counted else f" ({about_rate(course.now.ops, counted=True)})"
+    ops = "" if course.counted else f" ({about_rate(rates[0].ops, counted=True)})"
     short = "1 min" if minute else about_duration(course.seconds)
     return _first(
         room, f"{now}{ops} now, {lately} over {over}", f"{now} now, {lately} over {over}", f"{now}; {lately} in {short}"
@@ -130,44 +131,40 @@ def _limit(state: State, room: int) -> str:
 
 
 def _course(state: State, room: int, letters: Letters) -> str:
-    top = max((rate for rate in state.course.columns(1 << 10) if rate is not None), default=0.0)
-    words = f" up to {about_rate(top, state.course.counted)}"
+    words = f" up to {about_rate(max(state.course.columns(MOST_BINS), default=0.0), state.course.counted)}"
     rates = state.course.columns(max(1, min(_MOST_COURSE, room - len(words) - 1)))
     if not rates:
         return numbers.NONE
     # The greatest of what is drawn, which may be a mean of several stretches.
-    top = max((rate for rate in rates if rate is not None), default=0.0)
-    return f"{spark(rates, letters)} up to {about_rate(top, state.course.counted)}"
+    return f"{spark(rates, letters)} up to {about_rate(max(rates), state.course.counted)}"
 
 
-def spark(rates: Sequence[float | None], letters: Letters) -> str:
-    """Each rate as one letter, as high as its share of the greatest one; a blank where nothing is known."""
-    top = max((rate for rate in rates if rate is not None), default=0.0)
-    last = len(letters.steps) - 1
-    return "".join(
-        " " if rate is None else letters.steps[min(last, round(last * rate / top)) if top else 0] for rate in rates
-    )
+def spark(rates: Sequence[float], letters: Letters) -> str:
+    """Each rate as one letter, as high as its share of the greatest one."""
+    top, last = max(rates, default=0.0), len(letters.steps) - 1
+    return "".join(letters.steps[round(last * rate / top) if top else 0] for rate in rates)
 
 
 def _hosts(state: State, room: int, most: int, letters: Letters) -> list[Line]:
     """One for each host where there are several, the slowest ones if there is no room for all."""
     counted = state.course.counted
-    every = list(state.course.hosts.items())
+    every = [(name, now.of(counted), lately.of(counted)) for name, now, lately in state.course.by_host()]
     if len(every) < 2 or not most:
         return []
-    fastest = max(host.lately.of(counted) for _, host in every)
+    fastest = max(lately for _, _, lately in every)
     shown, rest = every, 0
     if len(every) > most:
-        slowest = sorted(every, key=lambda item: item[1].lately.of(counted))[: most - 1]
+        slowest = sorted(every, key=lambda item: item[2])[: most - 1]
         shown, rest = [item for item in every if item in slowest], len(every) - len(slowest)
-    lines = [Line("host", _host(name, host, fastest, counted, room, letters)) for name, host in shown]
+    lines = [
+        Line("host", _host(plain(name), now, lately, lately / fastest if fastest else 0.0, counted, room, letters))
+        for name, now, lately in shown
+    ]
     return [*lines, Line("", f"and {numbers.plural(rest, 'host')} more, none slower")] if rest else lines
 
 
-def _host(name: str, host: HostCourse, fastest: float, counted: bool, room: int, letters: Letters) -> str:
-    now, lately = host.now.of(counted), host.lately.of(counted)
-    words = f"{plain(name)} {about_rate(now, counted)} now, {about_rate(lately, counted)} lately"
+def _host(name: str, now: float, lately: float, share: float, counted: bool, room: int, letters: Letters) -> str:
+    words = f"{name} {about_rate(now, counted)} now, {about_rate(lately, counted)} lately"
     bar = min(_MOST_BAR // 2, room - cell_len(words) - 1)
-    full = round(bar * lately / fastest) if fastest else 0
-    short = f"{plain(name)} {about_rate(now, counted)}"
-    return f"{words} {letters.done * full}" if bar >= _LEAST_BAR else _first(room, words, short)
+    short = f"{name} {about_rate(now, counted)}"
+    return f"{words} {letters.done * round(bar * share)}" if bar >= _LEAST_BAR else _first(room, words, short)

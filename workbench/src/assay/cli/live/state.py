@@ -70,7 +70,7 @@ class State:
         """An interval has ended."""
         self.course.add(heard)
         self._told_at = self._clock()
-        self._interval = (heard.end_ns - heard.start_ns) / 1e9
+        self._interval = (heard.done.end_ns - heard.done.start_ns) / 1e9
 
     def finish(self, status: str) -> None:
         """The repeat has ended; its last phase stays to be seen until the next one begins."""
@@ -89,7 +89,7 @@ class State:
         """The ceiling that the rate of the last minute is closest to."""
         if not self.course.hosts:
             return None
-        rate = self.course.lately
+        _, rate = self.course.rates()
         return self._limits(rate.bytes, rate.ops)
 
     def tail(self) -> Tail | None:
