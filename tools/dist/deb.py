@@ -5,6 +5,7 @@ file names them, by hash. Compiled ones are for one version of Python: there is 
 No debhelper: the package has no daemon, no configuration and no library, so a tree and dpkg-deb are all it needs.
 """
 
+import gzip
 import shutil
 import subprocess
 import sys
@@ -96,6 +97,7 @@ def _fill(tree: Path, machine: Machine, wheel: Path, python: str) -> None:
     for name, (module, function) in PROGRAMS.items():
         (programs / name).write_text(LAUNCHER.format(module=module, function=function))
         (programs / name).chmod(0o755)
+    _add_help(tree / "usr" / "share")
     notes = tree / "usr" / "share" / "doc" / "assay"
     notes.mkdir(parents=True)
     shutil.copyfile(ROOT / "LICENSE", notes / "copyright")
@@ -103,3 +105,25 @@ def _fill(tree: Path, machine: Machine, wheel: Path, python: str) -> None:
     for path in tree.rglob("*"):
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+
+
+COMPLETIONS = {
+    "bash": "bash-completion/completions/assay",
+    "zsh": "zsh/vendor-completions/_assay",
+    "fish": "fish/vendor_completions.d/assay.fish",
+}
+"""Shell -> where Debian looks for what completes a command."""
+
+
+def _add_help(share: Path) -> None:
+    """Manual pages, and what completes commands in each shell: both are made by the program itself."""
+    pages = share / "man" / "man1"
+    subprocess.run([sys.executable, str(ROOT / "tools" / "manpages.py"), str(pages)], check=True)
+    for page in pages.iterdir():
+        page.with_name(f"{page.name}.gz").write_bytes(gzip.compress(page.read_bytes(), mtime=0))
+        page.unlink()
+    for shell, place in COMPLETIONS.items():
+        words = [sys.executable, "-m", "assay", "completion", shell]
+        text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+        (share / place).parent.mkdir(parents=True)
+        (share / place).write_text(text)
