@@ -82,7 +82,8 @@ def test_without_pandas_the_error_says_how_to_get_it(root: Path, monkeypatch: py
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(assay.AssayError, match="pandas") as caught:
         _ = assay.load("a", out=root).results
-    assert caught.value.hint == "pip install pandas" and caught.value.__notes__ == ["hint: pip install pandas"]
+    assert caught.value.hint == "pip install 'assay[notebook]'"
+    assert caught.value.__notes__ == [f"hint: {caught.value.hint}"]
 
 
 def test_the_report_is_that_of_the_command(root: Path, tmp_path: Path) -> None:

@@ -30,7 +30,9 @@ def pandas() -> Any:
     try:
         import pandas
     except ImportError as error:
-        raise AssayError(f"data frames need pandas, which cannot be loaded: {error}", "pip install pandas") from None
+        raise AssayError(
+            f"data frames need pandas, which cannot be loaded: {error}", "pip install 'assay[notebook]'"
+        ) from None
     return pandas
 
 

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from assay.model.base import EXIT_REFUSED, AssayError
 
 EXTRAS = {
+    "notebook": ("pandas",),
     "parquet": ("pyarrow",),
     "report": ("vl_convert", "matplotlib"),
     "simulator": ("moto", "flask", "flask_cors"),
