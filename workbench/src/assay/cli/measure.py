@@ -185,8 +185,9 @@ def _print(store: "RunStore", places: Mapping[str, str]) -> None:
         say(f"\n{places[name]}{f' ({lies})' if lies else ''}, in the results {name}")
         _lines(measured.table(rows))
         _lines(measured.limits(rows))
-    say()
-    _lines(measured.picture(groups, _plain()))
+    if len(groups) > 1:
+        say()
+        _lines(measured.picture(groups, _plain()))
     page = analysis.run.page
     if len(groups) > 1 and page is not None:
         say(f"\n{page.answer}")

@@ -17,7 +17,10 @@ DEPTHS = (1, 32)
 DATA_OPERATIONS = ("write", "read", "random_write", "random_read")
 POINTS = len(DATA_OPERATIONS) * len(DEPTHS) * 2
 """Phases of one round on a target that holds files."""
-LEAST_FILE, MOST_FILE = 4 << 20, 256 << 20
+SMALL_FILE, LARGE_FILE = 4 << 20, 64 << 20
+"""Two sizes only: what was measured on one day shall be comparable with that of another."""
+FAST = 200e6
+"""Bytes per second of a first write; the large file is for faster places."""
 FREE_SHARE = 50
 """At most one part in so many of what is free is used."""
 LEAST_PHASE_NS, MOST_PHASE_NS = 40_000_000, 2_000_000_000
@@ -31,6 +34,7 @@ FEWEST = 3
 """Repeats that give an interval."""
 MOST_ROUNDS = 60
 _NAME = re.compile(r"[^A-Za-z0-9]+")
+_SHORT, _MOST_NAME = 16, 40
 
 
 @dataclass(frozen=True)
@@ -49,13 +53,30 @@ class Scale:
 
 
 def names_of(places: Sequence[str]) -> list[str]:
-    """A name for each place, each once: `/var/tmp` is `var-tmp`."""
-    found: list[str] = []
-    for place in places:
-        plain = _NAME.sub("-", place.partition("?")[0].partition("://")[2] or place).strip("-")[:40] or "root"
-        name = plain if plain not in found else f"{plain}-{len(found) + 1}"
-        found.append(name)
+    """A name for each place, each once: the end of its path, as long as it must be to tell it from the others."""
+    parts = [[_plain(part) for part in _path(place) if _plain(part)] or ["root"] for place in places]
+    found = []
+    for own in parts:
+        length = next(
+            (n for n in range(1, len(own) + 1) if sum(_end(each, n) == _end(own, n) for each in parts) == 1), 2
+        )
+        # Two words say more than one, where they are short.
+        length = max(length, 2 if len("-".join(own[-2:])) <= _SHORT else 1)
+        name = "-".join(own[-length:])[-_MOST_NAME:].strip("-")
+        found.append(name if name not in found else f"{name}-{len(found) + 1}")
     return found
+
+
+def _path(place: str) -> list[str]:
+    return (place.partition("?")[0].partition("://")[2] or place).split("/")
+
+
+def _plain(part: str) -> str:
+    return _NAME.sub("-", part).strip("-")
+
+
+def _end(parts: Sequence[str], length: int) -> tuple[str, ...]:
+    return tuple(parts[-length:])
 
 
 def scale(seconds: float, speeds: Mapping[str, float], free: Mapping[str, int | None]) -> Scale:
@@ -71,11 +92,9 @@ def scale(seconds: float, speeds: Mapping[str, float], free: Mapping[str, int | 
     budget = max(1.0, seconds - FIXED_SECONDS - CEILING_SECONDS * count)
     phase = (budget / ROUNDS / count - cases * CASE_SECONDS) / (POINTS + cases)
     phase_ns = min(MOST_PHASE_NS, max(LEAST_PHASE_NS, round(phase * 1e9, -7)))
-    slowest = min(speeds.values(), default=float(MOST_FILE))
-    room = min((amount // FREE_SHARE for amount in free.values() if amount is not None), default=MOST_FILE)
-    size = _power(min(MOST_FILE, room, max(speeds.values(), default=float(MOST_FILE)) * 2 * phase_ns / 1e9))
-    # What a slow place has to be given before it is read must not take longer than its phases.
-    size = min(size, _power(max(LEAST_FILE, slowest * budget / FEWEST / count / cases / 2)))
+    slowest = min(speeds.values(), default=FAST)
+    room = min((amount // FREE_SHARE for amount in free.values() if amount is not None), default=LARGE_FILE)
+    size = LARGE_FILE if slowest >= FAST and room >= LARGE_FILE else SMALL_FILE
     laid_out = sum(cases * size / speed for speed in speeds.values() if speed > 0)
     around = count * (POINTS * phase_ns / 1e9 + cases * CASE_SECONDS) + laid_out
     rounds = int(budget / around)
@@ -84,12 +103,6 @@ def scale(seconds: float, speeds: Mapping[str, float], free: Mapping[str, int | 
     most = max(MOST_ROUNDS, rounds)
     time = f"{max(1, round(budget))}s"
     return Scale(size, int(phase_ns), {"within": "5%", "least": LEAST_BEFORE_STOP, "max": most, "time": time})
-
-
-def _power(size: float) -> int:
-    """The greatest power of two up to `size`, within the bounds of a file."""
-    whole = max(LEAST_FILE, int(size))
-    return min(MOST_FILE, 1 << (whole.bit_length() - 1))
 
 
 def probe_study(targets: Mapping[str, Mapping[str, Any]], cache: str) -> dict[str, Any]:
@@ -144,7 +157,7 @@ def measure_study(targets: Mapping[str, Mapping[str, Any]], chosen: Scale, cache
         put = {key: value for key, value in shared.items() if key != "runtime"} | {"time_limit": limit}
         workloads["put"] = {"operations": ["put", "get"], **sizes, **put, "targets": made}
     return {
-        "study": "measure",
+        "study": f"measure-{'-'.join(targets)}"[:_MOST_NAME].rstrip("-"),
         "question": f"What {'does' if len(targets) == 1 else 'do'} {' and '.join(targets)} do?",
         "targets": {name: dict(target) for name, target in targets.items()},
         "workloads": workloads,

@@ -45,7 +45,7 @@ def reach(value: Estimate | None) -> float | None:
 
 
 def _share(value: float | None) -> str:
-    return numbers.NONE if value is None else f"± {100 * value:.0f} %" if value < UNKNOWN else "± ?"
+    return numbers.NONE if value is None else f"± {100 * value:.0f} %" if value < UNKNOWN else "unknown"
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
