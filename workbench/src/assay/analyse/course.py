@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assay.analyse.estimate import mean_deviation, student_t
+from assay.analyse.histograms import decode, merge, summary
 from assay.analyse.statistics.changes import Floats, change_points
 from assay.analyse.statistics.segments import segments_of
-from assay.contract.messages import IntervalEvent, PhaseEndEvent, Window
+from assay.contract.messages import IntervalEvent, OpInterval, PhaseEndEvent, Window
 from assay.model.base import AssayError
-from assay.model.result.course import Change, Course
+from assay.model.result.course import Change, Course, Segments
+from assay.model.result.percentile import said
 
 LEAST = 5
 """Fewer intervals have a mean and a variation only: SNIA's steady state looks at five rounds."""
@@ -49,7 +51,43 @@ def course_of(
         return None
     before, intervals = whole_intervals(events_of_one_phase, end.steady, counted)
     rest = None if data_set_bytes is None or counted else data_set_bytes - before
-    return course(intervals, rest)
+    found = course(intervals, rest)
+    if found is None or found.segments is None:
+        return found
+    return found.model_copy(update={"segments": with_latencies(found.segments, events_of_one_phase)})
+
+
+def with_latencies(segments: Segments, events: Sequence[IntervalEvent]) -> Segments:
+    """Segments with the latencies and failures of the intervals that end in each.
+
+    Args:
+        segments: Of a phase.
+        events: Its intervals.
+
+    Raises:
+        AssayError: A latency histogram cannot be read.
+    """
+    parts: list[list[OpInterval]] = [[] for _ in segments.rates]
+    for event in events:
+        place = -(-(event.end_ns - segments.start_ns) // segments.length_ns) - 1
+        if 0 <= place < len(parts):
+            parts[place] += event.operations
+    tails = [_tail(part) for part in parts]
+    return segments.model_copy(
+        update={
+            "p50": tuple(tail.get("p50") for tail in tails),
+            "p99": tuple(tail.get("p99") for tail in tails),
+            "errors": tuple(sum(done.errors for done in part) for part in parts),
+        }
+    )
+
+
+def _tail(parts: Sequence[OpInterval]) -> dict[str, float]:
+    found = [decode(part.latency) for part in parts if part.latency]
+    if not found:
+        return {}
+    whole = merge(found)
+    return said(summary(whole), whole.total)
 
 
 def whole_intervals(events: Sequence[IntervalEvent], steady: Window, counted: bool) -> tuple[float, list[IntervalRate]]:

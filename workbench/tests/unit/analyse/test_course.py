@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from builders import hdr
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from assay.analyse.course import IntervalRate, course, course_of, effective_size, whole_intervals
+from assay.analyse.course import IntervalRate, course, course_of, effective_size, whole_intervals, with_latencies
 from assay.analyse.statistics.changes import change_points
 from assay.contract.messages import IntervalEvent, PhaseEndEvent, Window
 from assay.model.base import AssayError
-from assay.model.result.course import Course
+from assay.model.result.course import Course, Segments
 
 S = 10**9
 MB = 10**6
@@ -239,3 +240,28 @@ def test_a_last_interval_that_ends_with_the_phase_does_not_change_the_length(ind
     assert [item.rate for item in after] == [100 * MB] * index
     _, alone = whole_intervals([last], window(0, end), counted=False)
     assert len(alone) == index
+
+
+def test_latencies_and_failures_belong_to_the_second_in_which_their_interval_ends() -> None:
+    fast, slow = {"latency": hdr([1000] * 1500)}, {"latency": hdr([9000] * 1499 + [90_000] * 20)}
+    parts = [
+        event(0, start_ns=0, end_ns=S // 2, operations=[{**counts("read", 9, 9), "errors": 5}]),
+        event(1, start_ns=S // 2, end_ns=S, operations=[counts("read", 9, 9) | fast]),
+        event(2, start_ns=S, end_ns=3 * S // 2, operations=[{**counts("read", 9, 9), "errors": 2} | fast]),
+        event(3, start_ns=3 * S // 2, end_ns=2 * S, operations=[{**counts("write", 9, 9), "errors": 3} | slow]),
+        event(4, start_ns=2 * S, end_ns=5 * S // 2, operations=[counts("read", 9, 9) | {"latency": hdr([7])}]),
+        event(5, start_ns=5 * S // 2, end_ns=3 * S, operations=[counts("read", 9, 9) | {"latency": hdr([8])}]),
+        event(6, start_ns=4 * S, end_ns=9 * S // 2, operations=[{**counts("read", 9, 9), "errors": 7}]),
+    ]
+    segments = with_latencies(Segments(length_ns=S, rates=(1.0, 1.0, 1.0), start_ns=S // 2), parts)
+    assert segments.errors == (2, 3, 0), "what ends before the first and after the last second is in none"
+    assert segments.p50[0] == pytest.approx(1000, rel=0.002)
+    assert segments.p50[1] == pytest.approx(9000, rel=0.002)
+    assert segments.p99[1] == pytest.approx(90_000, rel=0.002)
+    assert segments.p99[2] is None, "one operation tells no 99th percentile"
+
+
+def test_seconds_begin_where_the_first_whole_interval_does() -> None:
+    answer = course(rates([1.0] * 9)[2:])
+    assert answer is not None and answer.segments is not None
+    assert answer.segments.start_ns == 2 * S

@@ -5,10 +5,11 @@ from builders import make_case, make_run, make_sample
 from service_rows import service_case
 
 from assay.analyse.rows import analyse
-from assay.model.result.course import Course, Segments
-from assay.model.result.result import KindCounts, RunAnalysis, Sample
+from assay.model.result.course import Change, Course, Segments
+from assay.model.result.result import ErrorTally, KindCounts, RunAnalysis, Sample
+from assay.model.result.verdict import Finding, Verdict
 from assay.report.build import build_document
-from assay.report.document import Chart, Gallery, Table
+from assay.report.document import Chart, Fold, Gallery, Table
 from assay.run.analysis import judge_row
 
 MS, S, MB = 1_000_000, 10**9, 10**6
@@ -100,6 +101,68 @@ def test_seconds_of_all_repeats_stand_together() -> None:
     assert [datum["y"] for datum in data] == [5, 9, 9, 8, 9, 10, 8, 9, 9]
     assert [datum["a"] for datum in data[:3]] == pytest.approx([23 / 3] * 3)
     assert "Put" not in chart.title and len({datum["r"] for datum in data}) == 3
+
+
+def with_more(sample: Sample, **more: object) -> Sample:
+    """The sample with more in its seconds, or in its course (`changes`)."""
+    assert sample.course is not None and sample.course.segments is not None
+    changes = more.pop("changes", ())
+    segments = sample.course.segments.model_copy(update=more)
+    return sample.model_copy(
+        update={"course": sample.course.model_copy(update={"segments": segments, "changes": changes})}
+    )
+
+
+def charts_of(found: RunAnalysis, begin: str) -> list[Chart]:
+    folded = [inner for block in blocks(found) if isinstance(block, Fold) for inner in block.blocks]
+    return [
+        chart
+        for block in (*blocks(found), *folded)
+        if isinstance(block, Gallery)
+        for chart in block.figures
+        if isinstance(chart, Chart) and chart.id.startswith(begin)
+    ]
+
+
+def test_latencies_of_each_repeat_are_lines_of_their_own() -> None:
+    kept = {"p50": (1e3, None, 3e3), "p99": (9e3, None, None), "errors": (0, 0, 0)}
+    samples = [with_more(seconds(repeat, 8 * MB, 9 * MB, 9 * MB), **kept) for repeat in (1, 2)]
+    (chart,) = charts_of(analysis(samples, ("read",)), "seconds-latency-")
+    data = chart.spec["data"]["values"]
+    assert [(datum["r"], datum["x"], datum["y"]) for datum in data if " 2 " in datum["r"]] == [
+        ("disk 2 p50", 0.5, 1.0),
+        ("disk 2 p50", 2.5, 3.0),
+        ("disk 2 p99", 0.5, 9.0),
+    ]
+    assert len(chart.spec["layer"]) == 1, "nothing is marked"
+
+
+def test_without_latencies_there_is_no_chart_of_them() -> None:
+    samples = [seconds(repeat, 8 * MB, 9 * MB, 9 * MB) for repeat in (1, 2)]
+    assert charts_of(analysis(samples, ("read",)), "seconds-latency-") == []
+
+
+def test_failures_and_the_changes_of_a_finding_are_marked() -> None:
+    fell = Change(at_ns=2 * S + S // 2, before=9 * MB, after=2 * MB, p=0.001)
+    kept = {"start_ns": S // 2, "p50": (1e3,) * 3, "p99": (1e3,) * 3}
+    fine = [
+        with_more(seconds(repeat, 9 * MB, 9 * MB, 2 * MB), **kept, errors=(0, 0, 0), changes=(fell,))
+        for repeat in (1, 2)
+    ]
+    failed = with_more(seconds(3, 9 * MB, 9 * MB, 9 * MB), **kept, errors=(0, 7, 0))
+    tally = ErrorTally(kind="fault", name="EIO", count=7, example="read")
+    found = analysis([*fine, failed.model_copy(update={"errors": (tally,)})], ("read",))
+    finding = Finding(verdict=Verdict.BURSTING, rule="bursting", text="it fell", remedy="Run longer.", numbers={})
+    for findings, marks in (((), 1), ((finding,), 2)):
+        rows = tuple(row.model_copy(update={"findings": findings}) for row in found.rows)
+        for begin, drawn in (("moving-", 2), ("seconds-latency-", 1)):
+            (chart,) = charts_of(found.model_copy(update={"rows": rows}), begin)
+            layers = chart.spec["layer"][drawn:]
+            data = [(datum["x"], datum["p"], datum["m"]) for layer in layers for datum in layer["data"]["values"]]
+            failures = [(1.5, "repeat 3", "7 failed operations")]
+            changes = [(2.0, f"repeat {repeat}", "from 9.00 MB/s to 2.00 MB/s") for repeat in (1, 2)]
+            assert len(layers) == marks
+            assert data == (failures if marks == 1 else [*changes, *failures])
 
 
 def test_short_results_have_no_seconds() -> None:

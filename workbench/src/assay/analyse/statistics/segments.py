@@ -41,7 +41,8 @@ def segments_of(intervals: "Sequence[IntervalRate]") -> Segments | None:
     )
     upto = np.interp(start + length * np.arange(count + 1, dtype=float), borders, done)
     # A difference of two sums may be a little below nothing.
-    return Segments(length_ns=length, rates=tuple(float(max(0.0, rate)) for rate in np.diff(upto) / length))
+    rates = tuple(float(max(0.0, rate)) for rate in np.diff(upto) / length)
+    return Segments(length_ns=length, rates=rates, start_ns=start)
 
 
 def moving_average(values: Sequence[float], reach: int = REACH) -> list[float]:

@@ -13,10 +13,19 @@ class Segments(Frozen):
     Attributes:
         length_ns: Length of one: a second, more only where there would be too many.
         rates: One after the other, three at least.
+        start_ns: Start of the first, since the start of the phase.
+        p50: Median latency, in nanoseconds, of the operations that ended in the intervals that end in each; None where
+            those are too few. Empty if it was kept by a version that did not look.
+        p99: Likewise.
+        errors: Failed operations, likewise.
     """
 
     length_ns: int
     rates: tuple[float, ...]
+    start_ns: int = 0
+    p50: tuple[float | None, ...] = ()
+    p99: tuple[float | None, ...] = ()
+    errors: tuple[int, ...] = ()
 
     @property
     def slowest(self) -> float:

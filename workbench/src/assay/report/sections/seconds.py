@@ -8,13 +8,16 @@ from assay.analyse.usable import usable
 from assay.model.result.course import Segments
 from assay.model.result.result import Row
 from assay.report import figures, numbers
-from assay.report.charts.course import course_chart
-from assay.report.document import Block, Cell, Chart, Column, Heading, Num, Table
+from assay.report.charts.course import course_chart, latency_chart
+from assay.report.document import Block, Cell, Chart, Column, Fold, Heading, Num, Table
 from assay.report.measure import measure_of
 from assay.report.sections.lead import LEAD, lead
 from assay.report.view import View
 
 _MOST_ROWS = 500
+_MARKS = (
+    " Crosses: operations failed, in a repeat that does not count. Upright lines: changes that a finding speaks of."
+)
 
 
 def blocks(view: View) -> list[Block]:
@@ -25,6 +28,8 @@ def blocks(view: View) -> list[Block]:
     title = f"Moving averages over {2 * REACH + 1} seconds"
     charts = figures.capped(_charts(view, [row for row, _ in found]), "charts")
     drawn: list[Block] = [Heading(title, "results-moving", 4), *charts] if charts else []
+    latencies = figures.capped(_latencies(view, [row for row, _ in found]), "charts")
+    drawn += [Fold("Latency second by second, repeat by repeat", tuple(latencies))] if latencies else []
     return [Heading("Second by second", "results-seconds"), _table(view, found), *drawn]
 
 
@@ -72,10 +77,29 @@ def _line(view: View, row: Row, every: Sequence[Segments]) -> tuple[Cell, ...]:
 
 def _charts(view: View, rows: Sequence[Row]) -> Iterator[Chart]:
     """One for each operation at each point of the axes, with a line for each repeat."""
+    for number, (title, group) in enumerate(_groups(view, rows)):
+        words = f"Dots: each second. Lines: the mean of it and its neighbours, {REACH} on either side, for each repeat."
+        words += _MARKS
+        yield Chart(f"moving-{number}", title, words, course_chart(group, view.targets))
+
+
+def _latencies(view: View, rows: Sequence[Row]) -> Iterator[Chart]:
+    """Likewise of the latencies, as far as they were kept."""
+    for number, (title, group) in enumerate(_groups(view, rows)):
+        words = (
+            "Each line is a repeat: the median (whole) and the 99th percentile (dashed) of what ended in each second, "
+            "where that is enough to tell."
+        )
+        if (spec := latency_chart(group, view.targets)) is not None:
+            yield Chart(f"seconds-latency-{number}", title, words + _MARKS, spec)
+
+
+def _groups(view: View, rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+    """The rows of each operation at each point of the axes, with words for it."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row.case.workload, view.point_of(row), row.operation), []).append(row)
-    for number, ((workload, point, operation), group) in enumerate(groups.items()):
-        title = ", ".join(part for part in (numbers.operation_title(operation), workload, point) if part)
-        words = f"Dots: each second. Lines: the mean of it and its neighbours, {REACH} on either side, for each repeat."
-        yield Chart(f"moving-{number}", title, words, course_chart(group, view.targets))
+    return [
+        (", ".join(part for part in (numbers.operation_title(operation), workload, point) if part), group)
+        for (workload, point, operation), group in groups.items()
+    ]
