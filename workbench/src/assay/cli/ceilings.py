@@ -16,7 +16,7 @@ def command(
     target: str = typer.Argument(
         ...,
         metavar="TARGET",
-        help="A directory that Assay may make, one in which it may make its own, or a block device.",
+        help="A directory in which Assay may make its own, or a block device.",
     ),
     destroy: bool = typer.Option(False, "--destroy", help="The block device may be overwritten."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),

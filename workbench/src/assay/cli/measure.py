@@ -12,7 +12,7 @@ import typer
 from assay.cli.changes import ON_ROOT
 from assay.cli.output import note, say
 from assay.cli.settings import RUNS
-from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, AssayError
+from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
 
 if TYPE_CHECKING:
     from assay.plan.measure import Scale
@@ -51,22 +51,39 @@ def command(
     from assay.plan.measure import measure_study, measure_text, names_of
 
     seconds, how = _seconds(time), Confirmed(destroy, on_root)
-    if save is not None and save.exists():
-        raise AssayError(f"{save} is there already", "name a new file for --save")
+    _check_words(places, save)
     targets = {
         name: spelled(place, destroy)
         for name, place in zip(names_of([_whole(place) for place in places]), places, strict=True)
     }
-    cache, chosen = _first_look(targets, seconds, how)
+    cache, chosen = _first_look(targets, places, seconds, how)
     text = measure_text(measure_study(targets, chosen, cache), places)
     store = _run(text, out, how, quiet=False)
     try:
+        code = _tell(store, dict(zip(targets, places, strict=True)), as_json, report)
         if save is not None:
             _save(save, text)
-        code = _tell(store, dict(zip(targets, places, strict=True)), as_json, report)
     finally:
         store.close()
     raise typer.Exit(code)
+
+
+def _check_words(places: Sequence[str], save: Path | None) -> None:
+    """Refuse before anything is measured what cannot be done after it."""
+    import os
+
+    from assay.model.foreign import plain
+
+    for place in places:
+        if not place.isprintable():
+            raise AssayError(f"{plain(place)}: the place has unprintable characters", "name it by a link without them")
+    if save is None:
+        return
+    if save.exists():
+        raise AssayError(f"{save} is there already", "name a new file for --save")
+    folder = save.absolute().parent
+    if not (folder.is_dir() and os.access(folder, os.W_OK)):
+        raise AssayError(f"--save {save}: {folder} is no folder that can be written to", "name another file")
 
 
 def _whole(place: str) -> str:
@@ -87,7 +104,9 @@ def _seconds(written: str) -> float:
     return seconds
 
 
-def _first_look(targets: Mapping[str, Mapping[str, Any]], seconds: float, how: Confirmed) -> "tuple[str, Scale]":
+def _first_look(
+    targets: Mapping[str, Mapping[str, Any]], places: Sequence[str], seconds: float, how: Confirmed
+) -> "tuple[str, Scale]":
     """How the page cache is kept out, and how much can be done in the time: from a first short write to each place."""
     from assay.plan.measure import holds_files, probe_study, scale
 
@@ -98,7 +117,10 @@ def _first_look(targets: Mapping[str, Mapping[str, Any]], seconds: float, how: C
     for cache in ("direct", "evict"):
         folder = Path(tempfile.mkdtemp(prefix="assay-first-look-"))
         try:
-            speeds, free = _probed(probe_study(files, cache), folder, how)
+            speeds, free = _probed(probe_study(files, cache, _room(places)), folder, how)
+        except KeyboardInterrupt:
+            note("stopped: nothing was measured, and what was made is removed")
+            raise typer.Exit(EXIT_INTERRUPTED) from None
         except AssayError as error:
             if cache == "direct" and "O_DIRECT" in error.message:
                 note(f"{error.message}: the page cache is emptied instead")
@@ -108,6 +130,12 @@ def _first_look(targets: Mapping[str, Mapping[str, Any]], seconds: float, how: C
             shutil.rmtree(folder, ignore_errors=True)
         return cache, scale(seconds, speeds, free)
     raise AssayError("no way to keep the page cache out of the numbers was found", "`assay doctor` says more")
+
+
+def _room(places: Sequence[str]) -> int | None:
+    """Bytes that are free in the fullest of the directories; None if none is one."""
+    free = [shutil.disk_usage(place).free for place in places if Path(place).is_dir()]
+    return min(free, default=None)
 
 
 def _probed(study: Mapping[str, Any], folder: Path, how: Confirmed) -> tuple[dict[str, float], dict[str, int | None]]:

@@ -120,8 +120,10 @@ def say(text: str = "", err: bool = False) -> None:
     if wide is not None and len(line) > wide:
         import textwrap
 
+        from assay.report.terminal import joined
+
         # A terminal would break it anywhere, within a number too.
-        line = textwrap.fill(line, wide, break_long_words=False, break_on_hyphens=False)
+        line = textwrap.fill(joined(line), wide, break_long_words=False, break_on_hyphens=False).replace("\u00a0", " ")
     typer.echo("\n" * (len(text) - len(rest)) + line, err=err)
 
 

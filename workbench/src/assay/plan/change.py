@@ -121,7 +121,7 @@ def _without_prices(data: Data, targets: Sequence[str]) -> Data:
 def _set(data: Data, written: str) -> Data:
     """A study with other values of one parameter."""
     name, equals, text = written.partition("=")
-    if not equals or not text:
+    if not name or not equals or not text:
         raise AssayError(f"--set {written}: it is no NAME=VALUE", "write it such as --set record_size=4KiB,1MiB")
     if name not in DEFINITIONS:
         peer = WORKLOADS.get(name)

@@ -55,7 +55,7 @@ class Scale:
 def names_of(places: Sequence[str]) -> list[str]:
     """A name for each place, each once: the end of its path, as long as it must be to tell it from the others."""
     parts = [[_plain(part) for part in _path(place) if _plain(part)] or ["root"] for place in places]
-    found = []
+    found: list[str] = []
     for own in parts:
         length = next(
             (n for n in range(1, len(own) + 1) if sum(_end(each, n) == _end(own, n) for each in parts) == 1), 2
@@ -105,9 +105,16 @@ def scale(seconds: float, speeds: Mapping[str, float], free: Mapping[str, int | 
     return Scale(size, int(phase_ns), {"within": "5%", "least": LEAST_BEFORE_STOP, "max": most, "time": time})
 
 
-def probe_study(targets: Mapping[str, Mapping[str, Any]], cache: str) -> dict[str, Any]:
-    """A first write, which tells how much can be done in the time; nothing of it is kept."""
-    work = {"operations": ["write"], "file_size": "64MiB", "record_size": "1MiB", "queue_depth": 4}
+def probe_study(targets: Mapping[str, Mapping[str, Any]], cache: str, free: int | None = None) -> dict[str, Any]:
+    """A first write, which tells how much can be done in the time; nothing of it is kept.
+
+    Args:
+        targets: Name -> fields, as in a study file.
+        cache: As of `measure_study`.
+        free: Bytes that are free in the fullest of them; None if nobody knows.
+    """
+    size = LARGE_FILE if free is None or free >= FREE_SHARE * LARGE_FILE else SMALL_FILE
+    work = {"operations": ["write"], "file_size": format_size(size), "record_size": "1MiB", "queue_depth": 4}
     limits = {"cache": cache, "sync": "fsync", "time_limit": "200ms"}
     return {
         "study": "measure-first",

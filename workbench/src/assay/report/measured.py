@@ -124,7 +124,7 @@ def how_sure(rows: Sequence[Row]) -> str:
         within = f"All {len(known)} numbers are known within ± {100 * SURE:.0f} %"
         return f"{within} (95 % intervals; the widest is {far}: {where})."
     count = f"{len(unsure)} of {len(known)} numbers are known less well than ± {100 * SURE:.0f} %"
-    return f"{count} (95 % intervals); the widest is {far}: {where}. Measure longer: --time 5m."
+    return f"{count} (95 % intervals); the widest is {far}: {where}. Measure longer, with --time."
 
 
 def doubtful(rows: Sequence[Row]) -> int:

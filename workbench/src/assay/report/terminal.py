@@ -65,6 +65,17 @@ def text_of(cell: doc.Cell) -> str:
     return cell
 
 
+_JOINT = "\u00a0"
+_UNIT = re.compile(
+    r"(?<=\d) (?=(?:[kMGT]?i?B(?:/s)?|[nµum]?s|min|h|d|%|ops/s|1/s|/s|operations|points?|results?|repeats?|hosts?)\b|%)"
+)
+
+
+def joined(text: str) -> str:
+    """A text in which no line ends between a number and its unit."""
+    return _UNIT.sub(_JOINT, text)
+
+
 def _folded(text: str, width: int | None, first: str = "", rest: str = "") -> list[Line]:
     """A text in lines of at most `width` columns, broken between words only."""
     line = plain(text, MOST)
@@ -72,9 +83,9 @@ def _folded(text: str, width: int | None, first: str = "", rest: str = "") -> li
         return [(f"{first}{line}".rstrip(), False)]
     room = max(width, len(rest) + LEAST_WIDTH)
     parts = textwrap.wrap(
-        line, room, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+        joined(line), room, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
     )
-    return [(part, False) for part in parts]
+    return [(part.replace(_JOINT, " "), False) for part in parts]
 
 
 def _heading(block: doc.Heading, width: int | None) -> list[Line]:

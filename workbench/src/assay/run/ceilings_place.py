@@ -57,8 +57,7 @@ def measure_place(path: Path, destroy: bool, say: Say) -> Measured:
     even if this one is killed.
 
     Args:
-        path: Absolute: a directory that may be made or is Assay's or empty, one in which another may be made, or a
-            block device.
+        path: Absolute: a directory that is Assay's or empty, one in which another may be made, or a block device.
         destroy: The user has confirmed that a block device may be overwritten.
         say: Takes what there is to say.
 

@@ -39,6 +39,8 @@ def run_folders(root: Path) -> list[Path]:
         AssayError: The folder cannot be read.
     """
     try:
+        if root.exists() and not root.is_dir():
+            raise AssayError(f"{root}: is no folder", "give the folder of the runs with --out")
         if not root.is_dir():
             return []
         visible = (folder for folder in root.iterdir() if not folder.name.startswith("."))

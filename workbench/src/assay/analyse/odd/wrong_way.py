@@ -45,8 +45,8 @@ class Fall(NamedTuple):
         )
         where = f"{slow.operation.replace('_', ' ')} on {slow.case.target}, workload {slow.case.workload}"
         return (
-            f"{WRONG_WAY}{where}{f' ({rest})' if rest else ''}: {AXES[self.axis]} {_value(self.axis, after)} reaches"
-            f" {_rate(slow, self.axis)}, {AXES[self.axis]} {_value(self.axis, before)} {_rate(fast, self.axis)},"
+            f"{WRONG_WAY}{where}{f' ({rest})' if rest else ''}: {_rate(slow, self.axis)} with {AXES[self.axis]}"
+            f" {_value(self.axis, after)}, but {_rate(fast, self.axis)} with {_value(self.axis, before)},"
             f" {self.times:.3g} times as much."
         )
 

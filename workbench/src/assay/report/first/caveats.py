@@ -35,7 +35,7 @@ def caveats(view: View, found: Sequence[Claim], growth: Sequence[Scaling]) -> li
         lambda: _odd(view),
         lambda: _in_memory(view, found),
         lambda: _started(view),
-        lambda: _unstable(view),
+        lambda: _unstable(view, found),
         lambda: _as_far_as_seen(view),
         lambda: _this_run(view),
     )
@@ -88,7 +88,8 @@ def _few_sound(view: View, answered: set[Verdict]) -> Said:
 
 
 def _commonest(bad: Sequence[Row]) -> str:
-    verdict, count = Counter(row.verdict for row in bad).most_common(1)[0]
+    verdicts = (verdict for row in bad for verdict in row.verdicts if verdict not in SOUND)
+    verdict, count = Counter(verdicts).most_common(1)[0]
     return f"{count:,} {'is' if count == 1 else 'are'} {verdict}"
 
 
@@ -151,13 +152,14 @@ def _started(view: View) -> Said:
     return started(view)
 
 
-def _unstable(view: View) -> Said:
+def _unstable(view: View, found: Sequence[Claim]) -> Said:
     rows = view.analysis.rows
     count = sum(Verdict.UNSTABLE in row.verdicts for row in rows)
     if 4 * count < len(rows) or not count:
         return []
     what = f"{count:,} of {numbers.plural(len(rows), 'result')} {'is' if count == 1 else 'are'} unstable"
-    return [f"{what}: the repeats differ much. The bounds allow for it."]
+    allow = " The bounds allow for it." if found else ""
+    return [f"{what}: the repeats differ much.{allow}"]
 
 
 def _as_far_as_seen(view: View) -> Said:

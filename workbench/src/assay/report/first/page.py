@@ -127,7 +127,7 @@ def _alone(view: View) -> Text:
         return (
             f"{gone}, so nothing is compared with {'it' if len(silent) == 1 else 'them'}. What {rest} can do is below."
         )
-    return f"What {targets} {verb}; {len(rows):,} of {every} {'is' if len(rows) == 1 else 'are'} {which}."
+    return f"{targets} {verb} what stands below; {len(rows):,} of {every} {'is' if len(rows) == 1 else 'are'} {which}."
 
 
 def _no_cost(view: View) -> Text:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from assay.analyse.decide import MOST_NEEDED
+from assay.analyse.decide import MOST_NEEDED, TOO_FEW
 from assay.model.result.decision import Outcome
 from assay.model.result.verdict import Verdict
 from assay.model.units import about_duration
@@ -36,14 +36,14 @@ def steps(view: View, found: Sequence[Claim], answered: set[Verdict]) -> list[Te
         said.append(f"Against what keeps {numbers.plural(count, 'result')} out: {text}")
     if run.prices is None:
         said.append(("Add ", Mono("prices:"), " to the study, and the report says what each target costs."))
-    again = ("Run it again on another day, and see whether it holds: ", Mono(f"assay compare {run.id} last"))
-    said.append(again)
+    said.append(("Run it on other days, too, and see whether it holds: ", Mono(f"assay history {run.study}")))
     said.append(("Look at one result: ", Mono(f"assay show {run.id} {_case(view)}")))
     return said[:3]
 
 
 def _settle(found: Sequence[Claim]) -> list[Text]:
     """How many repeats would likely tell what is open, and how long they take."""
+    few = all(point.why == TOO_FEW for claim in found for point in claim.of(Outcome.OPEN))
     counts: list[int] = []
     seconds: dict[object, float] = {}
     for claim in found:
@@ -56,9 +56,12 @@ def _settle(found: Sequence[Claim]) -> list[Text]:
                     seconds[key] = max(seconds.get(key, 0.0), point.seconds or 0.0)
     if not counts:
         return []
-    time = f", some {about_duration(sum(seconds.values()))} more" if sum(seconds.values()) else ""
-    what = numbers.plural(len(counts), "open point")
-    return [f"About {max(counts):,} repeats{time} would likely tell {what}: set repeats in the study."]
+    what, most = numbers.plural(len(counts), "open point"), max(counts)
+    command = Mono(f"assay run STUDY --repeats {most}")
+    if few:
+        return [(f"Fewer than {most:,} repeats show nothing of {what}: ", command)]
+    time = f", some {about_duration(sum(seconds.values()))} more," if sum(seconds.values()) else ""
+    return [(f"About {most:,} repeats{time} would likely tell {what}: ", command)]
 
 
 def _case(view: View) -> str:

@@ -17,6 +17,7 @@ from assay.report.document import (
     Heading,
     KeyFigure,
     KeyFigures,
+    Mono,
     Note,
     Paragraph,
     Section,
@@ -188,8 +189,6 @@ def _remarks(view: View, found: Sequence[Claim]) -> list[Text]:
     unit = "" if all(row.counted for row in view.analysis.rows) else "; MB is 10⁶ bytes"
     flush = " with the flush included" if view.flushes else ""
     said.append(f"Speeds are medians over independent repeats, per second of wall time{flush}{unit}.")
-    said.append(
-        "How much runs of other days differ, three of them show: `assay compare RUN,RUN,RUN RUN,RUN,RUN`, or"
-        " `assay history`."
-    )
+    three = ("How much runs of other days differ, three of them show: ", Mono("assay compare RUN,RUN,RUN RUN,RUN,RUN"))
+    said.append((*three, ", or ", Mono("assay history"), "."))
     return said
