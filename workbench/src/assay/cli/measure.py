@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from assay.cli.changes import ON_ROOT
-from assay.cli.output import note, say
+from assay.cli.output import note, say, terminal_width
 from assay.cli.settings import RUNS
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
 
@@ -208,14 +208,15 @@ def _print(store: "RunStore", places: Mapping[str, str]) -> None:
     analysis = analyse_store(store)
     where = {place.target: place for place in analysis.run.places}
     groups = [(name, [row for row in analysis.rows if row.case.target == name]) for name in places]
+    width = terminal_width() or measured.WIDTH
     for name, rows in groups:
         lies = where[name].lies_on if name in where else ""
         say(f"\n{places[name]}{f' ({lies})' if lies else ''}, in the results {name}")
-        _lines(measured.table(rows))
+        _lines(measured.table(rows, width))
         _lines(measured.limits(rows))
     if len(groups) > 1:
         say()
-        _lines(measured.picture(groups, _plain()))
+        _lines(measured.picture(groups, _plain(), width))
     page = analysis.run.page
     if len(groups) > 1 and page is not None:
         say(f"\n{page.answer}")

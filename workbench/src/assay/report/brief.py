@@ -48,10 +48,10 @@ def _table(results: Sequence[Result], measure: Measure) -> Table:
         Column("What", rank=1),
         Column("Operation"),
         Column(measure.title, measure.unit, numeric=True),
-        Column("95 % interval", measure.unit, numeric=True, rank=3),
+        Column("95 % interval", measure.unit, numeric=True, rank=2),
         Column("n", numeric=True, rank=4),
         *((other,) if other else ()),
-        *((Column("Closest ceiling", rank=4), Column("Share of it", numeric=True, rank=2)) if limited else ()),
+        *((Column("Closest ceiling", rank=4), Column("Share of it", numeric=True, rank=4)) if limited else ()),
         Column("Verdict"),
     )
     rows = tuple(_cells(one, measure, other is not None, limited) for one in results)

@@ -15,6 +15,9 @@ UNKNOWN = 9.995
 _BAR = 26
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _SMALL = 64 << 10
+_PERCENTILES = ("p50", "p99", "p99.9")
+_WITHOUT = 51
+"""Columns of a line without latencies."""
 
 
 def work_words(row: Row) -> str:
@@ -48,16 +51,19 @@ def _share(value: float | None) -> str:
     return numbers.NONE if value is None else f"± {100 * value:.0f} %" if value < UNKNOWN else "unknown"
 
 
-def table(rows: Sequence[Row]) -> Iterator[str]:
-    """A line for each result of a place: rate, how sure it is, latencies, and the verdict if it says more than that."""
-    yield f"  {'':<26} {'rate':>13} {'':>7} {'p50':>8} {'p99':>8} {'p99.9':>8}"
+def table(rows: Sequence[Row], width: int = WIDTH) -> Iterator[str]:
+    """A line for each result of a place: rate, how sure it is, latencies, and the verdict if it says more than that.
+
+    Args:
+        rows: Of the place.
+        width: Columns of the terminal; the further percentiles are left out where they have no room.
+    """
+    names = _PERCENTILES[: max(0, (width - _WITHOUT) // 9)]
+    yield f"  {'':<26} {'rate':>13} {'':>7}{''.join(f' {name:>8}' for name in names)}"
     for row in rows:
         rate, value = _rate(row)
-        latency = [_latency(row, name) for name in ("p50", "p99", "p99.9")]
-        line = (
-            f"  {work_words(row)} {rate:>13} {_share(reach(value)):>7} {latency[0]:>8} {latency[1]:>8} {latency[2]:>8}"
-        )
-        yield line.rstrip()
+        latencies = "".join(f" {_latency(row, name):>8}" for name in names)
+        yield f"  {work_words(row)} {rate:>13} {_share(reach(value)):>7}{latencies}".rstrip()
         if not SOUND.issuperset(row.verdicts):
             worst = next(verdict for verdict in row.verdicts if verdict not in SOUND)
             finding = next((item for item in row.findings if item.verdict is worst), None)
@@ -80,12 +86,13 @@ def limits(rows: Sequence[Row]) -> Iterator[str]:
         yield f"  {name} binds ({numbers.share(best)} of it at most): {', '.join(words for _, words in found)}"
 
 
-def picture(groups: Sequence[tuple[str, Sequence[Row]]], plain: bool = False) -> Iterator[str]:
+def picture(groups: Sequence[tuple[str, Sequence[Row]]], plain: bool = False, width: int = WIDTH) -> Iterator[str]:
     """Bars of the results with most operations in flight, one below the other for the places.
 
     Args:
         groups: Name of a place, and its rows.
         plain: The terminal has no letters but ASCII.
+        width: Columns of the terminal.
     """
     deepest = max((row.case.parameters.known("queue_depth") or 0 for _, rows in groups for row in rows), default=0)
     shown: dict[str, list[tuple[str, Row, Estimate]]] = {}
@@ -95,19 +102,20 @@ def picture(groups: Sequence[tuple[str, Sequence[Row]]], plain: bool = False) ->
             if (row.case.parameters.known("queue_depth") or 0) == deepest and value is not None:
                 shown.setdefault(" ".join(work_words(row).split()), []).append((name, row, value))
     wide = min(22, max((len(name) for name, _ in groups), default=0))
+    room = max(4, min(_BAR, width - wide - 22))
     for words, found in shown.items():
         greatest = max(value.median for _, _, value in found)
         yield f"  {words}"
         for name, row, value in found:
-            bar = _drawn(value.median / greatest if greatest else 0.0, plain)
-            yield f"    {name[:wide]:<{wide}} {bar:<{_BAR}} {_rate(row)[0].strip()}".rstrip()
+            bar = _drawn(value.median / greatest if greatest else 0.0, plain, room)
+            yield f"    {name[:wide]:<{wide}} {bar:<{room}} {_rate(row)[0].strip()}".rstrip()
 
 
-def _drawn(share: float, plain: bool) -> str:
+def _drawn(share: float, plain: bool, room: int) -> str:
     """A bar; the least that is not nothing has a mark."""
     if plain:
-        return "#" * max(1, round(share * _BAR))
-    eighths = max(1, round(share * _BAR * 8))
+        return "#" * max(1, round(share * room))
+    eighths = max(1, round(share * room * 8))
     return "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
 
 
