@@ -2,8 +2,8 @@
 
     python bench/short_against_long.py /var/tmp /dev/shm [--tries 10] [--long 10m]
 
-A short number agrees if it is within 10 % of the long one. If it is not, it must have said so: its interval, which is
-printed beside it, must reach to within 10 % of the long number.
+A short number agrees if it is within 10 % of the long one. If it is not, it must have said so: what is printed beside
+it, how far it is sure, must reach to within 10 % of the long number.
 """
 
 import argparse
@@ -35,8 +35,8 @@ def judge(short: dict[str, Any], long: dict[str, Any]) -> str:
         return "wrong"
     if abs(rate / truth - 1) <= NEAR:
         return "near"
-    low, high = short["bytes_per_s_low"], short["bytes_per_s_high"]
-    reaches = low is None or high is None or (low <= truth * (1 + NEAR) and high >= truth * (1 - NEAR))
+    sure = short["sure_within"]
+    reaches = sure is None or (rate * (1 - sure) <= truth * (1 + NEAR) and rate * (1 + sure) >= truth * (1 - NEAR))
     return "unsure" if reaches else "wrong"
 
 

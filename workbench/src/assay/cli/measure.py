@@ -186,7 +186,14 @@ def _tell(store: "RunStore", places: Mapping[str, str], as_json: bool, report: b
     if info.status == "interrupted":
         return tell_stopped(store)
     if as_json:
-        values = [result_json(result) for result in store.results()]
+        from assay.report.measured import sure_within
+
+        found = store.results()
+        rates = [result.iops if result.counted else result.throughput for result in found]
+        values = [
+            {**result_json(one), "sure_within": sure_within(rate, one.low, one.high, one.n, len(found))}
+            for one, rate in zip(found, rates, strict=True)
+        ]
         print_json({"run": info.id, "folder": info.folder, "places": places, "page": info.page, "results": values})
     else:
         _print(store, places)
@@ -212,7 +219,7 @@ def _print(store: "RunStore", places: Mapping[str, str]) -> None:
     for name, rows in groups:
         lies = where[name].lies_on if name in where else ""
         say(f"\n{places[name]}{f' ({lies})' if lies else ''}, in the results {name}")
-        _lines(measured.table(rows, width))
+        _lines(measured.table(rows, len(analysis.rows), width))
         _lines(measured.limits(rows))
     if len(groups) > 1:
         say()

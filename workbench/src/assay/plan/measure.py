@@ -26,7 +26,7 @@ FREE_SHARE = 50
 LEAST_PHASE_NS, MOST_PHASE_NS = 40_000_000, 2_000_000_000
 ROUNDS = 10
 """That the time is shared out among, if there is enough of it."""
-FIXED_SECONDS, CEILING_SECONDS = 4.0, 4.5
+FIXED_SECONDS, CEILING_SECONDS = 3.0, 3.0
 """For starting and ending, and for the ceilings of each place, before and after."""
 CASE_SECONDS = 0.12
 """What a case takes besides its phases: the engine starts, and the data is laid out."""

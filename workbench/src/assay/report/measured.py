@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from assay.analyse.scaling import BINDS
+from assay.analyse.statistics.significance import t_quantile
 from assay.model.result.result import Estimate, Row
 from assay.model.result.verdict import SOUND, Verdict
 from assay.report import numbers
@@ -10,6 +11,8 @@ from assay.report import numbers
 WIDTH = 80
 SURE = 0.10
 """An interval that reaches further to either side is worth a word."""
+MISSED = 0.05
+"""How often one of the intervals, or more, may not hold its number."""
 UNKNOWN = 9.995
 """From so wide an interval on, in shares of the median, nothing is known."""
 _BAR = 26
@@ -40,22 +43,40 @@ def _rate(row: Row) -> tuple[str, Estimate | None]:
     return f"{text} {'/s  ' if counted else 'MB/s'}", value
 
 
-def reach(value: Estimate | None) -> float | None:
-    """How far the interval goes from the median, as a share of it; None without an interval."""
-    if value is None or value.low is None or value.high is None or not value.median:
+def reach(value: Estimate | None, together: int) -> float | None:
+    """As `sure_within`, of an estimate."""
+    return None if value is None else sure_within(value.median, value.low, value.high, value.n, together)
+
+
+def sure_within(median: float | None, low: float | None, high: float | None, n: int, together: int) -> float | None:
+    """How far an interval goes from the median, as a share of it, so that all of them hold at once; None without one.
+
+    A 95 % interval by itself misses one number in twenty, and a table has more than that. It is widened as Student's
+    quantile is by Bonferroni's correction.
+
+    Args:
+        median: The number.
+        low: Lower end of its own 95 % interval.
+        high: Upper end of it.
+        n: Repeats.
+        together: How many numbers are told at once.
+    """
+    if low is None or high is None or not median or n < 2:
         return None
-    return max(value.high - value.median, value.median - value.low) / value.median
+    wider = t_quantile(1 - MISSED / 2 / max(1, together), n - 1) / t_quantile(1 - MISSED / 2, n - 1)
+    return wider * max(high - median, median - low) / median
 
 
 def _share(value: float | None) -> str:
     return numbers.NONE if value is None else f"± {100 * value:.0f} %" if value < UNKNOWN else "unknown"
 
 
-def table(rows: Sequence[Row], width: int = WIDTH) -> Iterator[str]:
+def table(rows: Sequence[Row], together: int, width: int = WIDTH) -> Iterator[str]:
     """A line for each result of a place: rate, how sure it is, latencies, and the verdict if it says more than that.
 
     Args:
         rows: Of the place.
+        together: Results of all places, whose intervals hold at once.
         width: Columns of the terminal; the further percentiles are left out where they have no room.
     """
     names = _PERCENTILES[: max(0, (width - _WITHOUT) // 9)]
@@ -63,7 +84,7 @@ def table(rows: Sequence[Row], width: int = WIDTH) -> Iterator[str]:
     for row in rows:
         rate, value = _rate(row)
         latencies = "".join(f" {_latency(row, name):>8}" for name in names)
-        yield f"  {work_words(row)} {rate:>13} {_share(reach(value)):>7}{latencies}".rstrip()
+        yield f"  {work_words(row)} {rate:>13} {_share(reach(value, together)):>7}{latencies}".rstrip()
         if not SOUND.issuperset(row.verdicts):
             worst = next(verdict for verdict in row.verdicts if verdict not in SOUND)
             finding = next((item for item in row.findings if item.verdict is worst), None)
@@ -121,7 +142,7 @@ def _drawn(share: float, plain: bool, room: int) -> str:
 
 def how_sure(rows: Sequence[Row]) -> str:
     """One sentence on how well the numbers are known, from their intervals."""
-    known = [(found, row) for row in rows if (found := reach(_rate(row)[1])) is not None]
+    known = [(found, row) for row in rows if (found := reach(_rate(row)[1], len(rows))) is not None]
     if not known:
         return "Nothing has an interval: there are too few repeats."
     unsure = [row for found, row in known if found > SURE]
@@ -130,9 +151,10 @@ def how_sure(rows: Sequence[Row]) -> str:
     far = f"± {100 * widest:.0f} %" if widest < UNKNOWN else "so wide that it says nothing"
     if not unsure:
         within = f"All {len(known)} numbers are known within ± {100 * SURE:.0f} %"
-        return f"{within} (95 % intervals; the widest is {far}: {where})."
+        return f"{within} (intervals that all hold at once in 95 of 100 such runs; the widest is {far}: {where})."
     count = f"{len(unsure)} of {len(known)} numbers are known less well than ± {100 * SURE:.0f} %"
-    return f"{count} (95 % intervals); the widest is {far}: {where}. Measure longer, with --time."
+    together = "intervals that all hold at once in 95 of 100 such runs"
+    return f"{count} ({together}); the widest is {far}: {where}. Measure longer, with --time."
 
 
 def doubtful(rows: Sequence[Row]) -> int:
