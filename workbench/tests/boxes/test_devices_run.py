@@ -1,7 +1,6 @@
 """Whole runs on block devices and small disks of the test: full, in use, taken away between two repeats."""
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -18,22 +17,16 @@ from assay.store import RunStore, list_runs
 pytestmark = needs_engine
 
 
-def test_full_disk_is_incomplete_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_what_does_not_fit_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     with small_ext4(tmp_path, 32 << 20) as (_device, point):
         file = study(tmp_path, more=f", path: {point}/target", size="[2MiB, 64MiB]", record="256KiB", cache="direct")
-        done = assay(tmp_path, "run", str(file), expect=1)
-        assert "target place" in done.stderr
-        assert "are free" in done.stderr
+        for command, code in (("check", 2), ("run", 3)):
+            done = assay(tmp_path, command, str(file), expect=code)
+            assert "67.1 MB of test data at once do not fit" in done.stderr
+            assert "free" in done.stderr and "file_size" in done.stderr
         assert {path.name for path in point.iterdir()} == {"lost+found"}
-    shown = json.loads(assay(tmp_path, "show", "last", "--json").stdout)
-    verdicts = {(row["case"], row["operation"]): row for row in shown["results"]}
-    assert verdicts["c0002", "write"]["verdict"] == "incomplete"
-    assert verdicts["c0001", "write"]["n"] == verdicts["c0001", "read"]["n"] == 3
-    assert "incomplete" not in (verdicts["c0001", "write"]["verdict"], verdicts["c0001", "read"]["verdict"])
-    text = assay(tmp_path, "show", "last", "c0002").stdout
-    assert "ENOSPC" in text
-    assert f"{point}/target/c0002-r1" in text
-    assert shown["outcomes"] == {"errors": 3, "ok": 3}
+        assay(tmp_path, "run", str(file), "--set", "file_size=2MiB")
+        assert {path.name for path in point.iterdir()} == {"lost+found"}
 
 
 def test_device_needs_destroy_and_is_refused_while_mounted(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_lines_fit_and_nothing_is_broken(
     folder: Path, words: tuple[str, ...], width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = assay(folder, *words).stdout
-    monkeypatch.setattr("assay.cli.output.terminal_width", lambda: width)
+    monkeypatch.setattr("assay.cli.output.terminal_width", lambda err=False: width)
     narrow = assay(folder, *words).stdout
     longest = max(len(word) for word in narrow.split())
     assert max(map(len, narrow.splitlines())) <= max(width, longest + 12)

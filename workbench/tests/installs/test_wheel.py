@@ -42,9 +42,8 @@ def assay(root: BareRoot, command: str, folder: str) -> tuple[int, str]:
 
 def test_the_wheel_brings_the_engine_and_needs_no_compiler(installed: BareRoot) -> None:
     suite = installed.base.name.removeprefix("root-")
-    assert (
-        installed.must("python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").strip() == PYTHONS[suite]
-    )
+    version = installed.must("python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])")
+    assert version.strip() == PYTHONS[suite]
     for program in ("cc", "gcc", "cargo", "rustc"):
         assert installed.run(["sh", "-c", f"command -v {program}"]).returncode != 0
     code, said = assay(installed, "assay doctor", "/root")
@@ -63,10 +62,9 @@ def test_a_study_is_planned_run_and_reported(installed: BareRoot) -> None:
         assert code == 0, f"{command}: exit code {code}\n{said}"
 
 
+@pytest.mark.parametrize("installed", [OLDEST], indirect=True)
 @pytest.mark.parametrize("file", DIALOGUES, ids=lambda file: file.stem)
 def test_a_dialogue(installed: BareRoot, file: Path) -> None:
-    if not installed.base.name.endswith(OLDEST):
-        pytest.skip("dialogues are held once, with the oldest Python")
     folder = f"/home/{file.stem}"
     installed.must("mkdir", "-p", folder)
     text = file.read_text()

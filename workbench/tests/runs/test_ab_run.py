@@ -82,7 +82,7 @@ def test_targets_of_a_study_are_measured_in_turns_and_the_run_is_like_others(tmp
     assert line.startswith("slower: one -> two / both, random_read: ") and line.endswith(" %, more than 5 %")
     assert assay(tmp_path, "compare", "last").stdout == done.stdout
     assert "note: left out, because they do not run on both sides: alone" in done.stderr
-    assert "sides     one and two in turns" in assay(tmp_path, "show", "last").stdout
+    assert "one and two in turns" in assay(tmp_path, "show", "last").stdout
     with RunStore.open(only_run(tmp_path)) as store:
         info, blocks = store.info(), blocks_of(store)
         assert check_rounds(store) in blocks.looks

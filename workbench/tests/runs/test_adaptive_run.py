@@ -91,7 +91,7 @@ def test_a_steady_case_stops_at_eight_and_a_wild_one_goes_on_to_the_end(tmp_path
         assert {case.target: stopped_at(store, case) for case in store.cases()} == done
     shown = assay(tmp_path, "show", "last").stdout
     assert f"(complete, {total} of {total} repeats done)" in shown
-    assert "repeats   8 to 11 of each case, until known within 40 %: " in shown
+    assert "8 to 11 of each case, until known within 40 %: " in shown
     assert "after 8 repeats" in assay(tmp_path, "show", "last", "c0001").stdout
     assert f"{total} of {total}" in assay(tmp_path, "list").stdout
     assert "there is no unfinished run" in assay(tmp_path, "run", "--resume", expect=2).stderr

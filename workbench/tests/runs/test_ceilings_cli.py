@@ -16,6 +16,7 @@ from loop_devices import loop_device, small_ext4
 from run_tools import ASSAY, needs_engine
 
 from assay.plan import device_ceilings as plan
+from assay.run.ceilings_place import OWN_DIRECTORY
 from assay.store import run_is_alive
 from assay.store.find import run_folders
 
@@ -53,10 +54,10 @@ def ceilings(*arguments: str | Path, expect: int = 0) -> subprocess.CompletedPro
 
 
 def test_measures_a_directory_and_leaves_nothing(root: Path, leftovers: Path) -> None:
-    done = ceilings(root / "new", "--json")
+    done = ceilings(root, "--json")
     assert "measuring for about 5 s" in done.stderr
     found = json.loads(done.stdout)
-    assert found["target"] == str(root / "new")
+    assert found["target"] == str(root / "assay-ceilings")
     values = {item["name"]: item["value"] for item in found["ceilings"]}
     assert {"memory copy", "cache copy", "page cache read"} <= set(values)
     assert ("device read" in values) == ("device random write" in values) == found["place"]["direct_bypasses_cache"]
@@ -95,7 +96,7 @@ def test_mounted_device_is_refused_even_with_destroy(tmp_path: Path, leftovers: 
 
 def test_too_small_a_place_is_told_and_the_exit_code_says_so(tmp_path: Path, leftovers: Path) -> None:
     with small_ext4(tmp_path, 48 * MIB) as (_, point):
-        done = ceilings(point / "new", expect=1)
+        done = ceilings(point, expect=1)
         assert "not measured: less than 64 MiB are free" in done.stdout
         assert "a loop device without direct I/O: what is measured is partly this machine's memory" in done.stdout
         assert "1 of 3 ceilings could not be measured" in done.stderr
@@ -106,7 +107,7 @@ def test_too_small_a_place_is_told_and_the_exit_code_says_so(tmp_path: Path, lef
     [
         ("/etc/hostname", "exists and is not a directory", 3),
         ("/dev/null", "exists and is not a directory", 3),
-        ("/no-such-place/x", "/no-such-place: does not exist", 3),
+        ("/no-such-place/x", "/no-such-place/x: no such directory", 2),
         ("", "TARGET is empty", 2),
         ("/" + "x" * 300, "File name too long", 2),
         ("../x", "has a `.` or `..` part", 2),
@@ -123,7 +124,7 @@ def started(target: Path) -> "subprocess.Popen[str]":
     command = [ASSAY, "ceilings", str(target)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     end = time.monotonic() + GUARD
-    while not (target / plan.DIRECTORY).exists():
+    while not (target / OWN_DIRECTORY / plan.DIRECTORY).exists():
         assert process.poll() is None and time.monotonic() < end
         time.sleep(0.01)
     return process
@@ -131,7 +132,7 @@ def started(target: Path) -> "subprocess.Popen[str]":
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interruption_removes_everything(root: Path, leftovers: Path, number: signal.Signals) -> None:
-    process = started(root / "new")
+    process = started(root)
     process.send_signal(number)
     output, errors = process.communicate(timeout=GUARD)
     assert (process.returncode, output) == (130, "")
@@ -139,22 +140,27 @@ def test_interruption_removes_everything(root: Path, leftovers: Path, number: si
 
 
 def test_what_a_killed_call_left_the_next_one_removes_wherever_it_was(root: Path, leftovers: Path) -> None:
-    process = started(root / "killed")
+    killed, following = root / "killed", root / "next"
+    killed.mkdir()
+    following.mkdir()
+    process = started(killed)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    assert (root / "killed" / ".assay-target").is_file()
+    assert (killed / OWN_DIRECTORY / ".assay-target").is_file()
     (folder,) = run_folders(leftovers / f"assay-ceilings-{os.getuid()}")
     assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
     while run_is_alive(folder):
         time.sleep(0.01)
-    assert "warning" not in ceilings(root / "next").stderr
+    assert "warning" not in ceilings(following).stderr
+    killed.rmdir()
+    following.rmdir()
 
 
 def test_two_calls_do_not_share_a_place(root: Path, leftovers: Path) -> None:
-    process = started(root / "new")
+    process = started(root)
     process.send_signal(signal.SIGSTOP)
     try:
-        assert "is in use by run " in ceilings(root / "new", expect=3).stderr
+        assert "is in use by run " in ceilings(root, expect=3).stderr
     finally:
         process.send_signal(signal.SIGCONT)
         process.communicate(timeout=GUARD)

@@ -8,7 +8,10 @@ from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
 
 HIDDEN = frozenset(
-    ("scipy", "pyarrow", "vl_convert", "matplotlib", "mpl_toolkits", "moto", "flask", "flask_cors", "boto3", "botocore")
+    (
+        *("scipy", "pyarrow", "pandas", "vl_convert", "matplotlib", "mpl_toolkits"),
+        *("moto", "flask", "flask_cors", "boto3", "botocore"),
+    )
 )
 _find = PathFinder.find_spec
 

@@ -123,7 +123,7 @@ def _kind_and_place(path: Path) -> tuple[str, Path]:
     if look.state in (PlaceState.not_directory, PlaceState.link) and path.is_block_device():
         return "device", path
     # The inspection says what is wrong with it.
-    foreign = look.state == PlaceState.directory and look.mark is None and not look.bad_mark and bool(look.names)
+    foreign = look.state == PlaceState.directory and look.mark is None and not look.bad_mark
     return "file", path / OWN_DIRECTORY if foreign else path
 
 

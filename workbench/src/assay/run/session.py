@@ -389,8 +389,7 @@ class _Session:
         targets.check_capable(plan.cases, backends, plan.source, plan.file)
         looks = targets.looks_at(study, self.names)
         places = targets.make_places(study, backends, looks)
-        targets.check_space(self.estimate.peak_space, places)
-        for line in layer_notes(places):
+        for line in (*targets.space_notes(self.estimate.peak_space, places), *layer_notes(places)):
             self.say(line)
         self._describe(looks)
         hosts = [host.name for host in self.fleet.hosts] if self.fleet is not None else None

@@ -310,21 +310,17 @@ def make_places(study: Study, backends: dict[str, BackendCapabilities], looks: M
     return tuple(places)
 
 
-def check_space(peak_space: Mapping[str, int], places: Iterable[Place]) -> None:
-    """Refuse what does not fit into a place of which only an engine could tell how much is free.
+def space_notes(peak_space: Mapping[str, int], places: Iterable[Place]) -> list[str]:
+    """One line for each target that is too small for a case; such a case will show the error it meets.
 
     Args:
         peak_space: Target -> bytes of test data in place at once.
         places: The targets.
-
-    Raises:
-        AssayError: A target is too small for a case.
     """
-    problems = []
+    notes = []
     for place in places:
         size = peak_space.get(place.target, 0)
         if place.free_bytes is not None and size > place.free_bytes:
-            what = f"{about_size(size)} of test data at once do not fit: {about_size(place.free_bytes)} are free"
-            hint = "use a smaller file_size, fewer lanes or hosts, or another place"
-            problems.append((f"target {place.target} ({place.path}): {what}", hint))
-    refuse(problems)
+            what = f"needs {about_size(size)}, {about_size(place.free_bytes)} are free"
+            notes.append(f"warning: target {place.target} ({place.path}): {what}: there will be errors")
+    return notes
