@@ -142,6 +142,7 @@ def _drawn(share: float, plain: bool, room: int) -> str:
 
 def how_sure(rows: Sequence[Row]) -> str:
     """One sentence on how well the numbers are known, from their intervals."""
+    other = "Other minutes may differ more."
     known = [(found, row) for row in rows if (found := reach(_rate(row)[1], len(rows))) is not None]
     if not known:
         return "Nothing has an interval: there are too few repeats."
@@ -151,10 +152,12 @@ def how_sure(rows: Sequence[Row]) -> str:
     far = f"± {100 * widest:.0f} %" if widest < UNKNOWN else "so wide that it says nothing"
     if not unsure:
         within = f"All {len(known)} numbers are known within ± {100 * SURE:.0f} %"
-        return f"{within} (intervals that all hold at once in 95 of 100 such runs; the widest is {far}: {where})."
+        return (
+            f"{within} (intervals that all hold at once in 95 of 100 such runs; the widest is {far}: {where}). {other}"
+        )
     count = f"{len(unsure)} of {len(known)} numbers are known less well than ± {100 * SURE:.0f} %"
     together = "intervals that all hold at once in 95 of 100 such runs"
-    return f"{count} ({together}); the widest is {far}: {where}. Measure longer, with --time."
+    return f"{count} ({together}); the widest is {far}: {where}. {other} Measure longer, with --time."
 
 
 def doubtful(rows: Sequence[Row]) -> int:
