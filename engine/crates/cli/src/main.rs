@@ -2,6 +2,7 @@
 
 #[macro_use]
 mod tell;
+mod aoe;
 mod backends;
 mod capabilities;
 mod check;
@@ -81,6 +82,10 @@ enum Command {
     ///
     /// Example: assay-engine methods question.json
     Methods(methods::Arguments),
+    /// Look at disks behind ATA over Ethernet.
+    ///
+    /// Sending frames needs root or `CAP_NET_RAW`.
+    Aoe(aoe::Arguments),
     /// Print the JSON Schema of jobs, events or capabilities.
     ///
     /// Example: assay-engine schema job
@@ -99,6 +104,7 @@ fn main() -> ExitCode {
         Command::Clean(arguments) => places::clean(&arguments),
         Command::Conform(arguments) => conform::main(&arguments),
         Command::Methods(arguments) => methods::main(&arguments),
+        Command::Aoe(arguments) => aoe::main(&arguments),
         Command::Schema(arguments) => schema::main(&arguments),
     };
     result.unwrap_or_else(|error| {

@@ -45,10 +45,12 @@ pub(crate) fn least_job(target: &Target, file_size_bytes: u64) -> anyhow::Result
     // Objects belong to a lane each.
     let shared = able.layouts.contains(&Layout::Shared) && !operation.objects();
     let layout = if shared { Layout::Shared } else { Layout::Separate };
+    let unit = target.rules().unit_bytes();
+    let size = file_size_bytes.next_multiple_of(unit) + target.rules().key_bytes();
     let mut job = json!({
         "spec_version": SPEC_VERSION, "id": "target", "target": target,
-        "file_size_bytes": if only_reads { 0 } else { file_size_bytes + target.rules().key_bytes() },
-        "record_size_bytes": 1, "phases": [{"operation": operation}], "layout": layout,
+        "file_size_bytes": if only_reads { 0 } else { size },
+        "record_size_bytes": unit, "phases": [{"operation": operation}], "layout": layout,
     });
     match operation.group() {
         Some(Group::Data) | None => {}

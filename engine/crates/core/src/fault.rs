@@ -64,6 +64,37 @@ const HTTP: &[(i32, &str)] = &[
     (507, "Insufficient Storage"),
 ];
 
+/// Names of refusals of AoE targets (AoEr11 section 2.4).
+const AOE: &[(i32, &str)] = &[
+    (1, "unrecognized command code"),
+    (2, "bad argument parameter"),
+    (3, "device unavailable"),
+    (4, "config string present"),
+    (5, "unsupported version"),
+    (6, "target is reserved"),
+];
+
+/// From this number on a code of AoE holds ATA's registers: status x 256 + error.
+const AOE_REGISTERS: i32 = 0x1_0000;
+
+/// What bits of ATA's error register say (ATA/ATAPI-6 section 7.9), the most telling first.
+const ATA: &[(i32, &str)] = &[
+    (0x40, "ATA UNC (uncorrectable data)"),
+    (0x10, "ATA IDNF (no such sector)"),
+    (0x80, "ATA ICRC (damaged on the way)"),
+    (0x20, "ATA MC (medium changed)"),
+    (0x04, "ATA ABRT (command aborted)"),
+];
+
+/// The name of an AoE target's refusal.
+fn aoe_name(code: i32) -> Option<&'static str> {
+    if code < AOE_REGISTERS {
+        return named(AOE, code);
+    }
+    let bit = ATA.iter().find(|(bit, _)| code & bit != 0);
+    Some(bit.map_or("ATA error", |(_, name)| name))
+}
+
 /// Names of errno on Linux (errno(3)).
 const OS: &[(i32, &str)] = &[
     (1, "EPERM"),
@@ -209,7 +240,8 @@ pub fn fault_name(fault: Fault) -> Option<&'static str> {
             return if name.is_empty() { named(HTTP, status) } else { Some(name) };
         }
         // No backend speaks these yet: what does brings its names.
-        FaultDomain::Smb | FaultDomain::Aoe | FaultDomain::Mpi => &[],
+        FaultDomain::Aoe => return aoe_name(fault.code()),
+        FaultDomain::Smb | FaultDomain::Mpi => &[],
     };
     named(table, fault.code())
 }
@@ -227,7 +259,8 @@ pub fn as_errno(fault: Fault) -> Option<i32> {
         FaultDomain::Http => errno_of_status(fault.code()),
         FaultDomain::S3 => errno_of_status(status_and_name(fault).0),
         FaultDomain::Dynamodb => errno_of_table(fault),
-        FaultDomain::Smb | FaultDomain::Aoe | FaultDomain::Mpi => None,
+        FaultDomain::Aoe => errno_of_aoe(fault.code()),
+        FaultDomain::Smb | FaultDomain::Mpi => None,
     }
 }
 
@@ -238,6 +271,19 @@ fn errno_of_table(fault: Fault) -> Option<i32> {
         "NoSuchItem" | "ResourceNotFoundException" => Errno::NOENT,
         "ResourceInUseException" => Errno::EXIST,
         "AccessDeniedException" | "InvalidSignatureException" | "UnrecognizedClientException" => Errno::ACCESS,
+        _ => return None,
+    };
+    Some(errno.raw_os_error())
+}
+
+/// The errno of an AoE target's refusal.
+fn errno_of_aoe(code: i32) -> Option<i32> {
+    use rustix::io::Errno;
+    let errno = match code {
+        1 | 2 | 5 => Errno::INVAL,
+        3 => Errno::NODEV,
+        6 => Errno::BUSY,
+        AOE_REGISTERS.. => Errno::IO,
         _ => return None,
     };
     Some(errno.raw_os_error())
@@ -301,6 +347,10 @@ pub fn fault_message(fault: Fault) -> String {
         FaultDomain::Mpi => "MPI",
     };
     let name = fault_name(fault).map_or(String::new(), |name| format!(" {name}"));
+    if fault.domain() == FaultDomain::Aoe && fault.code() >= AOE_REGISTERS {
+        let (status, error) = (fault.code() >> 8 & 0xff, fault.code() & 0xff);
+        return format!("the disk answered status {status:#04x}, error {error:#04x}:{name}");
+    }
     // The names of HTTP say it themselves.
     let errno = as_errno(fault).filter(|_| fault.domain() != FaultDomain::Http);
     let words = errno.map_or(String::new(), |errno| format!(": {}", os_message(errno)));
@@ -337,7 +387,7 @@ mod tests {
 
     #[test]
     fn names_are_found_and_tables_are_in_order() {
-        for table in [OS, NFS, HTTP] {
+        for table in [OS, NFS, HTTP, AOE] {
             assert!(table.is_sorted_by(|one, other| one.0 < other.0));
         }
         assert_eq!(fault_name(Fault::os(5)), Some("EIO"));
@@ -348,6 +398,9 @@ mod tests {
         let full = "the NFS server answered 28 NFS3ERR_NOSPC: No space left on device";
         assert_eq!(fault_message(Fault::nfs(28)), full);
         assert_eq!(fault_message(Fault::nfs(4242)), "the NFS server answered 4242");
+        let aoe = |code| fault_message(Fault::new(FaultDomain::Aoe, code));
+        assert_eq!(aoe(3), "the AoE target answered 3 device unavailable: No such device");
+        assert_eq!(aoe(0x1_4110), "the disk answered status 0x41, error 0x10: ATA IDNF (no such sector)");
         let s3 = |status, name| fault_message(crate::named_fault(FaultDomain::S3, status, name));
         assert_eq!(s3(503, "SlowDown"), "S3 answered 503 SlowDown");
         assert_eq!(s3(500, "Strange"), "S3 answered 500 Internal Server Error");

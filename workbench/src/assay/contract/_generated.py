@@ -1281,6 +1281,45 @@ class DeviceTarget(BaseModel):
     """
 
 
+class AoeTarget(BaseModel):
+    """
+    A whole disk behind ATA over Ethernet, which is overwritten.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    destroy: bool
+    """
+    Must be true: the user has confirmed that the disk may be overwritten.
+    """
+    interfaces: Annotated[list[str], Field(max_length=8, min_length=1)]
+    """
+    Network interfaces of this host, on each of which the disk answers. Frames are spread over them.
+    """
+    kind: Literal['aoe']
+    sectors: Annotated[int | None, Field(ge=1, le=255)] = None
+    """
+    Sectors of 512 bytes in one frame at most; none: as many as the disk takes and the interface's MTU has room for.
+    """
+    shelf: Annotated[int, Field(ge=0, le=65534)]
+    """
+    First part of its address.
+    """
+    slot: Annotated[int, Field(ge=0, le=254)]
+    """
+    Second part of its address.
+    """
+    timeout_ns: Annotated[int, Field(ge=100000000, le=3600000000000)] = 60000000000
+    """
+    A command that has not been answered after so long has failed (ETIMEDOUT); until then its frame is sent again.
+    """
+    window: Annotated[int | None, Field(ge=1, le=256)] = None
+    """
+    Commands that all lanes together have under way on one interface; none: as many as the disk says it has buffers for.
+    """
+
+
 class NfsTarget(BaseModel):
     """
     Files below an NFS export, reached without the kernel's client.
@@ -2240,7 +2279,7 @@ class Job(BaseModel):
     What makes writes stable, and when. Its time is part of the measured time.
     """
     target: Annotated[
-        NullTarget | FileTarget | DeviceTarget | NfsTarget | S3Target | DynamodbTarget,
+        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | S3Target | DynamodbTarget,
         Field(discriminator='kind'),
     ]
     """
@@ -2316,7 +2355,7 @@ class MethodQuestion(BaseModel):
     For what.
     """
     target: Annotated[
-        NullTarget | FileTarget | DeviceTarget | NfsTarget | S3Target | DynamodbTarget,
+        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | S3Target | DynamodbTarget,
         Field(discriminator='kind'),
     ]
     """

@@ -34,6 +34,11 @@ pub trait TargetRules {
         false
     }
 
+    /// Least amount of data that can be read or written, in bytes: files and records are multiples of it.
+    fn unit_bytes(&self) -> u64 {
+        1
+    }
+
     /// Objects that belong together: those with numbers from a multiple of this on.
     fn group_objects(&self) -> u64 {
         1
@@ -89,6 +94,7 @@ targets! {
     null Null(NullTarget) "null" "No storage at all: instant, or as scripted."
     file File(FileTarget) "file" "Files below a marked directory."
     device Device(DeviceTarget) "device" "A whole block device, which is overwritten."
+    aoe Aoe(AoeTarget) "aoe" "A whole disk behind ATA over Ethernet, which is overwritten."
     nfs Nfs(NfsTarget) "nfs" "Files below an NFS export, reached without the kernel's client."
     s3 S3(S3Target) "s3" "Objects in a bucket of an S3 service."
     dynamodb Dynamodb(DynamodbTarget) "dynamodb" "Items in a table of a DynamoDB service."

@@ -2,8 +2,8 @@
 
 use crate::soak::times;
 use crate::{
-    Access, Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Group, Job, LatencyModel, Layout, Method,
-    MethodFound, NfsTarget, NullTarget, Objects, OpKind, Operation, Phase, ScriptedChange, ScriptedError,
+    Access, AoeTarget, Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Group, Job, LatencyModel, Layout,
+    Method, MethodFound, NfsTarget, NullTarget, Objects, OpKind, Operation, Phase, ScriptedChange, ScriptedError,
     ScriptedStall, Sizes, SyncPolicy, Target, Tree, Tuning, WeightedSize, SPEC_VERSION,
 };
 use proptest::prelude::*;
@@ -96,12 +96,20 @@ fn nfs() -> impl Strategy<Value = Target> {
     )
 }
 
+fn aoe() -> impl Strategy<Value = Target> {
+    let place = (prop::collection::vec("[a-z]{1,3}", 1..3), 0..4_u16, 0..4_u8);
+    let limits = (any::<bool>(), any::<Option<u16>>(), any::<Option<u8>>(), number(3_600_000_000_000));
+    (place, limits).prop_map(|((interfaces, shelf, slot), (destroy, window, sectors, timeout_ns))| {
+        Target::Aoe(AoeTarget { interfaces, shelf, slot, destroy, window, sectors, timeout_ns })
+    })
+}
+
 fn target() -> impl Strategy<Value = Target> {
     let file = (path(), name(), prop::option::of(name()))
         .prop_map(|(root, directory, run)| Target::File(FileTarget { root, directory, run }));
     let device =
         (path(), prop::bool::weighted(0.9)).prop_map(|(path, destroy)| Target::Device(DeviceTarget { path, destroy }));
-    prop_oneof![3 => null(), 2 => file, 1 => device, 2 => nfs()]
+    prop_oneof![3 => null(), 2 => file, 1 => device, 2 => nfs(), 1 => aoe()]
 }
 
 /// The same on objects.

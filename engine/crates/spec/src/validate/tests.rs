@@ -21,6 +21,10 @@ fn base(name: &str) -> Value {
             job["target"] = json!({"kind": "device", "path": "/dev/sdx", "destroy": true});
             job["layout"] = json!("shared");
         }
+        "aoe" => {
+            job["target"] = json!({"kind": "aoe", "interfaces": ["eth1"], "shelf": 1, "slot": 0, "destroy": true});
+            job["layout"] = json!("shared");
+        }
         "nfs" => {
             let servers = ["server"];
             job["target"] =
@@ -172,6 +176,22 @@ fn places() {
         device | {"/target/path": "/d"} | {"/target/path": "d"} | target.path: must be an absolute path without . or .. parts
         device | {"/target/destroy": true} | {"/target/destroy": false} | target.destroy: must be true: everything on the device is lost
         device | {"/layout": "shared"} | {"/layout": "separate"} | layout: must be shared for a device
+        aoe | {"/target/destroy": true} | {"/target/destroy": false} | target.destroy: must be true: everything on the disk is lost
+        aoe | {"/layout": "shared"} | {"/layout": "separate"} | layout: must be shared for a disk
+        aoe | {"/target/interfaces": ["1", "2", "3", "4", "5", "6", "7", "8"]} | {"/target/interfaces": []} | target.interfaces: must be 1 to 8 network interfaces, such as eth1
+        aoe | {"/target/interfaces": ["eth0.12@if3"]} | {"/target/interfaces": ["1", "2", "3", "4", "5", "6", "7", "8", "9"]} | target.interfaces: must be 1 to 8 network interfaces, such as eth1
+        aoe | {"/target/interfaces": ["aaaaaaaaaaaaaaa"]} | {"/target/interfaces": ["aaaaaaaaaaaaaaaa"]} | target.interfaces: must be names of network interfaces, such as eth1
+        aoe | {"/target/interfaces": ["..."]} | {"/target/interfaces": [".."]} | target.interfaces: must be names of network interfaces, such as eth1
+        aoe | {"/target/interfaces": ["a", "b"]} | {"/target/interfaces": ["a", "a"]} | target.interfaces: name each interface once
+        aoe | {"/target/shelf": 65534} | {"/target/shelf": 65535} | target.shelf: must be 0 to 65534: 65535 stands for all shelves
+        aoe | {"/target/slot": 254} | {"/target/slot": 255} | target.slot: must be 0 to 254: 255 stands for all slots
+        aoe | {"/target/window": 256} | {"/target/window": 257} | target.window: must be 1 to 256 commands
+        aoe | {"/target/window": 1} | {"/target/window": 0} | target.window: must be 1 to 256 commands
+        aoe | {"/target/sectors": 1} | {"/target/sectors": 0} | target.sectors: must be 1 to 255
+        aoe | {"/target/timeout_ns": 100000000} | {"/target/timeout_ns": 99999999} | target.timeout_ns: must be 100 ms to 1 h
+        aoe | {"/target/timeout_ns": 3600000000000} | {"/target/timeout_ns": 3600000000001} | target.timeout_ns: must be 100 ms to 1 h
+        aoe | {"/record_size_bytes": 512} | {"/record_size_bytes": 513} | record_size_bytes: must be a multiple of 512: a disk reads and writes whole sectors
+        aoe | {"/file_size_bytes": 1048064} | {"/file_size_bytes": 1048575} | file_size_bytes: must be a multiple of 512: a disk reads and writes whole sectors
         "#,
     );
 }
@@ -258,6 +278,7 @@ fn trees() {
         tree | {"/file_size_bytes": 4096} | {"/file_size_bytes": 4097} | file_size_bytes: the contents of a small file are written at once: at most record_size_bytes
         tree | {"/file_size_bytes": 1073741824, "/record_size_bytes": 1073741824, "/tree/files": 1000000000, "/lanes": 8} | {"/file_size_bytes": 1073741824, "/record_size_bytes": 1073741824, "/tree/files": 1000000000, "/lanes": 9} | file_size_bytes: all files together have 9663676416000000000 bytes, at most 2^63 - 1: make files smaller or fewer
         device | {} | {"/tree": {"files": 1}, "/file_size_bytes": 0} | tree: a device has no files
+        aoe | {} | {"/tree": {"files": 1}, "/file_size_bytes": 0} | tree: a disk has no files
         tree | {"/direct": false} | {"/direct": true} | direct: metadata operations have no O_DIRECT: set direct to false
         tree | {"/method": "io_uring"} | {"/method": "mmap"} | method: metadata operations have neither mmap nor threads: use auto, sync or io_uring
         tree | {"/preallocate": false} | {"/preallocate": true} | preallocate: nothing is preallocated in a tree: set it to false

@@ -1,0 +1,51 @@
+//! What a disk says to IDENTIFY DEVICE (ATA/ATAPI-6, section 8.15).
+
+use crate::frame::SECTOR;
+
+/// A disk, as it describes itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Identity {
+    /// Sectors of 512 bytes.
+    pub(crate) sectors: u64,
+    /// Model number.
+    pub(crate) model: String,
+    /// Serial number.
+    pub(crate) serial: String,
+    /// Revision of its firmware.
+    pub(crate) firmware: String,
+}
+
+/// Text of ATA: two characters a word, the first in its upper half.
+fn text(bytes: &[u8]) -> String {
+    let swapped: Vec<u8> = bytes.chunks_exact(2).flat_map(|pair| [pair[1], pair[0]]).collect();
+    let printable = |byte: &u8| if byte.is_ascii_graphic() || *byte == b' ' { *byte as char } else { ' ' };
+    swapped.iter().map(printable).collect::<String>().trim().to_owned()
+}
+
+impl Identity {
+    /// Reads the data of an answer.
+    pub(crate) fn of(data: &[u8; SECTOR]) -> Self {
+        let word = |at: usize| u64::from(u16::from_le_bytes([data[2 * at], data[2 * at + 1]]));
+        let number = |at: usize, words: usize| (0..words).rev().fold(0, |sum, step| sum << 16 | word(at + step));
+        // Word 83, bit 10: addresses of 48 bits.
+        let sectors = if word(83) & 1 << 10 != 0 { number(100, 4) } else { number(60, 2) };
+        Identity { sectors, model: text(&data[54..94]), serial: text(&data[20..40]), firmware: text(&data[46..54]) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_those_of_48_bits_where_the_disk_has_them() {
+        let mut data = [0; SECTOR];
+        data[120..124].copy_from_slice(&0x0fff_ffff_u32.to_le_bytes());
+        assert_eq!(Identity::of(&data).sectors, 0x0fff_ffff);
+        data[166..168].copy_from_slice(&(1_u16 << 10).to_le_bytes());
+        data[200..208].copy_from_slice(&0x1_2345_6789_u64.to_le_bytes());
+        data[54..58].copy_from_slice(b"bVal");
+        let found = Identity::of(&data);
+        assert_eq!((found.sectors, found.model.as_str()), (0x1_2345_6789, "Vbla"));
+    }
+}

@@ -1,0 +1,24 @@
+//! Disks behind ATA over Ethernet (AoEr11), by an initiator of our own on packet(7) sockets: many commands in flight, no
+//! cache, no driver of the kernel's.
+
+mod backend;
+mod capability;
+mod discover;
+mod disk;
+#[cfg(test)]
+mod fake;
+mod frame;
+mod identity;
+mod initiator;
+mod kind;
+mod lane;
+mod owner;
+mod path;
+mod show;
+mod status;
+mod trace;
+mod wire;
+
+pub use kind::Disks;
+pub use show::{discover, show, DiskShown, Seen, WayShown};
+pub use trace::Trace;

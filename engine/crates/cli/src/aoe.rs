@@ -1,0 +1,139 @@
+//! `assay-engine aoe`: disks behind ATA over Ethernet, apart from jobs.
+
+use crate::run::print_line;
+use anyhow::{bail, Context};
+use assay_backend_aoe::Trace;
+use assay_spec::AoeTarget;
+use std::process::ExitCode;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Print the disks that answer, one JSON object a line.
+    ///
+    /// Example: assay-engine aoe discover --interface eth1
+    Discover(Discover),
+    /// Print what one disk is, as JSON. Nothing is written to it.
+    ///
+    /// Example: assay-engine aoe info e1.0 --interface eth1
+    Info(Info),
+}
+
+/// Where to look.
+#[derive(clap::Args)]
+struct Where {
+    /// A network interface; may be given several times. Without it: all Ethernet interfaces that are up.
+    #[arg(long = "interface", value_name = "NAME")]
+    interfaces: Vec<String>,
+    /// Print each frame that goes over the interfaces to standard error, decoded.
+    #[arg(long)]
+    trace: bool,
+}
+
+#[derive(clap::Args)]
+struct Discover {
+    #[command(flatten)]
+    place: Where,
+    /// Milliseconds in which disks may answer.
+    #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(10..=600_000))]
+    wait: u64,
+}
+
+#[derive(clap::Args)]
+struct Info {
+    #[command(flatten)]
+    place: Where,
+    /// Address of the disk: shelf and slot, such as e1.0.
+    address: String,
+}
+
+/// Ethernet interfaces that are up, as the kernel lists them (`/sys/class/net`; 1 is `ARPHRD_ETHER`).
+fn ethernet() -> anyhow::Result<Vec<String>> {
+    let folder = "/sys/class/net";
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).context(folder)? {
+        let entry = entry.context(folder)?;
+        let read = |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
+        let flags = u32::from_str_radix(read("flags").trim().trim_start_matches("0x"), 16).unwrap_or(0);
+        if read("type").trim() == "1" && flags & libc::IFF_UP as u32 != 0 {
+            names.extend(entry.file_name().into_string());
+        }
+    }
+    names.sort();
+    if names.is_empty() {
+        bail!("no Ethernet interface is up: ip link shows them");
+    }
+    Ok(names)
+}
+
+impl Where {
+    fn interfaces(&self) -> anyhow::Result<Vec<String>> {
+        if self.interfaces.is_empty() {
+            ethernet()
+        } else {
+            Ok(self.interfaces.clone())
+        }
+    }
+
+    fn trace(&self, interfaces: &[String]) -> anyhow::Result<Option<Trace>> {
+        let print = |line: &str| tell!("{line}");
+        self.trace.then(|| Trace::start(interfaces, print)).transpose().map_err(Into::into)
+    }
+}
+
+/// Reads an address such as e1.0.
+fn address(text: &str) -> anyhow::Result<(u16, u8)> {
+    let parts = text.strip_prefix('e').unwrap_or(text).split_once('.');
+    let numbers = parts.and_then(|(shelf, slot)| Some((shelf.parse().ok()?, slot.parse().ok()?)));
+    numbers.with_context(|| format!("{text}: not the address of a disk: such as e1.0, shelf 1 and slot 0"))
+}
+
+impl Info {
+    /// The disk as a target, on the interfaces that were named, or on those where it answers.
+    fn target(&self, interfaces: Vec<String>) -> anyhow::Result<AoeTarget> {
+        let (major, minor) = address(&self.address)?;
+        let mut interfaces = interfaces;
+        if self.place.interfaces.is_empty() {
+            let seen = assay_backend_aoe::discover(&interfaces, 1_000_000_000)?;
+            let name = format!("e{major}.{minor}");
+            interfaces.retain(|one| seen.iter().any(|seen| seen.address == name && seen.interface == *one));
+            if interfaces.is_empty() {
+                bail!(
+                    "{name}: no disk answers to this address on any interface: assay aoe discover shows those that do"
+                );
+            }
+        }
+        let target = serde_json::json!({"kind": "aoe", "interfaces": interfaces, "shelf": major, "slot": minor, "destroy": true});
+        match crate::target::read(&target.to_string(), None)? {
+            assay_spec::Target::Aoe(target) => Ok(target),
+            other => bail!("a target of kind {} has been read: a defect", other.kind()),
+        }
+    }
+}
+
+pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    match &arguments.command {
+        Command::Discover(discover) => {
+            let interfaces = discover.place.interfaces()?;
+            let trace = discover.place.trace(&interfaces)?;
+            let seen = assay_backend_aoe::discover(&interfaces, discover.wait * 1_000_000)?;
+            drop(trace);
+            for one in seen {
+                print_line(&serde_json::to_string(&one)?)?;
+            }
+        }
+        Command::Info(info) => {
+            let interfaces = info.place.interfaces()?;
+            let trace = info.place.trace(&interfaces)?;
+            let shown = info.target(interfaces).and_then(|target| Ok(assay_backend_aoe::show(&target)?));
+            drop(trace);
+            print_line(&serde_json::to_string(&shown?)?)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
