@@ -117,6 +117,7 @@ class HttpTarget(Target):
     through_kernel: ClassVar[bool] = False
     is_directory: ClassVar[bool] = False
     whole_device: ClassVar[bool] = False
+    has_files: ClassVar[bool] = True
     made_by_engines: ClassVar[bool] = True
     waits_when_gone: ClassVar[bool] = False
     thing: ClassVar[Literal["bucket", "table"]]

@@ -92,7 +92,7 @@ def _manner(parameters: Parameters, backend: BackendCapabilities, kind: str) -> 
     for field, value, values, asked in offered:
         if asked and value not in values:
             message = f"a {kind} target has no {field}: {value}"
-            yield Broken(field, field, message, _elsewhere(f"it has {', '.join(values)}"))
+            yield Broken(field, field, message, _elsewhere(f"write {field}: {' or '.join(values)}"))
     if parameters.preallocate and not backend.preallocate:
         yield Broken("preallocate", "preallocate", f"a {kind} target cannot reserve space", "set preallocate: false")
     if parameters.verify and not backend.verify:

@@ -119,7 +119,7 @@ def probe_study(targets: Mapping[str, Mapping[str, Any]], cache: str, free: int 
     return {
         "study": "measure-first",
         "targets": {name: dict(target) for name, target in targets.items()},
-        "workloads": {"first": {**work, **limits}},
+        "workloads": {"first": {**work, **limits, **_layout(targets)}},
         "repeats": 1,
         "ceilings": "none",
         "network": "none",
@@ -129,6 +129,11 @@ def probe_study(targets: Mapping[str, Mapping[str, Any]], cache: str, free: int 
 def holds_files(target: Mapping[str, Any]) -> bool:
     """It takes reads and writes of records, as files do; else objects."""
     return "data" in kinds()[target["kind"]].holds
+
+
+def _layout(targets: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """The one layout that all have, where that is not what is usual."""
+    return {} if all(kinds()[target["kind"]].has_files for target in targets.values()) else {"layout": "shared"}
 
 
 def measure_study(targets: Mapping[str, Mapping[str, Any]], chosen: Scale, cache: str) -> dict[str, Any]:
@@ -152,6 +157,7 @@ def measure_study(targets: Mapping[str, Mapping[str, Any]], chosen: Scale, cache
             "cache": cache,
             "sync": "fsync",
             "time_limit": limit,
+            **_layout({name: targets[name] for name in files}),
             **({"targets": files} if stores else {}),
         }
     there = [name for name in stores if "existing" in targets[name]]

@@ -23,6 +23,7 @@ class DeviceTarget(Target):
     through_kernel: ClassVar[bool] = True
     is_directory: ClassVar[bool] = False
     whole_device: ClassVar[bool] = True
+    has_files: ClassVar[bool] = False
     made_by_engines: ClassVar[bool] = False
     waits_when_gone: ClassVar[bool] = False
     examples: ClassVar[dict[str, str]] = {"path": "/var/tmp/assay-test"}

@@ -23,6 +23,7 @@ class FileTarget(Target):
     through_kernel: ClassVar[bool] = True
     is_directory: ClassVar[bool] = True
     whole_device: ClassVar[bool] = False
+    has_files: ClassVar[bool] = True
     made_by_engines: ClassVar[bool] = False
     waits_when_gone: ClassVar[bool] = False
     examples: ClassVar[dict[str, str]] = {"path": "/var/tmp/assay-test"}

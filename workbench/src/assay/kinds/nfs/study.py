@@ -76,6 +76,7 @@ class NfsTarget(Target):
     through_kernel: ClassVar[bool] = False
     is_directory: ClassVar[bool] = False
     whole_device: ClassVar[bool] = False
+    has_files: ClassVar[bool] = True
     made_by_engines: ClassVar[bool] = True
     waits_when_gone: ClassVar[bool] = True
     examples: ClassVar[dict[str, str]] = {"servers": "server1", "export": "/export"}

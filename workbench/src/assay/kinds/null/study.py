@@ -98,11 +98,12 @@ class NullTarget(Target):
 
     noun: ClassVar[str] = "no storage"
     holds: ClassVar[tuple[Group, ...]] = ("data", "names", "objects")
-    rank: ClassVar[int] = 6
+    rank: ClassVar[int] = 7
     keeps_data: ClassVar[bool] = False
     through_kernel: ClassVar[bool] = False
     is_directory: ClassVar[bool] = False
     whole_device: ClassVar[bool] = False
+    has_files: ClassVar[bool] = True
     made_by_engines: ClassVar[bool] = False
     waits_when_gone: ClassVar[bool] = False
     examples: ClassVar[dict[str, str]] = {

@@ -100,6 +100,8 @@ class Target(Frozen):
         is_directory: It is a directory of the machines that generate the load: Assay makes and marks it, and no other
             target may lie in it.
         whole_device: It is a block device of this machine, all of which is overwritten.
+        has_files: Lanes can have files, or other things with names, of their own in it; else they share all of it
+            (`layout: shared`).
         made_by_engines: What is made there only an engine can reach, so that engines remove it; several runs may work
             there at once.
         waits_when_gone: Each operation on storage that is gone waits for a time-out, so that one failure is enough.
@@ -113,6 +115,7 @@ class Target(Frozen):
     through_kernel: ClassVar[bool]
     is_directory: ClassVar[bool]
     whole_device: ClassVar[bool]
+    has_files: ClassVar[bool]
     made_by_engines: ClassVar[bool]
     waits_when_gone: ClassVar[bool]
     examples: ClassVar[Mapping[str, str]]

@@ -25,6 +25,7 @@ class RamTarget(Target):
     through_kernel: ClassVar[bool] = False
     is_directory: ClassVar[bool] = False
     whole_device: ClassVar[bool] = False
+    has_files: ClassVar[bool] = True
     made_by_engines: ClassVar[bool] = False
     waits_when_gone: ClassVar[bool] = False
     examples: ClassVar[dict[str, str]] = {"block": "1MiB"}
