@@ -35,6 +35,7 @@ COMMANDS = (
     "ceilings",
     "preflight",
     "testbed",
+    "aoe",
     "catalog",
     "advise",
     "prices",
@@ -45,8 +46,8 @@ COMMANDS = (
 """In the order in which a user meets them."""
 COMPLETE_VARIABLE = "_ASSAY_COMPLETE"
 """Set by a shell that asks what a word may become; `assay completion` prints what makes it ask."""
-OF_MONEY = frozenset({"catalog", "advise", "prices", "price"})
-"""Those in the folder `money`."""
+FOLDERS = {"catalog": "money", "advise": "money", "prices": "money", "price": "money", "aoe": "disks"}
+"""Command -> its folder in `assay.cli`, for those that have one."""
 
 
 class LazyGroup(typer.core.TyperGroup):
@@ -87,8 +88,8 @@ class LazyGroup(typer.core.TyperGroup):
         """The command of that name, from the module of that name."""
         if cmd_name not in COMMANDS:
             return None
-        folder = "assay.cli.money" if cmd_name in OF_MONEY else "assay.cli"
-        module = importlib.import_module(f"{folder}.{cmd_name}")
+        name = ".".join(filter(None, ("assay.cli", FOLDERS.get(cmd_name), cmd_name)))
+        module = importlib.import_module(name)
         if hasattr(module, "app"):
             group = typer.main.get_group(module.app)
             group.name = cmd_name

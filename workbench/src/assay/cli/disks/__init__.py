@@ -1,0 +1,1 @@
+"""Commands about disks, apart from studies."""

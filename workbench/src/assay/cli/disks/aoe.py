@@ -1,0 +1,110 @@
+"""`assay aoe`: disks behind ATA over Ethernet."""
+
+import typer
+
+from assay.model.base import EXIT_INCOMPLETE
+
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
+
+INTERFACES = typer.Option(
+    [],
+    "--interface",
+    "-i",
+    metavar="NAME",
+    help="Look on this network interface, or on several; without it on all that are up.",
+)
+TRACE = typer.Option(False, "--trace", help="Print each frame that goes over the interfaces, decoded.")
+JSON = typer.Option(False, "--json", help="Print JSON.")
+DISK = typer.Argument(..., metavar="eSHELF.SLOT", help="Address of the disk, such as e1.0.")
+
+
+@app.callback()
+def command() -> None:
+    """Disks behind ATA over Ethernet (AoE): which there are, and what they are. Needs root, or `CAP_NET_RAW`.
+
+    They are measured as targets of `kind: aoe`.
+
+    Example: `assay aoe discover`, `assay measure aoe://eth1/e1.0 --destroy`
+    """
+
+
+@app.command()
+def discover(
+    interfaces: list[str] = INTERFACES,
+    wait: int = typer.Option(1000, min=10, max=600_000, metavar="MS", help="Milliseconds in which disks may answer."),
+    trace: bool = TRACE,
+    as_json: bool = JSON,
+) -> None:
+    """List the disks that answer.
+
+    The exit code is 1 if none does.
+
+    Example: `assay aoe discover --interface eth1 --trace`
+    """
+    from assay.cli.output import note, print_json, print_table
+    from assay.launch.aoe import discover_disks
+
+    disks = discover_disks(interfaces, wait, trace)
+    if as_json:
+        print_json(disks)
+    elif disks:
+        columns = ("disk", "interface", "station", "buffers", "sectors a frame", "firmware", "text")
+        print_table(columns, [_row(disk) for disk in disks])
+    else:
+        note("no disk answers: see that its server runs, and serves the network of this interface")
+    for disk in disks:
+        if disk["twice"]:
+            note(f"{disk['address']}: several stations on {disk['interface']} have this address: that damages data")
+    if not disks:
+        raise typer.Exit(EXIT_INCOMPLETE)
+
+
+def _row(disk: dict[str, object]) -> tuple[str, ...]:
+    sectors = str(disk["sectors"] or "as many as fit")
+    return (
+        str(disk["address"]),
+        str(disk["interface"]),
+        str(disk["station"]),
+        str(disk["buffers"]),
+        sectors,
+        f"{disk['firmware']:04x}",
+        str(disk["text"]),
+    )
+
+
+@app.command()
+def info(
+    disk: str = DISK,
+    interfaces: list[str] = INTERFACES,
+    trace: bool = TRACE,
+    as_json: bool = JSON,
+) -> None:
+    """Say what one disk is, and how it is reached. Nothing is written to it.
+
+    Example: `assay aoe info e1.0`
+    """
+    from assay.cli.output import print_json, print_table
+    from assay.launch.aoe import describe_disk
+    from assay.model.units import format_size
+
+    found = describe_disk(disk, interfaces, trace)
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        ("address", found["address"]),
+        ("model", found["model"]),
+        ("serial number", found["serial"]),
+        ("firmware", found["firmware"]),
+        ("size", f"{format_size(found['bytes'])} ({found['bytes']:,} bytes)"),
+        ("flush", found["flush"] or "none: what was written may not be stable"),
+        *((f"through {way['interface']}", _way(way, found["sectors_a_frame"])) for way in found["ways"]),
+    ]
+    print_table(("what", "found"), rows)
+
+
+def _way(way: dict[str, object], sectors: int) -> str:
+    return (
+        f"station {way['station']}, MTU {way['mtu']}, {sectors} sectors a frame, "
+        f"{way['buffers']} commands under way at most"
+    )

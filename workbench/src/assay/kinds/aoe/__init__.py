@@ -1,0 +1,1 @@
+"""Disks behind ATA over Ethernet."""

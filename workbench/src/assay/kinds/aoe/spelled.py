@@ -1,0 +1,23 @@
+"""A disk behind ATA over Ethernet as it is typed in one word: `aoe://INTERFACE[,INTERFACE]/eSHELF.SLOT`."""
+
+from typing import Any
+
+from assay.model.base import AssayError
+
+SCHEME = "aoe://"
+
+
+def spelled(text: str, destroy: bool) -> dict[str, Any] | None:
+    """The target's fields in a study; None if the word is none of this kind.
+
+    Raises:
+        AssayError: The interface or the address is missing, or the user has not given the disk up.
+    """
+    if not text.startswith(SCHEME):
+        return None
+    interfaces, _, address = text.removeprefix(SCHEME).partition("/")
+    if not interfaces or not address:
+        raise AssayError(f"{text}: interface or address is missing", "write aoe://eth1/e1.0: shelf 1, slot 0")
+    if not destroy:
+        raise AssayError(f"{text}: everything on the disk would be lost", "confirm it with --destroy")
+    return {"kind": "aoe", "interfaces": interfaces.split(","), "address": address}

@@ -1,0 +1,116 @@
+"""A disk behind ATA over Ethernet, as a study file names it."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from assay.model.study import axis
+from assay.model.study.axis import Single, fault
+from assay.model.study.names import Group
+from assay.model.study.target import Service, StatedCeilings, Target, Text
+from assay.model.units import shown
+
+if TYPE_CHECKING:
+    from assay.model.source import Fault
+    from assay.model.study.study import Workload
+
+_ADDRESS = re.compile(r"e(\d{1,5})\.(\d{1,3})")
+_MOST_SHELF, _MOST_SLOT = 65534, 254
+_INTERFACE = re.compile(r"(?!\.{1,2}$)[!-.0-~]{1,15}")
+"""As Linux takes them (netdevice(7))."""
+
+
+def _interfaces(written: object) -> tuple[str, ...]:
+    hint = "write the name of a network interface, such as eth1, or a list of up to 8"
+    names = [written] if isinstance(written, str) else written
+    if not isinstance(names, list | tuple) or not 0 < len(names) <= 8:
+        raise fault(f"{shown(written)} names no interfaces", hint)
+    for name in names:
+        if not isinstance(name, str) or not _INTERFACE.fullmatch(name):
+            raise fault(f"{shown(name)} is not the name of a network interface", hint)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise fault(f"interface {twice} comes twice", "name each interface once")
+    return tuple(names)
+
+
+def _address(written: object) -> str:
+    found = _ADDRESS.fullmatch(written) if isinstance(written, str) else None
+    if found is None or int(found[1]) > _MOST_SHELF or int(found[2]) > _MOST_SLOT:
+        hint = "write shelf and slot, such as e1.0; `assay aoe discover` shows what there is"
+        raise fault(f"{shown(written)} is not the address of a disk", hint)
+    return f"e{int(found[1])}.{int(found[2])}"
+
+
+Interfaces = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_interfaces),
+    WithJsonSchema(
+        {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 8}]}
+    ),
+]
+Address = Annotated[
+    str, BeforeValidator(_address), WithJsonSchema({"type": "string", "pattern": r"^e[0-9]{1,5}\.[0-9]{1,3}$"})
+]
+Window = Annotated[int | None, Single(axis.whole(1, 256, optional=True))]
+Sectors = Annotated[int | None, Single(axis.whole(1, 255, optional=True))]
+Timeout = Annotated[int, Single(axis.duration(10**8, 3600 * 10**9))]
+
+
+class AoeTarget(Target):
+    """A whole disk behind ATA over Ethernet, reached by the engine itself: no driver of the kernel's, and no cache."""
+
+    noun: ClassVar[str] = "a disk behind ATA over Ethernet"
+    holds: ClassVar[tuple[Group, ...]] = ("data",)
+    rank: ClassVar[int] = 6
+    keeps_data: ClassVar[bool] = True
+    through_kernel: ClassVar[bool] = False
+    is_directory: ClassVar[bool] = False
+    whole_device: ClassVar[bool] = False
+    has_files: ClassVar[bool] = False
+    made_by_engines: ClassVar[bool] = False
+    waits_when_gone: ClassVar[bool] = True
+    examples: ClassVar[dict[str, str]] = {"interfaces": "eth1", "address": "e1.0"}
+
+    kind: Literal["aoe"]
+    interfaces: Interfaces = Field(
+        description="Network interfaces of the host that generates the load, on each of which the disk answers."
+    )
+    address: Address = Field(description="Shelf and slot of the disk, such as e1.0. Everything on it is lost.")
+    window: Window = Field(
+        None, description="Commands under way on one interface; as many as the disk has buffers for if left out."
+    )
+    sectors: Sectors = Field(
+        None, description="Sectors of 512 bytes in one frame at most; as many as disk and MTU allow if left out."
+    )
+    timeout: Timeout = Field(
+        60 * 10**9, description="A command without an answer for so long fails; until then its frame is sent again."
+    )
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
+    description: Text = Field("", description="What it is, for the report.")
+
+    @property
+    def shelf(self) -> int:
+        """First part of its address."""
+        return int(self.address[1:].partition(".")[0])
+
+    @property
+    def slot(self) -> int:
+        """Second part of its address."""
+        return int(self.address.partition(".")[2])
+
+    @property
+    def services(self) -> tuple[Service, ...]:
+        """None: it has no address of IP's."""
+        return ()
+
+    @property
+    def path(self) -> str:
+        """Where it is, for people."""
+        return f"{self.address} on {' and '.join(self.interfaces)}"
+
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+        """Nothing that the engine does not say of itself."""
+        yield from ()
