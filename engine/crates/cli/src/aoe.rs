@@ -1,9 +1,11 @@
 //! `assay-engine aoe`: disks behind ATA over Ethernet, apart from jobs.
 
+use crate::control;
 use crate::run::print_line;
 use anyhow::{bail, Context};
 use assay_backend_aoe::Trace;
 use assay_spec::AoeTarget;
+use serde_json::json;
 use std::process::ExitCode;
 
 #[derive(clap::Args)]
@@ -22,6 +24,12 @@ enum Command {
     ///
     /// Example: assay-engine aoe info e1.0 --interface eth1
     Info(Info),
+    /// Show one disk as a file, until its folder is unmounted or this ends (SIGTERM).
+    ///
+    /// FOLDER is an empty directory; the file in it is called as the disk. Says `{"ready": true}` when it is there.
+    ///
+    /// Example: assay-engine aoe serve e1.0 /mnt/e1.0 --interface eth1
+    Serve(Serve),
 }
 
 /// Where to look.
@@ -52,19 +60,17 @@ struct Info {
     address: String,
 }
 
-/// Ethernet interfaces that are up, as the kernel lists them (`/sys/class/net`; 1 is `ARPHRD_ETHER`).
+#[derive(clap::Args)]
+struct Serve {
+    #[command(flatten)]
+    disk: Info,
+    /// Where the file is to be.
+    folder: std::path::PathBuf,
+}
+
+/// Ethernet interfaces that are up.
 fn ethernet() -> anyhow::Result<Vec<String>> {
-    let folder = "/sys/class/net";
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(folder).context(folder)? {
-        let entry = entry.context(folder)?;
-        let read = |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
-        let flags = u32::from_str_radix(read("flags").trim().trim_start_matches("0x"), 16).unwrap_or(0);
-        if read("type").trim() == "1" && flags & libc::IFF_UP as u32 != 0 {
-            names.extend(entry.file_name().into_string());
-        }
-    }
-    names.sort();
+    let names = assay_backend_aoe::ethernet_interfaces().context("list network interfaces")?;
     if names.is_empty() {
         bail!("no Ethernet interface is up: ip link shows them");
     }
@@ -108,7 +114,7 @@ impl Info {
                 );
             }
         }
-        let target = serde_json::json!({"kind": "aoe", "interfaces": interfaces, "shelf": major, "slot": minor, "destroy": true});
+        let target = json!({"kind": "aoe", "interfaces": interfaces, "shelf": major, "slot": minor, "destroy": true});
         match crate::target::read(&target.to_string(), None)? {
             assay_spec::Target::Aoe(target) => Ok(target),
             other => bail!("a target of kind {} has been read: a defect", other.kind()),
@@ -133,6 +139,13 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             let shown = info.target(interfaces).and_then(|target| Ok(assay_backend_aoe::show(&target)?));
             drop(trace);
             print_line(&serde_json::to_string(&shown?)?)?;
+        }
+        Command::Serve(serve) => {
+            let interfaces = serve.disk.place.interfaces()?;
+            let _trace = serve.disk.place.trace(&interfaces)?;
+            let target = serve.disk.target(interfaces)?;
+            let ready = || drop(print_line(&json!({ "ready": true }).to_string()));
+            assay_backend_aoe::serve(&target, &serve.folder, ready, control::signalled())?;
         }
     }
     Ok(ExitCode::SUCCESS)

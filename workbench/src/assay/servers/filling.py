@@ -119,7 +119,7 @@ class Filled:
 
     def services(self) -> list[str]:
         """What `assay-switch ready` is to ask."""
-        filled = [fill(service, self.words) for service in self.kind.ready]
+        filled = [fill(service, self.words) for service in self.kind.ready or ()]
         return [one if one.startswith("http://") else f"{self.place.address}:{one}" for one in filled]
 
     def _words(self) -> dict[str, str]:

@@ -79,7 +79,9 @@ class ServerKind(Frozen):
     stays: bool = Field(False, description="The last start command stays: it is put into the background.")
     then: Steps = Field((), description="Commands that are run once, when it answers, or with after: all when all do.")
     port: int | None = Field(None, ge=1, le=65535, description="TCP port in a box, for the word $port.")
-    ready: Words = Field((), description="What must answer: PORT, PORT/PROGRAM/VERSION, http://$address:PORT.")
+    ready: Words | None = Field(
+        None, description="What must answer: PORT, PORT/PROGRAM/VERSION, http://$address:PORT; [] if `then` waits."
+    )
     pidfile: str = Field(description="Where it writes its process id, in the host.")
     signal: str = Field("TERM", description="Signal that stops it.")
     memory: bool = Field(False, description="It keeps what it has in memory only.")
@@ -89,7 +91,7 @@ class ServerKind(Frozen):
     def _whole(self) -> "ServerKind":
         if not (self.packages or self.python or self.obtain):
             raise fault("it does not say where the server comes from", "write packages, python or obtain", "packages")
-        if not self.ready and not self.needs("mount"):
+        if self.ready is None and not self.needs("mount"):
             raise fault("it does not say what answers when it is ready", "write such as ready: [2049]", "ready")
         for key in ("before", "start"):
             if any(step.after == "all" for step in getattr(self, key)):
@@ -113,7 +115,7 @@ class ServerKind(Frozen):
         """Why it cannot be started on this machine itself, outside of a box; empty if it can."""
         if self.only_in_box:
             return self.only_in_box
-        asked = [service.startswith("http://$address:$port") for service in self.ready]
+        asked = [service.startswith("http://$address:$port") for service in self.ready or ()]
         if (
             not (self.stays and self.port is not None and asked == [True])
             or sum(step.each is None for step in self.steps) > 1
@@ -128,7 +130,7 @@ class ServerKind(Frozen):
     def texts(self) -> tuple[str, ...]:
         """All in which words are filled in, but what is given on standard input."""
         parts = (getattr(self, thing) or "" for thing in (*OFFERS, "user", "peer"))
-        return (self.configuration, *parts, *(word for step in self.steps for word in step.run), *self.ready)
+        return (self.configuration, *parts, *(word for step in self.steps for word in step.run), *(self.ready or ()))
 
     def needs(self, word: str) -> bool:
         """Whether a word such as `mount` stands in it, which only a box's file can say."""

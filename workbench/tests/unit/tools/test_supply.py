@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from cyclonedx.schema import SchemaVersion
@@ -88,7 +89,7 @@ def test_the_bill_of_materials_is_complete(bill: str) -> None:
         told = {one["content"] for reference in part["externalReferences"] for one in reference["hashes"]}
         assert told == hashes, pin
     locked = tomllib.loads((ROOT / "Cargo.lock").read_text())["package"]
-    sums = {f"pkg:cargo/{p['name']}@{p['version']}": p["checksum"] for p in locked if "checksum" in p}
+    sums = {f"pkg:cargo/{p['name']}@{quote(p['version'])}": p["checksum"] for p in locked if "checksum" in p}
     crates = {ref: part for ref, part in parts.items() if ref.startswith("pkg:cargo/")}
     assert {"io-uring", "serde_json", "nfs3_types", "rustix"} <= {part["name"] for part in crates.values()}
     for ref, part in crates.items():

@@ -174,9 +174,13 @@ impl Disk {
     fn identify(&self, way: &Way) -> Result<Identity, SetupError> {
         let (mut initiator, _owner) = self.initiator_on(&[way], 1, 1)?;
         let mut data = [0; SECTOR];
-        let done = initiator.call(Command::Identify, 0, &mut data, ASK_NS);
+        let done = initiator.call(Command::Identify, 0, &mut data, self.ask_ns());
         done.map_err(|fault| self.error("identify", fault))?;
         Ok(Identity::of(&data))
+    }
+
+    fn ask_ns(&self) -> u64 {
+        self.target.timeout_ns.min(ASK_NS)
     }
 
     /// What the disk is, on every way the same.
@@ -219,7 +223,7 @@ impl Disk {
     fn flush_command(&self) -> Result<Option<Command>, SetupError> {
         let (mut initiator, _owner) = self.initiator(1, 1)?;
         for command in [Command::FlushExt, Command::Flush] {
-            match initiator.call(command, 0, &mut [], ASK_NS) {
+            match initiator.call(command, 0, &mut [], self.ask_ns()) {
                 Ok(_) => return Ok(Some(command)),
                 Err(fault) if fault == crate::status::TIMED_OUT => return Err(self.error("flush", fault)),
                 Err(_) => {}

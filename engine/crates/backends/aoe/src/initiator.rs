@@ -5,6 +5,7 @@ use crate::path::Path;
 use crate::status::{of_registers, refused, GARBAGE, TIMED_OUT};
 use crate::wire::{self, Outgoing, Wanted, Wire};
 use assay_core::{clock, Fault};
+use rustix::fd::RawFd;
 use std::collections::VecDeque;
 
 /// Frames under way at most: as many as a tag has numbers for.
@@ -26,6 +27,9 @@ const FULL_NS: u64 = 200_000;
 /// Where data comes from or goes to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Memory(pub(crate) *mut u8);
+
+// SAFETY: an address; what is there belongs to the transfer, in whatever thread that is.
+unsafe impl Send for Memory {}
 
 /// Something that is to be done, of any length.
 #[derive(Debug, Clone, Copy)]
@@ -102,6 +106,8 @@ pub(crate) struct Initiator<W> {
     full_until: u64,
     finished: Vec<(u32, Result<u64, Fault>)>,
     pub(crate) counts: Counts,
+    /// Ends a wait when there is something to read from it; negative if there is none.
+    pub(crate) bell: RawFd,
 }
 
 /// The tags that an owner's frames have, for the filter of its sockets.
@@ -128,6 +134,7 @@ impl<W: Wire> Initiator<W> {
             full_until: 0,
             finished: Vec::with_capacity(slots),
             counts: Counts::default(),
+            bell: -1,
         }
     }
 
@@ -334,12 +341,14 @@ impl<W: Wire> Initiator<W> {
     pub(crate) fn wait(&mut self, now: u64, until: u64) {
         let full = self.outgoing.iter().any(|numbers| !numbers.is_empty());
         let wake = self.next_check.min(until).min(if full { self.full_until.max(now + 1) } else { u64::MAX });
-        let mut entries = [libc::pollfd { fd: -1, events: libc::POLLIN, revents: 0 }; 8];
+        let mut entries = [libc::pollfd { fd: -1, events: libc::POLLIN, revents: 0 }; 9];
+        let last = self.paths.len();
+        entries[last].fd = self.bell;
         for (entry, path) in entries.iter_mut().zip(&self.paths) {
             entry.fd = path.wire.descriptor();
         }
         if entries[0].fd >= 0 {
-            wire::wait(&mut entries[..self.paths.len()], wake.saturating_sub(now).min(1_000_000_000));
+            wire::wait(&mut entries[..=last], wake.saturating_sub(now).min(1_000_000_000));
         }
     }
 

@@ -7,6 +7,7 @@ mod discover;
 mod disk;
 #[cfg(test)]
 mod fake;
+mod file;
 mod frame;
 mod identity;
 mod initiator;
@@ -19,6 +20,8 @@ mod status;
 mod trace;
 mod wire;
 
+pub use file::serve;
 pub use kind::Disks;
 pub use show::{discover, show, DiskShown, Seen, WayShown};
 pub use trace::Trace;
+pub use wire::ethernet_interfaces;

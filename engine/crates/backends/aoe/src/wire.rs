@@ -152,11 +152,7 @@ fn bind(fd: RawFd, index: u32, protocol: u16) -> Result<Mac, i32> {
 
 /// The largest payload of an interface (netdevice(7), SIOCGIFMTU), if it is up.
 fn mtu(fd: RawFd, name: &std::ffi::CStr) -> Result<usize, i32> {
-    // SAFETY: all-zero is a valid ifreq.
-    let mut asked: libc::ifreq = unsafe { std::mem::zeroed() };
-    for (to, from) in asked.ifr_name.iter_mut().zip(name.to_bytes()).take(libc::IFNAMSIZ - 1) {
-        *to = *from as libc::c_char;
-    }
+    let mut asked = question(name);
     // SAFETY: the request holds a name with an end, and has room for the answer.
     checked(unsafe { libc::ioctl(fd, libc::SIOCGIFFLAGS as _, &raw mut asked) })?;
     // SAFETY: the kernel has just written the flags.
@@ -168,6 +164,58 @@ fn mtu(fd: RawFd, name: &std::ffi::CStr) -> Result<usize, i32> {
     checked(unsafe { libc::ioctl(fd, libc::SIOCGIFMTU as _, &raw mut asked) })?;
     // SAFETY: the kernel has just written the MTU.
     Ok(usize::try_from(unsafe { asked.ifr_ifru.ifru_mtu }).unwrap_or(0))
+}
+
+/// Ethernet interfaces of this network that are up, ordered by name.
+///
+/// # Errors
+/// If they cannot be listed.
+pub fn ethernet_interfaces() -> std::io::Result<Vec<String>> {
+    // SAFETY: makes a descriptor, or fails; it is closed with its owner.
+    let raw = checked(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) });
+    let raw = raw.map_err(std::io::Error::from_raw_os_error)?;
+    // SAFETY: made just now, and owned by nobody else.
+    let fd = unsafe { OwnedFd::from_raw_fd(raw) };
+    // SAFETY: a list that ends with an index of 0, given back below.
+    let list = unsafe { libc::if_nameindex() };
+    if list.is_null() {
+        return Err(std::io::Error::last_os_error());
+    }
+    let mut names = Vec::new();
+    let mut at = list;
+    // SAFETY: within the list, whose names are strings with an end.
+    while unsafe { (*at).if_index } != 0 {
+        // SAFETY: as above.
+        let name = unsafe { std::ffi::CStr::from_ptr((*at).if_name) };
+        if is_ethernet(fd.as_raw_fd(), name) && mtu(fd.as_raw_fd(), name).is_ok() {
+            names.extend(name.to_str().map(str::to_owned));
+        }
+        // SAFETY: the end has not been reached.
+        at = unsafe { at.add(1) };
+    }
+    // SAFETY: the list is not used any more.
+    unsafe { libc::if_freenameindex(list) };
+    names.sort();
+    Ok(names)
+}
+
+/// An empty question about an interface.
+fn question(name: &std::ffi::CStr) -> libc::ifreq {
+    // SAFETY: all-zero is a valid ifreq.
+    let mut asked: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in asked.ifr_name.iter_mut().zip(name.to_bytes()).take(libc::IFNAMSIZ - 1) {
+        *to = *from as libc::c_char;
+    }
+    asked
+}
+
+/// Whether its frames are those of Ethernet (netdevice(7), SIOCGIFHWADDR).
+fn is_ethernet(fd: RawFd, name: &std::ffi::CStr) -> bool {
+    let mut asked = question(name);
+    // SAFETY: the request holds a name with an end, and has room for the answer.
+    let done = checked(unsafe { libc::ioctl(fd, libc::SIOCGIFHWADDR as _, &raw mut asked) });
+    // SAFETY: the kernel has just written the address, with its type.
+    done.is_ok() && unsafe { asked.ifr_ifru.ifru_hwaddr.sa_family } == libc::ARPHRD_ETHER
 }
 
 /// What fills frames up that are too short for Ethernet.

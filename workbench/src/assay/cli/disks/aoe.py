@@ -2,7 +2,7 @@
 
 import typer
 
-from assay.model.base import EXIT_INCOMPLETE
+from assay.model.base import EXIT_INCOMPLETE, EXIT_USAGE, AssayError
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
 
@@ -108,3 +108,63 @@ def _way(way: dict[str, object], sectors: int) -> str:
         f"station {way['station']}, MTU {way['mtu']}, {sectors} sectors a frame, "
         f"{way['buffers']} commands under way at most"
     )
+
+
+@app.command()
+def attach(
+    disks: list[str] = typer.Argument(..., metavar="eSHELF.SLOT...", help="Addresses of disks, such as e1.0."),
+    interfaces: list[str] = INTERFACES,
+    as_json: bool = JSON,
+) -> None:
+    """Make block devices of disks, for file systems, and for RAID over several. Prints one a line. Needs root.
+
+    They stay until they are detached. No module of the kernel's is needed: a file (FUSE) and a loop device stand for
+    the disk. Nothing on it is changed.
+
+    Example: `assay aoe attach e1.0 e2.0`, then `mkfs.btrfs -d raid1 /dev/loop0 /dev/loop1`
+    """
+    from assay.cli.output import print_json, say
+    from assay.launch.attached import attach as attach_disk
+
+    made = [attach_disk(disk, interfaces) for disk in disks]
+    if as_json:
+        print_json([one._asdict() for one in made])
+    else:
+        for one in made:
+            say(one.device)
+
+
+@app.command()
+def attached(as_json: bool = JSON) -> None:
+    """List the disks that are attached, with their block devices.
+
+    Example: `assay aoe attached`
+    """
+    from assay.cli.output import note, print_json, print_table
+    from assay.launch.attached import attached as attached_disks
+
+    found = attached_disks()
+    if as_json:
+        print_json([one._asdict() for one in found])
+    elif found:
+        print_table(("disk", "device", "file"), list(found))
+    else:
+        note("no disk is attached")
+
+
+@app.command()
+def detach(
+    disks: list[str] = typer.Argument(None, metavar="[eSHELF.SLOT...]", help="Addresses of disks."),
+    every: bool = typer.Option(False, "--all", help="All that are attached."),
+) -> None:
+    """Take block devices of disks away again; those in use are refused.
+
+    Example: `assay aoe detach e1.0`, `assay aoe detach --all`
+    """
+    from assay.launch.attached import attached as attached_disks
+    from assay.launch.attached import detach as detach_disk
+
+    if bool(disks) == every:
+        raise AssayError("say which disks, or --all", "`assay aoe attached` lists them", EXIT_USAGE)
+    for disk in [one.disk for one in attached_disks()] if every else disks:
+        detach_disk(disk)

@@ -14,17 +14,19 @@ HOSTS = "name: small\nhosts:\n"
 
 
 @pytest.mark.parametrize(
-    ("name", "clients", "servers"), [("office", 1, 3), ("cluster-8", 8, 1), ("wan", 2, 2), ("scaleout-4", 4, 4)]
+    ("name", "clients", "servers"),
+    [("office", 1, 3), ("cluster-8", 8, 1), ("wan", 2, 2), ("scaleout-4", 4, 4), ("aoe-2", 1, 2)],
 )
 def test_presets(name: str, clients: int, servers: int) -> None:
     box = load_box(name, Path("/"))
     roles = [member.spec.all_roles for member in box.members()]
     assert (box.name, roles.count(("client",)), roles.count(("server",))) == (name, clients, servers)
-    assert all(member.spec.servers[0].exports == ("/export",) for member in box.members() if member.spec.servers)
+    offered = {(spec.exports, spec.devices) for member in box.members() for spec in member.spec.servers}
+    assert offered == {((), ("d0", "d1")) if name == "aoe-2" else (("/export",), ())}
 
 
 def test_all_presets_are_known() -> None:
-    assert set(preset_names()) == {"office", "cluster-8", "wan", "scaleout-4"}
+    assert set(preset_names()) == {"office", "cluster-8", "wan", "scaleout-4", "aoe-2"}
 
 
 def test_wan_is_what_it_says() -> None:

@@ -1,0 +1,233 @@
+"""Disks behind ATA over Ethernet as loop devices of this machine.
+
+A process of the engine's shows the disk as a file (FUSE), and a loop device makes a block device of it. Both stay until
+they are detached, whichever process asked for them: what was made is written down beside them.
+"""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from assay.journal.entry import Entry
+from assay.journal.file import FileJournal, read_entries
+from assay.journal.owner import Process, start_time
+from assay.journal.removal import Remover, remove_open
+from assay.launch.binary import find_engine, last_line
+from assay.launch.mounts import read_mounts
+from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
+from assay.model.foreign import plain
+from assay.model.regular import read_regular
+
+ROOT = Path("/run/assay/aoe")
+LOOP, SERVER, FOLDER = "loop device of a disk", "server of a disk", "folder of a disk"
+READY_SECONDS = 60.0
+"""Longest time until a disk has answered to all that is asked of it first."""
+END_SECONDS = 10.0
+MOST_LOG = 1 << 20
+"""Bytes; it has a line, unless something goes wrong again and again."""
+_DISK = re.compile(r"e\d{1,5}\.\d{1,3}")
+_NAME = re.compile(r"(?P<space>\d+)-(?P<disk>e\d+\.\d+)")
+
+
+class Attached(NamedTuple):
+    """A disk that is attached.
+
+    Attributes:
+        disk: Such as e1.0.
+        device: Its block device, such as /dev/loop0; empty if it has none.
+        file: The file that shows it.
+    """
+
+    disk: str
+    device: str
+    file: str
+
+
+def attach(disk: str, interfaces: Sequence[str]) -> Attached:
+    """Make a block device of a disk.
+
+    Args:
+        disk: Its address, such as e1.0.
+        interfaces: Where it answers; empty: wherever it does.
+
+    Raises:
+        AssayError: It is attached already, does not answer, or this user may not.
+    """
+    if not _DISK.fullmatch(disk):
+        raise AssayError(f"{plain(disk)}: not the address of a disk", "such as e1.0: shelf 1, slot 0", EXIT_USAGE)
+    _check_rights()
+    folder = ROOT / f"{_space()}-{disk}"
+    if folder.exists():
+        raise AssayError(f"{disk} is attached already", f"`assay aoe detach {disk}` detaches it", EXIT_REFUSED)
+    _make(folder)
+    journal = FileJournal(folder / "journal")
+    try:
+        journal.record(FOLDER, str(folder))
+        file = _serve(disk, interfaces, folder, journal)
+        entry = journal.record(LOOP, str(file))
+        device = _run("losetup", "--direct-io=on", "--find", "--show", str(file))
+        journal.amend(entry, {"device": device})
+        return Attached(disk, device, str(file))
+    except BaseException:
+        remove_open(journal, REMOVERS)
+        raise
+    finally:
+        journal.close()
+
+
+def attached() -> list[Attached]:
+    """The disks that are attached on this network, by address."""
+    found = []
+    for folder in _folders():
+        entries = [entry for entry in read_entries(folder / "journal") if entry.removed_at is None]
+        device = next((str(entry.details.get("device", "")) for entry in entries if entry.kind == LOOP), "")
+        disk = folder.name.partition("-")[2]
+        found.append(Attached(disk, device, str(folder / "disk" / disk)))
+    return found
+
+
+def detach(disk: str) -> None:
+    """Take a block device away again.
+
+    Raises:
+        AssayError: It is not attached, or still in use.
+    """
+    _check_rights()
+    folder = next((folder for folder in _folders() if folder.name.partition("-")[2] == disk), None)
+    if folder is None:
+        raise AssayError(f"{disk} is not attached", "`assay aoe attached` lists those that are")
+    journal = FileJournal(folder / "journal")
+    try:
+        left = remove_open(journal, REMOVERS)
+    finally:
+        journal.close()
+    if left:
+        raise AssayError(f"{disk}: {left[0]}", "unmount what is on it, and detach it again", EXIT_REFUSED)
+
+
+def _folders() -> list[Path]:
+    space = str(_space())
+    found = sorted(ROOT.iterdir()) if ROOT.is_dir() else []
+    matches = ((folder, _NAME.fullmatch(folder.name)) for folder in found)
+    return [folder for folder, match in matches if match is not None and match["space"] == space]
+
+
+def _space() -> int:
+    """The network that this process is in: the same address may be another disk in another one."""
+    return Path("/proc/self/ns/net").stat().st_ino
+
+
+def _check_rights() -> None:
+    if os.geteuid() != 0:
+        raise AssayError("block devices are made by root", "run it with sudo", EXIT_REFUSED)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700)
+        (folder / "disk").mkdir()
+    except OSError as error:
+        raise AssayError(f"{folder}: {error.strerror}", "see what it is", EXIT_REFUSED) from error
+
+
+def _serve(disk: str, interfaces: Sequence[str], folder: Path, journal: FileJournal) -> Path:
+    """Start what shows the disk as a file; returns the file once it is there."""
+    named = [word for interface in interfaces for word in ("--interface", interface)]
+    command = [str(find_engine()), "aoe", "serve", *named, "--", disk, str(folder / "disk")]
+    entry = journal.record(SERVER, str(folder / "disk"))
+    log = folder / "log"
+    with log.open("wb") as told:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=told, start_new_session=True
+        )
+    journal.amend(entry, {"pid": process.pid, "start": start_time(process.pid) or 0})
+    assert process.stdout is not None
+    with process.stdout as out:
+        os.set_blocking(out.fileno(), False)
+        heard, deadline = b"", time.monotonic() + READY_SECONDS
+        while b"\n" not in heard and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+            heard += out.read() or b""
+    if b"\n" not in heard or not json.loads(heard).get("ready"):
+        why = last_line(read_regular(log, MOST_LOG)) or f"no answer in {READY_SECONDS:.0f} s"
+        raise AssayError(f"{disk} cannot be attached: {why}", "", EXIT_REFUSED)
+    return folder / "disk" / disk
+
+
+def _run(*words: str) -> str:
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise AssayError(f"{words[0]} is missing", "install the Debian package mount", EXIT_REFUSED) from None
+    if done.returncode:
+        raise AssayError(last_line(done.stderr.encode()) or f"{words[0]}: exit code {done.returncode}")
+    return done.stdout.strip()
+
+
+def _remove_loop(entry: Entry) -> list[str]:
+    """Take the loop device away, if it is the one of the file and nobody uses it."""
+    for device in _loops_of(entry.name):
+        try:
+            # Whoever has mounted it, or a file system over several devices, keeps it for himself.
+            os.close(os.open(device, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
+        except OSError as error:
+            return [f"{device}: {error.strerror}: it is in use"]
+        try:
+            _run("losetup", "--detach", device)
+        except AssayError as error:
+            return [error.message]
+    return []
+
+
+def _loops_of(file: str) -> list[str]:
+    """The loop devices of a file. What another network's disk of the same name shows lies in another folder."""
+    listed = json.loads(_run("losetup", "--list", "--json", "--output", "NAME,BACK-FILE") or "{}")
+    devices: Sequence[Mapping[str, Any]] = listed.get("loopdevices", [])
+    return [str(device["name"]) for device in devices if device.get("back-file") == file]
+
+
+def _remove_server(entry: Entry) -> list[str]:
+    """Unmount the folder; the process that serves it then ends by itself."""
+    if any(mount.point == entry.name for mount in read_mounts()):
+        try:
+            _run("umount", entry.name)
+        except AssayError as error:
+            return [error.message]
+    process = Process(int(entry.details.get("pid", 0)), int(entry.details.get("start", -1)))
+    for number in (0, signal.SIGTERM, signal.SIGKILL):
+        if number and process.alive:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.pid, number)
+        deadline = time.monotonic() + END_SECONDS
+        while process.alive and time.monotonic() < deadline:
+            time.sleep(0.01)
+    return [f"process {process.pid} does not end"] if process.alive else []
+
+
+def _remove_folder(entry: Entry) -> list[str]:
+    folder = Path(entry.name)
+    if folder.parent != ROOT or _NAME.fullmatch(folder.name) is None:
+        return [f"{folder}: is no folder of a disk: left alone"]
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            (folder / "disk").rmdir()
+        for name in ("log", "journal"):
+            (folder / name).unlink(missing_ok=True)
+        folder.rmdir()
+    except OSError as error:
+        return [f"{folder}: {error.strerror}"]
+    with contextlib.suppress(OSError):
+        ROOT.rmdir()
+    return []
+
+
+REMOVERS: Mapping[str, Remover] = {LOOP: _remove_loop, SERVER: _remove_server, FOLDER: _remove_folder}
+"""In a journal the newest comes first: device, server, folder."""
