@@ -77,7 +77,7 @@ class Evidence:
     @property
     def across_network(self) -> bool:
         """The engine speaks to servers itself: no file system and no page cache of this host is between."""
-        return self.place is not None and bool(self.place.servers)
+        return self.place is not None and (self.place.remote or bool(self.place.servers))
 
     @property
     def in_memory(self) -> bool:

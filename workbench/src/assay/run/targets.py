@@ -303,6 +303,7 @@ def make_places(study: Study, backends: dict[str, BackendCapabilities], looks: M
                 limits=tuple(place.limits) if place else (),
                 stacked_on=stacked_on,
                 servers=target.host_names,
+                remote=target.keeps_data and not target.through_kernel,
                 layers=layers,
                 started=target.started,
             )

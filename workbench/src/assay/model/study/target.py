@@ -75,11 +75,12 @@ class Service(NamedTuple):
     """A server of a target: its name or address, and the TCP port where it answers.
 
     Attributes:
+        port: None if it answers by no TCP.
         closed: It is a service of somebody else, where nobody would run iperf3.
     """
 
     name: str
-    port: int
+    port: int | None
     closed: bool = False
 
 
