@@ -21,7 +21,9 @@ box_programs() {
     missing=""
     for pair in sshd:openssh-server iperf3:iperf3 ganesha.nfsd:nfs-ganesha rpcbind:rpcbind ip:iproute2 tc:iproute2 \
         ping:iputils-ping nfs-cp:libnfs-utils mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs \
-        nsenter:util-linux setpriv:util-linux losetup:mount vblade:vblade; do
+        nsenter:util-linux setpriv:util-linux losetup:mount vblade:vblade smbd:samba smbclient:smbclient \
+        glusterd:glusterfs-server mfsmaster:moosefs-master mfschunkserver:moosefs-chunkserver mfsmount:moosefs-client \
+        mfscli:moosefs-cli; do
         PATH="$PATH:/usr/sbin:/sbin" command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
     done
     ls /usr/lib/*/ganesha/libfsalvfs.so >/dev/null 2>&1 || missing="$missing nfs-ganesha-vfs"

@@ -5,8 +5,9 @@ secret), `$configuration` (path of the written configuration), `$log`, `$data`, 
 passes on), `$upstream` (address of the host that serves that), `$python` (Assay's own interpreter), `$exports`,
 `$devices`, `$buckets`, `$tables` and `$users` (the parts of all of them), `$peers` (the parts, or else the addresses,
 of all other servers of the kind), `$members` (addresses of all, itself among them), `$first` (that of the first), and
-each word of `find`. In the part or command for one thing there are `$number` and `$name`, of exports and devices
-`$path`, of users `$user`, of peers `$peer`; on standard input `$password`.
+each word of `find` and of `options`. In the part or command for one thing there are `$number` and `$name`, of exports
+and devices `$path`, of exports `$base`, its last part, of users `$user`, of peers `$peer`; on standard input
+`$password`.
 """
 
 import hashlib
@@ -126,6 +127,7 @@ class Filled:
         addresses, place = list(self.place.peers.values()), self.place
         words = {
             **found_words(self.kind),
+            **{name: self.server.options.get(name, values[0]) for name, values in self.kind.options.items()},
             "host": place.host,
             "address": place.address,
             "access": ACCESS,
@@ -158,7 +160,7 @@ class Filled:
         for number, name in enumerate(names, start=1):
             own = {"number": str(number), "name": name}
             if thing == "export":
-                own["path"] = name
+                own |= {"path": name, "base": name.rpartition("/")[2]}
             elif thing == "device":
                 own["path"] = self.place.devices[name]
             found.append(own)

@@ -65,6 +65,7 @@ class ServerKind(Frozen):
     programs: Words = Field((), description="Programs that must be there.")
     version: Words = Field((), description="Command that prints the version where there is no package of that name.")
     find: dict[str, Words] = Field({}, description="Word -> patterns of paths; the first that exists is its value.")
+    options: dict[str, Words] = Field({}, description="Word -> what it may be; the first is meant where none is named.")
     private: Words = Field((), description="Directories of the machine of which each host has its own, empty.")
     folders: Words = Field((), description="Directories to make in the host before it starts.")
     configuration: str = Field("", description="Text of its configuration.")
@@ -208,6 +209,14 @@ def check_server(server: Server, where: str) -> None:
     for key in OFFERS.values():
         if getattr(server, key) and key not in able:
             raise AssayError(f"{where}: {server.kind} offers no {key}", f"it offers {' and '.join(able) or 'nothing'}")
+    for name, value in server.options.items():
+        if name not in kind.options:
+            known = f"it has {', '.join(kind.options)}" if kind.options else "leave out `options`"
+            raise AssayError(f"{where}: {server.kind} has no option {name}", known)
+        if value not in kind.options[name]:
+            raise AssayError(
+                f"{where}: {server.kind} has no {name}: {value}", f"write {' or '.join(kind.options[name])}"
+            )
     if server.users and not kind.takes("user"):
         raise AssayError(f"{where}: {server.kind} has no users", "leave out `users`")
     for key, (what, example) in STATED.items():

@@ -66,7 +66,20 @@ def _known(written: object) -> object:
     return written
 
 
-OVER_NETWORKS = ("nfs", "nfs4", "cifs", "smb3", "glusterfs", "ceph", "lustre", "beegfs", "pvfs2", "tmpfs")
+OVER_NETWORKS = (
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "glusterfs",
+    "moosefs",
+    "ceph",
+    "fuse.ceph",
+    "lustre",
+    "beegfs",
+    "pvfs2",
+    "tmpfs",
+)
 """Types of file systems that hosts mount. With others, or with the options below, whoever writes the file of a box
 would have the machine's own files mounted, or programs run; helpers of mount(8) write to files that options name."""
 _OPTION = r"(?!r?bind\b|r?move\b|remount\b|loop\b|make-|[xX]-)[A-Za-z][^\s\0,/]{0,255}"
@@ -92,6 +105,7 @@ _BUCKET = _matching(
 )
 _TABLE = _matching(r"[A-Za-z0-9_.-]{3,255}", "a name of a table", "write 3 to 255 letters, digits, `_`, `.`, `-`")
 _USER = _matching(r"[a-z_][a-z0-9_-]{0,31}", "a name of a user", "write small letters and digits: alice")
+_OPTION_WORD = _matching(r"[a-z0-9][a-z0-9-]{0,30}", "an option of a server", "write small letters, digits and `-`")
 _LOGIN = _matching(r"[a-z_][a-z0-9_-]{0,31}@[a-z][a-z0-9-]{0,30}", "a user of a server", "write alice@server1")
 _SERVED = r"(//)?[A-Za-z0-9_\[][^\s\0]{0,1023}"
 _SOURCE = _matching(_SERVED, "something that a server serves", "write such as server1:/export")
@@ -111,6 +125,7 @@ Source = Annotated[str, _SOURCE]
 Passed = Annotated[str, _PASSED]
 MountType = Annotated[str, _TYPE]
 Options = Annotated[str, _OPTIONS]
+Option = Annotated[str, _OPTION_WORD]
 
 Offered = Literal["directory", "device", "bucket", "table"]
 
@@ -139,6 +154,9 @@ class Server(Frozen):
     users: tuple[User, ...] = Field((), description="Who may log in. Passwords are made, and go with the box.")
     data: Directory | None = Field(None, description="Directory on a disk of the host where it keeps what it has.")
     mount: Directory | None = Field(None, description="Where its own host sees what it offers, as a file system.")
+    options: dict[Option, Option] = Field(
+        {}, description="What its description leaves open, such as signing: required."
+    )
     source: Passed | None = Field(None, description="HOST:NAME that it passes on; it starts when that host serves.")
 
     @model_validator(mode="after")

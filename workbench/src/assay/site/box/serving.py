@@ -17,7 +17,7 @@ from assay.servers.filling import Command, Filled, Place, digest
 from assay.servers.kinds import ServerKind, Step, load_kind
 from assay.site.box.programs import find_program, find_switch, run
 
-READY_SECONDS = 20
+READY_SECONDS = 60
 LOOK_SECONDS = 0.05
 """Time between two looks at what a server is to mount."""
 MOUNTED = 'findmnt --noheadings --types notmpfs --mountpoint "$1"'

@@ -13,20 +13,31 @@ from assay.site.box.box import load_box, preset_names
 HOSTS = "name: small\nhosts:\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "clients", "servers"),
-    [("office", 1, 3), ("cluster-8", 8, 1), ("wan", 2, 2), ("scaleout-4", 4, 4), ("aoe-2", 1, 2)],
-)
-def test_presets(name: str, clients: int, servers: int) -> None:
+PRESETS = {
+    "office": (1, 3, ("/export",)),
+    "cluster-8": (8, 1, ("/export",)),
+    "wan": (2, 2, ("/export",)),
+    "scaleout-4": (4, 4, ("/export",)),
+    "aoe-2": (1, 2, ("d0", "d1")),
+    "samba": (2, 1, ("/export", "/data")),
+    "gluster-4": (4, 4, ("/store",)),
+    "moosefs": (2, 3, ("/store/chunks",)),
+    "ceph": (2, 3, ("d0",)),
+}
+"""Name -> clients, servers, and what each of these offers."""
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets(name: str) -> None:
     box = load_box(name, Path("/"))
     roles = [member.spec.all_roles for member in box.members()]
-    assert (box.name, roles.count(("client",)), roles.count(("server",))) == (name, clients, servers)
-    offered = {(spec.exports, spec.devices) for member in box.members() for spec in member.spec.servers}
-    assert offered == {((), ("d0", "d1")) if name == "aoe-2" else (("/export",), ())}
+    offered = {tuple(offer.name for offer in spec.offers) for member in box.members() for spec in member.spec.servers}
+    assert box.name == name
+    assert (roles.count(("client",)), roles.count(("server",)), *offered) == PRESETS[name]
 
 
 def test_all_presets_are_known() -> None:
-    assert set(preset_names()) == {"office", "cluster-8", "wan", "scaleout-4", "aoe-2"}
+    assert set(preset_names()) == set(PRESETS)
 
 
 def test_wan_is_what_it_says() -> None:
