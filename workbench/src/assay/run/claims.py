@@ -202,7 +202,8 @@ def _given_back(path: str, claimed: str, launcher: Launcher, patience: float) ->
     except AssayError:
         return False
     unmarked = look.mark is None and not look.bad_mark and not look.has_work
-    return look.state == PlaceState.directory and look.identity == claimed and unmarked
+    emptied = look.state == PlaceState.directory and look.identity == claimed and unmarked
+    return emptied or look.state == PlaceState.absent
 
 
 def _release_export(entry: Entry, study: Study | None, launcher: Launcher | None) -> list[str]:

@@ -347,7 +347,10 @@ fn mark_existing(folder: &OwnedFd, asked: &Claim, made: bool) -> Result<PlaceAns
     let mark = Mark { created_by_assay: made || earlier.created_by_assay, ..asked.mark.clone() };
     // What is there is of the earlier run, and the marks of its jobs are its own: they go before it is marked anew.
     let left = if earlier.keep { Vec::new() } else { remove_work(folder, &asked.root, &earlier).map_err(error())? };
-    mark::write(folder, &mark).map_err(error())?;
+    // Of several hosts that share it each finds the mark of the first: to write it anew would only disturb the others.
+    if mark != earlier {
+        mark::write(folder, &mark).map_err(error())?;
+    }
     answer(folder, mark, left).map_err(error())
 }
 

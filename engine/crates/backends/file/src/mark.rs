@@ -2,16 +2,22 @@
 
 use crate::place::open_inside;
 use assay_core::names::MARKER;
+use assay_core::{clock, pulse};
 use assay_spec::Mark;
 use rustix::fd::OwnedFd;
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::io::{Read, Write};
+use std::time::Duration;
 
 /// Under this name a mark is written before it gets its own.
 const MARKER_NEW: &str = ".assay-target.new";
 /// A mark is short; of a longer file no more is read.
 const MOST_BYTES: u64 = 64 << 10;
+
+/// As long as hosts may remember what others have changed; network file systems do for a second or a few.
+const REMEMBERED_NS: u64 = 5_000_000_000;
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// What is found under the name of the mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,8 +43,23 @@ impl Found {
     }
 }
 
-/// Looks for the mark of an open directory.
+/// Looks for the mark of an open directory. Where hosts share it, one may have replaced or removed the mark, and another
+/// one remember it for a while: it is looked at again until that is over.
 pub(crate) fn read(folder: &OwnedFd) -> Result<Found, Errno> {
+    let end = clock::now().saturating_add(REMEMBERED_NS);
+    loop {
+        match read_once(folder) {
+            Err(Errno::STALE | Errno::NOENT) if clock::now() < end => {
+                pulse::beat();
+                std::thread::sleep(LOOK_AGAIN);
+            }
+            Err(Errno::NOENT) => return Ok(Found::Nothing),
+            done => return done,
+        }
+    }
+}
+
+fn read_once(folder: &OwnedFd) -> Result<Found, Errno> {
     let file = match open_inside(folder, MARKER, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty()) {
         Ok(file) => file,
         Err(Errno::NOENT) => return Ok(Found::Nothing),

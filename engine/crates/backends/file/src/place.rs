@@ -234,7 +234,11 @@ impl Place {
         }
         // Some file systems in user space (s3fs) store a file only that was opened to be written.
         let flags = OFlags::WRONLY | OFlags::CREATE;
-        open_inside(&folder, marked.as_str(), flags, Mode::RUSR | Mode::WUSR).map(drop).map_err(error)
+        match open_inside(&folder, marked.as_str(), flags, Mode::RUSR | Mode::WUSR) {
+            // Some network file systems (GlusterFS) say so when another host makes it at this moment.
+            Ok(_) | Err(Errno::EXIST) => Ok(()),
+            Err(errno) => Err(error(errno)),
+        }
     }
 
     /// The path of the marked directory still leads to it.
