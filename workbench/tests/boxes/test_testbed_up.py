@@ -231,3 +231,22 @@ def test_the_other_presets_come_up(root: Path) -> None:
         last = [host for host in running.hosts if host.servers][-1]
         assert running.server_ready(last.name, last.servers[0]) == ""
         running.down()
+
+
+def test_several_disks_as_one(tmp_path: Path) -> None:
+    """Striped, mirrored, and both: as many devices as said, each of them limited."""
+    raids = {"r0": (0, 3), "r1": (1, 2), "r10": (10, 4)}
+    disks = ", ".join(
+        f"{{size: 128MiB, raid: {{level: {level}, disks: {count}}}, mount: /{name}, write_iops: 5000}}"
+        for name, (level, count) in raids.items()
+    )
+    with brought_up(tmp_path, f"name: raids\nhosts:\n  a: {{disks: [{disks}]}}\n") as box:
+        for name, (level, count) in raids.items():
+            told = said(box, "a", "btrfs", "filesystem", "show", f"/{name}")
+            assert f"Total devices {count} " in told
+            used = said(box, "a", "btrfs", "filesystem", "df", f"/{name}")
+            assert f"Data, RAID{level}:" in used
+            said(box, "a", "sh", "-c", f"head -c 1000000 /dev/urandom > /{name}/x && sync")
+        numbers = Path(box.host("a").group).parent / Path(box.host("a").group).name
+        limits = [path for path in numbers.iterdir() if path.name in ("blkio.throttle.write_iops_device", "io.max")]
+        assert sum(len(path.read_text().splitlines()) for path in limits) == 9

@@ -39,7 +39,7 @@ def need_box(*boxes: Box, programs: tuple[str, ...] = ()) -> None:
         find_switch()
         for box in boxes:
             check_programs(box)
-            if any(disk.read_limit or disk.write_limit for spec in box.hosts.values() for disk in spec.disks):
+            if any(disk.limited for spec in box.hosts.values() for disk in spec.disks):
                 find_hierarchy()
     except AssayError as error:
         pytest.skip(f"{error.message}; {error.hint}")

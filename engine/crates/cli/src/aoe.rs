@@ -7,6 +7,10 @@ use assay_backend_aoe::Trace;
 use assay_spec::AoeTarget;
 use serde_json::json;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// The end is noticed this late at most.
+const LOOK: Duration = Duration::from_millis(20);
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -62,8 +66,11 @@ struct Info {
 
 #[derive(clap::Args)]
 struct Serve {
-    #[command(flatten)]
-    disk: Info,
+    /// A network interface; may be given several times. Without it: all on which the disk answers.
+    #[arg(long = "interface", value_name = "NAME")]
+    interfaces: Vec<String>,
+    /// Address of the disk: shelf and slot, such as e1.0.
+    address: String,
     /// Where the file is to be.
     folder: std::path::PathBuf,
 }
@@ -99,25 +106,58 @@ fn address(text: &str) -> anyhow::Result<(u16, u8)> {
     numbers.with_context(|| format!("{text}: not the address of a disk: such as e1.0, shelf 1 and slot 0"))
 }
 
-impl Info {
-    /// The disk as a target, on the interfaces that were named, or on those where it answers.
-    fn target(&self, interfaces: Vec<String>) -> anyhow::Result<AoeTarget> {
-        let (major, minor) = address(&self.address)?;
-        let mut interfaces = interfaces;
-        if self.place.interfaces.is_empty() {
-            let seen = assay_backend_aoe::discover(&interfaces, 1_000_000_000)?;
-            let name = format!("e{major}.{minor}");
-            interfaces.retain(|one| seen.iter().any(|seen| seen.address == name && seen.interface == *one));
-            if interfaces.is_empty() {
-                bail!(
-                    "{name}: no disk answers to this address on any interface: assay aoe discover shows those that do"
-                );
-            }
+/// The disk as a target, on the interfaces that were named, or on those where it answers.
+fn target(text: &str, named: &[String]) -> anyhow::Result<AoeTarget> {
+    let (major, minor) = address(text)?;
+    let mut interfaces = named.to_vec();
+    if interfaces.is_empty() {
+        let name = format!("e{major}.{minor}");
+        let seen = assay_backend_aoe::discover(&ethernet()?, 1_000_000_000)?;
+        interfaces.extend(seen.into_iter().filter(|one| one.address == name).map(|one| one.interface));
+        interfaces.dedup();
+        if interfaces.is_empty() {
+            bail!("{name}: no disk answers to this address on any interface: assay aoe discover shows those that do");
         }
-        let target = json!({"kind": "aoe", "interfaces": interfaces, "shelf": major, "slot": minor, "destroy": true});
-        match crate::target::read(&target.to_string(), None)? {
-            assay_spec::Target::Aoe(target) => Ok(target),
-            other => bail!("a target of kind {} has been read: a defect", other.kind()),
+    }
+    let target = json!({"kind": "aoe", "interfaces": interfaces, "shelf": major, "slot": minor, "destroy": true});
+    match crate::target::read(&target.to_string(), None)? {
+        assay_spec::Target::Aoe(target) => Ok(target),
+        other => bail!("a target of kind {} has been read: a defect", other.kind()),
+    }
+}
+
+impl Serve {
+    /// Serves the disk in a process of its own; this one unmounts it when it is told to end.
+    fn run(&self) -> anyhow::Result<ExitCode> {
+        // SAFETY: no other thread runs yet, so that the new process is whole.
+        let child = unsafe { libc::fork() };
+        if child < 0 {
+            return Err(std::io::Error::last_os_error()).context("make a process");
+        }
+        if child == 0 {
+            let ready = || drop(print_line(&json!({ "ready": true }).to_string()));
+            let target = target(&self.address, &self.interfaces)?;
+            assay_backend_aoe::serve(&target, &self.folder, ready)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let signalled = control::signalled();
+        let mut told = false;
+        loop {
+            let mut status = 0;
+            // SAFETY: the status is written by the kernel.
+            if unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } != 0 {
+                let code = if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) as u8 } else { 2 };
+                return Ok(ExitCode::from(code));
+            }
+            if signalled() && !told {
+                told = true;
+                let flags = rustix::mount::UnmountFlags::DETACH;
+                if rustix::mount::unmount(&self.folder, flags).is_err() {
+                    // SAFETY: a child of this process, which has not been waited for.
+                    unsafe { libc::kill(child, libc::SIGTERM) };
+                }
+            }
+            std::thread::sleep(LOOK);
         }
     }
 }
@@ -136,17 +176,12 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         Command::Info(info) => {
             let interfaces = info.place.interfaces()?;
             let trace = info.place.trace(&interfaces)?;
-            let shown = info.target(interfaces).and_then(|target| Ok(assay_backend_aoe::show(&target)?));
+            let shown =
+                target(&info.address, &info.place.interfaces).and_then(|target| Ok(assay_backend_aoe::show(&target)?));
             drop(trace);
             print_line(&serde_json::to_string(&shown?)?)?;
         }
-        Command::Serve(serve) => {
-            let interfaces = serve.disk.place.interfaces()?;
-            let _trace = serve.disk.place.trace(&interfaces)?;
-            let target = serve.disk.target(interfaces)?;
-            let ready = || drop(print_line(&json!({ "ready": true }).to_string()));
-            assay_backend_aoe::serve(&target, &serve.folder, ready, control::signalled())?;
-        }
+        Command::Serve(serve) => return serve.run(),
     }
     Ok(ExitCode::SUCCESS)
 }

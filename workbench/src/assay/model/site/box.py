@@ -15,6 +15,7 @@ from assay.model.study.target import Text
 from assay.model.units import shown
 
 MOST_HOSTS = 200
+LEAST_BTRFS = 128 << 20
 MOST_NAMED = 3
 """So many things that servers have are named to whoever misses one."""
 
@@ -35,6 +36,7 @@ _LOSS = {"type": "string", "pattern": units.LOSS_PATTERN, "description": "Share 
 
 Subnet = Annotated[str, BeforeValidator(_subnet)]
 Size = Annotated[int, Single(axis.size(16 * 2**20, 2**50))]
+Iops = Annotated[int | None, Single(axis.whole(1, 10**9, optional=True))]
 Limit = Annotated[float | None, Single(axis.throughput())]
 Link = Annotated[int | None, Single(Kind(units.parse_link, units.format_link, _LINK, 10**5, 10**12, optional=True))]
 Loss = Annotated[int, Single(Kind(units.parse_loss, units.format_loss, _LOSS, 0, 500_000))]
@@ -42,21 +44,57 @@ Time = Annotated[int, Single(axis.duration(0, 10 * 10**9))]
 Mtu = Annotated[int, Single(axis.whole(576, 65_000))]
 
 
-class Disk(Frozen):
-    """A disk of a host: a sparse file, mounted with a file system, or a bare device."""
+class Raid(Frozen):
+    """Several disks as one, by btrfs: its data is striped (0), kept twice (1), or both (10)."""
 
-    size: Size = Field(description="Its size.")
+    level: Literal[0, 1, 10] = Field(description="How data lies on the disks.")
+    disks: Annotated[int, Single(axis.whole(1, 16))] = Field(description="How many there are, all alike.")
+
+    @model_validator(mode="after")
+    def _enough(self) -> "Raid":
+        least = {0: 1, 1: 2, 10: 4}[self.level]
+        if self.disks < least:
+            raise fault(f"level {self.level} needs {least} disks at least", f"write disks: {least} or more", "disks")
+        return self
+
+
+class Disk(Frozen):
+    """A disk of a host: a sparse file, mounted with a file system, or a bare device; or several of them as one."""
+
+    size: Size = Field(description="Its size; of several as one that of each.")
     mount: Directory | None = Field(None, description="Where the host sees it; or `device`.")
     device: Device | None = Field(None, description="Name of a device without a file system, instead of `mount`.")
-    filesystem: Literal["ext4", "xfs"] = Field("ext4", description="Its file system, if it is mounted.")
+    raid: Raid | None = Field(None, description="It is several disks as one, with btrfs on them.")
+    filesystem: Literal["ext4", "xfs", "btrfs"] = Field("ext4", description="Its file system, if it is mounted.")
     read_limit: Limit = Field(None, description="Most bytes read per second by processes of the host.")
     write_limit: Limit = Field(None, description="Most bytes written per second by processes of the host.")
+    read_iops: Iops = Field(None, description="Most read operations per second, likewise.")
+    write_iops: Iops = Field(None, description="Most write operations per second, likewise.")
 
     @model_validator(mode="after")
     def _either(self) -> "Disk":
         if (self.mount is None) == (self.device is None):
             raise fault("a disk has either `mount` or `device`", "write mount: /export, or device: data for a bare one")
+        if self.raid is not None and self.mount is None:
+            raise fault("several disks as one are mounted", "write mount: /data instead of `device`", "raid")
+        if self.kept_as == "btrfs" and self.size < LEAST_BTRFS:
+            raise fault("btrfs needs 128MiB on each disk", "write size: 128MiB or more", "size")
         return self
+
+    @property
+    def kept_as(self) -> str:
+        """Type of its file system."""
+        return "btrfs" if self.raid is not None else self.filesystem
+
+    @property
+    def count(self) -> int:
+        """How many disks it is made of."""
+        return self.raid.disks if self.raid is not None else 1
+
+    @property
+    def limited(self) -> bool:
+        """Whether a limit holds for it."""
+        return any((self.read_limit, self.write_limit, self.read_iops, self.write_iops))
 
 
 class HostSpec(Frozen):

@@ -82,6 +82,14 @@ OVER_NETWORKS = (
 )
 """Types of file systems that hosts mount. With others, or with the options below, whoever writes the file of a box
 would have the machine's own files mounted, or programs run; helpers of mount(8) write to files that options name."""
+PLAIN_OPTIONS = {
+    "moosefs": ("ro", "mfsmaster", "mfsport", "mfsioretries", "mfscachemode", "mfsattrcacheto", "mfsentrycacheto"),
+    "fuse.ceph": (
+        *("ro", "ceph.id", "ceph.mon-host", "ceph.auth-client-required", "ceph.client-oc"),
+        *("ceph.client-oc-size", "ceph.fuse-disable-pagecache"),
+    ),
+}
+"""Type -> the options that may be given: others make its program write to files."""
 _OPTION = r"(?!r?bind\b|r?move\b|remount\b|loop\b|make-|[xX]-)[A-Za-z][^\s\0,/]{0,255}"
 
 
@@ -201,3 +209,13 @@ class Mount(Frozen):
     type: MountType = Field(description="Type of the file system, such as nfs4 or cifs.")
     options: Options | None = Field(None, description="Options of mount(8), with commas between.")
     user: Login | None = Field(None, description="Log in as USER@HOST: the option credentials= names its file.")
+
+    @model_validator(mode="after")
+    def _plain(self) -> "Mount":
+        known = PLAIN_OPTIONS.get(self.type, ())
+        for option in (self.options or "").split(",") if known and self.options else ():
+            if option.partition("=")[0] not in known:
+                raise fault(
+                    f"{option} is no option for {self.type} in a box", f"write of {', '.join(known)}", "options"
+                )
+        return self

@@ -35,7 +35,7 @@ class Hierarchy:
 
 def limited(spec: HostSpec) -> bool:
     """Whether a disk of the host has a limit."""
-    return any(disk.read_limit or disk.write_limit for disk in spec.disks)
+    return any(disk.limited for disk in spec.disks)
 
 
 def find_hierarchy(root: Path = GROUPS) -> Hierarchy:
@@ -49,7 +49,7 @@ def find_hierarchy(root: Path = GROUPS) -> Hierarchy:
     controllers = root / "cgroup.controllers"
     if controllers.exists() and "io" in controllers.read_text().split():
         return Hierarchy(2, root)
-    hint = "leave out read_limit and write_limit, or use a machine with the blkio or io controller"
+    hint = "leave out the limits of disks, or use a machine with the blkio or io controller"
     raise AssayError(f"disks cannot be limited: no control groups for that below {root}", hint, EXIT_REFUSED)
 
 
@@ -90,7 +90,7 @@ def group_fault(path: Path, box: Path) -> str:
 
 
 def make_image(disk: Disk, image: Path) -> None:
-    """Make the file of a disk, with its file system if it is to be mounted.
+    """Make a file of a disk, with its file system if it is to be mounted and is no more than this file.
 
     Raises:
         AssayError: There is no room, or the file system cannot be made.
@@ -100,9 +100,9 @@ def make_image(disk: Disk, image: Path) -> None:
         os.truncate(fd, disk.size)
     finally:
         os.close(fd)
-    if disk.mount is None:
+    if disk.mount is None or disk.raid is not None:
         return
-    quiet = {"ext4": ["-q", "-F", "-m", "0"], "xfs": ["-q"]}[disk.filesystem]
+    quiet = {"ext4": ["-q", "-F", "-m", "0"], "xfs": ["-q"], "btrfs": ["-q"]}[disk.filesystem]
     run([f"mkfs.{disk.filesystem}", *quiet, str(image)], f"file system of {image.name}")
 
 

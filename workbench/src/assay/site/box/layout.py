@@ -4,6 +4,7 @@ The hosts of a site meet at a switch: the kernel's bridge, or assay-switch if so
 the kernel here cannot do. Sites are joined by a further switch, to which each has one shaped link.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.model.site.box import Box, Disk, Member
@@ -152,7 +153,7 @@ def host_script(member: Member, box: Box) -> str:
     return text
 
 
-def disk_script(disk: Disk, device: str, group: str, version: int) -> str:
+def disk_script(disk: Disk, devices: Sequence[str], group: str, version: int) -> str:
     """A shell script that mounts a disk, run inside the host.
 
     From then on the loop device goes by itself when the last mount of it does: with the host. A bare device is left
@@ -160,20 +161,24 @@ def disk_script(disk: Disk, device: str, group: str, version: int) -> str:
 
     Args:
         disk: The disk.
-        device: Its loop device.
+        devices: Its loop device; of several disks as one those of all.
         group: Control group of the host that takes limits; empty for none.
         version: Of the control groups, 1 or 2.
     """
     # Without noinit_itable a thread of the kernel would write in the background while something is measured.
-    options = "noinit_itable" if disk.filesystem == "ext4" else "defaults"
-    text = f"losetup --direct-io=on {device} 2>/dev/null || true\n"
+    options = {"ext4": "noinit_itable", "btrfs": ",".join(f"device={device}" for device in devices)}
+    text = "".join(f"losetup --direct-io=on {device} 2>/dev/null || true\n" for device in devices)
+    if disk.raid is not None:
+        kept_twice = "raid1" if disk.count > 1 else "single"
+        data = f"raid{disk.raid.level}" if disk.count > 1 else "single"
+        text += f"mkfs.btrfs -q -f -d {data} -m {kept_twice} {' '.join(devices)}\n"
     if disk.mount is not None:
         text += (
             f"mkdir -p '{disk.mount}'\n"
-            f"mount -t {disk.filesystem} -o {options} {device} '{disk.mount}'\n"
-            f"losetup --detach {device}\n"
+            f"mount -t {disk.kept_as} -o {options.get(disk.kept_as, 'defaults')} {devices[0]} '{disk.mount}'\n"
+            f"losetup --detach {' '.join(devices)}\n"
         )
-    if group and (disk.read_limit or disk.write_limit):
+    for device in devices if group and disk.limited else ():
         text += f"number=$(mountpoint -x {device})\n"
         for file, value in limit_lines(disk, version):
             text += f"echo \"$number {value}\" > '{group}/{file}'\n"
@@ -194,11 +199,16 @@ def mount_command(mount: Mount, credentials: str) -> list[str]:
 
 def limit_lines(disk: Disk, version: int) -> list[tuple[str, str]]:
     """(file of the control group, what to write after the device's number)."""
-    limits = [("read", "rbps", disk.read_limit), ("write", "wbps", disk.write_limit)]
+    limits = [
+        ("read_bps", "rbps", disk.read_limit),
+        ("write_bps", "wbps", disk.write_limit),
+        ("read_iops", "riops", disk.read_iops),
+        ("write_iops", "wiops", disk.write_iops),
+    ]
     stated = [(name, key, round(limit)) for name, key, limit in limits if limit]
     if version == 2:
         return [("io.max", f"{key}={limit}") for _, key, limit in stated]
-    return [(f"blkio.throttle.{name}_bps_device", str(limit)) for name, _, limit in stated]
+    return [(f"blkio.throttle.{name}_device", str(limit)) for name, _, limit in stated]
 
 
 def batch(program: str, lines: list[str]) -> str:

@@ -30,6 +30,7 @@ PACKAGES = {
     "ssh-keygen": "openssh-client",
     "mkfs.ext4": "e2fsprogs",
     "mkfs.xfs": "xfsprogs",
+    "mkfs.btrfs": "btrfs-progs",
 }
 """Program -> the Debian package that has it."""
 INSTEAD = "without a box, targets on this machine and hosts over ssh can be measured"
@@ -119,7 +120,7 @@ def check_programs(box: Box) -> None:
         needed |= dict.fromkeys(["mount"], "") if spec.mounts else {}
         for disk in spec.disks:
             needed |= {"losetup": "", "mount": "", "mountpoint": ""}
-            needed |= {f"mkfs.{disk.filesystem}": ""} if disk.mount is not None else {}
+            needed |= {f"mkfs.{disk.kept_as}": ""} if disk.mount is not None else {}
         for server in spec.servers:
             kind = load_kind(server.kind)
             needed |= dict.fromkeys(kind.programs, " ".join(kind.packages)) if kind.packages else {}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from assay.journal.owner import Process, boot_id, start_time
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.site.box import Box, HostSpec, Member
+from assay.model.site.box import Box, Disk, HostSpec, Member
 from assay.model.site.box_state import BoxState, RunningHost, RunningServer
 from assay.model.site.serving import NAME
 from assay.servers.kinds import load_kind
@@ -65,6 +65,11 @@ def bring_up(box: Box, name: str = "", owned: bool = False) -> RunningBox:
         except BaseException:
             clean(folder)
             raise
+
+
+def _each(spec: HostSpec) -> list[Disk]:
+    """The disks of a host one by one, where several are used as one, too."""
+    return [disk for disk in spec.disks for _ in range(disk.count)]
 
 
 def _check_hidden(box: Box, needed: list[str]) -> None:
@@ -131,7 +136,7 @@ class _Builder:
         images: dict[str, list[Future[None]]] = {
             member.name: [
                 pool.submit(disks.make_image, disk, self._image(member, number))
-                for number, disk in enumerate(member.spec.disks)
+                for number, disk in enumerate(_each(member.spec))
             ]
             for member in self.members
         }
@@ -221,11 +226,12 @@ class _Builder:
         spec = member.spec
         text = layout.host_script(member, self.box)
         group = self.groups.get(member.name, "")
-        for number, disk in enumerate(spec.disks):
-            device = self._attach(member, number)
+        numbers = itertools.count()
+        for disk in spec.disks:
+            devices = [self._attach(member, next(numbers)) for _ in range(disk.count)]
             if disk.device is not None:
-                self.devices[member.name][disk.device] = device
-            text += layout.disk_script(disk, device, group, self.group_version)
+                (self.devices[member.name][disk.device],) = devices
+            text += layout.disk_script(disk, devices, group, self.group_version)
         for path in spec.kept:
             text += f"mkdir -p '{path}'\nchmod 1777 '{path}'\n"
         enter = self._enter(member.name)

@@ -66,6 +66,24 @@ def test_what_a_server_passes_on_and_mounts_is_seen_on_its_own_host(tmp_path: Pa
     assert spec.exports == (), "other hosts do not see it"
 
 
+@pytest.mark.parametrize(
+    ("disk", "message"),
+    [
+        ("size: 1GiB, raid: {level: 5, disks: 3}, mount: /x", "level"),
+        ("size: 1GiB, raid: {level: 10, disks: 3}, mount: /x", "level 10 needs 4 disks at least"),
+        ("size: 1GiB, raid: {level: 1, disks: 1}, mount: /x", "level 1 needs 2 disks at least"),
+        ("size: 1GiB, raid: {level: 0, disks: 17}, mount: /x", "17"),
+        ("size: 1GiB, raid: {level: 0, disks: 2}, device: x", "several disks as one are mounted"),
+        ("size: 64MiB, raid: {level: 0, disks: 2}, mount: /x", "btrfs needs 128MiB on each disk"),
+        ("size: 64MiB, filesystem: btrfs, mount: /x", "btrfs needs 128MiB on each disk"),
+        ("size: 1GiB, mount: /x, read_iops: 0", "0"),
+    ],
+)
+def test_several_disks_as_one_that_cannot_be(disk: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(AssayError, match=message):
+        written(tmp_path, f"{HOSTS}  a: {{disks: [{{{disk}}}]}}\n")
+
+
 DISK = "disks: [{size: 1GiB, mount: /export}]"
 FRONT = "servers: [{kind: s3fs, source: 'b:photos', mount: /photos}]"
 TAB = "{kind: x, tables: [tab]}"
@@ -78,12 +96,14 @@ TAB = "{kind: x, tables: [tab]}"
         *("source: ../x, type: nfs", "source: s, type: ext4", "source: s, type: overlay", "source: s, type: fuse.sh"),
         *("bind", "rbind", "ro,bind", "move", "remount,rw", "loop", "make-shared", "X-mount.mkdir", "-o", "a,,b"),
         *("log-file=/etc/passwd", "credentials=/root/x"),
+        "source: none, type: fuse.ceph, options: 'ceph.mon-host=s,ceph.log-file=x'",
+        "source: 's:/', type: moosefs, options: mfscfgfile=x",
     ],
 )
 def test_a_box_mounts_nothing_of_the_machine(mount: str, tmp_path: Path) -> None:
     """The file of a box may come from somebody else."""
     written_so = mount if mount.startswith("source") else f"source: 'server1:/x', type: nfs4, options: '{mount}'"
-    with pytest.raises(AssayError, match="is not") as caught:
+    with pytest.raises(AssayError, match=r"is not|is no option") as caught:
         written(tmp_path, f"{HOSTS}  a: {{mounts: [{{{written_so}, at: /m}}]}}\n")
     assert "box.yaml:3: hosts.a.mounts[0]" in caught.value.message
 
@@ -93,6 +113,8 @@ def test_a_box_mounts_nothing_of_the_machine(mount: str, tmp_path: Path) -> None
     [
         *("source: 'server1:/export', type: nfs4, options: 'vers=4.2,binding=1'", "source: '[fd00::1]:/x', type: nfs"),
         *("source: //server1/share, type: cifs, options: 'ro,vers=3.1.1'", "source: none, type: tmpfs"),
+        "source: none, type: fuse.ceph, options: 'ceph.mon-host=server1,ceph.client-oc=false'",
+        "source: 'server1:/', type: moosefs",
     ],
 )
 def test_a_box_mounts_what_servers_serve(mount: str, tmp_path: Path) -> None:

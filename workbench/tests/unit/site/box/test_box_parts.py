@@ -83,16 +83,30 @@ def test_the_burst_fits_the_rate(speed: int, burst: int) -> None:
     ("version", "lines"),
     [
         (1, ["blkio.throttle.read_bps_device' 5", "blkio.throttle.write_bps_device' 7"]),
-        (2, ["io.max' rbps=5", "io.max' wbps=7"]),
+        (1, ["blkio.throttle.read_iops_device' 11", "blkio.throttle.write_iops_device' 13"]),
+        (2, ["io.max' rbps=5", "io.max' wbps=7", "io.max' riops=11", "io.max' wiops=13"]),
     ],
 )
 def test_limits_of_disks(tmp_path: Path, version: int, lines: list[str]) -> None:
-    text = "name: x\nhosts:\n  a: {disks: [{size: 1GiB, mount: /x, read_limit: 5B/s, write_limit: 7B/s}]}\n"
+    limits = "read_limit: 5B/s, write_limit: 7B/s, read_iops: 11, write_iops: 13"
+    text = f"name: x\nhosts:\n  a: {{disks: [{{size: 1GiB, mount: /x, {limits}}}]}}\n"
     (member,) = written(tmp_path, text).members()
-    script = layout.disk_script(member.spec.disks[0], "/dev/loop9", "/g", version)
+    script = layout.disk_script(member.spec.disks[0], ["/dev/loop9"], "/g", version)
     for line in lines:
         file, value = line.split("' ")
         assert f"echo \"$number {value}\" > '/g/{file}'" in script
+
+
+def test_several_disks_as_one_are_limited_each(tmp_path: Path) -> None:
+    disk = "{size: 1GiB, raid: {level: 10, disks: 4}, mount: /x, write_iops: 7}"
+    (member,) = written(tmp_path, f"name: x\nhosts:\n  a: {{disks: [{disk}]}}\n").members()
+    devices = [f"/dev/loop{number}" for number in range(4)]
+    script = layout.disk_script(member.spec.disks[0], devices, "/g", 2).splitlines()
+    assert "mkfs.btrfs -q -f -d raid10 -m raid1 /dev/loop0 /dev/loop1 /dev/loop2 /dev/loop3" in script
+    named = ",".join(f"device={device}" for device in devices)
+    assert f"mount -t btrfs -o {named} /dev/loop0 '/x'" in script
+    assert script.count("echo \"$number wiops=7\" > '/g/io.max'") == 4
+    assert [line for line in script if "mountpoint -x" in line] == [f"number=$(mountpoint -x {one})" for one in devices]
 
 
 def test_where_disks_are_limited(tmp_path: Path) -> None:
@@ -152,7 +166,7 @@ def test_a_server_in_no_debian_package_is_missed_with_the_way_to_get_it(
 def test_a_bare_device_is_attached_and_stays(tmp_path: Path) -> None:
     text = "name: x\nhosts:\n  a: {disks: [{size: 1GiB, device: raw, read_limit: 5B/s}]}\n"
     (member,) = written(tmp_path, text).members()
-    script = layout.disk_script(member.spec.disks[0], "/dev/loop9", "/g", 2)
+    script = layout.disk_script(member.spec.disks[0], ["/dev/loop9"], "/g", 2)
     assert "mount -t" not in script
     assert "--detach" not in script
     assert "echo \"$number rbps=5\" > '/g/io.max'" in script

@@ -1,5 +1,6 @@
 //! A disk as a file of this host (FUSE): for loop devices, and for file systems over several disks.
 
+mod apart;
 mod shown;
 mod worker;
 
@@ -9,27 +10,18 @@ use assay_spec::AoeTarget;
 use fuser::{Config, MountOption, Session, SessionACL};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-/// The end is noticed this late at most.
-const LOOK: Duration = Duration::from_millis(50);
-
-/// Shows a disk as the only file of `folder`, until the folder is unmounted or `stop` says so.
+/// Shows a disk as the only file of `folder`, until the folder is unmounted.
 ///
 /// The file is called as the disk, such as `e1.0`. Any bytes of it can be read and written; parts of sectors are read
-/// before they are written. Needs root.
+/// before they are written. Needs root. No thread of this process may run yet: this one then sees no mounts any more.
 ///
 /// # Errors
 /// If the disk does not answer, or nothing can be mounted there.
-pub fn serve(
-    target: &AoeTarget,
-    folder: &Path,
-    ready: impl FnOnce(),
-    stop: impl Fn() -> bool,
-) -> Result<(), SetupError> {
+pub fn serve(target: &AoeTarget, folder: &Path, ready: impl FnOnce()) -> Result<(), SetupError> {
     let disk = Arc::new(Disk::open(target)?);
-    let worker = worker::start(&disk)?;
-    let shown = shown::Shown::new(target.address(), &disk, worker.queue());
+    let waiting = worker::prepare(&disk)?;
+    let shown = shown::Shown::new(target.address(), &disk, waiting.queue());
     let mut config = Config::default();
     config.mount_options = vec![
         MountOption::FSName(format!("assay-aoe-{}", target.address())),
@@ -41,13 +33,14 @@ pub fn serve(
     ];
     // Whoever uses a loop device on it is the kernel.
     config.acl = SessionACL::All;
-    let failed = |error: std::io::Error| SetupError::new("mount", folder.display().to_string(), error.to_string());
-    let session = Session::new(shown, folder, &config).and_then(Session::spawn).map_err(failed)?;
+    let place = folder.display().to_string();
+    let failed = |error: std::io::Error| SetupError::new("mount", &place, error.to_string());
+    let session = Session::new(shown, folder, &config).map_err(failed)?;
+    apart::leave_mounts().map_err(|errno| SetupError::os("leave the mounts of", &place, errno))?;
+    let worker = waiting.start();
+    let session = session.spawn().map_err(failed)?;
     ready();
-    while !session.guard.is_finished() && !stop() {
-        std::thread::sleep(LOOK);
-    }
-    let ended = if session.guard.is_finished() { session.join() } else { session.umount_and_join() };
+    let ended = session.join();
     worker.end();
     ended.map_err(failed)
 }

@@ -82,14 +82,20 @@ impl Ask {
 pub(super) struct Worker {
     thread: JoinHandle<()>,
     bell: Arc<Bell>,
+}
+
+/// The thread, before it is started.
+pub(super) struct Waiting {
+    serving: Serving,
+    bell: Arc<Bell>,
     asks: Sender<Ask>,
 }
 
-/// Starts the thread.
+/// Makes the thread ready.
 ///
 /// # Errors
 /// If an interface cannot be used.
-pub(super) fn start(disk: &Arc<Disk>) -> Result<Worker, SetupError> {
+pub(super) fn prepare(disk: &Arc<Disk>) -> Result<Waiting, SetupError> {
     let failed = |errno| SetupError::os("make", "a thread for the disk", errno);
     let fd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(failed)?;
     let bell = Arc::new(Bell { fd, over: AtomicBool::new(false) });
@@ -106,15 +112,21 @@ pub(super) fn start(disk: &Arc<Disk>) -> Result<Worker, SetupError> {
         rooms: (0..SLOTS).map(|_| Vec::new()).collect(),
         free: (0..SLOTS as u32).rev().collect(),
     };
-    let thread = std::thread::spawn(move || serving.run());
-    Ok(Worker { thread, bell, asks: sender })
+    Ok(Waiting { serving, bell, asks: sender })
 }
 
-impl Worker {
+impl Waiting {
     pub(super) fn queue(&self) -> Queue {
         Queue { asks: self.asks.clone(), bell: Arc::clone(&self.bell) }
     }
 
+    pub(super) fn start(self) -> Worker {
+        let Waiting { serving, bell, .. } = self;
+        Worker { thread: std::thread::spawn(move || serving.run()), bell }
+    }
+}
+
+impl Worker {
     /// Ends the thread when what is under way has ended.
     pub(super) fn end(self) {
         self.bell.over.store(true, Ordering::Release);

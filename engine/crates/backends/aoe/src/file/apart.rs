@@ -1,0 +1,24 @@
+//! Mounts that stand on the file must not depend on the process that serves it.
+
+use rustix::io::Errno;
+use rustix::mount::{mount, mount_change, unmount, MountFlags, MountPropagationFlags, UnmountFlags};
+use rustix::process::{chdir, pivot_root};
+use rustix::thread::{unshare_unsafe, UnshareFlags};
+
+/// Somewhere that is always there, to be an empty root.
+const EMPTY: &str = "/proc";
+
+/// Leaves the mounts of this host for an empty set of its own. Whoever ends last among those that share a set of mounts
+/// unmounts what is in it. If that is the process behind the file, a file system on the file waits for it for ever.
+///
+/// Of a process with several threads only the calling one leaves, and those that it starts later.
+pub(super) fn leave_mounts() -> Result<(), Errno> {
+    // SAFETY: only the set of mounts and the working directory are unshared, no memory and no descriptors.
+    unsafe { unshare_unsafe(UnshareFlags::NEWNS) }?;
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    mount("assay", EMPTY, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None)?;
+    chdir(EMPTY)?;
+    pivot_root(".", ".")?;
+    unmount(".", UnmountFlags::DETACH)?;
+    chdir("/")
+}

@@ -1,0 +1,21 @@
+"""A host with a file system over disks of several servers, behind ATA over Ethernet, as a server of a box."""
+
+from pathlib import Path
+
+from nfs_tools import box_of, boxes_below
+from testbed_tools import said
+
+DISKS = "[{size: 160MiB, device: d0}, {size: 160MiB, device: d1}]"
+SAN = f"""
+  client1: {{roles: [client], servers: [{{kind: aoe-client, source: "server1:d0", mount: /san}}]}}
+  server[1-2]: {{disks: {DISKS}, servers: [{{kind: vblade, devices: [d0, d1]}}]}}
+"""
+
+
+def test_it_goes_with_nothing_left_though_nobody_unmounts_it(tmp_path: Path) -> None:
+    """Its file system, loop devices and processes go with the host."""
+    with boxes_below(tmp_path), box_of(tmp_path, SAN, network="{mtu: 9000}") as box:
+        said(box, "client1", "sh", "-c", "head -c 30000000 /dev/urandom > /san/x")
+        assert "Data, RAID10:" in said(box, "client1", "btrfs", "filesystem", "df", "/san")
+    loops = [path.read_text() for path in Path("/sys/block").glob("loop*/loop/backing_file")]
+    assert not [text for text in loops if "e1.0" in text or "e2.1" in text]
