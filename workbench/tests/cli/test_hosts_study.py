@@ -234,7 +234,11 @@ def test_ranks_of_a_job_differ_in_nothing_but_their_number() -> None:
     assert together(alone, 1).wait_for_go
 
 
-@pytest.mark.parametrize("name", ["nfs-scaling", "nfs-streams"])
+STUDIES = {"nfs-scaling": 8, "nfs-streams": 3, "gluster-scaling": 8, "parallel-fs": 2}
+"""Studies on several hosts -> the most hosts of a case."""
+
+
+@pytest.mark.parametrize("name", STUDIES)
 def test_the_studies_that_come_with_assay_are_right_and_short(name: str) -> None:
     folder = REPOSITORY / "studies" / name
     loaded = load((folder / "study.yaml").read_text(), str(folder))
@@ -244,7 +248,7 @@ def test_the_studies_that_come_with_assay_are_right_and_short(name: str) -> None
     assert (folder / str(loaded.study.testbed)).is_file()
     estimate = estimate_study(loaded.study, found.cases)
     assert estimate.seconds < 600
-    assert max(case.parameters.hosts for case in found.cases) > 2
+    assert max(case.parameters.hosts for case in found.cases) == STUDIES[name]
 
 
 def test_written_forms_that_are_refused_name_what_helps() -> None:
@@ -252,7 +256,7 @@ def test_written_forms_that_are_refused_name_what_helps() -> None:
     assert "client[1-8]" in problem.hint
 
 
-@pytest.mark.parametrize("name", ["nfs-scaling", "nfs-streams"])
+@pytest.mark.parametrize("name", STUDIES)
 def test_the_studies_can_be_checked_before_they_are_run(tmp_path: Path, name: str) -> None:
     """Exports are no paths of this machine, which `assay check` looks at."""
     assert assay(tmp_path, "check", REPOSITORY / "studies" / name / "study.yaml").stdout.startswith("ok:")

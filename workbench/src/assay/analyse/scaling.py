@@ -13,7 +13,8 @@ PLATEAU = 0.95
 LEAST_POINTS = 3
 BINDS = 0.8
 """From this share of a ceiling on it counts as what limits a result."""
-_UNUSABLE = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE})
+UNUSABLE = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE})
+"""Results with one of these say nothing of the store."""
 
 
 class Point(NamedTuple):
@@ -65,7 +66,7 @@ def scalings(rows: Sequence[Row]) -> list[Scaling]:
     for row in rows:
         others = tuple((name, value) for name, value in row.case.axes.items() if name not in ("hosts", "streams"))
         verdicts = {finding.verdict for finding in row.findings}
-        if row.rate is not None and not verdicts & _UNUSABLE and "hosts" in row.case.axes and _told(row):
+        if row.rate is not None and not verdicts & UNUSABLE and "hosts" in row.case.axes and _told(row):
             groups.setdefault((row.case.target, row.case.workload, row.operation, others), []).append(row)
     return [found for group in groups.values() if (found := _scaling(group)) is not None]
 

@@ -77,7 +77,9 @@ class Evidence:
     @property
     def across_network(self) -> bool:
         """The engine speaks to servers itself: no file system and no page cache of this host is between."""
-        return self.place is not None and (self.place.remote or bool(self.place.servers))
+        if self.place is None:
+            return False
+        return bool(self.place.servers) if self.place.remote is None else self.place.remote
 
     @property
     def in_memory(self) -> bool:

@@ -63,10 +63,14 @@ def test_what_are_no_interfaces_is_refused(wrong: object, message: str) -> None:
 
 def test_its_servers_are_known_if_the_study_names_them() -> None:
     assert target().services == ()
-    named = target(servers=["server1", "10.0.0.2", "server1"])
-    assert [(service.name, service.port) for service in named.services] == [("server1", None), ("10.0.0.2", None)]
-    for wrong in (7, [7], "-o x", ["a b"]):
-        assert "names no servers" in refused(servers=wrong)
+    named = target(servers=["server[1-2]", "10.0.0.2"])
+    assert [(service.name, service.port) for service in named.services] == [
+        ("server1", None),
+        ("server2", None),
+        ("10.0.0.2", None),
+    ]
+    assert "names no servers" in refused(servers=7)
+    assert "comes twice" in refused(servers=["a", "a"])
 
 
 def test_a_word_for_it_is_taken_only_with_the_users_consent() -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from assay.kinds.addresses import KnownServers
 from assay.model.study import axis
 from assay.model.study.axis import Single, fault
 from assay.model.study.names import Group
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 _ADDRESS = re.compile(r"e(\d{1,5})\.(\d{1,3})")
 _MOST_SHELF, _MOST_SLOT = 65534, 254
-_HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:%-]*")
 _INTERFACE = re.compile(r"(?!\.{1,2}$)[!-.0-~]{1,15}")
 """As Linux takes them (netdevice(7))."""
 
@@ -35,15 +35,6 @@ def _interfaces(written: object) -> tuple[str, ...]:
         twice = next(name for name in names if names.count(name) > 1)
         raise fault(f"interface {twice} comes twice", "name each interface once")
     return tuple(names)
-
-
-def _servers(written: object) -> tuple[str, ...]:
-    names = [written] if isinstance(written, str) else written
-    if not isinstance(names, list | tuple) or not all(
-        isinstance(name, str) and _HOST.fullmatch(name) for name in names
-    ):
-        raise fault(f"{shown(written)} names no servers", "write a name or address, or a list of such")
-    return tuple(dict.fromkeys(names))
 
 
 def _address(written: object) -> str:
@@ -63,11 +54,6 @@ Interfaces = Annotated[
 ]
 Address = Annotated[
     str, BeforeValidator(_address), WithJsonSchema({"type": "string", "pattern": r"^e[0-9]{1,5}\.[0-9]{1,3}$"})
-]
-Servers = Annotated[
-    tuple[str, ...],
-    BeforeValidator(_servers),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
 Window = Annotated[int | None, Single(axis.whole(1, 256, optional=True))]
 Sectors = Annotated[int | None, Single(axis.whole(1, 255, optional=True))]
@@ -94,7 +80,7 @@ class AoeTarget(Target):
         description="Network interfaces of the host that generates the load, on each of which the disk answers."
     )
     address: Address = Field(description="Shelf and slot of the disk, such as e1.0. Everything on it is lost.")
-    servers: Servers = Field(
+    servers: KnownServers = Field(
         (), description="Names or addresses of the hosts that serve it, so that what the links carry can be measured."
     )
     window: Window = Field(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
+from assay.kinds.addresses import KnownServers
 from assay.model.study.names import Group
 from assay.model.study.target import Flag, Path, Service, StatedCeilings, Target, Text
 
@@ -37,13 +38,17 @@ class FileTarget(Target):
         description="It may lie on the root file system, though its path is one where things are mounted (below /mnt, "
         "or a mount point of /etc/fstab).",
     )
+    servers: KnownServers = Field(
+        (),
+        description="Hosts that serve it, if it is on a mount, so that what the links to them carry can be measured.",
+    )
     ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
     description: Text = Field("", description="What it is, for the report.")
 
     @property
     def services(self) -> tuple[Service, ...]:
-        """None: whatever mounts it is the kernel's business."""
-        return ()
+        """Its servers, as far as the study names them: whatever mounts it is the kernel's business."""
+        return tuple(Service(server, None) for server in self.servers)
 
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
         """Nothing."""

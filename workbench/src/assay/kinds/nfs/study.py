@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from assay.kinds.addresses import Servers
 from assay.model.study import axis
 from assay.model.study.axis import Single, fault
-from assay.model.study.hosts import expanded
 from assay.model.study.names import Group
 from assay.model.study.target import Service, StatedCeilings, Target, Text
 from assay.model.units import shown
@@ -20,21 +20,6 @@ if TYPE_CHECKING:
 
 PORT = 2049
 """Where NFS servers answer unless they say otherwise (IANA)."""
-
-_ADDRESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(:[0-9]{1,5})?|\[[0-9A-Fa-f:.%a-z]+\](:[0-9]{1,5})?")
-
-
-def _servers(written: object) -> tuple[str, ...]:
-    """Names or addresses, each with :PORT or not; node sets are written out: `server[1-4]` is four servers."""
-    texts = [written] if isinstance(written, str) else written
-    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) and text for text in texts):
-        hint = "write a name, a node set such as server[1-4], or a list of such"
-        raise fault(f"{shown(written)} names no servers", hint)
-    found = [name for text in texts for name in ((text,) if _ADDRESS.fullmatch(text) else expanded((text,), "server"))]
-    if len(set(found)) < len(found):
-        twice = next(name for name in found if found.count(name) > 1)
-        raise fault(f"server {twice} comes twice", "name each server once")
-    return tuple(found)
 
 
 def _export(written: object) -> str:
@@ -52,11 +37,6 @@ def _plain(written: object) -> str:
     raise fault(f"{shown(written)} is not a plain name", "use letters, digits, `.`, `_` and `-`")
 
 
-Servers = Annotated[
-    tuple[str, ...],
-    BeforeValidator(_servers),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
-]
 Export = Annotated[str, BeforeValidator(_export), WithJsonSchema({"type": "string", "pattern": "^/"})]
 PlainName = Annotated[str, BeforeValidator(_plain), WithJsonSchema({"type": "string", "minLength": 1})]
 Port = Annotated[int | None, Single(axis.whole(1, 65535, optional=True))]

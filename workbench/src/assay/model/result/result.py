@@ -331,7 +331,8 @@ class Place(Frozen):
         stacked_on: What lies below the device and may answer from the host's memory, such as `/dev/loop0, a loop
             device without direct I/O`; None if nothing is known of such a thing.
         servers: Names of the servers of a target across a network, in order; empty where none are known.
-        remote: The engine itself speaks across a network: no file system and no page cache of its host is between.
+        remote: The engine itself speaks across a network: no file system and no page cache of its host is between. None
+            of old runs, where only such targets had servers.
         layers: What lies below it, from the top; empty where nothing was looked at.
         started: Server that Assay started for it on this machine, for the run; empty if there is none.
     """
@@ -347,7 +348,7 @@ class Place(Frozen):
     limits: tuple[str, ...] = ()
     stacked_on: str | None = None
     servers: tuple[str, ...] = ()
-    remote: bool = False
+    remote: bool | None = None
     layers: tuple[Layer, ...] = ()
     started: str = ""
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from assay.analyse.scaling import Scaling, scalings
+from assay.analyse.servers import Growth, growths
 from assay.model.result.first_page import CAVEATS_SHOWN, FirstPage, Line
 from assay.model.result.verdict import Verdict
 from assay.report import numbers
@@ -13,6 +14,7 @@ from assay.report.first import lines
 from assay.report.first.caveats import caveats
 from assay.report.first.steps import steps
 from assay.report.first.words import headline, sentence
+from assay.report.sections.hosts import growth_sentence
 from assay.report.view import View
 
 
@@ -74,7 +76,11 @@ class Page:
 def first_page(view: View) -> Page:
     """The page of a run."""
     found, growth = claims(view.analysis.decisions), scalings(view.analysis.rows)
-    lead, (dots, more) = _answer(view, found, growth)
+    served = growths(view.analysis.rows, view.run.places)
+    if served and set(view.targets) <= set(served[0].targets.values()):
+        # Which of one server and four is faster nobody asks: how much the four add is the question.
+        found = ()
+    lead, (dots, more) = _answer(view, found, growth, served)
     answered = {Verdict.NETWORK_BOUND} if growth else set()
     return Page(
         lead,
@@ -86,13 +92,19 @@ def first_page(view: View) -> Page:
     )
 
 
-def _answer(view: View, found: tuple[Claim, ...], growth: list[Scaling]) -> tuple[Text, tuple[list[Dots], int]]:
-    leads: list[Text] = []
+SERVED = 4
+"""Kinds of work at most of which the first lines say what servers add."""
+
+
+def _answer(
+    view: View, found: tuple[Claim, ...], growth: list[Scaling], served: list[Growth]
+) -> tuple[Text, tuple[list[Dots], int]]:
+    leads: list[Text] = [growth_sentence(one) for one in served[:SERVED]]
     drawn: list[Dots] = []
     more = 0
     if growth:
         dots, more = lines.grown(growth, view, lines.MOST // 2 if found else lines.MOST)
-        leads, drawn = [_grown(growth)], dots
+        leads, drawn = [*leads, _grown(growth)], dots
     if found:
         dots, others = lines.compared(found, view, lines.MOST - sum(len(block.rows) for block in drawn))
         leads.append(sentence(found[0]) if len(found) == 1 else headline(found))

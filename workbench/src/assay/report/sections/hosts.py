@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from assay.analyse import hosts
 from assay.analyse.scaling import BINDS, Scaling, scalings
+from assay.analyse.servers import Growth, growths
 from assay.analyse.statistics.segments import moving_average
 from assay.analyse.usl import Law, Range, fit_law
 from assay.model.result.result import Row
@@ -47,6 +48,8 @@ def section(view: View) -> Section | None:
     blocks: list[Block] = [Bullets(tuple(sentences))] if sentences else []
     blocks += [Paragraph(_WORDS), _totals(view, rows, unit)]
     blocks += [_moving(scaled)] if scaled else []
+    grown = growths(view.analysis.rows, view.run.places)
+    blocks += [Bullets(tuple(growth_sentence(found) for found in grown)), _servers(grown)] if grown else []
     caption = (
         "" if len(each) <= _MOST_ROWS else f"The first {_MOST_ROWS:,} of {len(each):,}; `assay export` writes all."
     )
@@ -182,6 +185,58 @@ def _moving(scaled: Sequence[Scaling]) -> Table:
     )
     caption = "Moving average: the mean of the totals at this number of hosts and at the next smaller and larger one."
     return Table("moving-table", columns, tuple(lines), caption, interactive=True)
+
+
+def growth_sentence(found: Growth) -> Text:
+    """What the most servers do together, against what they would do apart."""
+    measure, most = measure_of(found.operation), found.most
+    head = f"{numbers.operation_title(found.operation)} on {most.servers} servers"
+    values = [numbers.axis_value(name, value) for name, value in found.others]  # type: ignore[arg-type]
+    words = f"{measure.text(most.rate)} at most, with {numbers.plural(most.hosts, 'host')}"
+    if most.efficiency is not None and most.parts is not None:
+        words += f": {numbers.share(most.efficiency)} of the sum of the parts ({measure.text(most.parts)})"
+    bend = found.bends.get(most.servers)
+    if bend is not None:
+        each = bend / most.servers
+        words += f". From {each:.3g} host{'s' * (each != 1)} for each server on, more add nothing"
+    return (Strong(f"{', '.join([head, *values])}: "), f"{words}.")
+
+
+def _servers(grown: Sequence[Growth]) -> Table:
+    """Each number of servers with each number of hosts, and what as many servers would do apart."""
+    lines: list[tuple[Cell, ...]] = []
+    for found in grown:
+        measure = measure_of(found.operation)
+        values = [numbers.axis_value(name, value) for name, value in found.others]  # type: ignore[arg-type]
+        where = ", ".join([numbers.operation_title(found.operation), found.workload, *values])
+        for cell in found.cells:
+            parts, share = cell.parts, cell.efficiency
+            lines.append(
+                (
+                    where,
+                    found.targets[cell.servers],
+                    Num(str(cell.servers), cell.servers),
+                    Num(str(cell.hosts), cell.hosts),
+                    measure.unit,
+                    Num(measure.number(cell.rate), cell.rate),
+                    Num(measure.number(parts), parts) if parts is not None else "not measured",
+                    Num(numbers.share(share), share) if share is not None else "",
+                )
+            )
+    columns = (
+        Column("Result", facet=True),
+        Column("Target", facet=True),
+        Column("Servers", numeric=True),
+        Column("Hosts", numeric=True),
+        Column("Unit", facet=True),
+        *(Column(name, numeric=True) for name in ("All", "Sum of the parts", "Efficiency")),
+    )
+    caption = (
+        "Sum of the parts: as many servers that share nothing, each with its part of the hosts, do what one server "
+        "does with so many; with fewer hosts than servers each host has a server for itself. Efficiency: the total as "
+        "a share of that."
+    )
+    return Table("servers-table", columns, tuple(lines), caption, interactive=True)
 
 
 def _host_columns(unit: str) -> tuple[Column, ...]:

@@ -1,0 +1,122 @@
+"""How a total grows with servers and hosts together, against the sum of the parts."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from assay.analyse.scaling import UNUSABLE, Scaling, scalings
+from assay.model.result.result import Place, Row
+
+GROWING = ("hosts", "streams", "servers")
+
+
+class Cell(NamedTuple):
+    """So many servers with so many hosts.
+
+    Attributes:
+        rate: Total of all hosts: bytes per second, of counted operations their number per second.
+        parts: What as many servers would do that share nothing: each with its part of the hosts does what one server
+            does with so many, where that was measured; None if it was not.
+    """
+
+    servers: int
+    hosts: int
+    rate: float
+    parts: float | None
+
+    @property
+    def efficiency(self) -> float | None:
+        """The total as a share of the sum of the parts."""
+        return self.rate / self.parts if self.parts else None
+
+
+class Growth(NamedTuple):
+    """One operation of one workload, with all other axes at one value, on more and more servers.
+
+    Attributes:
+        targets: Number of servers -> target.
+        others: Axis -> value of the other axes.
+        cells: By servers, then by hosts.
+        bends: Number of servers -> fewest hosts from which on the total grows no more; None where it still grows.
+    """
+
+    workload: str
+    operation: str
+    targets: dict[int, str]
+    others: tuple[tuple[str, object], ...]
+    cells: tuple[Cell, ...]
+    bends: dict[int, int | None]
+
+    @property
+    def most(self) -> Cell:
+        """All servers, with the hosts that get most out of them."""
+        last = max(cell.servers for cell in self.cells)
+        return max((cell for cell in self.cells if cell.servers == last), key=lambda cell: cell.rate)
+
+
+def growths(rows: Sequence[Row], places: Sequence[Place]) -> list[Growth]:
+    """What was measured with one server and with more of the same ones.
+
+    Servers are told apart by targets that name them, each the servers of the smaller one and further ones, or by the
+    axis `servers`. Results that say nothing of the store (cached, impossible, incomplete) are left out.
+    """
+    servers = {place.target: place.servers for place in places}
+    grown = scalings(rows)
+    groups: dict[tuple[object, ...], list[tuple[tuple[str, ...], Row]]] = {}
+    for row in rows:
+        if row.rate is None or not (row.case.parameters.tells("hosts") and row.case.parameters.tells("servers")):
+            continue
+        used = servers.get(row.case.target, ())[: row.case.parameters.servers]
+        verdicts = {finding.verdict for finding in row.findings}
+        if used and not verdicts & UNUSABLE:
+            groups.setdefault((row.case.workload, row.operation, _others(row)), []).append((used, row))
+    found = (_growth(group, grown) for group in groups.values())
+    return [growth for growth in found if growth is not None]
+
+
+def _others(row: Row) -> tuple[tuple[str, object], ...]:
+    return tuple((name, value) for name, value in row.case.axes.items() if name not in GROWING)
+
+
+def _growth(group: Sequence[tuple[tuple[str, ...], Row]], grown: Sequence[Scaling]) -> Growth | None:
+    rates: dict[tuple[int, int], float] = {}
+    targets: dict[int, str] = {}
+    used: dict[int, frozenset[str]] = {}
+    for names, row in group:
+        count, rate = len(names), row.rate
+        assert rate is not None
+        place = (count, row.case.parameters.hosts)
+        if place in rates or used.setdefault(count, frozenset(names)) != frozenset(names):
+            # Two targets of as many servers are two systems.
+            return None
+        rates[place] = rate.median
+        targets[count] = row.case.target
+    counts = sorted(used)
+    nested = all(used[small] < used[large] for small, large in itertools.pairwise(counts))
+    if len(counts) < 2 or counts[0] != 1 or not nested:
+        return None
+    first = group[0][1]
+    cells = tuple(
+        Cell(count, hosts, rate, _parts(count, hosts, rates)) for (count, hosts), rate in sorted(rates.items())
+    )
+    bends = {count: _bend(grown, first, targets[count], count, len(set(targets.values())) > 1) for count in counts}
+    return Growth(first.case.workload, first.operation, targets, _others(first), cells, bends)
+
+
+def _parts(servers: int, hosts: int, rates: Mapping[tuple[int, int], float]) -> float | None:
+    """The sum of the parts; with fewer hosts than servers each host has one for itself."""
+    if hosts < servers:
+        alone = rates.get((1, 1))
+        return None if alone is None else hosts * alone
+    each = rates.get((1, hosts // servers)) if hosts % servers == 0 else None
+    return None if each is None else servers * each
+
+
+def _bend(grown: Sequence[Scaling], first: Row, target: str, servers: int, by_target: bool) -> int | None:
+    for one in grown:
+        same = (one.target, one.workload, one.operation) == (target, first.case.workload, first.operation)
+        others = tuple((name, value) for name, value in one.others if name != "servers")
+        own = by_target or dict(one.others).get("servers", servers) == servers
+        if same and own and others == _others(first):
+            return one.saturated.hosts if one.saturated is not None else None
+    return None

@@ -1,0 +1,118 @@
+"""How a total grows with servers and hosts together: the sum of the parts, the bend, and what is no such series."""
+
+from collections.abc import Mapping
+
+import pytest
+from builders import make_analysis, make_case, make_place, make_sample
+
+from assay.analyse.servers import growths
+from assay.model.result.result import Estimate, HostShare, Place, Row
+from assay.model.result.verdict import Finding, Verdict
+from assay.report.document import Bullets, Table
+from assay.report.sections.hosts import growth_sentence, section
+from assay.report.view import View
+
+MB = 1e6
+
+
+def row(target: str, hosts: int, rate: float, verdict: Verdict = Verdict.OK, **axes: object) -> Row:
+    case = make_case(f"{target}-{hosts}", target, ("read",), axes={**axes, "hosts": hosts})
+    known = Estimate(median=rate, low=rate * 0.9, high=rate * 1.1, n=3, spread=0.01)
+    finding = Finding(verdict=verdict, rule="r", text="seen", remedy="do", numbers={})
+    return Row(
+        case=case,
+        operation="read",
+        throughput=known,
+        iops=known,
+        latency={},
+        curve=(),
+        samples=tuple(make_sample(case.id, repeat, rate) for repeat in (1, 2, 3)),
+        verdict=verdict,
+        findings=() if verdict is Verdict.OK else (finding,),
+        ceilings=(),
+    )
+
+
+def places(**servers: tuple[str, ...]) -> list[Place]:
+    return [make_place(target, servers=names) for target, names in servers.items()]
+
+
+def table(rates: Mapping[str, Mapping[int, float]]) -> list[Row]:
+    return [row(target, hosts, rate) for target, line in rates.items() for hosts, rate in line.items()]
+
+
+RATES = {
+    "one": {1: 100 * MB, 2: 120 * MB, 4: 121 * MB, 8: 120 * MB},
+    "four": {1: 90 * MB, 2: 190 * MB, 4: 360 * MB, 8: 420 * MB},
+}
+NESTED = places(one=("s1",), four=("s1", "s2", "s3", "s4"))
+
+
+def test_the_sum_of_the_parts_is_what_servers_would_do_that_share_nothing() -> None:
+    (found,) = growths(table(RATES), NESTED)
+    parts = {(cell.servers, cell.hosts): cell.parts for cell in found.cells}
+    # Each host has a server for itself; then each server has two hosts.
+    assert [parts[4, hosts] for hosts in (1, 2, 4, 8)] == [100 * MB, 200 * MB, 400 * MB, 480 * MB]
+    assert found.most.hosts == 8 and found.most.efficiency == pytest.approx(420 / 480)
+    assert all(cell.efficiency == 1 for cell in found.cells if cell.servers == 1)
+    assert found.bends == {1: 2, 4: None}
+
+
+def test_the_sentence_says_the_share_and_where_it_bends() -> None:
+    level = {**RATES, "four": {4: 360 * MB, 8: 365 * MB, 16: 366 * MB}}
+    rows = [*table(level), row("one", 16, 120 * MB)]
+    (found,) = growths(rows, NESTED)
+    head, words = growth_sentence(found)
+    assert "Read on 4 servers" in str(head)
+    assert words == (
+        "366 MB/s at most, with 16 hosts: 76 % of the sum of the parts (484 MB/s). "
+        "From 1 host for each server on, more add nothing."
+    )
+
+
+def test_what_was_not_measured_with_one_server_has_no_parts() -> None:
+    rates = {"one": {1: 100 * MB, 2: 120 * MB}, "three": {4: 300 * MB, 9: 300 * MB, 2: 150 * MB}}
+    (found,) = growths(table(rates), places(one=("s1",), three=("s1", "s2", "s3")))
+    assert {cell.hosts: cell.parts for cell in found.cells if cell.servers == 3} == {2: 200 * MB, 4: None, 9: None}
+
+
+@pytest.mark.parametrize(
+    "servers",
+    [
+        {"one": (), "four": ()},
+        {"one": ("s9",), "four": ("s1", "s2", "s3", "s4")},
+        {"one": ("s1", "s2"), "four": ("s1", "s2", "s3", "s4")},
+        {"one": ("s1",), "four": ("s2",)},
+        {"one": ("s1",), "four": ("s1",)},
+    ],
+)
+def test_other_systems_are_no_series(servers: dict[str, tuple[str, ...]]) -> None:
+    assert growths(table(RATES), places(**servers)) == []
+
+
+def test_results_that_say_nothing_of_the_store_are_left_out() -> None:
+    rows = [*table({"one": {1: 100 * MB}}), row("four", 4, 900 * MB, Verdict.CACHED)]
+    assert growths(rows, NESTED) == []
+
+
+def test_the_report_has_the_table() -> None:
+    share = HostShare(
+        host="c1",
+        status="done",
+        bytes=1,
+        elapsed_ns=10**9,
+        throughput=1.0,
+        iops=1.0,
+        latency={"p50": 1.0, "p99": 1.0},
+        stonewall_bytes=1,
+        cpu_ns=1,
+    )
+    rows = table(RATES)
+    shared = make_sample(rows[1].case.id, 1, 1.0, hosts=(share, share.model_copy(update={"host": "c2"})))
+    rows[1] = rows[1].model_copy(update={"samples": (shared,)})
+    analysis = make_analysis(places=tuple(NESTED)).model_copy(update={"rows": tuple(rows)})
+    found = section(View(analysis))
+    assert found is not None
+    (shown,) = (block for block in found.blocks if isinstance(block, Table) and block.id == "servers-table")
+    assert len(shown.rows) == 8
+    assert any(isinstance(block, Bullets) and "on 4 servers" in str(block) for block in found.blocks)
