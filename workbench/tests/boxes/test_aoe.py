@@ -133,6 +133,9 @@ def test_frames_that_are_lost_are_sent_again(box: RunningBox) -> None:
     done, samples = execute(box, ["lossy"], job(lanes=2, phases=phases))
     assert done.status == "ok", done.reason
     check(samples)
+    told = [sample.service for sample in samples if sample.service is not None]
+    # Of more than 10,000 frames, one in a thousand of which is lost either way.
+    assert sum(one.frames for one in told) > 10_000 and sum(one.frames_again for one in told) > 0
 
 
 def at_phase(operation: str, action: Callable[[], None]) -> Callable[[str, Event], None]:

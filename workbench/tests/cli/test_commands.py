@@ -47,6 +47,11 @@ CASES = {
     "testbed shell": ("none", 2, ""),
     "testbed exec": ("none true", 2, ""),
     "testbed down": ("none", 2, ""),
+    "aoe discover": ("-i none", 2, ""),
+    "aoe info": ("e1.0 -i none", 2, ""),
+    "aoe attach": ("nothing", 2, ""),
+    "aoe attached": ("", 0, ""),
+    "aoe detach": ("", 2, ""),
     "catalog list": ("", 0, "gp3"),
     "catalog show": ("gp3", 0, "gp3: volume type"),
     "advise": (str(GOLDEN / "needs" / "07-long-term.yaml"), 0, "reserved-3y"),
@@ -92,4 +97,4 @@ def test_it_starts_and_ends_as_a_process(tmp_path: Path, monkeypatch: pytest.Mon
     assert done.returncode == code, done.stderr
     assert any(line in each for each in done.stdout.splitlines()) if line else done.stdout == ""
     assert "Traceback" not in done.stderr
-    assert line or done.stderr.startswith("error: " if code else "no box is up")
+    assert line or done.stderr.startswith("error: " if code else ("no box is up", "no disk is attached"))

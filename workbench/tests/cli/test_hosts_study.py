@@ -234,7 +234,14 @@ def test_ranks_of_a_job_differ_in_nothing_but_their_number() -> None:
     assert together(alone, 1).wait_for_go
 
 
-STUDIES = {"nfs-scaling": 8, "nfs-streams": 3, "gluster-scaling": 8, "parallel-fs": 2}
+STUDIES = {
+    "nfs-scaling": 8,
+    "nfs-streams": 3,
+    "gluster-scaling": 8,
+    "parallel-fs": 2,
+    "dasd-nfs-aoe": 1,
+    "raid0-volumes": 1,
+}
 """Studies on several hosts -> the most hosts of a case."""
 
 

@@ -60,6 +60,12 @@ pub struct ServiceCounts {
     pub read_units: f64,
     /// Write capacity units.
     pub write_units: f64,
+    /// Frames sent, those that were sent again among them.
+    pub frames: u64,
+    /// Frames sent again.
+    pub frames_again: u64,
+    /// Answers to nothing that was under way.
+    pub frames_stray: u64,
 }
 
 /// What a lane needs to know when it is opened.

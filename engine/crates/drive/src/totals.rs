@@ -105,6 +105,9 @@ fn service(outcomes: &[(u32, &LaneOutcome)]) -> Option<ServiceUse> {
             unprocessed: sum.unprocessed + lane.unprocessed,
             read_units: sum.read_units + lane.read_units,
             write_units: sum.write_units + lane.write_units,
+            frames: sum.frames + lane.frames,
+            frames_again: sum.frames_again + lane.frames_again,
+            frames_stray: sum.frames_stray + lane.frames_stray,
         })
     })
 }

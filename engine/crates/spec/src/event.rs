@@ -533,6 +533,15 @@ pub struct ServiceUse {
     /// Write capacity units consumed.
     #[serde(default)]
     pub write_units: f64,
+    /// Of disks behind frames of the engine's own (AoE): frames sent, those that were sent again among them.
+    #[serde(default)]
+    pub frames: u64,
+    /// Frames sent again because no answer had come in time: they, or their answers, were lost or late.
+    #[serde(default)]
+    pub frames_again: u64,
+    /// Answers to nothing that was under way: late, doubled, of another disk or station.
+    #[serde(default)]
+    pub frames_stray: u64,
 }
 
 /// Totals of a phase.

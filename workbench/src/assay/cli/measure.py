@@ -30,7 +30,9 @@ class Confirmed(NamedTuple):
 
 def command(
     places: list[str] = typer.Argument(
-        ..., metavar="PLACE...", help="Directory, device, nfs://SERVER/EXPORT, s3://BUCKET/KEYS, dynamodb://TABLE."
+        ...,
+        metavar="PLACE...",
+        help="Directory, device, nfs://SERVER/EXPORT, aoe://INTERFACE/eSHELF.SLOT, s3://BUCKET/KEYS, dynamodb://TABLE.",
     ),
     time: str = typer.Option("30s", "--time", help="How long it may take, about."),
     report: bool = typer.Option(False, "--report", help="Write the HTML report, too."),

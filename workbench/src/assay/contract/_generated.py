@@ -1159,6 +1159,18 @@ class ServiceUse(BaseModel):
     What a service has told of the work of a phase.
     """
 
+    frames: Annotated[int, Field(ge=0)] = 0
+    """
+    Of disks behind frames of the engine's own (AoE): frames sent, those that were sent again among them.
+    """
+    frames_again: Annotated[int, Field(ge=0)] = 0
+    """
+    Frames sent again because no answer had come in time: they, or their answers, were lost or late.
+    """
+    frames_stray: Annotated[int, Field(ge=0)] = 0
+    """
+    Answers to nothing that was under way: late, doubled, of another disk or station.
+    """
     objects: Annotated[int, Field(ge=0)] = 0
     """
     Objects that operations on several at once have stored, fetched, found or removed.

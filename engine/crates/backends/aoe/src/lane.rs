@@ -2,11 +2,13 @@
 
 use crate::disk::Disk;
 use crate::frame::{Command, SECTOR};
-use crate::initiator::{Initiator, Memory, Transfer};
+use crate::initiator::{Counts, Initiator, Memory, Transfer};
 use crate::owner::Owner;
 use crate::status::UNALIGNED;
 use crate::wire::Socket;
-use assay_core::{clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
+use assay_core::{
+    clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceCounts, SetupError,
+};
 use assay_spec::{name_kinds, object_kinds, Method, SyncPolicy};
 use std::sync::Arc;
 
@@ -116,6 +118,11 @@ impl Lane for DiskLane {
             self.reap(&mut done, u64::MAX);
         }
         done[0].result
+    }
+
+    fn service_counts(&mut self) -> Option<ServiceCounts> {
+        let Counts { sent, again, stray } = std::mem::take(&mut self.initiator.counts);
+        Some(ServiceCounts { frames: sent, frames_again: again, frames_stray: stray, ..ServiceCounts::default() })
     }
 
     fn end(&mut self) -> Result<(), SetupError> {

@@ -23,6 +23,11 @@ SCATTERED = ("random_read", "stride_read", "backward_read")
 FETCHED_MORE = 1.5
 """From so many times the bytes read on it is worth a note."""
 
+LOST_FRAMES = 1e-4
+"""From such a share of frames that were sent again on it is worth a note."""
+SMALL_FRAME = 1024
+"""Bytes of data in a frame with an MTU of 1500: two sectors."""
+
 LATE_START_NS = 1_000_000
 """A delay of starts below this is not worth a note."""
 
@@ -203,6 +208,32 @@ def _cut_short(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
         yield f"{_name(row)}: {counts} ended at the time limit; they cover part of the data."
 
 
+def _frames_again(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+    """Disks behind frames of the engine's own (AoE): what was lost on the way shows only in the latencies otherwise."""
+    seen = [sample.service for sample in usable(row.samples) if sample.service is not None and sample.service.frames]
+    sent, again = sum(one.frames for one in seen), sum(one.frames_again for one in seen)
+    if again and again / sent >= LOST_FRAMES:
+        yield (
+            f"{_name(row)}: {again:,} of {sent:,} frames were sent again ({again / sent:.2g} of all): they, or their "
+            "answers, were lost or late. The waits are in the latencies."
+        )
+
+
+def _small_frames(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+    """Two sectors a frame, as with an MTU of 1500, where operations are larger: frames are the work then."""
+    told = [
+        (sample.service.frames / seconds, (sample.read_bytes + sample.write_bytes) / sample.service.frames)
+        for sample in usable(row.samples)
+        if sample.service is not None and sample.service.frames and (seconds := sample.elapsed_ns / 1e9) > 0
+    ]
+    record = row.case.parameters.record_size
+    if told and record is not None and record > SMALL_FRAME and median(each for _, each in told) <= SMALL_FRAME:
+        yield (
+            f"{_name(row)}: {median(rate for rate, _ in told):,.0f} frames/s carry {SMALL_FRAME:,} bytes each at most, "
+            "as with an MTU of 1500; with one of 9000, on the whole way, a frame carries 8,704 bytes."
+        )
+
+
 _PER_ROW: tuple[Callable[[Row, Place | None], Iterator[str]], ...] = (
     _outliers,
     _slow_first_repeat,
@@ -214,6 +245,8 @@ _PER_ROW: tuple[Callable[[Row, Place | None], Iterator[str]], ...] = (
     _cut_short,
     _split_requests,
     _read_ahead,
+    _frames_again,
+    _small_frames,
 )
 
 

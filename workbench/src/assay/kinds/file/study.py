@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from assay.kinds.addresses import KnownServers
+from assay.model.study.hosts import KnownServers
 from assay.model.study.names import Group
 from assay.model.study.target import Flag, Path, Service, StatedCeilings, Target, Text
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from assay.kinds.addresses import Servers
 from assay.model.study import axis
 from assay.model.study.axis import Single, fault
+from assay.model.study.hosts import Servers
 from assay.model.study.names import Group
 from assay.model.study.target import Service, StatedCeilings, Target, Text
 from assay.model.units import shown

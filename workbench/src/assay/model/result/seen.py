@@ -39,9 +39,15 @@ class ServiceSeen(Frozen):
         objects: Objects that operations on several at once have stored, fetched, found or removed.
         unprocessed: Of the objects of such operations those that the service left undone while it took others.
         read_units: Read capacity units consumed; likewise `write_units`.
+        frames: Of disks behind frames of the engine's own (AoE): frames sent, those that were sent again among them.
+        frames_again: Frames sent again: they, or their answers, were lost or late.
+        frames_stray: Answers to nothing that was under way.
     """
 
     objects: int = 0
     unprocessed: int = 0
     read_units: float = 0.0
     write_units: float = 0.0
+    frames: int = 0
+    frames_again: int = 0
+    frames_stray: int = 0

@@ -58,6 +58,7 @@ impl Shared {
             unprocessed: sum.unprocessed + told.unprocessed,
             read_units: sum.read_units + told.read_units,
             write_units: sum.write_units + told.write_units,
+            ..sum
         });
     }
 }

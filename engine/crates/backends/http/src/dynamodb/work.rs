@@ -144,7 +144,7 @@ impl<'a> Work<'a> {
         let stored: Stored<'_> = parsed(&answer)?;
         let unprocessed = stored.unprocessed.values().map(|left| left.len() as u64).sum();
         let objects = u64::from(op.count).saturating_sub(unprocessed);
-        shared.count(ServiceCounts { objects, unprocessed, write_units: stored.units, read_units: 0.0 });
+        shared.count(ServiceCounts { objects, unprocessed, write_units: stored.units, ..ServiceCounts::default() });
         if unprocessed > 0 {
             return Err(UNPROCESSED_ITEMS);
         }
@@ -162,7 +162,7 @@ impl<'a> Work<'a> {
         let items = fetched.tables.get(table).map_or(&[][..], Vec::as_slice);
         let unprocessed = fetched.unprocessed();
         let objects = items.len() as u64;
-        shared.count(ServiceCounts { objects, unprocessed, read_units: fetched.units, write_units: 0.0 });
+        shared.count(ServiceCounts { objects, unprocessed, read_units: fetched.units, ..ServiceCounts::default() });
         let bytes = self.look_at_all(items)?;
         if unprocessed > 0 {
             return Err(UNPROCESSED_ITEMS);
