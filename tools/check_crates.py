@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fail where a Rust crate sees one it may not.
 
-spec <- core <- {drive, posix} <- conform <- cli; backends see core, spec and posix, conform no backend.
+spec <- core <- {drive, posix, tcp} <- conform <- cli; backends see core, spec, posix and tcp, conform no backend.
 """
 
 import json
@@ -21,7 +21,8 @@ ALLOWED = {
     "assay-bare": {"assay-spec", "assay-drive"},
     "assay-service": {"assay-backend-http"},
     "assay-posix": {"assay-spec", "assay-core"},
-    BACKEND: {"assay-spec", "assay-core", "assay-posix"},
+    "assay-tcp": {"assay-core"},
+    BACKEND: {"assay-spec", "assay-core", "assay-posix", "assay-tcp"},
 }
 
 

@@ -1,7 +1,6 @@
 //! Files in NFS exports, through an NFS version 3 client of our own (RFC 1813): many calls in flight on several TCP
 //! connections, no cache, no file system of the host between.
 
-mod address;
 mod backend;
 mod calls;
 mod capability;
@@ -25,7 +24,6 @@ mod record;
 mod remove;
 mod replies;
 mod rpc;
-mod socket;
 mod stability;
 mod status;
 mod transport;

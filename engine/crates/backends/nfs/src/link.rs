@@ -2,8 +2,8 @@
 
 use crate::calls::{Calls, Payload};
 use crate::record::{Garbage, Reader};
-use crate::socket;
 use crate::xdr::padding;
+use assay_tcp::socket;
 use rustix::fd::AsRawFd;
 use std::collections::VecDeque;
 use std::net::{SocketAddr, TcpStream};
@@ -104,7 +104,7 @@ impl Link {
 
     /// Starts to connect.
     pub(crate) fn dial(&mut self, now: u64) -> Result<(), i32> {
-        self.connection = Connection::Connecting(socket::connect(&self.address)?, now);
+        self.connection = Connection::Connecting(socket::connect(&self.address, true)?, now);
         Ok(())
     }
 

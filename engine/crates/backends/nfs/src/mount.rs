@@ -1,7 +1,6 @@
 //! Finding an export: the portmapper (RFC 1833 section 3), MOUNT version 3 (RFC 1813 appendix I), and what the server
 //! says of the file system behind it.
 
-use crate::address;
 use crate::client::{Client, Handle};
 use crate::replies::{mounted, MAX_HANDLE};
 use crate::rpc::{Identity, Procedure};
@@ -18,6 +17,8 @@ use nfs3_types::{mount, xdr_codec};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+/// The port of NFS where none is named (RFC 7530 section 3.1 and common practice for version 3).
+const NFS_PORT: u16 = 2049;
 /// A server that is not there when the job is set up is waited for no longer than that, in nanoseconds.
 const REACH_NS: u64 = 10_000_000_000;
 /// What was being done when nobody answered.
@@ -60,7 +61,7 @@ impl Server {
 /// Mounts a target's export from one of its servers: at the first of its addresses where somebody answers.
 pub(crate) fn mount(target: &NfsTarget, name: &str, identity: &Arc<Identity>) -> Result<Server, SetupError> {
     let mut outcome = Err(SetupError::new("find", name, "the name has no address"));
-    for address in address::resolve(name)? {
+    for address in assay_tcp::resolve(name, NFS_PORT)? {
         outcome = mount_at(target, name, address, identity);
         if !outcome.as_ref().is_err_and(|error| error.action == CONNECT) {
             break;

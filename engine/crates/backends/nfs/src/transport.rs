@@ -8,9 +8,9 @@
 use crate::calls::{Calls, Outcome, Payload, State};
 use crate::link::Link;
 use crate::rpc::{Identity, Procedure};
-use crate::socket;
 use crate::status::TIMED_OUT;
 use assay_core::clock;
+use assay_tcp::socket;
 use std::net::SocketAddr;
 use std::sync::Arc;
 

@@ -3,9 +3,6 @@
 use assay_core::SetupError;
 use std::net::{SocketAddr, ToSocketAddrs};
 
-/// The port of NFS where none is named (RFC 7530 section 3.1 and common practice for version 3).
-const NFS_PORT: u16 = 2049;
-
 /// Splits `HOST`, `HOST:PORT`, `[V6]`, `[V6]:PORT`; an IPv6 address without brackets has no port.
 fn split(server: &str) -> Option<(&str, Option<u16>)> {
     if let Some(rest) = server.strip_prefix('[') {
@@ -22,12 +19,15 @@ fn split(server: &str) -> Option<(&str, Option<u16>)> {
     }
 }
 
-/// The addresses of a server's NFS service, at least one.
-pub(crate) fn resolve(server: &str) -> Result<Vec<SocketAddr>, SetupError> {
+/// The addresses of a server, at least one; `usual` is the port where none is named.
+///
+/// # Errors
+/// If it is no `HOST`, `HOST:PORT`, `[V6]` or `[V6]:PORT`, or the name has no address.
+pub fn resolve(server: &str, usual: u16) -> Result<Vec<SocketAddr>, SetupError> {
     let Some((host, port)) = split(server).filter(|(host, port)| !host.is_empty() && *port != Some(0)) else {
         return Err(SetupError::new("find", server, "is no server: write HOST, HOST:PORT or [IPV6]:PORT"));
     };
-    let found = (host, port.unwrap_or(NFS_PORT)).to_socket_addrs();
+    let found = (host, port.unwrap_or(usual)).to_socket_addrs();
     let missing = |why: String| SetupError::new("find", server, format!("the name has no address: {why}"));
     let found: Vec<SocketAddr> = found.map_err(|error| missing(error.to_string()))?.collect();
     if found.is_empty() {
@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(split("[::1]:99"), Some(("::1", Some(99))));
         assert_eq!(split("[::1"), None);
         assert_eq!(split("nas:port"), None);
-        assert_eq!(resolve("127.0.0.1").unwrap(), ["127.0.0.1:2049".parse().unwrap()]);
-        assert!(resolve(":5").is_err() && resolve("127.0.0.1:0").is_err());
+        assert_eq!(resolve("127.0.0.1", 2049).unwrap(), ["127.0.0.1:2049".parse().unwrap()]);
+        assert!(resolve(":5", 1).is_err() && resolve("127.0.0.1:0", 1).is_err());
     }
 }

@@ -8,10 +8,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 /// servers refuse calls from others (exports(5): secure).
 const RESERVED: std::ops::RangeInclusive<u16> = 665..=1023;
 
-/// Starts to connect: from a reserved port if this process may have one and one is free. The socket can be written to
-/// when it is connected.
-pub(crate) fn connect(address: &SocketAddr) -> Result<TcpStream, i32> {
-    match start(address, true) {
+/// Starts to connect; the socket can be written to when it is connected. `reserved`: from a reserved port, if this process
+/// may have one and one is free.
+///
+/// # Errors
+/// errno of socket(2) or connect(2).
+pub fn connect(address: &SocketAddr, reserved: bool) -> Result<TcpStream, i32> {
+    match start(address, reserved) {
         // The port still belongs to an earlier connection to the same server.
         Err(libc::EADDRNOTAVAIL | libc::EADDRINUSE) => start(address, false),
         done => done,
@@ -54,7 +57,7 @@ fn bind_reserved(socket: &rustix::fd::OwnedFd, address: &SocketAddr) {
 }
 
 /// What became of connecting; none while it is not decided.
-pub(crate) fn connected(stream: &TcpStream) -> Option<Result<(), i32>> {
+pub fn connected(stream: &TcpStream) -> Option<Result<(), i32>> {
     match stream.take_error() {
         Ok(None) => stream.peer_addr().is_ok().then_some(Ok(())),
         Ok(Some(error)) | Err(error) => Some(Err(error.raw_os_error().unwrap_or(libc::EIO))),
@@ -63,9 +66,12 @@ pub(crate) fn connected(stream: &TcpStream) -> Option<Result<(), i32>> {
 
 /// Sends what the parts point to, as much as there is room for; how many bytes that was.
 ///
+/// # Errors
+/// errno of sendmsg(2).
+///
 /// # Safety
 /// The parts must point to readable memory.
-pub(crate) unsafe fn send(stream: &TcpStream, parts: &[libc::iovec]) -> Result<usize, i32> {
+pub unsafe fn send(stream: &TcpStream, parts: &[libc::iovec]) -> Result<usize, i32> {
     use rustix::fd::AsRawFd;
     // SAFETY: all-zero is a valid msghdr: no address, no control data.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
@@ -77,16 +83,19 @@ pub(crate) unsafe fn send(stream: &TcpStream, parts: &[libc::iovec]) -> Result<u
 
 /// Receives into the parts what is there; 0 if the peer has closed the connection.
 ///
+/// # Errors
+/// errno of readv(2).
+///
 /// # Safety
 /// The parts must point to writable memory that nothing else uses.
-pub(crate) unsafe fn receive(stream: &TcpStream, parts: &[libc::iovec]) -> Result<usize, i32> {
+pub unsafe fn receive(stream: &TcpStream, parts: &[libc::iovec]) -> Result<usize, i32> {
     use rustix::fd::AsRawFd;
     // SAFETY: the parts are writable by the caller's promise.
     result(unsafe { libc::readv(stream.as_raw_fd(), parts.as_ptr(), parts.len() as libc::c_int) })
 }
 
 /// Waits until something can be done with one of the sockets, or so many nanoseconds.
-pub(crate) fn poll(entries: &mut [libc::pollfd], ns: u64) {
+pub fn poll(entries: &mut [libc::pollfd], ns: u64) {
     let time = libc::timespec { tv_sec: (ns / 1_000_000_000) as _, tv_nsec: (ns % 1_000_000_000) as _ };
     // SAFETY: the entries and the time are valid for the call; no signal mask is given.
     let found =
@@ -103,6 +112,6 @@ fn result(code: isize) -> Result<usize, i32> {
 }
 
 /// Nothing can be moved now, or a signal came in between.
-pub(crate) fn is_not_now(errno: i32) -> bool {
+pub fn is_not_now(errno: i32) -> bool {
     matches!(errno, libc::EAGAIN | libc::EINTR)
 }
